@@ -1,0 +1,3 @@
+"""lswc: a language-specific web crawler on Scrapy."""
+
+__version__ = "0.1.0"
