@@ -1,0 +1,142 @@
+"""What a frontier holds and promises: URLs and server counters, which change together.
+
+Verbs: ``offer`` links to URLs, ``lease`` the next one, ``finish`` it. A URL is pending, leased
+or finished; what a strategy discards is counted and forgotten, so another page may offer
+it again.
+
+Every end of a request reaches ``finish`` exactly once; a second call for the same lease does
+nothing. Where each end arrives:
+
+=========================================  ===============================================
+end of a request                           arrives at
+=========================================  ===============================================
+page recorded                              ``RecordPipeline``, after the record is written
+item dropped, or a pipeline raised         signals ``item_dropped``, ``item_error``
+callback or spider middleware raised       signal ``spider_error``
+callback output swallowed                  ``LeaseGuardMiddleware``
+download error, timeout, robots.txt,       the errback of the request
+retries exhausted, status filtered,
+IgnoreRequest, too many redirects
+retry                                      ``TierScheduler.enqueue_request`` (lease is kept)
+redirect                                   ``TierScheduler.enqueue_request`` (target offered)
+anything else, such as a redirect that     ``TierScheduler.has_pending_requests``, asked when
+a ``request_scheduled`` handler refused    nothing runs any more
+crawl closed or killed                     nothing to do: unfinished URLs are pending again
+=========================================  ===============================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from lswc.strategy import PageLanguage, Status
+
+
+class FrontierError(ValueError):
+    """A frontier can't be opened or written; the message says what to do."""
+
+
+class Offer(NamedTuple):
+    """A URL offered to the frontier.
+
+    ``code`` holds the frozen facts of its link (``lswc.strategy.encode``, or SEED).
+    ``inherited`` is the language that the page takes if its own can't be told.
+    ``unit`` names what the strategy counts by: the server or the directory.
+    """
+
+    url: str
+    server: str
+    unit: str
+    code: int
+    inherited: PageLanguage
+    depth: int
+    redirects: int = 0
+
+
+@dataclass(slots=True)
+class Lease:
+    """A URL handed out. Its server is busy until the lease is finished.
+
+    ``offers`` and ``relevant`` are what the page brought, kept until ``finish`` stores them;
+    ``relevant`` stays None for what doesn't count as a page.
+    """
+
+    id: int
+    url: str
+    server: str
+    unit: str
+    code: int
+    tier: int
+    inherited: PageLanguage
+    depth: int
+    redirects: int
+    referrer: str | None
+    relevant: bool | None = None
+    offers: Sequence[Offer] = field(default=())
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a frontier holds.
+
+    ``pending`` by tier; ``finished`` by outcome; ``dropped`` (links and URLs) by reason;
+    ``servers`` (or directories, if the strategy counts by them) by status.
+    """
+
+    pending: Mapping[int, int]
+    leased: int
+    finished: Mapping[str, int]
+    dropped: Mapping[str, int]
+    servers: Mapping[str, int]
+
+
+class Frontier(Protocol):
+    """One contract for every store."""
+
+    def statuses(
+        self, units: Collection[str], lease: Lease, relevant: bool | None
+    ) -> dict[str, Status]:
+        """Return the status of each unit as it is after counting the leased page.
+
+        ``relevant`` is None if the page doesn't count.
+        """
+
+    def offer(self, offers: Sequence[Offer]) -> None:
+        """Add URLs that no page brought (seeds), in one transaction."""
+
+    def lease(self, now: float) -> Lease | None:
+        """Hand out the oldest URL of the best tier whose server is free and rested.
+
+        ``now`` in seconds, on any clock that doesn't go back. None if there is none now.
+        """
+
+    def next_ready(self) -> float | None:
+        """Return when the next resting server is rested; None if none rests."""
+
+    def finish(
+        self, lease_id: int, outcome: str, dropped: Mapping[str, int], records: int | None = None
+    ) -> bool:
+        """End a lease: in one transaction, count the page, ask again the URLs of its unit if
+        the status changed, store what the page brought, and free the server.
+
+        ``dropped`` counts the links that were dropped, by reason; ``records`` is the length in
+        bytes of the record file, this page's record included. False if the lease had ended.
+        """
+
+    @property
+    def leases(self) -> Mapping[int, Lease]:
+        """The leases of this process, by id."""
+
+    @property
+    def pending(self) -> int:
+        """Number of URLs neither leased nor finished."""
+
+    def counts(self) -> Counts:
+        """Count everything, exactly."""
+
+    def close(self) -> None:
+        """Close the store. Unfinished leases become pending."""

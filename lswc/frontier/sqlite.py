@@ -1,0 +1,412 @@
+"""The frontier of one process: one SQLite file, one transaction a page."""
+
+from __future__ import annotations
+
+import fcntl
+import sqlite3
+from collections import Counter
+from heapq import heappop, heappush
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lswc.frontier.contract import Counts, FrontierError, Lease, Offer
+from lswc.strategy import (
+    DISCARD,
+    PageLanguage,
+    Status,
+    Strategy,
+    Unit,
+    distance_of,
+    status,
+)
+from lswc.urls import fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+FORMAT = 1
+MEMORY = ":memory:"
+SERVER_IRRELEVANT = "server became irrelevant"
+
+_Known = tuple[int, int, int, int, str | None]  # seq, tier, code, depth, outcome
+
+# A server's (tier, seq) is its best pending URL; both are NULL if it has none. The partial
+# index on free servers is what makes a lease cost the same however many there are.
+_SCHEMA = """
+CREATE TABLE about (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE tally (kind TEXT, name TEXT, count INTEGER, PRIMARY KEY (kind, name)) WITHOUT ROWID;
+CREATE TABLE server (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+    downloaded INTEGER NOT NULL DEFAULT 0, relevant INTEGER NOT NULL DEFAULT 0,
+    busy INTEGER NOT NULL DEFAULT 0, tier INTEGER, seq INTEGER);
+CREATE INDEX free_server ON server (tier, seq) WHERE busy = 0 AND tier IS NOT NULL;
+CREATE TABLE directory (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+    downloaded INTEGER NOT NULL DEFAULT 0, relevant INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE url (
+    seq INTEGER PRIMARY KEY, fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL,
+    server INTEGER NOT NULL, unit INTEGER NOT NULL, tier INTEGER NOT NULL, code INTEGER NOT NULL,
+    inherited INTEGER NOT NULL, depth INTEGER NOT NULL, redirects INTEGER NOT NULL,
+    referrer INTEGER, outcome TEXT);
+CREATE INDEX pending_of_server ON url (server, tier, seq) WHERE outcome IS NULL;
+CREATE INDEX pending_of_unit ON url (unit) WHERE outcome IS NULL AND unit <> server;
+"""
+
+
+class SqliteFrontier:
+    """The frontier in a SQLite file, or in memory for a crawl that isn't kept.
+
+    Writes since the last ``finish`` are only marks of busy servers, so a kill loses nothing.
+    ``identity`` says what the crawl is (language, strategy); a file made for another is
+    refused. Raises FrontierError for that, for a foreign file, and if another process has it.
+    """
+
+    def __init__(
+        self, path: Path | str, strategy: Strategy, identity: Mapping[str, str], delay: float = 0.0
+    ) -> None:
+        self._strategy = strategy
+        self._tiers = strategy.table()
+        self._delay = delay
+        self._table = strategy.unit.value
+        self._key = "server" if strategy.unit is Unit.SERVER else "unit"
+        self._leases: dict[int, tuple[Lease, int, int, float]] = {}
+        self._resting: list[tuple[float, int]] = []
+        self._lock = _lock(path)
+        self._db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
+        try:
+            self._open({**identity, "format": str(FORMAT)})
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, identity: dict[str, str]) -> None:
+        try:
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.execute("PRAGMA cache_size = -32768")
+            if self._value("SELECT count(*) FROM sqlite_master") == 0:
+                self._db.executescript(_SCHEMA)
+                self._db.executemany("INSERT INTO about VALUES (?, ?)", identity.items())
+            self._check(identity)
+            self._db.execute("UPDATE server SET busy = 0 WHERE busy <> 0")
+        except sqlite3.DatabaseError as error:
+            raise FrontierError(f"not a frontier of lswc, or a damaged one: {error}") from error
+        self._next = 1 + (self._value("SELECT max(seq) FROM url") or 0)
+        self._pending: int = self._value("SELECT count(*) FROM url WHERE outcome IS NULL")
+
+    def _check(self, identity: dict[str, str]) -> None:
+        found = dict(self._db.execute("SELECT key, value FROM about"))
+        for key, value in identity.items():
+            if found.get(key) != value:
+                raise FrontierError(
+                    f"this crawl has {key} {found.get(key)!r}, not {value!r}: "
+                    "go on with that, or choose another folder with LSWC_CRAWL"
+                )
+
+    @property
+    def leases(self) -> Mapping[int, Lease]:
+        return {id_: entry[0] for id_, entry in self._leases.items()}
+
+    @property
+    def pending(self) -> int:
+        return self._pending - len(self._leases)
+
+    def records(self) -> int:
+        """Return the length in bytes of the record file at the last commit."""
+        return self._value("SELECT value FROM about WHERE key = 'records'") or 0
+
+    def statuses(
+        self, units: Collection[str], lease: Lease, relevant: bool | None
+    ) -> dict[str, Status]:
+        counters = {name: (na, nr) for name, (_, na, nr) in self._units(units).items()}
+        if relevant is not None and lease.unit in counters:
+            na, nr = counters[lease.unit]
+            counters[lease.unit] = (na + 1, nr + relevant)
+        return {name: self._status(*counters.get(name, (0, 0))) for name in units}
+
+    def _status(self, downloaded: int, relevant: int) -> Status:
+        return status(downloaded, relevant, self._strategy.tolerated)
+
+    def _units(self, names: Collection[str]) -> dict[str, tuple[int, int, int]]:
+        rows = self._db.execute(
+            f"SELECT name, id, downloaded, relevant FROM {self._table}"
+            " WHERE name IN (SELECT value FROM json_each(?))",
+            (dumps(list(names)),),
+        )
+        return {name: (id_, na, nr) for name, id_, na, nr in rows}
+
+    def offer(self, offers: Sequence[Offer]) -> None:
+        self._begin()
+        self._store(offers, None)
+        self._db.execute("COMMIT")
+
+    def lease(self, now: float) -> Lease | None:
+        self._wake(now)
+        row = self._db.execute(
+            "SELECT s.id, s.name, u.seq, u.url, u.unit, u.code, u.tier, u.inherited, u.depth,"
+            " u.redirects, (SELECT url FROM url WHERE seq = u.referrer)"
+            " FROM server s INDEXED BY free_server JOIN url u ON u.seq = s.seq"
+            " WHERE s.busy = 0 AND s.tier IS NOT NULL ORDER BY s.tier, s.seq LIMIT 1"
+        ).fetchone()
+        if row is None:
+            return None
+        server, name, seq, url, unit, code, tier, inherited, depth, redirects, referrer = row
+        self._begin()
+        self._db.execute("UPDATE server SET busy = 1 WHERE id = ?", (server,))
+        unit_name = name if self._key == "server" else self._name(unit)
+        language = PageLanguage(inherited)
+        lease = Lease(seq, url, name, unit_name, code, tier, language, depth, redirects, referrer)
+        self._leases[seq] = (lease, server, unit, now)
+        return lease
+
+    def _name(self, unit: int) -> str:
+        return str(self._value("SELECT name FROM directory WHERE id = ?", unit))
+
+    def next_ready(self) -> float | None:
+        return self._resting[0][0] if self._resting else None
+
+    def _wake(self, now: float) -> None:
+        while self._resting and self._resting[0][0] <= now:
+            self._begin()
+            server = heappop(self._resting)[1]
+            self._db.execute("UPDATE server SET busy = 0 WHERE id = ?", (server,))
+
+    def finish(
+        self, lease_id: int, outcome: str, dropped: Mapping[str, int], records: int | None = None
+    ) -> bool:
+        entry = self._leases.pop(lease_id, None)
+        if entry is None:
+            return False
+        lease, server, unit, since = entry
+        self._begin()
+        self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, lease_id))
+        self._pending -= 1
+        self._count(lease, server, unit)
+        self._store(lease.offers, lease_id)
+        self._set_head(server)
+        self._rest(server, since + self._delay)
+        self._tally("finished", {outcome: 1})
+        self._tally("dropped", dropped)
+        if records is not None:
+            self._db.execute("INSERT OR REPLACE INTO about VALUES ('records', ?)", (records,))
+        self._db.execute("COMMIT")
+        return True
+
+    def _rest(self, server: int, until: float) -> None:
+        if self._delay:
+            heappush(self._resting, (until, server))
+        else:
+            self._db.execute("UPDATE server SET busy = 0 WHERE id = ?", (server,))
+
+    def _count(self, lease: Lease, server: int, unit: int) -> None:
+        if lease.relevant is None:
+            return
+        for table, id_ in {("server", server), (self._table, unit)}:
+            self._db.execute(
+                f"UPDATE {table} SET downloaded = downloaded + 1, relevant = relevant + ?"
+                " WHERE id = ?",
+                (lease.relevant, id_),
+            )
+        na, nr = self._db.execute(
+            f"SELECT downloaded, relevant FROM {self._table} WHERE id = ?", (unit,)
+        ).fetchone()
+        now = self._status(na, nr)
+        if now != self._status(na - 1, nr - lease.relevant):
+            self._ask_again(unit, now)
+
+    def _ask_again(self, unit: int, now: Status) -> None:
+        where = f"{self._key} = ? AND outcome IS NULL"
+        if self._key == "unit":
+            where += " AND unit <> server"  # lets SQLite use the partial index
+        groups = self._db.execute(
+            f"SELECT code, tier, count(*) FROM url WHERE {where} GROUP BY code, tier", (unit,)
+        ).fetchall()
+        dropped = 0
+        for code, tier, count in groups:
+            new = self._tiers[code][now]
+            if new == DISCARD:
+                self._db.execute(f"DELETE FROM url WHERE {where} AND code = ?", (unit, code))
+                dropped += count
+            elif new != tier:
+                self._db.execute(
+                    f"UPDATE url SET tier = ? WHERE {where} AND code = ?", (new, unit, code)
+                )
+        self._pending -= dropped
+        if dropped:
+            self._tally("dropped", {SERVER_IRRELEVANT: dropped})
+
+    def _store(self, offers: Sequence[Offer], referrer: int | None) -> None:
+        if not offers:
+            return
+        servers = self._ids("server", {offer.server for offer in offers})
+        units = (
+            servers
+            if self._key == "server"
+            else self._ids("directory", {offer.unit for offer in offers})
+        )
+        status_of = {
+            name: self._status(na, nr)
+            for name, (_, na, nr) in self._units({offer.unit for offer in offers}).items()
+        }
+        seen = self._seen(offers)
+        heads: dict[int, tuple[int, int]] = {}
+        new: dict[int, list[Any]] = {}
+        dropped = 0
+        for offer in offers:
+            tier = self._tiers[offer.code][status_of[offer.unit]]
+            if tier == DISCARD:
+                dropped += 1  # the status changed since the strategy was asked
+                continue
+            key = fingerprint(offer.url)
+            server = servers[offer.server]
+            known = seen.get(key)
+            if known is None:
+                seq = self._next
+                self._next += 1
+                seen[key] = (seq, tier, offer.code, offer.depth, None)
+                new[seq] = [
+                    seq, key, offer.url, server, units[offer.unit], tier, offer.code,
+                    int(offer.inherited), offer.depth, offer.redirects, referrer,
+                ]  # fmt: skip
+            elif known[4] is None:
+                seq = known[0]
+                if not _better(tier, offer.code, known):
+                    if offer.depth < known[3]:
+                        seen[key] = (seq, known[1], known[2], offer.depth, None)
+                        self._lower_depth(seq, offer.depth, new)
+                    continue
+                seen[key] = (seq, tier, offer.code, min(offer.depth, known[3]), None)
+                self._improve(offer, seen[key], referrer, new)
+            else:
+                continue
+            heads[server] = min(heads.get(server, (tier, seq)), (tier, seq))
+        self._insert(new, heads)
+        if dropped:
+            self._tally("dropped", {SERVER_IRRELEVANT: dropped})
+
+    def _seen(self, offers: Sequence[Offer]) -> dict[int, _Known]:
+        keys = [fingerprint(offer.url) for offer in offers]
+        rows = self._db.execute(
+            "SELECT fingerprint, seq, tier, code, depth, outcome FROM url"
+            " WHERE fingerprint IN (SELECT value FROM json_each(?))",
+            (dumps(keys),),
+        )
+        return {row[0]: row[1:] for row in rows}
+
+    def _lower_depth(self, seq: int, depth: int, new: dict[int, list[Any]]) -> None:
+        if seq in new:
+            new[seq][8] = depth
+        else:
+            self._db.execute("UPDATE url SET depth = ? WHERE seq = ?", (depth, seq))
+
+    def _improve(
+        self,
+        offer: Offer,
+        now: _Known,
+        referrer: int | None,
+        new: dict[int, list[Any]],
+    ) -> None:
+        seq, tier, code, depth, _ = now
+        values = [tier, code, int(offer.inherited), depth, offer.redirects, referrer]
+        if seq in new:
+            new[seq][5:] = values
+        else:
+            self._db.execute(
+                "UPDATE url SET tier = ?, code = ?, inherited = ?, depth = ?, redirects = ?,"
+                " referrer = ? WHERE seq = ?",
+                (*values, seq),
+            )
+
+    def _insert(self, new: dict[int, list[Any]], heads: dict[int, tuple[int, int]]) -> None:
+        self._db.executemany(
+            "INSERT INTO url VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)", new.values()
+        )
+        self._pending += len(new)
+        self._db.executemany(
+            "UPDATE server SET tier = ?1, seq = ?2"
+            " WHERE id = ?3 AND (tier IS NULL OR (tier, seq) > (?1, ?2))",
+            [(tier, seq, server) for server, (tier, seq) in heads.items()],
+        )
+
+    def _set_head(self, server: int) -> None:
+        self._db.execute(
+            "UPDATE server SET (tier, seq) = (SELECT tier, seq FROM url WHERE server = ?1"
+            " AND outcome IS NULL ORDER BY tier, seq LIMIT 1) WHERE id = ?1",
+            (server,),
+        )
+
+    def _ids(self, table: str, names: Iterable[str]) -> dict[str, int]:
+        listed = dumps(sorted(names))
+        self._db.execute(
+            f"INSERT OR IGNORE INTO {table} (name) SELECT value FROM json_each(?)", (listed,)
+        )
+        rows = self._db.execute(
+            f"SELECT name, id FROM {table} WHERE name IN (SELECT value FROM json_each(?))",
+            (listed,),
+        )
+        return dict(rows.fetchall())
+
+    def _tally(self, kind: str, counts: Mapping[str, int]) -> None:
+        self._db.executemany(
+            "INSERT INTO tally VALUES (?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET count = count + excluded.count",
+            [(kind, name, count) for name, count in counts.items()],
+        )
+
+    def counts(self) -> Counts:
+        by_tier = self._db.execute(
+            "SELECT tier, count(*) FROM url WHERE outcome IS NULL GROUP BY tier ORDER BY tier"
+        )
+        pending = Counter(dict(by_tier.fetchall()))
+        pending.subtract(lease.tier for lease in self.leases.values())
+        servers = Counter(
+            self._status(na, nr).name.lower()
+            for na, nr in self._db.execute(f"SELECT downloaded, relevant FROM {self._table}")
+        )
+        return Counts(
+            +pending,
+            len(self._leases),
+            self._tallied("finished"),
+            self._tallied("dropped"),
+            servers,
+        )
+
+    def _tallied(self, kind: str) -> dict[str, int]:
+        rows = self._db.execute(
+            "SELECT name, count FROM tally WHERE kind = ? ORDER BY count DESC, name", (kind,)
+        )
+        return dict(rows.fetchall())
+
+    def _begin(self) -> None:
+        if not self._db.in_transaction:
+            self._db.execute("BEGIN IMMEDIATE")
+
+    def _value(self, query: str, *arguments: object) -> Any:
+        row = self._db.execute(query, arguments).fetchone()
+        return row[0] if row else None
+
+    def close(self) -> None:
+        self._db.close()  # rolls back what is uncommitted: marks of busy servers
+        if self._lock is not None:
+            self._lock.close()
+
+
+def _better(tier: int, code: int, known: _Known) -> bool:
+    """Rediscovery takes the better tier; ties: the smaller distance, then the first found."""
+    return (tier, distance_of(code)) < (known[1], distance_of(known[2]))
+
+
+def _lock(path: Path | str) -> Any:
+    if path == MEMORY:
+        return None
+    file = Path(path).with_suffix(".lock").open("a")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise FrontierError(
+            f"another process crawls into {Path(path).parent}: wait for it, or choose another "
+            "folder with LSWC_CRAWL"
+        ) from error
+    return file

@@ -1,0 +1,160 @@
+"""What every frontier promises."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+from lswc.frontier.contract import FrontierError, Offer
+from lswc.frontier.sqlite import SqliteFrontier
+from lswc.strategy import SEED, Anchor, Facts, Locality, PageLanguage, Status, encode, strategy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+IDENTITY = {"language": "th"}
+
+
+def code(referrer: PageLanguage, distance: int = 1) -> int:
+    return encode(
+        Facts(
+            referrer,
+            distance,
+            Status.RELEVANT,
+            Status.UNVISITED,
+            Locality.ELSEWHERE,
+            False,
+            Anchor.NONE,
+            False,
+        )
+    )
+
+
+def offer(url: str, code: int = SEED) -> Offer:
+    server = url.split("/")[2]
+    return Offer(url, server, server, code, PageLanguage.TARGET, 0)
+
+
+class Open(Protocol):
+    def __call__(self, spec: str = ..., delay: float = ...) -> SqliteFrontier: ...
+
+
+@pytest.fixture
+def frontier(tmp_path: Path) -> Iterator[Open]:
+    with ExitStack() as stack:
+
+        def opened(spec: str = "soft_focused", delay: float = 0.0) -> SqliteFrontier:
+            path = tmp_path / "frontier.db"
+            return stack.enter_context(
+                closing(SqliteFrontier(path, strategy(spec), IDENTITY, delay))
+            )
+
+        yield opened
+
+
+RELEVANT, OTHER = code(PageLanguage.TARGET), code(PageLanguage.OTHER, 2)
+
+
+def visit(f: SqliteFrontier, relevant: bool, *offers: Offer, now: float = 0.0) -> str:
+    lease = f.lease(now)
+    assert lease is not None
+    lease.relevant, lease.offers = relevant, offers
+    assert f.finish(lease.id, "html", {})
+    return lease.url
+
+
+def test_best_tier_first_then_first_in_first_out(frontier: Open) -> None:
+    f = frontier()
+    f.offer([offer("http://s/")])
+    links = [("http://a/1", OTHER), ("http://b/1", RELEVANT), ("http://c/1", RELEVANT)]
+    visit(f, True, *(offer(u, c) for u, c in links))
+    assert [visit(f, False) for _ in range(3)] == ["http://b/1", "http://c/1", "http://a/1"]
+    assert f.lease(0) is None
+    assert f.counts().finished == {"html": 4}
+
+
+def test_rediscovery_takes_the_better_tier_and_keeps_its_place(frontier: Open) -> None:
+    f = frontier()
+    f.offer([offer("http://s/")])
+    visit(f, True, offer("http://a/1", OTHER), offer("http://b/1", RELEVANT))
+    visit(f, True, offer("http://a/1", RELEVANT), offer("http://c/1", RELEVANT))
+    assert [visit(f, False) for _ in range(2)] == ["http://a/1", "http://c/1"]
+
+
+def test_one_outstanding_request_a_server_and_the_delay(frontier: Open) -> None:
+    f = frontier(delay=2.0)
+    f.offer([offer("http://a/1"), offer("http://a/2"), offer("http://b/1")])
+    first, second = f.lease(10.0), f.lease(10.5)
+    assert first is not None
+    assert second is not None
+    assert (first.url, second.url) == ("http://a/1", "http://b/1")
+    assert f.lease(20.0) is None
+    f.finish(first.id, "html", {})
+    assert f.next_ready() == 12.0
+    assert f.lease(11.9) is None
+    third = f.lease(12.0)
+    assert third is not None
+    assert third.url == "http://a/2"
+
+
+def test_an_irrelevant_server_loses_its_queue(frontier: Open) -> None:
+    f = frontier("server_aggressive:T=1")
+    f.offer([offer("http://s/")])
+    visit(f, True, *(offer(f"http://a/{i}", RELEVANT) for i in range(5)))
+    assert [visit(f, False) for _ in range(2)] == ["http://a/0", "http://a/1"]
+    assert f.lease(0) is None
+    assert f.counts().dropped == {"server became irrelevant": 3}
+    assert f.counts().servers == {"relevant": 1, "irrelevant": 1}
+
+
+def test_a_server_found_relevant_promotes_its_queue(frontier: Open) -> None:
+    f = frontier("lswc:S=3,T=5")
+    f.offer([offer("http://s/")])
+    urls = ["http://a/1", "http://b/1", "http://a/2"]
+    visit(f, True, *(offer(u, RELEVANT) for u in urls))
+    assert [visit(f, u == urls[0]) for u in (urls[0], urls[2], urls[1])] == [
+        "http://a/1",
+        "http://a/2",
+        "http://b/1",
+    ]
+
+
+def test_finishing_twice_counts_once(frontier: Open) -> None:
+    f = frontier()
+    f.offer([offer("http://s/")])
+    lease = f.lease(0)
+    assert lease is not None
+    assert f.finish(lease.id, "timeout", {})
+    assert not f.finish(lease.id, "html", {})
+    assert f.counts().finished == {"timeout": 1}
+
+
+def test_what_was_leased_is_pending_again_after_reopening(frontier: Open) -> None:
+    f = frontier()
+    f.offer([offer("http://a/1"), offer("http://b/1")])
+    assert f.lease(0) is not None
+    f.close()
+    f = frontier()
+    assert (f.pending, visit(f, True), visit(f, True)) == (2, "http://a/1", "http://b/1")
+
+
+def test_another_crawls_frontier_is_refused(frontier: Open, tmp_path: Path) -> None:
+    frontier().close()
+    with pytest.raises(FrontierError, match="language 'th', not 'lo'"):
+        SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), {"language": "lo"})
+
+
+def test_a_second_process_is_refused(frontier: Open) -> None:
+    f = frontier()
+    with pytest.raises(FrontierError, match="another process"):
+        frontier()
+    f.close()
+
+
+def test_a_foreign_file_is_refused(frontier: Open, tmp_path: Path) -> None:
+    (tmp_path / "frontier.db").write_bytes(b"something else entirely" * 100)
+    with pytest.raises(FrontierError, match="not a frontier of lswc"):
+        frontier()
