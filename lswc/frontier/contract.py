@@ -27,6 +27,7 @@ crawl closed or killed                     nothing to do: unfinished URLs are pe
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -61,8 +62,9 @@ class Offer(NamedTuple):
 class Lease:
     """A URL handed out. Its server is busy until the lease is finished.
 
-    ``offers`` and ``relevant`` are what the page brought, kept until ``finish`` stores them;
-    ``relevant`` stays None for what doesn't count as a page.
+    ``relevant``, ``offers`` and ``tally`` are what the page brought, kept until ``finish``
+    stores them. ``relevant`` stays None for what doesn't count as a page; ``tally`` counts by
+    (kind, name), for instance ("dropped", "depth").
     """
 
     id: int
@@ -76,22 +78,23 @@ class Lease:
     redirects: int
     referrer: str | None
     relevant: bool | None = None
-    offers: Sequence[Offer] = field(default=())
+    offers: Sequence[Offer] = ()
+    tally: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
 class Counts:
     """What a frontier holds.
 
-    ``pending`` by tier; ``finished`` by outcome; ``dropped`` (links and URLs) by reason;
-    ``servers`` (or directories, if the strategy counts by them) by status.
+    ``pending`` by tier; ``servers`` (or directories, if the strategy counts by them) by
+    status; ``tally`` by kind and name: "finished" URLs by outcome, "dropped" links and URLs by
+    reason, and whatever the pages' leases counted.
     """
 
     pending: Mapping[int, int]
     leased: int
-    finished: Mapping[str, int]
-    dropped: Mapping[str, int]
     servers: Mapping[str, int]
+    tally: Mapping[str, Mapping[str, int]]
 
 
 class Frontier(Protocol):
@@ -117,15 +120,16 @@ class Frontier(Protocol):
     def next_ready(self) -> float | None:
         """Return when the next resting server is rested; None if none rests."""
 
-    def finish(
-        self, lease_id: int, outcome: str, dropped: Mapping[str, int], records: int | None = None
-    ) -> bool:
+    def finish(self, lease_id: int, outcome: str, records: int | None = None) -> bool:
         """End a lease: in one transaction, count the page, ask again the URLs of its unit if
         the status changed, store what the page brought, and free the server.
 
-        ``dropped`` counts the links that were dropped, by reason; ``records`` is the length in
-        bytes of the record file, this page's record included. False if the lease had ended.
+        ``records`` is the length in bytes of the record file, this page's record included.
+        False if the lease had ended.
         """
+
+    def records(self) -> int:
+        """Return the length in bytes of the record file at the last commit."""
 
     @property
     def leases(self) -> Mapping[int, Lease]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from heapq import heappop, heappush
 from json import dumps
 from pathlib import Path
@@ -172,9 +172,7 @@ class SqliteFrontier:
             server = heappop(self._resting)[1]
             self._db.execute("UPDATE server SET busy = 0 WHERE id = ?", (server,))
 
-    def finish(
-        self, lease_id: int, outcome: str, dropped: Mapping[str, int], records: int | None = None
-    ) -> bool:
+    def finish(self, lease_id: int, outcome: str, records: int | None = None) -> bool:
         entry = self._leases.pop(lease_id, None)
         if entry is None:
             return False
@@ -186,8 +184,7 @@ class SqliteFrontier:
         self._store(lease.offers, lease_id)
         self._set_head(server)
         self._rest(server, since + self._delay)
-        self._tally("finished", {outcome: 1})
-        self._tally("dropped", dropped)
+        self._tally({("finished", outcome): 1, **lease.tally})
         if records is not None:
             self._db.execute("INSERT OR REPLACE INTO about VALUES ('records', ?)", (records,))
         self._db.execute("COMMIT")
@@ -234,7 +231,7 @@ class SqliteFrontier:
                 )
         self._pending -= dropped
         if dropped:
-            self._tally("dropped", {SERVER_IRRELEVANT: dropped})
+            self._tally({("dropped", SERVER_IRRELEVANT): dropped})
 
     def _store(self, offers: Sequence[Offer], referrer: int | None) -> None:
         if not offers:
@@ -283,7 +280,7 @@ class SqliteFrontier:
             heads[server] = min(heads.get(server, (tier, seq)), (tier, seq))
         self._insert(new, heads)
         if dropped:
-            self._tally("dropped", {SERVER_IRRELEVANT: dropped})
+            self._tally({("dropped", SERVER_IRRELEVANT): dropped})
 
     def _seen(self, offers: Sequence[Offer]) -> dict[int, _Known]:
         keys = [fingerprint(offer.url) for offer in offers]
@@ -347,11 +344,11 @@ class SqliteFrontier:
         )
         return dict(rows.fetchall())
 
-    def _tally(self, kind: str, counts: Mapping[str, int]) -> None:
+    def _tally(self, counts: Mapping[tuple[str, str], int]) -> None:
         self._db.executemany(
             "INSERT INTO tally VALUES (?, ?, ?)"
             " ON CONFLICT DO UPDATE SET count = count + excluded.count",
-            [(kind, name, count) for name, count in counts.items()],
+            [(kind, name, count) for (kind, name), count in counts.items()],
         )
 
     def counts(self) -> Counts:
@@ -364,19 +361,14 @@ class SqliteFrontier:
             self._status(na, nr).name.lower()
             for na, nr in self._db.execute(f"SELECT downloaded, relevant FROM {self._table}")
         )
-        return Counts(
-            +pending,
-            len(self._leases),
-            self._tallied("finished"),
-            self._tallied("dropped"),
-            servers,
-        )
+        return Counts(+pending, len(self._leases), servers, self._tallies())
 
-    def _tallied(self, kind: str) -> dict[str, int]:
-        rows = self._db.execute(
-            "SELECT name, count FROM tally WHERE kind = ? ORDER BY count DESC, name", (kind,)
-        )
-        return dict(rows.fetchall())
+    def _tallies(self) -> dict[str, dict[str, int]]:
+        tallies: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        rows = self._db.execute("SELECT kind, name, count FROM tally ORDER BY count DESC, name")
+        for kind, name, count in rows:
+            tallies[kind][name] = count
+        return tallies
 
     def _begin(self) -> None:
         if not self._db.in_transaction:

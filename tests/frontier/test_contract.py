@@ -62,7 +62,7 @@ def visit(f: SqliteFrontier, relevant: bool, *offers: Offer, now: float = 0.0) -
     lease = f.lease(now)
     assert lease is not None
     lease.relevant, lease.offers = relevant, offers
-    assert f.finish(lease.id, "html", {})
+    assert f.finish(lease.id, "html")
     return lease.url
 
 
@@ -73,7 +73,7 @@ def test_best_tier_first_then_first_in_first_out(frontier: Open) -> None:
     visit(f, True, *(offer(u, c) for u, c in links))
     assert [visit(f, False) for _ in range(3)] == ["http://b/1", "http://c/1", "http://a/1"]
     assert f.lease(0) is None
-    assert f.counts().finished == {"html": 4}
+    assert f.counts().tally["finished"] == {"html": 4}
 
 
 def test_rediscovery_takes_the_better_tier_and_keeps_its_place(frontier: Open) -> None:
@@ -92,7 +92,7 @@ def test_one_outstanding_request_a_server_and_the_delay(frontier: Open) -> None:
     assert second is not None
     assert (first.url, second.url) == ("http://a/1", "http://b/1")
     assert f.lease(20.0) is None
-    f.finish(first.id, "html", {})
+    f.finish(first.id, "html")
     assert f.next_ready() == 12.0
     assert f.lease(11.9) is None
     third = f.lease(12.0)
@@ -106,7 +106,7 @@ def test_an_irrelevant_server_loses_its_queue(frontier: Open) -> None:
     visit(f, True, *(offer(f"http://a/{i}", RELEVANT) for i in range(5)))
     assert [visit(f, False) for _ in range(2)] == ["http://a/0", "http://a/1"]
     assert f.lease(0) is None
-    assert f.counts().dropped == {"server became irrelevant": 3}
+    assert f.counts().tally["dropped"] == {"server became irrelevant": 3}
     assert f.counts().servers == {"relevant": 1, "irrelevant": 1}
 
 
@@ -127,9 +127,9 @@ def test_finishing_twice_counts_once(frontier: Open) -> None:
     f.offer([offer("http://s/")])
     lease = f.lease(0)
     assert lease is not None
-    assert f.finish(lease.id, "timeout", {})
-    assert not f.finish(lease.id, "html", {})
-    assert f.counts().finished == {"timeout": 1}
+    assert f.finish(lease.id, "timeout")
+    assert not f.finish(lease.id, "html")
+    assert f.counts().tally["finished"] == {"timeout": 1}
 
 
 def test_what_was_leased_is_pending_again_after_reopening(frontier: Open) -> None:
