@@ -125,7 +125,8 @@ class Frontier(Protocol):
         the status changed, store what the page brought, and free the server.
 
         ``records`` is the length in bytes of the record file, this page's record included.
-        False if the lease had ended.
+        False if the lease had ended. Raises FrontierError if the store can't be written; it
+        then holds what it held before.
         """
 
     def records(self) -> int:
@@ -138,6 +139,10 @@ class Frontier(Protocol):
     @property
     def pending(self) -> int:
         """Number of URLs neither leased nor finished."""
+
+    @property
+    def servers(self) -> int:
+        """Number of servers that URLs were offered of."""
 
     def counts(self) -> Counts:
         """Count everything, exactly."""
