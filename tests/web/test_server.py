@@ -68,7 +68,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def port(folder: Path) -> Iterator[int]:
     command = [sys.executable, "-W", "error", "-m", "lswc.web", str(folder), "--port", "0"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:  # noqa: S603
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         found = re.search(r":(\d+)/", server.stdout.readline())
         assert found
@@ -261,7 +261,7 @@ def crawl(web: str, cwd: Path, urls: list[str]) -> tuple[dict[str, dict[str, str
     }
     settings = [part for name, value in options.items() for part in ("-s", f"{name}={value}")]
     command = ["-m", "scrapy", "runspider", "probe.py", "-O", "out.jsonl", *settings]
-    run = subprocess.run(  # noqa: S603
+    run = subprocess.run(
         [sys.executable, "-W", "error", *command, "-a", f"urls={json.dumps(urls)}"],
         cwd=cwd,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
