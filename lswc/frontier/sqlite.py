@@ -94,6 +94,8 @@ class SqliteFrontier:
                 self._db.executemany("INSERT INTO about VALUES (?, ?)", identity.items())
             self._check(identity)
             self._db.execute("UPDATE server SET busy = 0 WHERE busy <> 0")
+        except sqlite3.OperationalError as error:
+            raise FrontierError(f"can't open the frontier: {error}") from error
         except sqlite3.DatabaseError as error:
             raise FrontierError(f"not a frontier of lswc, or a damaged one: {error}") from error
         self._next = 1 + (self._value("SELECT max(seq) FROM url") or 0)
