@@ -31,7 +31,6 @@ SPIDER_MIDDLEWARES = {
     "lswc.middlewares.ServerRelevanceMiddleware": 1040,
     # Links become requests in the scheduler only: what these did, the scope does before.
     "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
-    "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
 }
 ITEM_PIPELINES = {"lswc.pipeline.RecordPipeline": 1000}
