@@ -37,6 +37,7 @@ _FEW = 4  # letters; with fewer a page has no text to go by
 _DENSE = 2.5  # an ideograph, kana or Hangul syllable says as much as 2.5 letters
 _VIETNAMESE_PER_LETTER = 0.13  # Letters.VIETNAMESE among the letters of Vietnamese text
 _SHORT = 10  # characters; in Latin script, fewer can't tell a language
+_SURE = 0.9  # confidence in another language that spares a look at fonts
 _RENAMED = {"iw": "he", "jw": "jv"}
 _COMMON_ENGLISH = (" the ", " of ", " and ", " to ", " in ", " is ", " for ")
 _UNPRINTABLE = re.compile(
@@ -146,7 +147,7 @@ class Auto:
             code, name = myanmar(weighed.text)
             how = f"n-grams of {code}, {name}"
             return finding._replace(language=code, how=how), encoding if name == "utf-8" else name
-        if finding.language != self._target and weighed.is_latin:
+        if weighed.is_latin and finding.language != self._target and finding.confidence < _SURE:
             in_font = self._by_font(document, finding)
             if in_font is not None:
                 return in_font
@@ -181,7 +182,9 @@ class Auto:
 
     def anchor(self, text: str, hint: str | None) -> bool:
         """Tell whether an anchor text is in the target language."""
-        return self._anchor(text, hint, self._target)
+        if self._anchor(text, hint, self._target):
+            return True
+        return hint == self._target and bool(self._fonts) and self._fonts.match(text) is not None
 
 
 def detect(text: str, target: str = "", min_share: float = 1.0) -> Finding:

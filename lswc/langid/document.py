@@ -50,7 +50,7 @@ class Document:
 
     def as_windows_1252(self) -> Page:
         """Parse the page as fonts with an encoding of their own want it read."""
-        if self.decoded.encoding in ("utf-8", "ascii", "windows-1252"):
+        if not self.decoded.encoding.startswith(("windows-125", "iso-8859", "x-")):
             return self.page
         text = self.body.decode("cp1252", "replace")
         return parse(text.encode("utf-8", "replace"), self.url)

@@ -9,22 +9,22 @@ diacritics among them.
 
 from __future__ import annotations
 
-import codecs
 import re
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from lswc.langid.ngrams import Likelihoods, Table, tables
+from lswc.langid.ngrams import Likelihoods, Table, is_charset, tables
 
 _EXAMINED = 6_000
-_SHORTEST = 12  # characters of a line that can tell anything
-_MARGIN = 0.35  # nats a character by which a line has to be likelier in the font
+_SHORTEST = 6  # characters of a line that can tell anything
+_MARGIN = 1.5  # nats a character by which a line has to be likelier in the font
 _FACE = re.compile(rb"(?:face\s*=\s*|font-family\s*:\s*)[\"']?([^\"'<>;}]{1,80})")
 _USUAL = "my.utf-8"
 _PRIOR = 8.0  # nats by which Unicode Burmese is likelier beforehand: it decides short texts
 _NOT_LATIN = re.compile("[^\x00-\u024f\u2010-\u2122]")
+_MYANMAR = re.compile("[\u1000-\u109f]")
 _NOT_MYANMAR = re.compile("[^\u1000-\u103f\u1050-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f]+")
 
 
@@ -41,9 +41,10 @@ class Fonts:
 
     def __init__(self, code: str, names: tuple[str, ...]) -> None:
         latin = [table for table in tables() if _is_latin(table)]
-        own = [t for t in latin if t.language == code and not _is_charset(t.encoding)]
+        own = [t for t in latin if t.language == code and not is_charset(t.encoding)]
         others = [t for t in latin if t.language != code and t.encoding == "utf-8"]
-        groups = {"": others} | {table.encoding: [table] for table in own}
+        english = [table for table in others if table.language == "en"]
+        groups = {"": others, "en": english} | {table.encoding: [table] for table in own}
         self._likelihoods = Likelihoods(groups) if own else None
         self._names = {_bare(name): name for name in names}
 
@@ -52,20 +53,21 @@ class Fonts:
 
     def match(self, text: str) -> Match | None:
         """Return the likeliest font encoding of a text whose lines are of one encoding each."""
-        lines = [line for line in text[:_EXAMINED].split("\n") if len(line) >= _SHORTEST]
+        stripped = (line.strip() for line in text[:_EXAMINED].split("\n"))
+        lines = [line for line in stripped if len(line) >= _SHORTEST]
         if self._likelihoods is None or not lines:
             return None
         starts = np.cumsum([0, *(len(line) + 1 for line in lines[:-1])])
         scores = self._likelihoods.scores(" ".join(lines))
         lengths = np.diff([*starts, scores.shape[1]])
-        ahead = np.add.reduceat(scores[1:] - scores[0], starts, axis=1) / lengths
+        ahead = np.add.reduceat(scores[2:] - scores[:2].max(axis=0), starts, axis=1) / lengths
         best = int(np.argmax((ahead.clip(0) * lengths).sum(axis=1)))
         own = ahead[best] > _MARGIN
         if not own.any():
             return None
         margin = float((ahead[best] * lengths)[own].sum() / lengths[own].sum())
         return Match(
-            self._likelihoods.names[best + 1], float(lengths[own].sum() / lengths.sum()), margin
+            self._likelihoods.names[best + 2], float(lengths[own].sum() / lengths.sum()), margin
         )
 
     def named(self, body: bytes) -> str | None:
@@ -97,24 +99,16 @@ def _myanmar_likelihoods() -> Likelihoods:
 
 
 def _is_myanmar(table: Table) -> bool:
-    return _share(table, _NOT_MYANMAR) < 0.7
+    return _share(table, _MYANMAR) > 0.5
 
 
 def _is_latin(table: Table) -> bool:
-    return _share(table, _NOT_LATIN) < 0.1
+    return bool(table.characters) and _share(table, _NOT_LATIN) < 0.1
 
 
 def _share(table: Table, pattern: re.Pattern[str]) -> float:
     hits = sum(n for ngram, n in table.characters.items() if pattern.search(ngram))
-    return hits / sum(table.characters.values())
-
-
-def _is_charset(encoding: str) -> bool:
-    try:
-        codecs.lookup(encoding)
-    except LookupError:
-        return False
-    return True
+    return hits / max(1, sum(table.characters.values()))
 
 
 def _bare(name: str) -> str:

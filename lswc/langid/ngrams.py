@@ -7,6 +7,7 @@ tell apart encodings, and languages of one script.
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections import Counter
@@ -58,6 +59,15 @@ def tables() -> tuple[Table, ...]:
         key=lambda entry: entry.name,
     )
     return tuple(Table(**json.loads(entry.read_text("utf-8"))) for entry in entries)
+
+
+def is_charset(encoding: str) -> bool:
+    """Tell whether Python has a codec of that name; fonts' encodings have none."""
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        return False
+    return True
 
 
 def byte_ngrams(text: bytes) -> Counter[bytes]:

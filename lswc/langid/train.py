@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
@@ -18,10 +19,12 @@ from lswc.langid.ngrams import (
     Table,
     byte_trigrams,
     character_ngrams,
+    is_charset,
     ranked,
 )
 
 _TRIGRAMS = 800
+_CHARACTERS = 2_000
 
 
 class TrainingError(ValueError):
@@ -37,15 +40,19 @@ def table(file: Path) -> Table:
     body = file.read_bytes()
     if not body.strip():
         raise TrainingError(f"{file}: empty")
-    text = _text(body, encoding)
-    characters = character_ngrams(text)
+    characters = character_ngrams(_text(body, encoding)) if _is_needed(encoding) else Counter()
     return Table(
         language,
         encoding,
         ranked(body),
         byte_trigrams(body)[:_TRIGRAMS],
-        dict(characters.most_common(_TRIGRAMS)),
+        dict(characters.most_common(_CHARACTERS)),
     )
+
+
+def _is_needed(encoding: str) -> bool:
+    """Tell whether characters say more than a charset: in Unicode, and in what no codec knows."""
+    return encoding == "utf-8" or not is_charset(encoding)
 
 
 def _text(body: bytes, encoding: str) -> str:
