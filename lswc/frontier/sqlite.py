@@ -118,6 +118,14 @@ class SqliteFrontier:
     def servers(self) -> int:
         return self._value("SELECT max(id) FROM server") or 0
 
+    @property
+    def servers(self) -> int:
+        return self._value("SELECT max(id) FROM server") or 0
+
+    @property
+    def unfinished(self) -> int:
+        return self._pending
+
     def records(self) -> int:
         """Return the length in bytes of the record file at the last commit."""
         return self._value("SELECT value FROM about WHERE key = 'records'") or 0
@@ -171,6 +179,9 @@ class SqliteFrontier:
 
     def next_ready(self) -> float | None:
         return self._resting[0][0] if self._resting else None
+
+    def renew(self, now: float) -> None:
+        """Do nothing: leases are this process's own."""
 
     def _wake(self, now: float) -> None:
         while self._resting and self._resting[0][0] <= now:
