@@ -5,10 +5,16 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from redis import Redis
 
 from lswc.frontier.contract import Offer
@@ -17,8 +23,6 @@ from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.strategy import NEVER, SEED, PageLanguage, Unit, status, strategy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.frontier.redis_server import RedisServer
 
 STRATEGIES = [
@@ -32,31 +36,27 @@ STRATEGIES = [
 ]
 names = count()
 
-offers = st.lists(
-    st.builds(
-        lambda server, directory, page, code, inherited, depth, redirects: (
-            f"http://{server}/{directory}/{page}",
-            server,
-            f"{server}/{directory}/",
-            code,
-            inherited,
-            depth,
-            redirects,
-        ),
-        st.sampled_from(["a.example", "b.example:8080", "c"]),
-        st.sampled_from(["x", "y"]),
-        st.integers(0, 4),
-        st.integers(0, SEED),
-        st.sampled_from(PageLanguage),
-        st.integers(0, 400),
-        st.integers(0, 20),
-    ),
-    max_size=12,
-)
+
+@st.composite
+def found(draw: st.DrawFn) -> Offer:
+    server = draw(st.sampled_from(["a.example", "b.example:8080", "c"]))
+    directory = draw(st.sampled_from([f"{server}/x/", f"{server}/y/"]))
+    return Offer(
+        f"http://{directory}{draw(st.integers(0, 4))}",
+        server,
+        directory,
+        draw(st.integers(0, SEED)),
+        draw(st.sampled_from(PageLanguage)),
+        draw(st.integers(0, 400)),
+        draw(st.integers(0, 20)),
+    )
+
+
+links = st.lists(found(), max_size=12)
 
 
 class Stores(RuleBasedStateMachine):
-    server: RedisServer
+    url: str
 
     @initialize(spec=st.sampled_from(STRATEGIES), delay=st.sampled_from([0.0, 2.0]))
     def open(self, spec: str, delay: float) -> None:
@@ -65,21 +65,18 @@ class Stores(RuleBasedStateMachine):
         self.now = 100.0
         self.held: list[int] = []
         self.redis = RedisFrontier(
-            Redis.from_url(self.server.url), f"agree{next(names)}", chosen, {}, delay,
+            Redis.from_url(self.url), f"agree{next(names)}", chosen, {}, delay,
             clock_of_caller=True, time_to_live=1e6,
         )  # fmt: skip
         self.sqlite = SqliteFrontier(MEMORY, chosen, {}, delay)
 
-    def offers(self, found: list[tuple[str, str, str, int, PageLanguage, int, int]]) -> list[Offer]:
-        return [
-            Offer(url, server, server if self.by_server else unit, *rest)
-            for url, server, unit, *rest in found
-        ]
+    def by_unit(self, found: list[Offer]) -> list[Offer]:
+        return [o._replace(unit=o.server) for o in found] if self.by_server else found
 
-    @rule(found=offers)
-    def offer(self, found: list[tuple[str, str, str, int, PageLanguage, int, int]]) -> None:
+    @rule(found=links)
+    def offer(self, found: list[Offer]) -> None:
         for frontier in (self.sqlite, self.redis):
-            frontier.offer(self.offers(found))
+            frontier.offer(self.by_unit(found))
 
     @rule(wait=st.sampled_from([0.0, 0.0, 0.5, 2.0]))
     def lease(self, wait: float) -> None:
@@ -93,14 +90,14 @@ class Stores(RuleBasedStateMachine):
     @rule(
         data=st.data(),
         relevant=st.sampled_from([True, False, False, None]),
-        found=offers,
+        found=links,
         outcome=st.sampled_from(["html", "timeout"]),
     )
     def finish(
         self,
         data: st.DataObject,
         relevant: bool | None,
-        found: list[tuple[str, str, str, int, PageLanguage, int, int]],
+        found: list[Offer],
         outcome: str,
     ) -> None:
         number = data.draw(st.sampled_from(self.held))
@@ -108,21 +105,21 @@ class Stores(RuleBasedStateMachine):
         for frontier in (self.sqlite, self.redis):
             lease = frontier.leases[number]
             lease.relevant = relevant
-            lease.offers = self.offers(found)
+            lease.offers = self.by_unit(found)
             lease.tally["dropped", "depth"] += 1
             assert frontier.finish(number, outcome)
             assert not frontier.finish(number, outcome)
 
     @precondition(lambda self: self.held)
-    @rule(data=st.data(), relevant=st.sampled_from([True, False, None]), found=offers)
+    @rule(data=st.data(), relevant=st.sampled_from([True, False, None]), found=links)
     def ask(
         self,
         data: st.DataObject,
         relevant: bool | None,
-        found: list[tuple[str, str, str, int, PageLanguage, int, int]],
+        found: list[Offer],
     ) -> None:
         lease = self.sqlite.leases[data.draw(st.sampled_from(self.held))]
-        units = {offer.unit for offer in self.offers(found)} | {lease.unit}
+        units = {offer.unit for offer in self.by_unit(found)} | {lease.unit}
         expected = self.sqlite.statuses(units, lease, relevant)
         assert self.redis.statuses(units, lease, relevant) == expected
 
@@ -139,18 +136,12 @@ class Stores(RuleBasedStateMachine):
             self.redis.close()
 
 
-@pytest.fixture(autouse=True)
-def server(redis_server: RedisServer) -> Iterator[None]:
-    Stores.server = redis_server
-    yield
+def test_the_stores_agree(redis_server: RedisServer) -> None:
+    class OnServer(Stores):
+        url = redis_server.url
 
-
-Stores.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
-
-
-@pytest.mark.usefixtures("server")
-class TestStores(Stores.TestCase):  # type: ignore[misc, valid-type]  # made by Hypothesis
-    pass
+    steps = settings(max_examples=40, stateful_step_count=40, deadline=None)
+    run_state_machine_as_test(OnServer, settings=steps)
 
 
 @given(st.integers(0, 30), st.integers(0, 30), st.sampled_from([0, 1, 5, 10, NEVER]))
