@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from lswc.strategy import PageLanguage, Status
 
@@ -138,6 +139,12 @@ class Frontier(Protocol):
 
     def records(self) -> int:
         """Return the length in bytes of the record file at the last commit."""
+
+    def fed(self) -> AbstractContextManager[list[str]]:
+        """Give addresses that users feed to the running crawl as further seeds.
+
+        They are taken off the feed when the block ends without an error, so none is lost.
+        """
 
     @property
     def leases(self) -> Mapping[int, Lease]:

@@ -19,6 +19,7 @@
 -- statuses       hash   status -> number of units
 -- tally          hash   "kind\nname" -> count
 -- records        hash   worker -> length of its record file in bytes
+-- latest         hash   worker -> number of the URL that it finished last
 --
 -- A rank orders by tier, then first in first out: tier * 2^40 + number, exact in a double.
 -- A record: referrer's number (5 bytes, big-endian, 0 for none), then what the client packed:
@@ -35,7 +36,7 @@ local TIERS, DISTANCE, DEPTH, UNIT = 6, 10, 13, 17 -- offsets in a record
 local DISCARD = -1
 local ABOUT, FREE, BUSY = KEYS[1], prefix .. 'free', prefix .. 'busy'
 local LEASES, SERVERS = prefix .. 'leases', prefix .. 'servers'
-local UNITS, RECORDS = prefix .. 'units', prefix .. 'records'
+local UNITS, RECORDS, LATEST = prefix .. 'units', prefix .. 'records', prefix .. 'latest'
 local PENDING, STATUSES, TALLY = prefix .. 'pending', prefix .. 'statuses', prefix .. 'tally'
 local call = redis.call
 
@@ -285,11 +286,10 @@ end
 
 local verbs = {}
 
--- identity: field, value, ...
+-- worker; identity: field, value, ...
 function verbs.open()
-  if call('EXISTS', ABOUT) == 0 then
-    call('HSET', ABOUT, unpack(ARGV, FIRST))
-  end
+  if call('EXISTS', ABOUT) == 0 then call('HSET', ABOUT, unpack(ARGV, FIRST + 1)) end
+  call('HSETNX', RECORDS, ARGV[FIRST], 0)
   return call('HGETALL', ABOUT)
 end
 
@@ -334,7 +334,11 @@ function verbs.finish()
   local token, server, ended, fingerprint = unpack(ARGV, FIRST, FIRST + 3)
   local relevant, worker, length, tallies = unpack(ARGV, FIRST + 4, FIRST + 7)
   local held, number, since = lease_of(server)
-  if held ~= token or number ~= tonumber(ended) then return 0 end
+  if held ~= token or number ~= tonumber(ended) then
+    -- After a lost connection the client asks again, though the first time may have done it.
+    return call('HGET', LATEST, worker) == ended and 1 or 0
+  end
+  call('HSET', LATEST, worker, ended)
   call('HDEL', LEASES, server)
   local bucket, field = seen(fingerprint)
   call('HSET', bucket, field, '')
