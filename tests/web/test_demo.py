@@ -55,7 +55,7 @@ def test_the_same_seed_gives_the_same_web(demo: Path, tmp_path: Path) -> None:
     code = "import sys; from pathlib import Path; from lswc.web.demo import generate\n"
     code += "generate(Path(sys.argv[1]))"
     again.mkdir()
-    subprocess.run([sys.executable, "-W", "error", "-c", code, again], cwd=ROOT, check=True)  # noqa: S603
+    subprocess.run([sys.executable, "-W", "error", "-c", code, again], cwd=ROOT, check=True)
     names = [str(name) for name in files(again) if (again / name).is_file()]
     assert files(again) == [name for name in files(demo) if str(name) != MARKER]
     _, different, errors = filecmp.cmpfiles(demo, again, names, shallow=False)
@@ -187,7 +187,7 @@ def language(text: str) -> str | None:
 def walked(demo: Path) -> dict[str, tuple[int, bytes]]:
     """Every page that can be reached from the Thai seeds: distance and body."""
     command = [sys.executable, "-W", "error", "-m", "lswc.web", str(demo), "--port", "0"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:  # noqa: S603
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         found = re.search(r":(\d+)/", server.stdout.readline())
         assert found
