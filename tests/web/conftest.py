@@ -22,7 +22,7 @@ def serve() -> Serve:
     @contextmanager
     def serving(web: Path) -> Iterator[int]:
         command = [sys.executable, "-W", "error", "-m", "lswc.web", str(web), "--port", "0"]
-        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:  # noqa: S603
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout is not None
             try:
                 found = re.search(r":(\d+)/", server.stdout.readline())

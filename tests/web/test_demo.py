@@ -63,7 +63,7 @@ def test_the_same_seed_gives_the_same_web(demo: Path, tmp_path: Path) -> None:
     code = "import sys; from pathlib import Path; from lswc.web.demo import generate\n"
     code += "generate(Path(sys.argv[1]))"
     again.mkdir()
-    subprocess.run([sys.executable, "-W", "error", "-c", code, again], cwd=ROOT, check=True)  # noqa: S603
+    subprocess.run([sys.executable, "-W", "error", "-c", code, again], cwd=ROOT, check=True)
     names = [str(name) for name in files(again) if (again / name).is_file()]
     assert files(again) == [name for name in files(demo) if str(name) != MARKER]
     _, different, errors = filecmp.cmpfiles(demo, again, names, shallow=False)

@@ -259,7 +259,7 @@ def crawl(web: str, cwd: Path, urls: list[str]) -> tuple[dict[str, dict[str, str
     }
     settings = [part for name, value in options.items() for part in ("-s", f"{name}={value}")]
     command = ["-m", "scrapy", "runspider", "probe.py", "-O", "out.jsonl", *settings]
-    run = subprocess.run(  # noqa: S603
+    run = subprocess.run(
         [sys.executable, "-W", "error", *command, "-a", f"urls={json.dumps(urls)}"],
         cwd=cwd,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
