@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lswc.langid.auto import LETTER, MIN_SHARE, Auto
+from lswc.langid.auto import LETTER, MIN_SHARE, Auto, Finding
 from lswc.langid.document import Document, Identification
 from lswc.strategy import Anchor, PageLanguage
 
@@ -70,7 +70,7 @@ class Identifier:
         identification = Identification(finding.language, encoding, finding.confidence, finding.how)
         page = document.page
         links = [
-            RawLink(link.url, link.text, self.anchor(link.text, finding.language), link.nofollow)
+            RawLink(link.url, link.text, self._anchor(link.text, finding), link.nofollow)
             for link in page.links
         ]
         length = len(page.content) + len(page.anchors)
@@ -89,6 +89,9 @@ class Identifier:
 
         ``hint`` is the language of the page, for a text that alone can't tell.
         """
+        return self._anchor(text, Finding(hint, 1.0, "hint"))
+
+    def _anchor(self, text: str, page: Finding) -> Anchor:
         if not LETTER.search(text):
             return Anchor.NONE
-        return Anchor.TARGET if self._auto.anchor(text, hint) else Anchor.OTHER
+        return Anchor.TARGET if self._auto.anchor(text, page) else Anchor.OTHER
