@@ -187,12 +187,17 @@ class Auto:
         return page.how.startswith("font") and self._fonts.match(text) is not None
 
 
-def detect(text: str, target: str = "", min_share: float = 1.0) -> Finding:
-    """Ask CLD2. The target needs only its share, any other language has to lead."""
+def detect(text: str, target: str, min_share: float) -> Finding:
+    """Take plain English prose for English, and ask CLD2 about anything else."""
     sample = text[:_SAMPLE]
     if target != "en" and _is_english(sample):
         return Finding("en", 0.9, "common words")
-    sample = _UNPRINTABLE.sub(" ", sample)
+    return cld2(sample, target, min_share)
+
+
+def cld2(text: str, target: str = "", min_share: float = 1.0) -> Finding:
+    """Ask CLD2. The target needs only its share, any other language has to lead."""
+    sample = _UNPRINTABLE.sub(" ", text)
     try:
         reliable, _, ranked = pycld2.detect(sample.encode(), bestEffort=len(sample) > 200)
     except pycld2.error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lswc.langid import methods
 from lswc.langid.auto import LETTER, MIN_SHARE, Auto, Finding
 from lswc.langid.document import Document, Identification
 from lswc.strategy import Anchor, PageLanguage
@@ -12,7 +13,8 @@ from lswc.strategy import Anchor, PageLanguage
 if TYPE_CHECKING:
     from lswc.languages import Language
 
-METHODS = ("auto",)
+METHODS = ("auto", *methods.METHODS)
+"""Names of the methods; docs/languages.md says what each does."""
 
 
 class IdentifierError(ValueError):
@@ -48,7 +50,9 @@ class Identifier:
     """Reads pages for one target language.
 
     ``min_share`` is the share of the text from which on a page counts as written in the
-    target language. Raises IdentifierError.
+    target language; only the default method heeds it. Anchor texts are told by the default
+    method, but by n-grams with textcat, and with somboonviwat2006 and pythainlp by Thai words.
+    Raises IdentifierError.
     """
 
     def __init__(
@@ -58,6 +62,8 @@ class Identifier:
             raise IdentifierError(f"unknown method {method!r}; known: {', '.join(METHODS)}")
         if not 0 < min_share <= 1:
             raise IdentifierError(f"min_share must be above 0 and at most 1, not {min_share}")
+        if method == "pythainlp" and target.code != "th":
+            raise IdentifierError(f"method pythainlp tells Thai only, not {target.code}")
         self.target = target
         self.method = method
         self.min_share = min_share
@@ -66,7 +72,7 @@ class Identifier:
     def read(self, body: bytes, content_type: str | None, url: str) -> Reading:
         """Read a page: any bytes give an answer, never an exception."""
         document = Document(body, content_type, url)
-        finding, encoding = self._auto.identify(document)
+        finding, encoding = self._identify(document)
         identification = Identification(finding.language, encoding, finding.confidence, finding.how)
         page = document.page
         links = [
@@ -75,6 +81,11 @@ class Identifier:
         ]
         length = len(page.content) + len(page.anchors)
         return Reading(identification, page.title, links, page.robots, length)
+
+    def _identify(self, document: Document) -> tuple[Finding, str]:
+        if self.method == "auto":
+            return self._auto.identify(document)
+        return methods.METHODS[self.method](document, self.target)
 
     def relevance(self, identification: Identification) -> PageLanguage:
         """Return what a strategy sees of a page's language."""
@@ -94,4 +105,10 @@ class Identifier:
     def _anchor(self, text: str, page: Finding) -> Anchor:
         if not LETTER.search(text):
             return Anchor.NONE
-        return Anchor.TARGET if self._auto.anchor(text, page) else Anchor.OTHER
+        if self.target.code == "th" and self.method in ("somboonviwat2006", "pythainlp"):
+            is_target = methods.anchor_by_words(text)
+        elif self.method == "textcat":
+            is_target = methods.anchor_by_ngrams(text, self.target)
+        else:
+            is_target = self._auto.anchor(text, page)
+        return Anchor.TARGET if is_target else Anchor.OTHER

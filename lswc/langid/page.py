@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-MAX_LINKS = 4_000
+MAX_LINKS = 3_000
 """Elements of a page looked at for links; a page with more is a trap or a dump."""
 
 _BOILERPLATE = [
