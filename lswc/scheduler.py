@@ -9,26 +9,30 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
-from scrapy.utils.asyncio import call_later
+from scrapy.utils.asyncio import call_later, create_looping_call
 
-from lswc.crawl import crawl_of
+from lswc.crawl import crawl_of, number
 from lswc.errors import ConfigError
-from lswc.frontier.contract import FrontierError, Offer
+from lswc.frontier.contract import Counts, FrontierError, Offer
 from lswc.strategy import SEED, PageLanguage, Unit
 from lswc.urls import directory
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Self
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from lswc.frontier.contract import Counts, Frontier, Lease
+    from lswc.frontier.contract import Frontier, Lease
     from lswc.urls import Url
 
 LEASE = "lswc_lease"
 """Key of the lease's id in ``request.meta``."""
+
+RENEWALS = 4
+"""How often a lease is renewed in the time after which it would expire."""
 
 CANNOT_WRITE = "can't write"
 """Reason with which a crawl closes whose state can't be written."""
@@ -44,7 +48,7 @@ class TierScheduler(BaseScheduler):
     """
 
     frontier: Frontier
-    counts: Counts
+    counts = Counts({}, 0, {}, {})
     """What the frontier held when the crawl was closed."""
     failed = False
     """Whether the crawl's state can't be written any more; nothing is, from then on."""
@@ -67,15 +71,40 @@ class TierScheduler(BaseScheduler):
         """Open the frontier and offer the seeds. Raises FrontierError."""
         self._crawl = crawl_of(self._crawler)
         self.frontier = self._crawl.open_frontier(self._crawler.settings)
-        offers = [self._seed(url) for url in self._crawl.seeds]
-        self.frontier.offer([offer for offer in offers if offer is not None])
+        self._offer_seeds(self._crawl.seeds)
+        self._tending = create_looping_call(self._tend)
+        life = number(self._crawler.settings, "LSWC_LEASE_SECONDS")
+        self._tending.start(max(life / RENEWALS, 0.1), now=False)
 
     def close(self, reason: str) -> None:
         """Close the frontier; what isn't finished stays pending."""
+        self._tending.stop()
         if self._wake_up is not None:
             self._wake_up.cancel()
-        self.counts = self.frontier.counts()
+        try:
+            self.counts = self.frontier.counts()
+        except FrontierError as error:
+            logger.error("%s", error)
         self.frontier.close()
+
+    def _tend(self) -> None:
+        """Renew the leases, and take the seeds that were fed."""
+        if not self.failed:
+            try:
+                self.frontier.renew(monotonic())
+                self._take_fed()
+            except FrontierError as error:
+                self.fail(str(error))
+
+    def _take_fed(self) -> None:
+        with self.frontier.fed() as addresses:
+            if addresses:
+                self._offer_seeds(addresses)
+                logger.info("%d seeds were fed", len(addresses))
+
+    def _offer_seeds(self, addresses: Iterable[str]) -> None:
+        offers = [self._seed(address) for address in addresses]
+        self.frontier.offer([offer for offer in offers if offer is not None])
 
     def _seed(self, address: str) -> Offer | None:
         url = self._crawl.scope.check(address, 0)
@@ -128,9 +157,13 @@ class TierScheduler(BaseScheduler):
         if self._retries:
             return self._retries.pop(0)
         now = monotonic()
-        lease = self.frontier.lease(now)
-        if lease is None:
-            self._wake_later(now)
+        try:
+            lease = self.frontier.lease(now)
+            if lease is None:
+                self._wake_later(now)
+                return None
+        except FrontierError as error:
+            self.fail(str(error))
             return None
         return self._request(lease)
 
@@ -161,25 +194,37 @@ class TierScheduler(BaseScheduler):
             logger.warning("request lost: %s", self.frontier.leases[lease_id].url)
             self.finish(lease_id, "lost")
         self._orphans = leases
-        return bool(self._retries or self.frontier.leases or self.frontier.pending)
-
-    def finish(self, lease_id: int, outcome: str, records: int | None = None) -> None:
-        """End a lease, if it hasn't ended yet."""
-        lease = self.frontier.leases.get(lease_id)
-        if lease is None or self.failed:
-            return
+        if self.failed:
+            return False
         try:
-            self.frontier.finish(lease_id, outcome, records)
+            self._take_fed()
+            return bool(self._retries or self.frontier.unfinished)
         except FrontierError as error:
             self.fail(str(error))
-            return
+            return False
+
+    def finish(self, lease_id: int, outcome: str, records: int | None = None) -> bool:
+        """End a lease; False if it has ended, or expired and is another worker's."""
+        lease = self.frontier.leases.get(lease_id)
+        if lease is None or self.failed:
+            return False
+        try:
+            if not self.frontier.finish(lease_id, outcome, records):
+                logger.warning("lease expired, %s is another worker's", lease.url)
+                return False
+        except FrontierError as error:
+            self.fail(str(error))
+            return False
         stats = self._crawler.stats
         stats.inc_value(f"lswc/finished/{outcome}")
         for (kind, name), count in lease.tally.items():
             stats.inc_value(f"lswc/{kind}/{name}", count)
+        return True
 
     def fail(self, reason: str) -> None:
         """Stop the crawl in order because its state can't be written; resume goes on from it."""
+        if self.failed:
+            return
         self.failed = True
         logger.error("%s; the crawl stops, and goes on from here when started again", reason)
         closing = self._crawler.engine.close_spider_async(reason=CANNOT_WRITE)
