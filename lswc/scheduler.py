@@ -11,9 +11,12 @@ from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.asyncio import call_later
 
+from lswc.archive.attempt import ATTEMPTS
+from lswc.archive.files import ArchiveError
+from lswc.archive.store import Archive
 from lswc.crawl import crawl_of
 from lswc.errors import ConfigError
-from lswc.frontier.contract import FrontierError, Offer
+from lswc.frontier.contract import Found, FrontierError, Offer
 from lswc.strategy import SEED, PageLanguage, Unit
 from lswc.urls import directory
 
@@ -24,7 +27,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from lswc.archive.attempt import Attempt
     from lswc.frontier.contract import Counts, Frontier, Lease
+    from lswc.record import Record
     from lswc.urls import Url
 
 LEASE = "lswc_lease"
@@ -44,6 +49,7 @@ class TierScheduler(BaseScheduler):
     """
 
     frontier: Frontier
+    archive: Archive
     counts: Counts
     """What the frontier held when the crawl was closed."""
     failed = False
@@ -52,6 +58,7 @@ class TierScheduler(BaseScheduler):
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._retries: list[Request] = []
+        self._attempts: dict[int, list[Attempt]] = {}  # by lease
         self._orphans: set[int] = set()
         self._wake_up: Any = None
         connect = crawler.signals.connect
@@ -64,16 +71,24 @@ class TierScheduler(BaseScheduler):
         return cls(crawler)
 
     def open(self, spider: Spider) -> None:
-        """Open the frontier and offer the seeds. Raises FrontierError."""
+        """Open the frontier and the archive, and offer the seeds.
+
+        Raises FrontierError and ArchiveError.
+        """
         self._crawl = crawl_of(self._crawler)
         self.frontier = self._crawl.open_frontier(self._crawler.settings)
+        self.archive = Archive(self._crawl, self._crawler.settings, self.frontier.records())
         offers = [self._seed(url) for url in self._crawl.seeds]
         self.frontier.offer([offer for offer in offers if offer is not None])
 
     def close(self, reason: str) -> None:
-        """Close the frontier; what isn't finished stays pending."""
+        """Close the archive and the frontier; what isn't finished stays pending."""
         if self._wake_up is not None:
             self._wake_up.cancel()
+        try:
+            self.archive.close(self.frontier.records())
+        except ArchiveError as error:
+            logger.error("%s; done when the crawl is started again", error)
         self.counts = self.frontier.counts()
         self.frontier.close()
 
@@ -117,9 +132,11 @@ class TierScheduler(BaseScheduler):
         url = self._crawl.scope.check(request.url, lease.depth)
         if isinstance(url, str):
             lease.tally["dropped", url] += 1
+            lease.links = [Found(request.url, None, None, url)]
         else:
             times = request.meta["redirect_times"]
             lease.offers = [self._offer(url, lease.code, lease.inherited, lease.depth, times)]
+            lease.links = [Found(url.href, None, lease.tier, None)]
         self.finish(lease.id, "redirect")
 
     def next_request(self) -> Request | None:
@@ -136,7 +153,13 @@ class TierScheduler(BaseScheduler):
 
     def _request(self, lease: Lease) -> Request:
         spider: Any = self._crawler.spider
-        meta = {LEASE: lease.id, "depth": lease.depth, "redirect_times": lease.redirects}
+        attempts = self._attempts[lease.id] = []
+        meta = {
+            LEASE: lease.id,
+            ATTEMPTS: attempts,
+            "depth": lease.depth,
+            "redirect_times": lease.redirects,
+        }
         headers = {"Referer": lease.referrer} if lease.referrer else None
         return Request(
             lease.url, callback=spider.parse, errback=spider.errback, meta=meta, headers=headers
@@ -163,14 +186,16 @@ class TierScheduler(BaseScheduler):
         self._orphans = leases
         return bool(self._retries or self.frontier.leases or self.frontier.pending)
 
-    def finish(self, lease_id: int, outcome: str, records: int | None = None) -> None:
-        """End a lease, if it hasn't ended yet."""
+    def finish(self, lease_id: int, outcome: str, record: Record | None = None) -> None:
+        """End a lease, if it hasn't ended yet: write what it brought, then commit it."""
         lease = self.frontier.leases.get(lease_id)
         if lease is None or self.failed:
             return
+        attempts = self._attempts.pop(lease_id, [])
         try:
-            self.frontier.finish(lease_id, outcome, records)
-        except FrontierError as error:
+            written = self.archive.store(lease, outcome, record, attempts)
+            self.frontier.finish(lease_id, outcome, written)
+        except (ArchiveError, FrontierError) as error:
             self.fail(str(error))
             return
         stats = self._crawler.stats
