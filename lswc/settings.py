@@ -27,6 +27,11 @@ LSWC_FRONTIER = "sqlite"
 LSWC_REDIS_KEY = ""
 LSWC_LEASE_SECONDS = 60
 
+# What goes into WARC files: "relevant" pages (with the redirects and errors that their links
+# lead to), "all", or "none"; a file is closed once it has LSWC_WARC_SIZE bytes.
+LSWC_ARCHIVE = "relevant"
+LSWC_WARC_SIZE = 1_000_000_000
+
 SCHEDULER = "lswc.scheduler.TierScheduler"
 SPIDER_MIDDLEWARES = {
     "lswc.middlewares.LeaseGuardMiddleware": 10,
@@ -58,7 +63,14 @@ COOKIES_ENABLED = False
 # A page that refreshes itself is a page: it is recorded, and its target is one of its links.
 METAREFRESH_ENABLED = False
 # A crawled page may link to anything; only http and https are ever fetched.
-DOWNLOAD_HANDLERS = {"data": None, "file": None, "ftp": None, "s3": None}
+DOWNLOAD_HANDLERS = {
+    "http": "lswc.archive.capture.AttemptHandler",
+    "https": "lswc.archive.capture.AttemptHandler",
+    "data": None,
+    "file": None,
+    "ftp": None,
+    "s3": None,
+}
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 LOG_LEVEL = "INFO"

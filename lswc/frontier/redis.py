@@ -175,11 +175,12 @@ class RedisFrontier:
                 return int(self._client.hlen(self._prefix + "units"))
             return int(self._client.scard(self._prefix + "servers"))
 
-    def records(self) -> int:
-        """Return the length in bytes of this worker's record file at its last commit."""
+    def records(self) -> dict[str, int]:
+        """Return the lengths of this worker's files at its last commit."""
         with self._errors():
-            length: Any = self._client.hget(self._prefix + "records", self._worker)
-        return int(length or 0)
+            lengths: Any = self._client.hget(self._prefix + "records", self._worker)
+        found: dict[str, int] = json.loads(lengths or "{}")
+        return found
 
     def statuses(
         self, units: Collection[str], lease: Lease, relevant: bool | None
@@ -264,7 +265,7 @@ class RedisFrontier:
                 found = self._client.zrevrange(self._feed, 0, FEED_BATCH - 1)
         return kind, found
 
-    def finish(self, lease_id: int, outcome: str, records: int | None = None) -> bool:
+    def finish(self, lease_id: int, outcome: str, records: Mapping[str, int] | None = None) -> bool:
         lease = self.leases.pop(lease_id, None)
         if lease is None:
             return False
@@ -278,7 +279,7 @@ class RedisFrontier:
                 _key(lease.url),
                 "" if lease.relevant is None else int(lease.relevant),
                 self._worker,
-                "" if records is None else records,
+                "" if records is None else json.dumps(records),
                 len(tally),
                 *(text for (kind, name), n in tally.items() for text in (f"{kind}\n{name}", n)),
                 *self._packed(lease.offers),
