@@ -35,6 +35,7 @@ _NEVER_NESTED = frozenset(
     b" th tr wbr".split()
 )
 _LONG_TAG = re.compile(rb"<[a-zA-Z/][^>]{8000}")
+_MAX_BASE = 8_000  # every link is joined to it
 _MAX_QUOTED_ENDS = 2_000
 _ANY_TAG = re.compile(rb"</?[a-zA-Z][^>]*>?")
 _KEPT_TAG = re.compile(
@@ -127,7 +128,7 @@ class _Reader:
             )
 
     def _set_base(self, href: str | None) -> None:
-        if not self._has_base and href:
+        if not self._has_base and href and len(href) <= _MAX_BASE:
             self._has_base = True
             self._rebase(self._resolve(href))
 
