@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import fcntl
 import sqlite3
-from collections import Counter, defaultdict
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import replace
 from heapq import heappop, heappush
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lswc.frontier.contract import Counts, FrontierError, Lease, Offer
+from lswc.frontier.lock import lock
+from lswc.frontier.report import count
 from lswc.strategy import (
     DISCARD,
     PageLanguage,
@@ -23,7 +26,7 @@ from lswc.strategy import (
 from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 FORMAT = 1
 MEMORY = ":memory:"
@@ -70,9 +73,10 @@ class SqliteFrontier:
         self._delay = delay
         self._table = strategy.unit.value
         self._key = "server" if strategy.unit is Unit.SERVER else "unit"
-        self._leases: dict[int, tuple[Lease, int, int, float]] = {}
+        self.leases: dict[int, Lease] = {}
+        self._held: dict[int, tuple[int, int, float]] = {}  # server, unit, since when
         self._resting: list[tuple[float, int]] = []
-        self._lock = _lock(path)
+        self._lock = None if path == MEMORY else lock(Path(path).parent)
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
         try:
             self._open({**identity, "format": str(FORMAT)})
@@ -92,6 +96,8 @@ class SqliteFrontier:
                 self._db.executemany("INSERT INTO about VALUES (?, ?)", identity.items())
             self._check(identity)
             self._db.execute("UPDATE server SET busy = 0 WHERE busy <> 0")
+        except sqlite3.OperationalError as error:
+            raise FrontierError(f"can't open the frontier: {error}") from error
         except sqlite3.DatabaseError as error:
             raise FrontierError(f"not a frontier of lswc, or a damaged one: {error}") from error
         self._next = 1 + (self._value("SELECT max(seq) FROM url") or 0)
@@ -107,12 +113,16 @@ class SqliteFrontier:
                 )
 
     @property
-    def leases(self) -> Mapping[int, Lease]:
-        return {id_: entry[0] for id_, entry in self._leases.items()}
+    def pending(self) -> int:
+        return self._pending - len(self.leases)
 
     @property
-    def pending(self) -> int:
-        return self._pending - len(self._leases)
+    def servers(self) -> int:
+        return self._value("SELECT max(id) FROM server") or 0
+
+    @property
+    def unfinished(self) -> int:
+        return self._pending
 
     def records(self) -> int:
         """Return the length in bytes of the record file at the last commit."""
@@ -139,9 +149,8 @@ class SqliteFrontier:
         return {name: (id_, na, nr) for name, id_, na, nr in rows}
 
     def offer(self, offers: Sequence[Offer]) -> None:
-        self._begin()
-        self._store(offers, None)
-        self._db.execute("COMMIT")
+        with self._transaction():
+            self._store(offers, None)
 
     def lease(self, now: float) -> Lease | None:
         self._wake(now)
@@ -159,7 +168,8 @@ class SqliteFrontier:
         unit_name = name if self._key == "server" else self._name(unit)
         language = PageLanguage(inherited)
         lease = Lease(seq, url, name, unit_name, code, tier, language, depth, redirects, referrer)
-        self._leases[seq] = (lease, server, unit, now)
+        self.leases[seq] = lease
+        self._held[seq] = (server, unit, now)
         return lease
 
     def _name(self, unit: int) -> str:
@@ -168,6 +178,14 @@ class SqliteFrontier:
     def next_ready(self) -> float | None:
         return self._resting[0][0] if self._resting else None
 
+    def renew(self, now: float) -> None:
+        """Do nothing: leases are this process's own."""
+
+    @contextmanager
+    def fed(self) -> Iterator[list[str]]:
+        """Give nothing: one process reads its seeds when it starts."""
+        yield []
+
     def _wake(self, now: float) -> None:
         while self._resting and self._resting[0][0] <= now:
             self._begin()
@@ -175,22 +193,24 @@ class SqliteFrontier:
             self._db.execute("UPDATE server SET busy = 0 WHERE id = ?", (server,))
 
     def finish(self, lease_id: int, outcome: str, records: int | None = None) -> bool:
-        entry = self._leases.pop(lease_id, None)
-        if entry is None:
+        lease = self.leases.pop(lease_id, None)
+        if lease is None:
             return False
-        lease, server, unit, since = entry
-        self._begin()
-        self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, lease_id))
+        with self._transaction():
+            self._finish(lease, outcome, records)
+        return True
+
+    def _finish(self, lease: Lease, outcome: str, records: int | None) -> None:
+        server, unit, since = self._held.pop(lease.id)
+        self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, lease.id))
         self._pending -= 1
         self._count(lease, server, unit)
-        self._store(lease.offers, lease_id)
+        self._store(lease.offers, lease.id)
         self._set_head(server)
         self._rest(server, since + self._delay)
         self._tally({("finished", outcome): 1, **lease.tally})
         if records is not None:
             self._db.execute("INSERT OR REPLACE INTO about VALUES ('records', ?)", (records,))
-        self._db.execute("COMMIT")
-        return True
 
     def _rest(self, server: int, until: float) -> None:
         if self._delay:
@@ -220,11 +240,11 @@ class SqliteFrontier:
             f"SELECT code, tier, count(*) FROM url WHERE {where} GROUP BY code, tier", (unit,)
         ).fetchall()
         dropped = 0
-        for code, tier, count in groups:
+        for code, tier, number in groups:
             new = self._tiers[code][now]
             if new == DISCARD:
                 self._db.execute(f"DELETE FROM url WHERE {where} AND code = ?", (unit, code))
-                dropped += count
+                dropped += number
             elif new != tier:
                 self._db.execute(
                     f"UPDATE url SET tier = ? WHERE {where} AND code = ?", (new, unit, code)
@@ -352,23 +372,25 @@ class SqliteFrontier:
         )
 
     def counts(self) -> Counts:
-        by_tier = self._db.execute(
-            "SELECT tier, count(*) FROM url WHERE outcome IS NULL GROUP BY tier ORDER BY tier"
+        found = count(self._db, self._strategy)
+        pending = Counter(found.pending)
+        # Not the leases' own tiers: a URL found again while leased may have a better one now.
+        leased = self._db.execute(
+            "SELECT tier FROM url WHERE seq IN (SELECT value FROM json_each(?))",
+            (dumps(list(self.leases)),),
         )
-        pending = Counter(dict(by_tier.fetchall()))
-        pending.subtract(lease.tier for lease in self.leases.values())
-        servers = Counter(
-            self._status(na, nr).name.lower()
-            for na, nr in self._db.execute(f"SELECT downloaded, relevant FROM {self._table}")
-        )
-        return Counts(+pending, len(self._leases), servers, self._tallies())
+        pending.subtract(tier for (tier,) in leased)
+        return replace(found, pending=+pending, leased=len(self.leases))
 
-    def _tallies(self) -> dict[str, dict[str, int]]:
-        tallies: defaultdict[str, dict[str, int]] = defaultdict(dict)
-        rows = self._db.execute("SELECT kind, name, count FROM tally ORDER BY count DESC, name")
-        for kind, name, count in rows:
-            tallies[kind][name] = count
-        return tallies
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        try:
+            self._begin()
+            yield
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._db.rollback()
+            raise FrontierError(f"can't write the frontier: {error}") from error
 
     def _begin(self) -> None:
         if not self._db.in_transaction:
@@ -387,18 +409,3 @@ class SqliteFrontier:
 def _better(tier: int, code: int, known: _Known) -> bool:
     """Rediscovery takes the better tier; ties: the smaller distance, then the first found."""
     return (tier, distance_of(code)) < (known[1], distance_of(known[2]))
-
-
-def _lock(path: Path | str) -> Any:
-    if path == MEMORY:
-        return None
-    file = Path(path).with_suffix(".lock").open("a")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        file.close()
-        raise FrontierError(
-            f"another process crawls into {Path(path).parent}: wait for it, or choose another "
-            "folder with LSWC_CRAWL"
-        ) from error
-    return file

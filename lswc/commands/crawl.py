@@ -1,0 +1,65 @@
+"""``scrapy crawl``, which finds a user's mistakes before anything is fetched."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from scrapy.commands.crawl import Command as CrawlCommand
+from scrapy.spiderloader import get_spider_loader
+
+from lswc import profiles
+from lswc.crawl import Crawl
+from lswc.errors import ConfigError
+from lswc.scheduler import CANNOT_WRITE
+from lswc.spiders.lswc import LswcSpider
+
+if TYPE_CHECKING:
+    import argparse
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.settings import Settings
+
+
+class Command(CrawlCommand):
+    """Runs a spider; a mistake of the user's is one line, and exit code 2.
+
+    Exit code 1: the crawl stopped early because its state couldn't be written.
+    """
+
+    _ran: Crawler | None = None
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        super().process_options(args, opts)
+        if len(args) != 1 or self.settings is None:
+            return  # Scrapy prints its usage
+        try:
+            _check(self.settings.copy(), args[0], opts.spargs)
+        except ValueError as error:
+            print(f"scrapy crawl: error: {error}", file=sys.stderr)
+            sys.exit(2)
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        super().run(args, opts)
+        if self._ran is not None and self._ran.stats.get_value("finish_reason") == CANNOT_WRITE:
+            self.exitcode = 1
+
+    def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
+        self._ran = super()._create_crawler(spidercls)
+        return self._ran
+
+
+def _check(settings: Settings, spider_name: str, arguments: dict[str, str]) -> None:
+    """Do what the crawl's start will do, up to the first fetch. Raises ValueError."""
+    loader = get_spider_loader(settings)
+    if spider_name not in loader.list():
+        known = ", ".join(loader.list())
+        raise ConfigError(f"unknown spider {spider_name!r}; known: {known}")
+    spider_class = loader.load(spider_name)
+    if not issubclass(spider_class, LswcSpider):
+        return
+    spider_class.update_settings(settings)
+    profiles.apply(settings)
+    spider = spider_class(**arguments)
+    Crawl.of(settings, spider.lang, spider.seeds).open_frontier(settings).close()

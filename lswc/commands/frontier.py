@@ -1,0 +1,65 @@
+"""``scrapy frontier CRAWL``: what waits, what was dropped and why."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from lswc.frontier import FRONTIER_FILE, FrontierError
+from lswc.frontier.report import read
+from lswc.tables import counted, table
+
+if TYPE_CHECKING:
+    import argparse
+
+    from lswc.frontier.report import Report
+
+
+class Command(ScrapyCommand):
+    """Shows the frontier in a crawl folder, also while the crawl runs."""
+
+    requires_project = True
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "<crawl folder>"
+
+    def short_desc(self) -> str:
+        return "Show a crawl's frontier: URLs, servers, longest queues, why URLs were dropped"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--top", type=int, default=10, help="queues to show (default: 10)")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 1:
+            raise UsageError("name one crawl folder", print_help=False)
+        try:
+            report = read(Path(args[0]) / FRONTIER_FILE, opts.top)
+        except FrontierError as error:
+            print(f"scrapy frontier: error: {error}", file=sys.stderr)
+            self.exitcode = 2
+            return
+        _show(report)
+
+
+def _show(report: Report) -> None:
+    console = Console(file=sys.stdout)
+    counts = report.counts
+    title = f"{report.identity['language']}, {report.identity['strategy']}"
+    pending = {f"tier {tier}": number for tier, number in counts.pending.items()}
+    groups = {
+        "URLs pending": pending or {"none": 0},
+        "URLs finished": counts.tally.get("finished", {}),
+        "dropped": counts.tally.get("dropped", {}),
+        "servers": counts.servers,
+    }
+    console.print(counted(title, groups))
+    queues = [(q.server, q.pending, q.downloaded, q.relevant) for q in report.queues]
+    heads = ("server", "pending", "downloaded", "relevant")
+    console.print(table("longest queues", heads, queues))

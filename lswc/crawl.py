@@ -1,0 +1,188 @@
+"""What one crawl is: its language, strategy, seeds, scope and folder."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lswc import settings as defaults
+from lswc.errors import ConfigError
+from lswc.frontier import FRONTIER_FILE, MEMORY, open_frontier
+from lswc.langid import Identifier
+from lswc.languages import Language, language
+from lswc.scope import Scope
+from lswc.strategy import Strategy, strategy
+from lswc.urls import parse
+from lswc.web import prepare
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+    from lswc.frontier import Frontier
+
+PAGES = "pages.jsonl"
+"""Name of the record file in the crawl folder."""
+
+UNKNOWN = {"irrelevant": False, "guess": True}
+
+
+@dataclass(frozen=True)
+class Crawl:
+    """A crawl as its user asked for it.
+
+    ``guesses_unknown``: a page of unknown language takes its referrer's. ``web`` is the
+    folder of a frozen web, None for the real one.
+    """
+
+    language: Language
+    strategy: Strategy
+    identifier: Identifier
+    scope: Scope
+    seeds: tuple[str, ...]
+    folder: Path
+    web: Path | None
+    guesses_unknown: bool
+
+    @classmethod
+    def of(cls, settings: BaseSettings, lang: str, seeds: str = "") -> Crawl:
+        """Work out the crawl that the settings and the spider's arguments describe.
+
+        Raises ConfigError or another ValueError with a message for the user.
+        """
+        _check_names(settings)
+        if not lang:
+            raise ConfigError("say which language to crawl for, for example: -a lang=th")
+        target = language(lang)
+        chosen = strategy(settings.get("LSWC_STRATEGY"))
+        if chosen.needs_oracle:
+            raise ConfigError(f"strategy {chosen.name!r} needs an oracle: simulations only")
+        folder = Path(settings.get("LSWC_CRAWL") or f"crawls/{target.code}")
+        _make_writable(folder)
+        _check_records(folder, settings.get("LSWC_FRONTIER"))
+        web = prepare(settings.get("LSWC_WEB"), folder.parent)
+        return cls(
+            target,
+            chosen,
+            Identifier(target, settings.get("LSWC_IDENTIFIER")),
+            Scope(
+                int(number(settings, "DEPTH_LIMIT")),
+                int(number(settings, "URLLENGTH_LIMIT")),
+                tuple(settings.getlist("LSWC_ALLOWED_DOMAINS")),
+            ),
+            _seeds(target, seeds, web),
+            folder,
+            web,
+            _guesses(settings.get("LSWC_UNKNOWN"), chosen),
+        )
+
+    def open_frontier(self, settings: BaseSettings) -> Frontier:
+        """Open the crawl's frontier; the caller closes it. Raises FrontierError."""
+        delay = number(settings, "DOWNLOAD_DELAY")
+        store = settings.get("LSWC_FRONTIER")
+        return open_frontier(store, self.folder, self.strategy, self.identity, delay)
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What must be the same when the crawl is resumed."""
+        return {
+            "language": self.language.code,
+            "strategy": self.strategy.name,
+            "unknown": "guess" if self.guesses_unknown else "irrelevant",
+        }
+
+
+def crawl_of(crawler: Crawler) -> Crawl:
+    """Return the crawl of a crawler's spider. Raises ConfigError if it isn't an LswcSpider."""
+    crawl = getattr(crawler.spider, "crawl", None)
+    if not isinstance(crawl, Crawl):
+        raise ConfigError(f"{crawler.spider} isn't a spider of lswc's: subclass LswcSpider")
+    return crawl
+
+
+def number(settings: BaseSettings, name: str) -> float:
+    """Return a setting that is a number of at least 0. Raises ConfigError."""
+    try:
+        value = float(settings.get(name))
+    except (TypeError, ValueError):
+        value = -1
+    if not 0 <= value < float("inf"):
+        raise ConfigError(f"{name} must be a number of at least 0, not {settings.get(name)!r}")
+    return value
+
+
+def _check_names(settings: BaseSettings) -> None:
+    known = {name for name in dir(defaults) if name.startswith("LSWC_")} | {"LSWC_STRATEGY"}
+    for name in settings:
+        if name.startswith("LSWC_") and name not in known:
+            close = get_close_matches(name, known, 1)
+            hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(sorted(known))}"
+            raise ConfigError(f"unknown setting {name}; {hint}")
+
+
+def _check_records(folder: Path, store: str) -> None:
+    kept = store != MEMORY and (folder / FRONTIER_FILE).exists()
+    pages = folder / PAGES
+    if not kept and pages.exists() and pages.stat().st_size:
+        raise ConfigError(
+            f"{pages} is the record of another crawl, whose frontier isn't there: move it away, "
+            "or choose another folder with LSWC_CRAWL"
+        )
+
+
+def _guesses(setting: str, chosen: Strategy) -> bool:
+    if setting == "strategy":
+        return chosen.guesses_unknown
+    if setting not in UNKNOWN:
+        known = ", ".join(["strategy", *UNKNOWN])
+        raise ConfigError(f"LSWC_UNKNOWN={setting!r} isn't one of: {known}")
+    return UNKNOWN[setting]
+
+
+def _make_writable(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"can't make the crawl folder {folder}: {error.strerror}") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ConfigError(f"can't write to the crawl folder {folder}: choose one with LSWC_CRAWL")
+
+
+def _seeds(target: Language, given: str, web: Path | None) -> tuple[str, ...]:
+    if given:
+        return _read_seeds(given, _text(Path(given)))
+    if web is not None:
+        path = web / f"seeds-{target.code}.txt"
+        if not path.is_file():
+            raise ConfigError(f"the frozen web has no {path.name}: give seeds with -a seeds=FILE")
+        return _read_seeds(str(path), _text(path))
+    shipped = files("seeds") / f"{target.code}.txt"
+    if not shipped.is_file():
+        raise ConfigError(f"no seeds are shipped for {target.code!r}: give some, -a seeds=FILE")
+    return _read_seeds(f"seeds/{target.code}.txt", shipped.read_text(encoding="utf-8"))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"can't read the seeds file {path}: {error}") from error
+
+
+def _read_seeds(name: str, text: str) -> tuple[str, ...]:
+    seeds: dict[str, None] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        address = line.strip()
+        if not address or address.startswith("#"):
+            continue
+        url = parse(address)
+        if url is None or url.scheme not in ("http", "https"):
+            raise ConfigError(f"{name}, line {number}: not an http or https URL: {address!r}")
+        seeds[url.href] = None
+    if not seeds:
+        raise ConfigError(f"the seeds file {name} names no URL")
+    return tuple(seeds)

@@ -1,0 +1,33 @@
+"""URLs and server counters, which change together: one contract, and its stores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lswc.frontier.contract import Frontier, FrontierError
+from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from lswc.strategy import Strategy
+
+__all__ = ["FRONTIER_FILE", "MEMORY", "Frontier", "FrontierError", "open_frontier"]
+
+FRONTIER_FILE = "frontier.db"
+"""Name of the SQLite frontier in the crawl folder."""
+
+
+def open_frontier(
+    store: str, folder: Path, strategy: Strategy, identity: Mapping[str, str], delay: float
+) -> Frontier:
+    """Open the frontier that ``LSWC_FRONTIER`` names: "sqlite" or ":memory:".
+
+    ``delay`` is the least time in seconds between two requests to a server. Raises
+    FrontierError.
+    """
+    if store not in ("sqlite", MEMORY):
+        raise FrontierError(f"LSWC_FRONTIER={store!r} isn't one of: sqlite, {MEMORY}")
+    path = MEMORY if store == MEMORY else folder / FRONTIER_FILE
+    return SqliteFrontier(path, strategy, identity, delay)

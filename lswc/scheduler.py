@@ -1,0 +1,206 @@
+"""The scheduler: the only place where a leased URL becomes a Request."""
+
+from __future__ import annotations
+
+import logging
+from asyncio import ensure_future
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request, signals
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.utils.asyncio import call_later
+
+from lswc.crawl import crawl_of
+from lswc.errors import ConfigError
+from lswc.frontier.contract import FrontierError, Offer
+from lswc.strategy import SEED, PageLanguage, Unit
+from lswc.urls import directory
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from lswc.frontier.contract import Counts, Frontier, Lease
+    from lswc.urls import Url
+
+LEASE = "lswc_lease"
+"""Key of the lease's id in ``request.meta``."""
+
+CANNOT_WRITE = "can't write"
+"""Reason with which a crawl closes whose state can't be written."""
+
+logger = logging.getLogger(__name__)
+
+
+class TierScheduler(BaseScheduler):
+    """Hands out the frontier's URLs in the order of their tiers.
+
+    A retry keeps its lease and goes out first; a redirect ends its lease and offers its
+    target with the facts of the link. A request without a lease is taken for a seed.
+    """
+
+    frontier: Frontier
+    counts: Counts
+    """What the frontier held when the crawl was closed."""
+    failed = False
+    """Whether the crawl's state can't be written any more; nothing is, from then on."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._retries: list[Request] = []
+        self._orphans: set[int] = set()
+        self._wake_up: Any = None
+        connect = crawler.signals.connect
+        connect(self._item_ended, signals.item_dropped)
+        connect(self._item_ended, signals.item_error)
+        connect(self._spider_error, signals.spider_error)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def open(self, spider: Spider) -> None:
+        """Open the frontier and offer the seeds. Raises FrontierError."""
+        self._crawl = crawl_of(self._crawler)
+        self.frontier = self._crawl.open_frontier(self._crawler.settings)
+        offers = [self._seed(url) for url in self._crawl.seeds]
+        self.frontier.offer([offer for offer in offers if offer is not None])
+
+    def close(self, reason: str) -> None:
+        """Close the frontier; what isn't finished stays pending."""
+        if self._wake_up is not None:
+            self._wake_up.cancel()
+        self.counts = self.frontier.counts()
+        self.frontier.close()
+
+    def _seed(self, address: str) -> Offer | None:
+        url = self._crawl.scope.check(address, 0)
+        if isinstance(url, str):
+            self._count_drop(url)
+            return None
+        return self._offer(url, SEED, PageLanguage.TARGET, 0)
+
+    def _offer(
+        self, url: Url, code: int, inherited: PageLanguage, depth: int, redirects: int = 0
+    ) -> Offer:
+        by_server = self._crawl.strategy.unit is Unit.SERVER
+        unit = url.server if by_server else directory(url)
+        return Offer(url.href, url.server, unit, code, inherited, depth, redirects)
+
+    def _count_drop(self, reason: str) -> None:
+        self._crawler.stats.inc_value(f"lswc/dropped/{reason}")
+
+    def enqueue_request(self, request: Request) -> bool:
+        if request.meta.get(_MARKER):
+            return True
+        lease = self.frontier.leases.get(request.meta.get(LEASE, 0))
+        if lease is None:
+            return self._enqueue_seed(request)
+        if request.meta.get("redirect_times", 0) > lease.redirects:
+            self._redirect(lease, request)
+        else:
+            self._retries.append(request)
+        return True
+
+    def _enqueue_seed(self, request: Request) -> bool:
+        offer = None if LEASE in request.meta else self._seed(request.url)
+        if offer is None:
+            return False
+        self.frontier.offer([offer])
+        return True
+
+    def _redirect(self, lease: Lease, request: Request) -> None:
+        url = self._crawl.scope.check(request.url, lease.depth)
+        if isinstance(url, str):
+            lease.tally["dropped", url] += 1
+        else:
+            times = request.meta["redirect_times"]
+            lease.offers = [self._offer(url, lease.code, lease.inherited, lease.depth, times)]
+        self.finish(lease.id, "redirect")
+
+    def next_request(self) -> Request | None:
+        if self.failed:
+            return None
+        if self._retries:
+            return self._retries.pop(0)
+        now = monotonic()
+        lease = self.frontier.lease(now)
+        if lease is None:
+            self._wake_later(now)
+            return None
+        return self._request(lease)
+
+    def _request(self, lease: Lease) -> Request:
+        spider: Any = self._crawler.spider
+        meta = {LEASE: lease.id, "depth": lease.depth, "redirect_times": lease.redirects}
+        headers = {"Referer": lease.referrer} if lease.referrer else None
+        return Request(
+            lease.url, callback=spider.parse, errback=spider.errback, meta=meta, headers=headers
+        )
+
+    def _wake_later(self, now: float) -> None:
+        ready = self.frontier.next_ready()
+        if ready is not None and self._wake_up is None:
+            self._wake_up = call_later(max(0.0, ready - now), self._wake)
+
+    def _wake(self) -> None:
+        self._wake_up = None
+        engine = self._crawler.engine
+        if engine.scheduler is self:
+            engine.crawl(Request("data:,wake", meta={_MARKER: True}))
+
+    def has_pending_requests(self) -> bool:
+        """Tell whether URLs are left. Asked only when nothing runs, so it also ends leases
+        that no signal ended, once they were seen twice in a row."""
+        leases = set(self.frontier.leases) - {r.meta[LEASE] for r in self._retries}
+        for lease_id in leases & self._orphans:
+            logger.warning("request lost: %s", self.frontier.leases[lease_id].url)
+            self.finish(lease_id, "lost")
+        self._orphans = leases
+        return bool(self._retries or self.frontier.leases or self.frontier.pending)
+
+    def finish(self, lease_id: int, outcome: str, records: int | None = None) -> None:
+        """End a lease, if it hasn't ended yet."""
+        lease = self.frontier.leases.get(lease_id)
+        if lease is None or self.failed:
+            return
+        try:
+            self.frontier.finish(lease_id, outcome, records)
+        except FrontierError as error:
+            self.fail(str(error))
+            return
+        stats = self._crawler.stats
+        stats.inc_value(f"lswc/finished/{outcome}")
+        for (kind, name), count in lease.tally.items():
+            stats.inc_value(f"lswc/{kind}/{name}", count)
+
+    def fail(self, reason: str) -> None:
+        """Stop the crawl in order because its state can't be written; resume goes on from it."""
+        self.failed = True
+        logger.error("%s; the crawl stops, and goes on from here when started again", reason)
+        closing = self._crawler.engine.close_spider_async(reason=CANNOT_WRITE)
+        self._closing = ensure_future(closing)
+
+    def _item_ended(self, response: Response | None) -> None:
+        if response is not None and LEASE in response.meta:
+            self.finish(response.meta[LEASE], "item dropped or failed")
+
+    def _spider_error(self, response: Response | None) -> None:
+        request = getattr(response, "request", None)
+        if request is not None and LEASE in request.meta:
+            self.finish(request.meta[LEASE], "spider error")
+
+
+_MARKER = "lswc_wake"
+
+
+def scheduler_of(crawler: Crawler) -> TierScheduler:
+    """Return the running TierScheduler. Raises ConfigError if SCHEDULER names another."""
+    scheduler = crawler.engine.scheduler
+    if not isinstance(scheduler, TierScheduler):
+        raise ConfigError("lswc needs SCHEDULER = 'lswc.scheduler.TierScheduler'")
+    return scheduler

@@ -1,0 +1,39 @@
+"""Which links are in scope at all, before any strategy is asked; each refusal has a reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lswc.urls import parse
+
+if TYPE_CHECKING:
+    from lswc.urls import Url
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The limits of a crawl: DEPTH_LIMIT, URLLENGTH_LIMIT (off at 0), LSWC_ALLOWED_DOMAINS."""
+
+    max_depth: int
+    max_length: int
+    domains: tuple[str, ...] = ()
+
+    def check(self, address: str, depth: int) -> Url | str:
+        """Return the parsed URL of an absolute address if in scope, else the reason why not."""
+        url = parse(address)
+        if url is None or not url.server:
+            # A scheme such as javascript: or mailto: has no server.
+            return "invalid URL" if url is None else "scheme"
+        if url.scheme not in ("http", "https"):
+            return "scheme"
+        if self.max_length and len(url.href) > self.max_length:
+            return "URL too long"
+        if self.max_depth and depth > self.max_depth:
+            return "depth"
+        if self.domains and not self._allows(url.hostname):
+            return "domain not allowed"
+        return url
+
+    def _allows(self, hostname: str) -> bool:
+        return any(hostname == d or hostname.endswith(f".{d}") for d in self.domains)

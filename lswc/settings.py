@@ -1,0 +1,61 @@
+"""Defaults of the project. A profile in ``settings_profiles/`` overrides them, ``-s`` both."""
+
+from lswc import __version__
+
+BOT_NAME = "lswc"
+SPIDER_MODULES = ["lswc.spiders"]
+COMMANDS_MODULE = "lswc.commands"
+ADDONS = {"lswc.profiles.ProfileAddon": 0}
+
+# What is collected, and how; -s LSWC_PROFILE=name chooses a file of settings_profiles/.
+LSWC_PROFILE = "lswc_s3_t5"
+# How a page's language is told; LSWC_UNKNOWN says what counts if it can't be: "guess" (the
+# referrer's language), "irrelevant", or "strategy" (as the strategy's paper does it).
+LSWC_IDENTIFIER = "auto"
+LSWC_UNKNOWN = "strategy"
+# Only these domains and their subdomains, if any are given.
+LSWC_ALLOWED_DOMAINS: list[str] = []
+# Folder of the crawl, crawls/<lang> if empty; the same folder resumes the crawl.
+LSWC_CRAWL = ""
+# Folder of a frozen web to crawl instead of the real one, or "demo".
+LSWC_WEB = ""
+# "sqlite" (in the crawl's folder) or ":memory:".
+LSWC_FRONTIER = "sqlite"
+
+SCHEDULER = "lswc.scheduler.TierScheduler"
+SPIDER_MIDDLEWARES = {
+    "lswc.middlewares.LeaseGuardMiddleware": 10,
+    "lswc.middlewares.StrategyMiddleware": 1010,
+    "lswc.middlewares.LinkLanguageMiddleware": 1020,
+    "lswc.middlewares.ReferrerDistanceMiddleware": 1030,
+    "lswc.middlewares.ServerRelevanceMiddleware": 1040,
+    # Links become requests in the scheduler only: what these did, the scope does before.
+    "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
+    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
+}
+ITEM_PIPELINES = {"lswc.pipeline.RecordPipeline": 1000}
+EXTENSIONS = {
+    "lswc.summary.SummaryExtension": 500,
+    "lswc.progress.ProgressExtension": 500,
+    "scrapy.extensions.logstats.LogStats": None,  # ProgressExtension says more
+}
+TWISTED_DNS_RESOLVER = "lswc.web.resolver.Resolver"
+
+USER_AGENT = f"lswc/{__version__}"
+ROBOTSTXT_OBEY = True
+# Per server, as long as the crawl lasts: one request at a time, a second between two.
+DOWNLOAD_DELAY = 1.0
+DOWNLOAD_DELAY_JITTER = 0
+CONCURRENT_REQUESTS_PER_DOMAIN = 1
+CONCURRENT_REQUESTS = 32
+CONCURRENT_ITEMS = 1  # a page is one item; more only cost tasks
+COOKIES_ENABLED = False
+# A page that refreshes itself is a page: it is recorded, and its target is one of its links.
+METAREFRESH_ENABLED = False
+# A crawled page may link to anything; only http and https are ever fetched.
+DOWNLOAD_HANDLERS = {"data": None, "file": None, "ftp": None, "s3": None}
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
+LOG_LEVEL = "INFO"
+LOG_FORMATTER = "lswc.log.LogFormatter"
+RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # how every request ended is in the summary

@@ -1,0 +1,48 @@
+"""Tables for the terminal."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    """Return a table; numbers are set to the right, with thousands apart."""
+    grid = Table(title=escape(title), box=box.SIMPLE)
+    for number, head in enumerate(heads):
+        grid.add_column(head, justify="right" if number else "left")
+    for row in rows:
+        grid.add_row(*(_cell(value) for value in row))
+    return grid
+
+
+LONGEST = 8
+"""Rows of a group that a terminal table shows; files have them all."""
+
+
+def counted(title: str, groups: Mapping[str, Mapping[str, object]]) -> Table:
+    """Return a table of named counts in named groups, the first LONGEST of each."""
+    grid = Table(title=escape(title), box=box.SIMPLE, show_header=False)
+    grid.add_column()
+    grid.add_column()
+    grid.add_column(justify="right")
+    for group, counts in groups.items():
+        for row, (name, count) in enumerate(islice(counts.items(), LONGEST)):
+            grid.add_row("" if row else group, escape(name), _cell(count))
+        if len(counts) > LONGEST:
+            grid.add_row("", f"and {len(counts) - LONGEST} more", "")
+        if counts:
+            grid.add_section()
+    return grid
+
+
+def _cell(value: object) -> str:
+    # Server names and reasons come from the web: nothing in them is markup.
+    return f"{value:,}" if isinstance(value, int) else escape(str(value))

@@ -1,0 +1,63 @@
+"""A frozen or generated web, served on loopback under its real host names.
+
+``LSWC_WEB`` names it: empty for the real web, ``demo`` for the generated one, else a folder
+``<folder>/<hostname>/<path>``, a WARC file or a folder of them.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from lswc.web import demo
+from lswc.web.folder import WebError, open_web
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["TruthPage", "WebError", "from_settings", "open_web", "prepare", "truth"]
+
+
+class TruthPage(NamedTuple):
+    """What is known of a page before it is crawled.
+
+    ``reachable`` maps a language to the least number of links and redirects that lead from
+    that language's seeds to the page, robots.txt respected; a language that can't reach it is
+    absent.
+    """
+
+    url: str
+    language: str
+    encoding: str
+    server: str
+    reachable: Mapping[str, int]
+
+
+def prepare(setting: str, crawls: Path) -> Path | None:
+    """Return the folder or WARC file that ``LSWC_WEB`` names, None for the real web.
+
+    ``demo`` is generated once, as ``<crawls>/demo-web``. Raises WebError for a name that holds
+    no web.
+    """
+    if not setting:
+        return None
+    folder = demo.prepare(crawls / "demo-web") if setting == "demo" else Path(setting)
+    open_web(folder)
+    return folder
+
+
+def from_settings(settings: Mapping[str, object]) -> Path | None:
+    """Prepare what a crawl's settings name; the demo web goes beside the crawl's own folder."""
+    crawl = Path(str(settings.get("LSWC_CRAWL") or "crawls/any"))
+    return prepare(str(settings.get("LSWC_WEB") or ""), crawl.parent)
+
+
+def truth(folder: Path) -> dict[str, TruthPage] | None:
+    """Return every HTML page of a web by its URL, or None if its truth isn't known."""
+    file = folder / "truth.jsonl"
+    if not file.is_file():
+        return None
+    with file.open(encoding="utf-8") as lines:
+        pages = [TruthPage(**json.loads(line)) for line in lines]
+    return {page.url: page for page in pages}

@@ -1,0 +1,79 @@
+"""The name resolver of every crawl: the real one, or one that knows only a web on this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy.resolver import CachingHostnameResolver, HostResolution
+from twisted.internet.address import IPv4Address
+from typing_extensions import override
+
+from lswc.urls import parse
+from lswc.web import from_settings, open_web
+from lswc.web.server import listen
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from twisted.internet.base import ReactorBase
+    from twisted.internet.interfaces import IAddress
+
+    from lswc.web.folder import Web
+
+
+class Resolver(CachingHostnameResolver):
+    """For Scrapy's ``TWISTED_DNS_RESOLVER``.
+
+    With ``LSWC_WEB`` empty it is Scrapy's caching resolver. Otherwise it serves that web on a
+    free port of 127.0.0.1 while the reactor runs, and resolves the web's host names, whatever
+    their port, to that port: an address carries a port, and Twisted connects to it. So URLs,
+    Host headers, download slots and robots.txt stay as they are. Every other name, and every
+    address written as a name, fails as a name that doesn't exist.
+    """
+
+    def __init__(self, reactor: ReactorBase, cache_size: int, web: Web | None = None) -> None:
+        super().__init__(reactor, cache_size)
+        self._web = web
+        self._port = 0
+
+    @override
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, reactor: ReactorBase) -> Self:
+        """Build it from the settings. Raises WebError if ``LSWC_WEB`` holds no web."""
+        folder = from_settings(crawler.settings)
+        resolver = super().from_crawler(crawler, reactor)
+        resolver._web = open_web(folder) if folder else None
+        return resolver
+
+    @override
+    def install_on_reactor(self) -> None:
+        if self._web is not None:
+            self._port = listen(self.reactor, self._web)
+        super().install_on_reactor()
+
+    @override
+    def resolveHostName(
+        self,
+        resolutionReceiver: Any,
+        hostName: str,
+        portNumber: int = 0,
+        addressTypes: Sequence[type[IAddress]] | None = None,
+        transportSemantics: str = "TCP",
+    ) -> Any:
+        if self._web is None:
+            return super().resolveHostName(
+                resolutionReceiver, hostName, portNumber, addressTypes, transportSemantics
+            )
+        resolution = HostResolution(hostName)
+        resolutionReceiver.resolutionBegan(resolution)
+        if self._knows(self._web, hostName, portNumber):
+            resolutionReceiver.addressResolved(IPv4Address("TCP", "127.0.0.1", self._port))
+        resolutionReceiver.resolutionComplete()
+        return resolution
+
+    @staticmethod
+    def _knows(web: Web, name: str, port: int) -> bool:
+        url = parse(f"http://{name}:{port}/")  # the name may come as Unicode, the folder as ASCII
+        return url is not None and web.knows(url.server.removesuffix(":443"))

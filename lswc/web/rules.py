@@ -1,0 +1,69 @@
+"""What files can't say of a host: slowness, redirects, headers, a page without end."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from lswc.errors import ConfigError
+from lswc.urls import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """An endless calendar under a path prefix, in Thai (``th``) or English (``en``)."""
+
+    prefix: str
+    language: str
+
+
+@dataclass(frozen=True)
+class HostRules:
+    """``redirects`` maps path and query to (status, location); ``delay`` is in seconds a page."""
+
+    delay: float = 0.0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    redirects: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    calendar: Calendar | None = None
+
+
+def read_rules(file: Path) -> dict[str, HostRules]:
+    """Read ``{host: {"delay", "headers", "redirects", "calendar"}}``; no file, no rules.
+
+    Raises ConfigError if the file isn't like that.
+    """
+    if not file.is_file():
+        return {}
+    try:
+        hosts = json.loads(file.read_bytes())
+        return {_server(host): _rules(**rules) for host, rules in hosts.items()}
+    except (AttributeError, TypeError, ValueError) as error:
+        raise ConfigError(f"{file}: {error}") from error
+
+
+def _server(host: str) -> str:
+    url = parse(f"http://{host}/")
+    if url is None:
+        raise ValueError(f"not a host name: {host!r}")
+    return url.server
+
+
+def _rules(
+    delay: float = 0.0,
+    headers: Mapping[str, str] | None = None,
+    redirects: Mapping[str, list[Any]] | None = None,
+    calendar: Mapping[str, str] | None = None,
+) -> HostRules:
+    moved = {path: _redirect(*rule) for path, rule in (redirects or {}).items()}
+    return HostRules(float(delay), headers or {}, moved, Calendar(**calendar) if calendar else None)
+
+
+def _redirect(status: int, location: str) -> tuple[int, str]:
+    if status not in (301, 302, 303, 307, 308):
+        raise ValueError(f"not a redirect's status: {status!r}")
+    return status, location

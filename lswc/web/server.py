@@ -1,0 +1,193 @@
+# mypy: allow-untyped-calls
+# Twisted is typed in part only.
+"""HTTP/1.1 over loopback, in the clear and by TLS on the same port, by the Host header."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from twisted.internet.protocol import Factory, Protocol, connectionDone
+from twisted.protocols.basic import FileSender
+from twisted.protocols.tls import TLSMemoryBIOFactory
+from twisted.python.failure import Failure
+from twisted.web import http
+from typing_extensions import override
+
+from lswc.urls import parse
+from lswc.web.certificate import ServerContext
+from lswc.web.folder import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from twisted.internet.interfaces import IAddress
+
+    from lswc.web.folder import Web
+
+TLS_HANDSHAKE = 0x16  # the first byte of a ClientHello (RFC 8446 §5.1); no HTTP method has it
+
+
+def listen(reactor: Any, web: Web, port: int = 0) -> int:
+    """Serve a web on 127.0.0.1 until the reactor stops; return the port (0: a free one)."""
+    listening = reactor.listenTCP(port, ServerFactory(reactor, web), interface="127.0.0.1")
+    reactor.addSystemEventTrigger("before", "shutdown", listening.stopListening)
+    return int(listening.getHost().port)
+
+
+class ServerFactory(Factory):
+    """Takes a connection for TLS or for plain HTTP by its first byte."""
+
+    noisy = False
+
+    def __init__(self, reactor: Any, web: Web) -> None:
+        self.plain: Any = PageFactory(reactor, web)
+        self._tls: Any = None
+
+    @property
+    def secure(self) -> Any:
+        """The same server behind TLS, its certificate made when first needed."""
+        if self._tls is None:
+            context: Any = ServerContext()
+            self._tls = TLSMemoryBIOFactory(context, False, self.plain)
+        return self._tls
+
+    @override
+    def buildProtocol(self, addr: IAddress | None) -> Protocol:
+        return FirstByte(self, addr)
+
+    @override
+    def startFactory(self) -> None:
+        self.plain.doStart()
+
+    @override
+    def stopFactory(self) -> None:
+        self.plain.doStop()
+
+
+class FirstByte(Protocol):
+    """Hands a connection on to the protocol that its first byte asks for."""
+
+    def __init__(self, server: ServerFactory, address: IAddress | None) -> None:
+        self._server = server
+        self._address = address
+        self._inner: Any = None
+
+    @override
+    def dataReceived(self, data: bytes) -> None:
+        if self._inner is None:
+            secure = data[0] == TLS_HANDSHAKE
+            factory = self._server.secure if secure else self._server.plain
+            self._inner = factory.buildProtocol(self._address)
+            self._inner.makeConnection(self.transport)
+        self._inner.dataReceived(data)
+
+    @override
+    def connectionLost(self, reason: Failure = connectionDone) -> None:
+        if self._inner is not None:
+            self._inner.connectionLost(reason)
+
+
+class PageFactory(http.HTTPFactory):
+    """Plain HTTP for one web; writes no access log."""
+
+    noisy = False
+
+    def __init__(self, reactor: Any, web: Web) -> None:
+        super().__init__(reactor=reactor)
+        self.web = web
+
+    @override
+    def buildProtocol(self, addr: IAddress | None) -> Any:
+        channel = super().buildProtocol(addr)
+        if channel is not None:
+            channel.requestFactory = PageRequest
+        return channel
+
+    @override
+    def log(self, request: http.Request) -> None:
+        """Say nothing: the crawl keeps its own log."""
+
+
+class PageRequest(http.Request):
+    """One request for a page."""
+
+    _waiting: Any = None
+
+    @override
+    def process(self) -> None:
+        if self.method not in (b"GET", b"HEAD"):
+            self._refuse(405, [("Allow", "GET, HEAD")])
+            return
+        server, target = self._asked()
+        web = self.channel.factory.web
+        if server is None or not web.knows(server):
+            self._refuse(400)
+            return
+        answer = web.answer(server, target)
+        if answer.delay:
+            reactor = self.channel.factory.reactor
+            self._waiting = reactor.callLater(answer.delay, self._send, answer)
+        else:
+            self._send(answer)
+
+    @override
+    def connectionLost(self, reason: Failure) -> None:
+        if self._waiting is not None and self._waiting.active():
+            self._waiting.cancel()
+        super().connectionLost(reason)
+
+    def _asked(self) -> tuple[str | None, str]:
+        """Return the server asked for, None if it can't be told, and path plus query."""
+        hosts = self.requestHeaders.getRawHeaders("host", [])
+        target = self.uri.decode("latin-1")
+        if not target.startswith("/"):  # the absolute form counts before Host (RFC 9112 §3.2.2)
+            url = parse(target)
+            rest = target.partition("://")[2].partition("/")[2]
+            return (url.server if url else None), f"/{rest}"
+        if len(hosts) != 1 or set(hosts[0]) & set("/?#@\\"):
+            return None, target
+        url = parse(f"http://{hosts[0]}/")
+        return (url.server.removesuffix(":443") if url else None), target
+
+    def _refuse(self, status: int, headers: Iterable[tuple[str, str]] = ()) -> None:
+        self._send(Answer(status, tuple(headers)))
+
+    def _send(self, answer: Answer) -> None:
+        file: BinaryIO | None = None
+        if isinstance(answer.body, Path):
+            try:
+                file = answer.body.open("rb")
+            except OSError:
+                answer = Answer(403)
+        self.setResponseCode(answer.status)
+        self.setHeader("Date", http.datetimeToString())
+        for name, value in answer.headers:
+            self.responseHeaders.addRawHeader(name, value.encode("utf-8"))
+        if file is not None:
+            self._stream(file)
+            return
+        body = answer.body if isinstance(answer.body, bytes) else b""
+        if not body and answer.status != 200:
+            body = http.RESPONSES.get(answer.status, b"") + b"\n"
+            self.responseHeaders.setRawHeaders("Content-Type", ["text/plain"])
+        self.setHeader("Content-Length", str(len(body)))
+        self.write(body)
+        self.finish()
+
+    def _stream(self, file: BinaryIO) -> None:
+        stat = os.fstat(file.fileno())
+        self.setHeader("Content-Length", str(stat.st_size))
+        if self.setLastModified(stat.st_mtime) is http.CACHED or self.method == b"HEAD":
+            file.close()
+            self.write(b"")
+            self.finish()
+        else:
+            sending = FileSender().beginFileTransfer(file, self)
+            sending.addBoth(self._sent, file)
+
+    def _sent(self, result: object, file: BinaryIO) -> None:
+        file.close()
+        if not isinstance(result, Failure):  # the client may have gone
+            self.finish()

@@ -1,0 +1,3 @@
+"""Breadth-first: the baseline of every paper."""
+
+LSWC_STRATEGY = "bfs"

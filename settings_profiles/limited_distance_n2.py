@@ -1,0 +1,3 @@
+"""Distance, no farther than N = 2 (Kumar & Sharma §V)."""
+
+LSWC_STRATEGY = "limited_distance:N=2"

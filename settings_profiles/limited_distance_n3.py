@@ -1,0 +1,3 @@
+"""Distance, no farther than N = 3 (Kumar & Sharma §V)."""
+
+LSWC_STRATEGY = "limited_distance:N=3"

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lswc.scope import Scope
+from lswc.urls import Url
+
+OPEN = Scope(0, 0)
+
+
+@pytest.mark.parametrize(
+    ("address", "depth", "reason"),
+    [
+        ("http://www.example.th/", 2, None),
+        ("https://a.www.example.th/x", 2, None),
+        ("http://example.th/", 0, "domain not allowed"),
+        ("http://notwww.example.th/", 0, "domain not allowed"),
+        ("http://www.example.th/", 3, "depth"),
+        ("http://www.example.th/" + "x" * 100, 0, "URL too long"),
+        ("ftp://www.example.th/", 0, "scheme"),
+        ("mailto:a@www.example.th", 0, "scheme"),
+        ("javascript:void(0)", 0, "scheme"),
+        ("file:///etc/passwd", 0, "scheme"),
+        ("http://", 0, "invalid URL"),
+        ("/relative", 0, "invalid URL"),
+    ],
+)
+def test_reason_why_a_link_is_out_of_scope(address: str, depth: int, reason: str | None) -> None:
+    found = Scope(2, 60, ("www.example.th",)).check(address, depth)
+    assert isinstance(found, Url) if reason is None else found == reason
+
+
+def test_limits_are_off_at_zero() -> None:
+    assert isinstance(OPEN.check("http://a.example/" + "x" * 100_000, 1_000_000), Url)
+
+
+@given(st.text(), st.integers(0, 20))
+def test_any_text_gets_an_answer(address: str, depth: int) -> None:
+    found = OPEN.check(address, depth)
+    assert isinstance(found, (Url, str))
+    assert isinstance(found, str) or found.href.startswith(("http://", "https://"))
