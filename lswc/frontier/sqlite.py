@@ -53,8 +53,8 @@ CREATE TABLE url (
     inherited INTEGER NOT NULL, depth INTEGER NOT NULL, redirects INTEGER NOT NULL,
     referrer INTEGER, outcome TEXT);
 CREATE INDEX pending_of_server ON url (server, tier, seq) WHERE outcome IS NULL;
-CREATE INDEX pending_of_unit ON url (unit) WHERE outcome IS NULL AND unit <> server;
 """
+_BY_DIRECTORY = "CREATE INDEX pending_of_unit ON url (unit) WHERE outcome IS NULL"
 
 
 class SqliteFrontier:
@@ -91,6 +91,8 @@ class SqliteFrontier:
             self._db.execute("PRAGMA cache_size = -32768")
             if self._value("SELECT count(*) FROM sqlite_master") == 0:
                 self._db.executescript(_SCHEMA)
+                if self._key == "unit":
+                    self._db.execute(_BY_DIRECTORY)
                 self._db.executemany("INSERT INTO about VALUES (?, ?)", identity.items())
             self._check(identity)
             self._db.execute("UPDATE server SET busy = 0 WHERE busy <> 0")
@@ -220,8 +222,6 @@ class SqliteFrontier:
 
     def _ask_again(self, unit: int, now: Status) -> None:
         where = f"{self._key} = ? AND outcome IS NULL"
-        if self._key == "unit":
-            where += " AND unit <> server"  # lets SQLite use the partial index
         groups = self._db.execute(
             f"SELECT code, tier, count(*) FROM url WHERE {where} GROUP BY code, tier", (unit,)
         ).fetchall()

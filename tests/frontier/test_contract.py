@@ -110,6 +110,16 @@ def test_an_irrelevant_server_loses_its_queue(frontier: Open) -> None:
     assert f.counts().servers == {"relevant": 1, "irrelevant": 1}
 
 
+def test_an_irrelevant_directory_loses_its_queue(frontier: Open) -> None:
+    f = frontier("directory_conservative:T=0")
+    f.offer([offer("http://s/")])
+    urls = ["http://a/x/1", "http://a/x/2", "http://b/y/1"]
+    found = [offer(u, RELEVANT)._replace(unit=u[7:11]) for u in urls]
+    visit(f, True, *found)
+    assert [visit(f, False) for _ in range(2)] == [urls[0], urls[2]]
+    assert f.lease(0) is None
+
+
 def test_a_server_found_relevant_promotes_its_queue(frontier: Open) -> None:
     f = frontier("lswc:S=3,T=5")
     f.offer([offer("http://s/")])

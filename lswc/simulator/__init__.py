@@ -1,0 +1,1 @@
+"""Trace-driven simulation of every strategy; imports ``lswc.strategy``, never Scrapy."""

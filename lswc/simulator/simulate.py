@@ -1,0 +1,172 @@
+"""One strategy on one trace: from arrays to results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lswc.simulator import graph, kernel
+from lswc.simulator.lookup import lookup, uses
+from lswc.simulator.trace import Fate, TraceError
+from lswc.strategy import Anchor, PageLanguage, Unit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from lswc.simulator.trace import Trace
+    from lswc.strategy import Strategy
+
+POINTS = 2000
+"""A series has about this many rows."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a strategy achieved.
+
+    ``series`` of shape (rows, 5): pages, relevant pages, queue size, servers accessed, and the
+    largest queue so far. ``by_distance`` of shape (2, MAX_DISTANCE + 1): pages by relevance and
+    distance from the latest relevant referrer. ``missed`` and ``all_relevant``, of shape
+    (levels,): relevant pages not downloaded, and all, at each distance from the seeds.
+    ``visits`` are the URLs taken from the queue, in order, if asked for.
+    """
+
+    strategy: str
+    series: NDArray[np.int64]
+    by_distance: NDArray[np.int64]
+    missed: NDArray[np.int64]
+    all_relevant: NDArray[np.int64]
+    discarded: int
+    dropped: int
+    visits: NDArray[np.int32]
+
+    @property
+    def pages(self) -> int:
+        """Pages downloaded."""
+        return int(self.series[-1, kernel.PAGES])
+
+
+class Simulation:
+    """A strategy made ready for a trace; ``run`` may be called in a thread (it frees the GIL).
+
+    ``progress`` is the number of pages downloaded so far, in steps. Raises TraceError if the
+    trace lacks a fact that the strategy needs.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        strategy: Strategy,
+        *,
+        oracle: NDArray[np.bool_] | None = None,
+        keep_visits: bool = False,
+        slots: int | None = None,
+    ) -> None:
+        self.strategy = strategy
+        self._trace = trace
+        self._web = _web(trace, strategy, oracle)
+        self._pages = int(np.count_nonzero(trace.fate == Fate.PAGE))
+        tried = int(np.count_nonzero(trace.fate != Fate.NEVER))
+        self._slots = tried + tried // 8 + 1 if slots is None else slots
+        relevant = (trace.fate == Fate.PAGE) & (trace.language == PageLanguage.TARGET)
+        distance = trace.distance[relevant]
+        self._all_relevant = np.bincount(distance[distance >= 0], minlength=1)
+        self._record = kernel.blank_record(
+            self._pages,
+            len(self._all_relevant),
+            len(trace.site),
+            _every(self._pages),
+            tried if keep_visits else 0,
+        )
+
+    @property
+    def progress(self) -> int:
+        """Pages downloaded so far."""
+        return int(self._record.control[0])
+
+    def stop(self) -> None:
+        """Make ``run`` end early, from another thread."""
+        self._record.control[1] = 1
+
+    def run(self) -> Result:
+        """Crawl to the end."""
+        ask = lookup(self.strategy)
+        tiers = int(ask.tier.max()) + 1
+        units = len(self._web.member_starts) - 1
+        frontier = kernel.frontier(self._trace.urls, units, tiers, self._slots)
+        rows = kernel.crawl(self._web, frontier, ask, self._record)
+        tally = dict(zip(kernel.COUNTS, frontier.tally.tolist(), strict=True))
+        return Result(
+            self.strategy.name,
+            self._record.series[:rows],
+            self._record.by_distance,
+            self._all_relevant - self._record.found,
+            self._all_relevant,
+            tally["discarded"],
+            tally["dropped"],
+            self._record.visits[: tally["visits"]],
+        )
+
+
+def _every(pages: int) -> int:
+    """Return the step of a series: 1, 2 or 5 times a power of ten, for at most POINTS rows."""
+    step = 1
+    for factor in (2, 2.5, 2) * 10:
+        if pages <= step * POINTS:
+            break
+        step = int(step * factor)
+    return step
+
+
+def _web(trace: Trace, strategy: Strategy, oracle: NDArray[np.bool_] | None) -> kernel.Web:
+    unit = (
+        trace.server
+        if strategy.unit is Unit.SERVER
+        else _needed(trace.directory, strategy, "directory")
+    )
+    tld, anchors = trace.tld, trace.anchors
+    if uses(strategy, "tld"):
+        _needed(tld, strategy, "tld")
+        if not trace.about.tlds:
+            raise TraceError(
+                f"{strategy.name} needs top-level domains of the language; the trace names none"
+            )
+    if uses(strategy, "anchor"):
+        _needed(anchors, strategy, "anchors")
+    if uses(strategy, "oracle"):
+        oracle = graph.oracle(trace) if oracle is None else oracle
+    else:
+        oracle = np.zeros(trace.urls, np.bool_)
+    starts, members = _members(unit)
+    return kernel.Web(
+        trace.offsets,
+        trace.targets,
+        np.full(len(trace.targets), Anchor.NONE, np.int8) if anchors is None else anchors,
+        trace.server,
+        unit,
+        trace.site,
+        np.zeros(len(trace.site), np.bool_) if tld is None else tld,
+        trace.language,
+        trace.fate,
+        trace.distance,
+        oracle,
+        trace.seeds,
+        starts,
+        members,
+    )
+
+
+def _needed(column: NDArray[Any] | None, strategy: Strategy, name: str) -> NDArray[Any]:
+    if column is None:
+        raise TraceError(f"strategy {strategy.name} needs the column {name}, which the trace lacks")
+    return column
+
+
+def _members(unit: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    starts = np.zeros(int(unit.max()) + 2, np.int64)
+    np.cumsum(np.bincount(unit), out=starts[1:])
+    ordered = bool(np.all(unit[1:] >= unit[:-1]))
+    members = np.empty(0, np.int32) if ordered else np.argsort(unit, kind="stable").astype(np.int32)
+    return starts, members

@@ -1,0 +1,97 @@
+"""The kernel beside the plain reference, and the reference beside the live frontier."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import numpy as np
+from hypothesis import given, settings
+
+from lswc.frontier.contract import Offer
+from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.simulator import graph
+from lswc.simulator.lookup import uses, weights
+from lswc.simulator.simulate import Simulation
+from lswc.simulator.trace import Fate, Trace
+from lswc.strategy import SEED, PageLanguage, Status, Strategy, all_facts, encode, strategy
+from tests.simulator import reference
+from tests.simulator.webs import STRATEGIES, webs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+EVERY = [strategy(name) for name in STRATEGIES]
+
+
+def oracle(trace: Trace, s: Strategy) -> NDArray[np.bool_]:
+    return graph.oracle(trace) if uses(s, "oracle") else np.zeros(trace.urls, np.bool_)
+
+
+def simulated(trace: Trace, s: Strategy, slots: int | None = None) -> list[int]:
+    visits: list[int] = Simulation(trace, s, keep_visits=True, slots=slots).run().visits.tolist()
+    return visits
+
+
+def referred(trace: Trace, s: Strategy) -> list[int]:
+    return reference.Crawl(trace, s, oracle(trace, s)).visits
+
+
+def live(trace: Trace, s: Strategy) -> list[int]:
+    """Drive the live frontier with one page at a time, and leave out what was never downloaded."""
+    unit, known, visits = reference.units(trace, s), oracle(trace, s), []
+
+    def offer(url: int, code: int, inherited: PageLanguage) -> Offer:
+        return Offer(str(url), str(trace.server[url]), str(unit[url]), code, inherited, 0)
+
+    with closing(SqliteFrontier(MEMORY, s, {})) as frontier:
+        frontier.offer([offer(u, SEED, PageLanguage.TARGET) for u in trace.seeds.tolist()])
+        while lease := frontier.lease(0):
+            page = int(lease.url)
+            visits.append(page)
+            if trace.fate[page] == Fate.REDIRECT:
+                targets = reference.links(trace, page)
+                lease.offers = [offer(u, lease.code, lease.inherited) for u in targets]
+            elif trace.fate[page] == Fate.PAGE:
+                language = PageLanguage(trace.language[page])
+                taken = reference.effective(s, language, lease.inherited)
+                lease.relevant = taken == PageLanguage.TARGET
+                asked = {str(unit[u]) for u in [page, *reference.links(trace, page)]}
+                statuses = frontier.statuses(asked, lease, lease.relevant)
+                of = {int(name): status for name, status in statuses.items()}
+                found = reference.offers(trace, page, lease.code, taken, unit, of, known)
+                lease.offers = [offer(u, code, language) for u, code in found]
+            frontier.finish(lease.id, "done")
+    return [url for url in visits if trace.fate[url] != Fate.NEVER]
+
+
+@settings(max_examples=100, deadline=None)
+@given(webs())
+def test_the_kernel_visits_what_the_reference_visits(trace: Trace) -> None:
+    for s in EVERY:
+        assert simulated(trace, s) == referred(trace, s), s.name
+
+
+@settings(max_examples=25, deadline=None)
+@given(webs())
+def test_the_reference_visits_what_the_live_frontier_visits(trace: Trace) -> None:
+    for s in EVERY:
+        assert referred(trace, s) == live(trace, s), s.name
+
+
+@settings(max_examples=50, deadline=None)
+@given(webs())
+def test_sequence_numbers_may_run_out(trace: Trace) -> None:
+    tried = int(np.count_nonzero(trace.fate != Fate.NEVER))
+    for s in EVERY:
+        assert simulated(trace, s, slots=tried) == simulated(trace, s), s.name
+
+
+def test_a_code_is_linear_in_its_facts() -> None:
+    w = weights()
+    for f in all_facts():
+        steps = (
+            f.referrer, f.distance - 1, f.referrer_server - Status.UNDECIDED, f.locality, f.tld,
+            f.anchor, f.in_site, f.oracle,
+        )  # fmt: skip
+        assert encode(f) == w.least + sum(a * b for a, b in zip(w[1:], steps, strict=True))
