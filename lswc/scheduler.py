@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 LEASE = "lswc_lease"
 """Key of the lease's id in ``request.meta``."""
 
+CANNOT_WRITE = "can't write"
+"""Reason with which a crawl closes whose state can't be written."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -179,7 +182,7 @@ class TierScheduler(BaseScheduler):
         """Stop the crawl in order because its state can't be written; resume goes on from it."""
         self.failed = True
         logger.error("%s; the crawl stops, and goes on from here when started again", reason)
-        closing = self._crawler.engine.close_spider_async(reason="can't write")
+        closing = self._crawler.engine.close_spider_async(reason=CANNOT_WRITE)
         self._closing = ensure_future(closing)
 
     def _item_ended(self, response: Response | None) -> None:

@@ -29,6 +29,9 @@ SPIDER_MIDDLEWARES = {
     "lswc.middlewares.LinkLanguageMiddleware": 1020,
     "lswc.middlewares.ReferrerDistanceMiddleware": 1030,
     "lswc.middlewares.ServerRelevanceMiddleware": 1040,
+    # Links become requests in the scheduler only: what these did, the scope does before.
+    "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
+    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
 }
 ITEM_PIPELINES = {"lswc.pipeline.RecordPipeline": 1000}
 EXTENSIONS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Self
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 SUMMARY = "summary.json"
 """Name of the summary in the crawl folder."""
+
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -153,5 +157,8 @@ class SummaryExtension:
     def _closed(self, reason: str) -> None:
         crawl = crawl_of(self._crawler)
         summary = Summary.of(crawl, self._scheduler.counts, reason)
-        (crawl.folder / SUMMARY).write_text(summary.json(), encoding="utf-8")
+        try:
+            (crawl.folder / SUMMARY).write_text(summary.json(), encoding="utf-8")
+        except OSError as error:
+            logger.error("can't write %s: %s", SUMMARY, error.strerror)
         Console(file=sys.stdout).print(shown(summary))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -22,15 +23,21 @@ def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) ->
     return grid
 
 
+LONGEST = 8
+"""Rows of a group that a terminal table shows; files have them all."""
+
+
 def counted(title: str, groups: Mapping[str, Mapping[str, object]]) -> Table:
-    """Return a table of named counts in named groups."""
+    """Return a table of named counts in named groups, the first LONGEST of each."""
     grid = Table(title=escape(title), box=box.SIMPLE, show_header=False)
     grid.add_column()
     grid.add_column()
     grid.add_column(justify="right")
     for group, counts in groups.items():
-        for row, (name, count) in enumerate(counts.items()):
+        for row, (name, count) in enumerate(islice(counts.items(), LONGEST)):
             grid.add_row("" if row else group, escape(name), _cell(count))
+        if len(counts) > LONGEST:
+            grid.add_row("", f"and {len(counts) - LONGEST} more", "")
         if counts:
             grid.add_section()
     return grid

@@ -11,16 +11,24 @@ from scrapy.spiderloader import get_spider_loader
 from lswc import profiles
 from lswc.crawl import Crawl
 from lswc.errors import ConfigError
+from lswc.scheduler import CANNOT_WRITE
 from lswc.spiders.lswc import LswcSpider
 
 if TYPE_CHECKING:
     import argparse
 
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
     from scrapy.settings import Settings
 
 
 class Command(CrawlCommand):
-    """Runs a spider; a mistake of the user's is one line, and exit code 2."""
+    """Runs a spider; a mistake of the user's is one line, and exit code 2.
+
+    Exit code 1: the crawl stopped early because its state couldn't be written.
+    """
+
+    _ran: Crawler | None = None
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
@@ -31,6 +39,15 @@ class Command(CrawlCommand):
         except ValueError as error:
             print(f"scrapy crawl: error: {error}", file=sys.stderr)
             sys.exit(2)
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        super().run(args, opts)
+        if self._ran is not None and self._ran.stats.get_value("finish_reason") == CANNOT_WRITE:
+            self.exitcode = 1
+
+    def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
+        self._ran = super()._create_crawler(spidercls)
+        return self._ran
 
 
 def _check(settings: Settings, spider_name: str, arguments: dict[str, str]) -> None:

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from lswc.strategy import PageLanguage, Status
 
@@ -118,7 +119,14 @@ class Frontier(Protocol):
         """
 
     def next_ready(self) -> float | None:
-        """Return when the next resting server is rested; None if none rests."""
+        """Return when ``lease`` is worth another try though nothing is offered or finished here.
+
+        That is when the next resting server is rested, or when it's time to see what other
+        workers did; None if neither will be.
+        """
+
+    def renew(self, now: float) -> None:
+        """Say that this worker lives, so that its leases don't expire. Ask every few seconds."""
 
     def finish(self, lease_id: int, outcome: str, records: int | None = None) -> bool:
         """End a lease: in one transaction, count the page, ask again the URLs of its unit if
@@ -132,6 +140,12 @@ class Frontier(Protocol):
     def records(self) -> int:
         """Return the length in bytes of the record file at the last commit."""
 
+    def fed(self) -> AbstractContextManager[list[str]]:
+        """Give addresses that users feed to the running crawl as further seeds.
+
+        They are taken off the feed when the block ends without an error, so none is lost.
+        """
+
     @property
     def leases(self) -> Mapping[int, Lease]:
         """The leases of this process, by id."""
@@ -143,6 +157,10 @@ class Frontier(Protocol):
     @property
     def servers(self) -> int:
         """Number of servers that URLs were offered of."""
+
+    @property
+    def unfinished(self) -> int:
+        """Number of URLs pending, or leased by this worker or another: 0 ends the crawl."""
 
     def counts(self) -> Counts:
         """Count everything, exactly."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import sqlite3
 from collections import Counter
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lswc.frontier.contract import Counts, FrontierError, Lease, Offer
+from lswc.frontier.lock import lock
 from lswc.frontier.report import count
 from lswc.strategy import (
     DISCARD,
@@ -76,7 +76,7 @@ class SqliteFrontier:
         self.leases: dict[int, Lease] = {}
         self._held: dict[int, tuple[int, int, float]] = {}  # server, unit, since when
         self._resting: list[tuple[float, int]] = []
-        self._lock = _lock(path)
+        self._lock = None if path == MEMORY else lock(Path(path).parent)
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
         try:
             self._open({**identity, "format": str(FORMAT)})
@@ -96,6 +96,8 @@ class SqliteFrontier:
                 self._db.executemany("INSERT INTO about VALUES (?, ?)", identity.items())
             self._check(identity)
             self._db.execute("UPDATE server SET busy = 0 WHERE busy <> 0")
+        except sqlite3.OperationalError as error:
+            raise FrontierError(f"can't open the frontier: {error}") from error
         except sqlite3.DatabaseError as error:
             raise FrontierError(f"not a frontier of lswc, or a damaged one: {error}") from error
         self._next = 1 + (self._value("SELECT max(seq) FROM url") or 0)
@@ -117,6 +119,10 @@ class SqliteFrontier:
     @property
     def servers(self) -> int:
         return self._value("SELECT max(id) FROM server") or 0
+
+    @property
+    def unfinished(self) -> int:
+        return self._pending
 
     def records(self) -> int:
         """Return the length in bytes of the record file at the last commit."""
@@ -171,6 +177,14 @@ class SqliteFrontier:
 
     def next_ready(self) -> float | None:
         return self._resting[0][0] if self._resting else None
+
+    def renew(self, now: float) -> None:
+        """Do nothing: leases are this process's own."""
+
+    @contextmanager
+    def fed(self) -> Iterator[list[str]]:
+        """Give nothing: one process reads its seeds when it starts."""
+        yield []
 
     def _wake(self, now: float) -> None:
         while self._resting and self._resting[0][0] <= now:
@@ -360,7 +374,12 @@ class SqliteFrontier:
     def counts(self) -> Counts:
         found = count(self._db, self._strategy)
         pending = Counter(found.pending)
-        pending.subtract(lease.tier for lease in self.leases.values())
+        # Not the leases' own tiers: a URL found again while leased may have a better one now.
+        leased = self._db.execute(
+            "SELECT tier FROM url WHERE seq IN (SELECT value FROM json_each(?))",
+            (dumps(list(self.leases)),),
+        )
+        pending.subtract(tier for (tier,) in leased)
         return replace(found, pending=+pending, leased=len(self.leases))
 
     @contextmanager
@@ -390,18 +409,3 @@ class SqliteFrontier:
 def _better(tier: int, code: int, known: _Known) -> bool:
     """Rediscovery takes the better tier; ties: the smaller distance, then the first found."""
     return (tier, distance_of(code)) < (known[1], distance_of(known[2]))
-
-
-def _lock(path: Path | str) -> Any:
-    if path == MEMORY:
-        return None
-    file = Path(path).with_suffix(".lock").open("a")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        file.close()
-        raise FrontierError(
-            f"another process crawls into {Path(path).parent}: wait for it, or choose another "
-            "folder with LSWC_CRAWL"
-        ) from error
-    return file

@@ -1,8 +1,8 @@
 """Language of a page: bytes and headers in; language, encoding, links and anchors out."""
 
+from lswc.langid.document import Identification
 from lswc.langid.identifier import (
     METHODS,
-    Identification,
     Identifier,
     IdentifierError,
     RawLink,

@@ -3,17 +3,45 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import NamedTuple
+from urllib.parse import quote
 
 import ada_url
+import numpy as np
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-_INVISIBLE = ["script", "style", "template", "textarea"]
-_SELECTOR = "a[href], area[href], frame[src], iframe[src], link[href], meta, base[href], title"
+MAX_LINKS = 4_000
+"""Elements of a page looked at for links; a page with more is a trap or a dump."""
+
+_BOILERPLATE = [
+    *("script", "style", "template", "textarea", "select", "button", "a", "nav", "footer"),
+]
+_SELECTOR = "a[href],area[href],frame[src],iframe[src],link[href],meta,base[href],title"
 _FOLLOWED_RELS = frozenset({"next", "prev", "alternate", "canonical", "index", "contents", "start"})
-_ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
-_PLAIN = re.compile(r"[\w%~-][\w%~/?=&;,+-]*(?:\.[\w%~/?=&;,+-]+)*", re.ASCII)
+_PLAIN = re.compile(r"(?!\.\.?/)[\w~-][\w%~/?=&;,+.-]*", re.ASCII)
+_DOTS = re.compile(r"/\.\.?(?:/|$)|%2e", re.IGNORECASE)
+_ORIGIN = re.compile(r"https?://[^/?#\\]+", re.IGNORECASE)
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?[\"']?([^\"'>]+)", re.IGNORECASE)
+
+# The parser takes time by the square of the nesting: a page of 50,000 open <div> holds it
+# for ten seconds, one of as many attributes for three. Such pages are reduced to links.
+_MANY_TAGS = 3_000
+_MAX_TAGS = 16_000
+_MAX_DEPTH = 200
+_TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
+_NEVER_NESTED = frozenset(
+    b"area base br col dd dt frame hr img input li link meta option p path script source style td"
+    b" th tr wbr".split()
+)
+_LONG_TAG = re.compile(rb"<[a-zA-Z/][^>]{8000}")
+_MAX_QUOTED_ENDS = 2_000
+_ANY_TAG = re.compile(rb"</?[a-zA-Z][^>]*>?")
+_KEPT_TAG = re.compile(
+    rb"</?(?:a|area|frame|iframe|link|meta|base|title|script|style)"
+    rb"(?:\s+[\w:-]+(?:\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>]+))?){0,20}\s*/?>",
+    re.IGNORECASE,
+)
 
 
 class Link(NamedTuple):
@@ -25,60 +53,83 @@ class Link(NamedTuple):
 
 
 class Page(NamedTuple):
-    """What one parse gives. ``text`` is the visible text, that of the links included."""
+    """What one parse gives.
+
+    ``content`` is the text outside links, menus and footers, one text node a line;
+    ``anchors`` is that of all links, one a line. ``hints`` is text for a page without any:
+    alternative texts, descriptions. ``lang`` is what the page declares, in lower case.
+    """
 
     title: str
-    text: str
+    content: str
+    anchors: str
+    hints: str
+    lang: str
     links: list[Link]
     robots: frozenset[str]
 
 
-def parse(source: str | bytes, url: str) -> Page:
-    """Parse HTML, as text or as UTF-8 bytes; ``url`` is the page's own."""
-    tree = LexborHTMLParser(source)
-    tree.strip_tags(_INVISIBLE)
-    reader = _Reader(url)
-    for node in tree.css(_SELECTOR):
+def parse(source: bytes, url: str, charset: str = "utf-8") -> Page:
+    """Parse HTML in UTF-8; ``url`` is the page's own, ``charset`` the one it came in.
+
+    Broken UTF-8 is replaced, never an error.
+    """
+    tree = LexborHTMLParser(_flattened(source))
+    reader = _Reader(url, charset)
+    for node in tree.css(_SELECTOR)[:MAX_LINKS]:
         reader.take(node)
-    root = tree.body or tree.root
-    text = root.text(separator=" ") if root else ""
-    return Page(reader.title, text, reader.links, frozenset(reader.robots))
+    anchors = "\n".join([link.text for link in reader.links])
+    root = tree.root
+    lang = (root.attributes.get("lang") or "").lower() if root else ""
+    tree.strip_tags(_BOILERPLATE)
+    body = tree.body or root
+    content = body.text(separator="\n") if body else ""
+    hints = "\n".join(reader.hints)
+    return Page(reader.title, content, anchors, hints, lang, reader.links, frozenset(reader.robots))
 
 
 class _Reader:
     """Collects the links of a page in document order."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, charset: str) -> None:
         self.title = ""
         self.links: list[Link] = []
         self.robots: set[str] = set()
+        self.hints: list[str] = []
+        self._charset = charset
         self._has_base = False
         self._rebase(url)
 
     def _rebase(self, url: str) -> None:
         self._base = url
-        origin = re.match(r"https?://[^/?#]*", url)
-        self._origin = origin.group() if origin else ""
         path = re.split(r"[?#]", url, maxsplit=1)[0]
+        origin = _ORIGIN.match(path)
+        self._origin = origin.group() if origin and not _DOTS.search(path) else ""
         self._folder = path[: path.rfind("/") + 1] if path.count("/") > 2 else path + "/"
 
     def take(self, node: LexborNode) -> None:
         tag, attributes = node.tag, node.attributes
         if tag == "a":
             self._add(attributes["href"], node.text(), attributes.get("rel"))
-        elif tag == "area":
-            self._add(attributes["href"], attributes.get("alt") or "", attributes.get("rel"))
-        elif tag in ("frame", "iframe"):
-            self._add(attributes["src"], "", None)
-        elif tag == "link":
-            self._link(attributes)
         elif tag == "meta":
             self._meta(attributes)
-        elif tag == "base" and not self._has_base:
+        elif tag == "link":
+            self._link(attributes)
+        elif tag == "title":
+            self.title = self.title or " ".join(node.text().split())
+        elif tag == "base":
+            self._set_base(attributes["href"])
+        else:
+            self._add(
+                attributes.get("href") or attributes.get("src"),
+                attributes.get("alt") or "",
+                attributes.get("rel"),
+            )
+
+    def _set_base(self, href: str | None) -> None:
+        if not self._has_base and href:
             self._has_base = True
-            self._rebase(self._resolve(attributes["href"] or ""))
-        elif tag == "title" and not self.title:
-            self.title = " ".join(node.text().split())
+            self._rebase(self._resolve(href))
 
     def _link(self, attributes: dict[str, str | None]) -> None:
         rels = frozenset((attributes.get("rel") or "").lower().split())
@@ -87,28 +138,81 @@ class _Reader:
 
     def _meta(self, attributes: dict[str, str | None]) -> None:
         content = attributes.get("content") or ""
-        if (attributes.get("name") or "").lower() == "robots":
-            self.robots.update(
-                token.strip() for token in content.lower().split(",") if token.strip()
-            )
+        name = (attributes.get("name") or "").lower()
+        if name == "robots":
+            self.robots.update(filter(None, content.lower().replace(",", " ").split()))
+        elif name in ("description", "keywords"):
+            self.hints.append(content)
         elif (attributes.get("http-equiv") or "").lower() == "refresh":
             refresh = _REFRESH.match(content)
             if refresh and not refresh.group(1).strip().isdecimal():
-                self._add(refresh.group(1).strip(), "", None)
+                self._add(refresh.group(1), "", None)
 
     def _add(self, href: str | None, text: str, rel: str | None) -> None:
-        if href and not href.startswith("#"):
+        if href and href[0] != "#":
             nofollow = rel is not None and "nofollow" in rel.lower().split()
             self.links.append(Link(self._resolve(href), " ".join(text.split()), nofollow))
 
     def _resolve(self, href: str) -> str:
-        """Resolve against the base URL; the shapes that need no parser go without."""
-        if _ABSOLUTE.match(href):
-            return href
-        if _PLAIN.fullmatch(href):
-            return self._folder + href
-        href = href.strip()
+        """Resolve against the base URL; the commonest shapes go without the URL parser."""
+        if self._origin and not _DOTS.search(href):
+            if href.startswith(("http://", "https://")) and href.isascii():
+                return href
+            if href[0] == "/" and href[1:2] not in "/\\" and _PLAIN.fullmatch(href, 1):
+                return self._origin + href
+            if _PLAIN.fullmatch(href):
+                return self._folder + href
+        return self._join(href.strip())
+
+    def _join(self, href: str) -> str:
+        path, mark, query = href.partition("?")
+        if mark and self._charset != "utf-8" and not query.isascii():
+            query = _in_charset(query, self._charset)
         try:
-            return ada_url.join_url(self._base, href)
+            return ada_url.join_url(self._base, path + mark + query)
         except ValueError:
             return href
+
+
+def _in_charset(query: str, charset: str) -> str:
+    """Percent-encode a query in the page's charset, as browsers do (WHATWG URL Standard)."""
+    safe = "%/?=&;,+.-_~!$'()*:@[]#"
+    try:
+        return quote(query, safe, charset, "xmlcharrefreplace")
+    except (LookupError, UnicodeError):
+        return query
+
+
+def _flattened(source: bytes) -> bytes:
+    """Return the page, cut where it has too many tags, and without those that nest too deep."""
+    tags = source.count(b"<")
+    if tags > _MAX_TAGS:
+        starts = np.flatnonzero(np.frombuffer(source, np.uint8) == ord("<"))
+        source = source[: starts[_MAX_TAGS]]
+    if (tags > _MANY_TAGS and _is_deep(source)) or _has_endless_tag(source):
+        return _ANY_TAG.sub(lambda tag: tag[0] if _KEPT_TAG.fullmatch(tag[0]) else b"\n", source)
+    return source
+
+
+def _has_endless_tag(source: bytes) -> bool:
+    if source.count(b">'") + source.count(b'>"') > _MAX_QUOTED_ENDS:
+        return True
+    return _LONG_TAG.search(source) is not None
+
+
+def _is_deep(source: bytes) -> bool:
+    """Tell whether elements may be nested too deep, counting each name for itself."""
+    depths: dict[bytes, int] = defaultdict(int)
+    total = 0
+    for slash, name in _TAG.findall(source):
+        if name in _NEVER_NESTED:
+            continue
+        if not slash:
+            depths[name] += 1
+            total += 1
+            if total > _MAX_DEPTH:
+                return True
+        elif depths[name]:
+            depths[name] -= 1
+            total -= 1
+    return False

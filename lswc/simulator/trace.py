@@ -134,9 +134,10 @@ def _about(path: Path) -> About:
 def _opened(path: Path, schema: pa.Schema) -> Iterator[tuple[pq.ParquetFile, list[str]]]:
     """Open a table and give the names of its columns that the schema knows."""
     try:
-        dictionaries = [f.name for f in schema if pa.types.is_dictionary(f.type)]
-        with pq.ParquetFile(path, memory_map=True, read_dictionary=dictionaries) as file:
-            yield file, _columns(path, file.schema_arrow, schema)
+        present = _columns(path, pq.read_schema(path), schema)
+        words = [name for name in present if pa.types.is_dictionary(schema.field(name).type)]
+        with pq.ParquetFile(path, memory_map=True, read_dictionary=words) as file:
+            yield file, present
     except FileNotFoundError as error:
         raise TraceError(f"{path} is missing") from error
     except (OSError, pa.ArrowException) as error:
@@ -185,8 +186,7 @@ def _read_urls(path: Path, about: About) -> dict[str, Any]:
         if n >= 2**31:
             raise TraceError(f"{path}: {n} URLs, more than fit 32 bits")
         ids = [c for c in ("server", "directory", "site", "distance") if c in present]
-        kinds = {c: URLS.field(c).type.to_pandas_dtype() for c in ids}
-        read: dict[str, Any] = {c: np.empty(n, kind) for c, kind in kinds.items()}
+        read: dict[str, Any] = {c: np.empty(n, URLS.field(c).type.to_pandas_dtype()) for c in ids}
         language, fate = np.empty(n, np.int8), np.empty(n, np.int8)
         tld = np.empty(n, np.bool_) if "tld" in present else None
         names = {about.language: PageLanguage.TARGET}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
+from redis import Redis
 
 from lswc.frontier.contract import FrontierError, Offer
+from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.strategy import SEED, Anchor, Facts, Locality, PageLanguage, Status, encode, strategy
 
@@ -15,7 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-IDENTITY = {"language": "th"}
+    from lswc.frontier.contract import Frontier
+    from lswc.strategy import Strategy
+    from tests.frontier.redis_server import RedisServer
 
 
 def code(referrer: PageLanguage, distance: int = 1) -> int:
@@ -39,17 +44,33 @@ def offer(url: str, code: int = SEED) -> Offer:
 
 
 class Open(Protocol):
-    def __call__(self, spec: str = ..., delay: float = ...) -> SqliteFrontier: ...
+    def __call__(self, spec: str = ..., delay: float = ..., language: str = ...) -> Frontier: ...
 
 
-@pytest.fixture
-def frontier(tmp_path: Path) -> Iterator[Open]:
+def sqlite(path: Path, strategy: Strategy, identity: dict[str, str], delay: float) -> Frontier:
+    return SqliteFrontier(path / "frontier.db", strategy, identity, delay)
+
+
+def redis(
+    server: RedisServer, name: str, strategy: Strategy, identity: dict[str, str], delay: float
+) -> Frontier:
+    client = Redis.from_url(server.url)
+    return RedisFrontier(client, name, strategy, identity, delay, clock_of_caller=True)
+
+
+@pytest.fixture(params=["sqlite", "redis"])
+def frontier(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
+    if request.param == "sqlite":
+        store = partial(sqlite, tmp_path)
+    else:
+        store = partial(redis, request.getfixturevalue("redis_server"), str(tmp_path))
     with ExitStack() as stack:
 
-        def opened(spec: str = "soft_focused", delay: float = 0.0) -> SqliteFrontier:
-            path = tmp_path / "frontier.db"
+        def opened(
+            spec: str = "soft_focused", delay: float = 0.0, language: str = "th"
+        ) -> Frontier:
             return stack.enter_context(
-                closing(SqliteFrontier(path, strategy(spec), IDENTITY, delay))
+                closing(store(strategy(spec), {"language": language}, delay))
             )
 
         yield opened
@@ -58,7 +79,7 @@ def frontier(tmp_path: Path) -> Iterator[Open]:
 RELEVANT, OTHER = code(PageLanguage.TARGET), code(PageLanguage.OTHER, 2)
 
 
-def visit(f: SqliteFrontier, relevant: bool, *offers: Offer, now: float = 0.0) -> str:
+def visit(f: Frontier, relevant: bool, *offers: Offer, now: float = 0.0) -> str:
     lease = f.lease(now)
     assert lease is not None
     lease.relevant, lease.offers = relevant, offers
@@ -151,20 +172,42 @@ def test_what_was_leased_is_pending_again_after_reopening(frontier: Open) -> Non
     assert (f.pending, visit(f, True), visit(f, True)) == (2, "http://a/1", "http://b/1")
 
 
-def test_another_crawls_frontier_is_refused(frontier: Open, tmp_path: Path) -> None:
+def test_another_crawls_frontier_is_refused(frontier: Open) -> None:
     frontier().close()
     with pytest.raises(FrontierError, match="language 'th', not 'lo'"):
-        SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), {"language": "lo"})
+        frontier(language="lo")
 
 
-def test_a_second_process_is_refused(frontier: Open) -> None:
+def test_unfinished_counts_what_is_pending_or_leased(frontier: Open) -> None:
     f = frontier()
-    with pytest.raises(FrontierError, match="another process"):
-        frontier()
+    f.offer([offer("http://a/1"), offer("http://b/1")])
+    lease = f.lease(0)
+    assert lease is not None
+    f.renew(0)
+    assert (f.pending, f.unfinished, f.servers) == (1, 2, 2)
+    f.finish(lease.id, "html")
+    assert (f.pending, f.unfinished) == (1, 1)
+
+
+def test_a_lease_carries_what_was_offered(frontier: Open) -> None:
+    f = frontier("directory_conservative:T=1")
+    f.offer([offer("http://s/")])
+    url = "http://ไทย.example/d/e"
+    found = Offer(url, "xn--o3cw4h.example", "x/d/", RELEVANT, PageLanguage.ENGLISH, 70_000, 3)
+    visit(f, True, found)
+    lease = f.lease(0)
+    assert lease is not None
+    assert (lease.url, lease.server, lease.unit) == found[:3]
+    assert (lease.code, lease.inherited, lease.redirects) == (RELEVANT, PageLanguage.ENGLISH, 3)
+    assert lease.referrer == "http://s/"
+
+
+def test_the_record_files_length_is_kept(frontier: Open) -> None:
+    f = frontier()
+    assert f.records() == 0
+    f.offer([offer("http://a/1")])
+    lease = f.lease(0)
+    assert lease is not None
+    f.finish(lease.id, "html", records=1234)
     f.close()
-
-
-def test_a_foreign_file_is_refused(frontier: Open, tmp_path: Path) -> None:
-    (tmp_path / "frontier.db").write_bytes(b"something else entirely" * 100)
-    with pytest.raises(FrontierError, match="not a frontier of lswc"):
-        frontier()
+    assert frontier().records() == 1234

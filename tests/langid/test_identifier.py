@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lswc.langid import Identification, Identifier, IdentifierError
@@ -91,6 +91,7 @@ def test_a_share_must_be_one(share: float) -> None:
         Identifier(language("th"), min_share=share)
 
 
+@settings(deadline=None)
 @given(st.binary(), st.none() | st.text(), st.sampled_from(known()))
 def test_any_bytes_give_an_answer(body: bytes, content_type: str | None, code: str) -> None:
     identifier = Identifier(language(code))

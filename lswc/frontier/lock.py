@@ -1,0 +1,26 @@
+"""One process a crawl folder."""
+
+from __future__ import annotations
+
+import fcntl
+from typing import TYPE_CHECKING
+
+from lswc.frontier.contract import FrontierError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import IO
+
+
+def lock(folder: Path) -> IO[str]:
+    """Lock a crawl folder until the file is closed. Raises FrontierError if it is locked."""
+    file = (folder / "frontier.lock").open("a")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise FrontierError(
+            f"another process crawls into {folder}: wait for it, or choose another folder with "
+            "LSWC_CRAWL"
+        ) from error
+    return file

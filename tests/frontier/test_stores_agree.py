@@ -1,0 +1,155 @@
+"""The two stores are one frontier: any sequence of calls gives the same answers."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from redis import Redis
+
+from lswc.frontier.contract import Offer
+from lswc.frontier.redis import RedisFrontier, source
+from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.strategy import NEVER, SEED, PageLanguage, Unit, status, strategy
+
+if TYPE_CHECKING:
+    from tests.frontier.redis_server import RedisServer
+
+STRATEGIES = [
+    "bfs",
+    "soft_focused",
+    "limited_distance:N=3",
+    "server_aggressive:T=1",
+    "server_conservative:T=2",
+    "directory_conservative:T=1",
+    "lswc:S=2,T=5",
+]
+names = count()
+
+
+@st.composite
+def found(draw: st.DrawFn) -> Offer:
+    server = draw(st.sampled_from(["a.example", "b.example:8080", "c"]))
+    directory = draw(st.sampled_from([f"{server}/x/", f"{server}/y/"]))
+    return Offer(
+        f"http://{directory}{draw(st.integers(0, 4))}",
+        server,
+        directory,
+        draw(st.integers(0, SEED)),
+        draw(st.sampled_from(PageLanguage)),
+        draw(st.integers(0, 400)),
+        draw(st.integers(0, 20)),
+    )
+
+
+links = st.lists(found(), max_size=12)
+
+
+class Stores(RuleBasedStateMachine):
+    url: str
+
+    @initialize(spec=st.sampled_from(STRATEGIES), delay=st.sampled_from([0.0, 2.0]))
+    def open(self, spec: str, delay: float) -> None:
+        chosen = strategy(spec)
+        self.by_server = chosen.unit is Unit.SERVER
+        self.now = 100.0
+        self.held: list[int] = []
+        self.redis = RedisFrontier(
+            Redis.from_url(self.url), f"agree{next(names)}", chosen, {}, delay,
+            clock_of_caller=True, time_to_live=1e6,
+        )  # fmt: skip
+        self.sqlite = SqliteFrontier(MEMORY, chosen, {}, delay)
+
+    def by_unit(self, found: list[Offer]) -> list[Offer]:
+        return [o._replace(unit=o.server) for o in found] if self.by_server else found
+
+    @rule(found=links)
+    def offer(self, found: list[Offer]) -> None:
+        for frontier in (self.sqlite, self.redis):
+            frontier.offer(self.by_unit(found))
+
+    @rule(wait=st.sampled_from([0.0, 0.0, 0.5, 2.0]))
+    def lease(self, wait: float) -> None:
+        self.now += wait
+        lease = self.sqlite.lease(self.now)
+        assert self.redis.lease(self.now) == lease
+        if lease is not None:
+            self.held.append(lease.id)
+
+    @precondition(lambda self: self.held)
+    @rule(
+        data=st.data(),
+        relevant=st.sampled_from([True, False, False, None]),
+        found=links,
+        outcome=st.sampled_from(["html", "timeout"]),
+    )
+    def finish(
+        self,
+        data: st.DataObject,
+        relevant: bool | None,
+        found: list[Offer],
+        outcome: str,
+    ) -> None:
+        number = data.draw(st.sampled_from(self.held))
+        self.held.remove(number)
+        for frontier in (self.sqlite, self.redis):
+            lease = frontier.leases[number]
+            lease.relevant = relevant
+            lease.offers = self.by_unit(found)
+            lease.tally["dropped", "depth"] += 1
+            assert frontier.finish(number, outcome)
+            assert not frontier.finish(number, outcome)
+
+    @precondition(lambda self: self.held)
+    @rule(data=st.data(), relevant=st.sampled_from([True, False, None]), found=links)
+    def ask(
+        self,
+        data: st.DataObject,
+        relevant: bool | None,
+        found: list[Offer],
+    ) -> None:
+        lease = self.sqlite.leases[data.draw(st.sampled_from(self.held))]
+        units = {offer.unit for offer in self.by_unit(found)} | {lease.unit}
+        expected = self.sqlite.statuses(units, lease, relevant)
+        assert self.redis.statuses(units, lease, relevant) == expected
+
+    @invariant()
+    def same_counts(self) -> None:
+        assert self.redis.counts() == self.sqlite.counts()
+        assert self.redis.pending == self.sqlite.pending
+        assert self.redis.unfinished == self.sqlite.unfinished
+        assert self.redis.servers == self.sqlite.servers
+
+    def teardown(self) -> None:
+        if hasattr(self, "sqlite"):
+            self.sqlite.close()
+            self.redis.close()
+
+
+def test_the_stores_agree(redis_server: RedisServer) -> None:
+    class OnServer(Stores):
+        url = redis_server.url
+
+    steps = settings(max_examples=40, stateful_step_count=40, deadline=None)
+    run_state_machine_as_test(OnServer, settings=steps)
+
+
+@given(st.integers(0, 30), st.integers(0, 30), st.sampled_from([0, 1, 5, 10, NEVER]))
+@settings(max_examples=100, deadline=None)
+def test_a_units_status_is_the_strategys(
+    redis_server: RedisServer, downloaded: int, relevant: int, tolerated: int
+) -> None:
+    with Redis.from_url(redis_server.url) as client:
+        arguments = ["status", "", tolerated, "0123", 0, 0, downloaded, relevant]
+        answer = client.register_script(source())(["{x}:about"], arguments)
+    assert answer == status(downloaded, relevant, tolerated)
