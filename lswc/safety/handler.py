@@ -60,7 +60,7 @@ class _Protocol(_LenientHTTP11ClientProtocol):
         return super().request(request)
 
     @override
-    def dataReceived(self, bytes: bytes) -> None:  # noqa: A002 - Twisted's name
+    def dataReceived(self, bytes: bytes) -> None:
         if self.limit and self._parser is not None and self._parser.state in (STATUS, HEADER):
             if self._received > self.limit:
                 self._giveUp(Failure(HeadersTooLarge()))
