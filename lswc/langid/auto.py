@@ -44,6 +44,8 @@ _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )
 LETTER = re.compile(r"[^\W\d_]")
+_NEVER = 2.0  # a share that no language reaches
+_SCRIPTED = frozenset({"th", "lo", "km", "my", "ko", "ja", "zh"})
 _BY_SCRIPT = {
     "th": (Letters.THAI,),
     "lo": (Letters.LAO,),
@@ -165,7 +167,9 @@ class Auto:
         best = max(by_letters, key=by_letters.__getitem__, default="")
         if best and by_letters[best] > 0.4:
             return Finding(best, min(1.0, by_letters[best]), f"letters of {best}")
-        return detect(weighed.text, self._target, self._min_share)
+        # A script of its own has been counted; CLD2 counts bytes, three to a letter there.
+        least = _NEVER if self._target in _SCRIPTED else self._min_share
+        return detect(weighed.text, self._target, least)
 
     def _by_font(self, document: Document, finding: Finding) -> tuple[Finding, str] | None:
         page = document.as_windows_1252()
@@ -202,16 +206,16 @@ def cld2(text: str, target: str = "", min_share: float = 1.0) -> Finding:
         reliable, _, ranked = pycld2.detect(sample.encode(), bestEffort=len(sample) > 200)
     except pycld2.error:
         return NOTHING
-    for _, name, percent, _ in ranked:
+    others: list[Finding] = []
+    for place, (_, name, percent, _) in enumerate(ranked):
         code = name.partition("-")[0]
         code = _RENAMED.get(code, code)
-        if code == target and percent >= (min_share if reliable else 0.5) * 100:
+        if code == target and percent >= (min_share if reliable else max(0.5, min_share)) * 100:
             return Finding(code, percent / 100, "cld2")
-    code = ranked[0][1].partition("-")[0]
-    if code == "un":
-        return NOTHING
-    confidence = ranked[0][2] / 100 * (1.0 if reliable else 0.5)
-    return Finding(_RENAMED.get(code, code), confidence, "cld2")
+        if code not in (target, "un"):
+            certainty = 1.0 if reliable and not place else 0.5
+            others.append(Finding(code, percent / 100 * certainty, "cld2"))
+    return others[0] if others else NOTHING
 
 
 def _is_english(text: str) -> bool:
