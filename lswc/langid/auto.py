@@ -210,7 +210,8 @@ def cld2(text: str, target: str = "", min_share: float = 1.0) -> Finding:
     for place, (_, name, percent, _) in enumerate(ranked):
         code = name.partition("-")[0]
         code = _RENAMED.get(code, code)
-        if code == target and percent >= (min_share if reliable else max(0.5, min_share)) * 100:
+        leads = place == 0 or reliable or percent > 50
+        if code == target and leads and percent >= min_share * 100:
             return Finding(code, percent / 100, "cld2")
         if code not in (target, "un"):
             certainty = 1.0 if reliable and not place else 0.5

@@ -12,6 +12,7 @@ import ada_url
 import numpy as np
 import numpy.typing as npt
 from selectolax.lexbor import LexborHTMLParser, LexborNode
+from w3lib.encoding import resolve_encoding
 
 MAX_LINKS = 3_000
 """Elements of a page looked at for links; a page with more is a trap or a dump."""
@@ -184,7 +185,7 @@ def _in_charset(query: str, charset: str) -> str:
     """Percent-encode a query in the page's charset, as browsers do (WHATWG URL Standard)."""
     safe = "%/?=&;,+.-_~!$'()*:@[]#"
     try:
-        return quote(query, safe, charset, "xmlcharrefreplace")
+        return quote(query, safe, resolve_encoding(charset) or charset, "xmlcharrefreplace")
     except (LookupError, UnicodeError):
         return query
 
