@@ -117,7 +117,7 @@ class Command(ScrapyCommand):
             raise ValueError("say which language is the target, for example: --lang th")
         share = opts.min_share
         if share is None:
-            share = float(self._setting("LSWC_MIN_SHARE", MIN_SHARE))
+            share = _number("LSWC_MIN_SHARE", self._setting("LSWC_MIN_SHARE", MIN_SHARE))
         method = method or opts.method or self._setting("LSWC_IDENTIFIER", "auto")
         return Identifier(language(code), method, share)
 
@@ -127,6 +127,13 @@ class Command(ScrapyCommand):
     def _sources(self, args: list[str]) -> Iterator[Source]:
         for name in args:
             yield from pages(name, self._setting("USER_AGENT", "lswc"))
+
+
+def _number(name: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise ValueError(f"{name} must be a number, not {value!r}") from None
 
 
 def _print(grid: object) -> None:

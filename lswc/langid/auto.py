@@ -38,6 +38,7 @@ _DENSE = 2.5  # an ideograph, kana or Hangul syllable says as much as 2.5 letter
 _VIETNAMESE_PER_LETTER = 0.13  # Letters.VIETNAMESE among the letters of Vietnamese text
 _SHORT = 10  # characters; in Latin script, fewer can't tell a language
 _SURE = 0.9  # confidence in another language that spares a look at fonts
+_NORMAL_SCORE = 500.0  # CLD2's for real text is above that, for text in a font below 200
 _RENAMED = {"iw": "he", "jw": "jv"}
 _COMMON_ENGLISH = (" the ", " of ", " and ", " to ", " in ", " is ", " for ")
 _UNPRINTABLE = re.compile(
@@ -207,14 +208,14 @@ def cld2(text: str, target: str = "", min_share: float = 1.0) -> Finding:
     except pycld2.error:
         return NOTHING
     others: list[Finding] = []
-    for place, (_, name, percent, _) in enumerate(ranked):
+    for place, (_, name, percent, score) in enumerate(ranked):
         code = name.partition("-")[0]
         code = _RENAMED.get(code, code)
+        certainty = min(1.0, score / _NORMAL_SCORE) * (1.0 if reliable and not place else 0.5)
         leads = place == 0 or reliable or percent > 50
         if code == target and leads and percent >= min_share * 100:
-            return Finding(code, percent / 100, "cld2")
+            return Finding(code, percent / 100 * certainty, "cld2")
         if code not in (target, "un"):
-            certainty = 1.0 if reliable and not place else 0.5
             others.append(Finding(code, percent / 100 * certainty, "cld2"))
     return others[0] if others else NOTHING
 

@@ -55,8 +55,10 @@ def _of_file(file: Path) -> Iterator[Source]:
 
 
 def _of_warc(file: Path) -> Iterator[Source]:
+    found = False
     with file.open("rb") as stream:
         for record in ArchiveIterator(stream):
+            found = found or record.format == "warc"
             headers = record.http_headers
             if record.rec_type != "response" or headers is None:
                 continue
@@ -64,6 +66,8 @@ def _of_warc(file: Path) -> Iterator[Source]:
             if not content_type or "html" in content_type.lower():
                 url = record.rec_headers.get_header("WARC-Target-URI") or ""
                 yield Source(record.content_stream().read(_MOST), content_type, url)
+    if not found:
+        raise SourceError(f"{file}: no WARC records")
 
 
 def _fetched(url: str, user_agent: str) -> Source:
