@@ -150,7 +150,8 @@ class Auto:
             code, name = myanmar(weighed.text)
             how = f"Myanmar n-grams: {code}, {name}"
             return finding._replace(language=code, how=how), encoding if name == "utf-8" else name
-        if weighed.is_latin and finding.language != self._target and finding.confidence < _SURE:
+        other = finding.language != self._target and finding.confidence < _SURE
+        if other and self._fonts and weighed.is_latin:
             in_font = self._by_font(document, finding)
             if in_font is not None:
                 return in_font

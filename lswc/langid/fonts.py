@@ -47,13 +47,15 @@ class Fonts:
             self._names.setdefault(_bare(name), name)
 
     def __bool__(self) -> bool:
-        return self._likelihoods is not None
+        return self._likelihoods is not None or bool(self._names)
 
     def match(self, text: str) -> Match | None:
         """Return the likeliest font encoding of a text whose lines are of one encoding each."""
+        if self._likelihoods is None:
+            return None
         stripped = (line.strip() for line in text[:_EXAMINED].split("\n"))
         lines = [line for line in stripped if len(line) >= _SHORTEST]
-        if self._likelihoods is None or not lines:
+        if not lines:
             return None
         starts = np.cumsum([0, *(len(line) + 1 for line in lines[:-1])])
         scores = self._likelihoods.scores(" ".join(lines))

@@ -22,7 +22,10 @@ _BOILERPLATE = [
 ]
 _SELECTOR = "a[href],area[href],frame[src],iframe[src],link[href],meta,base[href],title"
 _FOLLOWED_RELS = frozenset({"next", "prev", "alternate", "canonical", "index", "contents", "start"})
-_PLAIN = re.compile(r"(/|(?:\.\./)*)([\w~-](?!\S*/\.)[\w%~/?=&;,+.-]*)", re.ASCII)
+_PLAIN = re.compile(
+    r"(/|\./|(?:\.\./)*)((?:[\w~-](?!\S*/\.)[\w%~/?=&;,+.-]*)?(?:#[\w%~!$&()*+,./:;=?@-]*)?)",
+    re.ASCII,
+)
 _ORIGIN = re.compile(r"https?://[^/?#\\]+", re.IGNORECASE)
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?[\"']?([^\"'>]+)", re.IGNORECASE)
 
@@ -166,7 +169,8 @@ class _Reader:
                 up, rest = plain.groups()
                 if up == "/":
                     return self._folders[0] + rest
-                return self._folders[max(0, len(self._folders) - 1 - len(up) // 3)] + rest
+                higher = len(up) // 3  # ../ is three characters, ./ two
+                return self._folders[max(0, len(self._folders) - 1 - higher)] + rest
             if href.startswith(("http://", "https://")) and href.isascii():
                 return href
         return self._join(href.strip())

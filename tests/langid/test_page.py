@@ -25,7 +25,20 @@ def only_link(html: str, url: str = BASE, charset: str = "utf-8") -> str:
     [
         *("x", "x.html", "x/y", "./x", "../x", "../../x", "../../../x", "/x", "/x/../y", "x/../y"),
         *("?q=1", "x?q=../y", "//b.test/x", "https://b.test/x", "x;p=1", "a:b/c"),
-        *("/~x/", "x%20y", "..", ".", "../", ".hidden"),
+        *(
+            "/~x/",
+            "x%20y",
+            "..",
+            ".",
+            "../",
+            "./",
+            "/",
+            ".hidden",
+            "x#f",
+            "/#f",
+            "../#a/../b",
+            "x#a:b",
+        ),
     ],
 )
 @pytest.mark.parametrize("base", [BASE, "http://a.test", "http://a.test/?x=/y/", "http://a.test/b"])
@@ -35,7 +48,11 @@ def test_links_resolve_as_the_standard_has_it(href: str, base: str) -> None:
 
 
 @given(
-    st.lists(st.sampled_from(["..", "x", "y.html", "", ".z", "~u", "a=b"]), min_size=1, max_size=5)
+    st.lists(
+        st.sampled_from(["..", ".", "x", "y.html", "", ".z", "~u", "a=b", "x#f"]),
+        min_size=1,
+        max_size=5,
+    )
 )
 def test_fast_resolution_equals_the_slow(parts: list[str]) -> None:
     href = "/".join(parts)
