@@ -71,13 +71,12 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     codec, mark = read_bom(body)
     if codec is not None:
         return _decoded(body[len(mark or b"") :], codec, "bom")
-    if b"\x1b$" in body:
+    if b"\x1b" in body and b"\x1b$" in body:  # the first alone is ten times faster
         return _decoded(body, "iso2022_kr" if b"\x1b$)C" in body else "iso2022_jp", "escapes")
     wide = _wide(body[:_SAMPLE]) if b"\0" in body[:_SAMPLE] else None
     if wide is not None:
         return _decoded(body, wide, "content")
-    first = _NON_ASCII.search(body)
-    if first is None:
+    if body.isascii():
         return _ascii(body, content_type)
     text = _utf8(body)
     if text is not None:
@@ -85,7 +84,7 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     for codec, how in declarations(body, content_type):
         if codec not in _LATIN and (text := _plausible(body, codec)) is not None:
             return Decoded(text, _name(codec), how)
-    return _detected(body, first.start())
+    return _detected(body)
 
 
 def declarations(body: bytes, content_type: str | None) -> list[tuple[str, str]]:
@@ -155,8 +154,10 @@ def _plausible(body: bytes, codec: str) -> str | None:
     return text if likely else None
 
 
-def _detected(body: bytes, first: int) -> Decoded:
-    sample = body[first & ~3 : first + _SAMPLE]
+def _detected(body: bytes) -> Decoded:
+    first = _NON_ASCII.search(body)
+    start = first.start() if first else 0
+    sample = body[start : start + _SAMPLE]
     guess = chardet.detect(sample)["encoding"] or "windows-1252"
     return _decoded(body, resolve_encoding(guess) or guess.lower(), "detector")
 

@@ -9,7 +9,7 @@ from lswc.langid.auto import Auto, Finding, cld2, declared, shares, weigh
 from lswc.langid.document import Document
 from lswc.langid.encoding import canonical, declarations
 from lswc.langid.fonts import Fonts
-from lswc.langid.scripts import Letters
+from lswc.langid.scripts import Letters, count
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,10 +33,10 @@ def explain(
         ("declared language", str(declared(document).language)),
         ("title", page.title),
         ("lang attribute", page.lang),
-        ("letters outside links", _letters(weighed.content)),
-        ("letters in links", _letters(weighed.anchors)),
-        ("decided by", "own text" if weighed.deciding is weighed.content else "all text"),
-        ("shares", ", ".join(f"{c} {s:.2f}" for c, s in shares(weighed.deciding).items())),
+        ("letters outside links", _letters(count(page.content))),
+        ("letters in links", _letters(count(page.anchors))),
+        ("decided by", "own text" if weighed.own else "all text"),
+        ("shares", ", ".join(f"{c} {s:.2f}" for c, s in shares(weighed.letters).items())),
         ("CLD2", _answer(cld2(weighed.text))),
         ("font named", str(Fonts(target.code, target.fonts).named(document.body))),
         ("font n-grams", f"{match.encoding}, share {match.share:.2f}" if match else ""),

@@ -17,9 +17,7 @@ from w3lib.encoding import resolve_encoding
 MAX_LINKS = 3_000
 """Elements of a page looked at for links; a page with more is a trap or a dump."""
 
-_BOILERPLATE = [
-    *("script", "style", "template", "textarea", "select", "button", "a", "nav", "footer"),
-]
+_BOILERPLATE = ["script", "style", "select", "a", "nav", "footer"]
 _SELECTOR = "a[href],area[href],frame[src],iframe[src],link[href],meta,base[href],title"
 _FOLLOWED_RELS = frozenset({"next", "prev", "alternate", "canonical", "index", "contents", "start"})
 _PLAIN = re.compile(
@@ -39,7 +37,8 @@ _NEVER_NESTED = frozenset(
     b"area base br col dd dt frame hr img input li link meta option p path script source style td"
     b" th tr wbr".split()
 )
-_LONG_TAG = re.compile(rb"<[a-zA-Z/][^>]{8000}")
+_LONG = 8_000
+_LONG_TAG = re.compile(rb"<[a-zA-Z/][^>]{%d}" % _LONG)
 _MANY_ATTRIBUTES = 4_000
 _ANY_TAG = re.compile(rb"</?[a-zA-Z][^>]*>?")
 _KEPT_TAG = re.compile(
@@ -118,7 +117,11 @@ class _Reader:
     def take(self, node: LexborNode) -> None:
         tag, attributes = node.tag, node.attributes
         if tag == "a":
-            self._add(attributes["href"], node.text(), attributes.get("rel"))
+            href = attributes["href"]
+            if href and href[0] != "#":
+                nofollow = "rel" in attributes and _is_nofollow(attributes["rel"])
+                text = " ".join(node.text().split())
+                self.links.append(Link(self._resolve(href), text, nofollow))
         elif tag == "meta":
             self._meta(attributes)
         elif tag == "link":
@@ -128,11 +131,8 @@ class _Reader:
         elif tag == "base":
             self._set_base(attributes["href"])
         else:
-            self._add(
-                attributes.get("href") or attributes.get("src"),
-                attributes.get("alt") or "",
-                attributes.get("rel"),
-            )
+            href = attributes.get("href") or attributes.get("src")
+            self._add(href, attributes.get("alt"), attributes.get("rel"))
 
     def _set_base(self, href: str | None) -> None:
         if not self._has_base and href:
@@ -142,7 +142,7 @@ class _Reader:
     def _link(self, attributes: dict[str, str | None]) -> None:
         rels = frozenset((attributes.get("rel") or "").lower().split())
         if rels & _FOLLOWED_RELS and "stylesheet" not in rels:
-            self._add(attributes["href"], attributes.get("title") or "", attributes.get("rel"))
+            self._add(attributes["href"], attributes.get("title"), attributes.get("rel"))
 
     def _meta(self, attributes: dict[str, str | None]) -> None:
         content = attributes.get("content") or ""
@@ -156,10 +156,10 @@ class _Reader:
             if refresh and not refresh.group(1).strip().isdecimal():
                 self._add(refresh.group(1), "", None)
 
-    def _add(self, href: str | None, text: str, rel: str | None) -> None:
+    def _add(self, href: str | None, text: str | None, rel: str | None) -> None:
         if href and href[0] != "#":
-            nofollow = rel is not None and "nofollow" in rel.lower().split()
-            self.links.append(Link(self._resolve(href), " ".join(text.split()), nofollow))
+            text = " ".join((text or "").split())
+            self.links.append(Link(self._resolve(href), text, _is_nofollow(rel)))
 
     def _resolve(self, href: str) -> str:
         """Resolve against the base URL; the commonest shapes go without the URL parser."""
@@ -185,6 +185,10 @@ class _Reader:
             return href
 
 
+def _is_nofollow(rel: str | None) -> bool:
+    return rel is not None and "nofollow" in rel.lower().split()
+
+
 def _in_charset(query: str, charset: str) -> str:
     """Percent-encode a query in the page's charset, as browsers do (WHATWG URL Standard)."""
     safe = "%/?=&;,+.-_~!$'()*:@[]#"
@@ -203,7 +207,7 @@ def _flattened(source: bytes) -> bytes:
     if (
         (len(starts) > _MANY_TAGS and _is_deep(source))
         or _most_between(starts, np.flatnonzero(characters == ord("="))) > _MANY_ATTRIBUTES
-        or _LONG_TAG.search(source)
+        or (np.diff(starts, append=len(source)).max(initial=0) > _LONG and _LONG_TAG.search(source))
     ):
         return _ANY_TAG.sub(lambda tag: tag[0] if _KEPT_TAG.fullmatch(tag[0]) else b"\n", source)
     return source
