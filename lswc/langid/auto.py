@@ -239,7 +239,7 @@ def _is_english(text: str) -> bool:
 
 def declared(document: Document) -> Finding:
     """Take the word of a page without text: its charset if one language's, else its ``lang``."""
-    _, encoding, how = document.decoded
+    _, encoding, how, _ = document.decoded
     if how in ("header", "meta") and encoding in _languages_by_charset():
         return Finding(_languages_by_charset()[encoding], 0.4, f"charset {encoding}")
     code = document.page.lang.partition("-")[0]

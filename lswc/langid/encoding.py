@@ -52,12 +52,14 @@ class Decoded(NamedTuple):
     """Text, the name of its charset, and how that was found.
 
     ``how`` is one of bom, escapes, content, header, meta, detector, nothing. The name is the
-    WHATWG Encoding Standard's where it has one.
+    WHATWG Encoding Standard's where it has one. ``is_utf8`` says that the bytes as they stand
+    are valid UTF-8, but for a character cut at the end.
     """
 
     text: str
     encoding: str
     how: str
+    is_utf8: bool = False
 
 
 def decode(body: bytes, content_type: str | None = None) -> Decoded:
@@ -78,12 +80,12 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
         return _decoded(body, wide, "content")
     if body.isascii():
         return _ascii(body, content_type)
-    text = _utf8(body)
+    text, is_valid = _utf8(body)
     if text is not None:
-        return Decoded(text, "utf-8", "content")
+        return Decoded(text, "utf-8", "content", is_valid)
     for codec, how in declarations(body, content_type):
-        if codec not in _LATIN and (text := _plausible(body, codec)) is not None:
-            return Decoded(text, _name(codec), how)
+        if codec not in _LATIN and (plausible := _plausible(body, codec)) is not None:
+            return Decoded(plausible, _name(codec), how)
     return _detected(body)
 
 
@@ -103,8 +105,8 @@ def _ascii(body: bytes, content_type: str | None) -> Decoded:
     text = body.decode("ascii")
     for codec, how in declarations(body, content_type):
         if codec not in _UTF_16_32:
-            return Decoded(text, _name(codec), how)
-    return Decoded(text, "ascii", "nothing")
+            return Decoded(text, _name(codec), how, True)
+    return Decoded(text, "ascii", "nothing", True)
 
 
 def _wide(sample: bytes) -> str | None:
@@ -122,15 +124,18 @@ def _wide(sample: bytes) -> str | None:
     return "utf-16-be" if first + third > 10 * (second + fourth) else None
 
 
-def _utf8(body: bytes) -> str | None:
-    """Return the text if it is UTF-8, but for a few broken characters and one cut at the end."""
+def _utf8(body: bytes) -> tuple[str | None, bool]:
+    """Return the text if it is UTF-8, and whether without a broken character.
+
+    A few may be broken; one cut at the end isn't counted.
+    """
     try:
         text = codecs.utf_8_decode(body, "strict", False)[0]
     except UnicodeDecodeError:
         text = body.decode("utf-8", "replace")
         beyond_ascii = int(np.count_nonzero(np.frombuffer(body, np.uint8) > 127))
-        return text if text.count("\ufffd") * 20 < beyond_ascii else None
-    return None if text.isascii() else text
+        return (text if text.count("\ufffd") * 20 < beyond_ascii else None), False
+    return (None if text.isascii() else text), True
 
 
 def _plausible(body: bytes, codec: str) -> str | None:

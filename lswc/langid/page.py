@@ -87,7 +87,7 @@ def parse(source: bytes, url: str, charset: str = "utf-8") -> Page:
     lang = (root.attributes.get("lang") or "").lower() if root else ""
     tree.strip_tags(_BOILERPLATE)
     body = tree.body or root
-    content = body.text(separator="\n") if body else ""
+    content = body.text(separator="\n", strip=True) if body else ""
     hints = "\n".join(reader.hints)
     return Page(reader.title, content, anchors, hints, lang, reader.links, frozenset(reader.robots))
 
@@ -206,18 +206,18 @@ def _flattened(source: bytes) -> bytes:
         source = source[: starts[_MAX_TAGS]]
     if (
         (len(starts) > _MANY_TAGS and _is_deep(source))
-        or _most_between(starts, np.flatnonzero(characters == ord("="))) > _MANY_ATTRIBUTES
+        or _most_between(starts, characters == ord("=")) > _MANY_ATTRIBUTES
         or (np.diff(starts, append=len(source)).max(initial=0) > _LONG and _LONG_TAG.search(source))
     ):
         return _ANY_TAG.sub(lambda tag: tag[0] if _KEPT_TAG.fullmatch(tag[0]) else b"\n", source)
     return source
 
 
-def _most_between(starts: npt.NDArray[np.intp], signs: npt.NDArray[np.intp]) -> int:
+def _most_between(starts: npt.NDArray[np.intp], are_signs: npt.NDArray[np.bool_]) -> int:
     """Return the most equals signs from one tag's start to the next."""
-    if len(signs) <= _MANY_ATTRIBUTES:
+    if np.count_nonzero(are_signs) <= _MANY_ATTRIBUTES:
         return 0
-    return int(np.bincount(np.searchsorted(starts, signs)).max())
+    return int(np.bincount(np.searchsorted(starts, np.flatnonzero(are_signs))).max())
 
 
 def _is_deep(source: bytes) -> bool:
