@@ -97,6 +97,18 @@ class Trace:
         """Number of URLs, n."""
         return len(self.server)
 
+    @property
+    def pages(self) -> int:
+        """Number of pages."""
+        return int(np.count_nonzero(self.fate == Fate.PAGE))
+
+    @property
+    def relevant(self) -> NDArray[np.bool_]:
+        """Which URLs are relevant pages, identified as such; shape (n,)."""
+        pages: NDArray[np.bool_] = self.fate == Fate.PAGE
+        pages &= self.language == PageLanguage.TARGET
+        return pages
+
     @classmethod
     def read(cls, folder: Path | str) -> Trace:
         """Read and validate a trace.
