@@ -73,6 +73,7 @@ CONCURRENT_REQUESTS_PER_DOMAIN = 1
 CONCURRENT_REQUESTS = 32
 CONCURRENT_ITEMS = 1  # a page is one item; more only cost tasks
 COOKIES_ENABLED = False
+HTTPPROXY_ENABLED = False  # a proxy in the environment would go round LSWC_WEB's resolver
 # A page that refreshes itself is a page: it is recorded, and its target is one of its links.
 METAREFRESH_ENABLED = False
 # A crawled page may link to anything; only http and https are ever fetched.
