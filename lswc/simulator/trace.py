@@ -302,7 +302,8 @@ def _read_seeds(path: Path) -> NDArray[np.int32]:
         column = file.read(columns=present).column("url")
         if column.null_count:
             raise TraceError(f"{path}: column url has nulls")
-        seeds: NDArray[np.int32] = column.to_numpy()
+        # A copy: Arrow's own memory is read-only, for which the kernels are compiled once more.
+        seeds: NDArray[np.int32] = np.array(column.to_numpy(), np.int32)
         return seeds
 
 

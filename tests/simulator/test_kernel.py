@@ -34,7 +34,7 @@ def simulated(trace: Trace, s: Strategy, slots: int | None = None) -> list[int]:
 
 
 def referred(trace: Trace, s: Strategy) -> list[int]:
-    return reference.Crawl(trace, s, oracle(trace, s)).visits
+    return list(reference.Crawl(trace, s, oracle(trace, s)).visits)
 
 
 def live(trace: Trace, s: Strategy) -> list[int]:
