@@ -266,6 +266,8 @@ local function give_back(server, number)
   end
 end
 
+-- The delay counts from the end of a request: however late it was sent after its lease, and
+-- whatever the worker asked of the server before (robots.txt), the next one comes later still.
 local function rest(server, till)
   if till then
     call('ZADD', BUSY, till, server)
@@ -346,7 +348,7 @@ function verbs.finish()
   if relevant ~= '' then count_page(server, unit, tonumber(relevant)) end
   local offers = FIRST + 8 + 2 * tallies
   write(number, store(offers, number) and url or '')
-  rest(server, delay > 0 and since + delay)
+  rest(server, delay > 0 and math.max(since, now()) + delay)
   for i = FIRST + 8, offers - 1, 2 do count(TALLY, ARGV[i], ARGV[i + 1]) end
   if length ~= '' then call('HSET', RECORDS, worker, length) end
   flush()
@@ -359,7 +361,7 @@ function verbs.release()
     local token, number, since = lease_of(ARGV[i])
     if token == ARGV[FIRST] then
       give_back(ARGV[i], number)
-      rest(ARGV[i], delay > 0 and since + delay)
+      rest(ARGV[i], delay > 0 and math.max(since, now()) + delay)
     end
   end
   flush()
