@@ -106,10 +106,10 @@ class Workers:
         """The URLs of the records of all workers that were committed."""
         urls = []
         lengths: Any = self.client.hgetall("{lswc:th}:records")
-        for worker, length in lengths.items():
-            folder = worker.decode().partition(":")[2]
-            if int(length):
-                lines = (Path(folder) / "pages.jsonl").read_bytes()[: int(length)].splitlines()
+        for worker, committed in lengths.items():
+            folder = Path(worker.decode().partition(":")[2])
+            if length := json.loads(committed).get("pages.jsonl"):
+                lines = (folder / "pages.jsonl").read_bytes()[:length].splitlines()
                 urls += [json.loads(line)["url"] for line in lines]
         return urls
 

@@ -144,8 +144,8 @@ def test_each_worker_has_a_record_file_of_its_own(join: Join, tmp_path: Path) ->
     (tmp_path / "two").mkdir()
     one, two = join(folder=tmp_path / "one"), join(folder=tmp_path / "two")
     one.offer([seed("http://a/1")])
-    one.finish(leased(one, 0.0).id, "html", records=321)
-    assert (one.records(), two.records()) == (321, 0)
+    one.finish(leased(one, 0.0).id, "html", {"pages.jsonl": 321})
+    assert (one.records(), two.records()) == ({"pages.jsonl": 321}, {})
 
 
 def test_a_second_process_in_one_folder_is_refused(join: Join, tmp_path: Path) -> None:
