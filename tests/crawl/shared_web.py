@@ -1,7 +1,8 @@
-"""One web that several workers crawl through a proxy, with a log of who was asked when."""
+"""One web that several processes crawl, with a log of which server was asked when."""
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
@@ -9,13 +10,42 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from scrapy.resolver import CachingHostnameResolver, HostResolution
+from twisted.internet.address import IPv4Address
+from typing_extensions import override
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Self
+
+    from twisted.internet.interfaces import IAddress
+
+PORT = "SHARED_WEB_PORT"
+"""The environment variable that tells a crawl where the web is."""
+
+
+class Resolver(CachingHostnameResolver):
+    """For ``TWISTED_DNS_RESOLVER``: every name leads to the shared web."""
+
+    @override
+    def resolveHostName(
+        self,
+        resolutionReceiver: Any,
+        hostName: str,
+        portNumber: int = 0,
+        addressTypes: Sequence[type[IAddress]] | None = None,
+        transportSemantics: str = "TCP",
+    ) -> Any:
+        resolution = HostResolution(hostName)
+        resolutionReceiver.resolutionBegan(resolution)
+        address = IPv4Address("TCP", "127.0.0.1", int(os.environ[PORT]))
+        resolutionReceiver.addressResolved(address)
+        resolutionReceiver.resolutionComplete()
+        return resolution
 
 
 class SharedWeb:
-    """Serves ``pages`` (absolute URL to HTML) on loopback as an HTTP proxy; others are 404."""
+    """Serves ``pages`` (absolute URL to HTML) on loopback by the Host header; others are 404."""
 
     def __init__(self, pages: Mapping[str, str]) -> None:
         asked = self.asked = list[tuple[float, str, str]]()
@@ -26,9 +56,11 @@ class SharedWeb:
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
+                server = self.headers["Host"]
+                url = f"http://{server}{self.path}"
                 with lock:
-                    asked.append((monotonic(), self.path.split("/")[2], self.path))
-                body = pages.get(self.path, "").encode()
+                    asked.append((monotonic(), server, url))
+                body = pages.get(url, "").encode()
                 self.send_response(200 if body else 404)
                 self.send_header("Content-Type", "text/html; charset=utf-8")
                 self.send_header("Content-Length", str(len(body)))
@@ -40,7 +72,7 @@ class SharedWeb:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
-        self.proxy = f"http://127.0.0.1:{self._server.server_port}"
+        self.port = self._server.server_port
 
     def __enter__(self) -> Self:
         Thread(target=self._server.serve_forever, daemon=True).start()

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from redis import Redis
 
-from tests.crawl.shared_web import SharedWeb
+from tests.crawl.shared_web import PORT, SharedWeb
 from tests.crawl.site import ENGLISH, ROOT, SCRAPY, THAI, environment, page
 from tests.frontier.redis_server import RedisServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SERVERS, PAGES = 16, 8
+SERVERS, PAGES = 16, 6
 DELAY = 0.2
 IN_FLIGHT = 4
 
@@ -68,6 +68,8 @@ class Workers:
             "LSWC_FRONTIER": redis.url,
             "LSWC_LEASE_SECONDS": 3,
             "LSWC_PROFILE": "bfs",
+            "TWISTED_DNS_RESOLVER": "tests.crawl.shared_web.Resolver",
+            "LSWC_CONTACT": "https://library.example/crawl",
             "DOWNLOAD_DELAY": DELAY,
             "CONCURRENT_REQUESTS": IN_FLIGHT,
         }
@@ -82,7 +84,7 @@ class Workers:
             subprocess.Popen(
                 [*SCRAPY, "crawl", "lswc", "-a", "lang=th", "-a", seeds, *lines],
                 cwd=ROOT,
-                env={**environment(), "http_proxy": self._web.proxy},
+                env={**environment(), PORT: str(self._web.port)},
                 text=True,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -145,7 +147,7 @@ def test_two_of_four_killed_cost_their_leases_a_second_fetch_and_nothing_else(
 ) -> None:
     for _ in range(4):
         workers.start()
-    workers.wait_for(40)
+    workers.wait_for(30)
     for worker in workers.running[1:3]:
         worker.kill()
         sleep(0.3)
@@ -162,7 +164,7 @@ def test_redis_restarted_mid_crawl_loses_nothing(
 ) -> None:
     for _ in range(2):
         workers.start()
-    workers.wait_for(40)
+    workers.wait_for(30)
     redis.kill()
     sleep(0.5)
     redis.start()
