@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import defaultdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
@@ -44,6 +45,15 @@ class Resolver(CachingHostnameResolver):
         return resolution
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    @override
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):  # that of a killed crawl
+            super().handle_error(request, client_address)
+
+
 class SharedWeb:
     """Serves ``pages`` (absolute URL to HTML) on loopback by the Host header; others are 404."""
 
@@ -70,8 +80,7 @@ class SharedWeb:
             def log_message(self, *_: Any) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), Handler)
         self.port = self._server.server_port
 
     def __enter__(self) -> Self:
