@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lswc import settings as defaults
+from lswc import workers
 from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, MEMORY, open_frontier
 from lswc.langid import Identifier
@@ -90,6 +91,12 @@ class Crawl:
         """Open the crawl's frontier; the caller closes it. Raises FrontierError."""
         delay = number(settings, "DOWNLOAD_DELAY")
         store = settings.get("LSWC_FRONTIER")
+        if workers.names_redis(store):
+            life = number(settings, "LSWC_LEASE_SECONDS")
+            kept = _has_records(self.folder)
+            return workers.join(
+                settings, self.folder, kept, self.strategy, self.identity, delay, life
+            )
         return open_frontier(store, self.folder, self.strategy, self.identity, delay)
 
     @property
@@ -133,11 +140,16 @@ def _check_names(settings: BaseSettings) -> None:
 def _check_records(folder: Path, store: str) -> None:
     kept = store != MEMORY and (folder / FRONTIER_FILE).exists()
     pages = folder / PAGES
-    if not kept and pages.exists() and pages.stat().st_size:
+    if not kept and not workers.names_redis(store) and _has_records(folder):
         raise ConfigError(
             f"{pages} is the record of another crawl, whose frontier isn't there: move it away, "
             "or choose another folder with LSWC_CRAWL"
         )
+
+
+def _has_records(folder: Path) -> bool:
+    pages = folder / PAGES
+    return pages.exists() and pages.stat().st_size > 0
 
 
 def _guesses(setting: str, chosen: Strategy) -> bool:

@@ -19,8 +19,13 @@ LSWC_ALLOWED_DOMAINS: list[str] = []
 LSWC_CRAWL = ""
 # Folder of a frozen web to crawl instead of the real one, or "demo".
 LSWC_WEB = ""
-# "sqlite" (in the crawl's folder) or ":memory:".
+# "sqlite" (in the crawl's folder), ":memory:", or "redis://host:6379/0" for many workers,
+# each with a folder of its own.
 LSWC_FRONTIER = "sqlite"
+# With Redis: the crawl's name, lswc:<lang> if empty; and after how long a dead worker's URLs
+# are given to others. Seeds pushed to <name>:start_urls (or REDIS_START_URLS_KEY) are taken.
+LSWC_REDIS_KEY = ""
+LSWC_LEASE_SECONDS = 60
 
 # What goes into WARC files: "relevant" pages (with the redirects and errors that their links
 # lead to), "all", or "none"; a file is closed once it has LSWC_WARC_SIZE bytes.

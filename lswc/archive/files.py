@@ -20,6 +20,9 @@ class Appended:
     Opening it cuts what is beyond ``committed``. Raises ArchiveError if it can't be written.
     """
 
+    marked = 0
+    """The length that ``withdraw`` goes back to."""
+
     def __init__(self, path: Path, committed: int = 0) -> None:
         self.path = path
         try:
@@ -40,6 +43,15 @@ class Appended:
         self.end += written
         if written != len(data):
             raise ArchiveError(f"can't write {self.path}: no space left")
+
+    def mark(self) -> None:
+        """Say that what was appended so far stays."""
+        self.marked = self.end
+
+    def withdraw(self) -> None:
+        """Take back what was appended since the last mark. Raises ArchiveError."""
+        cut(self.path, self.marked)
+        self.end = self.marked
 
     def close(self) -> None:
         self._file.close()

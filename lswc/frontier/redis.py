@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections import defaultdict
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.resources import files
 from socket import gethostname
@@ -300,14 +300,13 @@ class RedisFrontier:
         )
 
     def close(self) -> None:
-        try:
-            servers = [lease.server for lease in self.leases.values()]
+        servers = [lease.server for lease in self.leases.values()]
+        with suppress(FrontierError):  # then the leases expire
             if servers:
                 self._call("release", self._token, *servers)
-        finally:
-            self._client.close()
-            if self._lock is not None:
-                self._lock.close()
+        self._client.close()
+        if self._lock is not None:
+            self._lock.close()
 
 
 @cache
