@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.resources import files
@@ -15,6 +16,8 @@ from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, MEMORY, open_frontier
 from lswc.langid import Identifier
 from lswc.languages import Language, language
+from lswc.safety.address import Networks
+from lswc.safety.traps import Shape
 from lswc.scope import Scope
 from lswc.strategy import Strategy, strategy
 from lswc.urls import parse
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 PAGES = "pages.jsonl"
 """Name of the record file in the crawl folder."""
 
+_CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
 UNKNOWN = {"irrelevant": False, "guess": True}
 ARCHIVED = ("relevant", "all", "none")
 
@@ -70,15 +74,13 @@ class Crawl:
         _make_writable(folder)
         _check_records(folder, settings.get("LSWC_FRONTIER"))
         web = prepare(settings.get("LSWC_WEB"), folder.parent)
+        if web is None:
+            contact(settings)
         return cls(
             target,
             chosen,
             Identifier(target, settings.get("LSWC_IDENTIFIER")),
-            Scope(
-                int(number(settings, "DEPTH_LIMIT")),
-                int(number(settings, "URLLENGTH_LIMIT")),
-                tuple(settings.getlist("LSWC_ALLOWED_DOMAINS")),
-            ),
+            _scope(settings),
             _seeds(target, seeds, web),
             folder,
             web,
@@ -126,6 +128,33 @@ def number(settings: BaseSettings, name: str) -> float:
     if not 0 <= value < float("inf"):
         raise ConfigError(f"{name} must be a number of at least 0, not {settings.get(name)!r}")
     return value
+
+
+def contact(settings: BaseSettings) -> str:
+    """Return whom a server's owner can write to. Raises ConfigError if that isn't set."""
+    given = str(settings.get("LSWC_CONTACT") or "").strip()
+    if not _CONTACT.fullmatch(given):
+        raise ConfigError(
+            "LSWC_CONTACT must say who crawls the real web: a URL or an e-mail address, "
+            f"for example -s LSWC_CONTACT=https://library.example/crawl, not {given!r}"
+        )
+    return given
+
+
+def _scope(settings: BaseSettings) -> Scope:
+    return Scope(
+        int(number(settings, "DEPTH_LIMIT")),
+        int(number(settings, "URLLENGTH_LIMIT")),
+        tuple(settings.getlist("LSWC_ALLOWED_DOMAINS")),
+        Networks.of(
+            settings.getlist("LSWC_ALLOWED_NETWORKS"), settings.getlist("LSWC_ALLOWED_PORTS")
+        ),
+        Shape(
+            int(number(settings, "LSWC_MAX_PATH_SEGMENTS")),
+            int(number(settings, "LSWC_MAX_REPEATS")),
+            int(number(settings, "LSWC_MAX_PARAMETERS")),
+        ),
+    )
 
 
 def _check_names(settings: BaseSettings) -> None:
