@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from io import BytesIO
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from warcio.archiveiterator import ArchiveIterator
 
 from lswc.archive.warc import entries
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -26,25 +28,35 @@ class Read(NamedTuple):
     content: bytes
 
 
+def _read(file: IO[bytes]) -> Iterator[Read]:
+    for record in ArchiveIterator(file):
+        headers = dict(record.rec_headers.headers)
+        http = record.http_headers
+        yield Read(
+            record.rec_type,
+            headers.get("WARC-Target-URI", ""),
+            headers,
+            http.statusline if http else "",
+            http.headers if http else [],
+            record.content_stream().read(),
+        )
+
+
 def records(folder: Path) -> list[Read]:
     """Return the records of a crawl's WARC files as warcio reads them."""
-    found = []
+    found: list[Read] = []
     for path in sorted((folder / "warc").glob("*.warc.gz")):
         with path.open("rb") as file:
-            for record in ArchiveIterator(file):
-                headers = dict(record.rec_headers.headers)
-                http = record.http_headers
-                found.append(
-                    Read(
-                        record.rec_type,
-                        headers.get("WARC-Target-URI", ""),
-                        headers,
-                        http.statusline if http else "",
-                        http.headers if http else [],
-                        record.content_stream().read(),
-                    )
-                )
+            found += _read(file)
     return found
+
+
+def member(folder: Path, fields: dict[str, str]) -> Read:
+    """Return the one record that an index entry leads to."""
+    with (folder / "warc" / fields["filename"]).open("rb") as file:
+        file.seek(int(fields["offset"]))
+        (only,) = _read(BytesIO(file.read(int(fields["length"]))))
+    return only
 
 
 def check(folder: Path) -> None:
@@ -62,7 +74,7 @@ def blocks(folder: Path) -> dict[str, bytes]:
     from fastwarc import WarcRecordType
 
     kinds = WarcRecordType.response | WarcRecordType.revisit
-    found = {}
+    found: dict[str, bytes] = {}
     for path in sorted((folder / "warc").glob("*.warc.gz")):
         with path.open("rb") as file:
             for record in Fast(file, record_types=kinds, parse_http=False):
@@ -72,7 +84,7 @@ def blocks(folder: Path) -> dict[str, bytes]:
 
 def index(folder: Path) -> dict[str, dict[str, str]]:
     """Return the fields of the CDXJ lines by URL; fails if a file isn't sorted."""
-    found = {}
+    found: dict[str, dict[str, str]] = {}
     for path in sorted((folder / "warc").glob("*.cdxj")):
         lines = path.read_bytes().splitlines()
         assert lines == sorted(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import signal
 import subprocess
 import time
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 
-from tests.archive.reading import check, index, pages, records
+from tests.archive.reading import check, index, member, pages, records
 from tests.crawl.site import ENGLISH, ROOT, THAI, environment, page, run
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from tests.crawl.site import Site
 
-KILLS = 6
-PAGES = 150
+KILLS = 4
+PAGES = 100
 
 
 @pytest.fixture
@@ -68,13 +69,7 @@ def test_all_is_archived_and_found_in_the_index(small: Site) -> None:
     }
     assert index(small.folder).keys() == stored.keys()
     for url, fields in index(small.folder).items():
-        path = small.folder / "warc" / fields["filename"]
-        start = int(fields["offset"])
-        member = path.read_bytes()[start : start + int(fields["length"])]
-        path.with_name("one.warc.gz").write_bytes(member)
-        (only,) = (r for r in records(small.folder) if r.headers in [stored[url].headers])
-        assert only == stored[url]
-        path.with_name("one.warc.gz").unlink()
+        assert member(small.folder, fields) == stored[url]
 
 
 def test_relevant_pages_and_what_their_links_lead_to(small: Site) -> None:
@@ -102,15 +97,14 @@ def test_nothing_is_archived_but_logged(small: Site) -> None:
 def test_an_identical_payload_is_a_revisit(small: Site) -> None:
     small.crawl(CLOSESPIDER_ITEMCOUNT=2, CONCURRENT_REQUESTS=1)
     small.crawl()  # what the first run stored is known to the second
-    (revisit,) = (r for r in records(small.folder) if r.type == "revisit")
+    same = ("http://www.one.co.th/a.html", "http://www.one.co.th/same.html")
+    (revisit,) = (r for r in records(small.folder) if r.type == "revisit" and r.url in same)
     (original,) = (
         r for r in records(small.folder)
         if r.type == "response"
         and r.headers["WARC-Payload-Digest"] == revisit.headers["WARC-Payload-Digest"]
     )  # fmt: skip
-    assert {original.url, revisit.url} == {
-        "http://www.one.co.th/a.html", "http://www.one.co.th/same.html",
-    }  # fmt: skip
+    assert sorted([original.url, revisit.url]) == sorted(same)
     assert revisit.headers["WARC-Refers-To-Target-URI"] == original.url
     assert revisit.headers["WARC-Refers-To-Date"] == original.headers["WARC-Date"]
     assert revisit.content == b""
@@ -205,18 +199,21 @@ def test_killed_anywhere_each_finished_url_is_stored_once(wide: Site) -> None:
     assert not list((wide.folder / "log").glob("*.jsonl"))
 
 
-def test_a_full_disk_ends_the_crawl_in_order(wide: Site) -> None:
-    command = wide.command(LSWC_ARCHIVE="all", ROBOTSTXT_OBEY=False)
-    limited = ["bash", "-c", 'ulimit -f 40; exec "$@"', "limited", *command]
+def test_a_full_disk_ends_the_crawl_in_order(small: Site) -> None:
+    letters = random.Random(1).choices("กขคงจฉชซดตถทนบปผพฟมยรลวสหอ", k=1_000_000)
+    small.add("www.one.co.th/a.html", page("".join(letters)))
+    limited = ["bash", "-c", 'ulimit -f 400; exec "$@"', "limited", *small.command()]
     done = run(limited)
     assert "can't write" in done.stderr
+    assert ".warc.gz" in done.stderr
     assert "goes on from here" in done.stderr
     assert "Traceback" not in done.stderr
-    wide.crawl(LSWC_ARCHIVE="all", ROBOTSTXT_OBEY=False)
-    check(wide.folder)
-    stored = Counter(r.url for r in records(wide.folder) if r.type in ("response", "revisit"))
-    assert len(stored) == 2 * PAGES + 1
-    assert set(stored.values()) == {1}
+    small.crawl()
+    check(small.folder)
+    stored = Counter(r.url for r in records(small.folder) if r.type in ("response", "revisit"))
+    assert stored["http://www.one.co.th/a.html"] == 1
+    assert stored["http://www.one.co.th/"] == 1
+    assert index(small.folder).keys() == stored.keys()
 
 
 def test_unknown_archive_setting(small: Site) -> None:
