@@ -18,7 +18,7 @@
 -- pending        hash   tier -> number of URLs
 -- statuses       hash   status -> number of units
 -- tally          hash   "kind\nname" -> count
--- records        hash   worker -> length of its record file in bytes
+-- records        hash   worker -> lengths of its files in bytes, as JSON
 -- latest         hash   worker -> number of the URL that it finished last
 --
 -- A rank orders by tier, then first in first out: tier * 2^40 + number, exact in a double.
@@ -289,7 +289,7 @@ local verbs = {}
 -- worker; identity: field, value, ...
 function verbs.open()
   if call('EXISTS', ABOUT) == 0 then call('HSET', ABOUT, unpack(ARGV, FIRST + 1)) end
-  call('HSETNX', RECORDS, ARGV[FIRST], 0)
+  call('HSETNX', RECORDS, ARGV[FIRST], '{}')
   return call('HGETALL', ABOUT)
 end
 
@@ -329,7 +329,7 @@ function verbs.renew()
 end
 
 -- token, server, number, fingerprint, "1" if relevant, "0" if not, "" if it is no page, worker,
--- length of its record file or "", number of tallies; tallies: field, count; offers
+-- lengths of its files or "", number of tallies; tallies: field, count; offers
 function verbs.finish()
   local token, server, ended, fingerprint = unpack(ARGV, FIRST, FIRST + 3)
   local relevant, worker, length, tallies = unpack(ARGV, FIRST + 4, FIRST + 7)

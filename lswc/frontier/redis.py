@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections import defaultdict
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.resources import files
 from socket import gethostname
@@ -175,11 +175,12 @@ class RedisFrontier:
                 return int(self._client.hlen(self._prefix + "units"))
             return int(self._client.scard(self._prefix + "servers"))
 
-    def records(self) -> int:
-        """Return the length in bytes of this worker's record file at its last commit."""
+    def records(self) -> dict[str, int]:
+        """Return the lengths of this worker's files at its last commit."""
         with self._errors():
-            length: Any = self._client.hget(self._prefix + "records", self._worker)
-        return int(length or 0)
+            lengths: Any = self._client.hget(self._prefix + "records", self._worker)
+        found: dict[str, int] = json.loads(lengths or "{}")
+        return found
 
     def statuses(
         self, units: Collection[str], lease: Lease, relevant: bool | None
@@ -264,7 +265,7 @@ class RedisFrontier:
                 found = self._client.zrevrange(self._feed, 0, FEED_BATCH - 1)
         return kind, found
 
-    def finish(self, lease_id: int, outcome: str, records: int | None = None) -> bool:
+    def finish(self, lease_id: int, outcome: str, records: Mapping[str, int] | None = None) -> bool:
         lease = self.leases.pop(lease_id, None)
         if lease is None:
             return False
@@ -278,7 +279,7 @@ class RedisFrontier:
                 _key(lease.url),
                 "" if lease.relevant is None else int(lease.relevant),
                 self._worker,
-                "" if records is None else records,
+                "" if records is None else json.dumps(records),
                 len(tally),
                 *(text for (kind, name), n in tally.items() for text in (f"{kind}\n{name}", n)),
                 *self._packed(lease.offers),
@@ -299,14 +300,13 @@ class RedisFrontier:
         )
 
     def close(self) -> None:
-        try:
-            servers = [lease.server for lease in self.leases.values()]
+        servers = [lease.server for lease in self.leases.values()]
+        with suppress(FrontierError):  # then the leases expire
             if servers:
                 self._call("release", self._token, *servers)
-        finally:
-            self._client.close()
-            if self._lock is not None:
-                self._lock.close()
+        self._client.close()
+        if self._lock is not None:
+            self._lock.close()
 
 
 @cache

@@ -7,7 +7,7 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
 from heapq import heappop, heappush
-from json import dumps
+from json import dumps, loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -124,9 +124,12 @@ class SqliteFrontier:
     def unfinished(self) -> int:
         return self._pending
 
-    def records(self) -> int:
-        """Return the length in bytes of the record file at the last commit."""
-        return self._value("SELECT value FROM about WHERE key = 'records'") or 0
+    def records(self) -> dict[str, int]:
+        """Return the lengths of the crawl's files at the last commit."""
+        found: dict[str, int] = loads(
+            self._value("SELECT value FROM about WHERE key = 'records'") or "{}"
+        )
+        return found
 
     def statuses(
         self, units: Collection[str], lease: Lease, relevant: bool | None
@@ -192,7 +195,7 @@ class SqliteFrontier:
             server = heappop(self._resting)[1]
             self._db.execute("UPDATE server SET busy = 0 WHERE id = ?", (server,))
 
-    def finish(self, lease_id: int, outcome: str, records: int | None = None) -> bool:
+    def finish(self, lease_id: int, outcome: str, records: Mapping[str, int] | None = None) -> bool:
         lease = self.leases.pop(lease_id, None)
         if lease is None:
             return False
@@ -200,7 +203,7 @@ class SqliteFrontier:
             self._finish(lease, outcome, records)
         return True
 
-    def _finish(self, lease: Lease, outcome: str, records: int | None) -> None:
+    def _finish(self, lease: Lease, outcome: str, records: Mapping[str, int] | None) -> None:
         server, unit, since = self._held.pop(lease.id)
         self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, lease.id))
         self._pending -= 1
@@ -210,7 +213,9 @@ class SqliteFrontier:
         self._rest(server, since + self._delay)
         self._tally({("finished", outcome): 1, **lease.tally})
         if records is not None:
-            self._db.execute("INSERT OR REPLACE INTO about VALUES ('records', ?)", (records,))
+            self._db.execute(
+                "INSERT OR REPLACE INTO about VALUES ('records', ?)", (dumps(records),)
+            )
 
     def _rest(self, server: int, until: float) -> None:
         if self._delay:
