@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from scrapy import Request, Spider
 from scrapy.commands import ScrapyCommand
+from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.exceptions import UsageError
 from scrapy.http import TextResponse
+from scrapy.settings import Settings
 
 from lswc.analysis import seeds
 from lswc.analysis.collection import AnalysisError
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
 
     from scrapy.http import Response
-    from scrapy.settings import BaseSettings
+    from twisted.python.failure import Failure
 
     from lswc.analysis.seeds import Judge
 
@@ -36,6 +38,14 @@ _PLAIN = {
     "ITEM_PIPELINES": {},
     "EXTENSIONS": {},
     "SCHEDULER": "scrapy.core.scheduler.Scheduler",
+    "DOWNLOAD_HANDLERS": {
+        "http": "lswc.safety.handler.HTTPHandler",
+        "https": "lswc.safety.handler.HTTPHandler",
+        "data": None,
+        "file": None,
+        "ftp": None,
+        "s3": None,
+    },
     "DOWNLOAD_MAXSIZE": 4 << 20,
     "LOG_LEVEL": "ERROR",
 }
@@ -46,6 +56,7 @@ class Command(ScrapyCommand):
     """Writes seeds/<lang>.txt for one or more languages; a user's mistake is exit code 2."""
 
     requires_project = True
+    requires_crawler_process = False
 
     def syntax(self) -> str:
         return (
@@ -107,12 +118,13 @@ class Command(ScrapyCommand):
 
     def _fetched(self, urls: list[str], codes: list[str]) -> dict[str, str]:
         """Fetch pages politely, and return the languages of those that could be told."""
-        if self.crawler_process is None or self.settings is None:
-            raise AnalysisError("--fetch needs Scrapy's own command line")
-        prepare(self.settings.get("LSWC_WEB"), Path())
+        settings = (self.settings or Settings()).copy()
+        prepare(settings.get("LSWC_WEB"), Path("crawls"))
+        settings.setdict(_PLAIN, priority="cmdline")
         told: dict[str, str] = {}
-        self.crawler_process.crawl(SeedSpider, urls=urls, codes=codes, told=told)
-        self.crawler_process.start()
+        process = AsyncCrawlerProcess(settings)
+        process.crawl(SeedSpider, urls=urls, codes=codes, told=told)
+        process.start()
         return told
 
 
@@ -121,11 +133,6 @@ class SeedSpider(Spider):
 
     name = "seeds"
 
-    @classmethod
-    def update_settings(cls, settings: BaseSettings) -> None:
-        super().update_settings(settings)
-        settings.setdict(_PLAIN, priority="spider")
-
     def __init__(self, urls: list[str], codes: list[str], told: dict[str, str]) -> None:
         super().__init__()
         self._urls, self._told = urls, told
@@ -133,7 +140,7 @@ class SeedSpider(Spider):
 
     async def start(self) -> AsyncIterator[Request]:
         for url in self._urls:
-            yield Request(url, self.parse, cb_kwargs={"asked": url})
+            yield Request(url, self.parse, errback=self.failed, cb_kwargs={"asked": url})
 
     def parse(self, response: Response, asked: str) -> Iterable[None]:
         if isinstance(response, TextResponse):
@@ -142,6 +149,10 @@ class SeedSpider(Spider):
             if code is not None:
                 self._told[asked] = code
         return ()
+
+    def failed(self, failure: Failure) -> None:
+        """Leave out a page that can't be fetched."""
+        self.logger.info("not fetched: %s", failure.getErrorMessage())
 
 
 def _identifiers(codes: list[str]) -> dict[str, Identifier]:
