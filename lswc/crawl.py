@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lswc import settings as defaults
+from lswc import workers
 from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, MEMORY, open_frontier
 from lswc.langid import Identifier
 from lswc.languages import Language, language
 from lswc.safety.address import Networks
+from lswc.safety.ledger import Ledger
 from lswc.safety.traps import Shape
 from lswc.scope import Scope
 from lswc.strategy import Strategy, strategy
@@ -86,7 +88,23 @@ class Crawl:
         """Open the crawl's frontier; the caller closes it. Raises FrontierError."""
         delay = number(settings, "DOWNLOAD_DELAY")
         store = settings.get("LSWC_FRONTIER")
+        if workers.names_redis(store):
+            life = number(settings, "LSWC_LEASE_SECONDS")
+            kept = _has_records(self.folder)
+            return workers.join(
+                settings, self.folder, kept, self.strategy, self.identity, delay, life
+            )
         return open_frontier(store, self.folder, self.strategy, self.identity, delay)
+
+    def open_ledger(self, settings: BaseSettings) -> Ledger:
+        """Count the pages of earlier runs. Raises ConfigError for a wrong setting."""
+        ledger = Ledger(
+            int(number(settings, "LSWC_MAX_SERVER_PAGES")),
+            int(number(settings, "LSWC_MAX_DIRECTORY_PAGES")),
+            int(number(settings, "LSWC_MAX_DUPLICATES")),
+        )
+        ledger.load(self.folder / PAGES)
+        return ledger
 
     @property
     def identity(self) -> dict[str, str]:
@@ -156,11 +174,16 @@ def _check_names(settings: BaseSettings) -> None:
 def _check_records(folder: Path, store: str) -> None:
     kept = store != MEMORY and (folder / FRONTIER_FILE).exists()
     pages = folder / PAGES
-    if not kept and pages.exists() and pages.stat().st_size:
+    if not kept and not workers.names_redis(store) and _has_records(folder):
         raise ConfigError(
             f"{pages} is the record of another crawl, whose frontier isn't there: move it away, "
             "or choose another folder with LSWC_CRAWL"
         )
+
+
+def _has_records(folder: Path) -> bool:
+    pages = folder / PAGES
+    return pages.exists() and pages.stat().st_size > 0
 
 
 def _guesses(setting: str, chosen: Strategy) -> bool:

@@ -60,5 +60,7 @@ class RecordPipeline:
         if written != len(line):
             self._scheduler.fail(f"can't write {PAGES}: no space left")
             return
-        self._end += written
-        self._scheduler.finish(record.id, "html", self._end)
+        if self._scheduler.finish(record.id, "html", self._end + written):
+            self._end += written
+        elif not self._scheduler.failed:
+            self._file.truncate(self._end)  # the lease expired: another worker records the page

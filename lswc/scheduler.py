@@ -9,26 +9,39 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
-from scrapy.utils.asyncio import call_later
+from scrapy.utils.asyncio import call_later, create_looping_call
 
-from lswc.crawl import crawl_of
+from lswc.crawl import crawl_of, number
 from lswc.errors import ConfigError
-from lswc.frontier.contract import FrontierError, Offer
+from lswc.frontier.contract import Counts, FrontierError, Offer
 from lswc.strategy import SEED, PageLanguage, Unit
-from lswc.urls import directory
+from lswc.urls import directory, fingerprint, parse
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Self
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from lswc.frontier.contract import Counts, Frontier, Lease
+    from lswc.frontier.contract import Frontier, Lease
     from lswc.urls import Url
 
 LEASE = "lswc_lease"
 """Key of the lease's id in ``request.meta``."""
+
+SINCE = "lswc_since"
+"""Key of the monotonic time in ``request.meta`` when the URL was handed out."""
+
+RETRY_AT = "lswc_retry_at"
+"""Key of the monotonic time in ``request.meta`` before which a retry isn't sent."""
+
+DRAINED = 50
+"""URLs of servers left alone that are finished at once."""
+
+RENEWALS = 4
+"""How often a lease is renewed in the time after which it would expire."""
 
 CANNOT_WRITE = "can't write"
 """Reason with which a crawl closes whose state can't be written."""
@@ -44,16 +57,17 @@ class TierScheduler(BaseScheduler):
     """
 
     frontier: Frontier
-    counts: Counts
+    counts = Counts({}, 0, {}, {})
     """What the frontier held when the crawl was closed."""
     failed = False
     """Whether the crawl's state can't be written any more; nothing is, from then on."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._retries: list[Request] = []
+        self._retries: list[tuple[float, Request]] = []
         self._orphans: set[int] = set()
         self._wake_up: Any = None
+        self._wake_time = 0.0
         connect = crawler.signals.connect
         connect(self._item_ended, signals.item_dropped)
         connect(self._item_ended, signals.item_error)
@@ -67,15 +81,41 @@ class TierScheduler(BaseScheduler):
         """Open the frontier and offer the seeds. Raises FrontierError."""
         self._crawl = crawl_of(self._crawler)
         self.frontier = self._crawl.open_frontier(self._crawler.settings)
-        offers = [self._seed(url) for url in self._crawl.seeds]
-        self.frontier.offer([offer for offer in offers if offer is not None])
+        self.ledger = self._crawl.open_ledger(self._crawler.settings)
+        self._offer_seeds(self._crawl.seeds)
+        self._tending = create_looping_call(self._tend)
+        life = number(self._crawler.settings, "LSWC_LEASE_SECONDS")
+        self._tending.start(max(life / RENEWALS, 0.1), now=False)
 
     def close(self, reason: str) -> None:
         """Close the frontier; what isn't finished stays pending."""
+        self._tending.stop()
         if self._wake_up is not None:
             self._wake_up.cancel()
-        self.counts = self.frontier.counts()
+        try:
+            self.counts = self.frontier.counts()
+        except FrontierError as error:
+            logger.error("%s", error)
         self.frontier.close()
+
+    def _tend(self) -> None:
+        """Renew the leases, and take the seeds that were fed."""
+        if not self.failed:
+            try:
+                self.frontier.renew(monotonic())
+                self._take_fed()
+            except FrontierError as error:
+                self.fail(str(error))
+
+    def _take_fed(self) -> None:
+        with self.frontier.fed() as addresses:
+            if addresses:
+                self._offer_seeds(addresses)
+                logger.info("%d seeds were fed", len(addresses))
+
+    def _offer_seeds(self, addresses: Iterable[str]) -> None:
+        offers = [self._seed(address) for address in addresses]
+        self.frontier.offer([offer for offer in offers if offer is not None])
 
     def _seed(self, address: str) -> Offer | None:
         url = self._crawl.scope.check(address, 0)
@@ -103,8 +143,12 @@ class TierScheduler(BaseScheduler):
         if request.meta.get("redirect_times", 0) > lease.redirects:
             self._redirect(lease, request)
         else:
-            self._retries.append(request)
+            self._send_again(lease, request)
         return True
+
+    def _send_again(self, lease: Lease, request: Request) -> None:
+        due = monotonic() + (lease.rest or 0.0)
+        self._retries.append((max(due, request.meta.get(RETRY_AT, due)), request))
 
     def _enqueue_seed(self, request: Request) -> bool:
         offer = None if LEASE in request.meta else self._seed(request.url)
@@ -115,37 +159,80 @@ class TierScheduler(BaseScheduler):
 
     def _redirect(self, lease: Lease, request: Request) -> None:
         url = self._crawl.scope.check(request.url, lease.depth)
+        times = request.meta["redirect_times"]
         if isinstance(url, str):
             lease.tally["dropped", url] += 1
+        elif fingerprint(url.href) == fingerprint(lease.url):
+            # By https, or with a session in it: another request for the same page.
+            if request.url in request.meta["redirect_urls"]:
+                self.finish(lease.id, "redirect loop")
+            else:
+                lease.url, lease.redirects = url.href, times
+                self._send_again(lease, request)
+            return
         else:
-            times = request.meta["redirect_times"]
             lease.offers = [self._offer(url, lease.code, lease.inherited, lease.depth, times)]
         self.finish(lease.id, "redirect")
 
     def next_request(self) -> Request | None:
         if self.failed:
             return None
-        if self._retries:
-            return self._retries.pop(0)
         now = monotonic()
-        lease = self.frontier.lease(now)
-        if lease is None:
-            self._wake_later(now)
+        for position, (due, request) in enumerate(self._retries):
+            if due <= now:
+                del self._retries[position]
+                return request
+        try:
+            lease = self._lease(now)
+        except FrontierError as error:
+            self.fail(str(error))
             return None
-        return self._request(lease)
+        return None if lease is None else self._request(lease, now)
 
-    def _request(self, lease: Lease) -> Request:
+    def _lease(self, now: float) -> Lease | None:
+        """Lease the next URL that isn't of a server left alone; None if there is none now."""
+        for _ in range(DRAINED):
+            lease = self.frontier.lease(now)
+            if lease is None:
+                self._wake_later(now)
+                return None
+            url = parse(lease.url)
+            reason = self.ledger.closed(url) if url else "invalid URL"
+            if reason is None:
+                return lease
+            lease.rest = 0.0
+            self.finish(lease.id, reason)
+        self._wake_at(now)  # let others run between
+        return None
+
+    def _request(self, lease: Lease, now: float) -> Request:
         spider: Any = self._crawler.spider
-        meta = {LEASE: lease.id, "depth": lease.depth, "redirect_times": lease.redirects}
+        meta = {
+            LEASE: lease.id,
+            SINCE: now,
+            "depth": lease.depth,
+            "redirect_times": lease.redirects,
+        }
         headers = {"Referer": lease.referrer} if lease.referrer else None
         return Request(
             lease.url, callback=spider.parse, errback=spider.errback, meta=meta, headers=headers
         )
 
     def _wake_later(self, now: float) -> None:
+        times = [due for due, _ in self._retries]
         ready = self.frontier.next_ready()
-        if ready is not None and self._wake_up is None:
-            self._wake_up = call_later(max(0.0, ready - now), self._wake)
+        if ready is not None:
+            times.append(ready)
+        if times:
+            self._wake_at(min(times))
+
+    def _wake_at(self, time: float) -> None:
+        if self._wake_up is not None and self._wake_time <= time:
+            return
+        if self._wake_up is not None:
+            self._wake_up.cancel()
+        self._wake_time = time
+        self._wake_up = call_later(max(0.0, time - monotonic()), self._wake)
 
     def _wake(self) -> None:
         self._wake_up = None
@@ -156,30 +243,42 @@ class TierScheduler(BaseScheduler):
     def has_pending_requests(self) -> bool:
         """Tell whether URLs are left. Asked only when nothing runs, so it also ends leases
         that no signal ended, once they were seen twice in a row."""
-        leases = set(self.frontier.leases) - {r.meta[LEASE] for r in self._retries}
+        leases = set(self.frontier.leases) - {request.meta[LEASE] for _, request in self._retries}
         for lease_id in leases & self._orphans:
             logger.warning("request lost: %s", self.frontier.leases[lease_id].url)
             self.finish(lease_id, "lost")
         self._orphans = leases
-        return bool(self._retries or self.frontier.leases or self.frontier.pending)
-
-    def finish(self, lease_id: int, outcome: str, records: int | None = None) -> None:
-        """End a lease, if it hasn't ended yet."""
-        lease = self.frontier.leases.get(lease_id)
-        if lease is None or self.failed:
-            return
+        if self.failed:
+            return False
         try:
-            self.frontier.finish(lease_id, outcome, records)
+            self._take_fed()
+            return bool(self._retries or self.frontier.unfinished)
         except FrontierError as error:
             self.fail(str(error))
-            return
+            return False
+
+    def finish(self, lease_id: int, outcome: str, records: int | None = None) -> bool:
+        """End a lease; False if it has ended, or expired and is another worker's."""
+        lease = self.frontier.leases.get(lease_id)
+        if lease is None or self.failed:
+            return False
+        try:
+            if not self.frontier.finish(lease_id, outcome, records):
+                logger.warning("lease expired, %s is another worker's", lease.url)
+                return False
+        except FrontierError as error:
+            self.fail(str(error))
+            return False
         stats = self._crawler.stats
         stats.inc_value(f"lswc/finished/{outcome}")
         for (kind, name), count in lease.tally.items():
             stats.inc_value(f"lswc/{kind}/{name}", count)
+        return True
 
     def fail(self, reason: str) -> None:
         """Stop the crawl in order because its state can't be written; resume goes on from it."""
+        if self.failed:
+            return
         self.failed = True
         logger.error("%s; the crawl stops, and goes on from here when started again", reason)
         closing = self._crawler.engine.close_spider_async(reason=CANNOT_WRITE)

@@ -21,8 +21,13 @@ LSWC_CONTACT = ""
 LSWC_CRAWL = ""
 # Folder of a frozen web to crawl instead of the real one, or "demo".
 LSWC_WEB = ""
-# "sqlite" (in the crawl's folder) or ":memory:".
+# "sqlite" (in the crawl's folder), ":memory:", or "redis://host:6379/0" for many workers,
+# each with a folder of its own.
 LSWC_FRONTIER = "sqlite"
+# With Redis: the crawl's name, lswc:<lang> if empty; and after how long a dead worker's URLs
+# are given to others. Seeds pushed to <name>:start_urls (or REDIS_START_URLS_KEY) are taken.
+LSWC_REDIS_KEY = ""
+LSWC_LEASE_SECONDS = 60
 
 SCHEDULER = "lswc.scheduler.TierScheduler"
 SPIDER_MIDDLEWARES = {
@@ -37,6 +42,7 @@ SPIDER_MIDDLEWARES = {
 }
 ITEM_PIPELINES = {"lswc.pipeline.RecordPipeline": 1000}
 EXTENSIONS = {
+    "lswc.safety.content.ContentExtension": 500,
     "lswc.summary.SummaryExtension": 500,
     "lswc.progress.ProgressExtension": 500,
     "scrapy.extensions.logstats.LogStats": None,  # ProgressExtension says more
@@ -47,6 +53,16 @@ TWISTED_DNS_RESOLVER = "lswc.web.resolver.Resolver"
 # Networks allowed besides the public internet, such as 10.1.0.0/16.
 LSWC_ALLOWED_NETWORKS: list[str] = []
 LSWC_ALLOWED_PORTS = [80, 81, 443, 8000, 8008, 8080, 8081, 8088, 8443, 8888]
+LSWC_MAX_HEADERS_SIZE = 65_536
+DOWNLOAD_MAXSIZE = 10_000_000
+DOWNLOAD_WARNSIZE = 0
+DOWNLOAD_TIMEOUT = 60  # seconds, the body included
+DOWNLOAD_FAIL_ON_DATALOSS = False  # a page cut short is a page
+REDIRECT_MAX_TIMES = 10
+LSWC_MAX_LINKS = 3_000  # of a page
+LSWC_MAX_SERVER_PAGES = 100_000
+LSWC_MAX_DIRECTORY_PAGES = 25_000
+LSWC_MAX_DUPLICATES = 30  # in a row, of a directory; of a server twice as many
 LSWC_MAX_PATH_SEGMENTS = 24
 LSWC_MAX_REPEATS = 3  # of a segment in a path, or of a name in a query
 LSWC_MAX_PARAMETERS = 12
@@ -56,6 +72,22 @@ HTTPPROXY_ENABLED = False  # a proxy connects where it likes: docs/safety.md
 # lswc/<version> (+<contact>), unless given.
 USER_AGENT = f"lswc/{__version__}"
 ROBOTSTXT_OBEY = True
+ROBOTSTXT_USER_AGENT = "lswc"
+# Which of nofollow, noindex, noarchive are obeyed in META robots and X-Robots-Tag.
+LSWC_ROBOTS_META = ["nofollow"]
+# A server that asks for more seconds between pages, or before a retry, is left alone.
+LSWC_MAX_CRAWL_DELAY = 300
+LSWC_MAX_RETRY_AFTER = 3600
+# A server rests as many times as long as it took to answer; not if DOWNLOAD_DELAY is 0.
+LSWC_DELAY_FACTOR = 5
+DOWNLOADER_MIDDLEWARES = {
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "lswc.politeness.RobotsMiddleware": 100,
+    "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
+    "lswc.politeness.RetryMiddleware": 550,
+    "lswc.politeness.AdaptiveDelayMiddleware": 860,
+    "lswc.safety.refused.RefusalMiddleware": 870,
+}
 # Per server, as long as the crawl lasts: one request at a time, a second between two.
 DOWNLOAD_DELAY = 1.0
 DOWNLOAD_DELAY_JITTER = 0
@@ -66,7 +98,14 @@ COOKIES_ENABLED = False
 # A page that refreshes itself is a page: it is recorded, and its target is one of its links.
 METAREFRESH_ENABLED = False
 # A crawled page may link to anything; only http and https are ever fetched.
-DOWNLOAD_HANDLERS = {"data": None, "file": None, "ftp": None, "s3": None}
+DOWNLOAD_HANDLERS = {
+    "http": "lswc.safety.handler.HTTPHandler",
+    "https": "lswc.safety.handler.HTTPHandler",
+    "data": None,
+    "file": None,
+    "ftp": None,
+    "s3": None,
+}
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 LOG_LEVEL = "INFO"

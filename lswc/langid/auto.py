@@ -32,7 +32,7 @@ ENOUGH = 150
 
 _CONTENT_SHARE = 0.2  # of all letters; then fewer decide alone as well
 _EXAMINED = 100_000  # characters
-_SAMPLE = 3_000  # characters that CLD2 sees
+_SAMPLE = 2_000  # characters that CLD2 sees
 _FEW = 4  # letters; with fewer a page has no text to go by
 _DENSE = 2.5  # an ideograph, kana or Hangul syllable says as much as 2.5 letters
 _VIETNAMESE_PER_LETTER = 0.13  # Letters.VIETNAMESE among the letters of Vietnamese text
@@ -145,7 +145,7 @@ class Auto:
         finding, encoding = self._by_letters(weighed), document.decoded.encoding
         if finding.how == "letters of my":
             code, name = myanmar(weighed.text)
-            how = f"n-grams of {code}, {name}"
+            how = f"Myanmar n-grams: {code}, {name}"
             return finding._replace(language=code, how=how), encoding if name == "utf-8" else name
         if weighed.is_latin and finding.language != self._target and finding.confidence < _SURE:
             in_font = self._by_font(document, finding)
@@ -172,7 +172,7 @@ class Auto:
         text = page.content if len(page.content) >= ENOUGH else f"{page.content}\n{page.anchors}"
         match, name = self._fonts.match(text), self._fonts.named(document.body)
         if match is not None and match.share >= self._min_share:
-            how = f"n-grams of {match.encoding}" + (f", font {name}" if name else "")
+            how = f"font n-grams: {match.encoding}" + (f", font {name}" if name else "")
             confidence = min(1.0, match.share)
             encoding = match.encoding if match.encoding != "unmarked" else document.decoded.encoding
             return Finding(self._target, confidence, how), encoding
@@ -180,19 +180,24 @@ class Auto:
             return Finding(self._target, 0.5, f"font {name}"), name.lower().replace(" ", "-")
         return None
 
-    def anchor(self, text: str, hint: str | None) -> bool:
-        """Tell whether an anchor text is in the target language."""
-        if self._anchor(text, hint, self._target):
+    def anchor(self, text: str, page: Finding) -> bool:
+        """Tell whether an anchor text is in the target language, in the light of its page's."""
+        if self._anchor(text, page.language, self._target):
             return True
-        return hint == self._target and bool(self._fonts) and self._fonts.match(text) is not None
+        return page.how.startswith("font") and self._fonts.match(text) is not None
 
 
-def detect(text: str, target: str = "", min_share: float = 1.0) -> Finding:
-    """Ask CLD2. The target needs only its share, any other language has to lead."""
+def detect(text: str, target: str, min_share: float) -> Finding:
+    """Take plain English prose for English, and ask CLD2 about anything else."""
     sample = text[:_SAMPLE]
     if target != "en" and _is_english(sample):
         return Finding("en", 0.9, "common words")
-    sample = _UNPRINTABLE.sub(" ", sample)
+    return cld2(sample, target, min_share)
+
+
+def cld2(text: str, target: str = "", min_share: float = 1.0) -> Finding:
+    """Ask CLD2. The target needs only its share, any other language has to lead."""
+    sample = _UNPRINTABLE.sub(" ", text)
     try:
         reliable, _, ranked = pycld2.detect(sample.encode(), bestEffort=len(sample) > 200)
     except pycld2.error:
@@ -200,7 +205,7 @@ def detect(text: str, target: str = "", min_share: float = 1.0) -> Finding:
     for _, name, percent, _ in ranked:
         code = name.partition("-")[0]
         code = _RENAMED.get(code, code)
-        if code == target and percent >= min_share * 100:
+        if code == target and percent >= (min_share if reliable else 0.5) * 100:
             return Finding(code, percent / 100, "cld2")
     code = ranked[0][1].partition("-")[0]
     if code == "un":
@@ -261,9 +266,9 @@ def _han_anchor(text: str, hint: str | None, target: str) -> bool:
 
 
 def _vietnamese_anchor(text: str, hint: str | None, target: str) -> bool:
-    if _script_anchor(text, hint, target):
-        return True
-    return _any_anchor(text, hint, target)
+    if text.isascii():
+        return False
+    return _script_anchor(text, hint, target) or _any_anchor(text, hint, target)
 
 
 def _any_anchor(text: str, hint: str | None, target: str) -> bool:

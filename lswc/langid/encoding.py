@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple
 
 import chardet
+import numpy as np
 from w3lib.encoding import (
     html_body_declared_encoding,
     http_content_type_encoding,
@@ -96,12 +97,11 @@ def _ascii(body: bytes, content_type: str | None) -> Decoded:
 def _utf8(body: bytes) -> str | None:
     """Return the text if it is UTF-8, but for a few broken characters and one cut at the end."""
     try:
-        return body.decode("utf-8")
+        return codecs.utf_8_decode(body, "strict", False)[0]
     except UnicodeDecodeError:
         text = body.decode("utf-8", "replace")
-    broken = text.count("\ufffd")
-    beyond_ascii = len(_NON_ASCII.findall(body))
-    return text if broken * 20 < beyond_ascii else None
+    beyond_ascii = int(np.count_nonzero(np.frombuffer(body, np.uint8) > 127))
+    return text if text.count("\ufffd") * 20 < beyond_ascii else None
 
 
 def _plausible(body: bytes, codec: str) -> str | None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from lswc.langid.ngrams import Likelihoods, Table, is_charset, tables
 
-_EXAMINED = 6_000
+_EXAMINED = 4_000
 _SHORTEST = 6  # characters of a line that can tell anything
 _MARGIN = 1.5  # nats a character by which a line has to be likelier in the font
 _FACE = re.compile(rb"(?:face\s*=\s*|font-family\s*:\s*)[\"']?([^\"'<>;}]{1,80})")
@@ -25,6 +25,7 @@ _USUAL = "my.utf-8"
 _PRIOR = 8.0  # nats by which Unicode Burmese is likelier beforehand: it decides short texts
 _NOT_LATIN = re.compile("[^\x00-\u024f\u2010-\u2122]")
 _MYANMAR = re.compile("[\u1000-\u109f]")
+_NOT_BURMESE = re.compile("[\u1022\u1028\u1033-\u1035\u105a-\u109f\ua9e0-\uaa7f]")
 _NOT_MYANMAR = re.compile("[^\u1000-\u103f\u1050-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f]+")
 
 
@@ -88,6 +89,8 @@ def myanmar(text: str) -> tuple[str, str]:
     letters = _NOT_MYANMAR.sub(" ", text[:_EXAMINED])
     totals = likelihoods.scores(f" {letters.strip()} ").sum(axis=1)
     totals[likelihoods.names.index(_USUAL)] += _PRIOR
+    if not _NOT_BURMESE.search(letters):
+        totals[[not name.startswith("my.") for name in likelihoods.names]] = -np.inf
     language, _, encoding = likelihoods.names[int(np.argmax(totals))].partition(".")
     return language, encoding
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lswc.langid.auto import LETTER, MIN_SHARE, Auto
+from lswc.langid import methods
+from lswc.langid.auto import LETTER, MIN_SHARE, Auto, Finding
 from lswc.langid.document import Document, Identification
 from lswc.strategy import Anchor, PageLanguage
 
 if TYPE_CHECKING:
     from lswc.languages import Language
 
-METHODS = ("auto",)
+METHODS = ("auto", *methods.METHODS)
+"""Names of the methods; docs/languages.md says what each does."""
 
 
 class IdentifierError(ValueError):
@@ -49,7 +51,9 @@ class Identifier:
     """Reads pages for one target language.
 
     ``min_share`` is the share of the text from which on a page counts as written in the
-    target language. Raises IdentifierError.
+    target language; only the default method heeds it. Anchor texts are told by the default
+    method, but by n-grams with textcat, and with somboonviwat2006 and pythainlp by Thai words.
+    Raises IdentifierError.
     """
 
     def __init__(
@@ -59,6 +63,8 @@ class Identifier:
             raise IdentifierError(f"unknown method {method!r}; known: {', '.join(METHODS)}")
         if not 0 < min_share <= 1:
             raise IdentifierError(f"min_share must be above 0 and at most 1, not {min_share}")
+        if method == "pythainlp" and target.code != "th":
+            raise IdentifierError(f"method pythainlp tells Thai only, not {target.code}")
         self.target = target
         self.method = method
         self.min_share = min_share
@@ -67,11 +73,11 @@ class Identifier:
     def read(self, body: bytes, content_type: str | None, url: str) -> Reading:
         """Read a page: any bytes give an answer, never an exception."""
         document = Document(body, content_type, url)
-        finding, encoding = self._auto.identify(document)
+        finding, encoding = self._identify(document)
         identification = Identification(finding.language, encoding, finding.confidence, finding.how)
         page = document.page
         links = [
-            RawLink(link.url, link.text, self.anchor(link.text, finding.language), link.nofollow)
+            RawLink(link.url, link.text, self._anchor(link.text, finding), link.nofollow)
             for link in page.links
         ]
         length = len(page.content) + len(page.anchors)
@@ -83,6 +89,11 @@ class Identifier:
             length,
             f"{page.content}\n{page.anchors}",
         )
+
+    def _identify(self, document: Document) -> tuple[Finding, str]:
+        if self.method == "auto":
+            return self._auto.identify(document)
+        return methods.METHODS[self.method](document, self.target)
 
     def relevance(self, identification: Identification) -> PageLanguage:
         """Return what a strategy sees of a page's language."""
@@ -97,6 +108,15 @@ class Identifier:
 
         ``hint`` is the language of the page, for a text that alone can't tell.
         """
+        return self._anchor(text, Finding(hint, 1.0, "hint"))
+
+    def _anchor(self, text: str, page: Finding) -> Anchor:
         if not LETTER.search(text):
             return Anchor.NONE
-        return Anchor.TARGET if self._auto.anchor(text, hint) else Anchor.OTHER
+        if self.target.code == "th" and self.method in ("somboonviwat2006", "pythainlp"):
+            is_target = methods.anchor_by_words(text)
+        elif self.method == "textcat":
+            is_target = methods.anchor_by_ngrams(text, self.target)
+        else:
+            is_target = self._auto.anchor(text, page)
+        return Anchor.TARGET if is_target else Anchor.OTHER

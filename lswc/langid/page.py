@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from itertools import accumulate
 from typing import NamedTuple
 from urllib.parse import quote
 
 import ada_url
 import numpy as np
+import numpy.typing as npt
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-MAX_LINKS = 4_000
+MAX_LINKS = 3_000
 """Elements of a page looked at for links; a page with more is a trap or a dump."""
 
 _BOILERPLATE = [
@@ -19,8 +21,7 @@ _BOILERPLATE = [
 ]
 _SELECTOR = "a[href],area[href],frame[src],iframe[src],link[href],meta,base[href],title"
 _FOLLOWED_RELS = frozenset({"next", "prev", "alternate", "canonical", "index", "contents", "start"})
-_PLAIN = re.compile(r"(?!\.\.?/)[\w~-][\w%~/?=&;,+.-]*", re.ASCII)
-_DOTS = re.compile(r"/\.\.?(?:/|$)|%2e", re.IGNORECASE)
+_PLAIN = re.compile(r"(/|(?:\.\./)*)([\w~-](?!\S*/\.)[\w%~/?=&;,+.-]*)", re.ASCII)
 _ORIGIN = re.compile(r"https?://[^/?#\\]+", re.IGNORECASE)
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?[\"']?([^\"'>]+)", re.IGNORECASE)
 
@@ -36,7 +37,7 @@ _NEVER_NESTED = frozenset(
 )
 _LONG_TAG = re.compile(rb"<[a-zA-Z/][^>]{8000}")
 _MAX_BASE = 8_000  # every link is joined to it
-_MAX_QUOTED_ENDS = 2_000
+_MANY_ATTRIBUTES = 4_000
 _ANY_TAG = re.compile(rb"</?[a-zA-Z][^>]*>?")
 _KEPT_TAG = re.compile(
     rb"</?(?:a|area|frame|iframe|link|meta|base|title|script|style)"
@@ -105,8 +106,11 @@ class _Reader:
         self._base = url
         path = re.split(r"[?#]", url, maxsplit=1)[0]
         origin = _ORIGIN.match(path)
-        self._origin = origin.group() if origin and not _DOTS.search(path) else ""
-        self._folder = path[: path.rfind("/") + 1] if path.count("/") > 2 else path + "/"
+        self._folders = []
+        if origin and "/." not in path:
+            names = path[origin.end() :].split("/")[1:-1]
+            roots = [origin.group() + "/", *(name + "/" for name in names)]
+            self._folders = list(accumulate(roots))
 
     def take(self, node: LexborNode) -> None:
         tag, attributes = node.tag, node.attributes
@@ -156,13 +160,15 @@ class _Reader:
 
     def _resolve(self, href: str) -> str:
         """Resolve against the base URL; the commonest shapes go without the URL parser."""
-        if self._origin and not _DOTS.search(href):
+        if self._folders:
+            plain = _PLAIN.fullmatch(href)
+            if plain is not None:
+                up, rest = plain.groups()
+                if up == "/":
+                    return self._folders[0] + rest
+                return self._folders[max(0, len(self._folders) - 1 - len(up) // 3)] + rest
             if href.startswith(("http://", "https://")) and href.isascii():
                 return href
-            if href[0] == "/" and href[1:2] not in "/\\" and _PLAIN.fullmatch(href, 1):
-                return self._origin + href
-            if _PLAIN.fullmatch(href):
-                return self._folder + href
         return self._join(href.strip())
 
     def _join(self, href: str) -> str:
@@ -186,19 +192,24 @@ def _in_charset(query: str, charset: str) -> str:
 
 def _flattened(source: bytes) -> bytes:
     """Return the page, cut where it has too many tags, and without those that nest too deep."""
-    tags = source.count(b"<")
-    if tags > _MAX_TAGS:
-        starts = np.flatnonzero(np.frombuffer(source, np.uint8) == ord("<"))
+    characters = np.frombuffer(source, np.uint8)
+    starts = np.flatnonzero(characters == ord("<"))
+    if len(starts) > _MAX_TAGS:
         source = source[: starts[_MAX_TAGS]]
-    if (tags > _MANY_TAGS and _is_deep(source)) or _has_endless_tag(source):
+    if (
+        (len(starts) > _MANY_TAGS and _is_deep(source))
+        or _most_between(starts, np.flatnonzero(characters == ord("="))) > _MANY_ATTRIBUTES
+        or _LONG_TAG.search(source)
+    ):
         return _ANY_TAG.sub(lambda tag: tag[0] if _KEPT_TAG.fullmatch(tag[0]) else b"\n", source)
     return source
 
 
-def _has_endless_tag(source: bytes) -> bool:
-    if source.count(b">'") + source.count(b'>"') > _MAX_QUOTED_ENDS:
-        return True
-    return _LONG_TAG.search(source) is not None
+def _most_between(starts: npt.NDArray[np.intp], signs: npt.NDArray[np.intp]) -> int:
+    """Return the most equals signs from one tag's start to the next."""
+    if len(signs) <= _MANY_ATTRIBUTES:
+        return 0
+    return int(np.bincount(np.searchsorted(starts, signs)).max())
 
 
 def _is_deep(source: bytes) -> bool:

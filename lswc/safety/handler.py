@@ -1,3 +1,5 @@
+# mypy: allow-untyped-calls
+# Twisted is typed in part only.
 """Scrapy's HTTP/1.1, with a bound on what a server may send before the body.
 
 Twisted bounds a header's line, not how many there are: a server that never stops sending them
@@ -7,7 +9,7 @@ would fill the memory until DOWNLOAD_TIMEOUT.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from scrapy.core.downloader.handlers.http11 import (
     HTTP11DownloadHandler,
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from twisted.internet.interfaces import IAddress
 
 
-class HeadersTooLarge(Exception):
+class HeadersTooLargeError(Exception):
     """A response's headers are larger than LSWC_MAX_HEADERS_SIZE."""
 
 
@@ -33,7 +35,7 @@ class HTTPHandler(HTTP11DownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         limit = crawler.settings.getint("LSWC_MAX_HEADERS_SIZE")
-        self._pool._factory = partial(_Factory, limit)
+        self._pool._factory = cast("Any", partial(_Factory, limit))
 
 
 class _Factory(_LenientHTTP11ClientFactory):
@@ -60,10 +62,10 @@ class _Protocol(_LenientHTTP11ClientProtocol):
         return super().request(request)
 
     @override
-    def dataReceived(self, bytes: bytes) -> None:  # noqa: A002 - Twisted's name
+    def dataReceived(self, data: bytes) -> None:
         if self.limit and self._parser is not None and self._parser.state in (STATUS, HEADER):
             if self._received > self.limit:
-                self._giveUp(Failure(HeadersTooLarge()))
+                self._giveUp(Failure(HeadersTooLargeError()))
                 return
-            self._received += len(bytes)
-        super().dataReceived(bytes)
+            self._received += len(data)
+        super().dataReceived(data)

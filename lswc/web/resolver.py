@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from twisted.internet.base import ReactorBase
     from twisted.internet.interfaces import IAddress
 
-    from lswc.web.folder import Web
+    from lswc.web.contract import Web
 
 
 class Resolver(CachingHostnameResolver):

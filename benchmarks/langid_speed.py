@@ -1,0 +1,136 @@
+"""Pages per second from bytes to language, links and anchor languages, on one core.
+
+python benchmarks/langid_speed.py FOLDER [--targets th,my,ja,vi] [--pages 300] [--runs 5]
+
+FOLDER holds HTML files; those of 20 to 50 KB count. Each figure is the median of the runs.
+Beside it, on the same pages: langdetect on the page's text, and links and text with lxml.
+The last line is the worst of some pages of 1 MB made to be slow, in milliseconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import langdetect
+import lxml.html
+
+from lswc.langid import Identifier
+from lswc.langid.document import Document
+from lswc.languages import language
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MEGABYTE = 1_000_000
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--targets", default="th,my,km,lo,ja,zh,ko,vi")
+    parser.add_argument("--pages", type=int, default=300)
+    parser.add_argument("--runs", type=int, default=5)
+    options = parser.parse_args()
+    pages = sample(options.folder, options.pages)
+    size = sum(map(len, pages)) / len(pages)
+    print(f"{len(pages)} pages, mean {size / 1000:.1f} KB; pages/s, median of {options.runs} runs")
+    for code in options.targets.split(","):
+        identifier = Identifier(language(code))
+        report(f"lswc, target {code}", reader(identifier), pages, options.runs)
+    few = pages[:20]
+    report("langdetect, text given", detect_langdetect, few, 1)
+    report("lxml: links and text", extract_lxml, pages, options.runs)
+    print(f"{'1 MB, worst':28} {worst():8.1f} ms")
+
+
+def sample(folder: Path, most: int) -> list[bytes]:
+    """Return pages of 20 to 50 KB, the same ones each time."""
+    files = sorted(file for file in folder.rglob("*.html") if file.is_file())
+    random.Random(1).shuffle(files)
+    pages = (file.read_bytes() for file in files if 20_000 <= file.stat().st_size <= 50_000)
+    return [page for page, _ in zip(pages, range(most), strict=False)]
+
+
+def report(name: str, work: Callable[[bytes], object], pages: list[bytes], runs: int) -> None:
+    """Print pages per second, after one run to warm up."""
+    work(pages[0])
+    rates = []
+    for _ in range(runs):
+        start = time.process_time()
+        for page in pages:
+            work(page)
+        rates.append(len(pages) / (time.process_time() - start))
+    print(f"{name:28} {statistics.median(rates):8.0f}")
+
+
+def reader(identifier: Identifier) -> Callable[[bytes], object]:
+    """Return a function that reads one page as the spider does."""
+    return lambda page: identifier.read(page, "text/html", "http://host.test/folder/page.html")
+
+
+def detect_langdetect(page: bytes) -> object:
+    """Detect the language of a page's text alone."""
+    try:
+        return langdetect.detect(Document(page, None, "http://host.test/").page.content)
+    except langdetect.LangDetectException:
+        return None
+
+
+def extract_lxml(page: bytes) -> object:
+    """Take links, their texts and the page's text; no language."""
+    tree = lxml.html.fromstring(page)
+    tree.make_links_absolute("http://host.test/folder/page.html")
+    links = [(a.get("href"), a.text_content()) for a in tree.iter("a")]
+    return links, tree.text_content()
+
+
+def worst() -> float:
+    """Return the slowest of some hostile pages of 1 MB, in milliseconds."""
+    identifiers = [Identifier(language(code)) for code in ("th", "my", "vi", "zh")]
+    slowest = 0.0
+    for identifier in identifiers:
+        reader(identifier)(b"warm up")
+        for page in hostile():
+            start = time.process_time()
+            reader(identifier)(page)
+            slowest = max(slowest, time.process_time() - start)
+    return slowest * 1000
+
+
+def hostile() -> list[bytes]:
+    """Return pages that are slow to parse, to decode or to tell."""
+    units = [
+        *(
+            b"<div>",
+            b"<b><p>",
+            b"<a href=x>",
+            b"<ul><li>",
+            b"<dl><dd>",
+            b"<table><td>x",
+            b"<",
+            b"\0",
+        ),
+        *(
+            b"&amp",
+            b"<a href=../x?y>z</a>",
+            "ກ ".encode(),
+            "漢字かな ".encode("shift_jis"),
+            b"\xff\xfe",
+        ),
+        *(b"\x1b$B0!", "Tiếng Việt ".encode(), "မြန်မာ ".encode(), b"tjynfjyn fqdkif&m ", b"\x80a"),
+        *(b"<a href='?\xe0\xb8\x81'>\xe0\xb8\x81</a>", b"<font face='Win Innwa'>", b"\xc3"),
+    ]
+    pages = [unit * (MEGABYTE // len(unit)) for unit in units]
+    many = b" ".join(b"a%d='>'" % i for i in range(90_000))
+    fonts = b"".join(b"<font size=%d>" % i for i in range(30_000))
+    return [*pages, b"<a " + many, fonts + b"<p>" * 150_000, random.Random(1).randbytes(MEGABYTE)]
+
+
+if __name__ == "__main__":
+    main()
