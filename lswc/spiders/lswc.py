@@ -162,4 +162,6 @@ def _outcome(error: BaseException | None) -> str:
         return next((end for words, end in _IGNORED.items() if words in str(error)), "ignored")
     if type(error).__module__.partition(".")[0] in _COMPRESSIONS:
         return "broken compression"
+    if isinstance(error, ValueError):
+        return "invalid URL"  # of a redirect
     return type(error).__name__
