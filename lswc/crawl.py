@@ -35,6 +35,7 @@ PAGES = "pages.jsonl"
 
 _CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
 UNKNOWN = {"irrelevant": False, "guess": True}
+ARCHIVED = ("relevant", "all", "none")
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class Crawl:
     """A crawl as its user asked for it.
 
     ``guesses_unknown``: a page of unknown language takes its referrer's. ``web`` is the
-    folder of a frozen web, None for the real one.
+    folder of a frozen web, None for the real one. ``archived`` says what goes into WARC files
+    of ``warc_size`` bytes: "relevant", "all" or "none".
     """
 
     language: Language
@@ -53,6 +55,8 @@ class Crawl:
     folder: Path
     web: Path | None
     guesses_unknown: bool
+    archived: str
+    warc_size: float
 
     @classmethod
     def of(cls, settings: BaseSettings, lang: str, seeds: str = "") -> Crawl:
@@ -82,6 +86,8 @@ class Crawl:
             folder,
             web,
             _guesses(settings.get("LSWC_UNKNOWN"), chosen),
+            _archived(settings.get("LSWC_ARCHIVE")),
+            number(settings, "LSWC_WARC_SIZE"),
         )
 
     def open_frontier(self, settings: BaseSettings) -> Frontier:
@@ -193,6 +199,12 @@ def _guesses(setting: str, chosen: Strategy) -> bool:
         known = ", ".join(["strategy", *UNKNOWN])
         raise ConfigError(f"LSWC_UNKNOWN={setting!r} isn't one of: {known}")
     return UNKNOWN[setting]
+
+
+def _archived(setting: str) -> str:
+    if setting not in ARCHIVED:
+        raise ConfigError(f"LSWC_ARCHIVE={setting!r} isn't one of: {', '.join(ARCHIVED)}")
+    return setting
 
 
 def _make_writable(folder: Path) -> None:

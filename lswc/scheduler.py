@@ -11,9 +11,12 @@ from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.asyncio import call_later, create_looping_call
 
+from lswc.archive.attempt import ATTEMPTS
+from lswc.archive.files import ArchiveError
+from lswc.archive.store import Archive
 from lswc.crawl import crawl_of, number
 from lswc.errors import ConfigError
-from lswc.frontier.contract import Counts, FrontierError, Offer
+from lswc.frontier.contract import Counts, Found, FrontierError, Offer
 from lswc.strategy import SEED, PageLanguage, Unit
 from lswc.urls import directory, fingerprint, parse
 
@@ -25,7 +28,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from lswc.archive.attempt import Attempt
     from lswc.frontier.contract import Frontier, Lease
+    from lswc.record import Record
     from lswc.urls import Url
 
 LEASE = "lswc_lease"
@@ -57,6 +62,7 @@ class TierScheduler(BaseScheduler):
     """
 
     frontier: Frontier
+    archive: Archive
     counts = Counts({}, 0, {}, {})
     """What the frontier held when the crawl was closed."""
     failed = False
@@ -64,7 +70,12 @@ class TierScheduler(BaseScheduler):
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+<<<<<<< HEAD
         self._retries: list[tuple[float, Request]] = []
+=======
+        self._retries: list[Request] = []
+        self._attempts: dict[int, list[Attempt]] = {}  # by lease
+>>>>>>> 4eced9d4bacc276d8554eb042db137ba28b5ebab
         self._orphans: set[int] = set()
         self._wake_up: Any = None
         self._wake_time = 0.0
@@ -78,23 +89,31 @@ class TierScheduler(BaseScheduler):
         return cls(crawler)
 
     def open(self, spider: Spider) -> None:
-        """Open the frontier and offer the seeds. Raises FrontierError."""
+        """Open the frontier and the archive, and offer the seeds.
+
+        Raises FrontierError and ArchiveError.
+        """
         self._crawl = crawl_of(self._crawler)
         self.frontier = self._crawl.open_frontier(self._crawler.settings)
+<<<<<<< HEAD
         self.ledger = self._crawl.open_ledger(self._crawler.settings)
+=======
+        self.archive = Archive(self._crawl, self._crawler.settings, self.frontier.records())
+>>>>>>> 4eced9d4bacc276d8554eb042db137ba28b5ebab
         self._offer_seeds(self._crawl.seeds)
         self._tending = create_looping_call(self._tend)
         life = number(self._crawler.settings, "LSWC_LEASE_SECONDS")
         self._tending.start(max(life / RENEWALS, 0.1), now=False)
 
     def close(self, reason: str) -> None:
-        """Close the frontier; what isn't finished stays pending."""
+        """Close the archive and the frontier; what isn't finished stays pending."""
         self._tending.stop()
         if self._wake_up is not None:
             self._wake_up.cancel()
         try:
             self.counts = self.frontier.counts()
-        except FrontierError as error:
+            self.archive.close(self.frontier.records())
+        except (ArchiveError, FrontierError) as error:
             logger.error("%s", error)
         self.frontier.close()
 
@@ -162,6 +181,7 @@ class TierScheduler(BaseScheduler):
         times = request.meta["redirect_times"]
         if isinstance(url, str):
             lease.tally["dropped", url] += 1
+<<<<<<< HEAD
         elif fingerprint(url.href) == fingerprint(lease.url):
             # By https, or with a session in it: another request for the same page.
             if request.url in request.meta["redirect_urls"]:
@@ -170,8 +190,12 @@ class TierScheduler(BaseScheduler):
                 lease.url, lease.redirects = url.href, times
                 self._send_again(lease, request)
             return
+=======
+            lease.links = [Found(request.url, None, None, url)]
+>>>>>>> 4eced9d4bacc276d8554eb042db137ba28b5ebab
         else:
             lease.offers = [self._offer(url, lease.code, lease.inherited, lease.depth, times)]
+            lease.links = [Found(url.href, None, lease.tier, None)]
         self.finish(lease.id, "redirect")
 
     def next_request(self) -> Request | None:
@@ -207,9 +231,16 @@ class TierScheduler(BaseScheduler):
 
     def _request(self, lease: Lease, now: float) -> Request:
         spider: Any = self._crawler.spider
+<<<<<<< HEAD
         meta = {
             LEASE: lease.id,
             SINCE: now,
+=======
+        attempts = self._attempts[lease.id] = []
+        meta = {
+            LEASE: lease.id,
+            ATTEMPTS: attempts,
+>>>>>>> 4eced9d4bacc276d8554eb042db137ba28b5ebab
             "depth": lease.depth,
             "redirect_times": lease.redirects,
         }
@@ -257,23 +288,25 @@ class TierScheduler(BaseScheduler):
             self.fail(str(error))
             return False
 
-    def finish(self, lease_id: int, outcome: str, records: int | None = None) -> bool:
-        """End a lease; False if it has ended, or expired and is another worker's."""
+    def finish(self, lease_id: int, outcome: str, record: Record | None = None) -> None:
+        """End a lease, if it hasn't ended yet: write what it brought, then commit it."""
         lease = self.frontier.leases.get(lease_id)
         if lease is None or self.failed:
-            return False
+            return
+        attempts = self._attempts.pop(lease_id, [])
         try:
-            if not self.frontier.finish(lease_id, outcome, records):
+            written = self.archive.store(lease, outcome, record, attempts)
+            if not self.frontier.finish(lease_id, outcome, written):
+                self.archive.withdraw()
                 logger.warning("lease expired, %s is another worker's", lease.url)
-                return False
-        except FrontierError as error:
+                return
+        except (ArchiveError, FrontierError) as error:
             self.fail(str(error))
-            return False
+            return
         stats = self._crawler.stats
         stats.inc_value(f"lswc/finished/{outcome}")
         for (kind, name), count in lease.tally.items():
             stats.inc_value(f"lswc/{kind}/{name}", count)
-        return True
 
     def fail(self, reason: str) -> None:
         """Stop the crawl in order because its state can't be written; resume goes on from it."""

@@ -29,6 +29,11 @@ LSWC_FRONTIER = "sqlite"
 LSWC_REDIS_KEY = ""
 LSWC_LEASE_SECONDS = 60
 
+# What goes into WARC files: "relevant" pages (with the redirects and errors that their links
+# lead to), "all", or "none"; a file is closed once it has LSWC_WARC_SIZE bytes.
+LSWC_ARCHIVE = "relevant"
+LSWC_WARC_SIZE = 1_000_000_000
+
 SCHEDULER = "lswc.scheduler.TierScheduler"
 SPIDER_MIDDLEWARES = {
     "lswc.middlewares.LeaseGuardMiddleware": 10,
@@ -95,12 +100,18 @@ CONCURRENT_REQUESTS_PER_DOMAIN = 1
 CONCURRENT_REQUESTS = 32
 CONCURRENT_ITEMS = 1  # a page is one item; more only cost tasks
 COOKIES_ENABLED = False
+HTTPPROXY_ENABLED = False  # a proxy in the environment would go round LSWC_WEB's resolver
 # A page that refreshes itself is a page: it is recorded, and its target is one of its links.
 METAREFRESH_ENABLED = False
 # A crawled page may link to anything; only http and https are ever fetched.
 DOWNLOAD_HANDLERS = {
+<<<<<<< HEAD
     "http": "lswc.safety.handler.HTTPHandler",
     "https": "lswc.safety.handler.HTTPHandler",
+=======
+    "http": "lswc.archive.capture.AttemptHandler",
+    "https": "lswc.archive.capture.AttemptHandler",
+>>>>>>> 4eced9d4bacc276d8554eb042db137ba28b5ebab
     "data": None,
     "file": None,
     "ftp": None,

@@ -51,8 +51,10 @@ class RedisFrontier:
     ``folder`` is this worker's own crawl folder: the record file in it is this worker's, and
     ``recorded`` says that the file isn't empty. ``feed`` is the key of the list, set or sorted
     set that users push seeds to, as for scrapy-redis. ``delay`` and ``time_to_live`` in
-    seconds. Time is Redis's own; with ``clock_of_caller`` it is what ``lease`` is called with,
-    for workers that share a clock. A lost connection is tried again for about a minute.
+    seconds; the delay counts from the end of a request, so that no server sees two that are
+    closer, whoever sends them. Time is Redis's own; with ``clock_of_caller`` it is what
+    ``lease`` is called with, and the delay counts from there. A lost connection is tried again
+    for about a minute.
 
     Raises FrontierError if Redis can't be reached or used, or evicts keys; if it has another
     crawl under this name; if another process crawls into the folder, or the record in it is of
@@ -178,11 +180,12 @@ class RedisFrontier:
                 return int(self._client.hlen(self._prefix + "units"))
             return int(self._client.scard(self._prefix + "servers"))
 
-    def records(self) -> int:
-        """Return the length in bytes of this worker's record file at its last commit."""
+    def records(self) -> dict[str, int]:
+        """Return the lengths of this worker's files at its last commit."""
         with self._errors():
-            length: Any = self._client.hget(self._prefix + "records", self._worker)
-        return int(length or 0)
+            lengths: Any = self._client.hget(self._prefix + "records", self._worker)
+        found: dict[str, int] = json.loads(lengths or "{}")
+        return found
 
     def statuses(
         self, units: Collection[str], lease: Lease, relevant: bool | None
@@ -267,7 +270,7 @@ class RedisFrontier:
                 found = self._client.zrevrange(self._feed, 0, FEED_BATCH - 1)
         return kind, found
 
-    def finish(self, lease_id: int, outcome: str, records: int | None = None) -> bool:
+    def finish(self, lease_id: int, outcome: str, records: Mapping[str, int] | None = None) -> bool:
         lease = self.leases.pop(lease_id, None)
         if lease is None:
             return False
@@ -281,11 +284,15 @@ class RedisFrontier:
                 _key(lease.url),
                 "" if lease.relevant is None else int(lease.relevant),
                 self._worker,
-                "" if records is None else records,
+                "" if records is None else json.dumps(records),
                 len(tally),
                 *(text for (kind, name), n in tally.items() for text in (f"{kind}\n{name}", n)),
                 *self._packed(lease.offers),
+<<<<<<< HEAD
                 rest=lease.rest,
+=======
+                now=0.0,  # a caller's time isn't known here: the lease's counts
+>>>>>>> 4eced9d4bacc276d8554eb042db137ba28b5ebab
             )
         )
 
@@ -306,7 +313,7 @@ class RedisFrontier:
         servers = [lease.server for lease in self.leases.values()]
         with suppress(FrontierError):  # then the leases expire
             if servers:
-                self._call("release", self._token, *servers)
+                self._call("release", self._token, *servers, now=0.0)
         self._client.close()
         if self._lock is not None:
             self._lock.close()

@@ -62,7 +62,11 @@ class _Protocol(_LenientHTTP11ClientProtocol):
         return super().request(request)
 
     @override
+<<<<<<< HEAD
     def dataReceived(self, data: bytes) -> None:
+=======
+    def dataReceived(self, bytes: bytes) -> None:
+>>>>>>> 4eced9d4bacc276d8554eb042db137ba28b5ebab
         if self.limit and self._parser is not None and self._parser.state in (STATUS, HEADER):
             if self._received > self.limit:
                 self._giveUp(Failure(HeadersTooLargeError()))

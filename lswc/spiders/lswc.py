@@ -12,6 +12,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from lswc import __version__
 from lswc.crawl import Crawl
 from lswc.errors import ConfigError
+from lswc.frontier.contract import Found
 from lswc.page import Link, Page
 from lswc.politeness import robots_tag
 from lswc.safety.content import is_html
@@ -123,14 +124,24 @@ class LswcSpider(Spider):
         for raw in links[:most]:
             url = self.crawl.scope.check(raw.url, page.lease.depth + 1)
             if isinstance(url, str):
+<<<<<<< HEAD
                 page.lease.tally["dropped", url] += 1
             elif raw.nofollow and obeys_nofollow:
                 page.lease.tally["dropped", "nofollow"] += 1
             elif reason := ledger.closed(url):
                 page.lease.tally["dropped", reason] += 1
+=======
+                self._drop(page, raw, raw.url, url)
+            elif raw.nofollow or "nofollow" in reading.robots:
+                self._drop(page, raw, url.href, "nofollow")
+>>>>>>> 4eced9d4bacc276d8554eb042db137ba28b5ebab
             elif url.href != page.lease.url:
                 where = _locality(url, page.lease.server, here)
                 page.links.append(Link(url, self.unit(url), where, raw.anchor_text))
+
+    def _drop(self, page: Page, raw: RawLink, url: str, reason: str) -> None:
+        page.lease.tally["dropped", reason] += 1
+        page.lease.links.append(Found(url, raw.anchor, None, reason))
 
     def unit(self, url: Url) -> str:
         """Return what the strategy counts a URL's page for: its server or its directory."""
