@@ -70,12 +70,8 @@ class TierScheduler(BaseScheduler):
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-<<<<<<< HEAD
         self._retries: list[tuple[float, Request]] = []
-=======
-        self._retries: list[Request] = []
         self._attempts: dict[int, list[Attempt]] = {}  # by lease
->>>>>>> 4eced9d4bacc276d8554eb042db137ba28b5ebab
         self._orphans: set[int] = set()
         self._wake_up: Any = None
         self._wake_time = 0.0
@@ -95,11 +91,8 @@ class TierScheduler(BaseScheduler):
         """
         self._crawl = crawl_of(self._crawler)
         self.frontier = self._crawl.open_frontier(self._crawler.settings)
-<<<<<<< HEAD
         self.ledger = self._crawl.open_ledger(self._crawler.settings)
-=======
         self.archive = Archive(self._crawl, self._crawler.settings, self.frontier.records())
->>>>>>> 4eced9d4bacc276d8554eb042db137ba28b5ebab
         self._offer_seeds(self._crawl.seeds)
         self._tending = create_looping_call(self._tend)
         life = number(self._crawler.settings, "LSWC_LEASE_SECONDS")
@@ -181,7 +174,7 @@ class TierScheduler(BaseScheduler):
         times = request.meta["redirect_times"]
         if isinstance(url, str):
             lease.tally["dropped", url] += 1
-<<<<<<< HEAD
+            lease.links = [Found(request.url, None, None, url)]
         elif fingerprint(url.href) == fingerprint(lease.url):
             # By https, or with a session in it: another request for the same page.
             if request.url in request.meta["redirect_urls"]:
@@ -190,9 +183,6 @@ class TierScheduler(BaseScheduler):
                 lease.url, lease.redirects = url.href, times
                 self._send_again(lease, request)
             return
-=======
-            lease.links = [Found(request.url, None, None, url)]
->>>>>>> 4eced9d4bacc276d8554eb042db137ba28b5ebab
         else:
             lease.offers = [self._offer(url, lease.code, lease.inherited, lease.depth, times)]
             lease.links = [Found(url.href, None, lease.tier, None)]
@@ -231,16 +221,11 @@ class TierScheduler(BaseScheduler):
 
     def _request(self, lease: Lease, now: float) -> Request:
         spider: Any = self._crawler.spider
-<<<<<<< HEAD
-        meta = {
-            LEASE: lease.id,
-            SINCE: now,
-=======
         attempts = self._attempts[lease.id] = []
         meta = {
             LEASE: lease.id,
+            SINCE: now,
             ATTEMPTS: attempts,
->>>>>>> 4eced9d4bacc276d8554eb042db137ba28b5ebab
             "depth": lease.depth,
             "redirect_times": lease.redirects,
         }

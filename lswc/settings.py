@@ -72,7 +72,6 @@ LSWC_MAX_PATH_SEGMENTS = 24
 LSWC_MAX_REPEATS = 3  # of a segment in a path, or of a name in a query
 LSWC_MAX_PARAMETERS = 12
 URLLENGTH_LIMIT = 2083
-HTTPPROXY_ENABLED = False  # a proxy connects where it likes: docs/safety.md
 
 # lswc/<version> (+<contact>), unless given.
 USER_AGENT = f"lswc/{__version__}"
@@ -100,18 +99,13 @@ CONCURRENT_REQUESTS_PER_DOMAIN = 1
 CONCURRENT_REQUESTS = 32
 CONCURRENT_ITEMS = 1  # a page is one item; more only cost tasks
 COOKIES_ENABLED = False
-HTTPPROXY_ENABLED = False  # a proxy in the environment would go round LSWC_WEB's resolver
+HTTPPROXY_ENABLED = False  # a proxy connects where it likes, round LSWC_WEB's resolver too
 # A page that refreshes itself is a page: it is recorded, and its target is one of its links.
 METAREFRESH_ENABLED = False
 # A crawled page may link to anything; only http and https are ever fetched.
 DOWNLOAD_HANDLERS = {
-<<<<<<< HEAD
-    "http": "lswc.safety.handler.HTTPHandler",
-    "https": "lswc.safety.handler.HTTPHandler",
-=======
     "http": "lswc.archive.capture.AttemptHandler",
     "https": "lswc.archive.capture.AttemptHandler",
->>>>>>> 4eced9d4bacc276d8554eb042db137ba28b5ebab
     "data": None,
     "file": None,
     "ftp": None,

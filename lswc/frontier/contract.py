@@ -79,13 +79,9 @@ class Lease:
 
     ``relevant``, ``offers`` and ``tally`` are what the page brought, kept until ``finish``
     stores them. ``relevant`` stays None for what doesn't count as a page; ``tally`` counts by
-<<<<<<< HEAD
-    (kind, name), for instance ("dropped", "depth"). ``rest`` is the least time in seconds from
-    handing the URL out until the server's next: None for the frontier's own delay, 0 if nothing
-    was fetched.
-=======
     (kind, name), for instance ("dropped", "depth"). ``links`` are for the crawl log only.
->>>>>>> 4eced9d4bacc276d8554eb042db137ba28b5ebab
+    ``rest`` is the least time in seconds from handing the URL out until the server's next: None
+    for the frontier's own delay, 0 if nothing was fetched.
     """
 
     id: int

@@ -288,11 +288,8 @@ class RedisFrontier:
                 len(tally),
                 *(text for (kind, name), n in tally.items() for text in (f"{kind}\n{name}", n)),
                 *self._packed(lease.offers),
-<<<<<<< HEAD
-                rest=lease.rest,
-=======
                 now=0.0,  # a caller's time isn't known here: the lease's counts
->>>>>>> 4eced9d4bacc276d8554eb042db137ba28b5ebab
+                rest=lease.rest,
             )
         )
 

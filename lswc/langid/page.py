@@ -37,16 +37,10 @@ _NEVER_NESTED = frozenset(
     b"area base br col dd dt frame hr img input li link meta option p path script source style td"
     b" th tr wbr".split()
 )
-<<<<<<< HEAD
-_LONG_TAG = re.compile(rb"<[a-zA-Z/][^>]{8000}")
-_MAX_BASE = 8_000  # every link is joined to it
-_MANY_ATTRIBUTES = 4_000
-=======
 _LONG = 8_000
 _LONG_TAG = re.compile(rb"<[a-zA-Z/][^>]{%d}" % _LONG)
 _MANY_ATTRIBUTES = 4_000
 _MAX_BASE = 8_000  # every link is joined to it
->>>>>>> 4eced9d4bacc276d8554eb042db137ba28b5ebab
 _ANY_TAG = re.compile(rb"</?[a-zA-Z][^>]*>?")
 _KEPT_TAG = re.compile(
     rb"</?(?:a|area|frame|iframe|link|meta|base|title|script|style)"

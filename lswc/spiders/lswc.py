@@ -10,6 +10,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from lswc import __version__
+from lswc.archive.attempt import ATTEMPTS
 from lswc.crawl import Crawl
 from lswc.errors import ConfigError
 from lswc.frontier.contract import Found
@@ -86,6 +87,8 @@ class LswcSpider(Spider):
         told = reading.robots | robots_tag(response)
         unwanted = next((word for word in ("noindex", "noarchive") if self._obeys(word, told)), "")
         if unwanted:
+            for attempt in response.meta[ATTEMPTS]:
+                attempt.exchange = None  # nothing of it is archived
             scheduler.finish(lease.id, unwanted)
             return
         url = parse(lease.url)
@@ -108,13 +111,10 @@ class LswcSpider(Spider):
             effective_language(identified, lease.inherited) if guess else identified,
             reading.title,
         )
-        if nofollow:
-            page.lease.tally["dropped", "nofollow"] += len(reading.links)
-        else:
-            self._add_links(page, reading.links)
+        self._add_links(page, reading.links, nofollow)
         return page
 
-    def _add_links(self, page: Page, links: list[RawLink]) -> None:
+    def _add_links(self, page: Page, links: list[RawLink], nofollow: bool) -> None:
         here = site(page.lease.server.partition(":")[0])
         most = self.settings.getint("LSWC_MAX_LINKS") or len(links)
         obeys_nofollow = "nofollow" in self.settings.getlist("LSWC_ROBOTS_META")
@@ -124,17 +124,11 @@ class LswcSpider(Spider):
         for raw in links[:most]:
             url = self.crawl.scope.check(raw.url, page.lease.depth + 1)
             if isinstance(url, str):
-<<<<<<< HEAD
-                page.lease.tally["dropped", url] += 1
-            elif raw.nofollow and obeys_nofollow:
-                page.lease.tally["dropped", "nofollow"] += 1
-            elif reason := ledger.closed(url):
-                page.lease.tally["dropped", reason] += 1
-=======
                 self._drop(page, raw, raw.url, url)
-            elif raw.nofollow or "nofollow" in reading.robots:
+            elif nofollow or (raw.nofollow and obeys_nofollow):
                 self._drop(page, raw, url.href, "nofollow")
->>>>>>> 4eced9d4bacc276d8554eb042db137ba28b5ebab
+            elif reason := ledger.closed(url):
+                self._drop(page, raw, url.href, reason)
             elif url.href != page.lease.url:
                 where = _locality(url, page.lease.server, here)
                 page.links.append(Link(url, self.unit(url), where, raw.anchor_text))

@@ -19,7 +19,7 @@ from tests.hostile.server import PORT, serve
 if TYPE_CHECKING:
     from pathlib import Path
 
-MEMORY = 400_000_000
+MEMORY = 500_000_000
 """Bytes that a crawl of the hostile web may take at most."""
 
 
