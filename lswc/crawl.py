@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.resources import files
@@ -10,10 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lswc import settings as defaults
+from lswc import workers
 from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, MEMORY, open_frontier
 from lswc.langid import Identifier
 from lswc.languages import Language, language
+from lswc.safety.address import Networks
+from lswc.safety.traps import Shape
 from lswc.scope import Scope
 from lswc.strategy import Strategy, strategy
 from lswc.urls import parse
@@ -28,7 +32,9 @@ if TYPE_CHECKING:
 PAGES = "pages.jsonl"
 """Name of the record file in the crawl folder."""
 
+_CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
 UNKNOWN = {"irrelevant": False, "guess": True}
+ARCHIVED = ("relevant", "all", "none")
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,8 @@ class Crawl:
     """A crawl as its user asked for it.
 
     ``guesses_unknown``: a page of unknown language takes its referrer's. ``web`` is the
-    folder of a frozen web, None for the real one.
+    folder of a frozen web, None for the real one. ``archived`` says what goes into WARC files
+    of ``warc_size`` bytes: "relevant", "all" or "none".
     """
 
     language: Language
@@ -47,6 +54,8 @@ class Crawl:
     folder: Path
     web: Path | None
     guesses_unknown: bool
+    archived: str
+    warc_size: float
 
     @classmethod
     def of(cls, settings: BaseSettings, lang: str, seeds: str = "") -> Crawl:
@@ -65,25 +74,31 @@ class Crawl:
         _make_writable(folder)
         _check_records(folder, settings.get("LSWC_FRONTIER"))
         web = prepare(settings.get("LSWC_WEB"), folder.parent)
+        if web is None:
+            contact(settings)
         return cls(
             target,
             chosen,
             Identifier(target, settings.get("LSWC_IDENTIFIER")),
-            Scope(
-                int(number(settings, "DEPTH_LIMIT")),
-                int(number(settings, "URLLENGTH_LIMIT")),
-                tuple(settings.getlist("LSWC_ALLOWED_DOMAINS")),
-            ),
+            _scope(settings),
             _seeds(target, seeds, web),
             folder,
             web,
             _guesses(settings.get("LSWC_UNKNOWN"), chosen),
+            _archived(settings.get("LSWC_ARCHIVE")),
+            number(settings, "LSWC_WARC_SIZE"),
         )
 
     def open_frontier(self, settings: BaseSettings) -> Frontier:
         """Open the crawl's frontier; the caller closes it. Raises FrontierError."""
         delay = number(settings, "DOWNLOAD_DELAY")
         store = settings.get("LSWC_FRONTIER")
+        if workers.names_redis(store):
+            life = number(settings, "LSWC_LEASE_SECONDS")
+            kept = _has_records(self.folder)
+            return workers.join(
+                settings, self.folder, kept, self.strategy, self.identity, delay, life
+            )
         return open_frontier(store, self.folder, self.strategy, self.identity, delay)
 
     @property
@@ -115,6 +130,33 @@ def number(settings: BaseSettings, name: str) -> float:
     return value
 
 
+def contact(settings: BaseSettings) -> str:
+    """Return whom a server's owner can write to. Raises ConfigError if that isn't set."""
+    given = str(settings.get("LSWC_CONTACT") or "").strip()
+    if not _CONTACT.fullmatch(given):
+        raise ConfigError(
+            "LSWC_CONTACT must say who crawls the real web: a URL or an e-mail address, "
+            f"for example -s LSWC_CONTACT=https://library.example/crawl, not {given!r}"
+        )
+    return given
+
+
+def _scope(settings: BaseSettings) -> Scope:
+    return Scope(
+        int(number(settings, "DEPTH_LIMIT")),
+        int(number(settings, "URLLENGTH_LIMIT")),
+        tuple(settings.getlist("LSWC_ALLOWED_DOMAINS")),
+        Networks.of(
+            settings.getlist("LSWC_ALLOWED_NETWORKS"), settings.getlist("LSWC_ALLOWED_PORTS")
+        ),
+        Shape(
+            int(number(settings, "LSWC_MAX_PATH_SEGMENTS")),
+            int(number(settings, "LSWC_MAX_REPEATS")),
+            int(number(settings, "LSWC_MAX_PARAMETERS")),
+        ),
+    )
+
+
 def _check_names(settings: BaseSettings) -> None:
     known = {name for name in dir(defaults) if name.startswith("LSWC_")} | {"LSWC_STRATEGY"}
     for name in settings:
@@ -127,11 +169,16 @@ def _check_names(settings: BaseSettings) -> None:
 def _check_records(folder: Path, store: str) -> None:
     kept = store != MEMORY and (folder / FRONTIER_FILE).exists()
     pages = folder / PAGES
-    if not kept and pages.exists() and pages.stat().st_size:
+    if not kept and not workers.names_redis(store) and _has_records(folder):
         raise ConfigError(
             f"{pages} is the record of another crawl, whose frontier isn't there: move it away, "
             "or choose another folder with LSWC_CRAWL"
         )
+
+
+def _has_records(folder: Path) -> bool:
+    pages = folder / PAGES
+    return pages.exists() and pages.stat().st_size > 0
 
 
 def _guesses(setting: str, chosen: Strategy) -> bool:
@@ -141,6 +188,12 @@ def _guesses(setting: str, chosen: Strategy) -> bool:
         known = ", ".join(["strategy", *UNKNOWN])
         raise ConfigError(f"LSWC_UNKNOWN={setting!r} isn't one of: {known}")
     return UNKNOWN[setting]
+
+
+def _archived(setting: str) -> str:
+    if setting not in ARCHIVED:
+        raise ConfigError(f"LSWC_ARCHIVE={setting!r} isn't one of: {', '.join(ARCHIVED)}")
+    return setting
 
 
 def _make_writable(folder: Path) -> None:

@@ -9,26 +9,35 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
-from scrapy.utils.asyncio import call_later
+from scrapy.utils.asyncio import call_later, create_looping_call
 
-from lswc.crawl import crawl_of
+from lswc.archive.attempt import ATTEMPTS
+from lswc.archive.files import ArchiveError
+from lswc.archive.store import Archive
+from lswc.crawl import crawl_of, number
 from lswc.errors import ConfigError
-from lswc.frontier.contract import FrontierError, Offer
+from lswc.frontier.contract import Counts, Found, FrontierError, Offer
 from lswc.strategy import SEED, PageLanguage, Unit
 from lswc.urls import directory
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Self
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from lswc.frontier.contract import Counts, Frontier, Lease
+    from lswc.archive.attempt import Attempt
+    from lswc.frontier.contract import Frontier, Lease
+    from lswc.record import Record
     from lswc.urls import Url
 
 LEASE = "lswc_lease"
 """Key of the lease's id in ``request.meta``."""
+
+RENEWALS = 4
+"""How often a lease is renewed in the time after which it would expire."""
 
 CANNOT_WRITE = "can't write"
 """Reason with which a crawl closes whose state can't be written."""
@@ -44,7 +53,8 @@ class TierScheduler(BaseScheduler):
     """
 
     frontier: Frontier
-    counts: Counts
+    archive: Archive
+    counts = Counts({}, 0, {}, {})
     """What the frontier held when the crawl was closed."""
     failed = False
     """Whether the crawl's state can't be written any more; nothing is, from then on."""
@@ -52,6 +62,7 @@ class TierScheduler(BaseScheduler):
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._retries: list[Request] = []
+        self._attempts: dict[int, list[Attempt]] = {}  # by lease
         self._orphans: set[int] = set()
         self._wake_up: Any = None
         connect = crawler.signals.connect
@@ -64,18 +75,48 @@ class TierScheduler(BaseScheduler):
         return cls(crawler)
 
     def open(self, spider: Spider) -> None:
-        """Open the frontier and offer the seeds. Raises FrontierError."""
+        """Open the frontier and the archive, and offer the seeds.
+
+        Raises FrontierError and ArchiveError.
+        """
         self._crawl = crawl_of(self._crawler)
         self.frontier = self._crawl.open_frontier(self._crawler.settings)
-        offers = [self._seed(url) for url in self._crawl.seeds]
-        self.frontier.offer([offer for offer in offers if offer is not None])
+        self.archive = Archive(self._crawl, self._crawler.settings, self.frontier.records())
+        self._offer_seeds(self._crawl.seeds)
+        self._tending = create_looping_call(self._tend)
+        life = number(self._crawler.settings, "LSWC_LEASE_SECONDS")
+        self._tending.start(max(life / RENEWALS, 0.1), now=False)
 
     def close(self, reason: str) -> None:
-        """Close the frontier; what isn't finished stays pending."""
+        """Close the archive and the frontier; what isn't finished stays pending."""
+        self._tending.stop()
         if self._wake_up is not None:
             self._wake_up.cancel()
-        self.counts = self.frontier.counts()
+        try:
+            self.counts = self.frontier.counts()
+            self.archive.close(self.frontier.records())
+        except (ArchiveError, FrontierError) as error:
+            logger.error("%s", error)
         self.frontier.close()
+
+    def _tend(self) -> None:
+        """Renew the leases, and take the seeds that were fed."""
+        if not self.failed:
+            try:
+                self.frontier.renew(monotonic())
+                self._take_fed()
+            except FrontierError as error:
+                self.fail(str(error))
+
+    def _take_fed(self) -> None:
+        with self.frontier.fed() as addresses:
+            if addresses:
+                self._offer_seeds(addresses)
+                logger.info("%d seeds were fed", len(addresses))
+
+    def _offer_seeds(self, addresses: Iterable[str]) -> None:
+        offers = [self._seed(address) for address in addresses]
+        self.frontier.offer([offer for offer in offers if offer is not None])
 
     def _seed(self, address: str) -> Offer | None:
         url = self._crawl.scope.check(address, 0)
@@ -117,9 +158,11 @@ class TierScheduler(BaseScheduler):
         url = self._crawl.scope.check(request.url, lease.depth)
         if isinstance(url, str):
             lease.tally["dropped", url] += 1
+            lease.links = [Found(request.url, None, None, url)]
         else:
             times = request.meta["redirect_times"]
             lease.offers = [self._offer(url, lease.code, lease.inherited, lease.depth, times)]
+            lease.links = [Found(url.href, None, lease.tier, None)]
         self.finish(lease.id, "redirect")
 
     def next_request(self) -> Request | None:
@@ -128,15 +171,25 @@ class TierScheduler(BaseScheduler):
         if self._retries:
             return self._retries.pop(0)
         now = monotonic()
-        lease = self.frontier.lease(now)
-        if lease is None:
-            self._wake_later(now)
+        try:
+            lease = self.frontier.lease(now)
+            if lease is None:
+                self._wake_later(now)
+                return None
+        except FrontierError as error:
+            self.fail(str(error))
             return None
         return self._request(lease)
 
     def _request(self, lease: Lease) -> Request:
         spider: Any = self._crawler.spider
-        meta = {LEASE: lease.id, "depth": lease.depth, "redirect_times": lease.redirects}
+        attempts = self._attempts[lease.id] = []
+        meta = {
+            LEASE: lease.id,
+            ATTEMPTS: attempts,
+            "depth": lease.depth,
+            "redirect_times": lease.redirects,
+        }
         headers = {"Referer": lease.referrer} if lease.referrer else None
         return Request(
             lease.url, callback=spider.parse, errback=spider.errback, meta=meta, headers=headers
@@ -161,16 +214,28 @@ class TierScheduler(BaseScheduler):
             logger.warning("request lost: %s", self.frontier.leases[lease_id].url)
             self.finish(lease_id, "lost")
         self._orphans = leases
-        return bool(self._retries or self.frontier.leases or self.frontier.pending)
+        if self.failed:
+            return False
+        try:
+            self._take_fed()
+            return bool(self._retries or self.frontier.unfinished)
+        except FrontierError as error:
+            self.fail(str(error))
+            return False
 
-    def finish(self, lease_id: int, outcome: str, records: int | None = None) -> None:
-        """End a lease, if it hasn't ended yet."""
+    def finish(self, lease_id: int, outcome: str, record: Record | None = None) -> None:
+        """End a lease, if it hasn't ended yet: write what it brought, then commit it."""
         lease = self.frontier.leases.get(lease_id)
         if lease is None or self.failed:
             return
+        attempts = self._attempts.pop(lease_id, [])
         try:
-            self.frontier.finish(lease_id, outcome, records)
-        except FrontierError as error:
+            written = self.archive.store(lease, outcome, record, attempts)
+            if not self.frontier.finish(lease_id, outcome, written):
+                self.archive.withdraw()
+                logger.warning("lease expired, %s is another worker's", lease.url)
+                return
+        except (ArchiveError, FrontierError) as error:
             self.fail(str(error))
             return
         stats = self._crawler.stats
@@ -180,6 +245,8 @@ class TierScheduler(BaseScheduler):
 
     def fail(self, reason: str) -> None:
         """Stop the crawl in order because its state can't be written; resume goes on from it."""
+        if self.failed:
+            return
         self.failed = True
         logger.error("%s; the crawl stops, and goes on from here when started again", reason)
         closing = self._crawler.engine.close_spider_async(reason=CANNOT_WRITE)

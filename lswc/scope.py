@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from lswc.safety import traps
+from lswc.safety.address import Networks
 from lswc.urls import parse
 
 if TYPE_CHECKING:
@@ -13,11 +15,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scope:
-    """The limits of a crawl: DEPTH_LIMIT, URLLENGTH_LIMIT (off at 0), LSWC_ALLOWED_DOMAINS."""
+    """The limits of a crawl: DEPTH_LIMIT, URLLENGTH_LIMIT (off at 0), LSWC_ALLOWED_DOMAINS.
+
+    ``networks`` are those that may be connected to, ``shape`` says what URLs lead into traps.
+    """
 
     max_depth: int
     max_length: int
     domains: tuple[str, ...] = ()
+    networks: Networks = field(default_factory=Networks)
+    shape: traps.Shape = field(default_factory=traps.Shape)
 
     def check(self, address: str, depth: int) -> Url | str:
         """Return the parsed URL of an absolute address if in scope, else the reason why not."""
@@ -33,7 +40,15 @@ class Scope:
             return "depth"
         if self.domains and not self._allows(url.hostname):
             return "domain not allowed"
-        return url
+        return self._refusal(url) or self.shape.trap(url.path, url.query) or url
+
+    def _refusal(self, url: Url) -> str | None:
+        if not self.networks.allows_port(url.port):
+            return "port"
+        # The address of a name is checked when it is connected to, a written one here already.
+        if url.hostname[0] == "[" or url.hostname.replace(".", "").isdecimal():
+            return self.networks.refusal(url.hostname.strip("[]"), url.port)
+        return None
 
     def _allows(self, hostname: str) -> bool:
         return any(hostname == d or hostname.endswith(f".{d}") for d in self.domains)

@@ -15,12 +15,24 @@ LSWC_IDENTIFIER = "auto"
 LSWC_UNKNOWN = "strategy"
 # Only these domains and their subdomains, if any are given.
 LSWC_ALLOWED_DOMAINS: list[str] = []
+# Who crawls: a URL or an e-mail address, sent with every request. The real web needs one.
+LSWC_CONTACT = ""
 # Folder of the crawl, crawls/<lang> if empty; the same folder resumes the crawl.
 LSWC_CRAWL = ""
 # Folder of a frozen web to crawl instead of the real one, or "demo".
 LSWC_WEB = ""
-# "sqlite" (in the crawl's folder) or ":memory:".
+# "sqlite" (in the crawl's folder), ":memory:", or "redis://host:6379/0" for many workers,
+# each with a folder of its own.
 LSWC_FRONTIER = "sqlite"
+# With Redis: the crawl's name, lswc:<lang> if empty; and after how long a dead worker's URLs
+# are given to others. Seeds pushed to <name>:start_urls (or REDIS_START_URLS_KEY) are taken.
+LSWC_REDIS_KEY = ""
+LSWC_LEASE_SECONDS = 60
+
+# What goes into WARC files: "relevant" pages (with the redirects and errors that their links
+# lead to), "all", or "none"; a file is closed once it has LSWC_WARC_SIZE bytes.
+LSWC_ARCHIVE = "relevant"
+LSWC_WARC_SIZE = 1_000_000_000
 
 SCHEDULER = "lswc.scheduler.TierScheduler"
 SPIDER_MIDDLEWARES = {
@@ -41,6 +53,17 @@ EXTENSIONS = {
 }
 TWISTED_DNS_RESOLVER = "lswc.web.resolver.Resolver"
 
+# Safety; docs/safety.md says more of each limit. Off at 0, or if empty.
+# Networks allowed besides the public internet, such as 10.1.0.0/16.
+LSWC_ALLOWED_NETWORKS: list[str] = []
+LSWC_ALLOWED_PORTS = [80, 81, 443, 8000, 8008, 8080, 8081, 8088, 8443, 8888]
+LSWC_MAX_PATH_SEGMENTS = 24
+LSWC_MAX_REPEATS = 3  # of a segment in a path, or of a name in a query
+LSWC_MAX_PARAMETERS = 12
+URLLENGTH_LIMIT = 2083
+HTTPPROXY_ENABLED = False  # a proxy connects where it likes: docs/safety.md
+
+# lswc/<version> (+<contact>), unless given.
 USER_AGENT = f"lswc/{__version__}"
 ROBOTSTXT_OBEY = True
 # Per server, as long as the crawl lasts: one request at a time, a second between two.
@@ -50,10 +73,18 @@ CONCURRENT_REQUESTS_PER_DOMAIN = 1
 CONCURRENT_REQUESTS = 32
 CONCURRENT_ITEMS = 1  # a page is one item; more only cost tasks
 COOKIES_ENABLED = False
+HTTPPROXY_ENABLED = False  # a proxy in the environment would go round LSWC_WEB's resolver
 # A page that refreshes itself is a page: it is recorded, and its target is one of its links.
 METAREFRESH_ENABLED = False
 # A crawled page may link to anything; only http and https are ever fetched.
-DOWNLOAD_HANDLERS = {"data": None, "file": None, "ftp": None, "s3": None}
+DOWNLOAD_HANDLERS = {
+    "http": "lswc.archive.capture.AttemptHandler",
+    "https": "lswc.archive.capture.AttemptHandler",
+    "data": None,
+    "file": None,
+    "ftp": None,
+    "s3": None,
+}
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 LOG_LEVEL = "INFO"

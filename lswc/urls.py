@@ -2,20 +2,72 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache, lru_cache
 from hashlib import blake2b
+from string import ascii_letters, digits
 from typing import NamedTuple
 
 import can_ada
 from tldextract import TLDExtract
 
+TRACKING = frozenset(
+    [
+        "fbclid",
+        "gclid",
+        "gclsrc",
+        "dclid",
+        "gbraid",
+        "wbraid",
+        "msclkid",
+        "yclid",
+        "twclid",
+        "ttclid",
+        "igshid",
+        "igsh",
+        "mc_cid",
+        "mc_eid",
+        "_ga",
+        "_gl",
+        "_hsenc",
+        "_hsmi",
+        "mkt_tok",
+        "vero_id",
+        "oly_anon_id",
+        "oly_enc_id",
+        "s_kwcid",
+        "phpsessid",
+        "jsessionid",
+        "sessionid",
+        "session_id",
+        "cfid",
+        "cftoken",
+        "zenid",
+        "oscsid",
+        "xtcsid",
+    ]
+)
+"""Names, in lower case, of query parameters that say who follows a link, not where it leads.
+
+Besides these: all that begin with ``utm_`` or ``aspsessionid``, and a ``sid`` of 32 hex digits.
+"""
+
+_NAMED = re.compile(r"(?:utm_|aspsessionid|sid=[0-9a-f]{32}$)")
+_SESSION = re.compile(
+    r";(?:jsessionid|phpsessid|sid)=[^/;]*|/\([sfa]\([a-z0-9]{24}\)\)(?=/)", re.IGNORECASE
+)
+# An escape that follows half of another would complete it when decoded.
+_ESCAPE = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])%([0-9A-Fa-f]{2})")
+_UNRESERVED = frozenset(ascii_letters + digits + "-._~")  # RFC 3986 §2.3
+
 
 class Url(NamedTuple):
     """A URL taken apart.
 
-    ``href`` is its WHATWG serialisation without fragment and credentials; ``server`` is the
-    host, plus the port if it isn't the scheme's default (so http and https are one server);
-    ``path`` begins with a slash.
+    ``href`` is its canonical form: the WHATWG serialisation without fragment, credentials, an
+    empty query, the root's dot, session ids and tracking parameters, its escapes as RFC 3986
+    §6.2.2 wants them. ``server`` is the host, plus the port if it isn't the scheme's default (so
+    http and https are one server); ``path`` begins with a slash; ``query`` has no mark.
     """
 
     href: str
@@ -23,6 +75,13 @@ class Url(NamedTuple):
     server: str
     hostname: str
     path: str
+    query: str = ""
+
+    @property
+    def port(self) -> int:
+        """The port that is connected to; 0 for a scheme without servers."""
+        written = self.server[len(self.hostname) + 1 :]
+        return int(written) if written else {"http": 80, "https": 443}.get(self.scheme, 0)
 
 
 def parse(url: str) -> Url | None:
@@ -31,10 +90,35 @@ def parse(url: str) -> Url | None:
         parsed = can_ada.parse(url)
     except (ValueError, TypeError):  # TypeError: lone surrogates, which UTF-8 can't carry
         return None
-    parsed.hash = ""
-    if parsed.username or parsed.password:
-        parsed.username = parsed.password = ""
-    return Url(parsed.href, parsed.protocol[:-1], parsed.host, parsed.hostname, parsed.pathname)
+    scheme, hostname = parsed.protocol[:-1], parsed.hostname
+    if scheme not in ("http", "https"):
+        parsed.hash = ""
+        return Url(parsed.href, scheme, parsed.host, hostname, parsed.pathname)
+    server, path, query = parsed.host, _normal(parsed.pathname), parsed.search[1:]
+    if hostname[-1] == ".":
+        server, hostname = hostname[:-1] + server[len(hostname) :], hostname[:-1]
+        if not hostname or hostname[-1] == ".":
+            return None
+    if (";" in path or "(" in path) and (bare := _SESSION.sub("", path)) != path:
+        path = can_ada.parse(f"http://a{bare}").pathname  # what is left may be a dot segment
+    if query:
+        query = "&".join(filter(_is_wanted, _normal(query).split("&")))
+    href = f"{scheme}://{server}{path}?{query}" if query else f"{scheme}://{server}{path}"
+    return Url(href, scheme, server, hostname, path, query)
+
+
+def _normal(text: str) -> str:
+    return _ESCAPE.sub(_escape, text) if "%" in text else text
+
+
+def _escape(escape: re.Match[str]) -> str:
+    char = chr(int(escape[1], 16))
+    return char if char in _UNRESERVED else escape[0].upper()
+
+
+def _is_wanted(parameter: str) -> bool:
+    lower = parameter.lower()
+    return lower.partition("=")[0] not in TRACKING and not _NAMED.match(lower)
 
 
 def directory(url: Url) -> str:

@@ -14,7 +14,7 @@ MAY_IMPORT = {
     "languages": {"languages"},
     "langid": {"langid", "languages", "strategy"},
     "frontier": {"frontier", "strategy", "urls"},
-    "web": {"web", "urls", "errors"},
+    "web": {"web", "safety", "urls", "errors"},
     "simulator": {"simulator", "strategy", "languages", "langid", "urls", "web", "errors"},
     "analysis": {"analysis", "simulator", "strategy", "languages", "urls", "errors"},
 }

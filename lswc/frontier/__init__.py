@@ -28,6 +28,6 @@ def open_frontier(
     FrontierError.
     """
     if store not in ("sqlite", MEMORY):
-        raise FrontierError(f"LSWC_FRONTIER={store!r} isn't one of: sqlite, {MEMORY}")
+        raise FrontierError(f"LSWC_FRONTIER={store!r} isn't one of: sqlite, {MEMORY}, redis://...")
     path = MEMORY if store == MEMORY else folder / FRONTIER_FILE
     return SqliteFrontier(path, strategy, identity, delay)

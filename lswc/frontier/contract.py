@@ -59,13 +59,26 @@ class Offer(NamedTuple):
     redirects: int = 0
 
 
+class Found(NamedTuple):
+    """A link of a page and what became of it, for the crawl log.
+
+    ``anchor`` is its Anchor, None if it wasn't asked; ``tier`` is that of a kept link, and
+    ``dropped`` says why another wasn't.
+    """
+
+    url: str
+    anchor: int | None
+    tier: int | None
+    dropped: str | None
+
+
 @dataclass(slots=True)
 class Lease:
     """A URL handed out. Its server is busy until the lease is finished.
 
     ``relevant``, ``offers`` and ``tally`` are what the page brought, kept until ``finish``
     stores them. ``relevant`` stays None for what doesn't count as a page; ``tally`` counts by
-    (kind, name), for instance ("dropped", "depth").
+    (kind, name), for instance ("dropped", "depth"). ``links`` are for the crawl log only.
     """
 
     id: int
@@ -81,6 +94,7 @@ class Lease:
     relevant: bool | None = None
     offers: Sequence[Offer] = ()
     tally: Counter[tuple[str, str]] = field(default_factory=Counter)
+    links: list[Found] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -128,17 +142,18 @@ class Frontier(Protocol):
     def renew(self, now: float) -> None:
         """Say that this worker lives, so that its leases don't expire. Ask every few seconds."""
 
-    def finish(self, lease_id: int, outcome: str, records: int | None = None) -> bool:
+    def finish(self, lease_id: int, outcome: str, records: Mapping[str, int] | None = None) -> bool:
         """End a lease: in one transaction, count the page, ask again the URLs of its unit if
         the status changed, store what the page brought, and free the server.
 
-        ``records`` is the length in bytes of the record file, this page's record included.
+        ``records`` has the lengths in bytes of the files that the crawl writes, by name, what
+        this URL brought included.
         False if the lease had ended. Raises FrontierError if the store can't be written; it
         then holds what it held before.
         """
 
-    def records(self) -> int:
-        """Return the length in bytes of the record file at the last commit."""
+    def records(self) -> dict[str, int]:
+        """Return the ``records`` of the last commit that had some."""
 
     def fed(self) -> AbstractContextManager[list[str]]:
         """Give addresses that users feed to the running crawl as further seeds.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections import defaultdict
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.resources import files
 from socket import gethostname
@@ -51,8 +51,10 @@ class RedisFrontier:
     ``folder`` is this worker's own crawl folder: the record file in it is this worker's, and
     ``recorded`` says that the file isn't empty. ``feed`` is the key of the list, set or sorted
     set that users push seeds to, as for scrapy-redis. ``delay`` and ``time_to_live`` in
-    seconds. Time is Redis's own; with ``clock_of_caller`` it is what ``lease`` is called with,
-    for workers that share a clock. A lost connection is tried again for about a minute.
+    seconds; the delay counts from the end of a request, so that no server sees two that are
+    closer, whoever sends them. Time is Redis's own; with ``clock_of_caller`` it is what
+    ``lease`` is called with, and the delay counts from there. A lost connection is tried again
+    for about a minute.
 
     Raises FrontierError if Redis can't be reached or used, or evicts keys; if it has another
     crawl under this name; if another process crawls into the folder, or the record in it is of
@@ -175,11 +177,12 @@ class RedisFrontier:
                 return int(self._client.hlen(self._prefix + "units"))
             return int(self._client.scard(self._prefix + "servers"))
 
-    def records(self) -> int:
-        """Return the length in bytes of this worker's record file at its last commit."""
+    def records(self) -> dict[str, int]:
+        """Return the lengths of this worker's files at its last commit."""
         with self._errors():
-            length: Any = self._client.hget(self._prefix + "records", self._worker)
-        return int(length or 0)
+            lengths: Any = self._client.hget(self._prefix + "records", self._worker)
+        found: dict[str, int] = json.loads(lengths or "{}")
+        return found
 
     def statuses(
         self, units: Collection[str], lease: Lease, relevant: bool | None
@@ -264,7 +267,7 @@ class RedisFrontier:
                 found = self._client.zrevrange(self._feed, 0, FEED_BATCH - 1)
         return kind, found
 
-    def finish(self, lease_id: int, outcome: str, records: int | None = None) -> bool:
+    def finish(self, lease_id: int, outcome: str, records: Mapping[str, int] | None = None) -> bool:
         lease = self.leases.pop(lease_id, None)
         if lease is None:
             return False
@@ -278,10 +281,11 @@ class RedisFrontier:
                 _key(lease.url),
                 "" if lease.relevant is None else int(lease.relevant),
                 self._worker,
-                "" if records is None else records,
+                "" if records is None else json.dumps(records),
                 len(tally),
                 *(text for (kind, name), n in tally.items() for text in (f"{kind}\n{name}", n)),
                 *self._packed(lease.offers),
+                now=0.0,  # a caller's time isn't known here: the lease's counts
             )
         )
 
@@ -299,14 +303,13 @@ class RedisFrontier:
         )
 
     def close(self) -> None:
-        try:
-            servers = [lease.server for lease in self.leases.values()]
+        servers = [lease.server for lease in self.leases.values()]
+        with suppress(FrontierError):  # then the leases expire
             if servers:
-                self._call("release", self._token, *servers)
-        finally:
-            self._client.close()
-            if self._lock is not None:
-                self._lock.close()
+                self._call("release", self._token, *servers, now=0.0)
+        self._client.close()
+        if self._lock is not None:
+            self._lock.close()
 
 
 @cache

@@ -7,7 +7,7 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
 from heapq import heappop, heappush
-from json import dumps
+from json import dumps, loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +89,9 @@ class SqliteFrontier:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute("PRAGMA cache_size = -32768")
+            # A write-ahead log of 64 MB: many servers dirty many leaves of the indexes, and a
+            # leaf is written once a checkpoint.
+            self._db.execute("PRAGMA wal_autocheckpoint = 16000")
             if self._value("SELECT count(*) FROM sqlite_master") == 0:
                 self._db.executescript(_SCHEMA)
                 if self._key == "unit":
@@ -124,9 +127,12 @@ class SqliteFrontier:
     def unfinished(self) -> int:
         return self._pending
 
-    def records(self) -> int:
-        """Return the length in bytes of the record file at the last commit."""
-        return self._value("SELECT value FROM about WHERE key = 'records'") or 0
+    def records(self) -> dict[str, int]:
+        """Return the lengths of the crawl's files at the last commit."""
+        found: dict[str, int] = loads(
+            self._value("SELECT value FROM about WHERE key = 'records'") or "{}"
+        )
+        return found
 
     def statuses(
         self, units: Collection[str], lease: Lease, relevant: bool | None
@@ -192,7 +198,7 @@ class SqliteFrontier:
             server = heappop(self._resting)[1]
             self._db.execute("UPDATE server SET busy = 0 WHERE id = ?", (server,))
 
-    def finish(self, lease_id: int, outcome: str, records: int | None = None) -> bool:
+    def finish(self, lease_id: int, outcome: str, records: Mapping[str, int] | None = None) -> bool:
         lease = self.leases.pop(lease_id, None)
         if lease is None:
             return False
@@ -200,7 +206,7 @@ class SqliteFrontier:
             self._finish(lease, outcome, records)
         return True
 
-    def _finish(self, lease: Lease, outcome: str, records: int | None) -> None:
+    def _finish(self, lease: Lease, outcome: str, records: Mapping[str, int] | None) -> None:
         server, unit, since = self._held.pop(lease.id)
         self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, lease.id))
         self._pending -= 1
@@ -210,7 +216,9 @@ class SqliteFrontier:
         self._rest(server, since + self._delay)
         self._tally({("finished", outcome): 1, **lease.tally})
         if records is not None:
-            self._db.execute("INSERT OR REPLACE INTO about VALUES ('records', ?)", (records,))
+            self._db.execute(
+                "INSERT OR REPLACE INTO about VALUES ('records', ?)", (dumps(records),)
+            )
 
     def _rest(self, server: int, until: float) -> None:
         if self._delay:
@@ -266,16 +274,16 @@ class SqliteFrontier:
             name: self._status(na, nr)
             for name, (_, na, nr) in self._units({offer.unit for offer in offers}).items()
         }
-        seen = self._seen(offers)
+        keys = [fingerprint(offer.url) for offer in offers]
+        seen = self._seen(keys)
         heads: dict[int, tuple[int, int]] = {}
         new: dict[int, list[Any]] = {}
         dropped = 0
-        for offer in offers:
+        for offer, key in zip(offers, keys, strict=True):
             tier = self._tiers[offer.code][status_of[offer.unit]]
             if tier == DISCARD:
                 dropped += 1  # the status changed since the strategy was asked
                 continue
-            key = fingerprint(offer.url)
             server = servers[offer.server]
             known = seen.get(key)
             if known is None:
@@ -302,8 +310,7 @@ class SqliteFrontier:
         if dropped:
             self._tally({("dropped", SERVER_IRRELEVANT): dropped})
 
-    def _seen(self, offers: Sequence[Offer]) -> dict[int, _Known]:
-        keys = [fingerprint(offer.url) for offer in offers]
+    def _seen(self, keys: list[int]) -> dict[int, _Known]:
         rows = self._db.execute(
             "SELECT fingerprint, seq, tier, code, depth, outcome FROM url"
             " WHERE fingerprint IN (SELECT value FROM json_each(?))",

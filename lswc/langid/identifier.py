@@ -36,7 +36,7 @@ class Reading:
     """All that one parse of a page gives.
 
     ``robots`` are the tokens of META robots in lower case, ``text_length`` the characters
-    of visible text.
+    of visible text, ``text`` the text itself: that outside links, then that of links.
     """
 
     identification: Identification
@@ -44,6 +44,7 @@ class Reading:
     links: list[RawLink]
     robots: frozenset[str]
     text_length: int
+    text: str
 
 
 class Identifier:
@@ -81,7 +82,14 @@ class Identifier:
             for link in page.links
         ]
         length = len(page.content) + len(page.anchors)
-        return Reading(identification, page.title, links, page.robots, length)
+        return Reading(
+            identification,
+            page.title,
+            links,
+            page.robots,
+            length,
+            f"{page.content}\n{page.anchors}",
+        )
 
     def _identify(self, document: Document) -> tuple[Finding, str]:
         if self.method == "auto":

@@ -40,6 +40,7 @@ _NEVER_NESTED = frozenset(
 _LONG = 8_000
 _LONG_TAG = re.compile(rb"<[a-zA-Z/][^>]{%d}" % _LONG)
 _MANY_ATTRIBUTES = 4_000
+_MAX_BASE = 8_000  # every link is joined to it
 _ANY_TAG = re.compile(rb"</?[a-zA-Z][^>]*>?")
 _KEPT_TAG = re.compile(
     rb"</?(?:a|area|frame|iframe|link|meta|base|title|script|style)"
@@ -135,7 +136,7 @@ class _Reader:
             self._add(href, attributes.get("alt"), attributes.get("rel"))
 
     def _set_base(self, href: str | None) -> None:
-        if not self._has_base and href:
+        if not self._has_base and href and len(href) <= _MAX_BASE:
             self._has_base = True
             self._rebase(self._resolve(href))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from lswc.crawl import crawl_of
-from lswc.frontier.contract import Offer
+from lswc.frontier.contract import Found, Offer
 from lswc.page import Link, Page
 from lswc.record import Record
 from lswc.strategy import DISCARD, Facts, Status, encode, from_site_queue
@@ -43,8 +43,10 @@ class StrategyMiddleware(BaseSpiderMiddleware):
         tier = self._tiers[code][link.target_server]
         if tier == DISCARD:
             page.lease.tally["dropped", _reason(link)] += 1
+            page.lease.links.append(Found(link.url.href, link.anchor, None, _reason(link)))
             return None
         page.lease.tally["kept", f"tier {tier}"] += 1
+        page.lease.links.append(Found(link.url.href, link.anchor, tier, None))
         return Offer(
             link.url.href, link.url.server, link.unit, code, page.identified, page.lease.depth + 1
         )

@@ -21,8 +21,21 @@ if TYPE_CHECKING:
 
     from lswc.simulator.lookup import Lookup
 
-URL = np.dtype([("seq", "i4"), ("code", "i2"), ("tier", "i1"), ("inherited", "i1")])
-"""What the frontier knows of a URL; ``tier`` is UNSEEN, FINISHED or that of a pending one."""
+URL = np.dtype(
+    [
+        ("unit", "i4"),
+        ("fate", "i1"),
+        ("language", "i1"),
+        ("oracle", "i1"),
+        ("tier", "i1"),
+        ("seq", "i4"),
+        ("code", "i2"),
+        ("inherited", "i1"),
+        ("_", "i1"),
+    ]
+)
+"""A URL, in 16 bytes that one look into memory brings: what the trace says of it, then what the
+frontier knows; ``tier`` is UNSEEN, FINISHED or that of a pending URL."""
 
 UNSEEN, FINISHED = -1, -2
 
@@ -54,7 +67,7 @@ status = njit()(_status)
 
 
 class Web(NamedTuple):
-    """A trace's arrays; ``unit`` is what the strategy counts by, ``oracle`` of shape (n,).
+    """A trace's links; ``server`` by unit, ``site`` and ``tld`` by server.
 
     The URLs of unit u are ``members[member_starts[u]:member_starts[u + 1]]``; an empty
     ``members`` stands for 0, 1, 2, ...
@@ -64,13 +77,8 @@ class Web(NamedTuple):
     targets: NDArray[np.int32]
     anchors: NDArray[np.int8]
     server: NDArray[np.int32]
-    unit: NDArray[np.int32]
     site: NDArray[np.int32]
     tld: NDArray[np.bool_]
-    language: NDArray[np.int8]
-    fate: NDArray[np.int8]
-    distance: NDArray[np.int16]
-    oracle: NDArray[np.bool_]
     seeds: NDArray[np.int32]
     member_starts: NDArray[np.int64]
     members: NDArray[np.int32]
@@ -97,18 +105,16 @@ class Frontier(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What is written down. ``series`` of shape (rows, 5), the first five of COUNTS.
+    """What is written down. ``series`` of shape (rows, 5): the first five of COUNTS.
 
     ``by_distance`` of shape (2, MAX_DISTANCE + 1): pages by relevance and distance from the
-    latest relevant referrer. ``found`` of shape (levels,): relevant pages downloaded by distance
-    from the seeds. ``visits``: the URLs taken from the queue, in order (of length 0: not kept).
+    latest relevant referrer. ``visits``: the URLs taken from the queue, in order; may have no room.
     ``control``: pages so far, for a progress bar; stop if the second isn't 0.
     """
 
     series: NDArray[np.int64]
     every: int
     by_distance: NDArray[np.int64]
-    found: NDArray[np.int64]
     visits: NDArray[np.int32]
     server_seen: NDArray[np.bool_]
     control: NDArray[np.int64]
@@ -184,13 +190,13 @@ def _compact(f: Frontier) -> None:
 
 
 @njit(nogil=True)
-def _offer(web: Web, f: Frontier, ask: Lookup, url: int, code: int, inherited: int) -> None:
-    tier = ask.tier[code, f.status[web.unit[url]]]
+def _offer(f: Frontier, ask: Lookup, url: int, code: int, inherited: int) -> None:
+    tier = ask.tier[code, f.status[f.url[url].unit]]
     if tier == DISCARD:
         f.tally[DISCARDED] += 1
         return
     known = f.url[url].tier
-    waits = web.fate[url] != _NEVER
+    waits = f.url[url].fate != _NEVER
     if known == UNSEEN:
         f.tally[QUEUE] += 1
         f.url[url].seq = _new_seq(f, url) if waits else -1
@@ -228,7 +234,7 @@ def _ask_again(web: Web, f: Frontier, ask: Lookup, unit: int) -> None:
         tier = ask.tier[f.url[url].code, f.status[unit]]
         if tier == before:
             continue
-        if web.fate[url] != _NEVER:
+        if f.url[url].fate != _NEVER:
             _remove(f, before, f.url[url].seq)
             if tier != DISCARD:
                 _insert(f, tier, f.url[url].seq)
@@ -243,18 +249,28 @@ def _follow(web: Web, f: Frontier, ask: Lookup, page: int, effective: int) -> No
     """Offer a page's links, with the facts as they are after counting it."""
     w = ask.weights
     own = f.url[page].code
-    server = web.server[page]
+    unit = f.url[page].unit
+    server = web.server[unit]
+    language = f.url[page].language
     d = ask.next_distance[np.int64(effective == _TARGET), ask.distance[own]]
     of_page = (
         w.least
         + w.referrer * effective
         + w.distance * (d - 1)
-        + w.referrer_server * (f.status[web.unit[page]] - _UNDECIDED)
+        + w.referrer_server * (f.status[unit] - _UNDECIDED)
         + w.in_site * ask.in_site[own]
     )
-    for link in range(web.offsets[page], web.offsets[page + 1]):
+    begin, end = web.offsets[page], web.offsets[page + 1]
+    # Fetch all targets before deciding on the first: their places in memory have nothing in
+    # common, and so the processor waits for many of them at a time.
+    touched = 0
+    for link in range(begin, end):
+        touched += f.url[web.targets[link]].unit
+    if touched < 0:
+        return
+    for link in range(begin, end):
         url = web.targets[link]
-        there = web.server[url]
+        there = web.server[f.url[url].unit]
         if there == server:
             locality = _SAME_SERVER
         else:
@@ -264,22 +280,21 @@ def _follow(web: Web, f: Frontier, ask: Lookup, page: int, effective: int) -> No
             + w.locality * locality
             + w.tld * web.tld[there]
             + w.anchor * web.anchors[link]
-            + w.oracle * web.oracle[url]
+            + w.oracle * f.url[url].oracle
         )
-        _offer(web, f, ask, url, code, web.language[page])
+        _offer(f, ask, url, code, language)
 
 
 @njit(nogil=True)
 def _note(web: Web, f: Frontier, ask: Lookup, record: Record, page: int) -> None:
-    relevant = np.int64(web.language[page] == _TARGET)
+    relevant = np.int64(f.url[page].language == _TARGET)
+    server = web.server[f.url[page].unit]
     f.tally[PAGES] += 1
     f.tally[RELEVANT] += relevant
-    if not record.server_seen[web.server[page]]:
-        record.server_seen[web.server[page]] = True
+    if not record.server_seen[server]:
+        record.server_seen[server] = True
         f.tally[SERVERS] += 1
     record.by_distance[relevant, ask.distance[f.url[page].code]] += 1
-    if relevant and web.distance[page] >= 0:
-        record.found[web.distance[page]] += 1
 
 
 @njit(nogil=True)
@@ -287,7 +302,7 @@ def crawl(web: Web, f: Frontier, ask: Lookup, record: Record) -> int:
     """Crawl until only URLs never downloaded remain; return the number of rows of the series."""
     rows = 0
     for url in web.seeds:
-        _offer(web, f, ask, url, SEED, _TARGET)
+        _offer(f, ask, url, SEED, _TARGET)
     while record.control[1] == 0:
         tier = _best_tier(f)
         if tier < 0:
@@ -301,13 +316,13 @@ def crawl(web: Web, f: Frontier, ask: Lookup, record: Record) -> int:
             record.visits[f.tally[VISITS]] = url
         f.tally[VISITS] += 1
         inherited = f.url[url].inherited
-        if web.fate[url] == _REDIRECT:
+        if f.url[url].fate == _REDIRECT:
             for link in range(web.offsets[url], web.offsets[url + 1]):
-                _offer(web, f, ask, web.targets[link], f.url[url].code, inherited)
-        elif web.fate[url] == _PAGE:
-            effective = ask.effective[web.language[url], inherited]
+                _offer(f, ask, web.targets[link], f.url[url].code, inherited)
+        elif f.url[url].fate == _PAGE:
+            effective = ask.effective[f.url[url].language, inherited]
             _note(web, f, ask, record, url)
-            _count_page(web, f, ask, web.unit[url], effective == _TARGET)
+            _count_page(web, f, ask, f.url[url].unit, effective == _TARGET)
             _follow(web, f, ask, url, effective)
             f.tally[LARGEST] = max(f.tally[LARGEST], f.tally[QUEUE])
             if f.tally[PAGES] % record.every == 0:
@@ -320,9 +335,8 @@ def crawl(web: Web, f: Frontier, ask: Lookup, record: Record) -> int:
     return rows
 
 
-def frontier(urls: int, units: int, tiers: int, slots: int) -> Frontier:
-    """Return an empty frontier with room for ``slots`` sequence numbers."""
-    url = np.empty(urls, URL)
+def frontier(url: NDArray[Any], units: int, tiers: int, slots: int) -> Frontier:
+    """Return a frontier with room for ``slots`` sequence numbers, of URLs not yet seen."""
     url["tier"] = UNSEEN
     words = [max(1, -(-slots // 64**level)) for level in (1, 2, 3)]
     fine, middle, coarse = (np.zeros((tiers, w), np.int64) for w in words)
@@ -340,13 +354,12 @@ def frontier(urls: int, units: int, tiers: int, slots: int) -> Frontier:
     )
 
 
-def blank_record(pages: int, levels: int, servers: int, every: int, visits: int) -> Record:
+def blank_record(pages: int, servers: int, every: int, visits: int) -> Record:
     """Return an empty record of a crawl of at most ``pages`` pages."""
     return Record(
         np.zeros((pages // every + 2, 5), np.int64),
         every,
         np.zeros((2, MAX_DISTANCE + 1), np.int64),
-        np.zeros(levels, np.int64),
         np.empty(visits, np.int32),
         np.zeros(servers, np.bool_),
         np.zeros(2, np.int64),

@@ -10,7 +10,7 @@ import numpy as np
 from lswc.simulator import graph, kernel
 from lswc.simulator.lookup import lookup, uses
 from lswc.simulator.trace import Fate, TraceError
-from lswc.strategy import Anchor, PageLanguage, Unit
+from lswc.strategy import Anchor, Unit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,19 +66,14 @@ class Simulation:
     ) -> None:
         self.strategy = strategy
         self._trace = trace
-        self._web = _web(trace, strategy, oracle)
-        self._pages = int(np.count_nonzero(trace.fate == Fate.PAGE))
+        self._unit = _unit(trace, strategy)
+        self._oracle = oracle
+        _check_facts(trace, strategy)
         tried = int(np.count_nonzero(trace.fate != Fate.NEVER))
         self._slots = tried + tried // 8 + 1 if slots is None else slots
-        relevant = (trace.fate == Fate.PAGE) & (trace.language == PageLanguage.TARGET)
-        distance = trace.distance[relevant]
-        self._all_relevant = np.bincount(distance[distance >= 0], minlength=1)
+        pages = trace.pages
         self._record = kernel.blank_record(
-            self._pages,
-            len(self._all_relevant),
-            len(trace.site),
-            _every(self._pages),
-            tried if keep_visits else 0,
+            pages, len(trace.site), _every(pages), tried if keep_visits else 0
         )
 
     @property
@@ -92,22 +87,39 @@ class Simulation:
 
     def run(self) -> Result:
         """Crawl to the end."""
-        ask = lookup(self.strategy)
+        ask, web = lookup(self.strategy), _web(self._trace, self._unit)
         tiers = int(ask.tier.max()) + 1
-        units = len(self._web.member_starts) - 1
-        frontier = kernel.frontier(self._trace.urls, units, tiers, self._slots)
-        rows = kernel.crawl(self._web, frontier, ask, self._record)
+        frontier = kernel.frontier(self._urls(), len(web.server), tiers, self._slots)
+        rows = kernel.crawl(web, frontier, ask, self._record)
         tally = dict(zip(kernel.COUNTS, frontier.tally.tolist(), strict=True))
+        missed, everything = _missed(self._trace, frontier.url["tier"])
         return Result(
             self.strategy.name,
             self._record.series[:rows],
             self._record.by_distance,
-            self._all_relevant - self._record.found,
-            self._all_relevant,
+            missed,
+            everything,
             tally["discarded"],
             tally["dropped"],
             self._record.visits[: tally["visits"]],
         )
+
+    def _urls(self) -> NDArray[Any]:
+        url = np.zeros(self._trace.urls, kernel.URL)
+        url["unit"] = self._unit
+        url["fate"] = self._trace.fate
+        url["language"] = self._trace.language
+        if uses(self.strategy, "oracle"):
+            url["oracle"] = graph.oracle(self._trace) if self._oracle is None else self._oracle
+        return url
+
+
+def _missed(trace: Trace, tier: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return relevant pages not downloaded, and all, by distance from the seeds."""
+    relevant = trace.relevant & (trace.distance >= 0)
+    everything = np.bincount(trace.distance[relevant], minlength=1)
+    relevant &= tier != kernel.FINISHED
+    return np.bincount(trace.distance[relevant], minlength=len(everything)), everything
 
 
 def _every(pages: int) -> int:
@@ -120,48 +132,48 @@ def _every(pages: int) -> int:
     return step
 
 
-def _web(trace: Trace, strategy: Strategy, oracle: NDArray[np.bool_] | None) -> kernel.Web:
-    unit = (
-        trace.server
-        if strategy.unit is Unit.SERVER
-        else _needed(trace.directory, strategy, "directory")
-    )
-    tld, anchors = trace.tld, trace.anchors
+def _unit(trace: Trace, strategy: Strategy) -> NDArray[np.int32]:
+    if strategy.unit is Unit.SERVER:
+        return trace.server
+    return _needed(trace.directory, strategy, "directory")
+
+
+def _check_facts(trace: Trace, strategy: Strategy) -> None:
     if uses(strategy, "tld"):
-        _needed(tld, strategy, "tld")
+        _needed(trace.tld, strategy, "tld")
         if not trace.about.tlds:
             raise TraceError(
-                f"{strategy.name} needs top-level domains of the language; the trace names none"
+                f"strategy {strategy.name} needs the language's top-level domains, "
+                "and the trace names none"
             )
     if uses(strategy, "anchor"):
-        _needed(anchors, strategy, "anchors")
-    if uses(strategy, "oracle"):
-        oracle = graph.oracle(trace) if oracle is None else oracle
-    else:
-        oracle = np.zeros(trace.urls, np.bool_)
-    starts, members = _members(unit)
-    return kernel.Web(
-        trace.offsets,
-        trace.targets,
-        np.full(len(trace.targets), Anchor.NONE, np.int8) if anchors is None else anchors,
-        trace.server,
-        unit,
-        trace.site,
-        np.zeros(len(trace.site), np.bool_) if tld is None else tld,
-        trace.language,
-        trace.fate,
-        trace.distance,
-        oracle,
-        trace.seeds,
-        starts,
-        members,
-    )
+        _needed(trace.anchors, strategy, "anchors")
 
 
 def _needed(column: NDArray[Any] | None, strategy: Strategy, name: str) -> NDArray[Any]:
     if column is None:
         raise TraceError(f"strategy {strategy.name} needs the column {name}, which the trace lacks")
     return column
+
+
+def _web(trace: Trace, unit: NDArray[np.int32]) -> kernel.Web:
+    server = np.zeros(int(unit.max()) + 1, np.int32)
+    server[unit] = trace.server
+    if not np.array_equal(server[unit], trace.server):
+        raise TraceError("a directory of the trace has URLs on several servers")
+    m, anchors, tld = len(trace.targets), trace.anchors, trace.tld
+    starts, members = _members(unit)
+    return kernel.Web(
+        trace.offsets,
+        trace.targets,
+        np.full(m, Anchor.NONE, np.int8) if anchors is None else anchors,
+        server,
+        trace.site,
+        np.zeros(len(trace.site), np.bool_) if tld is None else tld,
+        trace.seeds,
+        starts,
+        members,
+    )
 
 
 def _members(unit: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

@@ -93,9 +93,27 @@ _SHARES = [*thai2004.TLDS.items(), ("other", 1 - sum(thai2004.TLDS.values()))]
 _TH = TLDS.index("th")
 _NO_PAGES = (OF_THAI_SERVER, OF_OTHER_SERVER)
 
-_ANCHORS = ((0.309, 0.1683), (0.0394, 0.0410))
-"""Chance of a Thai anchor on a Thai page or another (first index), to a Thai page or another:
-what the links to Thai pages and the shares of Somboonviwat 2006, Table 5, come to."""
+
+def _anchors() -> NDArray[np.float64]:
+    """Return the chance of a Thai anchor by source (row) and target: a Thai page or another.
+
+    Shares of links with Thai anchors, and of those to Thai pages, as in Somboonviwat 2006, Table 5.
+    """
+    to_thai = _shares_to_thai()
+    chances = []
+    for row, source in enumerate(("Thai page", "non-Thai page")):
+        share = thai2004.THAI_ANCHORS[source]
+        hit = thai2004.ANCHOR_SHARES[source, "Thai anchor"]
+        chances.append((share * hit / to_thai[row], share * (1 - hit) / (1 - to_thai[row])))
+    return np.array(chances)
+
+
+def _shares_to_thai() -> tuple[float, float]:
+    """Return the share of the links between pages that lead to Thai ones, from Thai and others."""
+    counts = np.zeros((2, 2))
+    for (source, target), (number, _) in thai2004.PAGE_LINKS.items():
+        counts[int(source != "Thai page"), int(target != "Thai page")] += number
+    return float(counts[0, 0] / counts[0].sum()), float(counts[1, 0] / counts[1].sum())
 
 
 @dataclass(frozen=True)
@@ -430,7 +448,7 @@ def _task(
         np.array(rates),
         outside,
         (unknown, round(sum(n for k, n in numbers.items() if k.target == OF_NO_SERVER))),
-        np.array(_ANCHORS),
+        _anchors(),
         thai2004.REDIRECTS * scale / np.count_nonzero(p.kind >= OF_THAI_SERVER),
         round(sum(numbers.values()) * 1.02 + thai2004.REDIRECTS * scale + 1000),
     )
@@ -445,7 +463,7 @@ def _web(random: Generator, scale: float, v: _Servers, a: Assumptions) -> Synthe
     del task, weight, own
     late = _late_links(random, scale, s, p, server, offsets, targets, done, a)
     offsets, targets, anchors = weave.merge(
-        random, offsets, targets, anchors, late[0], late[1], _ANCHORS[1][0]
+        random, offsets, targets, anchors, late[0], late[1], _anchors()[1, 0]
     )
     return _finished(random, scale, v, s, p, server, offsets, targets, anchors, redirects)
 

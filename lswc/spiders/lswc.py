@@ -12,6 +12,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 
 from lswc.crawl import Crawl
 from lswc.errors import ConfigError
+from lswc.frontier.contract import Found
 from lswc.page import Link, Page
 from lswc.scheduler import LEASE, scheduler_of
 from lswc.strategy import Locality, Unit, effective_language
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from lswc.frontier.contract import Lease
-    from lswc.langid import Reading
+    from lswc.langid import RawLink, Reading
     from lswc.urls import Url
 
 _HTML = ("text/html", "application/xhtml+xml")
@@ -85,12 +86,16 @@ class LswcSpider(Spider):
         for raw in reading.links:
             url = self.crawl.scope.check(raw.url, page.lease.depth + 1)
             if isinstance(url, str):
-                page.lease.tally["dropped", url] += 1
+                self._drop(page, raw, raw.url, url)
             elif raw.nofollow or "nofollow" in reading.robots:
-                page.lease.tally["dropped", "nofollow"] += 1
+                self._drop(page, raw, url.href, "nofollow")
             elif url.href != page.lease.url:
                 where = _locality(url, page.lease.server, here)
                 page.links.append(Link(url, self.unit(url), where, raw.anchor_text))
+
+    def _drop(self, page: Page, raw: RawLink, url: str, reason: str) -> None:
+        page.lease.tally["dropped", reason] += 1
+        page.lease.links.append(Found(url, raw.anchor, None, reason))
 
     def unit(self, url: Url) -> str:
         """Return what the strategy counts a URL's page for: its server or its directory."""

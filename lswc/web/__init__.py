@@ -11,10 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.web import demo
-from lswc.web.folder import WebError, open_web
+from lswc.web.contract import WebError
+from lswc.web.folder import FolderWeb
+from lswc.web.warc import WarcWeb, is_warc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from lswc.web.contract import Web
 
 __all__ = ["TruthPage", "WebError", "from_settings", "open_web", "prepare", "truth"]
 
@@ -45,6 +49,19 @@ def prepare(setting: str, crawls: Path) -> Path | None:
     folder = demo.prepare(crawls / "demo-web") if setting == "demo" else Path(setting)
     open_web(folder)
     return folder
+
+
+def open_web(web: Path) -> Web:
+    """Open a folder of host folders, a WARC file or a folder of WARC files.
+
+    Raises WebError if it is none of these.
+    """
+    if web.is_file() and is_warc(web):
+        return WarcWeb([web])
+    if not web.is_dir():
+        raise WebError(f"LSWC_WEB: no such folder or WARC file: {web}")
+    warcs = sorted(filter(is_warc, web.iterdir()))
+    return WarcWeb(warcs) if warcs else FolderWeb(web)
 
 
 def from_settings(settings: Mapping[str, object]) -> Path | None:

@@ -7,7 +7,6 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING
 
 from lswc.web.graph import MOVED_HOSTS, NO_LANGUAGE, SEEDS, Graph
@@ -45,10 +44,9 @@ def prepare(folder: Path, seed: int = 1) -> Path:
 
 def generate(folder: Path, seed: int = 1) -> None:
     """Write the demo web: its hosts, ``web.json``, ``truth.jsonl`` and ``seeds-<lang>.txt``."""
-    random = Random(seed)  # noqa: S311 - not for secrets
-    graph = Graph(random)
+    graph = Graph(seed)
     for page in graph.pages:
-        _write(folder / page.host.name / _file(page.path), render(page, random))
+        _write(folder / page.host.name / _file(page.path), render(page, graph.random))
     for site in graph.sites.values():
         _write_site(folder / site.host.name, site)
     for name in MOVED_HOSTS:

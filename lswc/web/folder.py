@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import cache
 from mimetypes import MimeTypes
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote_to_bytes
 
-from lswc.errors import ConfigError
 from lswc.urls import parse
 from lswc.web import calendar
+from lswc.web.contract import Answer, WebError
 from lswc.web.rules import HostRules, read_rules
 
 if TYPE_CHECKING:
@@ -21,30 +20,6 @@ if TYPE_CHECKING:
 
 INDEXES = ("index.html", "index.htm")
 DYNAMIC = {".php", ".asp", ".aspx", ".jsp", ".cgi", ".shtml", ".phtml", ".cfm", ".pl"}
-
-
-class WebError(ConfigError):
-    """``LSWC_WEB`` names no web that can be served."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """An HTTP response: the body is bytes, or a file to stream."""
-
-    status: int
-    headers: tuple[tuple[str, str], ...] = ()
-    body: bytes | Path = b""
-    delay: float = 0.0
-
-
-class Web(Protocol):
-    """What the server serves and the resolver resolves."""
-
-    def knows(self, server: str) -> bool:
-        """Tell whether the server (host, with its port if that isn't the default) is held."""
-
-    def answer(self, server: str, target: str) -> Answer:
-        """Answer a GET of ``target`` (path and query, percent-encoded) at a known server."""
 
 
 class FolderWeb:
@@ -84,13 +59,6 @@ class FolderWeb:
             return server
         host = server.rpartition(":")[0] if server.rpartition(":")[2].isdecimal() else server
         return host if host in self._hosts else None
-
-
-def open_web(folder: Path) -> Web:
-    """Open a folder of host folders. Raises WebError if it holds no web."""
-    if not folder.is_dir():
-        raise WebError(f"LSWC_WEB: no such folder: {folder}")
-    return FolderWeb(folder)
 
 
 def _host_folders(folder: Path) -> Iterator[tuple[str, Path]]:

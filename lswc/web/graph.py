@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
+from random import Random
 from typing import TYPE_CHECKING
 
 from lswc.web.hosts import Host, read_table
@@ -11,7 +12,6 @@ from lswc.web.words import VOCABULARIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from random import Random
 
 NO_LANGUAGE = "zxx"  # ISO 639-2: no linguistic content
 SECTIONS = "news travel culture people articles archive library photos food music sport history"
@@ -92,10 +92,13 @@ class Site:
 
 
 class Graph:
-    """Builds the demo web's sites and links from one source of chance."""
+    """The demo web's sites and links, the same for the same seed.
 
-    def __init__(self, random: Random) -> None:
-        self._random = random
+    ``random`` is the source of all chance in them, and of what is left to chance in the HTML.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)  # noqa: S311 - not for secrets
         self.sites = {host.name: self._site(host) for host in read_table()}
         open_sites = [s for s in self.sites.values() if "island" not in s.host.features]
         self._pool: dict[str, list[Page]] = {name: [] for name in VOCABULARIES}
@@ -172,7 +175,7 @@ class Graph:
 
     def _page(self, host: Host, path: str, language: str) -> Page:
         site = host.name.split(".")[1].partition("-")[0].capitalize()
-        topic = VOCABULARIES[language].pick("topic", self._random)
+        topic = VOCABULARIES[language].pick("topic", self.random)
         return Page(host, path, language, f"{topic} - {site}")
 
     def _link_inside(self, site: Site) -> None:
@@ -189,8 +192,8 @@ class Graph:
                 self._link(following, page, VOCABULARIES[following.language].previous)
             for page in section[1:]:
                 self._link(page, index)
-                self._link(page, self._random.choice(section))
-                self._link(page, self._random.choice(site.pages))
+                self._link(page, self.random.choice(section))
+                self._link(page, self.random.choice(site.pages))
 
     # Links between hosts
 
@@ -198,18 +201,18 @@ class Graph:
         hub = "hub" in site.host.features
         indexes = [site.front, *(section[0] for section in site.sections if section)]
         for page in site.pages:
-            count = self._random.choice((0, 0, 0, 1, 1, 2))
+            count = self.random.choice((0, 0, 0, 1, 1, 2))
             if hub:
                 count = 9 if page in indexes else count + 1
             for _ in range(count):
                 target = self._elsewhere(page)
-                self._link(page, target, nofollow=self._random.random() < 0.03)
+                self._link(page, target, nofollow=self.random.random() < 0.03)
 
     def _elsewhere(self, page: Page) -> Page:
         shares = AFFINITY[page.language]
-        (language,) = self._random.choices(list(shares), list(shares.values()))
-        pool = self._fronts if self._random.random() < 0.75 else self._pool
-        target = self._random.choice(pool[language])
+        (language,) = self.random.choices(list(shares), list(shares.values()))
+        pool = self._fronts if self.random.random() < 0.75 else self._pool
+        target = self.random.choice(pool[language])
         return target if target.host != page.host else self._elsewhere(page)
 
     def _introduce(self, sites: list[Site]) -> None:
@@ -217,9 +220,9 @@ class Graph:
         hubs = [site for site in sites if "hub" in site.host.features]
         for site in sites:
             near = [hub for hub in hubs if hub.host.languages[0] == site.host.languages[0]]
-            for hub in (self._random.choice(near), self._random.choice(hubs)):
+            for hub in (self.random.choice(near), self.random.choice(hubs)):
                 if hub is not site:
-                    self._link(self._random.choice(hub.sections)[0], site.front)
+                    self._link(self.random.choice(hub.sections)[0], site.front)
         for hub in hubs:
             if hub.host.languages == ("th",):
                 for name in reversed(GREAT.split()):
@@ -237,10 +240,10 @@ class Graph:
         ]
         for number, island in enumerate(islands):
             length = number % 4 + 1
-            sites = self._random.sample(foreign, length)
+            sites = self.random.sample(foreign, length)
             if number >= 4:
                 sites = sites[:1] * length
-            page = self._random.choice(entrances)
+            page = self.random.choice(entrances)
             for step, site in enumerate(sites):
                 following = self._page(
                     site.host, f"/column/{number}-{step}.html", site.host.languages[0]
@@ -260,8 +263,8 @@ class Graph:
         nofollow: bool = False,
         first: bool = False,
     ) -> None:
-        own = VOCABULARIES[page.language].pick("links", self._random)
-        text = text or (target.title if self._random.random() < 0.7 else own)
+        own = VOCABULARIES[page.language].pick("links", self.random)
+        text = text or (target.title if self.random.random() < 0.7 else own)
         link = Link(self._href(page, target), text, target, nofollow)
         page.links.insert(0 if first else len(page.links), link)
 
@@ -272,7 +275,7 @@ class Graph:
         folder, name = target.path.rpartition("/")[::2]
         if "base" in page.host.features:
             return target.path[1:] or target.url
-        form = self._random.random()
+        form = self.random.random()
         if form < 0.35 and name and folder == page.path.rpartition("/")[0]:
             return name
         if form < 0.1 and folder and not name:
@@ -295,16 +298,16 @@ class Graph:
 
     def _redirects(self) -> None:
         pages = [page for page in self.pages if page.links]
-        for number, page in enumerate(self._random.sample(pages, 60)):
+        for number, page in enumerate(self.random.sample(pages, 60)):
             site = self.sites[page.host.name]
-            near = self._random.choice([site.front, *site.sections[0]])
+            near = self.random.choice([site.front, *site.sections[0]])
             target = self._elsewhere(page) if number % 3 == 0 else near
             path = f"/moved/{number}.html"
-            site.redirects[path] = (self._random.choice((301, 302, 307)), target.url)
+            site.redirects[path] = (self.random.choice((301, 302, 307)), target.url)
             page.links.append(Link(f"http://{page.host.name}{path}", target.title, target))
         for old, new in MOVED_HOSTS.items():
             target = self.sites[new].front
-            for page in self._random.sample(pages, 3):
+            for page in self.random.sample(pages, 3):
                 page.links.append(Link(f"http://{old}/", target.title, target))
         loop = self.sites["www.worldportal-demo.net"]
         loop.redirects |= {"/loop/a": (302, "/loop/b"), "/loop/b": (302, "/loop/a")}
@@ -313,8 +316,8 @@ class Graph:
     def _dead_links(self) -> None:
         dead = DEAD_HOSTS.split()
         pages = [page for page in self.pages if page.links]
-        for number, page in enumerate(self._random.sample(pages, 100)):
-            text = VOCABULARIES[page.language].pick("links", self._random)
+        for number, page in enumerate(self.random.sample(pages, 100)):
+            text = VOCABULARIES[page.language].pick("links", self.random)
             host = page.host.name if number % 10 else dead[number // 10 % len(dead)]
             page.links.append(Link(f"http://{host}/missing/{number}.html", text))
 

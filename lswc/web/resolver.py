@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from scrapy.resolver import CachingHostnameResolver, HostResolution
-from twisted.internet.address import IPv4Address
+from scrapy.utils.datatypes import LocalCache
+from twisted.internet.address import IPv4Address, IPv6Address
 from typing_extensions import override
 
+from lswc.safety.address import Networks
 from lswc.urls import parse
 from lswc.web import from_settings, open_web
 from lswc.web.server import listen
@@ -20,30 +23,44 @@ if TYPE_CHECKING:
     from twisted.internet.base import ReactorBase
     from twisted.internet.interfaces import IAddress
 
-    from lswc.web.folder import Web
+    from lswc.web.contract import Web
 
 
 class Resolver(CachingHostnameResolver):
     """For Scrapy's ``TWISTED_DNS_RESOLVER``.
 
-    With ``LSWC_WEB`` empty it is Scrapy's caching resolver. Otherwise it serves that web on a
+    With ``LSWC_WEB`` empty it is Scrapy's caching resolver, but passes on only the addresses and
+    ports that may be connected to. Twisted connects to what it passes, so no second lookup can
+    say otherwise; addresses written in the URL come here too. Otherwise it serves that web on a
     free port of 127.0.0.1 while the reactor runs, and resolves the web's host names, whatever
     their port, to that port: an address carries a port, and Twisted connects to it. So URLs,
     Host headers, download slots and robots.txt stay as they are. Every other name, and every
     address written as a name, fails as a name that doesn't exist.
     """
 
+    refusals: LocalCache[tuple[str, int], str]
+    """Why names and ports were refused, the latest of them."""
+
     def __init__(self, reactor: ReactorBase, cache_size: int, web: Web | None = None) -> None:
         super().__init__(reactor, cache_size)
+        self.refusals = LocalCache(10_000)
+        self._networks = Networks()
         self._web = web
         self._port = 0
 
     @override
     @classmethod
     def from_crawler(cls, crawler: Crawler, reactor: ReactorBase) -> Self:
-        """Build it from the settings. Raises WebError if ``LSWC_WEB`` holds no web."""
+        """Build it from the settings.
+
+        Raises ConfigError for a wrong one, WebError if ``LSWC_WEB`` holds no web.
+        """
         folder = from_settings(crawler.settings)
         resolver = super().from_crawler(crawler, reactor)
+        resolver._networks = Networks.of(
+            crawler.settings.getlist("LSWC_ALLOWED_NETWORKS"),
+            crawler.settings.getlist("LSWC_ALLOWED_PORTS"),
+        )
         resolver._web = open_web(folder) if folder else None
         return resolver
 
@@ -63,8 +80,9 @@ class Resolver(CachingHostnameResolver):
         transportSemantics: str = "TCP",
     ) -> Any:
         if self._web is None:
+            receiver = self._filtered(resolutionReceiver, hostName, portNumber)
             return super().resolveHostName(
-                resolutionReceiver, hostName, portNumber, addressTypes, transportSemantics
+                receiver, hostName, portNumber, addressTypes, transportSemantics
             )
         resolution = HostResolution(hostName)
         resolutionReceiver.resolutionBegan(resolution)
@@ -72,6 +90,27 @@ class Resolver(CachingHostnameResolver):
             resolutionReceiver.addressResolved(IPv4Address("TCP", "127.0.0.1", self._port))
         resolutionReceiver.resolutionComplete()
         return resolution
+
+    def _filtered(self, receiver: Any, name: str, port: int) -> Any:
+        """Return a receiver that passes on only the addresses that may be connected to."""
+
+        def resolved(address: IAddress) -> None:
+            if self.refusal(name, address, port) is None:
+                receiver.addressResolved(address)
+
+        return SimpleNamespace(
+            resolutionBegan=receiver.resolutionBegan,
+            addressResolved=resolved,
+            resolutionComplete=receiver.resolutionComplete,
+        )
+
+    def refusal(self, name: str, address: IAddress, port: int) -> str | None:
+        """Return why an address mustn't be connected to, None if it may be; remember why."""
+        host = address.host if isinstance(address, IPv4Address | IPv6Address) else ""
+        reason = self._networks.refusal(host, port)
+        if reason is not None:
+            self.refusals[name, port] = reason
+        return reason
 
     @staticmethod
     def _knows(web: Web, name: str, port: int) -> bool:

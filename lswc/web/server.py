@@ -17,14 +17,14 @@ from typing_extensions import override
 
 from lswc.urls import parse
 from lswc.web.certificate import ServerContext
-from lswc.web.folder import Answer
+from lswc.web.contract import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
 
     from twisted.internet.interfaces import IAddress
 
-    from lswc.web.folder import Web
+    from lswc.web.contract import Web
 
 TLS_HANDSHAKE = 0x16  # the first byte of a ClientHello (RFC 8446 §5.1); no HTTP method has it
 
@@ -118,7 +118,7 @@ class PageRequest(http.Request):
     @override
     def process(self) -> None:
         if self.method not in (b"GET", b"HEAD"):
-            self._refuse(405, [("Allow", "GET, HEAD")])
+            self._refuse(405, ("Allow", "GET, HEAD"))
             return
         server, target = self._asked()
         web = self.channel.factory.web
@@ -151,8 +151,9 @@ class PageRequest(http.Request):
         url = parse(f"http://{hosts[0]}/")
         return (url.server.removesuffix(":443") if url else None), target
 
-    def _refuse(self, status: int, headers: Iterable[tuple[str, str]] = ()) -> None:
-        self._send(Answer(status, tuple(headers)))
+    def _refuse(self, status: int, *headers: tuple[str, str]) -> None:
+        plain = ("Content-Type", "text/plain")
+        self._send(Answer(status, (plain, *headers), http.RESPONSES[status] + b"\n"))
 
     def _send(self, answer: Answer) -> None:
         file: BinaryIO | None = None
@@ -162,16 +163,14 @@ class PageRequest(http.Request):
             except OSError:
                 answer = Answer(403)
         self.setResponseCode(answer.status)
-        self.setHeader("Date", http.datetimeToString())
         for name, value in answer.headers:
-            self.responseHeaders.addRawHeader(name, value.encode("utf-8"))
+            self.responseHeaders.addRawHeader(*_raw(name, value))
+        if not self.responseHeaders.hasHeader("Date"):
+            self.setHeader("Date", http.datetimeToString())
         if file is not None:
             self._stream(file)
             return
         body = answer.body if isinstance(answer.body, bytes) else b""
-        if not body and answer.status != 200:
-            body = http.RESPONSES.get(answer.status, b"") + b"\n"
-            self.responseHeaders.setRawHeaders("Content-Type", ["text/plain"])
         self.setHeader("Content-Length", str(len(body)))
         self.write(body)
         self.finish()
@@ -191,3 +190,7 @@ class PageRequest(http.Request):
         file.close()
         if not isinstance(result, Failure):  # the client may have gone
             self.finish()
+
+
+def _raw(*texts: str) -> Iterator[bytes]:
+    return (text.encode("utf-8", "surrogateescape") for text in texts)

@@ -204,10 +204,10 @@ def test_a_lease_carries_what_was_offered(frontier: Open) -> None:
 
 def test_the_record_files_length_is_kept(frontier: Open) -> None:
     f = frontier()
-    assert f.records() == 0
+    assert f.records() == {}
     f.offer([offer("http://a/1")])
     lease = f.lease(0)
     assert lease is not None
-    f.finish(lease.id, "html", records=1234)
+    f.finish(lease.id, "html", records={"pages.jsonl": 1234})
     f.close()
-    assert frontier().records() == 1234
+    assert frontier().records() == {"pages.jsonl": 1234}

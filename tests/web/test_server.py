@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    Serve = Callable[[Path], AbstractContextManager[int]]
 
 ROOT = Path(__file__).parents[2]
 HOST = "www.example.co.th"
@@ -66,14 +69,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def port(folder: Path) -> Iterator[int]:
-    command = [sys.executable, "-W", "error", "-m", "lswc.web", str(folder), "--port", "0"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        found = re.search(r":(\d+)/", server.stdout.readline())
-        assert found
-        yield int(found[1])
-        server.terminate()
+def port(serve: Serve, folder: Path) -> Iterator[int]:
+    with serve(folder) as port:
+        yield port
 
 
 def get(
@@ -316,4 +314,4 @@ def test_no_web_is_one_clear_error_before_anything_is_fetched(tmp_path: Path, we
     (tmp_path / "empty").mkdir()
     items, log = crawl(web, tmp_path, [f"http://{HOST}/"])
     assert not items
-    assert log.splitlines()[-1].startswith("lswc.web.folder.WebError: LSWC_WEB: ")
+    assert log.splitlines()[-1].startswith("lswc.web.contract.WebError: LSWC_WEB: ")

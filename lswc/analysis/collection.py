@@ -1,0 +1,178 @@
+"""What is analysed: a trace, or the folder of a crawl, whose links aren't known."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Self
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lswc.errors import ConfigError
+from lswc.languages import LanguageError, language
+from lswc.simulator.trace import About, Trace
+from lswc.urls import parse, site, tld
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+MEMORY = "3GB"
+"""What DuckDB may hold in memory before it goes to disk."""
+
+RECORDS = "pages.jsonl"
+"""Name of the record file in a crawl folder."""
+
+_BATCH = 100_000
+_COLUMNS = pa.schema(
+    [
+        ("id", pa.int64()),
+        ("url", pa.string()),
+        ("server", pa.int32()),
+        ("site", pa.int32()),
+        ("tld", pa.string()),
+        ("language", pa.string()),
+        ("status", pa.int16()),
+        ("page", pa.bool_()),
+        ("distance", pa.int16()),
+        ("encoding", pa.string()),
+        ("address", pa.string()),
+    ]
+)
+
+
+_OPTIONAL = ("url", "tld", "encoding", "address")
+
+
+class AnalysisError(ConfigError):
+    """The data can't be analysed as asked; the message says what is missing or wrong."""
+
+
+@dataclass(frozen=True)
+class Collection:
+    """What a crawl collected: a view ``urls`` in ``db``, with one row per URL.
+
+    Its columns are those of a trace's ``urls.parquet`` (docs/trace.md), ``address``, the IP
+    address of the server, and ``id``, the row number; ``columns`` names those that are there, the
+    others are null. ``trace`` has the links; it is None for a
+    crawl folder, where ``distance`` is the number of links that the crawl walked to the page.
+    """
+
+    name: str
+    about: About
+    db: duckdb.DuckDBPyConnection
+    columns: frozenset[str]
+    trace: Trace | None
+
+    @classmethod
+    def read(cls, folder: Path, lang: str = "") -> Self:
+        """Read a trace, or a crawl folder of the language ``lang`` ("": its summary says).
+
+        Raises AnalysisError, or TraceError for a trace that is torn, incomplete or empty.
+        """
+        if (folder / "trace.json").exists():
+            return cls._of_trace(folder)
+        if (folder / RECORDS).exists():
+            return cls._of_crawl(folder, lang)
+        raise AnalysisError(
+            f"{folder} is neither a trace (no trace.json) nor a crawl folder (no {RECORDS})"
+        )
+
+    @classmethod
+    def _of_trace(cls, folder: Path) -> Self:
+        trace = Trace.read(folder)
+        path = folder / "urls.parquet"
+        db = connect()
+        present = frozenset(pq.read_schema(path).names)
+        lacking = [f"NULL::VARCHAR AS {name}" for name in _OPTIONAL if name not in present]
+        urls = db.read_parquet(str(path), file_row_number=True)
+        urls.project(", ".join(["*", "file_row_number AS id", *lacking])).create_view("urls")
+        return cls(folder.name, trace.about, db, present, trace)
+
+    @classmethod
+    def _of_crawl(cls, folder: Path, lang: str) -> Self:
+        target = _target(folder, lang)
+        db = connect()
+        db.register("batch", _COLUMNS.empty_table())
+        db.execute("CREATE TEMP TABLE urls AS FROM batch")
+        for batch in _batches(folder / RECORDS):
+            db.register("batch", batch)
+            db.execute("INSERT INTO urls FROM batch")
+        db.unregister("batch")
+        return cls(folder.name, target, db, frozenset(_COLUMNS.names), None)
+
+    @property
+    def language(self) -> str:
+        """The target language's English name."""
+        try:
+            return language(self.about.language).name
+        except LanguageError:
+            return self.about.language
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query, in which ``$target`` is the target language's code."""
+        parameters = {"target": self.about.language} if "$target" in query else {}
+        return self.db.execute(query, parameters).fetchall()
+
+
+def connect() -> duckdb.DuckDBPyConnection:
+    """Return a database in memory that goes to disk above MEMORY and never to the network."""
+    db = duckdb.connect(config={"memory_limit": MEMORY, "autoinstall_known_extensions": "false"})
+    db.execute("SET preserve_insertion_order = false")
+    return db
+
+
+def _target(folder: Path, lang: str) -> About:
+    if not lang:
+        try:
+            lang = str(json.loads((folder / "summary.json").read_text("utf-8"))["language"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise AnalysisError(
+                f"{folder} has no readable summary.json to say its language: give --lang"
+            ) from error
+    known = language(lang)
+    return About(known.code, known.tlds, f"crawl {folder.name}")
+
+
+def _batches(path: Path) -> Iterator[pa.Table]:
+    """Yield the records of a crawl as tables of _COLUMNS; what is no record is left out."""
+    servers: dict[str, int] = {}
+    sites: dict[str, int] = {}
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        rows = (row for line in lines for row in _row(line, servers, sites))
+        numbered = ({"id": number, **row} for number, row in enumerate(rows))
+        while batch := list(islice(numbered, _BATCH)):
+            yield pa.Table.from_pylist(batch, _COLUMNS)
+
+
+def _row(line: str, servers: dict[str, int], sites: dict[str, int]) -> Iterable[dict[str, Any]]:
+    try:
+        record = json.loads(line)
+        url = parse(record["url"])
+        if url is None:
+            return ()
+        status, depth = int(record.get("status", 200)), int(record.get("depth", -1))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return ()  # a torn line: the crawl still runs, or was killed
+    return (
+        {
+            "url": url.href,
+            "server": servers.setdefault(url.server, len(servers)),
+            "site": sites.setdefault(site(url.hostname), len(sites)),
+            "tld": tld(url.hostname),
+            "language": _text(record.get("language")),
+            "status": min(max(status, 0), 999),
+            "page": True,
+            "distance": min(max(depth, -1), 32767),
+            "encoding": _text(record.get("encoding")),
+            "address": _text(record.get("address")),
+        },
+    )
+
+
+def _text(value: object) -> str | None:
+    # A lone surrogate in a hostile line has no UTF-8 form.
+    return value.encode(errors="replace").decode() if isinstance(value, str) else None

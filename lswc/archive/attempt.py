@@ -1,0 +1,45 @@
+"""One try to download a URL, as the crawl log and the archive know it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+ATTEMPTS = "lswc_attempts"
+"""Key in ``request.meta`` of the list that takes the attempts to download the request."""
+
+
+@dataclass(slots=True)
+class Exchange:
+    """The bytes of a request and its response as they were on the wire.
+
+    ``head`` is the response's status line and headers, the empty line included; ``body`` comes
+    in pieces, chunked if the server chunked it.
+    """
+
+    request: bytes = b""
+    head: bytearray = field(default_factory=bytearray)
+    body: list[bytes] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Attempt:
+    """A request that was sent, or that failed on its way.
+
+    ``time`` (UTC) is when it began; ``status`` 0 without a response; ``size`` that of the body
+    in bytes, still compressed; ``mime`` the media type that the server said, without
+    parameters; ``error`` the name of what failed. ``exchange`` is None if nothing is archived
+    or nothing came.
+    """
+
+    url: str
+    time: datetime
+    status: int = 0
+    mime: str = ""
+    size: int = 0
+    ip: str = ""
+    error: str | None = None
+    exchange: Exchange | None = None

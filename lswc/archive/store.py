@@ -1,0 +1,227 @@
+"""All that a crawl writes into its folder for a URL, in the order that makes it safe."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import scrapy
+
+from lswc import __version__
+from lswc import settings as defaults
+from lswc.archive.attempt import Attempt
+from lswc.archive.files import Appended, ArchiveError, cut
+from lswc.archive.log import Log
+from lswc.archive.warc import WarcWriter
+from lswc.crawl import PAGES
+from lswc.strategy import PageLanguage, distance_of
+from lswc.urls import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from scrapy.settings import BaseSettings
+
+    from lswc.crawl import Crawl
+    from lswc.frontier.contract import Lease
+    from lswc.record import Record
+
+SETTINGS = "settings.json"
+"""Name of the file in the crawl folder with what the crawl was run with."""
+
+HELD = 16_000_000
+"""Bytes of robots.txt files kept until a page of their server is archived."""
+
+
+class Archive:
+    """Record, WARC, index and log of a crawl: one call a URL, before the frontier commits it.
+
+    ``committed`` has the lengths of the files at the frontier's last commit, by their paths
+    in the crawl folder: what a killed crawl wrote beyond is cut, so that every finished URL is
+    in every file exactly once. Raises ArchiveError.
+    """
+
+    def __init__(self, crawl: Crawl, settings: BaseSettings, committed: Mapping[str, int]) -> None:
+        self._crawl = crawl
+        self._folder = crawl.folder
+        self._robots: OrderedDict[str, list[Attempt]] = OrderedDict()
+        self._robots_to_log: list[Attempt] = []
+        info = described(crawl, settings)
+        _describe(crawl.folder / SETTINGS, info)
+        prefix = crawl.language.code
+        self._pages = Appended(self._folder / PAGES, committed.get(PAGES, 0))
+        self._warc = WarcWriter(self._folder, prefix, info, crawl.warc_size, committed)
+        self._log = Log(self._folder, committed)
+
+    def add(self, attempt: Attempt) -> None:
+        """Take an attempt that no lease was given for: robots.txt."""
+        self._robots_to_log.append(attempt)
+        if attempt.exchange is None:
+            return
+        self._robots.setdefault(_server(attempt.url), []).append(attempt)
+        held = sum(a.size for attempts in self._robots.values() for a in attempts)
+        while held > HELD:
+            held -= sum(a.size for a in self._robots.popitem(last=False)[1])
+
+    def store(
+        self, lease: Lease, outcome: str, record: Record | None, attempts: Sequence[Attempt]
+    ) -> dict[str, int]:
+        """Write what is kept of a URL; return the lengths of the open files.
+
+        Raises ArchiveError; what was written of the URL is cut when the crawl is resumed.
+        """
+        for file in self._opened:
+            file.mark()
+        if record is not None:
+            self._pages.append(record.line())
+        if self._keeps(lease, record, attempts):
+            about: list[Mapping[str, object]] = [{}] * len(attempts)
+            about[-1:] = [_about(lease, outcome, record)] if attempts else []
+            robots = self._released(lease.server)
+            self._warc.write([*((a, {}) for a in robots), *zip(attempts, about, strict=True)])
+        self._log.write(self._rows(lease, outcome, record, attempts))
+        return {str(file.path.relative_to(self._folder)): file.end for file in self._opened}
+
+    @property
+    def _opened(self) -> list[Appended]:
+        return [self._pages, *self._warc.opened, *self._log.opened]
+
+    def withdraw(self) -> None:
+        """Take back what the latest ``store`` wrote. Raises ArchiveError."""
+        for file in self._opened:
+            file.withdraw()
+        self._warc.forget()
+
+    def _keeps(self, lease: Lease, record: Record | None, attempts: Sequence[Attempt]) -> bool:
+        match self._crawl.archived:
+            case "all":
+                return True
+            case "relevant" if record is not None:
+                return record.relevant
+            case "relevant":
+                # A redirect or an error that a reader of the archived pages may meet.
+                linked = lease.inherited == PageLanguage.TARGET
+                return linked and bool(attempts) and attempts[-1].status >= 300
+        return False
+
+    def _released(self, server: str) -> list[Attempt]:
+        if self._crawl.archived == "all":
+            attempts = [a for found in self._robots.values() for a in found]
+            self._robots.clear()
+            return attempts
+        return self._robots.pop(server, [])
+
+    def _rows(
+        self, lease: Lease, outcome: str, record: Record | None, attempts: Sequence[Attempt]
+    ) -> Iterator[dict[str, Any]]:
+        for attempt in self._robots_to_log:
+            yield {"url": attempt.url, "outcome": "robots.txt file", **_seen(attempt)}
+        self._robots_to_log.clear()
+        shared = _place(lease)
+        for attempt in attempts[:-1]:
+            yield shared | _seen(attempt) | {"outcome": "retry"}
+        last = attempts[-1] if attempts else Attempt(lease.url, datetime.now(UTC))
+        row = shared | _seen(last) | {"outcome": outcome}
+        if record is not None:
+            row |= {name: getattr(record, name) for name in _OF_RECORD}
+        links = lease.links
+        row["targets"] = [link.url for link in links]
+        row["anchors"] = [link.anchor for link in links]
+        row["tiers"] = [link.tier for link in links]
+        row["dropped"] = [link.dropped for link in links]
+        yield row
+
+    def close(self, committed: Mapping[str, int]) -> None:
+        """Close the files, sort the index, turn the journal into tables.
+
+        ``committed`` as for opening. Raises ArchiveError; the next start does it then.
+        """
+        self._pages.close()
+        for name, length in committed.items():
+            cut(self._folder / name, length)
+        self._warc.close()
+        self._log.close()
+
+
+_OF_RECORD = (
+    "title",
+    "language",
+    "encoding",
+    "decided_by",
+    "relevant",
+    "server_status",
+)
+
+
+_DESCRIBED = ("DOWNLOAD_DELAY", "CONCURRENT_REQUESTS", "DEPTH_LIMIT", "URLLENGTH_LIMIT")
+_PRIVATE = {"LSWC_FRONTIER", "LSWC_CRAWL"}  # may hold a password; says nothing elsewhere
+
+
+def _describe(path: Path, settings: Mapping[str, object]) -> None:
+    try:
+        path.write_text(json.dumps(settings, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    except OSError as error:
+        raise ArchiveError(f"can't write {path}: {error.strerror}") from error
+
+
+def _server(url: str) -> str:
+    parsed = parse(url)
+    return parsed.server if parsed else ""
+
+
+def _place(lease: Lease) -> dict[str, Any]:
+    return {
+        "url": lease.url,
+        "tier": lease.tier,
+        "distance": distance_of(lease.code),
+        "depth": lease.depth,
+        "referrer": lease.referrer,
+    }
+
+
+def _seen(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "time": int(attempt.time.timestamp() * 1000),
+        "status": attempt.status,
+        "bytes": attempt.size,
+        "mime": attempt.mime or None,
+        "error": attempt.error,
+    }
+
+
+def _about(lease: Lease, outcome: str, record: Record | None) -> dict[str, object]:
+    """Return the fields of a URL's metadata record; those without a value are left out."""
+    fields: dict[str, object] = {"outcome": outcome}
+    if record is not None:
+        fields |= {
+            "language": record.language,
+            "encoding": record.encoding,
+            "decided-by": record.decided_by,
+            "confidence": record.confidence,
+            "relevant": "yes" if record.relevant else "no",
+            "server-status": record.server_status,
+        }
+    fields |= {
+        "distance": distance_of(lease.code),
+        "tier": lease.tier,
+        "depth": lease.depth,
+        "via": lease.referrer,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def described(crawl: Crawl, settings: BaseSettings) -> dict[str, object]:
+    """Return what a crawl is run with, for its folder and for ``warcinfo`` records."""
+    names = [name for name in vars(defaults) if name.startswith("LSWC_")]
+    return {
+        "software": f"lswc/{__version__} Scrapy/{scrapy.__version__}",
+        "format": "WARC File Format 1.1",
+        "language": crawl.language.code,
+        "strategy": crawl.strategy.name,
+        "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
+        "http-header-user-agent": settings.get("USER_AGENT"),
+        **{name: settings.get(name) for name in [*names, *_DESCRIBED] if name not in _PRIVATE},
+    }

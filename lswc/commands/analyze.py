@@ -1,0 +1,62 @@
+"""``scrapy analyze``: the papers' tables and figures for a crawl or trace."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from lswc.analysis.analyze import Questions, analyze
+
+if TYPE_CHECKING:
+    import argparse
+
+
+class Command(ScrapyCommand):
+    """Writes the report of a trace or crawl folder; a user's mistake is one line, exit code 2."""
+
+    requires_project = True
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "<crawl folder or trace> --out <folder>"
+
+    def short_desc(self) -> str:
+        return "Report on a crawl or trace: languages, domains, links, encodings, size"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        add = parser.add_argument
+        add("--out", type=Path, help="folder of the report, new or empty")
+        add("--lang", default="", help="language of a crawl folder that has no summary.json")
+        add("--control", type=Path, help="another crawl or trace, to set beside this one")
+        add("--strategy", default="", help="explain what this strategy misses on the trace")
+        add("--countries", type=Path, help="IP database: MaxMind or DB-IP .mmdb, or DB-IP .csv")
+        add("--addresses", type=Path, help="CSV of server and IP address")
+        add("--counts", type=Path, help="CSV of word counts: word_a,word_b,n_a,n_b,n_ab")
+        add("--text", type=Path, help="text of the crawl (Parquet or JSON Lines), to count words")
+        add("--words", type=Path, help="words to count, one a line (Thai: a dictionary is known)")
+        add("--precision", type=float, default=1.0, help="of the identifier (default: 1)")
+        add("--accuracy", type=float, default=1.0, help="of the identifier (default: 1)")
+        add("--random-seed", type=int, default=1, help="of random choices (default: 1)")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 1 or opts.out is None:
+            raise UsageError("name one crawl folder or trace, and --out", print_help=False)
+        progress = Console(file=sys.stderr)
+        questions = Questions(
+            opts.control, opts.strategy, opts.countries, opts.addresses, opts.counts, opts.text,
+            opts.words, (opts.precision, opts.accuracy), opts.random_seed, opts.lang,
+        )  # fmt: skip
+        try:
+            with progress.status("analyze") as status:
+                path = analyze(Path(args[0]), opts.out, questions, status.update)
+        except ValueError as error:
+            print(f"scrapy analyze: error: {error}", file=sys.stderr)
+            self.exitcode = 2
+            return
+        print(path)

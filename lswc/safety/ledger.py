@@ -1,0 +1,95 @@
+"""What every server and directory has brought so far, and which of them are left alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from scrapy.utils.datatypes import LocalCache
+
+from lswc.safety.duplicates import Seen
+from lswc.urls import directory, parse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lswc.urls import Url
+
+REMEMBERED = 200_000
+"""Servers and directories whose counts are kept, the latest; and pages, for near-duplicates."""
+
+_NUMBER = re.compile(r"\d+")
+
+
+class Ledger:
+    """Counts pages by server and directory, and near-duplicates in a row. Off at 0.
+
+    ``server_pages`` and ``directory_pages`` are the most pages to take; ``duplicates`` is the
+    number of near-duplicates in a row after which a directory is left alone, and of twice as
+    many a server. So end calendars, pages for every wrong address, mirrors and link farms.
+    Directories that differ in numbers only are one.
+    """
+
+    def __init__(self, server_pages: int = 0, directory_pages: int = 0, duplicates: int = 0):
+        self._server_pages = server_pages
+        self._directory_pages = directory_pages
+        self._duplicates = duplicates
+        self._seen = Seen(REMEMBERED)
+        self._pages: LocalCache[str, int] = LocalCache(REMEMBERED)
+        self._in_a_row: LocalCache[str, int] = LocalCache(REMEMBERED)
+        self._closed: LocalCache[str, str] = LocalCache(REMEMBERED)
+
+    def load(self, records: Path) -> None:
+        """Count the pages that an earlier run recorded, a line of JSON each."""
+        if not records.is_file() or not (self._server_pages or self._directory_pages):
+            return
+        with records.open("rb") as lines:
+            for line in lines:
+                if line.endswith(b"\n") and (url := parse(json.loads(line)["url"])):
+                    self._count(url)
+
+    def add(self, url: Url, text: str) -> bool:
+        """Count a page; tell whether it is a near-duplicate of one before."""
+        self._count(url)
+        if not self._duplicates:
+            return False
+        duplicate = self._seen.add(text)
+        for place, most, reason in (
+            (pattern(url), self._duplicates, "near-duplicates in directory"),
+            (url.server, 2 * self._duplicates, "near-duplicates on server"),
+        ):
+            row = self._in_a_row[place] = self._in_a_row.get(place, 0) + 1 if duplicate else 0
+            if row >= most:
+                self._closed[place] = reason
+        return duplicate
+
+    def _count(self, url: Url) -> None:
+        for place, most, reason in (
+            (url.server, self._server_pages, "server's page limit"),
+            (directory(url), self._directory_pages, "directory's page limit"),
+        ):
+            pages = self._pages[place] = self._pages.get(place, 0) + 1
+            if most and pages >= most:
+                self._closed[place] = reason
+
+    def close(self, server: str, reason: str) -> None:
+        """Leave a server alone from now on."""
+        self._closed[server] = reason
+
+    def closed(self, url: Url) -> str | None:
+        """Return why a URL is left alone, None if it isn't."""
+        if not self._closed:
+            return None
+        for place in (url.server, directory(url), pattern(url)):
+            if place in self._closed:
+                return self._closed[place]
+        return None
+
+
+def pattern(url: Url) -> str:
+    """Return the server and all folders of a URL, numbers as 0, and the names in its query."""
+    folder = _NUMBER.sub("0", url.path[: url.path.rfind("/") + 1])
+    names = "&".join(part.partition("=")[0] for part in url.query.split("&"))
+    # Never the server's or the directory's own name: those have counts of their own.
+    return f"{url.server} {folder}?{names}"

@@ -1,0 +1,38 @@
+"""What the server serves and the resolver resolves, however it is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from lswc.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class WebError(ConfigError):
+    """``LSWC_WEB`` names no web that can be served."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An HTTP response: the body is bytes, or a file to stream; ``delay`` is in seconds.
+
+    Header values are UTF-8, other bytes of a recorded one as surrogate escapes.
+    """
+
+    status: int
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes | Path = b""
+    delay: float = 0.0
+
+
+class Web(Protocol):
+    """Servers and their answers."""
+
+    def knows(self, server: str) -> bool:
+        """Tell whether the server (host, with its port if that isn't the default) is held."""
+
+    def answer(self, server: str, target: str) -> Answer:
+        """Answer a GET of ``target`` (path and query, percent-encoded) at a known server."""
