@@ -51,7 +51,6 @@ def render(figure: Figure, kind: str) -> bytes:
             buffer,
             format=kind,
             dpi=130,
-            bbox_inches="tight",
             metadata={"Date": None} if kind == "svg" else {"Software": None},
         )
     return buffer.getvalue()
@@ -168,6 +167,7 @@ def estimates(
     named = [name if name.isascii() else f"pair {i + 1}" for i, name in enumerate(names)]
     axes.set_yticks(range(len(names)), [label(name) for name in named], fontsize=7)
     axes.invert_yaxis()
+    axes.set_xlim(min(*values, mean) / 1.5, max(*values, mean) * 1.5)
     axes.set_xscale("log")
     _finish(axes, "Estimated size by pair of words", "pages", horizontal=True)
     axes.legend(frameon=False)
