@@ -10,7 +10,7 @@ import numpy as np
 from lswc.simulator import graph, kernel
 from lswc.simulator.lookup import lookup, uses
 from lswc.simulator.trace import Fate, TraceError
-from lswc.strategy import Anchor, PageLanguage, Unit
+from lswc.strategy import Anchor, Unit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,7 +71,7 @@ class Simulation:
         _check_facts(trace, strategy)
         tried = int(np.count_nonzero(trace.fate != Fate.NEVER))
         self._slots = tried + tried // 8 + 1 if slots is None else slots
-        pages = int(np.count_nonzero(trace.fate == Fate.PAGE))
+        pages = trace.pages
         self._record = kernel.blank_record(
             pages, len(trace.site), _every(pages), tried if keep_visits else 0
         )
@@ -116,8 +116,7 @@ class Simulation:
 
 def _missed(trace: Trace, tier: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return relevant pages not downloaded, and all, by distance from the seeds."""
-    relevant = (trace.fate == Fate.PAGE) & (trace.language == PageLanguage.TARGET)
-    relevant &= trace.distance >= 0
+    relevant = trace.relevant & (trace.distance >= 0)
     everything = np.bincount(trace.distance[relevant], minlength=1)
     relevant &= tier != kernel.FINISHED
     return np.bincount(trace.distance[relevant], minlength=len(everything)), everything

@@ -1,0 +1,79 @@
+"""``scrapy trace``: a frozen web or WARC files, as a trace to simulate crawls on."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from lswc.errors import ConfigError
+from lswc.languages import language
+from lswc.web import open_web
+
+if TYPE_CHECKING:
+    import argparse
+
+
+class Command(ScrapyCommand):
+    """Reads everything in a frozen web that is reachable from its seeds."""
+
+    requires_project = True
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "--web FOLDER --lang CODE [--seeds FILE] --out FOLDER"
+
+    def short_desc(self) -> str:
+        return "Make a trace of a frozen web or of WARC files"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument(
+            "--web", metavar="FOLDER", help="frozen web, WARC file or folder of WARC"
+        )
+        parser.add_argument("--lang", metavar="CODE", help="target language")
+        parser.add_argument(
+            "--seeds", metavar="FILE", help="one URL a line; default: seeds-CODE.txt in the web"
+        )
+        parser.add_argument("--out", metavar="FOLDER", help="where the trace goes")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if args or not (opts.web and opts.lang and opts.out):
+            raise UsageError("give --web, --lang and --out", print_help=False)
+        try:
+            _trace(Path(opts.web), opts.lang, opts.seeds, Path(opts.out))
+        except (ValueError, OSError) as error:
+            print(f"scrapy trace: error: {error}", file=sys.stderr)
+            self.exitcode = 2
+
+
+def _trace(folder: Path, code: str, seeds_file: str | None, out: Path) -> None:
+    # Scrapy imports all commands for any of them: the compiler only for this one.
+    from lswc.simulator.build import from_web
+    from lswc.simulator.trace import Trace
+
+    target, web = language(code), open_web(folder)
+    seeds = _seeds(Path(seeds_file) if seeds_file else folder / f"seeds-{code}.txt")
+    if (out / "trace.json").exists():
+        raise ConfigError(f"{out} holds a trace already: choose another folder")
+    from_web(web, seeds, target, f"frozen web {folder}").write(out, seeds)
+    trace = Trace.read(out)
+    console = Console(file=sys.stdout)
+    console.print(
+        f"{trace.urls:,} URLs, {trace.pages:,} pages, {trace.relevant.sum():,} of them relevant, "
+        f"{len(trace.targets):,} links: {out}",
+        highlight=False,
+        markup=False,
+    )
+
+
+def _seeds(file: Path) -> list[str]:
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except OSError as error:
+        raise ConfigError(f"can't read the seeds, {file}: give them with --seeds") from error
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
