@@ -93,10 +93,10 @@ class TierScheduler(BaseScheduler):
         if self._wake_up is not None:
             self._wake_up.cancel()
         try:
-            self.archive.close(self.frontier.records())
             self.counts = self.frontier.counts()
+            self.archive.close(self.frontier.records())
         except (ArchiveError, FrontierError) as error:
-            logger.error("%s; done when the crawl is started again", error)
+            logger.error("%s", error)
         self.frontier.close()
 
     def _tend(self) -> None:
@@ -232,8 +232,8 @@ class TierScheduler(BaseScheduler):
         try:
             written = self.archive.store(lease, outcome, record, attempts)
             if not self.frontier.finish(lease_id, outcome, written):
+                self.archive.withdraw()
                 logger.warning("lease expired, %s is another worker's", lease.url)
-                self.archive.take_back_record()
                 return
         except (ArchiveError, FrontierError) as error:
             self.fail(str(error))

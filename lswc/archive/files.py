@@ -20,6 +20,9 @@ class Appended:
     Opening it cuts what is beyond ``committed``. Raises ArchiveError if it can't be written.
     """
 
+    marked = 0
+    """The length that ``withdraw`` goes back to."""
+
     def __init__(self, path: Path, committed: int = 0) -> None:
         self.path = path
         try:
@@ -41,13 +44,14 @@ class Appended:
         if written != len(data):
             raise ArchiveError(f"can't write {self.path}: no space left")
 
-    def cut(self, end: int) -> None:
-        """Cut what is beyond ``end``. Raises ArchiveError."""
-        try:
-            self._file.truncate(end)
-        except OSError as error:
-            raise ArchiveError(f"can't write {self.path}: {error.strerror}") from error
-        self.end = end
+    def mark(self) -> None:
+        """Say that what was appended so far stays."""
+        self.marked = self.end
+
+    def withdraw(self) -> None:
+        """Take back what was appended since the last mark. Raises ArchiveError."""
+        cut(self.path, self.marked)
+        self.end = self.marked
 
     def close(self) -> None:
         self._file.close()

@@ -96,11 +96,6 @@ class Log:
                 _convert(path)
         self._number = last
 
-    @property
-    def lengths(self) -> dict[str, int]:
-        """Length of the open journal by its path in the crawl folder."""
-        return {f"log/{self._journal.path.name}": self._journal.end} if self._journal else {}
-
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Append rows: the columns of ATTEMPTS, and lists with those of LINKS."""
         if self._journal is not None and self._journal.end >= LIMIT:
@@ -111,6 +106,11 @@ class Log:
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         # A lone surrogate of a hostile title has no UTF-8 form.
         self._journal.append(lines.encode(errors="replace"))
+
+    @property
+    def opened(self) -> list[Appended]:
+        """The files that are open."""
+        return [self._journal] if self._journal else []
 
     def close(self) -> None:
         """Turn the journal into tables. All that was written must be committed."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import scrapy
 
 from lswc import __version__
 from lswc import settings as defaults
+from lswc.archive.attempt import Attempt
 from lswc.archive.files import Appended, ArchiveError, cut
 from lswc.archive.log import Log
 from lswc.archive.warc import WarcWriter
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from lswc.archive.attempt import Attempt
     from lswc.crawl import Crawl
     from lswc.frontier.contract import Lease
     from lswc.record import Record
@@ -72,7 +73,8 @@ class Archive:
 
         Raises ArchiveError; what was written of the URL is cut when the crawl is resumed.
         """
-        self._before = self._pages.end
+        for file in self._opened:
+            file.mark()
         if record is not None:
             self._pages.append(record.line())
         if self._keeps(lease, record, attempts):
@@ -81,14 +83,17 @@ class Archive:
             robots = self._released(lease.server)
             self._warc.write([*((a, {}) for a in robots), *zip(attempts, about, strict=True)])
         self._log.write(self._rows(lease, outcome, record, attempts))
-        return {PAGES: self._pages.end, **self._warc.lengths, **self._log.lengths}
+        return {str(file.path.relative_to(self._folder)): file.end for file in self._opened}
 
-    def take_back_record(self) -> None:
-        """Cut the last page's record: another worker records the page.
+    @property
+    def _opened(self) -> list[Appended]:
+        return [self._pages, *self._warc.opened, *self._log.opened]
 
-        What was exchanged stays in WARC and log: it happened. Raises ArchiveError.
-        """
-        self._pages.cut(self._before)
+    def withdraw(self) -> None:
+        """Take back what the latest ``store`` wrote. Raises ArchiveError."""
+        for file in self._opened:
+            file.withdraw()
+        self._warc.forget()
 
     def _keeps(self, lease: Lease, record: Record | None, attempts: Sequence[Attempt]) -> bool:
         match self._crawl.archived:
@@ -118,8 +123,8 @@ class Archive:
         shared = _place(lease)
         for attempt in attempts[:-1]:
             yield shared | _seen(attempt) | {"outcome": "retry"}
-        row = shared | {"status": 0, "outcome": outcome}
-        row |= _seen(attempts[-1]) if attempts else {}
+        last = attempts[-1] if attempts else Attempt(lease.url, datetime.now(UTC))
+        row = shared | _seen(last) | {"outcome": outcome}
         if record is not None:
             row |= {name: getattr(record, name) for name in _OF_RECORD}
         links = lease.links
@@ -129,15 +134,12 @@ class Archive:
         row["dropped"] = [link.dropped for link in links]
         yield row
 
-    def close(self, committed: Mapping[str, int] | None) -> None:
+    def close(self, committed: Mapping[str, int]) -> None:
         """Close the files, sort the index, turn the journal into tables.
 
-        ``committed`` as for opening; None if it can't be told: then that is left to the next
-        start. Raises ArchiveError.
+        ``committed`` as for opening. Raises ArchiveError; the next start does it then.
         """
         self._pages.close()
-        if committed is None:
-            return
         for name, length in committed.items():
             cut(self._folder / name, length)
         self._warc.close()

@@ -93,10 +93,13 @@ class WarcWriter:
             self._seen.popitem(last=False)
 
     @property
-    def lengths(self) -> dict[str, int]:
-        """Lengths of the open files by their paths in the crawl folder."""
-        opened = [file for file in (self._warc, self._cdxj) if file is not None]
-        return {f"warc/{file.path.name}": file.end for file in opened}
+    def opened(self) -> list[Appended]:
+        """The files that are open."""
+        return [file for file in (self._warc, self._cdxj) if file is not None]
+
+    def forget(self) -> None:
+        """Refer to no payload stored so far."""
+        self._seen.clear()
 
     def write(self, attempts: Iterable[tuple[Attempt, Mapping[str, object]]]) -> None:
         """Append the exchanges of attempts, each with a metadata record if it has fields."""
@@ -126,6 +129,7 @@ class WarcWriter:
             headers = {"WARC-Filename": self._warc.path.name}
             block = _fields(self._info)
             self._warc.append(_member(_INFO, _date(time), headers, block, self._info_id))
+            self._warc.mark()
         return self._warc, self._cdxj
 
     def _members(
@@ -170,9 +174,8 @@ class WarcWriter:
 
         All that was written must be committed: a sorted index can't be cut.
         """
-        for file in (self._warc, self._cdxj):
-            if file is not None:
-                file.close()
+        for file in self.opened:
+            file.close()
         if self._cdxj is not None:
             _sort(self._cdxj.path)
         self._warc = self._cdxj = None

@@ -51,8 +51,10 @@ class RedisFrontier:
     ``folder`` is this worker's own crawl folder: the record file in it is this worker's, and
     ``recorded`` says that the file isn't empty. ``feed`` is the key of the list, set or sorted
     set that users push seeds to, as for scrapy-redis. ``delay`` and ``time_to_live`` in
-    seconds. Time is Redis's own; with ``clock_of_caller`` it is what ``lease`` is called with,
-    for workers that share a clock. A lost connection is tried again for about a minute.
+    seconds; the delay counts from the end of a request, so that no server sees two that are
+    closer, whoever sends them. Time is Redis's own; with ``clock_of_caller`` it is what
+    ``lease`` is called with, and the delay counts from there. A lost connection is tried again
+    for about a minute.
 
     Raises FrontierError if Redis can't be reached or used, or evicts keys; if it has another
     crawl under this name; if another process crawls into the folder, or the record in it is of
@@ -283,6 +285,7 @@ class RedisFrontier:
                 len(tally),
                 *(text for (kind, name), n in tally.items() for text in (f"{kind}\n{name}", n)),
                 *self._packed(lease.offers),
+                now=0.0,  # a caller's time isn't known here: the lease's counts
             )
         )
 
@@ -303,7 +306,7 @@ class RedisFrontier:
         servers = [lease.server for lease in self.leases.values()]
         with suppress(FrontierError):  # then the leases expire
             if servers:
-                self._call("release", self._token, *servers)
+                self._call("release", self._token, *servers, now=0.0)
         self._client.close()
         if self._lock is not None:
             self._lock.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.langid import methods
 from lswc.langid.auto import LETTER, MIN_SHARE, Auto, Finding
@@ -21,8 +21,7 @@ class IdentifierError(ValueError):
     """Unknown method, or a share out of range; the message says what is allowed."""
 
 
-@dataclass(frozen=True, slots=True)
-class RawLink:
+class RawLink(NamedTuple):
     """A link as found: absolute URL, its anchor text and that text's language."""
 
     url: str
