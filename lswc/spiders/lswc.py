@@ -131,7 +131,7 @@ class LswcSpider(Spider):
                 self._drop(page, raw, url.href, reason)
             elif url.href != page.lease.url:
                 where = _locality(url, page.lease.server, here)
-                page.links.append(Link(url, self.unit(url), where, raw.anchor_text))
+                page.links.append(Link(url, self.unit(url), where, raw.anchor))
 
     def _drop(self, page: Page, raw: RawLink, url: str, reason: str) -> None:
         page.lease.tally["dropped", reason] += 1
