@@ -55,7 +55,7 @@ def crawl(folder: Path) -> Ended:
         "LSWC_MAX_LINKS": cases.LINKS,
         "TWISTED_DNS_RESOLVER": "tests.hostile.server.HostileResolver",
         "DOWNLOAD_MAXSIZE": cases.MAXSIZE,
-        "DOWNLOAD_TIMEOUT": 8,  # time enough for good pages on a busy machine
+        "DOWNLOAD_TIMEOUT": 6,  # time enough for good pages on a busy machine
         "DOWNLOAD_DELAY": 0,
         "REDIRECT_MAX_TIMES": cases.REDIRECTS,
         "RETRY_TIMES": 1,
