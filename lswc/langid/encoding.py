@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _SAMPLE = 8_192  # bytes that the detector sees, from the first that isn't ASCII on
+_HZ = re.compile(rb"~\{.*?(?:~\}|\Z)|~~|~", re.DOTALL)
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
 _UTF_16_32 = frozenset({"utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"})
 _UNHEEDED = _UTF_16_32 | {"cp1252", "iso8859-1", "ascii"}
@@ -122,11 +123,10 @@ def _ascii(body: bytes, content_type: str | None) -> Decoded:
 
 def _hz(body: bytes) -> str | None:
     """Return the text if it is in HZ (RFC 1843), Chinese in seven bits."""
-    try:
-        text = body.decode("hz")
-    except UnicodeDecodeError:
-        return None
-    return None if text.isascii() else text
+    # Outside Chinese a tilde should be doubled; those of URLs never are.
+    doubled = _HZ.sub(lambda match: b"~~" if match[0] == b"~" else match[0], body)
+    text = doubled.decode("hz", "replace")
+    return text if len(_EAST_ASIAN.findall(text)) >= _FEWEST else None
 
 
 def _wide(sample: bytes) -> str | None:
