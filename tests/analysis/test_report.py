@@ -105,7 +105,7 @@ def test_every_table_and_figure_is_a_file_and_the_report_needs_no_other(
             assert len(list(csv.reader(file))) == len(kept) + 1
         assert f"tables/{name}.csv" in html
     pictures = {path.stem for path in (out / "figures").glob("*.svg")}
-    assert pictures == {path.stem for path in (out / "figures").glob("*.png")}
+    assert pictures | {"all"} == {path.stem for path in (out / "figures").glob("*.png")}
     assert {"languages", "distances", "locality", "nearest", "anchors"} <= pictures
     assert html.count("data:image/svg+xml;base64,") == len(pictures)
     assert "<script" not in html
