@@ -47,23 +47,30 @@ def analyze(
     Raises AnalysisError, TraceError, StrategyError or LanguageError, all of them ValueError.
     """
     report.check(out)
-    if questions.strategy:
-        strategy(questions.strategy)
     say("reading")
-    collection = Collection.read(folder, questions.lang)
-    if questions.strategy and collection.trace is None:
-        raise AnalysisError("--strategy needs links: make a trace of the crawl and analyse that")
-    sections = []
-    for section in _sections(collection, questions):
+    collection = read(folder, questions)
+    found = []
+    for section in sections(collection, questions):
         say(section.title)
-        sections.append(section)
+        found.append(section)
     title = f"The {collection.language} web in {collection.name}"
     lead = f"Target language: {collection.language}. Source: {collection.about.source}."
     say("writing")
-    return report.write(out, title, lead, census.facts(collection), sections)
+    return report.write(out, title, lead, census.facts(collection), found)
 
 
-def _sections(collection: Collection, questions: Questions) -> Iterator[Section]:
+def read(folder: Path, questions: Questions) -> Collection:
+    """Read a trace or crawl folder that the questions can be asked of. Raises like ``analyze``."""
+    if questions.strategy:
+        strategy(questions.strategy)
+    collection = Collection.read(folder, questions.lang)
+    if questions.strategy and collection.trace is None:
+        raise AnalysisError("--strategy needs links: make a trace of the crawl and analyse that")
+    return collection
+
+
+def sections(collection: Collection, questions: Questions) -> Iterator[Section]:
+    """Yield the report's sections in order, each worked out when it is asked for."""
     yield census.languages(collection)
     yield census.distances(collection)
     yield locality.nearest(collection)

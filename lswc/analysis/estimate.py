@@ -58,7 +58,7 @@ def by_words(
             f"The counts are from the crawl's own {documents:,} documents, so this measures the "
             f"method: it finds {found.mean / documents:.2f} times what is there."
         )
-    names = [f"{pair.a} / {pair.b}" for pair in pairs]
+    names = [f"{pair.word_a} / {pair.word_b}" for pair in pairs]
     drawn = [i for i, pair in enumerate(pairs) if 0 < pair.size < math.inf]
     figure = figures.estimates(
         [names[i] for i in drawn],

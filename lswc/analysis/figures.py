@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, PercentFormatter
+from PIL import Image
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +20,8 @@ COLOURS = ("#0b6e75", "#e0912f", "#8a94a6", "#d3d8e0", "#7a4fa3", "#c2453d")
 """Target language first, then English, other, unknown; apart also for the colour-blind."""
 
 _WIDTH = 8.0
+_SHEET, _GAP = 1400, 24
+"""Pixels: width of a sheet of figures, and between two of them."""
 
 
 def _style() -> AbstractContextManager[None]:
@@ -51,9 +54,30 @@ def render(figure: Figure, kind: str) -> bytes:
             buffer,
             format=kind,
             dpi=130,
-            bbox_inches="tight",
             metadata={"Date": None} if kind == "svg" else {"Software": None},
         )
+    return buffer.getvalue()
+
+
+def sheet(pictures: Sequence[bytes]) -> bytes:
+    """Return PNG pictures side by side in two columns, as one small PNG."""
+    opened = [Image.open(io.BytesIO(picture)).convert("RGB") for picture in pictures]
+    width = _SHEET // 2
+    scaled = [
+        picture.resize((width, picture.height * width // picture.width), Image.Resampling.LANCZOS)
+        for picture in opened
+    ]
+    ends = [0, 0]
+    places = []
+    for picture in scaled:
+        column = ends.index(min(ends))
+        places.append((column * width, ends[column]))
+        ends[column] += picture.height + _GAP
+    whole = Image.new("RGB", (_SHEET, max(ends)), "white")
+    for picture, place in zip(scaled, places, strict=True):
+        whole.paste(picture, place)
+    buffer = io.BytesIO()
+    whole.quantize(64).save(buffer, "png", optimize=True)
     return buffer.getvalue()
 
 
@@ -168,6 +192,7 @@ def estimates(
     named = [name if name.isascii() else f"pair {i + 1}" for i, name in enumerate(names)]
     axes.set_yticks(range(len(names)), [label(name) for name in named], fontsize=7)
     axes.invert_yaxis()
+    axes.set_xlim(min(*values, mean) / 1.5, max(*values, mean) * 1.5)
     axes.set_xscale("log")
     _finish(axes, "Estimated size by pair of words", "pages", horizontal=True)
     axes.legend(frameon=False)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 REPORT = "report.html"
 """Name of the report in its folder; beside it ``tables/`` and ``figures/``."""
 
+SHEET = "all.png"
+"""Name of the picture with all figures."""
+
 _LONGEST = 300
 """Characters of a cell that the report shows; the files have all."""
 
@@ -60,12 +63,9 @@ def write(
         for section in sections:
             for table in section.tables:
                 table.write(out / "tables")
-            if section.figure is not None:
-                for kind in ("svg", "png"):
-                    path = out / "figures" / f"{section.name}.{kind}"
-                    path.write_bytes(figures.render(section.figure, kind))
+        _draw(out / "figures", sections)
         path = out / REPORT
-        path.write_text(_html(title, lead, facts, sections), "utf-8", "replace")
+        path.write_text(_html(title, lead, facts, sections, out), "utf-8", "replace")
     except OSError as error:
         raise AnalysisError(f"can't write the report to {out}: {error.strerror}") from error
     return path
@@ -79,6 +79,17 @@ def check(out: Path) -> None:
         raise AnalysisError(f"{out} holds other things: choose an empty or a new folder")
 
 
+def _draw(folder: Path, sections: Sequence[Section]) -> None:
+    drawn = []
+    for section in sections:
+        if section.figure is not None:
+            drawn.append(figures.render(section.figure, "png"))
+            (folder / f"{section.name}.png").write_bytes(drawn[-1])
+            (folder / f"{section.name}.svg").write_bytes(figures.render(section.figure, "svg"))
+    if drawn:
+        (folder / SHEET).write_bytes(figures.sheet(drawn))
+
+
 def _prepare(out: Path) -> None:
     check(out)
     for kinds, folder in (((".csv", ".parquet"), "tables"), ((".svg", ".png"), "figures")):
@@ -88,7 +99,9 @@ def _prepare(out: Path) -> None:
                 path.unlink()
 
 
-def _html(title: str, lead: str, facts: Mapping[str, float], sections: Sequence[Section]) -> str:
+def _html(
+    title: str, lead: str, facts: Mapping[str, float], sections: Sequence[Section], out: Path
+) -> str:
     links = "".join(f'<a href="#{s.name}">{escape(s.title)}</a>' for s in sections)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -97,7 +110,7 @@ def _html(title: str, lead: str, facts: Mapping[str, float], sections: Sequence[
         "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">"
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>\n"
         f"<h1>{escape(title)}</h1><p>{escape(lead)}</p>\n{_facts(facts)}\n<nav>{links}</nav>\n"
-        + "\n".join(_section(section) for section in sections)
+        + "\n".join(_section(section, out) for section in sections)
         + "\n</body></html>\n"
     )
 
@@ -108,14 +121,14 @@ def _facts(facts: Mapping[str, float]) -> str:
     return '<table class="facts">' + "".join(f"<tr>{''.join(r)}</tr>" for r in rows) + "</table>"
 
 
-def _section(section: Section) -> str:
+def _section(section: Section, out: Path) -> str:
     parts = [
         f'<section id="{section.name}"><h2>{escape(section.title)}</h2>',
         f'<p class="purpose">{escape(section.purpose)}</p>',
         *(f"<p>{escape(finding)}</p>" for finding in section.findings),
     ]
     if section.figure is not None:
-        data = b64encode(figures.render(section.figure, "svg")).decode()
+        data = b64encode((out / "figures" / f"{section.name}.svg").read_bytes()).decode()
         parts.append(f'<img alt="{escape(section.title)}" src="data:image/svg+xml;base64,{data}">')
     parts += [_table(table) for table in section.tables]
     return "\n".join([*parts, "</section>"])

@@ -30,8 +30,8 @@ HEADS = ("word_a", "word_b", "n_a", "n_b", "n_ab")
 class Pair:
     """Two words and the number of documents that have the one, the other, and both."""
 
-    a: str
-    b: str
+    word_a: str
+    word_b: str
     n_a: int
     n_b: int
     n_ab: int

@@ -1,4 +1,4 @@
-"""``scrapy trace CRAWL --out FOLDER``: a crawl's log as a trace for the simulator."""
+"""``scrapy trace``: a crawl, a frozen web or WARC files, as a trace to simulate crawls on."""
 
 from __future__ import annotations
 
@@ -6,40 +6,93 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.console import Console
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from lswc.archive.trace import to_trace
+from lswc.errors import ConfigError
+from lswc.languages import language
+from lswc.web import open_web
 
 if TYPE_CHECKING:
     import argparse
 
+    from lswc.simulator.trace import Trace
+
 
 class Command(ScrapyCommand):
-    """Turns the log of a crawl, also of a killed one, into a trace."""
+    """Reads a crawl's log, or everything in a frozen web that is reachable from its seeds."""
 
     requires_project = True
     requires_crawler_process = False
 
     def syntax(self) -> str:
-        return "<crawl folder>"
+        return "<crawl folder> --out FOLDER | --web FOLDER --lang CODE [--seeds FILE] --out FOLDER"
 
     def short_desc(self) -> str:
-        return "Turn a crawl's log into a trace for scrapy simulate"
+        return "Make a trace of a crawl, of a frozen web or of WARC files"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--out", help="folder to write into (default: trace/ in the crawl's)")
+        parser.add_argument(
+            "--web", metavar="FOLDER", help="frozen web, WARC file or folder of WARC"
+        )
+        parser.add_argument("--lang", metavar="CODE", help="target language")
+        parser.add_argument(
+            "--seeds", metavar="FILE", help="one URL a line; default: seeds-CODE.txt in the web"
+        )
+        parser.add_argument("--out", metavar="FOLDER", help="where the trace goes")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        if len(args) != 1:
-            raise UsageError("name one crawl folder", print_help=False)
-        crawl = Path(args[0])
-        out = Path(opts.out) if opts.out else crawl / "trace"
+        of_crawl = len(args) == 1 and not (opts.web or opts.lang or opts.seeds)
+        if not opts.out or not (of_crawl or (not args and opts.web and opts.lang)):
+            raise UsageError(
+                "give a crawl folder, or --web and --lang, and --out", print_help=False
+            )
         try:
-            number = to_trace(crawl, out)
-        except ValueError as error:
+            if of_crawl:
+                _trace_crawl(Path(args[0]), Path(opts.out))
+            else:
+                _trace(Path(opts.web), opts.lang, opts.seeds, Path(opts.out))
+        except (ValueError, OSError) as error:
             print(f"scrapy trace: error: {error}", file=sys.stderr)
             self.exitcode = 2
-            return
-        print(f"{number:,} URLs in {out}")
+
+
+def _trace(folder: Path, code: str, seeds_file: str | None, out: Path) -> None:
+    # Scrapy imports all commands for any of them: the compiler only for this one.
+    from lswc.simulator.build import from_web
+    from lswc.simulator.trace import Trace
+
+    target, web = language(code), open_web(folder)
+    seeds = _seeds(Path(seeds_file) if seeds_file else folder / f"seeds-{code}.txt")
+    if (out / "trace.json").exists():
+        raise ConfigError(f"{out} holds a trace already: choose another folder")
+    from_web(web, seeds, target, f"frozen web {folder}").write(out, seeds)
+    _show(Trace.read(out), out)
+
+
+def _trace_crawl(crawl: Path, out: Path) -> None:
+    from lswc.archive.trace import to_trace
+    from lswc.simulator.trace import Trace
+
+    to_trace(crawl, out)
+    _show(Trace.read(out), out)
+
+
+def _show(trace: Trace, out: Path) -> None:
+    console = Console(file=sys.stdout)
+    console.print(
+        f"{trace.urls:,} URLs, {trace.pages:,} pages, {trace.relevant.sum():,} of them relevant, "
+        f"{len(trace.targets):,} links: {out}",
+        highlight=False,
+        markup=False,
+    )
+
+
+def _seeds(file: Path) -> list[str]:
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except OSError as error:
+        raise ConfigError(f"can't read the seeds, {file}: give them with --seeds") from error
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]

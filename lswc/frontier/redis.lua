@@ -118,11 +118,12 @@ local function with_depth_of(record, other)
   return record:sub(1, DEPTH - 1) .. other:sub(DEPTH, DEPTH + 1) .. record:sub(DEPTH + 2)
 end
 
-local function unit_and_url(record, server)
-  local nul = record:find('\0', UNIT, true)
-  local unit = record:sub(UNIT, nul - 1)
-  return unit == '' and server or unit, record:sub(nul + 1)
+local function unit_of(record, server)
+  if record:byte(UNIT) == 0 then return server end
+  return record:sub(UNIT, record:find('\0', UNIT, true) - 1)
 end
+
+local function url_of(record) return record:sub(record:find('\0', UNIT, true) + 1) end
 
 -- Bring `free` up to date with a server's queue, unless the server is busy.
 local function set_head(server)
@@ -220,7 +221,7 @@ local function store(first, referrer)
   local from = struct.pack('>I5', referrer)
   for i = first, #ARGV, 3 do
     local server, record = ARGV[i], from .. ARGV[i + 2]
-    local unit = unit_and_url(record, server)
+    local unit = unit_of(record, server)
     if by_directory then call('SADD', SERVERS, server) end
     local state = status_of(unit)
     local tier = tier_of(record, state)
@@ -256,7 +257,7 @@ end
 local function give_back(server, number)
   call('HDEL', LEASES, server)
   local record = read(number)
-  local unit = unit_and_url(record, server)
+  local unit = unit_of(record, server)
   local tier = tier_of(record, status_of(unit))
   if tier == DISCARD then
     write(number, '')
@@ -266,6 +267,8 @@ local function give_back(server, number)
   end
 end
 
+-- The delay counts from the end of a request: however late it was sent after its lease, and
+-- whatever the worker asked of the server before (robots.txt), the next one comes later still.
 local function rest(server, till)
   if till then
     call('ZADD', BUSY, till, server)
@@ -311,7 +314,7 @@ function verbs.lease()
   local head = call('ZRANGE', queue(server), 0, 0, 'WITHSCORES')
   local number, tier = tonumber(head[1]), math.floor(head[2] / STEP)
   local record = read(number)
-  take(server, unit_and_url(record, server), number, tier)
+  take(server, unit_of(record, server), number, tier)
   call('ZREM', FREE, server)
   call('ZADD', BUSY, time + ARGV[FIRST + 1], server)
   call('HSET', LEASES, server, ARGV[FIRST] .. ' ' .. number .. ' ' .. time)
@@ -342,11 +345,12 @@ function verbs.finish()
   call('HDEL', LEASES, server)
   local bucket, field = seen(fingerprint)
   call('HSET', bucket, field, '')
-  local unit, url = unit_and_url(read(number), server)
+  local record = read(number)
+  local unit = unit_of(record, server)
   if relevant ~= '' then count_page(server, unit, tonumber(relevant)) end
   local offers = FIRST + 8 + 2 * tallies
-  write(number, store(offers, number) and url or '')
-  rest(server, delay > 0 and since + delay)
+  write(number, store(offers, number) and url_of(record) or '')
+  rest(server, delay > 0 and math.max(since, now()) + delay)
   for i = FIRST + 8, offers - 1, 2 do count(TALLY, ARGV[i], ARGV[i + 1]) end
   if length ~= '' then call('HSET', RECORDS, worker, length) end
   flush()
@@ -359,7 +363,7 @@ function verbs.release()
     local token, number, since = lease_of(ARGV[i])
     if token == ARGV[FIRST] then
       give_back(ARGV[i], number)
-      rest(ARGV[i], delay > 0 and since + delay)
+      rest(ARGV[i], delay > 0 and math.max(since, now()) + delay)
     end
   end
   flush()

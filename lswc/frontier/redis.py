@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-FORMAT = 1
+FORMAT = 2
 TIME_TO_LIVE = 60.0
 """Seconds until a dead worker's lease is given to another; a living one renews it."""
 FEED_BATCH = 1000
@@ -51,8 +51,10 @@ class RedisFrontier:
     ``folder`` is this worker's own crawl folder: the record file in it is this worker's, and
     ``recorded`` says that the file isn't empty. ``feed`` is the key of the list, set or sorted
     set that users push seeds to, as for scrapy-redis. ``delay`` and ``time_to_live`` in
-    seconds. Time is Redis's own; with ``clock_of_caller`` it is what ``lease`` is called with,
-    for workers that share a clock. A lost connection is tried again for about a minute.
+    seconds; the delay counts from the end of a request, so that no server sees two that are
+    closer, whoever sends them. Time is Redis's own; with ``clock_of_caller`` it is what
+    ``lease`` is called with, and the delay counts from there. A lost connection is tried again
+    for about a minute.
 
     Raises FrontierError if Redis can't be reached or used, or evicts keys; if it has another
     crawl under this name; if another process crawls into the folder, or the record in it is of
@@ -149,10 +151,13 @@ class RedisFrontier:
         except redis.RedisError as error:
             raise FrontierError(f"{self._address()} refuses the crawl: {error}") from error
 
-    def _call(self, verb: str, *arguments: Any, now: float | None = None) -> Any:
+    def _call(
+        self, verb: str, *arguments: Any, now: float | None = None, rest: float | None = None
+    ) -> Any:
+        how = self._how if rest is None else (*self._how[:3], _milliseconds(rest))
         given = _milliseconds(now) if self._clock_of_caller and now is not None else ""
         with self._errors():
-            return self._script([self._prefix + "about"], [verb, given, *self._how, *arguments])
+            return self._script([self._prefix + "about"], [verb, given, *how, *arguments])
 
     @property
     def pending(self) -> int:
@@ -283,6 +288,8 @@ class RedisFrontier:
                 len(tally),
                 *(text for (kind, name), n in tally.items() for text in (f"{kind}\n{name}", n)),
                 *self._packed(lease.offers),
+                now=0.0,  # a caller's time isn't known here: the lease's counts
+                rest=lease.rest,
             )
         )
 
@@ -303,7 +310,7 @@ class RedisFrontier:
         servers = [lease.server for lease in self.leases.values()]
         with suppress(FrontierError):  # then the leases expire
             if servers:
-                self._call("release", self._token, *servers)
+                self._call("release", self._token, *servers, now=0.0)
         self._client.close()
         if self._lock is not None:
             self._lock.close()

@@ -28,7 +28,7 @@ from lswc.urls import fingerprint
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-FORMAT = 1
+FORMAT = 2
 MEMORY = ":memory:"
 SERVER_IRRELEVANT = "server became irrelevant"
 
@@ -89,6 +89,9 @@ class SqliteFrontier:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute("PRAGMA cache_size = -32768")
+            # A write-ahead log of 64 MB: many servers dirty many leaves of the indexes, and a
+            # leaf is written once a checkpoint.
+            self._db.execute("PRAGMA wal_autocheckpoint = 16000")
             if self._value("SELECT count(*) FROM sqlite_master") == 0:
                 self._db.executescript(_SCHEMA)
                 if self._key == "unit":
@@ -210,16 +213,16 @@ class SqliteFrontier:
         self._count(lease, server, unit)
         self._store(lease.offers, lease.id)
         self._set_head(server)
-        self._rest(server, since + self._delay)
+        self._rest(server, since, self._delay if lease.rest is None else lease.rest)
         self._tally({("finished", outcome): 1, **lease.tally})
         if records is not None:
             self._db.execute(
                 "INSERT OR REPLACE INTO about VALUES ('records', ?)", (dumps(records),)
             )
 
-    def _rest(self, server: int, until: float) -> None:
-        if self._delay:
-            heappush(self._resting, (until, server))
+    def _rest(self, server: int, since: float, rest: float) -> None:
+        if rest:
+            heappush(self._resting, (since + rest, server))
         else:
             self._db.execute("UPDATE server SET busy = 0 WHERE id = ?", (server,))
 
@@ -271,16 +274,16 @@ class SqliteFrontier:
             name: self._status(na, nr)
             for name, (_, na, nr) in self._units({offer.unit for offer in offers}).items()
         }
-        seen = self._seen(offers)
+        keys = [fingerprint(offer.url) for offer in offers]
+        seen = self._seen(keys)
         heads: dict[int, tuple[int, int]] = {}
         new: dict[int, list[Any]] = {}
         dropped = 0
-        for offer in offers:
+        for offer, key in zip(offers, keys, strict=True):
             tier = self._tiers[offer.code][status_of[offer.unit]]
             if tier == DISCARD:
                 dropped += 1  # the status changed since the strategy was asked
                 continue
-            key = fingerprint(offer.url)
             server = servers[offer.server]
             known = seen.get(key)
             if known is None:
@@ -307,8 +310,7 @@ class SqliteFrontier:
         if dropped:
             self._tally({("dropped", SERVER_IRRELEVANT): dropped})
 
-    def _seen(self, offers: Sequence[Offer]) -> dict[int, _Known]:
-        keys = [fingerprint(offer.url) for offer in offers]
+    def _seen(self, keys: list[int]) -> dict[int, _Known]:
         rows = self._db.execute(
             "SELECT fingerprint, seq, tier, code, depth, outcome FROM url"
             " WHERE fingerprint IN (SELECT value FROM json_each(?))",

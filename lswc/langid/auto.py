@@ -31,19 +31,22 @@ ENOUGH = 150
 """Letters outside links, menus and footers from which on these alone decide."""
 
 _CONTENT_SHARE = 0.2  # of all letters; then fewer decide alone as well
-_EXAMINED = 100_000  # characters
-_SAMPLE = 2_000  # characters that CLD2 sees
+_EXAMINED = 40_000  # characters
+_SAMPLE = 1_500  # characters that CLD2 sees
+_GLANCE = 700  # and where the target's script is missing, so only English matters
 _FEW = 4  # letters; with fewer a page has no text to go by
 _DENSE = 2.5  # an ideograph, kana or Hangul syllable says as much as 2.5 letters
 _VIETNAMESE_PER_LETTER = 0.13  # Letters.VIETNAMESE among the letters of Vietnamese text
 _SHORT = 10  # characters; in Latin script, fewer can't tell a language
 _SURE = 0.9  # confidence in another language that spares a look at fonts
+_NORMAL_SCORE = 500.0  # CLD2's for real text is above that, for text in a font below 200
 _RENAMED = {"iw": "he", "jw": "jv"}
 _COMMON_ENGLISH = (" the ", " of ", " and ", " to ", " in ", " is ", " for ")
 _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )
 LETTER = re.compile(r"[^\W\d_]")
+_NEVER = 2.0  # a share that no language reaches
 _BY_SCRIPT = {
     "th": (Letters.THAI,),
     "lo": (Letters.LAO,),
@@ -52,6 +55,7 @@ _BY_SCRIPT = {
     "my": (Letters.MYANMAR,),
     "vi": (Letters.VIETNAMESE,),
 }
+_SCRIPTED = frozenset({*_BY_SCRIPT, "ja", "zh"})
 
 
 class Finding(NamedTuple):
@@ -66,17 +70,16 @@ NOTHING = Finding(None, 0.0, "nothing")
 
 
 class Weighed(NamedTuple):
-    """A page's text: letters outside its links, in them, and those that decide with their text."""
+    """Letters of the text that decides, and that text; ``own`` if it is without the links'."""
 
-    content: npt.NDArray[np.intp]
-    anchors: npt.NDArray[np.intp]
-    deciding: npt.NDArray[np.intp]
+    letters: npt.NDArray[np.intp]
     text: str
+    own: bool
 
     @property
     def is_latin(self) -> bool:
         """Whether most letters are Latin."""
-        n = self.deciding
+        n = self.letters
         return bool((n[Letters.LATIN] + n[Letters.VIETNAMESE]) * 2 > n[1:].sum())
 
 
@@ -84,15 +87,19 @@ def weigh(document: Document) -> Weighed:
     """Take a page's own text if there is enough of it, else that of its links as well."""
     page = document.page
     own = f"{page.title}\n{page.content}"[:_EXAMINED]
-    content, anchors = count(own), count(page.anchors[:_EXAMINED])
-    letters, linked = _weight(content), _weight(anchors)
-    if letters >= ENOUGH or letters >= _CONTENT_SHARE * (letters + linked) >= _FEW:
-        return Weighed(content, anchors, content, own)
+    content = count(own)
+    weight = _weight(content)
+    if weight >= ENOUGH:
+        return Weighed(content, own, True)
+    anchors = count(page.anchors[:_EXAMINED])
+    total = weight + _weight(anchors)
+    if weight >= _CONTENT_SHARE * total >= _FEW:
+        return Weighed(content, own, True)
     text = f"{own}\n{page.anchors}"[:_EXAMINED]
-    if letters + linked < _FEW:
-        text = f"{text}\n{page.hints}"
-        return Weighed(content, anchors, count(text), text)
-    return Weighed(content, anchors, content + anchors, text)
+    if total < _FEW:
+        text = f"{text}\n{page.hints}"[:_EXAMINED]
+        return Weighed(count(text), text, False)
+    return Weighed(content + anchors, text, False)
 
 
 def _weight(counts: npt.NDArray[np.intp]) -> float:
@@ -147,7 +154,8 @@ class Auto:
             code, name = myanmar(weighed.text)
             how = f"Myanmar n-grams: {code}, {name}"
             return finding._replace(language=code, how=how), encoding if name == "utf-8" else name
-        if weighed.is_latin and finding.language != self._target and finding.confidence < _SURE:
+        other = finding.language != self._target and finding.confidence < _SURE
+        if other and self._fonts and weighed.is_latin:
             in_font = self._by_font(document, finding)
             if in_font is not None:
                 return in_font
@@ -156,15 +164,18 @@ class Auto:
         return finding, encoding
 
     def _by_letters(self, weighed: Weighed) -> Finding:
-        if int(weighed.deciding[1:].sum()) < _FEW:
+        if int(weighed.letters[1:].sum()) < _FEW:
             return NOTHING
-        by_letters = shares(weighed.deciding)
-        share = by_letters.get(self._target, 0.0)
+        by_letters = shares(weighed.letters)
+        share = by_letters.pop(self._target, 0.0)
         if share >= self._min_share:
             return Finding(self._target, min(1.0, share), f"letters of {self._target}")
         best = max(by_letters, key=by_letters.__getitem__, default="")
         if best and by_letters[best] > 0.4:
             return Finding(best, min(1.0, by_letters[best]), f"letters of {best}")
+        # A script of its own has been counted; CLD2 counts bytes, three to a letter there.
+        if self._target in _SCRIPTED:
+            return detect(weighed.text, self._target, _NEVER, _GLANCE)
         return detect(weighed.text, self._target, self._min_share)
 
     def _by_font(self, document: Document, finding: Finding) -> tuple[Finding, str] | None:
@@ -187,9 +198,9 @@ class Auto:
         return page.how.startswith("font") and self._fonts.match(text) is not None
 
 
-def detect(text: str, target: str, min_share: float) -> Finding:
+def detect(text: str, target: str, min_share: float, size: int = _SAMPLE) -> Finding:
     """Take plain English prose for English, and ask CLD2 about anything else."""
-    sample = text[:_SAMPLE]
+    sample = " ".join(text[: size * 4].split())[:size]
     if target != "en" and _is_english(sample):
         return Finding("en", 0.9, "common words")
     return cld2(sample, target, min_share)
@@ -202,28 +213,33 @@ def cld2(text: str, target: str = "", min_share: float = 1.0) -> Finding:
         reliable, _, ranked = pycld2.detect(sample.encode(), bestEffort=len(sample) > 200)
     except pycld2.error:
         return NOTHING
-    for _, name, percent, _ in ranked:
+    others: list[Finding] = []
+    for place, (_, name, percent, score) in enumerate(ranked):
         code = name.partition("-")[0]
         code = _RENAMED.get(code, code)
-        if code == target and percent >= (min_share if reliable else 0.5) * 100:
-            return Finding(code, percent / 100, "cld2")
-    code = ranked[0][1].partition("-")[0]
-    if code == "un":
-        return NOTHING
-    confidence = ranked[0][2] / 100 * (1.0 if reliable else 0.5)
-    return Finding(_RENAMED.get(code, code), confidence, "cld2")
+        certainty = min(1.0, score / _NORMAL_SCORE) * (1.0 if reliable and not place else 0.5)
+        leads = place == 0 or reliable or percent > 50
+        if code == target and leads and percent >= min_share * 100:
+            return Finding(code, percent / 100 * certainty, "cld2")
+        if code not in (target, "un"):
+            others.append(Finding(code, percent / 100 * certainty, "cld2"))
+    return others[0] if others else NOTHING
 
 
 def _is_english(text: str) -> bool:
     """Tell plain English prose, where one word in six is among the seven commonest."""
-    if len(text) < 200 or not text.isascii() or " the " not in text:
+    if (
+        len(text) < 200
+        or " the " not in text
+        or len(text.encode("utf-8", "replace")) > len(text) * 1.03
+    ):
         return False
-    return sum(map(text.count, _COMMON_ENGLISH)) > 0.1 * text.count(" ")
+    return sum(map(text.count, _COMMON_ENGLISH)) > 0.08 * text.count(" ")
 
 
 def declared(document: Document) -> Finding:
     """Take the word of a page without text: its charset if one language's, else its ``lang``."""
-    _, encoding, how = document.decoded
+    _, encoding, how, _ = document.decoded
     if how in ("header", "meta") and encoding in _languages_by_charset():
         return Finding(_languages_by_charset()[encoding], 0.4, f"charset {encoding}")
     code = document.page.lang.partition("-")[0]

@@ -44,8 +44,7 @@ class Document:
     def page(self) -> Page:
         """The parsed page."""
         decoded = self.decoded
-        strict = decoded.encoding in ("utf-8", "ascii") and "\ufffd" not in decoded.text
-        source = self.body if strict else decoded.text.encode("utf-8", "replace")
+        source = self.body if decoded.is_utf8 else decoded.text.encode("utf-8", "replace")
         return parse(source, self.url, decoded.encoding)
 
     def as_windows_1252(self) -> Page:

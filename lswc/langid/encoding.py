@@ -17,8 +17,27 @@ from w3lib.encoding import (
 
 _SAMPLE = 8_192  # bytes that the detector sees, from the first that isn't ASCII on
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
-_LATIN = frozenset({"cp1252", "iso8859-1", "ascii"})
 _UTF_16_32 = frozenset({"utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"})
+_UNHEEDED = _UTF_16_32 | {"cp1252", "iso8859-1", "ascii"}
+_STRAY = 4  # zero bytes that a page in another charset may hold
+_ALL = 0.9  # of all places, in UTF-32
+_FEW = 50  # letters; fewer needn't hold what is expected
+_EAST_ASIAN = re.compile("[\u3041-\u30fa\u3400-\u9fff\uac00-\ud7a3]")
+_KANA = re.compile("[\u3041-\u30fa]")
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_CHINESE = re.compile("[的是我在有這这會会國国個个們们為为說说時时]")
+_EXPECTED = {
+    **dict.fromkeys(("euc_jp", "cp932"), _KANA),
+    **dict.fromkeys(("cp949", "johab"), _HANGUL),
+    **dict.fromkeys(("gb18030", "big5hkscs"), _CHINESE),
+}
+"""What makes up at least 2 % of the text of each East Asian charset."""
+
+_USUAL = {_KANA: 0.4, _HANGUL: 0.95, _CHINESE: 0.06}
+_SHORT = 400  # bytes; of more, the detector is sure
+_FEWEST = 10
+_BEYOND_ASCII = re.compile("[^\x00-\x7f\u3000-\u3040\uff00-\uffef]")
+
 _WHATWG_NAMES = {
     "cp874": "windows-874",
     "tis-620": "windows-874",
@@ -39,12 +58,14 @@ class Decoded(NamedTuple):
     """Text, the name of its charset, and how that was found.
 
     ``how`` is one of bom, escapes, content, header, meta, detector, nothing. The name is the
-    WHATWG Encoding Standard's where it has one.
+    WHATWG Encoding Standard's where it has one. ``is_utf8`` says that the bytes as they stand
+    are valid UTF-8, but for a character cut at the end.
     """
 
     text: str
     encoding: str
     how: str
+    is_utf8: bool = False
 
 
 def decode(body: bytes, content_type: str | None = None) -> Decoded:
@@ -58,20 +79,20 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     codec, mark = read_bom(body)
     if codec is not None:
         return _decoded(body[len(mark or b"") :], codec, "bom")
-    if b"\x1b$" in body:
+    if b"\x1b" in body and b"\x1b$" in body:  # the first alone is ten times faster
         return _decoded(body, "iso2022_kr" if b"\x1b$)C" in body else "iso2022_jp", "escapes")
-    if b"\0" in body[:_SAMPLE]:
-        return _detected(body, 0)
-    first = _NON_ASCII.search(body)
-    if first is None:
+    wide = _wide(body[:_SAMPLE]) if b"\0" in body[:_SAMPLE] else None
+    if wide is not None:
+        return _decoded(body, wide, "content")
+    if body.isascii():
         return _ascii(body, content_type)
-    text = _utf8(body)
+    text, is_valid = _utf8(body)
     if text is not None:
-        return Decoded(text, "utf-8", "content")
+        return Decoded(text, "utf-8", "content", is_valid)
     for codec, how in declarations(body, content_type):
-        if codec not in _LATIN and (text := _plausible(body, codec)) is not None:
-            return Decoded(text, _name(codec), how)
-    return _detected(body, first.start())
+        if codec not in _UNHEEDED and (plausible := _plausible(body, codec)) is not None:
+            return Decoded(plausible, _name(codec), how)
+    return _detected(body)
 
 
 def declarations(body: bytes, content_type: str | None) -> list[tuple[str, str]]:
@@ -88,34 +109,108 @@ def canonical(label: str) -> str:
 
 def _ascii(body: bytes, content_type: str | None) -> Decoded:
     text = body.decode("ascii")
+    if "~" in text and "~{" in text and (chinese := _hz(body)) is not None:
+        return Decoded(chinese, "hz-gb-2312", "escapes")
     for codec, how in declarations(body, content_type):
         if codec not in _UTF_16_32:
-            return Decoded(text, _name(codec), how)
-    return Decoded(text, "ascii", "nothing")
+            return Decoded(text, _name(codec), how, True)
+    return Decoded(text, "ascii", "nothing", True)
 
 
-def _utf8(body: bytes) -> str | None:
-    """Return the text if it is UTF-8, but for a few broken characters and one cut at the end."""
+def _hz(body: bytes) -> str | None:
+    """Return the text if it is in HZ (RFC 1843), Chinese in seven bits."""
     try:
-        return codecs.utf_8_decode(body, "strict", False)[0]
+        text = body.decode("hz")
+    except UnicodeDecodeError:
+        return None
+    return None if text.isascii() else text
+
+
+def _wide(sample: bytes) -> str | None:
+    """Return UTF-16 or UTF-32 by where the zero bytes of its ASCII characters are."""
+    zeros = np.flatnonzero(np.frombuffer(sample, np.uint8) == 0)
+    first, second, third, fourth = np.bincount(zeros % 4, minlength=4).tolist()
+    if min(third, fourth) > _ALL * len(sample) / 4:
+        return "utf-32-le"
+    if min(first, second) > _ALL * len(sample) / 4:
+        return "utf-32-be"
+    if len(zeros) < _STRAY or (len(zeros) * 100 < len(sample) and _is_utf8(sample)):
+        return None
+    if second + fourth > 10 * (first + third):
+        return "utf-16-le"
+    return "utf-16-be" if first + third > 10 * (second + fourth) else None
+
+
+def _is_utf8(sample: bytes) -> bool:
+    return sample.isascii() or _utf8(sample)[0] is not None
+
+
+def _utf8(body: bytes) -> tuple[str | None, bool]:
+    """Return the text if it is UTF-8, and whether without a broken character.
+
+    A few may be broken; one cut at the end isn't counted.
+    """
+    try:
+        text = codecs.utf_8_decode(body, "strict", False)[0]
     except UnicodeDecodeError:
         text = body.decode("utf-8", "replace")
-    beyond_ascii = int(np.count_nonzero(np.frombuffer(body, np.uint8) > 127))
-    return text if text.count("\ufffd") * 20 < beyond_ascii else None
+        beyond_ascii = int(np.count_nonzero(np.frombuffer(body, np.uint8) > 127))
+        return (text if text.count("\ufffd") * 20 < beyond_ascii else None), False
+    return (None if text.isascii() else text), True
 
 
 def _plausible(body: bytes, codec: str) -> str | None:
+    """Return the text if the charset can be the right one.
+
+    Bytes of one East Asian charset nearly always are valid in another; so its text must have
+    what all text of its language has.
+    """
     try:
         text = body.decode(codec, "replace")
     except (LookupError, UnicodeError):
         return None
-    return text if text.count("\ufffd") * 200 <= len(text) else None
+    if text.count("\ufffd") * 200 > len(text):
+        return None
+    expected = _EXPECTED.get(codec)
+    if expected is None:
+        return text
+    sample = text[: _SAMPLE * 4]
+    letters = len(_EAST_ASIAN.findall(sample))
+    likely = letters < _FEW or len(expected.findall(sample)) * 50 >= letters
+    return text if likely else None
 
 
-def _detected(body: bytes, first: int) -> Decoded:
-    sample = body[first & ~3 : first + _SAMPLE]
+def _detected(body: bytes) -> Decoded:
+    first = _NON_ASCII.search(body)
+    start = first.start() if first else 0
+    sample = body[start : start + _SAMPLE]
     guess = chardet.detect(sample)["encoding"] or "windows-1252"
-    return _decoded(body, resolve_encoding(guess) or guess.lower(), "detector")
+    codec = resolve_encoding(guess) or guess.lower()
+    if len(sample) < _SHORT and codec not in _EXPECTED:
+        codec = _east_asian(body) or codec
+    return _decoded(body, codec, "detector")
+
+
+def _east_asian(body: bytes) -> str | None:
+    """Return the East Asian charset that a short text is in, its first character perhaps cut."""
+    scores = {}
+    for codec, pattern in _EXPECTED.items():
+        text = max((_tail(body[cut:], codec) for cut in (0, 1)), key=len)
+        letters, beyond = len(_EAST_ASIAN.findall(text)), len(_BEYOND_ASCII.findall(text))
+        if letters >= _FEWEST and letters > 0.6 * beyond:
+            scores[codec] = len(pattern.findall(text)) / letters / _USUAL[pattern]
+    best = max(scores, key=scores.__getitem__, default=None)
+    return best if best is not None and scores[best] > 0.5 else None
+
+
+def _tail(body: bytes, codec: str) -> str:
+    """Decode all but the last bytes, where a character may be cut; empty if that fails."""
+    for end in (len(body), len(body) - 1):
+        try:
+            return body[:end].decode(codec)
+        except UnicodeError:
+            continue
+    return ""
 
 
 def _decoded(body: bytes, codec: str, how: str) -> Decoded:

@@ -41,22 +41,21 @@ class Fonts:
     """The fonts of one language on Latin code points; none of them for most languages."""
 
     def __init__(self, code: str, names: tuple[str, ...]) -> None:
-        latin = [table for table in tables() if _is_latin(table)]
-        own = [t for t in latin if t.language == code and not is_charset(t.encoding)]
-        others = [t for t in latin if t.language != code and t.encoding == "utf-8"]
-        english = [table for table in others if table.language == "en"]
-        groups = {"": others, "en": english} | {table.encoding: [table] for table in own}
-        self._likelihoods = Likelihoods(groups) if own else None
-        self._names = {_bare(name): name for name in names}
+        self._likelihoods = _font_likelihoods(code)
+        self._names: dict[str, str] = {}
+        for name in names:
+            self._names.setdefault(_bare(name), name)
 
     def __bool__(self) -> bool:
-        return self._likelihoods is not None
+        return self._likelihoods is not None or bool(self._names)
 
     def match(self, text: str) -> Match | None:
         """Return the likeliest font encoding of a text whose lines are of one encoding each."""
+        if self._likelihoods is None:
+            return None
         stripped = (line.strip() for line in text[:_EXAMINED].split("\n"))
         lines = [line for line in stripped if len(line) >= _SHORTEST]
-        if self._likelihoods is None or not lines:
+        if not lines:
             return None
         starts = np.cumsum([0, *(len(line) + 1 for line in lines[:-1])])
         scores = self._likelihoods.scores(" ".join(lines))
@@ -93,6 +92,17 @@ def myanmar(text: str) -> tuple[str, str]:
         totals[[not name.startswith("my.") for name in likelihoods.names]] = -np.inf
     language, _, encoding = likelihoods.names[int(np.argmax(totals))].partition(".")
     return language, encoding
+
+
+@cache
+def _font_likelihoods(code: str) -> Likelihoods | None:
+    """Return those of the rest, of English, and of each font of a language; None without any."""
+    latin = [table for table in tables() if _is_latin(table)]
+    own = [t for t in latin if t.language == code and not is_charset(t.encoding)]
+    others = [t for t in latin if t.language != code and t.encoding == "utf-8"]
+    english = [table for table in others if table.language == "en"]
+    groups = {"": others, "en": english} | {table.encoding: [table] for table in own}
+    return Likelihoods(groups) if own else None
 
 
 @cache

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.langid import methods
 from lswc.langid.auto import LETTER, MIN_SHARE, Auto, Finding
 from lswc.langid.document import Document, Identification
+from lswc.langid.encoding import decode
 from lswc.strategy import Anchor, PageLanguage
 
 if TYPE_CHECKING:
@@ -21,8 +22,7 @@ class IdentifierError(ValueError):
     """Unknown method, or a share out of range; the message says what is allowed."""
 
 
-@dataclass(frozen=True, slots=True)
-class RawLink:
+class RawLink(NamedTuple):
     """A link as found: absolute URL, its anchor text and that text's language."""
 
     url: str
@@ -69,6 +69,7 @@ class Identifier:
         self.method = method
         self.min_share = min_share
         self._auto = Auto(target, min_share)
+        decode(b"\x80")  # the detector loads its models with its first page: not in a crawl
 
     def read(self, body: bytes, content_type: str | None, url: str) -> Reading:
         """Read a page: any bytes give an answer, never an exception."""

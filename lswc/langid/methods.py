@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import langdetect
 from pythainlp import word_tokenize
 from pythainlp.corpus import thai_words
-from pythainlp.util import countthai
+from pythainlp.util import count_thai
 
 from lswc.langid.auto import NOTHING, Finding, cld2
 from lswc.langid.encoding import canonical, decode
@@ -132,14 +132,14 @@ def detected_by_langdetect(document: Document, target: Language) -> tuple[Findin
 
 
 def detected_by_pythainlp(document: Document, target: Language) -> tuple[Finding, str]:
-    """Thai if at least half of the characters are (pythainlp's countthai)."""
+    """Thai if at least half of the characters are (pythainlp's count_thai)."""
     page = document.page
     text = f"{page.title}\n{page.content}\n{page.anchors}"
-    percent = countthai(text)
+    percent = count_thai(text)
     if not text.strip():
         return NOTHING, document.decoded.encoding
     code = "th" if percent >= _THAI_PERCENT else OTHER
-    return Finding(code, abs(percent - 50) / 50, "countthai"), document.decoded.encoding
+    return Finding(code, abs(percent - 50) / 50, "count_thai"), document.decoded.encoding
 
 
 def detected_by_cld2(document: Document, target: Language) -> tuple[Finding, str]:

@@ -30,6 +30,7 @@ RANKED = 400
 """Byte n-grams in a Cavnar & Trenkle profile, as in their TextCat."""
 
 _WORDS = re.compile(rb"[^\x00-\x20!-@\[-`{-\x7f]+")
+_BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")
 _SLOTS = 65_536
 _KNOWN = 0.98
 _UNKNOWN = 0.02 / 5_000  # the rest, spread over the n-grams that a text might hold
@@ -98,8 +99,8 @@ def byte_trigrams(text: bytes) -> list[str]:
 
 
 def character_ngrams(text: str) -> Counter[str]:
-    """Count a text's n-grams of 1 to 3 characters, blanks run together."""
-    text = " ".join(text.split())
+    """Count a text's n-grams of 1 to 3 characters of the BMP, blanks run together."""
+    text = " ".join(_BEYOND_BMP.sub(" ", text).split())
     pairs = map("".join, pairwise(text))
     return Counter(text) + Counter(pairs) + Counter(map("".join, _triples(text)))
 
@@ -119,6 +120,15 @@ def _slots(text: str) -> list[npt.NDArray[np.uint16]]:
     return [first, pairs, pairs * np.uint16(31) + third + np.uint16(40_009)]
 
 
+def _spread(ngrams: dict[str, int], size: int) -> npt.NDArray[np.float64]:
+    """Return the counts of n-grams of one size by their hash."""
+    padded = "".join(ngram.ljust(3) for ngram in ngrams) + "  "
+    slots = _slots(padded)[size - 1][::3]
+    spread = np.zeros(_SLOTS)
+    np.add.at(spread, slots, list(ngrams.values()))
+    return spread
+
+
 class Likelihoods:
     """Log-likelihoods of a text's character n-grams in several tables.
 
@@ -133,9 +143,10 @@ class Likelihoods:
             counts = np.zeros(_SLOTS)
             total = 0
             for table in members:
-                for ngram, number in table.characters.items():
-                    counts[int(_slots(ngram + "  ")[len(ngram) - 1][0])] += number
-                    total += number if len(ngram) == 1 else 0
+                for size in (1, 2, 3):
+                    ngrams = {n: c for n, c in table.characters.items() if len(n) == size}
+                    counts += _spread(ngrams, size)
+                    total += sum(ngrams.values()) if size == 1 else 0
             self._logs[row] = np.log(_KNOWN * counts / max(1, total) + _UNKNOWN)
 
     def scores(self, text: str) -> npt.NDArray[np.float32]:

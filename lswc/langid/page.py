@@ -12,30 +12,33 @@ import ada_url
 import numpy as np
 import numpy.typing as npt
 from selectolax.lexbor import LexborHTMLParser, LexborNode
+from w3lib.encoding import resolve_encoding
 
 MAX_LINKS = 3_000
 """Elements of a page looked at for links; a page with more is a trap or a dump."""
 
-_BOILERPLATE = [
-    *("script", "style", "template", "textarea", "select", "button", "a", "nav", "footer"),
-]
+_BOILERPLATE = ["script", "style", "select", "a", "nav", "footer"]
 _SELECTOR = "a[href],area[href],frame[src],iframe[src],link[href],meta,base[href],title"
 _FOLLOWED_RELS = frozenset({"next", "prev", "alternate", "canonical", "index", "contents", "start"})
-_PLAIN = re.compile(r"(/|(?:\.\./)*)([\w~-](?!\S*/\.)[\w%~/?=&;,+.-]*)", re.ASCII)
+_PLAIN = re.compile(
+    r"(/|\./|(?:\.\./)*)((?:[\w~-](?!\S*/\.)[\w%~/?=&;,+.-]*)?(?:#[\w%~!$&()*+,./:;=?@-]*)?)",
+    re.ASCII,
+)
 _ORIGIN = re.compile(r"https?://[^/?#\\]+", re.IGNORECASE)
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?[\"']?([^\"'>]+)", re.IGNORECASE)
 
 # The parser takes time by the square of the nesting: a page of 50,000 open <div> holds it
 # for ten seconds, one of as many attributes for three. Such pages are reduced to links.
 _MANY_TAGS = 3_000
-_MAX_TAGS = 16_000
+_MAX_TAGS = 12_000
 _MAX_DEPTH = 200
 _TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _NEVER_NESTED = frozenset(
     b"area base br col dd dt frame hr img input li link meta option p path script source style td"
     b" th tr wbr".split()
 )
-_LONG_TAG = re.compile(rb"<[a-zA-Z/][^>]{8000}")
+_LONG = 8_000
+_LONG_TAG = re.compile(rb"<[a-zA-Z/][^>]{%d}" % _LONG)
 _MANY_ATTRIBUTES = 4_000
 _MAX_BASE = 8_000  # every link is joined to it
 _ANY_TAG = re.compile(rb"</?[a-zA-Z][^>]*>?")
@@ -85,7 +88,7 @@ def parse(source: bytes, url: str, charset: str = "utf-8") -> Page:
     lang = (root.attributes.get("lang") or "").lower() if root else ""
     tree.strip_tags(_BOILERPLATE)
     body = tree.body or root
-    content = body.text(separator="\n") if body else ""
+    content = body.text(separator="\n", strip=True) if body else ""
     hints = "\n".join(reader.hints)
     return Page(reader.title, content, anchors, hints, lang, reader.links, frozenset(reader.robots))
 
@@ -115,7 +118,11 @@ class _Reader:
     def take(self, node: LexborNode) -> None:
         tag, attributes = node.tag, node.attributes
         if tag == "a":
-            self._add(attributes["href"], node.text(), attributes.get("rel"))
+            href = attributes["href"]
+            if href and href[0] != "#":
+                nofollow = "rel" in attributes and _is_nofollow(attributes["rel"])
+                text = " ".join(node.text().split())
+                self.links.append(Link(self._resolve(href), text, nofollow))
         elif tag == "meta":
             self._meta(attributes)
         elif tag == "link":
@@ -125,11 +132,8 @@ class _Reader:
         elif tag == "base":
             self._set_base(attributes["href"])
         else:
-            self._add(
-                attributes.get("href") or attributes.get("src"),
-                attributes.get("alt") or "",
-                attributes.get("rel"),
-            )
+            href = attributes.get("href") or attributes.get("src")
+            self._add(href, attributes.get("alt"), attributes.get("rel"))
 
     def _set_base(self, href: str | None) -> None:
         if not self._has_base and href and len(href) <= _MAX_BASE:
@@ -139,7 +143,7 @@ class _Reader:
     def _link(self, attributes: dict[str, str | None]) -> None:
         rels = frozenset((attributes.get("rel") or "").lower().split())
         if rels & _FOLLOWED_RELS and "stylesheet" not in rels:
-            self._add(attributes["href"], attributes.get("title") or "", attributes.get("rel"))
+            self._add(attributes["href"], attributes.get("title"), attributes.get("rel"))
 
     def _meta(self, attributes: dict[str, str | None]) -> None:
         content = attributes.get("content") or ""
@@ -153,10 +157,10 @@ class _Reader:
             if refresh and not refresh.group(1).strip().isdecimal():
                 self._add(refresh.group(1), "", None)
 
-    def _add(self, href: str | None, text: str, rel: str | None) -> None:
+    def _add(self, href: str | None, text: str | None, rel: str | None) -> None:
         if href and href[0] != "#":
-            nofollow = rel is not None and "nofollow" in rel.lower().split()
-            self.links.append(Link(self._resolve(href), " ".join(text.split()), nofollow))
+            text = " ".join((text or "").split())
+            self.links.append(Link(self._resolve(href), text, _is_nofollow(rel)))
 
     def _resolve(self, href: str) -> str:
         """Resolve against the base URL; the commonest shapes go without the URL parser."""
@@ -166,7 +170,8 @@ class _Reader:
                 up, rest = plain.groups()
                 if up == "/":
                     return self._folders[0] + rest
-                return self._folders[max(0, len(self._folders) - 1 - len(up) // 3)] + rest
+                higher = len(up) // 3  # ../ is three characters, ./ two
+                return self._folders[max(0, len(self._folders) - 1 - higher)] + rest
             if href.startswith(("http://", "https://")) and href.isascii():
                 return href
         return self._join(href.strip())
@@ -181,11 +186,15 @@ class _Reader:
             return href
 
 
+def _is_nofollow(rel: str | None) -> bool:
+    return rel is not None and "nofollow" in rel.lower().split()
+
+
 def _in_charset(query: str, charset: str) -> str:
     """Percent-encode a query in the page's charset, as browsers do (WHATWG URL Standard)."""
     safe = "%/?=&;,+.-_~!$'()*:@[]#"
     try:
-        return quote(query, safe, charset, "xmlcharrefreplace")
+        return quote(query, safe, resolve_encoding(charset) or charset, "xmlcharrefreplace")
     except (LookupError, UnicodeError):
         return query
 
@@ -198,18 +207,18 @@ def _flattened(source: bytes) -> bytes:
         source = source[: starts[_MAX_TAGS]]
     if (
         (len(starts) > _MANY_TAGS and _is_deep(source))
-        or _most_between(starts, np.flatnonzero(characters == ord("="))) > _MANY_ATTRIBUTES
-        or _LONG_TAG.search(source)
+        or _most_between(starts, characters == ord("=")) > _MANY_ATTRIBUTES
+        or (np.diff(starts, append=len(source)).max(initial=0) > _LONG and _LONG_TAG.search(source))
     ):
         return _ANY_TAG.sub(lambda tag: tag[0] if _KEPT_TAG.fullmatch(tag[0]) else b"\n", source)
     return source
 
 
-def _most_between(starts: npt.NDArray[np.intp], signs: npt.NDArray[np.intp]) -> int:
+def _most_between(starts: npt.NDArray[np.intp], are_signs: npt.NDArray[np.bool_]) -> int:
     """Return the most equals signs from one tag's start to the next."""
-    if len(signs) <= _MANY_ATTRIBUTES:
+    if np.count_nonzero(are_signs) <= _MANY_ATTRIBUTES:
         return 0
-    return int(np.bincount(np.searchsorted(starts, signs)).max())
+    return int(np.bincount(np.searchsorted(starts, np.flatnonzero(are_signs))).max())
 
 
 def _is_deep(source: bytes) -> bool:

@@ -20,7 +20,7 @@ from lswc.simulator.thai2004 import (
     THAI,
 )
 from lswc.simulator.trace import Fate
-from lswc.strategy import Anchor, PageLanguage
+from lswc.strategy import Anchor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +50,7 @@ class Cell(NamedTuple):
 def kinds(trace: Trace) -> NDArray[np.int8]:
     """Return the kind of each URL (thai2004): page by language and server, or no page."""
     page = trace.fate == Fate.PAGE
-    relevant = page & (trace.language == PageLanguage.TARGET)
+    relevant = trace.relevant
     has_page, has_relevant = np.zeros((2, len(trace.site)), np.bool_)
     has_page[trace.server[page]] = True
     has_relevant[trace.server[relevant]] = True
@@ -108,7 +108,7 @@ def nearest_relevant(trace: Trace) -> NDArray[np.int64]:
 
     The distance is that of the shortest path that starts on a relevant page.
     """
-    relevant = (trace.fate == Fate.PAGE) & (trace.language == PageLanguage.TARGET)
+    relevant = trace.relevant
     sources = np.flatnonzero(relevant).astype(np.int32)
     level = graph.distances(trace.offsets, trace.targets, sources)
     nearest = _nearest(relevant, level, trace.offsets, trace.targets)[sources]

@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
-from lswc.simulator.trace import Fate
-from lswc.strategy import PageLanguage
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -94,6 +91,6 @@ def oracle(trace: Trace) -> NDArray[np.bool_]:
     relevant pages).
     """
     parent, order = breadth_first_tree(trace.offsets, trace.targets, trace.seeds)
-    marked: NDArray[np.bool_] = (trace.fate == Fate.PAGE) & (trace.language == PageLanguage.TARGET)
+    marked = trace.relevant
     _mark_ancestors(parent, order, marked)
     return marked

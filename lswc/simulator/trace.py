@@ -97,6 +97,18 @@ class Trace:
         """Number of URLs, n."""
         return len(self.server)
 
+    @property
+    def pages(self) -> int:
+        """Number of pages."""
+        return int(np.count_nonzero(self.fate == Fate.PAGE))
+
+    @property
+    def relevant(self) -> NDArray[np.bool_]:
+        """Which URLs are relevant pages, identified as such; shape (n,)."""
+        pages: NDArray[np.bool_] = self.fate == Fate.PAGE
+        pages &= self.language == PageLanguage.TARGET
+        return pages
+
     @classmethod
     def read(cls, folder: Path | str) -> Trace:
         """Read and validate a trace.
@@ -290,7 +302,8 @@ def _read_seeds(path: Path) -> NDArray[np.int32]:
         column = file.read(columns=present).column("url")
         if column.null_count:
             raise TraceError(f"{path}: column url has nulls")
-        seeds: NDArray[np.int32] = column.to_numpy()
+        # A copy: Arrow's own memory is read-only, for which the kernels are compiled once more.
+        seeds: NDArray[np.int32] = np.array(column.to_numpy(), np.int32)
         return seeds
 
 

@@ -75,6 +75,8 @@ class Facts(NamedTuple):
 SEED = len(PageLanguage) * MAX_DISTANCE * 3 * len(Locality) * 2 * len(Anchor) * 2 * 2
 """Code of a seed. A seed has no referrer, so no strategy is asked: it is always fetched."""
 
+_DISTANCE = SEED // (len(PageLanguage) * MAX_DISTANCE)  # what a code counts distances in
+
 CODES = SEED + 1
 """Number of codes, the seed's among them."""
 
@@ -139,7 +141,7 @@ def all_facts() -> Iterator[Facts]:
 
 def distance_of(code: int) -> int:
     """Return the distance from the latest relevant referrer; a seed's is 1."""
-    return 1 if code == SEED else decode(code, Status.UNVISITED).distance
+    return 1 if code == SEED else code // _DISTANCE % MAX_DISTANCE + 1
 
 
 def next_distance(relevant: bool, distance: int) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
+from lswc.analysis.analyze import Questions, read, sections
 from lswc.simulator import graph
 from lswc.simulator.trace import LINKS, URLS, About, write
 from lswc.strategy import Anchor
@@ -16,6 +18,8 @@ from lswc.urls import directory, parse, site, tld
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+    from lswc.analysis.section import Section
 
 
 @dataclass
@@ -103,3 +107,51 @@ def _urls(rows: list[Row], distance: np.ndarray[tuple[int], np.dtype[np.int16]])
 def _numbered(names: Iterable[str]) -> list[int]:
     ids: dict[str, int] = {}
     return [ids.setdefault(name, len(ids)) for name in names]
+
+
+def write_crawl(folder: Path, *lines: str, lang: str = "th") -> Path:
+    """Write a crawl folder of record lines."""
+    folder.mkdir()
+    (folder / "pages.jsonl").write_text("".join(line + "\n" for line in lines), "utf-8")
+    (folder / "summary.json").write_text(json.dumps({"language": lang}))
+    return folder
+
+
+def record(url: str, language: str | None, depth: int = 0) -> str:
+    """Return a line of a crawl's record."""
+    return json.dumps(
+        {"url": url, "status": 200, "language": language, "encoding": "utf-8", "depth": depth}
+    )
+
+
+@dataclass
+class Report:
+    """A report's sections without its files."""
+
+    sections: list[Section]
+
+    @classmethod
+    def of(cls, folder: Path, questions: Questions | None = None) -> Report:
+        """Analyse a trace or crawl folder."""
+        asked = questions or Questions()
+        return cls(list(sections(read(folder, asked), asked)))
+
+    @property
+    def text(self) -> str:
+        """All that is said outside tables."""
+        return "\n".join(said for s in self.sections for said in (s.title, s.purpose, *s.findings))
+
+    @property
+    def tables(self) -> set[str]:
+        """Names of the tables."""
+        return {table.name for section in self.sections for table in section.tables}
+
+    def rows(self, name: str) -> list[tuple[object, ...]]:
+        """The rows of a table."""
+        (table,) = [t for section in self.sections for t in section.tables if t.name == name]
+        return list(table.rows)
+
+    def column(self, name: str, head: str) -> list[object]:
+        """A column of a table."""
+        (table,) = [t for section in self.sections for t in section.tables if t.name == name]
+        return [row[table.heads.index(head)] for row in table.rows]

@@ -140,12 +140,12 @@ def test_the_stores_agree(redis_server: RedisServer) -> None:
     class OnServer(Stores):
         url = redis_server.url
 
-    steps = settings(max_examples=40, stateful_step_count=40, deadline=None)
+    steps = settings(max_examples=25, stateful_step_count=40, deadline=None)
     run_state_machine_as_test(OnServer, settings=steps)
 
 
 @given(st.integers(0, 30), st.integers(0, 30), st.sampled_from([0, 1, 5, 10, NEVER]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_units_status_is_the_strategys(
     redis_server: RedisServer, downloaded: int, relevant: int, tolerated: int
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -79,14 +80,22 @@ class Crawl:
         self.t, self.s, self.oracle, self.unit = t, s, oracle, units(t, s)
         self.counters: defaultdict[int, Counter[bool]] = defaultdict(Counter)
         self.of: defaultdict[int, Status] = defaultdict(lambda: Status.UNVISITED)
-        # tier, seq, code, inherited
+        # tier, seq, code, inherited; the queue also holds entries that a better one replaced
         self.pending: dict[int, tuple[int, int, int, PageLanguage]] = {}
-        self.visits: list[int] = []
+        self.queue: list[tuple[int, int, int]] = []
+        self.visits: dict[int, None] = {}
         self.seqs = count()
         for seed in t.seeds.tolist():
             self.offer(seed, SEED, PageLanguage.TARGET)
-        while ready := [(*p[:2], u) for u, p in self.pending.items() if t.fate[u] != Fate.NEVER]:
-            self.visit(min(ready)[2])
+        while self.queue:
+            *place, page = heappop(self.queue)
+            if page in self.pending and list(self.pending[page][:2]) == place:
+                self.visit(page)
+
+    def put(self, url: int, tier: int, seq: int, code: int, inherited: PageLanguage) -> None:
+        self.pending[url] = (tier, seq, code, inherited)
+        if self.t.fate[url] != Fate.NEVER:
+            heappush(self.queue, (tier, seq, url))
 
     def offer(self, url: int, code: int, inherited: PageLanguage) -> None:
         tier = self.s.tier(code, self.of[self.unit[url]])
@@ -94,13 +103,13 @@ class Crawl:
             return
         old = self.pending.get(url)
         if old is None:
-            self.pending[url] = (tier, next(self.seqs), code, inherited)
+            self.put(url, tier, next(self.seqs), code, inherited)
         elif (tier, distance_of(code)) < (old[0], distance_of(old[2])):
-            self.pending[url] = (tier, old[1], code, inherited)
+            self.put(url, tier, old[1], code, inherited)
 
     def visit(self, page: int) -> None:
         _, _, code, inherited = self.pending.pop(page)
-        self.visits.append(page)
+        self.visits[page] = None
         if self.t.fate[page] == Fate.REDIRECT:
             for url in links(self.t, page):
                 self.offer(url, code, inherited)
@@ -113,11 +122,13 @@ class Crawl:
                 self.offer(url, link, language)
 
     def ask_again(self, unit: int, relevant: bool) -> None:
-        na_nr = self.counters[unit]
+        na_nr, before = self.counters[unit], self.of[unit]
         na_nr[relevant] += 1
         self.of[unit] = status(na_nr.total(), na_nr[True], self.s.tolerated)
-        for url, (_, seq, code, inherited) in list(self.pending.items()):
-            if self.unit[url] == unit:
-                self.pending[url] = (self.s.tier(code, self.of[unit]), seq, code, inherited)
-                if self.pending[url][0] == DISCARD:
-                    del self.pending[url]
+        if self.of[unit] == before:
+            return
+        for url in [url for url in self.pending if self.unit[url] == unit]:
+            _, seq, code, inherited = self.pending.pop(url)
+            tier = self.s.tier(code, self.of[unit])
+            if tier != DISCARD:
+                self.put(url, tier, seq, code, inherited)

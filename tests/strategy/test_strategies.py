@@ -17,6 +17,7 @@ from lswc.strategy import (
     Unit,
     all_facts,
     decode,
+    distance_of,
     effective_language,
     encode,
     from_site_queue,
@@ -183,6 +184,10 @@ def test_a_server_turns_irrelevant_on_its_t_plus_first_irrelevant_page(t: int) -
 
 def test_lswc_s_equals_tamura_t_minus_one() -> None:
     assert strategy("lswc:S=3").tolerated == strategy("server_aggressive:T=2").tolerated
+
+
+def test_distance_of_a_code_is_that_of_its_facts() -> None:
+    assert all(distance_of(encode(f)) == f.distance for f in EVERY)
 
 
 def test_distance_of_links() -> None:

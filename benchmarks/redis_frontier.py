@@ -1,0 +1,173 @@
+"""The Redis frontier beside scrapy-redis 0.9.1, on the same redis-server in the same run.
+
+``python -m benchmarks.redis_frontier [--pages 3000] [--runs 3]`` from the project's folder:
+offer 20 links, lease one, finish it, page after page, by one process and by two; and bytes per
+URL. scrapy-redis does the same with its priority queue and its dupefilter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import redis
+from scrapy import Request, Spider
+from scrapy_redis.dupefilter import RFPDupeFilter
+from scrapy_redis.queue import PriorityQueue
+
+from lswc.frontier.contract import Offer
+from lswc.frontier.redis import RedisFrontier
+from lswc.strategy import (
+    Anchor,
+    Facts,
+    Locality,
+    PageLanguage,
+    Status,
+    encode,
+    strategy,
+)
+from tests.frontier.redis_server import RedisServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LINKS, HOSTS = 20, 1000
+FACTS = Facts(PageLanguage.TARGET, 1, Status.RELEVANT, Status.UNDECIDED, Locality.ELSEWHERE,
+              False, Anchor.NONE, False)  # fmt: skip
+CODE = encode(FACTS)
+
+
+def pages(number: int, seed: int) -> Iterator[list[tuple[str, str]]]:
+    """Yield the links (server, URL) of each page; about a third were seen before."""
+    choose = random.Random(seed)
+    space = number * LINKS
+    for _ in range(number):
+        links = []
+        for _ in range(LINKS):
+            page = choose.randrange(space)
+            server = f"www.host{page % HOSTS}.example.co.th"
+            links.append((server, f"http://{server}/some/folder/page{page}.html"))
+        yield links
+
+
+def offers(links: list[tuple[str, str]]) -> list[Offer]:
+    """Return the links as the frontier takes them."""
+    return [Offer(url, host, host, CODE, PageLanguage.TARGET, 3) for host, url in links]
+
+
+def ours(client: redis.Redis, number: int, seed: int) -> float:
+    """Return the seconds that so many pages take."""
+    frontier = RedisFrontier(client, "bench", strategy("lswc"), {})
+    frontier.offer(offers([(f"seed{n}", f"http://seed{n}/") for n in range(100)]))
+    start = perf_counter()
+    for links in pages(number, seed):
+        lease = frontier.lease(0.0)
+        assert lease is not None
+        lease.relevant = True
+        lease.offers = offers(links)
+        frontier.finish(lease.id, "html")
+    return perf_counter() - start
+
+
+class Plain(Spider):
+    """What scrapy-redis wants to know of a spider."""
+
+    name = "bench"
+
+    def parse(self, response: Any) -> None:
+        """Be the callback of the requests."""
+
+
+def theirs(client: redis.Redis, number: int, seed: int) -> float:
+    """Return the seconds that scrapy-redis takes for the same."""
+    spider = Plain()
+    queue = PriorityQueue(client, spider, "bench:requests")
+    known = RFPDupeFilter(client, "bench:dupefilter")
+    start = perf_counter()
+    for links in pages(number, seed):
+        for _, url in links:
+            request = Request(url, callback=spider.parse, meta={"depth": 3})
+            if not known.request_seen(request):
+                queue.push(request)
+        queue.pop()
+    return perf_counter() - start
+
+
+def process(url: str, whose: str, number: int, seed: int) -> subprocess.Popen[str]:
+    """Start one worker's share in a process of its own; it prints its seconds."""
+    command = [sys.executable, "-m", "benchmarks.redis_frontier", "--worker", whose]
+    command += ["--url", url, "--pages", str(number), "--seed", str(seed)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def links_per_second(server: RedisServer, whose: str, number: int, workers: int) -> float:
+    """Return what that many workers do together on an empty Redis."""
+    with redis.Redis.from_url(server.url) as client:
+        client.flushall()
+    running = [process(server.url, whose, number, seed) for seed in range(workers)]
+    seconds = [float(worker.communicate()[0]) for worker in running]
+    return workers * number * LINKS / max(seconds)
+
+
+def bytes_per_url(server: RedisServer, whose: str, number: int) -> float:
+    """Return the bytes of Redis's memory per URL that waits."""
+    with redis.Redis.from_url(server.url) as client:
+        client.flushall()
+        before = client.info("memory")["used_memory"]
+        (ours if whose == "lswc" else theirs)(client, number, 0)
+        if whose == "lswc":
+            urls = RedisFrontier(client, "bench", strategy("lswc"), {}).pending
+        else:
+            urls = int(client.zcard("bench:requests"))
+        return float(client.info("memory")["used_memory"] - before) / urls
+
+
+def main() -> None:
+    """Measure, and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pages", type=int, default=3000)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--worker", choices=["lswc", "scrapy-redis"])
+    parser.add_argument("--url")
+    parser.add_argument("--seed", type=int)
+    given = parser.parse_args()
+    if given.worker:
+        work = ours if given.worker == "lswc" else theirs
+        with redis.Redis.from_url(given.url) as client:
+            print(work(client, given.pages, given.seed))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        server = RedisServer(Path(folder))
+        try:
+            report(server, given.pages, given.runs)
+        finally:
+            server.stop()
+
+
+def report(server: RedisServer, number: int, runs: int) -> None:
+    """Print links a second (median [least .. most]) and bytes a URL."""
+    rates: dict[tuple[str, int], list[float]] = {}
+    for _ in range(runs):
+        for whose in ("lswc", "scrapy-redis"):
+            for workers in (1, 2):
+                rate = links_per_second(server, whose, number, workers)
+                rates.setdefault((whose, workers), []).append(rate)
+    for (whose, workers), found in rates.items():
+        middle = statistics.median(found)
+        print(
+            f"{whose}, {workers} worker(s): {middle:,.0f} links/s "
+            f"[{min(found):,.0f} .. {max(found):,.0f}]"
+        )
+    for whose in ("lswc", "scrapy-redis"):
+        print(f"{whose}: {bytes_per_url(server, whose, number):.0f} bytes per URL that waits")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""``scrapy identify``: language and encoding of pages, and how well that is told."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from scrapy.commands import ScrapyCommand
+
+from lswc.langid import Identifier
+from lswc.langid.auto import MIN_SHARE
+from lswc.langid.evaluation import evaluate, load
+from lswc.langid.explanation import explain
+from lswc.langid.pages import pages
+from lswc.languages import known, language
+from lswc.strategy import Anchor
+from lswc.tables import table
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from lswc.langid.pages import Source
+
+_MOST_CONFUSIONS = 15
+
+
+class Command(ScrapyCommand):
+    """Identifies pages, explains an answer, or measures methods on labelled pages.
+
+    A mistake of the user's is one line, and exit code 2.
+    """
+
+    requires_project = True
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "[options] <file, folder, URL or WARC file> ..."
+
+    def short_desc(self) -> str:
+        return "Tell language and encoding of pages; measure how well on labelled ones"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        add = parser.add_argument
+        add("--lang", default="", help="target language; several with --evaluate: th,my")
+        add("--method", default="", help="LSWC_IDENTIFIER; several with --evaluate: auto,cld2")
+        add("--min-share", type=float, help="LSWC_MIN_SHARE")
+        add("--explain", action="store_true", help="show the evidence for one page")
+        add("--evaluate", metavar="LABELLED.jsonl", help='lines with "language" and "text"')
+        add("--anchors", action="store_true", help="evaluate the texts as anchor texts")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        try:
+            if bool(args) == bool(opts.evaluate):
+                raise ValueError("name pages, or --evaluate a file of labelled ones")
+            if opts.evaluate:
+                self._evaluate(opts)
+            elif opts.explain:
+                self._explain(args, opts)
+            else:
+                self._identify(args, opts)
+        except ValueError as error:
+            print(f"scrapy identify: error: {error}", file=sys.stderr)
+            self.exitcode = 2
+
+    def _identify(self, args: list[str], opts: argparse.Namespace) -> None:
+        identifier = self._identifier(opts, opts.lang)
+        rows = []
+        for source in self._sources(args):
+            reading = identifier.read(source.body, source.content_type, source.url)
+            found = reading.identification
+            anchors = sum(link.anchor is Anchor.TARGET for link in reading.links)
+            rows.append(
+                (
+                    source.url,
+                    found.language or "unknown",
+                    found.encoding,
+                    f"{found.confidence:.2f}",
+                    found.how,
+                    identifier.relevance(found).name.lower(),
+                    f"{anchors}/{len(reading.links)}",
+                )
+            )
+        heads = ("page", "language", "encoding", "confidence", "how", "relevance", "anchors")
+        _print(table(f"target {identifier.target.name}, {identifier.method}", heads, rows))
+
+    def _explain(self, args: list[str], opts: argparse.Namespace) -> None:
+        identifier = self._identifier(opts, opts.lang)
+        for source in self._sources(args):
+            lines = explain(identifier, source.body, source.content_type, source.url)
+            _print(table(source.url, ("evidence", "for this page"), lines))
+
+    def _evaluate(self, opts: argparse.Namespace) -> None:
+        codes = opts.lang.split(",") if opts.lang else [c for c in known() if language(c).scripts]
+        methods = (opts.method or self._setting("LSWC_IDENTIFIER", "auto")).split(",")
+        identifiers = [self._identifier(opts, c, m) for m in methods for c in codes]
+        labelled = load(Path(opts.evaluate))
+        rows, confusions = [], []
+        for identifier in identifiers:
+            name = (identifier.method, identifier.target.code)
+            score = evaluate(identifier, labelled, opts.anchors)
+            measures = (score.precision, score.recall, score.f1)
+            per_page = f"{score.seconds / score.pages * 1e6:.0f}"
+            rows.append((*name, *(f"{m:.2%}" for m in measures), score.pages, per_page))
+            for (true, answer), number in score.confusions.most_common(_MOST_CONFUSIONS):
+                confusions.append((*name, true, answer, number))
+        heads = ("method", "language", "precision", "recall", "F1", "pages", "µs/page")
+        _print(table(opts.evaluate, heads, rows))
+        if confusions:
+            _print(table("confusions", ("method", "target", "true", "answer", "pages"), confusions))
+
+    def _identifier(self, opts: argparse.Namespace, code: str, method: str = "") -> Identifier:
+        if not code:
+            raise ValueError("say which language is the target, for example: --lang th")
+        share = opts.min_share
+        if share is None:
+            share = _number("LSWC_MIN_SHARE", self._setting("LSWC_MIN_SHARE", MIN_SHARE))
+        method = method or opts.method or self._setting("LSWC_IDENTIFIER", "auto")
+        return Identifier(language(code), method, share)
+
+    def _setting(self, name: str, default: object) -> str:
+        return str(self.settings.get(name, default) if self.settings else default)
+
+    def _sources(self, args: list[str]) -> Iterator[Source]:
+        for name in args:
+            yield from pages(name, self._setting("USER_AGENT", "lswc"))
+
+
+def _number(name: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise ValueError(f"{name} must be a number, not {value!r}") from None
+
+
+def _print(grid: object) -> None:
+    # A redirected table is for other programs: never cut to a terminal's width.
+    width = None if sys.stdout.isatty() else 250
+    Console(file=sys.stdout, width=width).print(grid)

@@ -1,0 +1,118 @@
+"""``scrapy simulate``: every strategy on a trace."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from lswc.strategy import strategy
+from lswc.tables import table
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from lswc.simulator.run import Outcome
+
+
+class Command(ScrapyCommand):
+    """Crawls a trace by several strategies, a core each, and draws the papers' figures."""
+
+    requires_project = True
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "--trace FOLDER --strategy NAME[:k=v,...] ... --out FOLDER"
+
+    def short_desc(self) -> str:
+        return "Simulate strategies on a trace: series, figures, end results"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--trace", metavar="FOLDER", help="trace to crawl")
+        parser.add_argument(
+            "--strategy",
+            nargs="+",
+            action="extend",
+            default=[],
+            metavar="NAME[:k=v,...]",
+            help="strategies, or all for every one with the papers' parameters",
+        )
+        parser.add_argument("--out", metavar="FOLDER", help="where the results go")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if args or not (opts.trace and opts.strategy and opts.out):
+            raise UsageError("give --trace, --strategy and --out", print_help=False)
+        try:
+            _simulate(Path(opts.trace), opts.strategy, Path(opts.out))
+        except (ValueError, OSError) as error:
+            print(f"scrapy simulate: error: {error}", file=sys.stderr)
+            self.exitcode = 2
+
+
+def _simulate(folder: Path, names: Sequence[str], out: Path) -> None:
+    # Scrapy imports all commands for any of them: the compiler only for this one.
+    from lswc.simulator import figures
+    from lswc.simulator.run import OF_THE_PAPERS, save, simulate
+    from lswc.simulator.trace import Trace
+
+    wanted = [one for name in names for one in (OF_THE_PAPERS if name == "all" else (name,))]
+    strategies = list({s.name: s for s in map(strategy, wanted)}.values())
+    trace = Trace.read(folder)
+    out.mkdir(parents=True, exist_ok=True)
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    console = Console(stderr=True)
+    shown = console.is_terminal
+    with Progress(*columns, TimeRemainingColumn(), console=console, disable=not shown) as bar:
+        tasks = [bar.add_task(s.name, total=trace.pages) for s in strategies]
+        outcomes = simulate(
+            trace, strategies, lambda i, pages: bar.update(tasks[i], completed=pages)
+        )
+    save(outcomes, trace, out)
+    figures.draw(outcomes, out)
+    _show(outcomes, out)
+
+
+def _show(outcomes: Sequence[Outcome], out: Path) -> None:
+    from lswc.simulator.run import marks
+
+    at = marks(outcomes[0].trace_pages)
+    rates = [f"harvest at {_short(mark)}" for mark in at]
+    heads = ["strategy", "pages", *rates, "at the end", "coverage", "largest queue", "servers"]
+    rows = [
+        (
+            o.result.strategy,
+            o.result.pages,
+            *(_percent(o.harvest_rate_at(mark)) for mark in at),
+            _percent(o.harvest_rate[-1]),
+            _percent(o.coverage[-1]),
+            int(o.column("largest")[-1]),
+            int(o.column("servers")[-1]),
+        )
+        for o in outcomes
+    ]
+    # A file has no width: wide enough for the longest names.
+    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 120)
+    grid = table(
+        f"{outcomes[0].trace_pages:,} pages, {outcomes[0].trace_relevant:,} relevant", heads, rows
+    )
+    grid.columns[0].no_wrap = True
+    console.print(grid)
+    console.print(f"Series, summary and figures: {out}", highlight=False, markup=False)
+
+
+def _short(number: int) -> str:
+    for unit, name in ((1_000_000, "M"), (1_000, "k")):
+        if number >= unit:
+            return f"{number // unit} {name}"
+    return str(number)
+
+
+def _percent(rate: float | None) -> str:
+    return "–" if rate is None else f"{rate:.1%}"

@@ -1,0 +1,79 @@
+"""``scrapy synthesize``: a synthetic web like a measured one."""
+
+from __future__ import annotations
+
+import sys
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from lswc.errors import ConfigError
+from lswc.tables import table
+
+if TYPE_CHECKING:
+    import argparse
+
+    from lswc.simulator.calibration import Cell
+
+LIKE = ("thai2004",)
+
+
+class Command(ScrapyCommand):
+    """Makes a synthetic web, and prints its tables beside the published ones."""
+
+    requires_project = True
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "[--like thai2004] [--scale 1.0] [--seed 1] --out FOLDER"
+
+    def short_desc(self) -> str:
+        return "Make a synthetic web, as a trace to simulate crawls on"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--like", default=LIKE[0], help=f"measured web: {', '.join(LIKE)}")
+        parser.add_argument("--scale", type=float, default=1.0, help="size; 1.0: 18.3 M pages")
+        parser.add_argument("--seed", type=int, default=1, help="seed of the random numbers")
+        parser.add_argument("--out", metavar="FOLDER", help="where the trace goes")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if args or not opts.out:
+            raise UsageError("give --out", print_help=False)
+        try:
+            _synthesize(opts.like, opts.scale, opts.seed, Path(opts.out))
+        except (ValueError, OSError) as error:
+            print(f"scrapy synthesize: error: {error}", file=sys.stderr)
+            self.exitcode = 2
+
+
+def _synthesize(like: str, scale: float, seed: int, out: Path) -> None:
+    # Scrapy imports all commands for any of them: the compiler only for this one.
+    from lswc.simulator.calibration import compare, nearest_relevant
+    from lswc.simulator.synthetic import synthesize
+
+    if like not in LIKE:
+        raise ConfigError(f"unknown web {like!r}; known: {', '.join(LIKE)}")
+    if seed < 0:
+        raise ConfigError(f"the seed must not be negative, and {seed} is")
+    if (out / "trace.json").exists():
+        raise ConfigError(f"{out} holds a trace already: choose another folder")
+    web = synthesize(scale, seed)
+    web.write(out)
+    console = Console(file=sys.stdout)
+    for title, cells in groupby(compare(web, scale), lambda cell: cell.table):
+        console.print(table(title, ["", "", "published", "here", "error", ""], map(_row, cells)))
+    nearest = list(enumerate(nearest_relevant(web.trace).tolist()))[1:]
+    heads = ["links", "Thai pages"]
+    console.print(table("Distance from the nearest other Thai page", heads, nearest))
+
+
+def _row(cell: Cell) -> tuple[object, ...]:
+    share = cell.published < 1
+    numbers = (f"{n:.1%}" if share else round(n) for n in (cell.published, cell.own))
+    limit = "" if cell.limit is None else f"of ±{cell.limit:.0%}"
+    return (cell.row, cell.column, *numbers, f"{cell.error:+.2%}", limit)

@@ -1,0 +1,142 @@
+"""How well a method tells a language: precision, recall and F1 on labelled pages."""
+
+from __future__ import annotations
+
+import gzip
+import html
+import json
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from lswc.strategy import Anchor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from lswc.langid.identifier import Identifier
+
+# ISO 639-3 codes of labels, and members of the macrolanguage Chinese that are written alike.
+_SAME = {
+    **dict.fromkeys(("zho", "cmn", "yue"), "zh"),
+    "eng": "en",
+    "jpn": "ja",
+    "khm": "km",
+    "kor": "ko",
+    "lao": "lo",
+    "mya": "my",
+    "tha": "th",
+    "vie": "vi",
+}
+
+
+class EvaluationError(ValueError):
+    """A file of labelled pages that can't be used; the message names the line."""
+
+
+class Labelled(NamedTuple):
+    """A page and its true language; ``text`` is what an anchor text would be."""
+
+    language: str
+    body: bytes
+    content_type: str | None
+    text: str
+
+
+@dataclass
+class Score:
+    """What became of the pages, with the target as the positive class.
+
+    ``confusions`` counts (true language, answer) where they differ and one is the target.
+    ``seconds`` is the time for all ``pages``.
+    """
+
+    right: int = 0
+    wrong: int = 0
+    missed: int = 0
+    pages: int = 0
+    seconds: float = 0.0
+    confusions: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    @property
+    def precision(self) -> float:
+        """Share of the answers "target" that are right; 1 without any."""
+        return self.right / (self.right + self.wrong) if self.right + self.wrong else 1.0
+
+    @property
+    def recall(self) -> float:
+        """Share of the target's pages that were found; 1 without any."""
+        return self.right / (self.right + self.missed) if self.right + self.missed else 1.0
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else 0.0
+
+
+def load(file: Path) -> list[Labelled]:
+    """Read labelled pages from JSON lines, gzipped or not. Raises EvaluationError.
+
+    Each has ``language`` and either ``text``, ``html``, or ``file``, a path beside the
+    JSON lines; ``content_type`` may be given.
+    """
+    opener = gzip.open if file.suffix == ".gz" else open
+    pages = []
+    try:
+        with opener(file, "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    pages.append(_labelled(line, f"{file}:{number}", file))
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise EvaluationError(f"{file}: {error}") from error
+    if not pages:
+        raise EvaluationError(f"{file}: no labelled pages")
+    return pages
+
+
+def _labelled(line: str, place: str, file: Path) -> Labelled:
+    try:
+        entry = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise EvaluationError(f"{place}: not JSON: {error}") from error
+    if not isinstance(entry, dict) or not isinstance(entry.get("language"), str):
+        raise EvaluationError(f'{place}: an object with "language" is needed')
+    code = canonical(entry["language"])
+    content_type = entry.get("content_type")
+    text = entry.get("text")
+    if isinstance(text, str):
+        return Labelled(code, html.escape(text).encode("utf-8", "replace"), content_type, text)
+    if isinstance(entry.get("html"), str):
+        return Labelled(code, entry["html"].encode("utf-8", "replace"), content_type, "")
+    if isinstance(entry.get("file"), str):
+        return Labelled(code, (file.parent / entry["file"]).read_bytes(), content_type, "")
+    raise EvaluationError(f'{place}: one of "text", "html" and "file" is needed')
+
+
+def canonical(label: str) -> str:
+    """Return a language label as the identifiers name it: without region or script."""
+    code = label.replace("_", "-").partition("-")[0].lower()
+    return _SAME.get(code, code)
+
+
+def evaluate(identifier: Identifier, pages: Iterable[Labelled], anchors: bool = False) -> Score:
+    """Score an identifier's answers; with ``anchors``, to the texts as anchors without hint."""
+    score, target = Score(), identifier.target.code
+    for page in pages:
+        start = time.perf_counter()
+        if anchors:
+            answer = target if identifier.anchor(page.text) is Anchor.TARGET else "other"
+        else:
+            reading = identifier.read(page.body, page.content_type, "http://page.invalid/")
+            answer = reading.identification.language or "unknown"
+        score.seconds += time.perf_counter() - start
+        score.pages += 1
+        score.right += answer == target == page.language
+        if (answer == target) != (page.language == target):
+            score.wrong += answer == target
+            score.missed += page.language == target
+            score.confusions[page.language, answer] += 1
+    return score

@@ -1,0 +1,58 @@
+"""The evidence for one page, and what every method says of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lswc.langid import methods
+from lswc.langid.auto import Auto, Finding, cld2, declared, shares, weigh
+from lswc.langid.document import Document
+from lswc.langid.encoding import canonical, declarations
+from lswc.langid.fonts import Fonts
+from lswc.langid.scripts import Letters, count
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from lswc.langid.identifier import Identifier
+
+
+def explain(
+    identifier: Identifier, body: bytes, content_type: str | None, url: str
+) -> list[tuple[str, str]]:
+    """Return name and value of each piece of evidence, the methods' answers last."""
+    document, target = Document(body, content_type, url), identifier.target
+    weighed, page = weigh(document), document.page
+    said = [f"{where} {canonical(codec)}" for codec, where in declarations(body, content_type)]
+    match = Fonts(target.code, target.fonts).match(page.content)
+    lines = [
+        ("bytes", str(len(body))),
+        ("charset declared", ", ".join(said)),
+        ("charset used", f"{document.decoded.encoding}, by {document.decoded.how}"),
+        ("declared language", str(declared(document).language)),
+        ("title", page.title),
+        ("lang attribute", page.lang),
+        ("letters outside links", _letters(count(page.content))),
+        ("letters in links", _letters(count(page.anchors))),
+        ("decided by", "own text" if weighed.own else "all text"),
+        ("shares", ", ".join(f"{c} {s:.2f}" for c, s in shares(weighed.letters).items())),
+        ("CLD2", _answer(cld2(weighed.text))),
+        ("font named", str(Fonts(target.code, target.fonts).named(document.body))),
+        ("font n-grams", f"{match.encoding}, share {match.share:.2f}" if match else ""),
+    ]
+    finding, encoding = Auto(target, identifier.min_share).identify(document)
+    answers = [("auto", f"{_answer(finding)}, encoding {encoding}")]
+    for name, method in methods.METHODS.items():
+        answers.append((name, _answer(method(document, target)[0])))
+    return lines + [(f"method {name}", answer) for name, answer in answers]
+
+
+def _letters(counts: npt.NDArray[np.intp]) -> str:
+    return ", ".join(
+        f"{letters.name.lower()} {counts[letters]}" for letters in Letters if counts[letters]
+    )
+
+
+def _answer(finding: Finding) -> str:
+    return f"{finding.language or 'unknown'} ({finding.confidence:.2f}, {finding.how})"

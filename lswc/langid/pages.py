@@ -1,0 +1,79 @@
+"""Pages to identify: files, folders, URLs, WARC files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.request import Request, urlopen
+
+from warcio.archiveiterator import ArchiveIterator
+from warcio.exceptions import ArchiveLoadFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MOST = 10_000_000  # bytes of one page
+_SECONDS = 30
+_HTML = {".html", ".htm", ".xhtml", ".shtml", ".php", ".txt", ".xml"}
+
+
+class SourceError(ValueError):
+    """A file, folder or URL that can't be read; the message says why."""
+
+
+class Source(NamedTuple):
+    """A page's bytes, its Content-Type if any, and its URL or path."""
+
+    body: bytes
+    content_type: str | None
+    url: str
+
+
+def pages(name: str, user_agent: str) -> Iterator[Source]:
+    """Yield the pages that a file, folder, URL or WARC file holds. Raises SourceError."""
+    if name.lower().startswith(("http://", "https://")):
+        yield _fetched(name, user_agent)
+        return
+    path = Path(name)
+    if not path.exists():
+        raise SourceError(f"{name}: no such file or folder")
+    files = sorted(p for p in path.rglob("*") if p.suffix in _HTML) if path.is_dir() else [path]
+    for file in files:
+        if file.is_file():
+            yield from _of_file(file)
+
+
+def _of_file(file: Path) -> Iterator[Source]:
+    try:
+        if file.name.endswith((".warc", ".warc.gz")):
+            yield from _of_warc(file)
+        else:
+            with file.open("rb") as stream:
+                yield Source(stream.read(_MOST), None, file.as_posix())
+    except (OSError, ArchiveLoadFailed) as error:
+        raise SourceError(f"{file}: {error}") from error
+
+
+def _of_warc(file: Path) -> Iterator[Source]:
+    found = False
+    with file.open("rb") as stream:
+        for record in ArchiveIterator(stream):
+            found = found or record.format == "warc"
+            headers = record.http_headers
+            if record.rec_type != "response" or headers is None:
+                continue
+            content_type = headers.get_header("Content-Type")
+            if not content_type or "html" in content_type.lower():
+                url = record.rec_headers.get_header("WARC-Target-URI") or ""
+                yield Source(record.content_stream().read(_MOST), content_type, url)
+    if not found:
+        raise SourceError(f"{file}: no WARC records")
+
+
+def _fetched(url: str, user_agent: str) -> Source:
+    request = Request(url, headers={"User-Agent": user_agent})  # noqa: S310  # http(s) only
+    try:
+        with urlopen(request, timeout=_SECONDS) as response:  # noqa: S310
+            return Source(response.read(_MOST), response.headers["Content-Type"], response.url)
+    except (OSError, ValueError) as error:
+        raise SourceError(f"{url}: {error}") from error

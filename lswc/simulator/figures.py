@@ -1,0 +1,146 @@
+"""The papers' figures: one file each, all strategies in one plot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, MaxNLocator, PercentFormatter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+    from lswc.simulator.run import Outcome
+
+FORMATS = ("png", "svg")
+_STYLES = ("-", "--", ":", "-.")
+_COLOURS = (
+    "#000000", "#d62728", "#1f77b4", "#2ca02c", "#98c379", "#ff7f0e", "#9467bd", "#8c564b",
+    "#e377c2", "#17becf", "#bcbd22", "#7f7f7f", "#4b5bd6", "#b8860b",
+)  # fmt: skip
+
+
+def draw(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
+    """Draw every figure that the strategies allow, as PNG and SVG; return the files.
+
+    Raises OSError.
+    """
+    over_pages = (
+        ("coverage", "Coverage of relevant pages", _coverage),
+        ("harvest_rate", "Harvest rate", _harvest),
+        ("queue_size", "URLs in the queue", _column("queue")),
+        ("servers", "Servers accessed", _column("servers")),
+    )
+    files = []
+    for name, label, values in over_pages:
+        files += _plot(outcomes, folder / name, label, values)
+    by_distance = [o for o in outcomes if o.result.strategy.startswith(_LIMITED)]
+    if by_distance:
+        files += _plot(by_distance, folder / "queue_size_by_limit", *over_pages[2][1:])
+    files += _miss_ratio(outcomes, folder / "miss_ratio")
+    files += _by_distance(outcomes, folder / "pages_by_distance")
+    return files
+
+
+_LIMITED = ("distance", "limited_distance")
+
+
+def _coverage(outcome: Outcome) -> Any:
+    return outcome.coverage
+
+
+def _harvest(outcome: Outcome) -> Any:
+    return outcome.harvest_rate
+
+
+def _column(name: str) -> Any:
+    return lambda outcome: outcome.column(name)
+
+
+def _styles(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """Return a look for each strategy: a colour a name, a line style a choice of parameters."""
+    colours: dict[str, str] = {}
+    used: dict[str, int] = {}
+    looks = []
+    for outcome in outcomes:
+        name = outcome.result.strategy.partition(":")[0]
+        colours.setdefault(name, _COLOURS[len(colours) % len(_COLOURS)])
+        style = _STYLES[used.get(name, 0) % len(_STYLES)]
+        used[name] = used.get(name, 0) + 1
+        looks.append({"color": colours[name], "linestyle": style, "linewidth": 1.6})
+    return looks
+
+
+def _labels(outcomes: Sequence[Outcome]) -> list[str]:
+    return [o.result.strategy.replace(":", " ").replace(",", ", ") for o in outcomes]
+
+
+def _axes(rows: int = 1) -> tuple[Figure, list[Axes]]:
+    figure = Figure(figsize=(11, 6 * rows), layout="constrained")
+    axes = figure.subplots(rows, 1, squeeze=False, sharex=True)[:, 0]
+    for one in axes:
+        one.grid(color="#dddddd", linewidth=0.6)
+        one.spines[["top", "right"]].set_visible(False)
+    return figure, list(axes)
+
+
+def _save(figure: Figure, path: Path) -> list[Path]:
+    handles, _ = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=9)
+    files = [path.with_suffix(f".{suffix}") for suffix in FORMATS]
+    # A fixed salt keeps the ids in an SVG, and with them the file, the same from run to run.
+    with mpl.rc_context({"svg.hashsalt": "lswc", "svg.fonttype": "none"}):
+        for file in files:
+            figure.savefig(
+                file, dpi=150, metadata={"Date": None} if file.suffix == ".svg" else None
+            )
+    return files
+
+
+def _plot(outcomes: Sequence[Outcome], path: Path, label: str, values: Any) -> list[Path]:
+    figure, (axes,) = _axes()
+    for outcome, look, name in zip(outcomes, _styles(outcomes), _labels(outcomes), strict=True):
+        pages, heights = outcome.column("pages"), values(outcome)
+        (line,) = axes.plot(pages, heights, label=name, **look)
+        # A dot shows where a crawl ends, also where its line lies under another.
+        axes.plot(pages[-1:], heights[-1:], "o", markersize=4, color=line.get_color())
+    axes.set_xlabel("Pages downloaded")
+    axes.set_ylabel(label)
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    share = path.name in ("coverage", "harvest_rate")
+    axes.yaxis.set_major_formatter(PercentFormatter(1) if share else EngFormatter(sep=""))
+    axes.set_xlim(left=0)
+    axes.set_ylim(bottom=0)
+    return _save(figure, path)
+
+
+def _miss_ratio(outcomes: Sequence[Outcome], path: Path) -> list[Path]:
+    figure, (axes,) = _axes()
+    for outcome, look, name in zip(outcomes, _styles(outcomes), _labels(outcomes), strict=True):
+        ratio = outcome.miss_ratio
+        axes.plot(np.arange(len(ratio)), ratio, label=name, marker=".", **look)
+    axes.set_xlabel("Distance from the seeds, at most")
+    axes.set_ylabel("Miss ratio of relevant pages")
+    axes.yaxis.set_major_formatter(PercentFormatter(1))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_ylim(bottom=0)
+    return _save(figure, path)
+
+
+def _by_distance(outcomes: Sequence[Outcome], path: Path) -> list[Path]:
+    figure, both = _axes(2)
+    for axes, kind, title in zip(both, (1, 0), ("Relevant", "Irrelevant"), strict=True):
+        for outcome, look, name in zip(outcomes, _styles(outcomes), _labels(outcomes), strict=True):
+            counts = outcome.result.by_distance[kind, 1:]
+            heights = np.where(counts > 0, counts, np.nan)
+            axes.plot(np.arange(1, len(counts) + 1), heights, label=name, marker=".", **look)
+        axes.set_yscale("log")
+        axes.set_ylabel(f"{title} pages downloaded")
+    both[1].set_xlabel("Distance from the latest relevant referrer")
+    both[1].xaxis.set_major_locator(MaxNLocator(integer=True))
+    return _save(figure, path)

@@ -1,0 +1,156 @@
+"""Several strategies on one trace, on all cores; and what is kept of them."""
+
+from __future__ import annotations
+
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lswc.simulator import graph, kernel
+from lswc.simulator.lookup import uses
+from lswc.simulator.simulate import Simulation
+from lswc.simulator.trace import TraceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from lswc.simulator.simulate import Result
+    from lswc.simulator.trace import Trace
+    from lswc.strategy import Strategy
+
+OF_THE_PAPERS = (
+    "bfs", "hard_focused", "soft_focused", "distance", "limited_distance:N=2",
+    "limited_distance:N=3", "server_aggressive:T=5", "server_aggressive:T=10",
+    "server_aggressive:T=20", "server_conservative:T=5", "server_conservative:T=10",
+    "server_conservative:T=20", "directory_conservative:T=5", "directory_conservative:T=10",
+    "directory_conservative:T=20", "lswc:S=1,T=1", "lswc:S=1,T=2", "lswc:S=3,T=5", "tld_anchor",
+    "tld", "anchor", "site_queues", "perfect",
+)  # fmt: skip
+"""Every strategy, with the parameters that the papers report."""
+
+POLL = 0.2
+"""Seconds between two reports of progress."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A result with the rates that need the trace. Rates have the shape of the series' rows."""
+
+    result: Result
+    trace_pages: int
+    trace_relevant: int
+
+    @property
+    def harvest_rate(self) -> Any:
+        """Relevant among the pages downloaded so far."""
+        return self.result.series[:, kernel.RELEVANT] / np.maximum(self.column("pages"), 1)
+
+    @property
+    def coverage(self) -> Any:
+        """Relevant pages downloaded so far, of all relevant pages in the trace."""
+        return self.result.series[:, kernel.RELEVANT] / max(self.trace_relevant, 1)
+
+    @property
+    def miss_ratio(self) -> Any:
+        """Relevant pages not downloaded, of all within a distance from the seeds (cumulative)."""
+        within = np.cumsum(self.result.all_relevant)
+        return np.cumsum(self.result.missed) / np.maximum(within, 1)
+
+    def column(self, name: str) -> Any:
+        """Return a column of the series, by its name in ``kernel.COUNTS``."""
+        return self.result.series[:, kernel.COUNTS.index(name)]
+
+    def harvest_rate_at(self, pages: int) -> float | None:
+        """Return the harvest rate after so many pages; None if the crawl ended before."""
+        row = int(np.searchsorted(self.column("pages"), pages))
+        return float(self.harvest_rate[row]) if row < len(self.result.series) else None
+
+
+def simulate(
+    trace: Trace,
+    strategies: Sequence[Strategy],
+    progress: Callable[[int, int], None] = lambda number, pages: None,
+) -> list[Outcome]:
+    """Crawl a trace by each strategy; a core each, as far as there are cores.
+
+    ``progress`` is told the number of a strategy and its pages so far. Raises TraceError if the
+    trace lacks a fact that a strategy needs.
+    """
+    if not strategies:
+        raise TraceError("name at least one strategy")
+    known = graph.oracle(trace) if any(uses(s, "oracle") for s in strategies) else None
+    runs = [Simulation(trace, s, oracle=known) for s in strategies]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        futures = [pool.submit(run.run) for run in runs]
+        waiting = set(futures)
+        try:
+            while waiting:
+                waiting = wait(waiting, POLL).not_done
+                for number, run in enumerate(runs):
+                    progress(number, run.progress)
+        finally:
+            for run in runs:
+                run.stop()
+    relevant = int(np.count_nonzero(trace.relevant))
+    return [Outcome(future.result(), trace.pages, relevant) for future in futures]
+
+
+def marks(pages: int) -> tuple[int, int]:
+    """Return two round numbers of pages to compare harvest rates at: 1 and 2 million of 18."""
+    steps = [10**k * factor for k in range(12) for factor in (1, 2, 5)]
+    return min(steps, key=lambda s: abs(s - pages / 18)), min(
+        steps, key=lambda s: abs(s - pages / 9)
+    )
+
+
+def save(outcomes: Sequence[Outcome], trace: Trace, folder: Path) -> None:
+    """Write ``series.parquet`` and ``summary.json``. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.concat_tables([_series(o) for o in outcomes]), folder / "series.parquet")
+    summary = {
+        "trace": {
+            "language": trace.about.language,
+            "source": trace.about.source,
+            "urls": trace.urls,
+            "links": len(trace.targets),
+            "pages": outcomes[0].trace_pages,
+            "relevant": outcomes[0].trace_relevant,
+        },
+        "strategies": {o.result.strategy: _summary(o) for o in outcomes},
+    }
+    (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", "utf-8")
+
+
+def _series(outcome: Outcome) -> pa.Table:
+    columns = {name: outcome.column(name) for name in ("pages", "relevant", "queue", "servers")}
+    columns |= {"harvest_rate": outcome.harvest_rate, "coverage": outcome.coverage}
+    names = pa.array([outcome.result.strategy] * len(outcome.result.series))
+    return pa.table({"strategy": names, **columns})
+
+
+def _summary(outcome: Outcome) -> dict[str, Any]:
+    result = outcome.result
+    last = dict(zip(kernel.COUNTS, result.series[-1].tolist(), strict=False))
+    at = {str(mark): outcome.harvest_rate_at(mark) for mark in marks(outcome.trace_pages)}
+    irrelevant, relevant = result.by_distance[:, 1:].tolist()
+    return {
+        "pages": last["pages"],
+        "relevant": last["relevant"],
+        "harvest_rate": float(outcome.harvest_rate[-1]),
+        "harvest_rate_at": at,
+        "coverage": float(outcome.coverage[-1]),
+        "largest_queue": last["largest"],
+        "queue": last["queue"],
+        "servers": last["servers"],
+        "links_discarded": result.discarded,
+        "urls_dropped": result.dropped,
+        "miss_ratio_by_distance_from_seeds": outcome.miss_ratio.tolist(),
+        "pages_by_distance_from_relevant": {"relevant": relevant, "irrelevant": irrelevant},
+    }

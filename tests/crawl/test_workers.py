@@ -1,0 +1,184 @@
+"""Four workers, one crawl: polite as one, whoever comes, dies or restarts."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+from collections import Counter
+from pathlib import Path
+from time import sleep
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from redis import Redis
+
+from tests.crawl.shared_web import PORT, SharedWeb
+from tests.crawl.site import ENGLISH, ROOT, SCRAPY, THAI, environment, page
+from tests.frontier.redis_server import RedisServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SERVERS, PAGES = 16, 6
+DELAY = 0.2
+IN_FLIGHT = 4
+
+
+def url(number: int) -> str:
+    return f"http://www.s{number % SERVERS}.example/{number // SERVERS}.html"
+
+
+def graph() -> dict[str, str]:
+    """A random graph of pages, every one of them reachable from the first."""
+    choose = random.Random(1)
+    total = SERVERS * PAGES
+    return {
+        url(n): page(
+            THAI if n % 3 else ENGLISH,
+            *(url(m) for m in choose.sample(range(total), 4)),
+            *(url(m) for m in (2 * n + 1, 2 * n + 2) if m < total),
+        )
+        for n in range(total)
+    }
+
+
+@pytest.fixture
+def web() -> Iterator[SharedWeb]:
+    with SharedWeb(graph()) as web:
+        yield web
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[RedisServer]:
+    (tmp_path / "redis").mkdir()
+    server = RedisServer(tmp_path / "redis", "--appendonly", "yes", "--appendfsync", "always")
+    yield server
+    server.stop()
+
+
+class Workers:
+    """Processes of one crawl, each with a folder of its own."""
+
+    def __init__(self, folder: Path, web: SharedWeb, redis: RedisServer) -> None:
+        self._folder = folder
+        self._web = web
+        self.client = Redis.from_url(redis.url, retry=None)
+        self._settings = {
+            "LSWC_FRONTIER": redis.url,
+            "LSWC_LEASE_SECONDS": 3,
+            "LSWC_PROFILE": "bfs",
+            "TWISTED_DNS_RESOLVER": "tests.crawl.shared_web.Resolver",
+            "LSWC_CONTACT": "https://library.example/crawl",
+            "DOWNLOAD_DELAY": DELAY,
+            "CONCURRENT_REQUESTS": IN_FLIGHT,
+        }
+        self.running: list[subprocess.Popen[str]] = []
+        (folder / "seeds.txt").write_text(url(0))
+
+    def start(self) -> None:
+        own = {"LSWC_CRAWL": self._folder / f"worker{len(self.running)}", **self._settings}
+        lines = [part for name, value in own.items() for part in ("-s", f"{name}={value}")]
+        seeds = f"seeds={self._folder / 'seeds.txt'}"
+        self.running.append(
+            subprocess.Popen(
+                [*SCRAPY, "crawl", "lswc", "-a", "lang=th", "-a", seeds, *lines],
+                cwd=ROOT,
+                env={**environment(), PORT: str(self._web.port)},
+                text=True,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+        )
+
+    def wait_for(self, pages: int) -> None:
+        """Wait until so many pages were asked for."""
+        while len(self._web.fetched) < pages:
+            assert any(worker.poll() is None for worker in self.running), self.logs()
+            sleep(0.02)
+
+    def finish(self) -> None:
+        for worker in self.running:
+            worker.wait(timeout=100)
+
+    def logs(self) -> list[str]:
+        return [worker.communicate(timeout=100)[1] for worker in self.running]
+
+    def recorded(self) -> list[str]:
+        """The URLs of the records of all workers that were committed."""
+        urls = []
+        lengths: Any = self.client.hgetall("{lswc:th}:records")
+        for worker, committed in lengths.items():
+            folder = Path(worker.decode().partition(":")[2])
+            if length := json.loads(committed).get("pages.jsonl"):
+                lines = (folder / "pages.jsonl").read_bytes()[:length].splitlines()
+                urls += [json.loads(line)["url"] for line in lines]
+        return urls
+
+    def lost(self) -> set[str]:
+        return set(graph()) - set(self.recorded())
+
+
+@pytest.fixture
+def workers(tmp_path: Path, web: SharedWeb, redis: RedisServer) -> Iterator[Workers]:
+    workers = Workers(tmp_path, web, redis)
+    yield workers
+    for worker in workers.running:
+        worker.kill()
+        worker.communicate()
+    workers.client.close()
+
+
+def test_four_workers_do_what_one_would_and_no_server_is_asked_sooner(
+    workers: Workers, web: SharedWeb
+) -> None:
+    for _ in range(4):
+        workers.start()
+    logs = workers.logs()
+    assert [worker.returncode for worker in workers.running] == [0] * 4, logs
+    assert not any("Traceback" in log or "ERROR" in log for log in logs), logs
+    assert sorted(workers.recorded()) == sorted(graph())
+    assert sorted(web.fetched) == sorted(graph()), "a page was fetched twice"
+    assert web.shortest_gap() > DELAY - 0.005, "Redis counts in whole milliseconds"
+
+
+def test_two_of_four_killed_cost_their_leases_a_second_fetch_and_nothing_else(
+    workers: Workers, web: SharedWeb
+) -> None:
+    for _ in range(4):
+        workers.start()
+    workers.wait_for(30)
+    for worker in workers.running[1:3]:
+        worker.kill()
+        sleep(0.3)
+    workers.finish()
+    assert [worker.returncode for worker in workers.running] == [0, -9, -9, 0]
+    assert not workers.lost()
+    assert max(Counter(workers.recorded()).values()) == 1
+    again = len(web.fetched) - len(set(web.fetched))
+    assert again <= 2 * IN_FLIGHT
+
+
+def test_redis_restarted_mid_crawl_loses_nothing(
+    workers: Workers, web: SharedWeb, redis: RedisServer
+) -> None:
+    for _ in range(2):
+        workers.start()
+    workers.wait_for(30)
+    redis.kill()
+    sleep(0.5)
+    redis.start()
+    workers.finish()
+    assert [worker.returncode for worker in workers.running] == [0, 0]
+    assert not workers.lost()
+    assert max(Counter(workers.recorded()).values()) == 1
+    again = len(web.fetched) - len(set(web.fetched))
+    assert again <= 2 * IN_FLIGHT
+
+
+def test_a_fed_seed_is_crawled_by_a_waiting_worker(workers: Workers, web: SharedWeb) -> None:
+    workers.client.rpush("lswc:th:start_urls", "http://fed.example/")
+    workers.start()
+    workers.finish()
+    assert "http://fed.example/" in web.fetched
+    assert not workers.client.exists("lswc:th:start_urls")

@@ -1,0 +1,250 @@
+"""What only a frontier that many workers share promises."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+from redis import Redis
+
+from lswc.frontier.contract import FrontierError, Offer
+from lswc.frontier.redis import RedisFrontier
+from lswc.strategy import SEED, PageLanguage, strategy
+from tests.frontier.redis_server import RedisServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from lswc.frontier.contract import Lease
+
+LIFE = 60.0
+
+
+class Join(Protocol):
+    def __call__(self, spec: str = ..., delay: float = ..., folder: Path | None = ...,
+                 recorded: bool = ..., language: str = ...) -> RedisFrontier: ...  # fmt: skip
+
+
+@pytest.fixture
+def client(redis_server: RedisServer) -> Iterator[Redis]:
+    with Redis.from_url(redis_server.url) as client:
+        client.flushall()
+        yield client
+
+
+@pytest.fixture
+def join(redis_server: RedisServer, client: Redis) -> Iterator[Join]:
+    with ExitStack() as stack:
+
+        def joined(
+            spec: str = "soft_focused",
+            delay: float = 0.0,
+            folder: Path | None = None,
+            recorded: bool = False,
+            language: str = "th",
+        ) -> RedisFrontier:
+            frontier = RedisFrontier(
+                Redis.from_url(redis_server.url), "c", strategy(spec), {"language": language},
+                delay, folder=folder, recorded=recorded, time_to_live=LIFE, clock_of_caller=True,
+            )  # fmt: skip
+            return stack.enter_context(closing(frontier))
+
+        yield joined
+
+
+def seed(url: str) -> Offer:
+    server = url.split("/")[2]
+    return Offer(url, server, server, SEED, PageLanguage.TARGET, 0)
+
+
+def leased(frontier: RedisFrontier, now: float) -> Lease:
+    lease = frontier.lease(now)
+    assert lease is not None
+    return lease
+
+
+def test_two_workers_never_hold_one_server(join: Join) -> None:
+    one, two = join(delay=2.0), join(delay=2.0)
+    one.offer([seed("http://a/1"), seed("http://a/2"), seed("http://b/1")])
+    first = leased(one, 10.0)
+    assert leased(two, 10.0).url == "http://b/1"
+    assert two.lease(11.0) is None
+    one.finish(first.id, "html")
+    assert two.lease(11.9) is None, "the delay counts from the other worker's lease"
+    assert leased(two, 12.0).url == "http://a/2"
+
+
+def test_a_status_that_one_worker_found_drops_what_another_offered(join: Join) -> None:
+    one, two = join("server_aggressive:T=0"), join("server_aggressive:T=0")
+    one.offer([seed("http://a/1")])
+    lease = leased(two, 0.0)
+    bfs_code = 0
+    one.offer([seed("http://b/1"), seed("http://a/2")._replace(code=bfs_code)])
+    lease.relevant = False
+    two.finish(lease.id, "html")
+    assert leased(one, 0.0).url == "http://b/1"
+    assert one.lease(0.0) is None
+    assert one.counts().tally["dropped"] == {"server became irrelevant": 1}
+
+
+def test_a_dead_workers_lease_expires_and_a_living_ones_does_not(join: Join) -> None:
+    one, two, three = join(), join(), join()
+    one.offer([seed("http://a/1"), seed("http://b/1")])
+    leased(one, 0.0)
+    alive = leased(two, 0.0)
+    two.renew(LIFE - 1)
+    assert leased(three, LIFE).url == "http://a/1"
+    assert three.lease(LIFE) is None
+    assert two.finish(alive.id, "html")
+
+
+def test_the_end_of_an_expired_lease_changes_nothing(join: Join) -> None:
+    one, two = join(), join()
+    one.offer([seed("http://a/1")])
+    expired = leased(one, 0.0)
+    again = leased(two, LIFE)
+    expired.relevant = True
+    expired.offers = [seed("http://c/1")]
+    assert not one.finish(expired.id, "html")
+    assert (one.pending, one.unfinished) == (0, 1)
+    assert two.finish(again.id, "html")
+    assert one.counts().tally["finished"] == {"html": 1}
+    assert one.unfinished == 0
+
+
+def test_a_worker_waits_while_another_holds_a_lease(join: Join) -> None:
+    one, two = join(), join()
+    one.offer([seed("http://a/1")])
+    lease = leased(one, 5.0)
+    assert two.lease(5.0) is None
+    assert two.unfinished == 1
+    ready = two.next_ready()
+    assert ready is not None
+    assert 5.0 < ready < 5.0 + LIFE
+    one.finish(lease.id, "html")
+    assert two.next_ready() is None
+    assert two.unfinished == 0
+
+
+def test_a_finish_that_is_sent_again_counts_once(join: Join, client: Redis) -> None:
+    """So does redis-py after the connection broke before the answer came."""
+    f = join()
+    f.offer([seed("http://a/1")])
+    lease = leased(f, 0.0)
+    assert f.finish(lease.id, "html")
+    f.leases[lease.id] = lease
+    assert f.finish(lease.id, "html")
+    assert f.counts().tally["finished"] == {"html": 1}
+
+
+def test_each_worker_has_a_record_file_of_its_own(join: Join, tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    one, two = join(folder=tmp_path / "one"), join(folder=tmp_path / "two")
+    one.offer([seed("http://a/1")])
+    one.finish(leased(one, 0.0).id, "html", {"pages.jsonl": 321})
+    assert (one.records(), two.records()) == ({"pages.jsonl": 321}, {})
+
+
+def test_a_second_process_in_one_folder_is_refused(join: Join, tmp_path: Path) -> None:
+    join(folder=tmp_path)
+    with pytest.raises(FrontierError, match="another process"):
+        join(folder=tmp_path)
+
+
+def test_a_folder_with_another_crawls_record_is_refused(
+    join: Join, tmp_path: Path, client: Redis
+) -> None:
+    with pytest.raises(FrontierError, match="record of another crawl"):
+        join(folder=tmp_path, recorded=True)
+    assert client.dbsize() == 0
+    join(folder=tmp_path).close()
+    join(folder=tmp_path, recorded=True)
+
+
+@pytest.mark.parametrize("kind", ["list", "set", "zset"])
+def test_fed_seeds_are_taken_once_used(join: Join, client: Redis, kind: str) -> None:
+    entries = ["http://a/1", '{"url": "http://a/2", "meta": {}}', '{"no": "url"}', "[1]"]
+    for entry in entries:
+        match kind:
+            case "list":
+                client.rpush("c:start_urls", entry)
+            case "set":
+                client.sadd("c:start_urls", entry)
+            case _:
+                client.zadd("c:start_urls", {entry: 1})
+    f = join()
+    with pytest.raises(KeyboardInterrupt), f.fed():
+        raise KeyboardInterrupt
+    with f.fed() as addresses:
+        assert sorted(addresses) == ["http://a/1", "http://a/2"]
+    with f.fed() as addresses:
+        assert addresses == []
+    assert not client.exists("c:start_urls")
+
+
+def test_all_keys_share_a_slot_and_outlive_the_workers(join: Join, client: Redis) -> None:
+    f = join("directory_conservative:T=1", folder=None)
+    f.offer([seed("http://a/1"), seed("http://b/1")])
+    f.finish(leased(f, 0.0).id, "html")
+    before = set(client.scan_iter())
+    assert all(key.startswith(b"{c}:") for key in before)
+    f.close()
+    assert set(client.scan_iter()) == before
+
+
+def test_what_was_committed_outlives_a_killed_redis(tmp_path: Path) -> None:
+    server = RedisServer(tmp_path, "--appendonly", "yes", "--appendfsync", "always")
+    f = RedisFrontier(Redis.from_url(server.url), "c", strategy("bfs"), {}, clock_of_caller=True)
+    f.offer([seed("http://a/1"), seed("http://b/1")])
+    lease = leased(f, 0.0)
+    server.kill()
+    server.start()
+    lease.offers = [seed("http://c/1")]
+    assert f.finish(lease.id, "html")
+    assert [leased(f, 0.0).url for _ in range(2)] == ["http://b/1", "http://c/1"]
+    f.close()
+    server.stop()
+
+
+def refused(url: str) -> str:
+    with pytest.raises(FrontierError) as error:
+        RedisFrontier(Redis.from_url(url), "c", strategy("bfs"), {"language": "th"})
+    message = str(error.value)
+    assert "\n" not in message
+    return message
+
+
+def test_no_redis() -> None:
+    assert "can't be reached" in refused("redis://127.0.0.1:1/0")
+
+
+def test_another_version_or_crawl_or_kind_is_refused_untouched(
+    redis_server: RedisServer, join: Join, client: Redis
+) -> None:
+    join().close()
+    before = client.hgetall("{c}:about")
+    with pytest.raises(FrontierError, match="language 'th', not 'lo'"):
+        join(language="lo")
+    client.hset("{c}:about", "format", "0")
+    assert "format '0', not '1'" in refused(redis_server.url)
+    client.hset("{c}:about", "format", "1")
+    assert client.hgetall("{c}:about") == before
+    client.set("{c}:about", "something else")
+    assert "refuses the crawl" in refused(redis_server.url)
+
+
+def test_a_redis_that_evicts_or_asks_for_a_password_is_refused(tmp_path: Path) -> None:
+    server = RedisServer(tmp_path, "--maxmemory-policy", "allkeys-lru")
+    assert "set maxmemory-policy noeviction" in refused(server.url)
+    with Redis.from_url(server.url) as client:
+        assert client.dbsize() == 0
+        client.config_set("requirepass", "right")
+    wrong = server.url.replace("//", "//:wrong-secret@")
+    for url in (server.url, wrong):
+        message = refused(url)
+        assert "refuses the password" in message
+        assert "wrong-secret" not in message
+    server.stop()

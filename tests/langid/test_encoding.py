@@ -1,0 +1,84 @@
+"""Bytes to text: what a page says of its charset, and what it holds."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lswc.langid.encoding import decode
+
+THAI = "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ ต่างมีเหตุผลและมโนธรรม " * 3
+JAPANESE = (
+    "すべての人間は、生まれながらにして自由であり、かつ、尊厳と権利とについて平等である。" * 5
+)
+KOREAN = "모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다. " * 5
+SIMPLIFIED = (
+    "人人生而自由,在尊严和权利上一律平等。他们赋有理性和良心,并应以兄弟关系的精神相对待。" * 5
+)
+TRADITIONAL = (
+    "人人生而自由,在尊嚴和權利上一律平等。他們賦有理性和良心,並應以兄弟關係的精神相對待。" * 5
+)
+
+CODECS = [
+    (THAI, "cp874", "windows-874"),
+    (THAI, "tis-620", "windows-874"),
+    (JAPANESE, "euc-jp", "euc-jp"),
+    (JAPANESE, "shift_jis", "shift_jis"),
+    (JAPANESE, "iso-2022-jp", "iso-2022-jp"),
+    (KOREAN, "euc-kr", "euc-kr"),
+    (KOREAN, "johab", "johab"),
+    (SIMPLIFIED, "gb18030", "gb18030"),
+    (TRADITIONAL, "big5", "big5"),
+]
+UNICODE = ["utf-8", "utf-8-sig", "utf-16", "utf-32"]
+
+
+@pytest.mark.parametrize(("text", "codec", "name"), CODECS)
+def test_charsets_are_told_without_a_declaration(text: str, codec: str, name: str) -> None:
+    decoded = decode(f"<p>{text}".encode(codec))
+    assert (decoded.text, decoded.encoding) == (f"<p>{text}", name)
+
+
+@pytest.mark.parametrize("codec", [*UNICODE, "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("text", [THAI, JAPANESE, "Plain English text in a page. " * 5])
+def test_unicode_in_all_its_forms(text: str, codec: str) -> None:
+    assert decode(f"<p>{text}</p>".encode(codec)).text == f"<p>{text}</p>"
+
+
+@pytest.mark.parametrize(("text", "codec", "name"), CODECS)
+@pytest.mark.parametrize("lie", ["utf-8", "iso-8859-1", "big5", "x-unheard-of", "utf-16"])
+def test_a_false_declaration_changes_nothing(text: str, codec: str, name: str, lie: str) -> None:
+    page = f'<meta charset="{lie}"><p>{text}'
+    if lie != codec:
+        assert decode(page.encode(codec), f"text/html; charset={lie}").text == page
+
+
+@pytest.mark.parametrize("label", ["x-sjis", "ms_kanji", "Shift_JIS", "windows-31j"])
+def test_labels_of_the_encoding_standard(label: str) -> None:
+    body = f'<meta http-equiv=content-type content="text/html; charset={label}">仮名漢字'
+    decoded = decode(body.encode("cp932"))
+    assert (decoded.text, decoded.encoding, decoded.how) == (body, "shift_jis", "meta")
+
+
+def test_the_header_goes_before_the_page() -> None:
+    body = "<meta charset=shift_jis>แ".encode("cp874")
+    decoded = decode(body, "text/html; charset=TIS-620")
+    assert (decoded.encoding, decoded.how) == ("windows-874", "header")
+
+
+def test_utf8_with_a_broken_character_stays_utf8() -> None:
+    body = THAI.encode()[:200] + b"\xe0\xb8" + THAI.encode()
+    assert decode(body).encoding == "utf-8"
+
+
+def test_utf8_cut_within_a_character_stays_utf8() -> None:
+    assert decode(THAI.encode()[:-2]).text == THAI[: len(decode(THAI.encode()[:-2]).text)]
+
+
+@settings(deadline=None)
+@given(st.binary(), st.none() | st.text() | st.sampled_from(["text/html; charset=utf-16"]))
+def test_any_bytes_become_text(body: bytes, content_type: str | None) -> None:
+    decoded = decode(body, content_type)
+    assert isinstance(decoded.text, str)
+    assert decoded.encoding

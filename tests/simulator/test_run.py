@@ -1,0 +1,189 @@
+"""What comes out of a simulation, and the two commands."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from scrapy.settings import Settings
+
+from lswc.commands.simulate import Command as SimulateCommand
+from lswc.commands.synthesize import Command as SynthesizeCommand
+from lswc.simulator import figures
+from lswc.simulator.run import OF_THE_PAPERS, Outcome, marks, save, simulate
+from lswc.simulator.synthetic import synthesize
+from lswc.simulator.trace import About, Trace, TraceError
+from lswc.strategy import NAMES, strategy
+
+WEB = synthesize(0.002)
+NAMED = ("bfs", "soft_focused", "limited_distance:N=2", "perfect")
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> list[Outcome]:
+    return simulate(WEB.trace, [strategy(name) for name in NAMED])
+
+
+def test_every_strategy_of_the_papers_is_in_all() -> None:
+    assert {name.partition(":")[0] for name in OF_THE_PAPERS} == set(NAMES)
+    assert len({strategy(name).name for name in OF_THE_PAPERS}) == len(OF_THE_PAPERS)
+
+
+def test_results_come_in_the_order_of_the_strategies(outcomes: list[Outcome]) -> None:
+    assert [o.result.strategy for o in outcomes] == list(NAMED)
+
+
+def test_breadth_first_gets_everything_there_is(outcomes: list[Outcome]) -> None:
+    bfs = outcomes[0]
+    assert bfs.result.pages == WEB.trace.pages
+    assert bfs.coverage[-1] == 1.0
+    assert bfs.harvest_rate[-1] == pytest.approx(WEB.trace.relevant.sum() / WEB.trace.pages)
+    assert bfs.miss_ratio[-1] == 0.0
+    assert bfs.result.by_distance.sum() == WEB.trace.pages
+    assert bfs.column("servers")[-1] == len(np.unique(WEB.trace.server[WEB.trace.fate == 3]))
+
+
+def test_urls_never_downloaded_stay_in_the_queue(outcomes: list[Outcome]) -> None:
+    assert outcomes[0].column("queue")[-1] == np.count_nonzero(WEB.trace.fate == 0)
+
+
+def test_the_miss_ratio_ends_at_what_coverage_lacks(outcomes: list[Outcome]) -> None:
+    for outcome in outcomes:
+        assert outcome.miss_ratio[-1] == pytest.approx(1 - outcome.coverage[-1])
+
+
+def test_series_grow_and_end_at_the_end(outcomes: list[Outcome]) -> None:
+    for outcome in outcomes:
+        pages = outcome.column("pages")
+        assert np.all(np.diff(pages) > 0)
+        assert pages[-1] == outcome.result.by_distance.sum()
+        assert outcome.column("largest")[-1] >= outcome.column("queue").max()
+
+
+def test_a_harvest_rate_after_the_end_is_none(outcomes: list[Outcome]) -> None:
+    assert outcomes[0].harvest_rate_at(WEB.trace.pages + 1) is None
+    assert outcomes[0].harvest_rate_at(1) == 1.0  # the first seed
+
+
+def test_marks_are_round() -> None:
+    assert marks(18_344_127) == (1_000_000, 2_000_000)
+    assert marks(20) == (1, 2)
+
+
+def test_what_is_saved_is_what_was_found(outcomes: list[Outcome], tmp_path: Path) -> None:
+    save(outcomes, WEB.trace, tmp_path)
+    summary = json.loads((tmp_path / "summary.json").read_text())["strategies"]
+    table = pq.read_table(tmp_path / "series.parquet").to_pydict()
+    for outcome in outcomes:
+        name = outcome.result.strategy
+        assert summary[name]["coverage"] == outcome.coverage[-1]
+        rows = [i for i, s in enumerate(table["strategy"]) if s == name]
+        assert [table["queue"][i] for i in rows] == outcome.column("queue").tolist()
+
+
+def test_every_figure_is_drawn_twice_and_names_every_strategy(
+    outcomes: list[Outcome], tmp_path: Path
+) -> None:
+    files = figures.draw(outcomes, tmp_path)
+    assert len(files) == 2 * 7
+    assert all(f.read_bytes().startswith(b"\x89PNG") for f in files if f.suffix == ".png")
+    for svg in (f for f in files if f.suffix == ".svg" and "limit" not in f.name):
+        assert all(name.replace(":", " ") in svg.read_text() for name in NAMED), svg
+
+
+def without(**columns: Any) -> Trace:
+    fields = {name: getattr(WEB.trace, name) for name in WEB.trace.__dataclass_fields__}
+    return Trace(**{**fields, **columns})
+
+
+@pytest.mark.parametrize(
+    ("spec", "lacking", "message"),
+    [
+        ("anchor", {"anchors": None}, "needs the column anchors"),
+        ("tld", {"tld": None}, "needs the column tld"),
+        ("tld_anchor", {"about": About("xx", (), "")}, "names none"),
+        ("directory_conservative", {"directory": None}, "needs the column directory"),
+        ("directory_conservative", {"directory": WEB.trace.server * 0}, "on several servers"),
+    ],
+)
+def test_a_fact_that_the_trace_lacks(spec: str, lacking: dict[str, Any], message: str) -> None:
+    with pytest.raises(TraceError, match=message):
+        simulate(without(**lacking), [strategy(spec)])
+
+
+def test_other_strategies_do_without_it() -> None:
+    trace = without(anchors=None, tld=None, directory=None)
+    assert simulate(trace, [strategy("soft_focused")])[0].coverage[-1] == 1.0
+
+
+def call(*arguments: str) -> int:
+    """Run a command in this process, where the kernels are compiled; return its exit code."""
+    command = {"simulate": SimulateCommand, "synthesize": SynthesizeCommand}[arguments[0]]()
+    command.settings = Settings()
+    parser = ArgumentParser()
+    command.add_options(parser)
+    command.run([], parser.parse_args(arguments[1:]))
+    return command.exitcode
+
+
+def test_synthesize_then_simulate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    web, out = str(tmp_path / "web"), tmp_path / "out"
+    assert call("synthesize", "--scale", "0.001", "--seed", "7", "--out", web) == 0
+    assert "Tamura Table 4" in capsys.readouterr().out
+    assert call("simulate", "--trace", web, "--strategy", "bfs", "lswc", "--out", str(out)) == 0
+    assert "lswc:S=3,T=5" in capsys.readouterr().out
+    assert (out / "coverage.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["simulate", "--strategy", "bsf"], "unknown strategy 'bsf'; known: bfs"),
+        (["simulate", "--strategy", "lswc:S=x"], "S must be a whole number"),
+        (["simulate", "--strategy", "bfs"], "is not a trace"),
+        (["synthesize", "--like", "lao1999"], "known: thai2004"),
+        (["synthesize", "--scale", "1000"], "scale must lie between"),
+        (["synthesize", "--seed", "-1"], "must not be negative"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_2(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if arguments[0] == "simulate":
+        arguments = [*arguments, "--trace", str(tmp_path)]
+    assert call(*arguments, "--out", str(tmp_path / "out")) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert message in printed.err
+    assert len(printed.err.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_scrapy_knows_the_commands() -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "scrapy",
+            "simulate",
+            "--trace",
+            "x",
+            "--strategy",
+            "x",
+            "--out",
+            "x",
+        ],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2],
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("scrapy simulate: error: unknown strategy 'x'")
