@@ -216,6 +216,16 @@ def test_a_full_disk_ends_the_crawl_in_order(small: Site) -> None:
     assert index(small.folder).keys() == stored.keys()
 
 
+def test_an_archive_without_its_frontier_is_never_touched(small: Site) -> None:
+    (small.folder / "warc").mkdir(parents=True)
+    kept = small.folder / "warc" / "th-20260101000000-00001.warc.gz"
+    kept.write_bytes(b"WARC of another crawl")
+    done = run(small.command(LSWC_FRONTIER=":memory:"))
+    assert done.returncode == 2
+    assert "the record of another crawl" in done.stderr
+    assert kept.read_bytes() == b"WARC of another crawl"
+
+
 def test_unknown_archive_setting(small: Site) -> None:
     done = run(small.command(LSWC_ARCHIVE="some"))
     assert done.returncode == 2
