@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -39,13 +40,16 @@ def main() -> None:
         web = Path(folder) / "web"
         size = generate(web, pages)
         print(f"{pages} pages, {size / pages / 1000:.0f} kB each")
-        rates: dict[str, list[float]] = {"none": [], "relevant": [], "all": []}
+        rates: dict[str, list[tuple[float, float]]] = {"none": [], "relevant": [], "all": []}
         for turn in range(ROUNDS):
             for archive, found in rates.items():
                 found.append(crawl(web, Path(folder) / f"{archive}{turn}", archive, pages))
+        plain = median(rate for rate, _ in rates["none"])
         for archive, found in rates.items():
-            share = median(found) / median(rates["none"])
-            print(f"{archive:10} {median(found):6.1f} pages/s  {share:.0%}  {sorted(found)}")
+            rate, spent = (median(column) for column in zip(*found, strict=True))
+            print(
+                f"{archive:10} {rate:6.1f} pages/s ({rate / plain:.0%}), {spent:.2f} ms CPU a page"
+            )
 
 
 def generate(web: Path, pages: int) -> int:
@@ -63,18 +67,25 @@ def generate(web: Path, pages: int) -> int:
     return size
 
 
-def crawl(web: Path, folder: Path, archive: str, pages: int) -> float:
+def crawl(web: Path, folder: Path, archive: str, pages: int) -> tuple[float, float]:
     settings = {
         "LSWC_WEB": web, "LSWC_CRAWL": folder, "LSWC_ARCHIVE": archive, "LSWC_PROFILE": "bfs",
         "DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS": 32,
     }  # fmt: skip
     given = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
     command = [sys.executable, "-m", "scrapy", "crawl", "lswc", "-a", "lang=th", *given]
+    before = cpu()
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     found = re.search(r"'elapsed_time_seconds': ([\d.]+)", done.stderr)
     assert found is not None
     assert len((folder / "pages.jsonl").read_bytes().splitlines()) == pages
-    return round(pages / float(found[1]), 1)
+    return pages / float(found[1]), (cpu() - before) / pages * 1000
+
+
+def cpu() -> float:
+    """Return the seconds of CPU that ended processes took. The web is served by the crawl's."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 if __name__ == "__main__":

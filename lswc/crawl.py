@@ -179,17 +179,17 @@ def _check_names(settings: BaseSettings) -> None:
 
 def _check_records(folder: Path, store: str) -> None:
     kept = store != MEMORY and (folder / FRONTIER_FILE).exists()
-    pages = folder / PAGES
     if not kept and not workers.names_redis(store) and _has_records(folder):
         raise ConfigError(
-            f"{pages} is the record of another crawl, whose frontier isn't there: move it away, "
-            "or choose another folder with LSWC_CRAWL"
+            f"{folder} holds the record of another crawl, whose frontier isn't there: move it "
+            "away, or choose another folder with LSWC_CRAWL"
         )
 
 
 def _has_records(folder: Path) -> bool:
     pages = folder / PAGES
-    return pages.exists() and pages.stat().st_size > 0
+    recorded = pages.exists() and pages.stat().st_size > 0
+    return recorded or any(any((folder / name).glob("*")) for name in ("warc", "log"))
 
 
 def _guesses(setting: str, chosen: Strategy) -> bool:

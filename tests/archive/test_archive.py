@@ -200,7 +200,7 @@ def test_killed_anywhere_each_finished_url_is_stored_once(wide: Site) -> None:
 
 
 def test_a_full_disk_ends_the_crawl_in_order(small: Site) -> None:
-    letters = random.Random(1).choices("กขคงจฉชซดตถทนบปผพฟมยรลวสหอ", k=1_000_000)
+    letters = random.Random(1).choices("กขคงจฉชซดตถทนบปผพฟมยรลวสหอ", k=250_000)
     small.add("www.one.co.th/a.html", page("".join(letters)))
     limited = ["bash", "-c", 'ulimit -f 400; exec "$@"', "limited", *small.command()]
     done = run(limited)
@@ -214,6 +214,16 @@ def test_a_full_disk_ends_the_crawl_in_order(small: Site) -> None:
     assert stored["http://www.one.co.th/a.html"] == 1
     assert stored["http://www.one.co.th/"] == 1
     assert index(small.folder).keys() == stored.keys()
+
+
+def test_an_archive_without_its_frontier_is_never_touched(small: Site) -> None:
+    (small.folder / "warc").mkdir(parents=True)
+    kept = small.folder / "warc" / "th-20260101000000-00001.warc.gz"
+    kept.write_bytes(b"WARC of another crawl")
+    done = run(small.command(LSWC_FRONTIER=":memory:"))
+    assert done.returncode == 2
+    assert "the record of another crawl" in done.stderr
+    assert kept.read_bytes() == b"WARC of another crawl"
 
 
 def test_unknown_archive_setting(small: Site) -> None:
