@@ -14,8 +14,7 @@ from scrapy.exceptions import UsageError
 from scrapy.http import TextResponse
 from scrapy.settings import Settings
 
-from lswc.analysis import seeds
-from lswc.analysis.collection import AnalysisError
+from lswc.errors import ConfigError
 from lswc.langid import Identifier
 from lswc.languages import language
 from lswc.web import prepare
@@ -94,14 +93,17 @@ class Command(ScrapyCommand):
     def _make(self, opts: argparse.Namespace, source: Path) -> None:
         codes = [language(code.strip()).code for code in opts.lang.split(",")]
         if opts.most < 1:
-            raise AnalysisError(f"--most must be at least 1, not {opts.most}")
+            raise ConfigError(f"--most must be at least 1, not {opts.most}")
         for code in codes:
             if (opts.out / f"{code}.txt").exists():
-                raise AnalysisError(f"{opts.out / code}.txt exists: choose another --out")
+                raise ConfigError(f"{opts.out / code}.txt exists: choose another --out")
         for code, urls in self._chosen(opts, codes).items():
             _write(opts.out, code, urls, source.name)
 
     def _chosen(self, opts: argparse.Namespace, codes: list[str]) -> dict[str, list[str]]:
+        # Scrapy imports all commands for any of them: the compiler only for this one.
+        from lswc.analysis import seeds
+
         if opts.crawl is not None:
             found = seeds.read_crawl(opts.crawl, opts.most)
             return {code: [url for url, its in found if its == code] for code in codes}
@@ -180,6 +182,8 @@ def _by_text(codes: list[str]) -> Judge:
 
 
 def _write(out: Path, code: str, urls: list[str], source: str) -> None:
+    from lswc.analysis.seeds import text_of
+
     name = language(code).name
     if not urls:
         print(f"scrapy seeds: no {name} page found, no {code}.txt written", file=sys.stderr)
@@ -187,7 +191,7 @@ def _write(out: Path, code: str, urls: list[str], source: str) -> None:
     path = out / f"{code}.txt"
     try:
         out.mkdir(parents=True, exist_ok=True)
-        path.write_text(seeds.text_of(urls, language(code).tlds, source), encoding="utf-8")
+        path.write_text(text_of(urls, language(code).tlds, source), encoding="utf-8")
     except OSError as error:
-        raise AnalysisError(f"can't write {path}: {error.strerror}") from error
+        raise ConfigError(f"can't write {path}: {error.strerror}") from error
     print(f"{path}: {len(urls):,} {name} seeds")
