@@ -12,7 +12,7 @@ $(VENV)/installed: requirements.txt
 crawl: $(VENV)/installed
 	rm -rf crawls/demo
 	$(VENV)/bin/scrapy crawl lswc -a lang=th -L WARNING \
-		-s LSWC_WEB=demo -s LSWC_CRAWL=crawls/demo -s DOWNLOAD_DELAY=0 -s DEPTH_LIMIT=12
+		-s LSWC_WEB=demo -s LSWC_CRAWL=crawls/demo -s DOWNLOAD_DELAY=0
 
 test: $(VENV)/installed
 	$(VENV)/bin/ruff check .

@@ -17,6 +17,7 @@ from lswc.frontier import FRONTIER_FILE, MEMORY, open_frontier
 from lswc.langid import Identifier
 from lswc.languages import Language, language
 from lswc.safety.address import Networks
+from lswc.safety.ledger import Ledger
 from lswc.safety.traps import Shape
 from lswc.scope import Scope
 from lswc.strategy import Strategy, strategy
@@ -100,6 +101,16 @@ class Crawl:
                 settings, self.folder, kept, self.strategy, self.identity, delay, life
             )
         return open_frontier(store, self.folder, self.strategy, self.identity, delay)
+
+    def open_ledger(self, settings: BaseSettings) -> Ledger:
+        """Count the pages of earlier runs. Raises ConfigError for a wrong setting."""
+        ledger = Ledger(
+            int(number(settings, "LSWC_MAX_SERVER_PAGES")),
+            int(number(settings, "LSWC_MAX_DIRECTORY_PAGES")),
+            int(number(settings, "LSWC_MAX_DUPLICATES")),
+        )
+        ledger.load(self.folder / PAGES)
+        return ledger
 
     @property
     def identity(self) -> dict[str, str]:

@@ -167,7 +167,7 @@ class Auto:
         if int(weighed.letters[1:].sum()) < _FEW:
             return NOTHING
         by_letters = shares(weighed.letters)
-        share = by_letters.get(self._target, 0.0)
+        share = by_letters.pop(self._target, 0.0)
         if share >= self._min_share:
             return Finding(self._target, min(1.0, share), f"letters of {self._target}")
         best = max(by_letters, key=by_letters.__getitem__, default="")

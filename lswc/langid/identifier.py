@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lswc.langid import methods
 from lswc.langid.auto import LETTER, MIN_SHARE, Auto, Finding
 from lswc.langid.document import Document, Identification
+from lswc.langid.encoding import decode
 from lswc.strategy import Anchor, PageLanguage
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class Identifier:
         self.method = method
         self.min_share = min_share
         self._auto = Auto(target, min_share)
+        decode(b"\x80")  # the detector loads its models with its first page: not in a crawl
 
     def read(self, body: bytes, content_type: str | None, url: str) -> Reading:
         """Read a page: any bytes give an answer, never an exception."""

@@ -37,6 +37,18 @@ URL = np.dtype(
 """A URL, in 16 bytes that one look into memory brings: what the trace says of it, then what the
 frontier knows; ``tier`` is UNSEEN, FINISHED or that of a pending URL."""
 
+UNIT = np.dtype(
+    [
+        ("server", "i4"),
+        ("site", "i4"),
+        ("downloaded", "i4"),
+        ("relevant", "i4"),
+        ("status", "i1"),
+        ("tld", "i1"),
+    ]
+)
+"""What the strategy counts by, a server or directory: where it is, and its counters."""
+
 UNSEEN, FINISHED = -1, -2
 
 COUNTS = (
@@ -67,7 +79,7 @@ status = njit()(_status)
 
 
 class Web(NamedTuple):
-    """A trace's links; ``server`` by unit, ``site`` and ``tld`` by server.
+    """A trace's links and seeds.
 
     The URLs of unit u are ``members[member_starts[u]:member_starts[u + 1]]``; an empty
     ``members`` stands for 0, 1, 2, ...
@@ -76,9 +88,6 @@ class Web(NamedTuple):
     offsets: NDArray[np.int64]
     targets: NDArray[np.int32]
     anchors: NDArray[np.int8]
-    server: NDArray[np.int32]
-    site: NDArray[np.int32]
-    tld: NDArray[np.bool_]
     seeds: NDArray[np.int32]
     member_starts: NDArray[np.int64]
     members: NDArray[np.int32]
@@ -98,9 +107,7 @@ class Frontier(NamedTuple):
     middle: NDArray[np.int64]
     coarse: NDArray[np.int64]
     waiting: NDArray[np.int64]
-    downloaded: NDArray[np.int32]
-    relevant: NDArray[np.int32]
-    status: NDArray[np.int8]
+    unit: NDArray[Any]
     tally: NDArray[np.int64]
 
 
@@ -191,7 +198,7 @@ def _compact(f: Frontier) -> None:
 
 @njit(nogil=True)
 def _offer(f: Frontier, ask: Lookup, url: int, code: int, inherited: int) -> None:
-    tier = ask.tier[code, f.status[f.url[url].unit]]
+    tier = ask.tier[code, f.unit[f.url[url].unit].status]
     if tier == DISCARD:
         f.tally[DISCARDED] += 1
         return
@@ -216,11 +223,11 @@ def _offer(f: Frontier, ask: Lookup, url: int, code: int, inherited: int) -> Non
 
 @njit(nogil=True)
 def _count_page(web: Web, f: Frontier, ask: Lookup, unit: int, relevant: bool) -> None:
-    f.downloaded[unit] += 1
-    f.relevant[unit] += relevant
-    before = f.status[unit]
-    f.status[unit] = status(f.downloaded[unit], f.relevant[unit], ask.tolerated)
-    if ask.changes[before, f.status[unit]]:
+    f.unit[unit].downloaded += 1
+    f.unit[unit].relevant += relevant
+    before = f.unit[unit].status
+    f.unit[unit].status = status(f.unit[unit].downloaded, f.unit[unit].relevant, ask.tolerated)
+    if ask.changes[before, f.unit[unit].status]:
         _ask_again(web, f, ask, unit)
 
 
@@ -231,7 +238,7 @@ def _ask_again(web: Web, f: Frontier, ask: Lookup, unit: int) -> None:
         before = f.url[url].tier
         if before < 0:
             continue
-        tier = ask.tier[f.url[url].code, f.status[unit]]
+        tier = ask.tier[f.url[url].code, f.unit[unit].status]
         if tier == before:
             continue
         if f.url[url].fate != _NEVER:
@@ -250,14 +257,14 @@ def _follow(web: Web, f: Frontier, ask: Lookup, page: int, effective: int) -> No
     w = ask.weights
     own = f.url[page].code
     unit = f.url[page].unit
-    server = web.server[unit]
+    server, site = f.unit[unit].server, f.unit[unit].site
     language = f.url[page].language
     d = ask.next_distance[np.int64(effective == _TARGET), ask.distance[own]]
     of_page = (
         w.least
         + w.referrer * effective
         + w.distance * (d - 1)
-        + w.referrer_server * (f.status[unit] - _UNDECIDED)
+        + w.referrer_server * (f.unit[unit].status - _UNDECIDED)
         + w.in_site * ask.in_site[own]
     )
     begin, end = web.offsets[page], web.offsets[page + 1]
@@ -265,20 +272,20 @@ def _follow(web: Web, f: Frontier, ask: Lookup, page: int, effective: int) -> No
     # common, and so the processor waits for many of them at a time.
     touched = 0
     for link in range(begin, end):
-        touched += f.url[web.targets[link]].unit
+        touched += f.unit[f.url[web.targets[link]].unit].server
     if touched < 0:
         return
     for link in range(begin, end):
         url = web.targets[link]
-        there = web.server[f.url[url].unit]
-        if there == server:
+        there = f.url[url].unit
+        if f.unit[there].server == server:
             locality = _SAME_SERVER
         else:
-            locality = _SAME_SITE if web.site[there] == web.site[server] else _ELSEWHERE
+            locality = _SAME_SITE if f.unit[there].site == site else _ELSEWHERE
         code = (
             of_page
             + w.locality * locality
-            + w.tld * web.tld[there]
+            + w.tld * f.unit[there].tld
             + w.anchor * web.anchors[link]
             + w.oracle * f.url[url].oracle
         )
@@ -286,9 +293,9 @@ def _follow(web: Web, f: Frontier, ask: Lookup, page: int, effective: int) -> No
 
 
 @njit(nogil=True)
-def _note(web: Web, f: Frontier, ask: Lookup, record: Record, page: int) -> None:
+def _note(f: Frontier, ask: Lookup, record: Record, page: int) -> None:
     relevant = np.int64(f.url[page].language == _TARGET)
-    server = web.server[f.url[page].unit]
+    server = f.unit[f.url[page].unit].server
     f.tally[PAGES] += 1
     f.tally[RELEVANT] += relevant
     if not record.server_seen[server]:
@@ -321,7 +328,7 @@ def crawl(web: Web, f: Frontier, ask: Lookup, record: Record) -> int:
                 _offer(f, ask, web.targets[link], f.url[url].code, inherited)
         elif f.url[url].fate == _PAGE:
             effective = ask.effective[f.url[url].language, inherited]
-            _note(web, f, ask, record, url)
+            _note(f, ask, record, url)
             _count_page(web, f, ask, f.url[url].unit, effective == _TARGET)
             _follow(web, f, ask, url, effective)
             f.tally[LARGEST] = max(f.tally[LARGEST], f.tally[QUEUE])
@@ -335,9 +342,10 @@ def crawl(web: Web, f: Frontier, ask: Lookup, record: Record) -> int:
     return rows
 
 
-def frontier(url: NDArray[Any], units: int, tiers: int, slots: int) -> Frontier:
-    """Return a frontier with room for ``slots`` sequence numbers, of URLs not yet seen."""
+def frontier(url: NDArray[Any], unit: NDArray[Any], tiers: int, slots: int) -> Frontier:
+    """Return a frontier with room for ``slots`` sequence numbers, of which nothing is used yet."""
     url["tier"] = UNSEEN
+    unit["status"] = Status.UNVISITED
     words = [max(1, -(-slots // 64**level)) for level in (1, 2, 3)]
     fine, middle, coarse = (np.zeros((tiers, w), np.int64) for w in words)
     return Frontier(
@@ -347,9 +355,7 @@ def frontier(url: NDArray[Any], units: int, tiers: int, slots: int) -> Frontier:
         middle,
         coarse,
         np.zeros(tiers, np.int64),
-        np.zeros(units, np.int32),
-        np.zeros(units, np.int32),
-        np.full(units, Status.UNVISITED, np.int8),
+        unit,
         np.zeros(len(COUNTS), np.int64),
     )
 

@@ -89,7 +89,7 @@ class Simulation:
         """Crawl to the end."""
         ask, web = lookup(self.strategy), _web(self._trace, self._unit)
         tiers = int(ask.tier.max()) + 1
-        frontier = kernel.frontier(self._urls(), len(web.server), tiers, self._slots)
+        frontier = kernel.frontier(self._urls(), self._units(), tiers, self._slots)
         rows = kernel.crawl(web, frontier, ask, self._record)
         tally = dict(zip(kernel.COUNTS, frontier.tally.tolist(), strict=True))
         missed, everything = _missed(self._trace, frontier.url["tier"])
@@ -112,6 +112,17 @@ class Simulation:
         if uses(self.strategy, "oracle"):
             url["oracle"] = graph.oracle(self._trace) if self._oracle is None else self._oracle
         return url
+
+    def _units(self) -> NDArray[Any]:
+        trace = self._trace
+        unit = np.zeros(int(self._unit.max()) + 1, kernel.UNIT)
+        unit["server"][self._unit] = trace.server
+        if not np.array_equal(unit["server"][self._unit], trace.server):
+            raise TraceError("a directory of the trace has URLs on several servers")
+        unit["site"] = trace.site[unit["server"]]
+        if trace.tld is not None:
+            unit["tld"] = trace.tld[unit["server"]]
+        return unit
 
 
 def _missed(trace: Trace, tier: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -157,19 +168,12 @@ def _needed(column: NDArray[Any] | None, strategy: Strategy, name: str) -> NDArr
 
 
 def _web(trace: Trace, unit: NDArray[np.int32]) -> kernel.Web:
-    server = np.zeros(int(unit.max()) + 1, np.int32)
-    server[unit] = trace.server
-    if not np.array_equal(server[unit], trace.server):
-        raise TraceError("a directory of the trace has URLs on several servers")
-    m, anchors, tld = len(trace.targets), trace.anchors, trace.tld
+    m, anchors = len(trace.targets), trace.anchors
     starts, members = _members(unit)
     return kernel.Web(
         trace.offsets,
         trace.targets,
         np.full(m, Anchor.NONE, np.int8) if anchors is None else anchors,
-        server,
-        trace.site,
-        np.zeros(len(trace.site), np.bool_) if tld is None else tld,
         trace.seeds,
         starts,
         members,
