@@ -35,14 +35,8 @@ _PLAIN = {
     "ITEM_PIPELINES": {},
     "EXTENSIONS": {},
     "SCHEDULER": "scrapy.core.scheduler.Scheduler",
-    "DOWNLOAD_HANDLERS": {
-        "http": "lswc.safety.handler.HTTPHandler",
-        "https": "lswc.safety.handler.HTTPHandler",
-        "data": None,
-        "file": None,
-        "ftp": None,
-        "s3": None,
-    },
+    "DOWNLOADER_MIDDLEWARES": {},
+    "DOWNLOAD_HANDLERS": {"data": None, "file": None, "ftp": None, "s3": None},
     "DOWNLOAD_MAXSIZE": 4 << 20,
     "LOG_LEVEL": "ERROR",
 }
