@@ -80,7 +80,7 @@ class Crawl:
         return cls(
             target,
             chosen,
-            Identifier(target, settings.get("LSWC_IDENTIFIER")),
+            Identifier(target, settings.get("LSWC_IDENTIFIER"), number(settings, "LSWC_MIN_SHARE")),
             _scope(settings),
             _seeds(target, seeds, web),
             folder,

@@ -12,6 +12,7 @@ LSWC_PROFILE = "lswc_s3_t5"
 # How a page's language is told; LSWC_UNKNOWN says what counts if it can't be: "guess" (the
 # referrer's language), "irrelevant", or "strategy" (as the strategy's paper does it).
 LSWC_IDENTIFIER = "auto"
+LSWC_MIN_SHARE = 0.15  # of a page's text in the language; docs/languages.md says why
 LSWC_UNKNOWN = "strategy"
 # Only these domains and their subdomains, if any are given.
 LSWC_ALLOWED_DOMAINS: list[str] = []

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -12,6 +14,7 @@ from scrapy.exceptions import UsageError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
 
 class Command(ScrapyCommand):
@@ -54,10 +57,24 @@ class Command(ScrapyCommand):
             opts.words, (opts.precision, opts.accuracy), opts.random_seed, opts.lang,
         )  # fmt: skip
         try:
-            with progress.status("analyze") as status:
-                path = analyze(Path(args[0]), opts.out, questions, status.update)
+            with progress.status("analyze") as status, _traced(Path(args[0])) as folder:
+                path = analyze(folder, opts.out, questions, status.update)
         except ValueError as error:
             print(f"scrapy analyze: error: {error}", file=sys.stderr)
             self.exitcode = 2
             return
         print(path)
+
+
+@contextmanager
+def _traced(folder: Path) -> Iterator[Path]:
+    """Give the folder of a trace: for a crawl with a log, one made of that for the while."""
+    if not (folder / "log").is_dir():
+        yield folder
+        return
+    from lswc.archive.trace import to_trace
+
+    with TemporaryDirectory(prefix="lswc-") as temporary:
+        trace = Path(temporary) / "trace"
+        to_trace(folder, trace)
+        yield trace
