@@ -7,12 +7,14 @@ from time import monotonic, time
 from typing import TYPE_CHECKING
 
 from scrapy.downloadermiddlewares import retry, robotstxt
+from scrapy.exceptions import DownloadConnectionRefusedError
 from scrapy.http import Request
 from scrapy.utils.datatypes import LocalCache
 
 from lswc.crawl import number
 from lswc.safety.refused import Refused
 from lswc.scheduler import LEASE, RETRY_AT, SINCE, scheduler_of
+from lswc.urls import parse
 
 if TYPE_CHECKING:
     from typing import Self
@@ -89,6 +91,28 @@ class RetryMiddleware(retry.RetryMiddleware):
         return again
 
 
+class TwinMiddleware:
+    """Asks by https where nothing answers http's port: twins are one URL, found by either name."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_exception(self, request: Request, exception: Exception) -> Request | None:
+        """Return the twin of a page's request that was refused a connection."""
+        lease = _lease(self._crawler, request)
+        url = parse(request.url)
+        if lease is None or url is None or (url.scheme, url.port) != ("http", 80):
+            return None
+        if not isinstance(exception, DownloadConnectionRefusedError):
+            return None
+        lease.url = f"https://{lease.url.partition('://')[2]}"
+        return request.replace(url=f"https://{request.url.partition('://')[2]}")
+
+
 class AdaptiveDelayMiddleware:
     """Lets a server rest LSWC_DELAY_FACTOR times as long as it took to answer."""
 
@@ -134,7 +158,11 @@ def robots_tag(response: Response) -> frozenset[str]:
 
 def _rest(crawler: Crawler, request: Request, seconds: float) -> None:
     """Let the server of a leased URL rest for at least so long from its handing out on."""
-    lease: Lease | None = scheduler_of(crawler).frontier.leases.get(request.meta.get(LEASE, 0))
+    lease = _lease(crawler, request)
     if lease is not None:
         own = crawler.settings.getfloat("DOWNLOAD_DELAY")
         lease.rest = max(own if lease.rest is None else lease.rest, seconds)
+
+
+def _lease(crawler: Crawler, request: Request) -> Lease | None:
+    return scheduler_of(crawler).frontier.leases.get(request.meta.get(LEASE, 0))

@@ -88,6 +88,7 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "lswc.politeness.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
+    "lswc.politeness.TwinMiddleware": 540,  # after the retries
     "lswc.politeness.RetryMiddleware": 550,
     "lswc.politeness.AdaptiveDelayMiddleware": 860,
     "lswc.safety.refused.RefusalMiddleware": 870,

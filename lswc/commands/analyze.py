@@ -10,8 +10,6 @@ from rich.console import Console
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from lswc.analysis.analyze import Questions, analyze
-
 if TYPE_CHECKING:
     import argparse
 
@@ -47,6 +45,9 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1 or opts.out is None:
             raise UsageError("name one crawl folder or trace, and --out", print_help=False)
+        # Scrapy imports all commands for any of them: the analyses only for this one.
+        from lswc.analysis.analyze import Questions, analyze
+
         progress = Console(file=sys.stderr)
         questions = Questions(
             opts.control, opts.strategy, opts.countries, opts.addresses, opts.counts, opts.text,

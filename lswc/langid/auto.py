@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lswc.langid.document import Document
     from lswc.languages import Language
 
-MIN_SHARE = 0.2
+MIN_SHARE = 0.15
 """Share of the text from which on a page is in the target language (docs/languages.md)."""
 
 ENOUGH = 150

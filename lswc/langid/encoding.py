@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import chardet
 import numpy as np
@@ -15,7 +15,11 @@ from w3lib.encoding import (
     resolve_encoding,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 _SAMPLE = 8_192  # bytes that the detector sees, from the first that isn't ASCII on
+_HZ = re.compile(rb"~\{.*?(?:~\}|\Z)|~~|~", re.DOTALL)
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
 _UTF_16_32 = frozenset({"utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"})
 _UNHEEDED = _UTF_16_32 | {"cp1252", "iso8859-1", "ascii"}
@@ -119,11 +123,10 @@ def _ascii(body: bytes, content_type: str | None) -> Decoded:
 
 def _hz(body: bytes) -> str | None:
     """Return the text if it is in HZ (RFC 1843), Chinese in seven bits."""
-    try:
-        text = body.decode("hz")
-    except UnicodeDecodeError:
-        return None
-    return None if text.isascii() else text
+    # Outside Chinese a tilde should be doubled; those of URLs never are.
+    doubled = _HZ.sub(lambda match: b"~~" if match[0] == b"~" else match[0], body)
+    text = doubled.decode("hz", "replace")
+    return text if len(_EAST_ASIAN.findall(text)) >= _FEWEST else None
 
 
 def _wide(sample: bytes) -> str | None:
@@ -186,19 +189,25 @@ def _detected(body: bytes) -> Decoded:
     sample = body[start : start + _SAMPLE]
     guess = chardet.detect(sample)["encoding"] or "windows-1252"
     codec = resolve_encoding(guess) or guess.lower()
-    if len(sample) < _SHORT and codec not in _EXPECTED:
-        codec = _east_asian(body) or codec
+    if codec in _UTF_16_32 or b"\0" in sample:
+        codec = _likeliest(body[:_SAMPLE], {"utf-16-le": None, "utf-16-be": None}) or codec
+    elif len(sample) < _SHORT and codec != "cp874" and codec not in _EXPECTED:
+        codec = _likeliest(body, _EXPECTED) or codec
     return _decoded(body, codec, "detector")
 
 
-def _east_asian(body: bytes) -> str | None:
-    """Return the East Asian charset that a short text is in, its first character perhaps cut."""
+def _likeliest(sample: bytes, charsets: Mapping[str, re.Pattern[str] | None]) -> str | None:
+    """Return the charset of a text in East Asian characters, its first perhaps cut.
+
+    Each charset has its pattern, or any of them may hold. None if no charset gives such text.
+    """
     scores = {}
-    for codec, pattern in _EXPECTED.items():
-        text = max((_tail(body[cut:], codec) for cut in (0, 1)), key=len)
+    for codec, pattern in charsets.items():
+        text = max((_tail(sample[cut:], codec) for cut in (0, 1)), key=len)
         letters, beyond = len(_EAST_ASIAN.findall(text)), len(_BEYOND_ASCII.findall(text))
         if letters >= _FEWEST and letters > 0.6 * beyond:
-            scores[codec] = len(pattern.findall(text)) / letters / _USUAL[pattern]
+            patterns = (pattern,) if pattern else tuple(_USUAL)
+            scores[codec] = max(len(p.findall(text)) / letters / _USUAL[p] for p in patterns)
     best = max(scores, key=scores.__getitem__, default=None)
     return best if best is not None and scores[best] > 0.5 else None
 

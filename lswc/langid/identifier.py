@@ -9,6 +9,7 @@ from lswc.langid import methods
 from lswc.langid.auto import LETTER, MIN_SHARE, Auto, Finding
 from lswc.langid.document import Document, Identification
 from lswc.langid.encoding import decode
+from lswc.langid.fonts import myanmar
 from lswc.strategy import Anchor, PageLanguage
 
 if TYPE_CHECKING:
@@ -69,7 +70,9 @@ class Identifier:
         self.method = method
         self.min_share = min_share
         self._auto = Auto(target, min_share)
-        decode(b"\x80")  # the detector loads its models with its first page: not in a crawl
+        # Models and tables are loaded when first used: now, not with a page of the crawl.
+        decode(b"\x80")
+        myanmar("")
 
     def read(self, body: bytes, content_type: str | None, url: str) -> Reading:
         """Read a page: any bytes give an answer, never an exception."""

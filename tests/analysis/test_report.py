@@ -116,11 +116,11 @@ def test_an_earlier_report_is_replaced_by_one_with_the_same_bytes(
     trace: Path, out: Path, tmp_path: Path
 ) -> None:
     earlier = small().write(tmp_path / "web", A)
-    analyze(earlier, tmp_path / "out", Questions(strategy="hard_focused"))
+    analyze(earlier, tmp_path / "out", Questions(control=trace))
     (tmp_path / "out" / "notes.txt").write_text("mine")
-    assert list((tmp_path / "out").rglob("missed*"))
+    assert list((tmp_path / "out").rglob("side_by_side*"))
     report = analyze(trace, tmp_path / "out", Questions())
-    assert not list((tmp_path / "out").rglob("missed*"))
+    assert not list((tmp_path / "out").rglob("side_by_side*"))
     assert (tmp_path / "out" / "notes.txt").read_text() == "mine"
     assert report.read_bytes() == (out / "report.html").read_bytes()
 

@@ -139,6 +139,7 @@ FETCHED = {
     "drip.example/": "DownloadTimeoutError",
     "drip-headers.example/": "DownloadTimeoutError",
     "silent.example/": "DownloadTimeoutError",
+    "closed-http.example/": "DownloadTimeoutError",  # of the https twin, which isn't refused
     "hangs-up.example/": "DownloadFailedError",
     # HTTP
     "garbage.example/": "DownloadFailedError",
@@ -191,8 +192,8 @@ FETCHED = {
 }
 """How the request for a host and path ends."""
 
-HTTPS = {"tls-garbage.example/": None, "tls-silent.example/": "DownloadTimeoutError"}
-"""The same by https, where nothing speaks TLS; None for any error of TLS's."""
+HTTPS = {"tls-silent.example/": "DownloadTimeoutError"}
+"""The same by https, where nothing speaks TLS."""
 
 ADDRESSES["private-target.example"] = [["10.9.9.9"]]
 

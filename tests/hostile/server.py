@@ -48,9 +48,11 @@ class HostileResolver(Resolver):
         addressTypes: Sequence[type[IAddress]] | None = None,
         transportSemantics: str = "TCP",
     ) -> Any:
+        refused = portNumber == 80 and hostName == "closed-http.example"
+        where = IPv4Address("TCP", "127.0.0.1", 1) if refused else self._server
         receiver: Any = SimpleNamespace(
             resolutionBegan=resolutionReceiver.resolutionBegan,
-            addressResolved=lambda _: resolutionReceiver.addressResolved(self._server),
+            addressResolved=lambda _: resolutionReceiver.addressResolved(where),
             resolutionComplete=resolutionReceiver.resolutionComplete,
         )
         return super().resolveHostName(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lswc.langid import Identification, Identifier
+from lswc.langid.auto import MIN_SHARE
 from lswc.languages import language
 from lswc.strategy import Anchor, PageLanguage
 
@@ -14,7 +15,7 @@ THAI_MENU = "<a href=x>หน้าแรกของเว็บไซต์</a
 ENGLISH_MENU = "<a href=x>Home page of the site</a> <a href=y>Contact us</a> " * 40
 
 
-def identify(html: str, code: str = "th", min_share: float = 0.2) -> Identification:
+def identify(html: str, code: str = "th", min_share: float = MIN_SHARE) -> Identification:
     identifier = Identifier(language(code), min_share=min_share)
     return identifier.read(html.encode(), None, "http://a.test/").identification
 

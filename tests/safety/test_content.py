@@ -29,7 +29,7 @@ from lswc.safety.content import is_html
         ("text/html", b"\x00\x00\x00\x18ftypmp42", False),
         ("text/html", b"RIFF\x01\x02\x03\x04WAVE", False),
         ("text/html", b"MZ\x90\x00\x03\x00\x00\x00", False),
-        ("text/html", gzip.compress(b"<html>"), False),
+        ("text/html", gzip.compress(b"<html>", mtime=0), False),
         ("text/html", b"MZ is how this page begins", True),
     ],
 )
