@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 
-from tests.archive.reading import check, index, member, pages, records
+from tests.archive.reading import blocks, check, index, member, pages, records
 from tests.crawl.site import ENGLISH, ROOT, THAI, environment, page, run
 
 if TYPE_CHECKING:
@@ -214,6 +214,19 @@ def test_a_full_disk_ends_the_crawl_in_order(small: Site) -> None:
     assert stored["http://www.one.co.th/a.html"] == 1
     assert stored["http://www.one.co.th/"] == 1
     assert index(small.folder).keys() == stored.keys()
+
+
+def test_a_run_that_archives_nothing_keeps_what_there_is(small: Site) -> None:
+    one = {"CONCURRENT_REQUESTS": 1, "CLOSESPIDER_ITEMCOUNT": 1, "ROBOTSTXT_OBEY": False}
+    small.crawl(LSWC_ARCHIVE="all", **one)
+    before = blocks(small.folder)
+    small.crawl(LSWC_ARCHIVE="none", **one)
+    small.crawl(LSWC_ARCHIVE="all", ROBOTSTXT_OBEY=False)
+    after = blocks(small.folder)
+    assert before.items() <= after.items()
+    urls = {attempt["url"] for attempt in table(small.folder, "attempts")}
+    assert len(urls) == 10
+    assert len(before) < len(after) < len(urls)
 
 
 def test_an_archive_without_its_frontier_is_never_touched(small: Site) -> None:
