@@ -9,6 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, MaxNLocator, PercentFormatter
 
+from lswc.strategy import NAMES
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -64,15 +66,14 @@ def _column(name: str) -> Any:
 
 def _styles(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     """Return a look for each strategy: a colour a name, a line style a choice of parameters."""
-    colours: dict[str, str] = {}
     used: dict[str, int] = {}
     looks = []
     for outcome in outcomes:
         name = outcome.result.strategy.partition(":")[0]
-        colours.setdefault(name, _COLOURS[len(colours) % len(_COLOURS)])
+        colour = _COLOURS[NAMES.index(name) % len(_COLOURS)]
         style = _STYLES[used.get(name, 0) % len(_STYLES)]
         used[name] = used.get(name, 0) + 1
-        looks.append({"color": colours[name], "linestyle": style, "linewidth": 1.6})
+        looks.append({"color": colour, "linestyle": style, "linewidth": 1.6})
     return looks
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import random
+from argparse import ArgumentParser
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
+from scrapy.settings import Settings
 
+from lswc.commands.trace import Command as TraceCommand
 from lswc.languages import language
 from lswc.simulator.build import TraceBuilder, from_web
 from lswc.simulator.simulate import Simulation
@@ -128,3 +131,41 @@ def test_a_builder_without_seeds(tmp_path: Path) -> None:
     builder = TraceBuilder(About("th", (), ""))
     with pytest.raises(TraceError, match="no seed"):
         builder.write(tmp_path, ["mailto:nobody"])
+
+
+def trace_command(*arguments: str) -> int:
+    command = TraceCommand()
+    command.settings = Settings()
+    parser = ArgumentParser()
+    command.add_options(parser)
+    command.run([], parser.parse_args(arguments))
+    return command.exitcode
+
+
+def test_the_command_makes_a_trace(site: Site, tmp_path: Path) -> None:
+    random_web(site, 1)
+    out = tmp_path / "trace"
+    assert trace_command("--web", str(site.web), "--lang", "th", "--out", str(out)) == 0
+    assert Trace.read(out).about.language == "th"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--lang", "xx"], "xx"),
+        (["--lang", "ja"], "can't read the seeds"),
+        (["--lang", "th", "--web", "no/such/folder"], "no/such/folder"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_2(
+    arguments: list[str],
+    message: str,
+    site: Site,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    random_web(site, 1)
+    out = str(tmp_path / "trace")
+    assert trace_command("--web", str(site.web), *arguments, "--out", out) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
