@@ -104,21 +104,21 @@ class _Parser(_LenientHTTPClientParser):
 
     exchange: Exchange
 
-    def lineReceived(self, line: bytes) -> None:  # noqa: N802 Twisted's name
+    def lineReceived(self, line: bytes) -> None:
         if self.state == STATUS:
             self.exchange.head.clear()
         self.exchange.head += line + b"\n"
         super().lineReceived(line)
 
-    def rawDataReceived(self, data: bytes) -> None:  # noqa: N802 Twisted's name
+    def rawDataReceived(self, data: bytes) -> None:
         self.exchange.body.append(data)
-        super().rawDataReceived(data)  # type: ignore[no-untyped-call]
+        super().rawDataReceived(data)
 
     def _finished(self, rest: bytes) -> None:
         body = self.exchange.body
         if rest and body:  # bytes after the response's end, in the last piece
             body[-1] = body[-1][: -len(rest)]
-        super()._finished(rest)  # type: ignore[no-untyped-call]
+        super()._finished(rest)
 
 
 class _Protocol(BoundedProtocol):
@@ -147,18 +147,18 @@ class _Written:
     def write(self, data: bytes) -> None:
         self.data += data
 
-    def writeSequence(self, pieces: Iterable[bytes]) -> None:  # noqa: N802 Twisted's name
+    def writeSequence(self, pieces: Iterable[bytes]) -> None:
         self.data += b"".join(pieces)
 
-    def registerProducer(self, producer: object, streaming: bool) -> None:  # noqa: N802
+    def registerProducer(self, producer: object, streaming: bool) -> None:
         pass
 
-    def unregisterProducer(self) -> None:  # noqa: N802 Twisted's name
+    def unregisterProducer(self) -> None:
         pass
 
 
 def _written(request: TxRequest) -> bytes:
     """Return the bytes of a request. Scrapy's bodies can be written more than once."""
     transport = _Written()
-    request.writeTo(transport)  # type: ignore[no-untyped-call]
+    request.writeTo(transport)
     return bytes(transport.data)

@@ -68,9 +68,9 @@ def _of_warc(file: Path) -> Iterator[Source]:
 
 
 def _fetched(url: str, user_agent: str) -> Source:
-    request = Request(url, headers={"User-Agent": user_agent})  # noqa: S310  # http(s) only
+    request = Request(url, headers={"User-Agent": user_agent})  # http or https only
     try:
-        with urlopen(request, timeout=_SECONDS) as response:  # noqa: S310
+        with urlopen(request, timeout=_SECONDS) as response:
             return Source(response.read(_MOST), response.headers["Content-Type"], response.url)
     except (OSError, ValueError) as error:
         raise SourceError(f"{url}: {error}") from error

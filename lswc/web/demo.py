@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -72,7 +71,7 @@ def _replace(folder: Path, finished: Path, marker: object) -> None:
     if folder.exists():
         shutil.rmtree(folder)
     try:
-        os.replace(finished, folder)  # noqa: PTH105
+        finished.replace(folder)
     except OSError:
         if _marker(folder) != marker:  # unless another crawl has just made the same
             raise

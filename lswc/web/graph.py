@@ -98,7 +98,7 @@ class Graph:
     """
 
     def __init__(self, seed: int) -> None:
-        self.random = Random(seed)  # noqa: S311 - not for secrets
+        self.random = Random(seed)
         self.sites = {host.name: self._site(host) for host in read_table()}
         open_sites = [s for s in self.sites.values() if "island" not in s.host.features]
         self._pool: dict[str, list[Page]] = {name: [] for name in VOCABULARIES}

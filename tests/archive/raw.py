@@ -21,7 +21,7 @@ PORT = "LSWC_TEST_PORT"
 class ToRawServer(CachingHostnameResolver):
     """Leads every name and port to the port of 127.0.0.1 in the environment."""
 
-    def resolveHostName(self, resolutionReceiver: Any, hostName: str, *_: Any, **__: Any) -> Any:  # noqa: N802, N803
+    def resolveHostName(self, resolutionReceiver: Any, hostName: str, *_: Any, **__: Any) -> Any:
         resolution = HostResolution(hostName)
         resolutionReceiver.resolutionBegan(resolution)
         address = IPv4Address("TCP", "127.0.0.1", int(os.environ[PORT]))
