@@ -1,7 +1,7 @@
 VENV := .venv
 PYTHON ?= python3.11
 
-.PHONY: crawl test
+.PHONY: crawl redis test
 
 $(VENV)/installed: requirements.txt
 	$(PYTHON) -m venv $(VENV)
@@ -12,9 +12,17 @@ $(VENV)/installed: requirements.txt
 crawl: $(VENV)/installed
 	rm -rf crawls/demo
 	$(VENV)/bin/scrapy crawl lswc -a lang=th -L WARNING \
-		-s LSWC_WEB=demo -s LSWC_CRAWL=crawls/demo -s DOWNLOAD_DELAY=0 -s DEPTH_LIMIT=12
+		-s LSWC_WEB=demo -s LSWC_CRAWL=crawls/demo -s DOWNLOAD_DELAY=0
 
-test: $(VENV)/installed
+# The tests of many workers run a redis-server of their own; without one they are skipped.
+redis:
+	@command -v redis-server >/dev/null \
+		|| { [ "$$(id -u)" = 0 ] && apt-get install -y -qq redis-server >/dev/null 2>&1; } \
+		|| { [ "$$(id -u)" = 0 ] && apt-get update -qq >/dev/null 2>&1 \
+			&& apt-get install -y -qq redis-server >/dev/null 2>&1; } \
+		|| echo "redis-server is missing: install it with the system's package manager" >&2
+
+test: $(VENV)/installed redis
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy

@@ -27,6 +27,7 @@ def crawl(options: argparse.Namespace, folder: Path, language: str, **settings: 
         "LSWC_CRAWL": folder,
         "DOWNLOAD_DELAY": 0,
         "LOG_LEVEL": "ERROR",
+        "LSWC_ARCHIVE": "none",
         **settings,
     }
     command = [sys.executable, "-m", "scrapy", "crawl", "lswc", "-a", f"lang={language}"]

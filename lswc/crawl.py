@@ -17,6 +17,7 @@ from lswc.frontier import FRONTIER_FILE, MEMORY, open_frontier
 from lswc.langid import Identifier
 from lswc.languages import Language, language
 from lswc.safety.address import Networks
+from lswc.safety.ledger import Ledger
 from lswc.safety.traps import Shape
 from lswc.scope import Scope
 from lswc.strategy import Strategy, strategy
@@ -79,7 +80,7 @@ class Crawl:
         return cls(
             target,
             chosen,
-            Identifier(target, settings.get("LSWC_IDENTIFIER")),
+            Identifier(target, settings.get("LSWC_IDENTIFIER"), number(settings, "LSWC_MIN_SHARE")),
             _scope(settings),
             _seeds(target, seeds, web),
             folder,
@@ -100,6 +101,16 @@ class Crawl:
                 settings, self.folder, kept, self.strategy, self.identity, delay, life
             )
         return open_frontier(store, self.folder, self.strategy, self.identity, delay)
+
+    def open_ledger(self, settings: BaseSettings) -> Ledger:
+        """Count the pages of earlier runs. Raises ConfigError for a wrong setting."""
+        ledger = Ledger(
+            int(number(settings, "LSWC_MAX_SERVER_PAGES")),
+            int(number(settings, "LSWC_MAX_DIRECTORY_PAGES")),
+            int(number(settings, "LSWC_MAX_DUPLICATES")),
+        )
+        ledger.load(self.folder / PAGES)
+        return ledger
 
     @property
     def identity(self) -> dict[str, str]:
@@ -168,17 +179,17 @@ def _check_names(settings: BaseSettings) -> None:
 
 def _check_records(folder: Path, store: str) -> None:
     kept = store != MEMORY and (folder / FRONTIER_FILE).exists()
-    pages = folder / PAGES
     if not kept and not workers.names_redis(store) and _has_records(folder):
         raise ConfigError(
-            f"{pages} is the record of another crawl, whose frontier isn't there: move it away, "
-            "or choose another folder with LSWC_CRAWL"
+            f"{folder} holds the record of another crawl, whose frontier isn't there: move it "
+            "away, or choose another folder with LSWC_CRAWL"
         )
 
 
 def _has_records(folder: Path) -> bool:
     pages = folder / PAGES
-    return pages.exists() and pages.stat().st_size > 0
+    recorded = pages.exists() and pages.stat().st_size > 0
+    return recorded or any(any((folder / name).glob("*")) for name in ("warc", "log"))
 
 
 def _guesses(setting: str, chosen: Strategy) -> bool:

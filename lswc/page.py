@@ -20,8 +20,7 @@ class Link:
     url: Url
     unit: str
     locality: Locality
-    text: str
-    anchor: Anchor = Anchor.NONE
+    anchor: Anchor
     tld: bool = False
     target_server: Status = Status.UNVISITED
     tier: int = DISCARD

@@ -18,7 +18,7 @@ from lswc.crawl import crawl_of, number
 from lswc.errors import ConfigError
 from lswc.frontier.contract import Counts, Found, FrontierError, Offer
 from lswc.strategy import SEED, PageLanguage, Unit
-from lswc.urls import directory
+from lswc.urls import directory, fingerprint, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,6 +35,15 @@ if TYPE_CHECKING:
 
 LEASE = "lswc_lease"
 """Key of the lease's id in ``request.meta``."""
+
+SINCE = "lswc_since"
+"""Key of the monotonic time in ``request.meta`` when the URL was handed out."""
+
+RETRY_AT = "lswc_retry_at"
+"""Key of the monotonic time in ``request.meta`` before which a retry isn't sent."""
+
+DRAINED = 50
+"""URLs of servers left alone that are finished at once."""
 
 RENEWALS = 4
 """How often a lease is renewed in the time after which it would expire."""
@@ -61,10 +70,11 @@ class TierScheduler(BaseScheduler):
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._retries: list[Request] = []
+        self._retries: list[tuple[float, Request]] = []
         self._attempts: dict[int, list[Attempt]] = {}  # by lease
         self._orphans: set[int] = set()
         self._wake_up: Any = None
+        self._wake_time = 0.0
         connect = crawler.signals.connect
         connect(self._item_ended, signals.item_dropped)
         connect(self._item_ended, signals.item_error)
@@ -81,6 +91,7 @@ class TierScheduler(BaseScheduler):
         """
         self._crawl = crawl_of(self._crawler)
         self.frontier = self._crawl.open_frontier(self._crawler.settings)
+        self.ledger = self._crawl.open_ledger(self._crawler.settings)
         self.archive = Archive(self._crawl, self._crawler.settings, self.frontier.records())
         self._offer_seeds(self._crawl.seeds)
         self._tending = create_looping_call(self._tend)
@@ -144,8 +155,12 @@ class TierScheduler(BaseScheduler):
         if request.meta.get("redirect_times", 0) > lease.redirects:
             self._redirect(lease, request)
         else:
-            self._retries.append(request)
+            self._send_again(lease, request)
         return True
+
+    def _send_again(self, lease: Lease, request: Request) -> None:
+        due = monotonic() + (lease.rest or 0.0)
+        self._retries.append((max(due, request.meta.get(RETRY_AT, due)), request))
 
     def _enqueue_seed(self, request: Request) -> bool:
         offer = None if LEASE in request.meta else self._seed(request.url)
@@ -156,11 +171,19 @@ class TierScheduler(BaseScheduler):
 
     def _redirect(self, lease: Lease, request: Request) -> None:
         url = self._crawl.scope.check(request.url, lease.depth)
+        times = request.meta["redirect_times"]
         if isinstance(url, str):
             lease.tally["dropped", url] += 1
             lease.links = [Found(request.url, None, None, url)]
+        elif fingerprint(url.href) == fingerprint(lease.url):
+            # By https, or with a session in it: another request for the same page.
+            if request.url in request.meta["redirect_urls"]:
+                self.finish(lease.id, "redirect loop")
+            else:
+                lease.url, lease.redirects = url.href, times
+                self._send_again(lease, request)
+            return
         else:
-            times = request.meta["redirect_times"]
             lease.offers = [self._offer(url, lease.code, lease.inherited, lease.depth, times)]
             lease.links = [Found(url.href, None, lease.tier, None)]
         self.finish(lease.id, "redirect")
@@ -168,24 +191,40 @@ class TierScheduler(BaseScheduler):
     def next_request(self) -> Request | None:
         if self.failed:
             return None
-        if self._retries:
-            return self._retries.pop(0)
         now = monotonic()
+        for position, (due, request) in enumerate(self._retries):
+            if due <= now:
+                del self._retries[position]
+                return request
         try:
+            lease = self._lease(now)
+        except FrontierError as error:
+            self.fail(str(error))
+            return None
+        return None if lease is None else self._request(lease, now)
+
+    def _lease(self, now: float) -> Lease | None:
+        """Lease the next URL that isn't of a server left alone; None if there is none now."""
+        for _ in range(DRAINED):
             lease = self.frontier.lease(now)
             if lease is None:
                 self._wake_later(now)
                 return None
-        except FrontierError as error:
-            self.fail(str(error))
-            return None
-        return self._request(lease)
+            url = parse(lease.url)
+            reason = self.ledger.closed(url) if url else "invalid URL"
+            if reason is None:
+                return lease
+            lease.rest = 0.0
+            self.finish(lease.id, reason)
+        self._wake_at(now)  # let others run between
+        return None
 
-    def _request(self, lease: Lease) -> Request:
+    def _request(self, lease: Lease, now: float) -> Request:
         spider: Any = self._crawler.spider
         attempts = self._attempts[lease.id] = []
         meta = {
             LEASE: lease.id,
+            SINCE: now,
             ATTEMPTS: attempts,
             "depth": lease.depth,
             "redirect_times": lease.redirects,
@@ -196,9 +235,20 @@ class TierScheduler(BaseScheduler):
         )
 
     def _wake_later(self, now: float) -> None:
+        times = [due for due, _ in self._retries]
         ready = self.frontier.next_ready()
-        if ready is not None and self._wake_up is None:
-            self._wake_up = call_later(max(0.0, ready - now), self._wake)
+        if ready is not None:
+            times.append(ready)
+        if times:
+            self._wake_at(min(times))
+
+    def _wake_at(self, time: float) -> None:
+        if self._wake_up is not None and self._wake_time <= time:
+            return
+        if self._wake_up is not None:
+            self._wake_up.cancel()
+        self._wake_time = time
+        self._wake_up = call_later(max(0.0, time - monotonic()), self._wake)
 
     def _wake(self) -> None:
         self._wake_up = None
@@ -209,7 +259,7 @@ class TierScheduler(BaseScheduler):
     def has_pending_requests(self) -> bool:
         """Tell whether URLs are left. Asked only when nothing runs, so it also ends leases
         that no signal ended, once they were seen twice in a row."""
-        leases = set(self.frontier.leases) - {r.meta[LEASE] for r in self._retries}
+        leases = set(self.frontier.leases) - {request.meta[LEASE] for _, request in self._retries}
         for lease_id in leases & self._orphans:
             logger.warning("request lost: %s", self.frontier.leases[lease_id].url)
             self.finish(lease_id, "lost")

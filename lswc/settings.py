@@ -12,6 +12,7 @@ LSWC_PROFILE = "lswc_s3_t5"
 # How a page's language is told; LSWC_UNKNOWN says what counts if it can't be: "guess" (the
 # referrer's language), "irrelevant", or "strategy" (as the strategy's paper does it).
 LSWC_IDENTIFIER = "auto"
+LSWC_MIN_SHARE = 0.15  # of a page's text in the language; docs/languages.md says why
 LSWC_UNKNOWN = "strategy"
 # Only these domains and their subdomains, if any are given.
 LSWC_ALLOWED_DOMAINS: list[str] = []
@@ -47,6 +48,7 @@ SPIDER_MIDDLEWARES = {
 }
 ITEM_PIPELINES = {"lswc.pipeline.RecordPipeline": 1000}
 EXTENSIONS = {
+    "lswc.safety.content.ContentExtension": 500,
     "lswc.summary.SummaryExtension": 500,
     "lswc.progress.ProgressExtension": 500,
     "scrapy.extensions.logstats.LogStats": None,  # ProgressExtension says more
@@ -57,15 +59,41 @@ TWISTED_DNS_RESOLVER = "lswc.web.resolver.Resolver"
 # Networks allowed besides the public internet, such as 10.1.0.0/16.
 LSWC_ALLOWED_NETWORKS: list[str] = []
 LSWC_ALLOWED_PORTS = [80, 81, 443, 8000, 8008, 8080, 8081, 8088, 8443, 8888]
+LSWC_MAX_HEADERS_SIZE = 65_536
+DOWNLOAD_MAXSIZE = 10_000_000
+DOWNLOAD_WARNSIZE = 0
+DOWNLOAD_TIMEOUT = 60  # seconds, the body included
+DOWNLOAD_FAIL_ON_DATALOSS = False  # a page cut short is a page
+REDIRECT_MAX_TIMES = 10
+LSWC_MAX_LINKS = 3_000  # of a page
+LSWC_MAX_SERVER_PAGES = 100_000
+LSWC_MAX_DIRECTORY_PAGES = 25_000
+LSWC_MAX_DUPLICATES = 30  # in a row, of a directory; of a server twice as many
 LSWC_MAX_PATH_SEGMENTS = 24
 LSWC_MAX_REPEATS = 3  # of a segment in a path, or of a name in a query
 LSWC_MAX_PARAMETERS = 12
 URLLENGTH_LIMIT = 2083
-HTTPPROXY_ENABLED = False  # a proxy connects where it likes: docs/safety.md
 
 # lswc/<version> (+<contact>), unless given.
 USER_AGENT = f"lswc/{__version__}"
 ROBOTSTXT_OBEY = True
+ROBOTSTXT_USER_AGENT = "lswc"
+# Which of nofollow, noindex, noarchive are obeyed in META robots and X-Robots-Tag.
+LSWC_ROBOTS_META = ["nofollow"]
+# A server that asks for more seconds between pages, or before a retry, is left alone.
+LSWC_MAX_CRAWL_DELAY = 300
+LSWC_MAX_RETRY_AFTER = 3600
+# A server rests as many times as long as it took to answer; not if DOWNLOAD_DELAY is 0.
+LSWC_DELAY_FACTOR = 5
+DOWNLOADER_MIDDLEWARES = {
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "lswc.politeness.RobotsMiddleware": 100,
+    "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
+    "lswc.politeness.TwinMiddleware": 540,  # after the retries
+    "lswc.politeness.RetryMiddleware": 550,
+    "lswc.politeness.AdaptiveDelayMiddleware": 860,
+    "lswc.safety.refused.RefusalMiddleware": 870,
+}
 # Per server, as long as the crawl lasts: one request at a time, a second between two.
 DOWNLOAD_DELAY = 1.0
 DOWNLOAD_DELAY_JITTER = 0
@@ -73,7 +101,7 @@ CONCURRENT_REQUESTS_PER_DOMAIN = 1
 CONCURRENT_REQUESTS = 32
 CONCURRENT_ITEMS = 1  # a page is one item; more only cost tasks
 COOKIES_ENABLED = False
-HTTPPROXY_ENABLED = False  # a proxy in the environment would go round LSWC_WEB's resolver
+HTTPPROXY_ENABLED = False  # a proxy connects where it likes, round LSWC_WEB's resolver too
 # A page that refreshes itself is a page: it is recorded, and its target is one of its links.
 METAREFRESH_ENABLED = False
 # A crawled page may link to anything; only http and https are ever fetched.

@@ -151,6 +151,8 @@ def tld(hostname: str) -> str:
 def fingerprint(href: str) -> int:
     """Return the 64-bit key by which a frontier knows a canonical URL again.
 
-    Two of 40 million URLs share one with a chance of 1 in 23,000.
+    http and https twins have the same. Two of 40 million URLs share one with a chance of 1 in
+    23,000.
     """
-    return int.from_bytes(blake2b(href.encode(), digest_size=8).digest(), signed=True)
+    name = href.partition("://")[2]
+    return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), signed=True)

@@ -4,10 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lswc.safety.address import Networks
+from lswc.safety.traps import Shape
 from lswc.scope import Scope
 from lswc.urls import Url
 
 OPEN = Scope(0, 0)
+WEB = Scope(0, 0, (), Networks.of(["10.0.0.0/8"], [80, 443, 8080]), Shape(repeats=3))
 
 
 @pytest.mark.parametrize(
@@ -41,3 +44,21 @@ def test_any_text_gets_an_answer(address: str, depth: int) -> None:
     found = OPEN.check(address, depth)
     assert isinstance(found, (Url, str))
     assert isinstance(found, str) or found.href.startswith(("http://", "https://"))
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("http://a.example:8080/", None),
+        ("https://a.example/", None),
+        ("http://10.1.1.1/", None),
+        ("http://8.8.8.8/", None),
+        ("http://a.example:8081/", "port"),
+        ("http://192.168.0.1/", "address not public"),
+        ("http://[::1]/", "address not public"),
+        ("http://a.example/x/x/x/x", "repeated path segment"),
+    ],
+)
+def test_ports_addresses_and_traps(address: str, reason: str | None) -> None:
+    found = WEB.check(address, 0)
+    assert isinstance(found, Url) if reason is None else found == reason

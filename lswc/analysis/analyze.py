@@ -92,11 +92,11 @@ def _sizes(collection: Collection, questions: Questions) -> Iterator[Section]:
     relevant = int(census.facts(collection)["relevant pages"])
     if questions.counts is not None:
         pairs = size.read_counts(questions.counts)
-        yield estimate.by_words(collection.language, pairs, None, relevant, questions.quality)
+        yield estimate.by_words(collection.language, pairs, relevant, questions.quality)
     if questions.text is not None:
         known = words.word_list(questions.words, collection.about.language)
         pairs, documents = words.count_pairs(questions.text, known, questions.seed)
-        yield estimate.by_words(collection.language, pairs, documents, relevant, questions.quality)
+        yield estimate.by_own_text(pairs, documents)
 
 
 def _beside(collection: Collection, control: Collection) -> Iterator[Section]:
@@ -108,4 +108,4 @@ def _beside(collection: Collection, control: Collection) -> Iterator[Section]:
     yield estimate.by_crawls(collection.language, *compare.recaptured(collection, control))
     if control.trace is not None:
         downloaded = compare.in_common(control, collection)
-        yield compare.missed(control, downloaded, collection.name)
+        yield compare.missed(control, downloaded, collection.name, "only_in_control")

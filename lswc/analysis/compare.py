@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -119,14 +120,19 @@ def visited(trace: Trace, spec: str) -> NDArray[np.int64]:
     return result.visits.astype(np.int64)
 
 
-def missed(reference: Collection, downloaded: NDArray[np.int64], by: str) -> Section:
-    """The relevant pages of the reference that aren't among the downloaded ids, and the ways."""
+def missed(
+    reference: Collection, downloaded: NDArray[np.int64], by: str, name: str = "missed"
+) -> Section:
+    """The relevant pages of the reference that aren't among the downloaded ids, and the ways.
+
+    ``by`` says in words who missed them; ``name`` begins the names of the tables.
+    """
     purpose = (
         f"Which {reference.language} pages of {reference.name} {by} does not have, and the "
         "shortest path from the seeds that leads to them: the languages on that path, and the "
         "most irrelevant URLs in a row, say what a strategy would have had to tolerate."
     )
-    section = ("missed", f"Relevant pages missed by {by}", purpose)
+    section = (name, f"Relevant pages missed by {by}", purpose)
     trace = reference.trace
     if trace is None:
         return Section(*section, (NEEDS_LINKS,))
@@ -147,7 +153,7 @@ def missed(reference: Collection, downloaded: NDArray[np.int64], by: str) -> Sec
     return Section(
         *section,
         tuple(_said_of_missed(relevant, lost, reached)),
-        tables,
+        tuple(replace(table, name=f"{name}_{table.name}") for table in tables),
         _missed_figure(tables[2], reference.language),
     )
 
@@ -174,7 +180,7 @@ def _by_distance(trace: Trace, relevant: NDArray[np.bool_], lost: NDArray[np.boo
         for distance, (here, away) in enumerate(zip(there.tolist(), gone.tolist(), strict=True))
     ]
     heads = ("distance", "relevant pages", "missed", "share missed", "share missed within")
-    return Table("missed_by_distance", "Missed pages by distance from the seeds", heads, rows)
+    return Table("by_distance", "Missed pages by distance from the seeds", heads, rows)
 
 
 def _by_run(longest: NDArray[np.int16]) -> Table:
@@ -182,7 +188,7 @@ def _by_run(longest: NDArray[np.int16]) -> Table:
     rows = [(run, pages, share(pages, len(longest))) for run, pages in enumerate(counts) if pages]
     heads = ("irrelevant in a row", "missed pages", "share")
     title = "Missed pages by the most irrelevant URLs in a row on the shortest path"
-    return Table("missed_by_run", title, heads, rows)
+    return Table("by_run", title, heads, rows)
 
 
 def _missed_figure(table: Table, name: str) -> Figure:
@@ -238,7 +244,7 @@ def _shapes(
     ]
     heads = ("languages on the path", "missed pages", "share", "for example")
     title = "Paths to missed pages, neighbours of one kind taken as one"
-    return Table("missed_paths", title, heads, rows, shown=12)
+    return Table("paths", title, heads, rows, shown=12)
 
 
 def _pages(
@@ -256,4 +262,4 @@ def _pages(
     ]
     heads = ("distance", "irrelevant in a row", "path from a seed to the page")
     title = f"Missed pages, the easiest to reach first (at most {EXAMPLES:,})"
-    return Table("missed_pages", title, heads, rows, shown=0)
+    return Table("pages", title, heads, rows, shown=0)

@@ -12,7 +12,7 @@ from lswc.analysis.table import Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lswc.analysis.size import Pair
+    from lswc.analysis.size import Estimate, Pair
 
 _PURPOSE = (
     "How many pages the language has, and so how much of it the crawl has. If two words occur "
@@ -22,55 +22,65 @@ _PURPOSE = (
 
 
 def by_words(
-    name: str,
-    pairs: Sequence[Pair],
-    documents: int | None,
-    relevant: int,
-    quality: tuple[float, float],
+    language: str, pairs: Sequence[Pair], relevant: int, quality: tuple[float, float]
 ) -> Section:
-    """Estimate by pairs of words.
+    """Estimate the web's size by pairs of words counted elsewhere.
 
-    ``documents`` is the true size if the counts are from the crawl's own text, None if they are
-    from elsewhere; ``relevant`` the relevant pages of the crawl; ``quality`` the identifier's
-    precision and accuracy. Raises AnalysisError if too few pairs occur together.
+    ``relevant`` are the crawl's relevant pages, ``quality`` the identifier's precision and
+    accuracy. Raises AnalysisError if too few pairs occur together.
     """
-    extremes = 2 if len(pairs) > 4 else 0
-    found = size.estimate(pairs, extremes)
+    found = _estimate(pairs)
+    recall = size.corrected_recall(relevant, found.mean, *quality)
+    said = (
+        f"The crawl has {relevant:,} relevant pages: a recall of {recall:.2%}, if the "
+        f"identifier's precision is {quality[0]:.1%} and its accuracy {quality[1]:.1%}."
+    )
+    title = f"Size of the {language} web, by pairs of words"
+    return _by_pairs(("size_by_words", title), "word_pairs", pairs, found, said)
+
+
+def by_own_text(pairs: Sequence[Pair], documents: int) -> Section:
+    """Estimate the known number of documents by pairs of words counted in them.
+
+    Raises AnalysisError if too few pairs occur together.
+    """
+    found = _estimate(pairs)
+    said = (
+        f"The counts are from the crawl's own {documents:,} documents, so this measures the "
+        f"method: it finds {found.mean / documents:.2f} times what is there."
+    )
+    title = "Size of the crawl, by pairs of words in its text"
+    return _by_pairs(("size_by_own_text", title), "word_pairs_of_text", pairs, found, said)
+
+
+def _estimate(pairs: Sequence[Pair]) -> Estimate:
+    return size.estimate(pairs, 2 if len(pairs) > 4 else 0)
+
+
+def _by_pairs(
+    head: tuple[str, str], name: str, pairs: Sequence[Pair], found: Estimate, said: str
+) -> Section:
     rows = [
-        (*(getattr(pair, head) for head in size.HEADS), _finite(pair.size), kept)
+        (*(getattr(pair, column) for column in size.HEADS), _finite(pair.size), kept)
         for pair, kept in zip(pairs, found.kept, strict=True)
     ]
-    table = Table(
-        "word_pairs", "Size by pair of words", (*size.HEADS, "size", "kept"), rows, shown=50
-    )
-    said = [
+    heads = (*size.HEADS, "size", "kept")
+    mean = (
         f"Mean {found.mean:,.0f}, standard deviation {found.deviation:,.0f}, of "
         f"{sum(found.kept)} pairs; left out: {len(pairs) - sum(found.kept)}."
-    ]
-    if documents is None:
-        recall = size.corrected_recall(relevant, found.mean, *quality)
-        said.append(
-            f"The crawl has {relevant:,} relevant pages: a recall of {recall:.2%}, if the "
-            f"identifier's precision is {quality[0]:.1%} and its accuracy {quality[1]:.1%}."
-        )
-    else:
-        said.append(
-            f"The counts are from the crawl's own {documents:,} documents, so this measures the "
-            f"method: it finds {found.mean / documents:.2f} times what is there."
-        )
-    names = [f"{pair.word_a} / {pair.word_b}" for pair in pairs]
+    )
     drawn = [i for i, pair in enumerate(pairs) if 0 < pair.size < math.inf]
     figure = figures.estimates(
-        [names[i] for i in drawn],
+        [f"{pairs[i].word_a} / {pairs[i].word_b}" for i in drawn],
         [pairs[i].size for i in drawn],
         [found.kept[i] for i in drawn],
         found.mean,
     )
-    title = f"Size of the {name} web, by pairs of words"
-    return Section("size_by_words", title, _PURPOSE, tuple(said), (table,), figure)
+    table = Table(name, "Size by pair of words", heads, rows, shown=50)
+    return Section(*head, _PURPOSE, (mean, said), (table,), figure)
 
 
-def by_crawls(name: str, first: int, second: int, both: int) -> Section:
+def by_crawls(language: str, first: int, second: int, both: int) -> Section:
     """Estimate by the relevant pages of two crawls, and those that both have."""
     rows: list[tuple[object, ...]] = []
     for method, found in (
@@ -80,7 +90,7 @@ def by_crawls(name: str, first: int, second: int, both: int) -> Section:
         has = first / found.size if found.size else None
         rows.append((method, _finite(found.size), _finite(found.low), _finite(found.high), has))
     heads = ("method", "size", "95 % low", "95 % high", "share this crawl has")
-    title = f"Size of the {name} web, by two crawls"
+    title = f"Size of the {language} web, by two crawls"
     said = (
         f"{first:,} relevant pages in the first crawl, {second:,} in the second, {both:,} in both.",
         "Two crawls from the same seeds find the same well-linked pages, so they are not "

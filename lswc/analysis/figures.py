@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, PercentFormatter
+from PIL import Image
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +20,8 @@ COLOURS = ("#0b6e75", "#e0912f", "#8a94a6", "#d3d8e0", "#7a4fa3", "#c2453d")
 """Target language first, then English, other, unknown; apart also for the colour-blind."""
 
 _WIDTH = 8.0
+_SHEET, _GAP = 1400, 24
+"""Pixels: width of a sheet of figures, and between two of them."""
 
 
 def _style() -> AbstractContextManager[None]:
@@ -53,6 +56,28 @@ def render(figure: Figure, kind: str) -> bytes:
             dpi=130,
             metadata={"Date": None} if kind == "svg" else {"Software": None},
         )
+    return buffer.getvalue()
+
+
+def sheet(pictures: Sequence[bytes]) -> bytes:
+    """Return PNG pictures side by side in two columns, as one small PNG."""
+    opened = [Image.open(io.BytesIO(picture)).convert("RGB") for picture in pictures]
+    width = _SHEET // 2
+    scaled = [
+        picture.resize((width, picture.height * width // picture.width), Image.Resampling.LANCZOS)
+        for picture in opened
+    ]
+    ends = [0, 0]
+    places = []
+    for picture in scaled:
+        column = ends.index(min(ends))
+        places.append((column * width, ends[column]))
+        ends[column] += picture.height + _GAP
+    whole = Image.new("RGB", (_SHEET, max(ends)), "white")
+    for picture, place in zip(scaled, places, strict=True):
+        whole.paste(picture, place)
+    buffer = io.BytesIO()
+    whole.quantize(64).save(buffer, "png", optimize=True)
     return buffer.getvalue()
 
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 REPORT = "report.html"
 """Name of the report in its folder; beside it ``tables/`` and ``figures/``."""
 
+SHEET = "all.png"
+"""Name of the picture with all figures."""
+
 _LONGEST = 300
 """Characters of a cell that the report shows; the files have all."""
 
@@ -60,10 +63,7 @@ def write(
         for section in sections:
             for table in section.tables:
                 table.write(out / "tables")
-            if section.figure is not None:
-                for kind in ("svg", "png"):
-                    path = out / "figures" / f"{section.name}.{kind}"
-                    path.write_bytes(figures.render(section.figure, kind))
+        _draw(out / "figures", sections)
         path = out / REPORT
         path.write_text(_html(title, lead, facts, sections, out), "utf-8", "replace")
     except OSError as error:
@@ -77,6 +77,17 @@ def check(out: Path) -> None:
         raise AnalysisError(f"{out} is a file: --out names a folder")
     if out.is_dir() and any(out.iterdir()) and not (out / REPORT).exists():
         raise AnalysisError(f"{out} holds other things: choose an empty or a new folder")
+
+
+def _draw(folder: Path, sections: Sequence[Section]) -> None:
+    drawn = []
+    for section in sections:
+        if section.figure is not None:
+            drawn.append(figures.render(section.figure, "png"))
+            (folder / f"{section.name}.png").write_bytes(drawn[-1])
+            (folder / f"{section.name}.svg").write_bytes(figures.render(section.figure, "svg"))
+    if drawn:
+        (folder / SHEET).write_bytes(figures.sheet(drawn))
 
 
 def _prepare(out: Path) -> None:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.core.downloader.handlers.http11 import (
     HTTP11DownloadHandler,
-    _LenientHTTP11ClientFactory,
-    _LenientHTTP11ClientProtocol,
     _LenientHTTPClientParser,
     _ScrapyAgent,
 )
@@ -21,6 +19,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.web._newclient import STATUS
 
 from lswc.archive.attempt import ATTEMPTS, Attempt, Exchange
+from lswc.safety.handler import BoundedProtocol, factory
 from lswc.scheduler import scheduler_of
 
 if TYPE_CHECKING:
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.internet.defer import Deferred
-    from twisted.internet.interfaces import IAddress
-    from twisted.web._newclient import HTTP11ClientProtocol
     from twisted.web._newclient import Request as TxRequest
     from twisted.web.client import Response as TxResponse
     from twisted.web.iweb import IResponse
@@ -48,8 +45,9 @@ class AttemptHandler(HTTP11DownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        if crawler.settings.get("LSWC_ARCHIVE") != "none":
-            self._pool._factory = _Factory
+        kept = crawler.settings.get("LSWC_ARCHIVE") != "none"
+        limit = crawler.settings.getint("LSWC_MAX_HEADERS_SIZE")
+        self._pool._factory = factory(_Protocol if kept else BoundedProtocol, limit)
 
     async def download_request(self, request: Request) -> Response:
         attempt = Attempt(request.url, datetime.now(UTC))
@@ -123,7 +121,7 @@ class _Parser(_LenientHTTPClientParser):
         super()._finished(rest)  # type: ignore[no-untyped-call]
 
 
-class _Protocol(_LenientHTTP11ClientProtocol):
+class _Protocol(BoundedProtocol):
     def request(self, request: TxRequest) -> Deferred[IResponse]:
         exchange = Exchange(_written(request))
         response = super().request(request)
@@ -138,13 +136,6 @@ class _Protocol(_LenientHTTP11ClientProtocol):
             return received
 
         return response.addCallback(attach)
-
-
-class _Factory(_LenientHTTP11ClientFactory):
-    noisy = False
-
-    def buildProtocol(self, addr: IAddress | None) -> HTTP11ClientProtocol:  # noqa: N802
-        return _Protocol(self._quiescentCallback)  # type: ignore[no-untyped-call]
 
 
 class _Written:

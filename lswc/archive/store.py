@@ -49,6 +49,7 @@ class Archive:
         self._folder = crawl.folder
         self._robots: OrderedDict[str, list[Attempt]] = OrderedDict()
         self._robots_to_log: list[Attempt] = []
+        self._lengths = dict(committed)
         info = described(crawl, settings)
         _describe(crawl.folder / SETTINGS, info)
         prefix = crawl.language.code
@@ -69,7 +70,7 @@ class Archive:
     def store(
         self, lease: Lease, outcome: str, record: Record | None, attempts: Sequence[Attempt]
     ) -> dict[str, int]:
-        """Write what is kept of a URL; return the lengths of the open files.
+        """Write what is kept of a URL; return the lengths of the latest files.
 
         Raises ArchiveError; what was written of the URL is cut when the crawl is resumed.
         """
@@ -83,7 +84,12 @@ class Archive:
             robots = self._released(lease.server)
             self._warc.write([*((a, {}) for a in robots), *zip(attempts, about, strict=True)])
         self._log.write(self._rows(lease, outcome, record, attempts))
-        return {str(file.path.relative_to(self._folder)): file.end for file in self._opened}
+        lengths = {str(file.path.relative_to(self._folder)): file.end for file in self._opened}
+        # A run that writes no WARC must not forget which file was the last.
+        written = {name.partition("/")[0] for name in lengths}
+        unchanged = {n: at for n, at in self._lengths.items() if n.partition("/")[0] not in written}
+        self._lengths = unchanged | lengths
+        return self._lengths
 
     @property
     def _opened(self) -> list[Appended]:

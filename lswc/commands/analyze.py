@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from lswc.analysis.analyze import Questions, analyze
-
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
 
 class Command(ScrapyCommand):
@@ -47,16 +48,33 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1 or opts.out is None:
             raise UsageError("name one crawl folder or trace, and --out", print_help=False)
+        # Scrapy imports all commands for any of them: the analyses only for this one.
+        from lswc.analysis.analyze import Questions, analyze
+
         progress = Console(file=sys.stderr)
         questions = Questions(
             opts.control, opts.strategy, opts.countries, opts.addresses, opts.counts, opts.text,
             opts.words, (opts.precision, opts.accuracy), opts.random_seed, opts.lang,
         )  # fmt: skip
         try:
-            with progress.status("analyze") as status:
-                path = analyze(Path(args[0]), opts.out, questions, status.update)
+            with progress.status("analyze") as status, _traced(Path(args[0])) as folder:
+                path = analyze(folder, opts.out, questions, status.update)
         except ValueError as error:
             print(f"scrapy analyze: error: {error}", file=sys.stderr)
             self.exitcode = 2
             return
         print(path)
+
+
+@contextmanager
+def _traced(folder: Path) -> Iterator[Path]:
+    """Give the folder of a trace: for a crawl with a log, one made of that for the while."""
+    if not (folder / "log").is_dir():
+        yield folder
+        return
+    from lswc.archive.trace import to_trace
+
+    with TemporaryDirectory(prefix="lswc-") as temporary:
+        trace = Path(temporary) / "trace"
+        to_trace(folder, trace)
+        yield trace

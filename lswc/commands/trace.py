@@ -1,4 +1,4 @@
-"""``scrapy trace``: a frozen web or WARC files, as a trace to simulate crawls on."""
+"""``scrapy trace``: a crawl, a frozen web or WARC files, as a trace to simulate crawls on."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ from lswc.web import open_web
 if TYPE_CHECKING:
     import argparse
 
+    from lswc.simulator.trace import Trace
+
 
 class Command(ScrapyCommand):
-    """Reads everything in a frozen web that is reachable from its seeds."""
+    """Reads a crawl's log, or everything in a frozen web that is reachable from its seeds."""
 
     requires_project = True
     requires_crawler_process = False
 
     def syntax(self) -> str:
-        return "--web FOLDER --lang CODE [--seeds FILE] --out FOLDER"
+        return "<crawl folder> --out FOLDER | --web FOLDER --lang CODE [--seeds FILE] --out FOLDER"
 
     def short_desc(self) -> str:
-        return "Make a trace of a frozen web or of WARC files"
+        return "Make a trace of a crawl, of a frozen web or of WARC files"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -42,10 +44,16 @@ class Command(ScrapyCommand):
         parser.add_argument("--out", metavar="FOLDER", help="where the trace goes")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        if args or not (opts.web and opts.lang and opts.out):
-            raise UsageError("give --web, --lang and --out", print_help=False)
+        of_crawl = len(args) == 1 and not (opts.web or opts.lang or opts.seeds)
+        if not opts.out or not (of_crawl or (not args and opts.web and opts.lang)):
+            raise UsageError(
+                "give a crawl folder, or --web and --lang, and --out", print_help=False
+            )
         try:
-            _trace(Path(opts.web), opts.lang, opts.seeds, Path(opts.out))
+            if of_crawl:
+                _trace_crawl(Path(args[0]), Path(opts.out))
+            else:
+                _trace(Path(opts.web), opts.lang, opts.seeds, Path(opts.out))
         except (ValueError, OSError) as error:
             print(f"scrapy trace: error: {error}", file=sys.stderr)
             self.exitcode = 2
@@ -61,7 +69,18 @@ def _trace(folder: Path, code: str, seeds_file: str | None, out: Path) -> None:
     if (out / "trace.json").exists():
         raise ConfigError(f"{out} holds a trace already: choose another folder")
     from_web(web, seeds, target, f"frozen web {folder}").write(out, seeds)
-    trace = Trace.read(out)
+    _show(Trace.read(out), out)
+
+
+def _trace_crawl(crawl: Path, out: Path) -> None:
+    from lswc.archive.trace import to_trace
+    from lswc.simulator.trace import Trace
+
+    to_trace(crawl, out)
+    _show(Trace.read(out), out)
+
+
+def _show(trace: Trace, out: Path) -> None:
     console = Console(file=sys.stdout)
     console.print(
         f"{trace.urls:,} URLs, {trace.pages:,} pages, {trace.relevant.sum():,} of them relevant, "

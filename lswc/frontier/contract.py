@@ -2,7 +2,7 @@
 
 Verbs: ``offer`` links to URLs, ``lease`` the next one, ``finish`` it. A URL is pending, leased
 or finished; what a strategy discards is counted and forgotten, so another page may offer
-it again.
+it again. A URL is known by its ``fingerprint``, so http and https twins are one.
 
 Every end of a request reaches ``finish`` exactly once; a second call for the same lease does
 nothing. Where each end arrives:
@@ -18,7 +18,8 @@ download error, timeout, robots.txt,       the errback of the request
 retries exhausted, status filtered,
 IgnoreRequest, too many redirects
 retry                                      ``TierScheduler.enqueue_request`` (lease is kept)
-redirect                                   ``TierScheduler.enqueue_request`` (target offered)
+redirect                                   ``TierScheduler.enqueue_request`` (target offered;
+                                           the lease is kept if that is the same URL's twin)
 anything else, such as a redirect that     ``TierScheduler.has_pending_requests``, asked when
 a ``request_scheduled`` handler refused    nothing runs any more
 crawl closed or killed                     nothing to do: unfinished URLs are pending again
@@ -79,6 +80,8 @@ class Lease:
     ``relevant``, ``offers`` and ``tally`` are what the page brought, kept until ``finish``
     stores them. ``relevant`` stays None for what doesn't count as a page; ``tally`` counts by
     (kind, name), for instance ("dropped", "depth"). ``links`` are for the crawl log only.
+    ``rest`` is the least time in seconds from handing the URL out until the server's next: None
+    for the frontier's own delay, 0 if nothing was fetched.
     """
 
     id: int
@@ -92,6 +95,7 @@ class Lease:
     redirects: int
     referrer: str | None
     relevant: bool | None = None
+    rest: float | None = None
     offers: Sequence[Offer] = ()
     tally: Counter[tuple[str, str]] = field(default_factory=Counter)
     links: list[Found] = field(default_factory=list)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-FORMAT = 1
+FORMAT = 2
 TIME_TO_LIVE = 60.0
 """Seconds until a dead worker's lease is given to another; a living one renews it."""
 FEED_BATCH = 1000
@@ -151,10 +151,13 @@ class RedisFrontier:
         except redis.RedisError as error:
             raise FrontierError(f"{self._address()} refuses the crawl: {error}") from error
 
-    def _call(self, verb: str, *arguments: Any, now: float | None = None) -> Any:
+    def _call(
+        self, verb: str, *arguments: Any, now: float | None = None, rest: float | None = None
+    ) -> Any:
+        how = self._how if rest is None else (*self._how[:3], _milliseconds(rest))
         given = _milliseconds(now) if self._clock_of_caller and now is not None else ""
         with self._errors():
-            return self._script([self._prefix + "about"], [verb, given, *self._how, *arguments])
+            return self._script([self._prefix + "about"], [verb, given, *how, *arguments])
 
     @property
     def pending(self) -> int:
@@ -286,6 +289,7 @@ class RedisFrontier:
                 *(text for (kind, name), n in tally.items() for text in (f"{kind}\n{name}", n)),
                 *self._packed(lease.offers),
                 now=0.0,  # a caller's time isn't known here: the lease's counts
+                rest=lease.rest,
             )
         )
 

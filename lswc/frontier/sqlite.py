@@ -28,7 +28,7 @@ from lswc.urls import fingerprint
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-FORMAT = 1
+FORMAT = 2
 MEMORY = ":memory:"
 SERVER_IRRELEVANT = "server became irrelevant"
 
@@ -213,16 +213,16 @@ class SqliteFrontier:
         self._count(lease, server, unit)
         self._store(lease.offers, lease.id)
         self._set_head(server)
-        self._rest(server, since + self._delay)
+        self._rest(server, since, self._delay if lease.rest is None else lease.rest)
         self._tally({("finished", outcome): 1, **lease.tally})
         if records is not None:
             self._db.execute(
                 "INSERT OR REPLACE INTO about VALUES ('records', ?)", (dumps(records),)
             )
 
-    def _rest(self, server: int, until: float) -> None:
-        if self._delay:
-            heappush(self._resting, (until, server))
+    def _rest(self, server: int, since: float, rest: float) -> None:
+        if rest:
+            heappush(self._resting, (since + rest, server))
         else:
             self._db.execute("UPDATE server SET busy = 0 WHERE id = ?", (server,))
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lswc.langid.document import Document
     from lswc.languages import Language
 
-MIN_SHARE = 0.2
+MIN_SHARE = 0.15
 """Share of the text from which on a page is in the target language (docs/languages.md)."""
 
 ENOUGH = 150
@@ -167,7 +167,7 @@ class Auto:
         if int(weighed.letters[1:].sum()) < _FEW:
             return NOTHING
         by_letters = shares(weighed.letters)
-        share = by_letters.get(self._target, 0.0)
+        share = by_letters.pop(self._target, 0.0)
         if share >= self._min_share:
             return Finding(self._target, min(1.0, share), f"letters of {self._target}")
         best = max(by_letters, key=by_letters.__getitem__, default="")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import chardet
 import numpy as np
@@ -15,10 +15,15 @@ from w3lib.encoding import (
     resolve_encoding,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 _SAMPLE = 8_192  # bytes that the detector sees, from the first that isn't ASCII on
+_HZ = re.compile(rb"~\{.*?(?:~\}|\Z)|~~|~", re.DOTALL)
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
-_LATIN = frozenset({"cp1252", "iso8859-1", "ascii"})
 _UTF_16_32 = frozenset({"utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"})
+_UNHEEDED = _UTF_16_32 | {"cp1252", "iso8859-1", "ascii"}
+_STRAY = 4  # zero bytes that a page in another charset may hold
 _ALL = 0.9  # of all places, in UTF-32
 _FEW = 50  # letters; fewer needn't hold what is expected
 _EAST_ASIAN = re.compile("[\u3041-\u30fa\u3400-\u9fff\uac00-\ud7a3]")
@@ -31,6 +36,11 @@ _EXPECTED = {
     **dict.fromkeys(("gb18030", "big5hkscs"), _CHINESE),
 }
 """What makes up at least 2 % of the text of each East Asian charset."""
+
+_USUAL = {_KANA: 0.4, _HANGUL: 0.95, _CHINESE: 0.06}
+_SHORT = 400  # bytes; of more, the detector is sure
+_FEWEST = 10
+_BEYOND_ASCII = re.compile("[^\x00-\x7f\u3000-\u3040\uff00-\uffef]")
 
 _WHATWG_NAMES = {
     "cp874": "windows-874",
@@ -84,7 +94,7 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     if text is not None:
         return Decoded(text, "utf-8", "content", is_valid)
     for codec, how in declarations(body, content_type):
-        if codec not in _LATIN and (plausible := _plausible(body, codec)) is not None:
+        if codec not in _UNHEEDED and (plausible := _plausible(body, codec)) is not None:
             return Decoded(plausible, _name(codec), how)
     return _detected(body)
 
@@ -103,10 +113,20 @@ def canonical(label: str) -> str:
 
 def _ascii(body: bytes, content_type: str | None) -> Decoded:
     text = body.decode("ascii")
+    if "~" in text and "~{" in text and (chinese := _hz(body)) is not None:
+        return Decoded(chinese, "hz-gb-2312", "escapes")
     for codec, how in declarations(body, content_type):
         if codec not in _UTF_16_32:
             return Decoded(text, _name(codec), how, True)
     return Decoded(text, "ascii", "nothing", True)
+
+
+def _hz(body: bytes) -> str | None:
+    """Return the text if it is in HZ (RFC 1843), Chinese in seven bits."""
+    # Outside Chinese a tilde should be doubled; those of URLs never are.
+    doubled = _HZ.sub(lambda match: b"~~" if match[0] == b"~" else match[0], body)
+    text = doubled.decode("hz", "replace")
+    return text if len(_EAST_ASIAN.findall(text)) >= _FEWEST else None
 
 
 def _wide(sample: bytes) -> str | None:
@@ -117,11 +137,15 @@ def _wide(sample: bytes) -> str | None:
         return "utf-32-le"
     if min(first, second) > _ALL * len(sample) / 4:
         return "utf-32-be"
-    if len(zeros) * 100 < len(sample):
-        return None  # stray ones
+    if len(zeros) < _STRAY or (len(zeros) * 100 < len(sample) and _is_utf8(sample)):
+        return None
     if second + fourth > 10 * (first + third):
         return "utf-16-le"
     return "utf-16-be" if first + third > 10 * (second + fourth) else None
+
+
+def _is_utf8(sample: bytes) -> bool:
+    return sample.isascii() or _utf8(sample)[0] is not None
 
 
 def _utf8(body: bytes) -> tuple[str | None, bool]:
@@ -164,7 +188,38 @@ def _detected(body: bytes) -> Decoded:
     start = first.start() if first else 0
     sample = body[start : start + _SAMPLE]
     guess = chardet.detect(sample)["encoding"] or "windows-1252"
-    return _decoded(body, resolve_encoding(guess) or guess.lower(), "detector")
+    codec = resolve_encoding(guess) or guess.lower()
+    if codec in _UTF_16_32 or b"\0" in sample:
+        codec = _likeliest(body[:_SAMPLE], {"utf-16-le": None, "utf-16-be": None}) or codec
+    elif len(sample) < _SHORT and codec != "cp874" and codec not in _EXPECTED:
+        codec = _likeliest(body, _EXPECTED) or codec
+    return _decoded(body, codec, "detector")
+
+
+def _likeliest(sample: bytes, charsets: Mapping[str, re.Pattern[str] | None]) -> str | None:
+    """Return the charset of a text in East Asian characters, its first perhaps cut.
+
+    Each charset has its pattern, or any of them may hold. None if no charset gives such text.
+    """
+    scores = {}
+    for codec, pattern in charsets.items():
+        text = max((_tail(sample[cut:], codec) for cut in (0, 1)), key=len)
+        letters, beyond = len(_EAST_ASIAN.findall(text)), len(_BEYOND_ASCII.findall(text))
+        if letters >= _FEWEST and letters > 0.6 * beyond:
+            patterns = (pattern,) if pattern else tuple(_USUAL)
+            scores[codec] = max(len(p.findall(text)) / letters / _USUAL[p] for p in patterns)
+    best = max(scores, key=scores.__getitem__, default=None)
+    return best if best is not None and scores[best] > 0.5 else None
+
+
+def _tail(body: bytes, codec: str) -> str:
+    """Decode all but the last bytes, where a character may be cut; empty if that fails."""
+    for end in (len(body), len(body) - 1):
+        try:
+            return body[:end].decode(codec)
+        except UnicodeError:
+            continue
+    return ""
 
 
 def _decoded(body: bytes, codec: str, how: str) -> Decoded:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from lswc.langid import methods
 from lswc.langid.auto import LETTER, MIN_SHARE, Auto, Finding
 from lswc.langid.document import Document, Identification
+from lswc.langid.encoding import decode
+from lswc.langid.fonts import myanmar
 from lswc.strategy import Anchor, PageLanguage
 
 if TYPE_CHECKING:
@@ -68,6 +70,9 @@ class Identifier:
         self.method = method
         self.min_share = min_share
         self._auto = Auto(target, min_share)
+        # Models and tables are loaded when first used: now, not with a page of the crawl.
+        decode(b"\x80")
+        myanmar("")
 
     def read(self, body: bytes, content_type: str | None, url: str) -> Reading:
         """Read a page: any bytes give an answer, never an exception."""

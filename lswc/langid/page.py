@@ -30,7 +30,7 @@ _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?[\"']?([^\"'>]+)", re
 # The parser takes time by the square of the nesting: a page of 50,000 open <div> holds it
 # for ten seconds, one of as many attributes for three. Such pages are reduced to links.
 _MANY_TAGS = 3_000
-_MAX_TAGS = 16_000
+_MAX_TAGS = 12_000
 _MAX_DEPTH = 200
 _TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _NEVER_NESTED = frozenset(

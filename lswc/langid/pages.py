@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.request import Request, urlopen
 
-from warcio.archiveiterator import ArchiveIterator
-from warcio.exceptions import ArchiveLoadFailed
+from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,24 +49,22 @@ def _of_file(file: Path) -> Iterator[Source]:
         else:
             with file.open("rb") as stream:
                 yield Source(stream.read(_MOST), None, file.as_posix())
-    except (OSError, ArchiveLoadFailed) as error:
+    except OSError as error:
         raise SourceError(f"{file}: {error}") from error
 
 
 def _of_warc(file: Path) -> Iterator[Source]:
     found = False
     with file.open("rb") as stream:
-        for record in ArchiveIterator(stream):
-            found = found or record.format == "warc"
+        for record in ArchiveIterator(stream, record_types=WarcRecordType.response):
+            found = True
             headers = record.http_headers
-            if record.rec_type != "response" or headers is None:
-                continue
-            content_type = headers.get_header("Content-Type")
+            content_type = headers.get("Content-Type") if headers else None
             if not content_type or "html" in content_type.lower():
-                url = record.rec_headers.get_header("WARC-Target-URI") or ""
-                yield Source(record.content_stream().read(_MOST), content_type, url)
+                url = record.headers.get("WARC-Target-URI") or ""
+                yield Source(record.reader.read(_MOST), content_type, url)
     if not found:
-        raise SourceError(f"{file}: no WARC records")
+        raise SourceError(f"{file}: no WARC record of a response")
 
 
 def _fetched(url: str, user_agent: str) -> Source:

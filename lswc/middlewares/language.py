@@ -1,4 +1,4 @@
-"""What a link's own words say of its target's language."""
+"""What a link's own address says of its target's language."""
 
 from __future__ import annotations
 
@@ -16,21 +16,17 @@ if TYPE_CHECKING:
 
 
 class LinkLanguageMiddleware(BaseSpiderMiddleware):
-    """Adds whether the target's TLD is the language's, and the anchor text's language.
+    """Adds whether the target's TLD is the language's (Chan & Yamana 2010 §3).
 
-    Chan & Yamana 2010 §3.
+    The other half, the anchor text's language, was told when the page was read.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        crawl = crawl_of(crawler)
-        self._tlds = frozenset(crawl.language.tlds)
-        self._identifier = crawl.identifier
+        self._tlds = frozenset(crawl_of(crawler).language.tlds)
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         if isinstance(item, Page):
-            hint = item.identification.language
             for link in item.links:
                 link.tld = tld(link.url.hostname) in self._tlds
-                link.anchor = self._identifier.anchor(link.text, hint)
         return item

@@ -28,8 +28,8 @@ _MARKUP = re.compile(
 _BINARY = re.compile(
     rb"%PDF-|%!PS-Adobe-|PK\x03\x04|Rar!\x1a\x07|7z\xbc\xaf\x27\x1c|\x89PNG\r\n\x1a\n|GIF8[79]a"
     rb"|\xff\xd8\xff|RIFF....(?:WEBPVP|AVI |WAVE)|....ftyp|\x1a\x45\xdf\xa3|OggS\0|ID3|FORM....AIFF"
-    rb"|MThd\0\0\0\x06|\.snd|FLV\x01|wOF[F2]|OTTO\0|\0\1\0\0\0|\x7fELF|MZ[\x00-\xff]{4}\0"
-    rb"|\0\0[\1\2]\0|\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+    rb"|MThd\0\0\0\x06|\.snd|FLV\x01|wOF[F2]|OTTO\0|\0\x01\0\0\0|\x7fELF|MZ[\x00-\xff]{4}\0"
+    rb"|\0\0[\x01\x02]\0|\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
     re.DOTALL,
 )
 _GZIP = b"\x1f\x8b\x08"

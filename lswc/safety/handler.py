@@ -1,3 +1,5 @@
+# mypy: allow-untyped-calls
+# Twisted is typed in part only.
 """Scrapy's HTTP/1.1, with a bound on what a server may send before the body.
 
 Twisted bounds a header's line, not how many there are: a server that never stops sending them
@@ -10,7 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scrapy.core.downloader.handlers.http11 import (
-    HTTP11DownloadHandler,
     _LenientHTTP11ClientFactory,
     _LenientHTTP11ClientProtocol,
 )
@@ -19,51 +20,52 @@ from twisted.web._newclient import HEADER, STATUS
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
+    from twisted.internet.defer import Deferred
     from twisted.internet.interfaces import IAddress
+    from twisted.web.iweb import IResponse
 
 
-class HeadersTooLarge(Exception):
+class HeadersTooLargeError(Exception):
     """A response's headers are larger than LSWC_MAX_HEADERS_SIZE."""
 
 
-class HTTPHandler(HTTP11DownloadHandler):
-    """For ``DOWNLOAD_HANDLERS``, http and https. LSWC_MAX_HEADERS_SIZE is in bytes."""
+class BoundedProtocol(_LenientHTTP11ClientProtocol):
+    """Gives up a response whose headers are larger than ``limit`` bytes.
 
-    def __init__(self, crawler: Crawler) -> None:
-        super().__init__(crawler)
-        limit = crawler.settings.getint("LSWC_MAX_HEADERS_SIZE")
-        self._pool._factory = partial(_Factory, limit)
-
-
-class _Factory(_LenientHTTP11ClientFactory):
-    def __init__(self, limit: int, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self._limit = limit
-
-    @override
-    def buildProtocol(self, addr: IAddress | None) -> _Protocol:
-        protocol = _Protocol(self._quiescentCallback)
-        protocol.limit = self._limit
-        return protocol
-
-
-class _Protocol(_LenientHTTP11ClientProtocol):
-    """``limit`` may be passed by one read of the socket, which may hold the body too."""
+    One read of the socket may go beyond it, which may hold the body too.
+    """
 
     limit = 0
     _received = 0
 
     @override
-    def request(self, request: Any) -> Any:
+    def request(self, request: Any) -> Deferred[IResponse]:
         self._received = 0
         return super().request(request)
 
     @override
-    def dataReceived(self, bytes: bytes) -> None:
+    def dataReceived(self, data: bytes) -> None:
         if self.limit and self._parser is not None and self._parser.state in (STATUS, HEADER):
             if self._received > self.limit:
-                self._giveUp(Failure(HeadersTooLarge()))
+                self._giveUp(Failure(HeadersTooLargeError()))
                 return
-            self._received += len(bytes)
-        super().dataReceived(bytes)
+            self._received += len(data)
+        super().dataReceived(data)
+
+
+def factory(protocol: type[BoundedProtocol], limit: int) -> Any:
+    """Return what makes a connection pool's factories: of this protocol, with this limit."""
+    return partial(_Factory, protocol, limit)
+
+
+class _Factory(_LenientHTTP11ClientFactory):
+    def __init__(self, protocol: type[BoundedProtocol], limit: int, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._protocol = protocol
+        self._limit = limit
+
+    @override
+    def buildProtocol(self, addr: IAddress | None) -> BoundedProtocol:
+        protocol = self._protocol(self._quiescentCallback)
+        protocol.limit = self._limit
+        return protocol

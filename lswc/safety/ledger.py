@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy.utils.datatypes import LocalCache
 
 from lswc.safety.duplicates import Seen
-from lswc.urls import directory, parse
+from lswc.urls import directory, parse, site
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,8 +26,9 @@ class Ledger:
     """Counts pages by server and directory, and near-duplicates in a row. Off at 0.
 
     ``server_pages`` and ``directory_pages`` are the most pages to take; ``duplicates`` is the
-    number of near-duplicates in a row after which a directory is left alone, and of twice as
-    many a server. So end calendars, pages for every wrong address, mirrors and link farms.
+    number of near-duplicates in a row after which a directory is left alone; of twice as many a
+    server, of four times as many all servers of a registered domain. So end calendars, pages for
+    every wrong address, mirrors and link farms on as many hosts as they like.
     Directories that differ in numbers only are one.
     """
 
@@ -58,6 +59,7 @@ class Ledger:
         for place, most, reason in (
             (pattern(url), self._duplicates, "near-duplicates in directory"),
             (url.server, 2 * self._duplicates, "near-duplicates on server"),
+            (_site(url), 4 * self._duplicates, "near-duplicates on site"),
         ):
             row = self._in_a_row[place] = self._in_a_row.get(place, 0) + 1 if duplicate else 0
             if row >= most:
@@ -81,10 +83,14 @@ class Ledger:
         """Return why a URL is left alone, None if it isn't."""
         if not self._closed:
             return None
-        for place in (url.server, directory(url), pattern(url)):
+        for place in (url.server, directory(url), pattern(url), _site(url)):
             if place in self._closed:
                 return self._closed[place]
         return None
+
+
+def _site(url: Url) -> str:
+    return f"*.{site(url.hostname)}"
 
 
 def pattern(url: Url) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError, IgnoreRequest
 from scrapy.utils.httpobj import urlparse_cached
 
-from lswc.safety.handler import HeadersTooLarge
+from lswc.safety.handler import HeadersTooLargeError
 
 if TYPE_CHECKING:
     from typing import Self
@@ -38,7 +38,7 @@ def _reason(request: Request, exception: Exception) -> str | None:
     if isinstance(exception, DownloadCancelledError):
         return "too large"
     causes = getattr(exception.__cause__, "reasons", ())
-    if any(failure.check(HeadersTooLarge) for failure in causes):
+    if any(failure.check(HeadersTooLargeError) for failure in causes):
         return "headers too large"
     return _address_refusal(request) if isinstance(exception, CannotResolveHostError) else None
 

@@ -7,27 +7,38 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
 from scrapy.exceptions import IgnoreRequest
-from scrapy.http import Response, TextResponse
 from scrapy.spidermiddlewares.httperror import HttpError
 
+from lswc import __version__
+from lswc.archive.attempt import ATTEMPTS
 from lswc.crawl import Crawl
 from lswc.errors import ConfigError
 from lswc.frontier.contract import Found
 from lswc.page import Link, Page
+from lswc.politeness import robots_tag
+from lswc.safety.content import is_html
+from lswc.safety.refused import Refused
 from lswc.scheduler import LEASE, scheduler_of
 from lswc.strategy import Locality, Unit, effective_language
-from lswc.urls import directory, site
+from lswc.urls import directory, parse, site
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
 
     from lswc.frontier.contract import Lease
     from lswc.langid import RawLink, Reading
     from lswc.urls import Url
 
-_HTML = ("text/html", "application/xhtml+xml")
+_IGNORED = {
+    "robots.txt": "robots.txt",
+    "DOWNLOAD_MAXSIZE": "decompressed too large",
+    "max redirections": "too many redirects",
+}
+_COMPRESSIONS = {"zlib", "gzip", "brotli", "_brotli", "backports", "compression", "struct"}
 
 
 class LswcSpider(Spider):
@@ -57,17 +68,39 @@ class LswcSpider(Spider):
         return
         yield
 
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        """Add the contact to the User-Agent, unless the user gave another."""
+        super().update_settings(settings)
+        if contact := settings.get("LSWC_CONTACT"):
+            settings.set("USER_AGENT", f"lswc/{__version__} (+{contact})", priority="spider")
+
     def parse(self, response: Response, **kwargs: Any) -> Iterator[Page]:
         """Yield the response as one Page, or end its lease if it isn't HTML."""
         scheduler = scheduler_of(self.crawler)
         lease = scheduler.frontier.leases[response.meta[LEASE]]
-        if not _is_html(response):
+        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        if not is_html(content_type, response.body):
             scheduler.finish(lease.id, "not HTML")
             return
-        reading = self.crawl.identifier.read(response.body, _content_type(response), response.url)
-        yield self._page(response, lease, reading)
+        reading = self.crawl.identifier.read(response.body, content_type or None, response.url)
+        told = reading.robots | robots_tag(response)
+        unwanted = next((word for word in ("noindex", "noarchive") if self._obeys(word, told)), "")
+        if unwanted:
+            for attempt in response.meta[ATTEMPTS]:
+                attempt.exchange = None  # nothing of it is archived
+            scheduler.finish(lease.id, unwanted)
+            return
+        url = parse(lease.url)
+        if url is not None and scheduler.ledger.add(url, reading.text):
+            lease.tally["content", "near-duplicate"] += 1
+        yield self._page(response, lease, reading, self._obeys("nofollow", told))
 
-    def _page(self, response: Response, lease: Lease, reading: Reading) -> Page:
+    def _obeys(self, word: str, told: frozenset[str]) -> bool:
+        obeyed = self.settings.getlist("LSWC_ROBOTS_META")
+        return word in obeyed and (word in told or ("none" in told and word != "noarchive"))
+
+    def _page(self, response: Response, lease: Lease, reading: Reading, nofollow: bool) -> Page:
         identified = self.crawl.identifier.relevance(reading.identification)
         guess = self.crawl.guesses_unknown
         page = Page(
@@ -78,20 +111,27 @@ class LswcSpider(Spider):
             effective_language(identified, lease.inherited) if guess else identified,
             reading.title,
         )
-        self._add_links(page, reading)
+        self._add_links(page, reading.links, nofollow)
         return page
 
-    def _add_links(self, page: Page, reading: Reading) -> None:
+    def _add_links(self, page: Page, links: list[RawLink], nofollow: bool) -> None:
         here = site(page.lease.server.partition(":")[0])
-        for raw in reading.links:
+        most = self.settings.getint("LSWC_MAX_LINKS") or len(links)
+        obeys_nofollow = "nofollow" in self.settings.getlist("LSWC_ROBOTS_META")
+        ledger = scheduler_of(self.crawler).ledger
+        if len(links) > most:
+            page.lease.tally["dropped", "too many links"] += len(links) - most
+        for raw in links[:most]:
             url = self.crawl.scope.check(raw.url, page.lease.depth + 1)
             if isinstance(url, str):
                 self._drop(page, raw, raw.url, url)
-            elif raw.nofollow or "nofollow" in reading.robots:
+            elif nofollow or (raw.nofollow and obeys_nofollow):
                 self._drop(page, raw, url.href, "nofollow")
+            elif reason := ledger.closed(url):
+                self._drop(page, raw, url.href, reason)
             elif url.href != page.lease.url:
                 where = _locality(url, page.lease.server, here)
-                page.links.append(Link(url, self.unit(url), where, raw.anchor_text))
+                page.links.append(Link(url, self.unit(url), where, raw.anchor))
 
     def _drop(self, page: Page, raw: RawLink, url: str, reason: str) -> None:
         page.lease.tally["dropped", reason] += 1
@@ -108,18 +148,6 @@ class LswcSpider(Spider):
         scheduler_of(self.crawler).finish(request.meta[LEASE], _outcome(failure.value))
 
 
-def _is_html(response: Response) -> bool:
-    content_type = (response.headers.get("Content-Type") or b"").split(b";")[0].strip().lower()
-    if content_type:
-        return content_type.decode("latin-1") in _HTML
-    return isinstance(response, TextResponse)
-
-
-def _content_type(response: Response) -> str | None:
-    value = response.headers.get("Content-Type")
-    return value.decode("latin-1") if value else None
-
-
 def _locality(url: Url, server: str, site_of_page: str) -> Locality:
     if url.server == server:
         return Locality.SAME_SERVER
@@ -129,8 +157,16 @@ def _locality(url: Url, server: str, site_of_page: str) -> Locality:
 
 
 def _outcome(error: BaseException | None) -> str:
+    """Name the end of a request; of what a server says, only a number goes into the name."""
     if isinstance(error, HttpError):
-        return f"status {error.response.status}"
+        status = error.response.status
+        return f"status {status}" if 100 <= status < 600 else "status invalid"
+    if isinstance(error, Refused):
+        return str(error)
     if isinstance(error, IgnoreRequest):
-        return "robots.txt" if "robots.txt" in str(error) else f"ignored: {error}"
+        return next((end for words, end in _IGNORED.items() if words in str(error)), "ignored")
+    if type(error).__module__.partition(".")[0] in _COMPRESSIONS:
+        return "broken compression"
+    if isinstance(error, ValueError):
+        return "invalid URL"  # of a redirect
     return type(error).__name__

@@ -48,7 +48,7 @@ def test_experiment_beside_control(tmp_path: Path) -> None:
     assert table["th"][:5] == (2, 0.5, 1, 0.5, 0.0)
     assert "1 relevant pages in the first crawl, 2 in the second, 1 in both" in found.text
     assert found.rows("size_by_crawls")[0][:2] == ("Lincoln-Petersen", 2)
-    assert found.column("missed_pages", "path from a seed to the page") == [
+    assert found.column("only_in_control_pages", "path from a seed to the page") == [
         f"{A} (th) > {B} (en) > {C} (th)"
     ]
 
@@ -57,7 +57,7 @@ def test_control_without_links_has_no_paths(tmp_path: Path) -> None:
     first = write_crawl(tmp_path / "first", record(A, "th"))
     second = write_crawl(tmp_path / "second", record(B, "th"))
     found = Report.of(first, Questions(control=second))
-    assert "missed_pages" not in found.tables
+    assert "only_in_control_pages" not in found.tables
     assert [row[:2] for row in found.rows("size_by_crawls")] == [
         ("Lincoln-Petersen", None), ("Chapman", 3),
     ]  # fmt: skip
@@ -71,3 +71,18 @@ def test_what_can_not_be_compared_is_refused(tmp_path: Path) -> None:
     nameless = Web().page(A, "th").write(tmp_path / "nameless", A, without=["url"])
     with pytest.raises(AnalysisError, match="no URLs in words"):
         Report.of(crawl, Questions(control=nameless))
+
+
+def test_all_questions_at_once_share_no_name(tmp_path: Path) -> None:
+    web = Web().page(A, "th", B).page(B, "en", C).page(C, "th").write(tmp_path / "web", A)
+    counts = tmp_path / "counts.csv"
+    counts.write_text("word_a,word_b,n_a,n_b,n_ab\na,b,10,10,5\n")
+    control = (
+        Web().page(A, "th", B).page(B, "en", C, C + "x").page(C, "th").page(C + "x", "th")
+    ).write(tmp_path / "control", A)  # fmt: skip
+    found = Report.of(web, Questions(control=control, strategy="hard_focused", counts=counts))
+    sections = [section.name for section in found.sections]
+    tables = [table.name for section in found.sections for table in section.tables]
+    assert len(set(sections)) == len(sections) == 12
+    assert len(set(tables)) == len(tables)
+    assert {"missed_pages", "only_in_control_pages", "word_pairs", "side_by_side"} <= set(tables)

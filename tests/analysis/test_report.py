@@ -105,7 +105,7 @@ def test_every_table_and_figure_is_a_file_and_the_report_needs_no_other(
             assert len(list(csv.reader(file))) == len(kept) + 1
         assert f"tables/{name}.csv" in html
     pictures = {path.stem for path in (out / "figures").glob("*.svg")}
-    assert pictures == {path.stem for path in (out / "figures").glob("*.png")}
+    assert pictures | {"all"} == {path.stem for path in (out / "figures").glob("*.png")}
     assert {"languages", "distances", "locality", "nearest", "anchors"} <= pictures
     assert html.count("data:image/svg+xml;base64,") == len(pictures)
     assert "<script" not in html
@@ -116,11 +116,11 @@ def test_an_earlier_report_is_replaced_by_one_with_the_same_bytes(
     trace: Path, out: Path, tmp_path: Path
 ) -> None:
     earlier = small().write(tmp_path / "web", A)
-    analyze(earlier, tmp_path / "out", Questions(strategy="hard_focused"))
+    analyze(earlier, tmp_path / "out", Questions(control=trace))
     (tmp_path / "out" / "notes.txt").write_text("mine")
-    assert list((tmp_path / "out").rglob("missed*"))
+    assert list((tmp_path / "out").rglob("side_by_side*"))
     report = analyze(trace, tmp_path / "out", Questions())
-    assert not list((tmp_path / "out").rglob("missed*"))
+    assert not list((tmp_path / "out").rglob("side_by_side*"))
     assert (tmp_path / "out" / "notes.txt").read_text() == "mine"
     assert report.read_bytes() == (out / "report.html").read_bytes()
 

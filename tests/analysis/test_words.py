@@ -67,7 +67,7 @@ def test_independent_words_find_about_what_is_there(tmp_path: Path, words: Path)
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts(2000)))
     crawl = write_crawl(tmp_path / "crawl", record("http://www.a.co.th/", "th"))
     report = Report.of(crawl, Questions(text=path, words=words))
-    found = [row[5] for row in report.rows("word_pairs") if row[6]]
+    found = [row[5] for row in report.rows("word_pairs_of_text") if row[6]]
     assert len(found) == 43
     assert np.mean(np.array(found, float)) == pytest.approx(2000, rel=0.05)
     assert "measures the method" in report.text

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 
-from tests.archive.reading import check, index, member, pages, records
+from tests.archive.reading import blocks, check, index, member, pages, records
 from tests.crawl.site import ENGLISH, ROOT, THAI, environment, page, run
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def test_killed_anywhere_each_finished_url_is_stored_once(wide: Site) -> None:
 
 
 def test_a_full_disk_ends_the_crawl_in_order(small: Site) -> None:
-    letters = random.Random(1).choices("กขคงจฉชซดตถทนบปผพฟมยรลวสหอ", k=1_000_000)
+    letters = random.Random(1).choices("กขคงจฉชซดตถทนบปผพฟมยรลวสหอ", k=250_000)
     small.add("www.one.co.th/a.html", page("".join(letters)))
     limited = ["bash", "-c", 'ulimit -f 400; exec "$@"', "limited", *small.command()]
     done = run(limited)
@@ -214,6 +214,29 @@ def test_a_full_disk_ends_the_crawl_in_order(small: Site) -> None:
     assert stored["http://www.one.co.th/a.html"] == 1
     assert stored["http://www.one.co.th/"] == 1
     assert index(small.folder).keys() == stored.keys()
+
+
+def test_a_run_that_archives_nothing_keeps_what_there_is(small: Site) -> None:
+    one = {"CONCURRENT_REQUESTS": 1, "CLOSESPIDER_ITEMCOUNT": 1, "ROBOTSTXT_OBEY": False}
+    small.crawl(LSWC_ARCHIVE="all", **one)
+    before = blocks(small.folder)
+    small.crawl(LSWC_ARCHIVE="none", **one)
+    small.crawl(LSWC_ARCHIVE="all", ROBOTSTXT_OBEY=False)
+    after = blocks(small.folder)
+    assert before.items() <= after.items()
+    urls = {attempt["url"] for attempt in table(small.folder, "attempts")}
+    assert len(urls) == 10
+    assert len(before) < len(after) < len(urls)
+
+
+def test_an_archive_without_its_frontier_is_never_touched(small: Site) -> None:
+    (small.folder / "warc").mkdir(parents=True)
+    kept = small.folder / "warc" / "th-20260101000000-00001.warc.gz"
+    kept.write_bytes(b"WARC of another crawl")
+    done = run(small.command(LSWC_FRONTIER=":memory:"))
+    assert done.returncode == 2
+    assert "the record of another crawl" in done.stderr
+    assert kept.read_bytes() == b"WARC of another crawl"
 
 
 def test_unknown_archive_setting(small: Site) -> None:

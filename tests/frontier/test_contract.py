@@ -211,3 +211,25 @@ def test_the_record_files_length_is_kept(frontier: Open) -> None:
     f.finish(lease.id, "html", records={"pages.jsonl": 1234})
     f.close()
     assert frontier().records() == {"pages.jsonl": 1234}
+
+
+def test_a_server_rests_as_long_as_its_lease_says(frontier: Open) -> None:
+    f = frontier(delay=2.0)
+    f.offer([offer(f"http://a/{n}") for n in range(3)])
+    first = f.lease(10.0)
+    assert first is not None
+    first.rest = 7.0
+    f.finish(first.id, "html")
+    assert f.lease(16.9) is None
+    second = f.lease(17.0)
+    assert second is not None
+    second.rest = 0.0
+    f.finish(second.id, "near-duplicates on server")
+    assert f.lease(17.0) is not None
+
+
+def test_http_and_https_twins_are_one_url(frontier: Open) -> None:
+    f = frontier()
+    f.offer([offer("http://a/1"), offer("https://a/1"), offer("https://a/2"), offer("http://a/2")])
+    assert [visit(f, True, offer("https://a/1")) for _ in range(2)] == ["http://a/1", "https://a/2"]
+    assert f.lease(0) is None

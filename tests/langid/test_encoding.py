@@ -82,3 +82,30 @@ def test_any_bytes_become_text(body: bytes, content_type: str | None) -> None:
     decoded = decode(body, content_type)
     assert isinstance(decoded.text, str)
     assert decoded.encoding
+
+
+@pytest.mark.parametrize(
+    ("text", "codec"),
+    [(JAPANESE, "euc-jp"), (JAPANESE, "shift_jis"), (KOREAN, "euc-kr"), (SIMPLIFIED, "gb18030")],
+)
+def test_short_text_cut_within_a_character(text: str, codec: str) -> None:
+    decoded = decode(text.encode(codec)[:141])
+    assert decoded.encoding == codec
+    assert decoded.text.startswith(text[:60])
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+def test_utf16_nearly_without_ascii(codec: str) -> None:
+    assert decode(f"{SIMPLIFIED.replace(',', '，')}\n".encode(codec)).encoding == codec
+
+
+def test_hz() -> None:
+    decoded = decode(b"<p>" + SIMPLIFIED.encode("hz") + b"<a href='/~me/'>")
+    assert decoded.text == f"<p>{SIMPLIFIED}<a href='/~me/'>"
+    assert decode(b"<a href='/~me/'>~{").encoding == "ascii"
+
+
+@pytest.mark.parametrize("place", [10, 11, 200])
+def test_stray_zero_bytes_change_nothing(place: int) -> None:
+    body = THAI.encode("cp874")
+    assert decode(body[:place] + b"\0" + body[place:]).encoding == "windows-874"

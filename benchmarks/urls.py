@@ -1,0 +1,45 @@
+"""How fast URLs are brought into canonical form.
+
+python -m benchmarks.urls
+"""
+
+from __future__ import annotations
+
+from statistics import median
+from time import perf_counter
+
+from lswc.urls import fingerprint, parse
+
+SHAPES = {
+    "plain": "http://www.example.co.th/news/2026/{}.html",
+    "query": "http://www.example.co.th/board.php?topic={}&page=2",
+    "tracked": "https://www.example.co.th/{}?utm_source=a&utm_medium=b&fbclid=c",
+    "session": "http://www.example.co.th/{};jsessionid=0123456789ABCDEF",
+    "escaped": "http://www.example.co.th/%e0%b8%81/%7e{}",
+    "Thai host": "http://ตัวอย่าง.ไทย/{}",
+}
+COUNT = 20_000
+RUNS = 5
+
+
+def main() -> None:
+    """Print microseconds a URL for each shape."""
+    for name, shape in SHAPES.items():
+        urls = [shape.format(n) for n in range(COUNT)]
+        print(f"{name:10} parse {_time(parse, urls):5.2f} µs")
+    print(f"fingerprint      {_time(fingerprint, urls):5.2f} µs")
+
+
+def _time(function: object, urls: list[str]) -> float:
+    assert callable(function)
+    times = []
+    for _ in range(RUNS):
+        start = perf_counter()
+        for url in urls:
+            function(url)
+        times.append(perf_counter() - start)
+    return median(times) / len(urls) * 1e6
+
+
+if __name__ == "__main__":
+    main()

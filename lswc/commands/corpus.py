@@ -1,0 +1,45 @@
+"""``scrapy corpus CRAWL``: clean text in the language of a crawl."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from lswc.archive.corpus import write
+
+if TYPE_CHECKING:
+    import argparse
+
+
+class Command(ScrapyCommand):
+    """Writes the corpus of a crawl, as JSON Lines and as Parquet."""
+
+    requires_project = True
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "<crawl folder>"
+
+    def short_desc(self) -> str:
+        return "Write a crawl's clean text, in its language only, as JSON Lines and Parquet"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--out", help="folder to write into (default: corpus/ in the crawl's)")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 1:
+            raise UsageError("name one crawl folder", print_help=False)
+        crawl = Path(args[0])
+        out = Path(opts.out) if opts.out else crawl / "corpus"
+        try:
+            number = write(crawl, out)
+        except ValueError as error:
+            print(f"scrapy corpus: error: {error}", file=sys.stderr)
+            self.exitcode = 2
+            return
+        print(f"{number:,} pages with text in {out}")

@@ -1,0 +1,117 @@
+"""An HTTP server that misbehaves, and a resolver that leads a crawl's every name to it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from contextlib import contextmanager, suppress
+from ipaddress import ip_address
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from twisted.internet.address import IPv4Address, IPv6Address
+from typing_extensions import override
+
+from lswc.web.resolver import Resolver
+from tests.crawl.site import ROOT
+from tests.hostile import cases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from twisted.internet.interfaces import IAddress
+
+PORT = "LSWC_TEST_HOSTILE_PORT"
+
+
+class HostileResolver(Resolver):
+    """Resolves by ``cases.ADDRESSES``; what the crawl's own filter passes goes to the server.
+
+    So the filter works on public and private addresses, and all traffic stays on loopback: had
+    a private address passed, the crawl would have a record of it.
+    """
+
+    def __init__(self, reactor: Any, cache_size: int) -> None:
+        super().__init__(reactor, cache_size)
+        names: Any = SimpleNamespace(resolveHostName=_Names().answer)
+        self.original_resolver = names
+        self._server = IPv4Address("TCP", "127.0.0.1", int(os.environ[PORT]))
+
+    @override
+    def resolveHostName(
+        self,
+        resolutionReceiver: Any,
+        hostName: str,
+        portNumber: int = 0,
+        addressTypes: Sequence[type[IAddress]] | None = None,
+        transportSemantics: str = "TCP",
+    ) -> Any:
+        refused = portNumber == 80 and hostName == "closed-http.example"
+        where = IPv4Address("TCP", "127.0.0.1", 1) if refused else self._server
+        receiver: Any = SimpleNamespace(
+            resolutionBegan=resolutionReceiver.resolutionBegan,
+            addressResolved=lambda _: resolutionReceiver.addressResolved(where),
+            resolutionComplete=resolutionReceiver.resolutionComplete,
+        )
+        return super().resolveHostName(
+            receiver, hostName, portNumber, addressTypes, transportSemantics
+        )
+
+
+class _Names:
+    """The domain name system of this web."""
+
+    def answer(self, receiver: Any, name: str, port: int, *_: object) -> Any:
+        receiver.resolutionBegan(SimpleNamespace(name=name))
+        for address in self._addresses(name.strip("[]")):
+            kind = IPv6Address if ":" in address else IPv4Address
+            receiver.addressResolved(kind("TCP", address, port))
+        receiver.resolutionComplete()
+        return receiver
+
+    def _addresses(self, name: str) -> list[str]:
+        with suppress(ValueError):
+            return [str(ip_address(name))]
+        answers = cases.ADDRESSES.get(name)
+        if answers is not None:
+            return answers.pop(0) if len(answers) > 1 else answers[0]
+        return [cases.PUBLIC] if name.endswith((".example", ".farm.co.th")) else []
+
+
+@contextmanager
+def serve() -> Iterator[int]:
+    """Serve all cases on a free port of 127.0.0.1, in a process of its own; give the port."""
+    command = [sys.executable, "-m", "tests.hostile.server"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield int(process.stdout.readline())
+        finally:
+            process.kill()
+
+
+async def _serve() -> None:
+    server = await asyncio.start_server(_answer, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+        path = head.split(b" ", 2)[1].decode("latin-1")
+        fields = head.lower().split(b"\r\nhost: ", 1)
+        host = fields[1].split(b"\r\n", 1)[0].decode("latin-1") if len(fields) == 2 else ""
+        await cases.answer(host, path, writer)
+    except (ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        pass  # the crawl hung up, or spoke TLS
+    finally:
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve())
