@@ -64,7 +64,8 @@ def _synthesize(like: str, scale: float, seed: int, out: Path) -> None:
         raise ConfigError(f"{out} holds a trace already: choose another folder")
     web = synthesize(scale, seed)
     web.write(out)
-    console = Console(file=sys.stdout)
+    # A file has no width: wide enough for the longest names.
+    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 120)
     for title, cells in groupby(compare(web, scale), lambda cell: cell.table):
         console.print(table(title, ["", "", "published", "here", "error", ""], map(_row, cells)))
     nearest = list(enumerate(nearest_relevant(web.trace).tolist()))[1:]

@@ -46,7 +46,7 @@ _NEVER = _Row(0)
 class TraceBuilder:
     """Collects what became of each URL, in any order, and writes it as a trace.
 
-    URLs are absolute; one that isn't valid, or isn't http or https, is left out. A URL that is
+    http and https twins are one URL, as in the frontier. URLs are absolute; one that isn't valid, or isn't http or https, is left out. A URL that is
     only linked to was never downloaded. What is said of a URL later replaces what was said before.
     """
 
@@ -88,10 +88,10 @@ class TraceBuilder:
         url = parse(address)
         if url is None or url.scheme not in ("http", "https"):
             return None
-        if url.href not in self._ids:
-            self._ids[url.href] = len(self._urls)
+        if _name(url) not in self._ids:
+            self._ids[_name(url)] = len(self._urls)
             self._urls.append(url)
-        return self._ids[url.href]
+        return self._ids[_name(url)]
 
     def write(self, folder: Path | str, seeds: Iterable[str]) -> None:
         """Write the trace. Raises TraceError, also if no seed is a valid URL."""
@@ -132,6 +132,11 @@ class TraceBuilder:
         return pa.Table.from_arrays(arrays, schema=URLS)
 
 
+def _name(url: Url) -> str:
+    """Return what http and https twins have in common."""
+    return url.href.partition("://")[2]
+
+
 def _numbered(names: Iterable[str]) -> list[int]:
     """Return a number for each name, from 0 in order of first sight."""
     numbers: dict[str, int] = {}
@@ -153,9 +158,9 @@ def from_web(
     seen: set[str] = set()
     while queue:
         url = parse(queue.popleft())
-        if url is None or url.href in seen:
+        if url is None or _name(url) in seen:
             continue
-        seen.add(url.href)
+        seen.add(_name(url))
         queue.extend(reader.read(url))
     return builder
 
@@ -176,6 +181,10 @@ class _WebReader:
         location = _header(answer, "location")
         if answer.status in REDIRECTS and location:
             target = urljoin(url.href, location)
+            twin = parse(target)
+            if twin is not None and _name(twin) == _name(url):
+                self._builder.failure(url.href, answer.status)  # a web has one answer for both
+                return []
             self._builder.redirect(url.href, answer.status, target)
             return [target]
         content_type = _header(answer, "content-type")

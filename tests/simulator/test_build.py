@@ -127,6 +127,14 @@ def test_a_builder_takes_urls_in_any_order(tmp_path: Path) -> None:
     assert trace.tld[trace.server].tolist() == [False, True, True]
 
 
+def test_twins_are_one_url(tmp_path: Path) -> None:
+    builder = TraceBuilder(About("th", ("th",), "by hand"))
+    builder.page("http://a.th/", 200, "th", None, [("https://a.th/x", Anchor.NONE)])
+    builder.failure("http://a.th/x", 404)
+    builder.write(tmp_path, ["https://a.th/"])
+    assert Trace.read(tmp_path).fate.tolist() == [Fate.PAGE, Fate.FAILED]
+
+
 def test_a_builder_without_seeds(tmp_path: Path) -> None:
     builder = TraceBuilder(About("th", (), ""))
     with pytest.raises(TraceError, match="no seed"):

@@ -42,12 +42,12 @@ def live(trace: Trace, s: Strategy) -> list[int]:
     unit, known, visits = reference.units(trace, s), oracle(trace, s), []
 
     def offer(url: int, code: int, inherited: PageLanguage) -> Offer:
-        return Offer(str(url), str(trace.server[url]), str(unit[url]), code, inherited, 0)
+        return Offer(f"http://{url}", str(trace.server[url]), str(unit[url]), code, inherited, 0)
 
     with closing(SqliteFrontier(MEMORY, s, {})) as frontier:
         frontier.offer([offer(u, SEED, PageLanguage.TARGET) for u in trace.seeds.tolist()])
         while lease := frontier.lease(0):
-            page = int(lease.url)
+            page = int(lease.url.removeprefix("http://"))
             visits.append(page)
             if trace.fate[page] == Fate.REDIRECT:
                 targets = reference.links(trace, page)
