@@ -46,8 +46,9 @@ _NEVER = _Row(0)
 class TraceBuilder:
     """Collects what became of each URL, in any order, and writes it as a trace.
 
-    http and https twins are one URL, as in the frontier. URLs are absolute; one that isn't valid, or isn't http or https, is left out. A URL that is
-    only linked to was never downloaded. What is said of a URL later replaces what was said before.
+    URLs are absolute; one that isn't valid, or isn't http or https, is left out; http and https
+    twins are one URL, as in the frontier. A URL that is only linked to was never downloaded.
+    What is said of a URL later replaces what was said before.
     """
 
     about: About
