@@ -19,12 +19,16 @@ if TYPE_CHECKING:
 
     import pytest
 
-MEMORY = 500_000_000
-"""Bytes that a crawl of the hostile web may take at most."""
+IN_FLIGHT = 32
+"""CONCURRENT_REQUESTS: pages that are on their way when a limit is reached still come."""
+
+MEMORY = 700_000_000
+"""Bytes that a crawl of the hostile web may take at most: 160 MB before the first page, and what
+the transfers in flight hold; 340 to 560 MB were seen."""
 
 
 TRAPS = {
-    ".farm.co.th/": ("near-duplicates on site", 6 * cases.DUPLICATES),
+    ".farm.co.th/": ("near-duplicates on site", 4 * cases.DUPLICATES + IN_FLIGHT),
     "calendar.example/": ("near-duplicates in directory", 4 * cases.DUPLICATES),
     "soft-404.example/": ("near-duplicates in directory", 2 * cases.DUPLICATES),
     "sessions.example/": ("", 1),
