@@ -259,10 +259,12 @@ def crawl(web: str, cwd: Path, urls: list[str]) -> tuple[dict[str, dict[str, str
     }
     settings = [part for name, value in options.items() for part in ("-s", f"{name}={value}")]
     command = ["-m", "scrapy", "runspider", "probe.py", "-O", "out.jsonl", *settings]
+    # A plain spider, not one of the project that another test of this process may have set.
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("SCRAPY_")}
     run = subprocess.run(
         [sys.executable, "-W", "error", *command, "-a", f"urls={json.dumps(urls)}"],
         cwd=cwd,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=clean | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,
