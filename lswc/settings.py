@@ -8,7 +8,7 @@ COMMANDS_MODULE = "lswc.commands"
 ADDONS = {"lswc.profiles.ProfileAddon": 0}
 
 # What is collected, and how; -s LSWC_PROFILE=name chooses a file of settings_profiles/.
-LSWC_PROFILE = "lswc_s3_t5"
+LSWC_PROFILE = "server_aggressive_t10"
 # How a page's language is told; LSWC_UNKNOWN says what counts if it can't be: "guess" (the
 # referrer's language), "irrelevant", or "strategy" (as the strategy's paper does it).
 LSWC_IDENTIFIER = "auto"
