@@ -90,6 +90,9 @@ class TierScheduler(BaseScheduler):
         Raises FrontierError and ArchiveError.
         """
         self._crawl = crawl_of(self._crawler)
+        running: Any = spider
+        # One bound method for all: Scrapy parses a callback's source once an object.
+        self._callback, self._errback = running.parse, running.errback
         self.frontier = self._crawl.open_frontier(self._crawler.settings)
         self.ledger = self._crawl.open_ledger(self._crawler.settings)
         self.archive = Archive(self._crawl, self._crawler.settings, self.frontier.records())
@@ -220,7 +223,6 @@ class TierScheduler(BaseScheduler):
         return None
 
     def _request(self, lease: Lease, now: float) -> Request:
-        spider: Any = self._crawler.spider
         attempts = self._attempts[lease.id] = []
         meta = {
             LEASE: lease.id,
@@ -231,7 +233,11 @@ class TierScheduler(BaseScheduler):
         }
         headers = {"Referer": lease.referrer} if lease.referrer else None
         return Request(
-            lease.url, callback=spider.parse, errback=spider.errback, meta=meta, headers=headers
+            lease.url,
+            callback=self._callback,
+            errback=self._errback,
+            meta=meta,
+            headers=headers,
         )
 
     def _wake_later(self, now: float) -> None:
