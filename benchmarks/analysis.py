@@ -1,7 +1,4 @@
-"""Time and memory of a report, step by step: ``python benchmarks/analysis.py TRACE [STRATEGY]``.
-
-For a synthetic web, also compares the link tables with those its generator counts.
-"""
+"""Time and memory of a report, step by step: ``python -m benchmarks.analysis TRACE [STRATEGY]``."""
 
 from __future__ import annotations
 
@@ -11,12 +8,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
-
-from lswc.analysis import links
 from lswc.analysis.analyze import Questions, analyze
-from lswc.simulator import calibration
-from lswc.simulator.trace import Trace
 
 
 class Watch:
@@ -42,23 +34,6 @@ def memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
-def agree(folder: Path) -> None:
-    """Check the census and the nearest pages against the generator's own count."""
-    trace = Trace.read(folder)
-    assert trace.anchors is not None
-    kinds = calibration.kinds(trace)
-    places, words = calibration._count(
-        kinds, trace.server, trace.site, trace.offsets, trace.targets, trace.anchors
-    )
-    census = links.census(trace)
-    assert np.array_equal(census.sum(axis=3), places[: len(census)])
-    assert np.array_equal(census.sum(axis=2), words[: len(census)])
-    print(f"the generator counts the same {int(census.sum()):,} links in every cell")
-    ours, theirs = links.nearest_relevant(trace), calibration.nearest_relevant(trace)
-    print("nearest relevant pages, ours and the generator's, which lets a page be its own:")
-    print(*zip(ours[1:].tolist(), theirs[1:].tolist(), strict=False))
-
-
 def main() -> None:
     folder = Path(sys.argv[1])
     watch = Watch()
@@ -66,8 +41,6 @@ def main() -> None:
         asked = Questions(strategy=sys.argv[2] if len(sys.argv) > 2 else "")
         analyze(folder, Path(out) / "report", asked, watch)
     watch.end()
-    if "synthetic" in (folder / "trace.json").read_text("utf-8"):
-        agree(folder)
 
 
 if __name__ == "__main__":

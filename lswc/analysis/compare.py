@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from lswc.analysis import figures, links, size
+from lswc.analysis import figures, size
 from lswc.analysis.collection import AnalysisError
-from lswc.analysis.links import Step
 from lswc.analysis.locality import NEEDS_LINKS
 from lswc.analysis.section import Section
 from lswc.analysis.table import Table, share
+from lswc.simulator import links
 from lswc.simulator.graph import breadth_first_tree
+from lswc.simulator.links import Step
 from lswc.simulator.simulate import Simulation
 from lswc.strategy import strategy
 
@@ -136,7 +137,7 @@ def missed(
     trace = reference.trace
     if trace is None:
         return Section(*section, (NEEDS_LINKS,))
-    relevant = links.relevant_pages(trace)
+    relevant = trace.relevant
     lost = relevant.copy()
     lost[downloaded] = False
     if not lost.any():

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lswc.analysis import figures, links
-from lswc.analysis.links import PAGES, End
+from lswc.analysis import figures
 from lswc.analysis.section import Section
 from lswc.analysis.table import Table, share
+from lswc.simulator import links
+from lswc.simulator.links import PAGES, End
 from lswc.strategy import Anchor, Locality
 
 if TYPE_CHECKING:

@@ -18,7 +18,6 @@ from xml.parsers import expat
 
 import numpy as np
 
-from lswc.analysis import links
 from lswc.analysis.collection import AnalysisError, Collection
 from lswc.urls import parse, tld
 
@@ -181,7 +180,7 @@ def hubs(trace: Trace) -> NDArray[np.int32]:
     begin. A server's hub is its relevant page with the most such links. Servers without such
     links are left out.
     """
-    relevant = links.relevant_pages(trace)
+    relevant = trace.relevant
     has_relevant = np.zeros(len(trace.site), np.bool_)
     has_relevant[trace.server[relevant]] = True
     source, target = _between(trace, relevant, has_relevant)

@@ -53,7 +53,8 @@ class Command(ScrapyCommand):
 
 def _synthesize(like: str, scale: float, seed: int, out: Path) -> None:
     # Scrapy imports all commands for any of them: the compiler only for this one.
-    from lswc.simulator.calibration import compare, nearest_relevant
+    from lswc.simulator.calibration import compare
+    from lswc.simulator.links import nearest_relevant
     from lswc.simulator.synthetic import synthesize
 
     if like not in LIKE:

@@ -5,18 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from lswc.simulator import graph, thai2004
+from lswc.simulator import thai2004
+from lswc.simulator.links import census, ends
 from lswc.simulator.thai2004 import (
-    ELSEWHERE,
-    OF_NO_SERVER,
     OF_OTHER_SERVER,
     OF_THAI_SERVER,
     ON_OTHER_SERVER,
     ON_THAI_SERVER,
-    SAME_SERVER,
-    SAME_SITE,
     THAI,
 )
 from lswc.simulator.trace import Fate
@@ -26,9 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lswc.simulator.synthetic import Synthetic
-    from lswc.simulator.trace import Trace
-
-_LINK_KINDS = 6
 
 
 class Cell(NamedTuple):
@@ -47,82 +40,13 @@ class Cell(NamedTuple):
         return self.own / self.published - 1 if self.published else 0.0
 
 
-def kinds(trace: Trace) -> NDArray[np.int8]:
-    """Return the kind of each URL (thai2004): page by language and server, or no page."""
-    page = trace.fate == Fate.PAGE
-    relevant = trace.relevant
-    has_page, has_relevant = np.zeros((2, len(trace.site)), np.bool_)
-    has_page[trace.server[page]] = True
-    has_relevant[trace.server[relevant]] = True
-    of = np.where(has_relevant, OF_THAI_SERVER, np.where(has_page, OF_OTHER_SERVER, OF_NO_SERVER))
-    on = np.where(has_relevant, ON_THAI_SERVER, ON_OTHER_SERVER)
-    kind = np.where(page, on[trace.server], of[trace.server]).astype(np.int8)
-    kind[relevant] = THAI
-    return kind
-
-
-@njit(nogil=True)
-def _count(
-    kind: NDArray[np.int8],
-    server: NDArray[np.int32],
-    site: NDArray[np.int32],
-    offsets: NDArray[np.int64],
-    targets: NDArray[np.int32],
-    anchors: NDArray[np.int8],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    links = np.zeros((_LINK_KINDS, _LINK_KINDS, 3), np.int64)
-    words = np.zeros((_LINK_KINDS, _LINK_KINDS, 3), np.int64)
-    for url in range(len(kind)):
-        for link in range(offsets[url], offsets[url + 1]):
-            to = targets[link]
-            if server[to] == server[url]:
-                near = SAME_SERVER
-            else:
-                near = SAME_SITE if site[server[to]] == site[server[url]] else ELSEWHERE
-            links[kind[url], kind[to], near] += 1
-            if len(anchors):
-                words[kind[url], kind[to], anchors[link]] += 1
-    return links, words
-
-
-@njit(nogil=True)
-def _nearest(
-    relevant: NDArray[np.bool_],
-    level: NDArray[np.int16],
-    offsets: NDArray[np.int64],
-    targets: NDArray[np.int32],
-) -> NDArray[np.int16]:
-    nearest = np.full(len(relevant), -1, np.int16)
-    for url in range(len(relevant)):
-        for link in range(offsets[url], offsets[url + 1]):
-            to = targets[link]
-            if relevant[to] and level[url] >= 0:
-                found = level[url] + 1
-                if nearest[to] < 0 or found < nearest[to]:
-                    nearest[to] = found
-    return nearest
-
-
-def nearest_relevant(trace: Trace) -> NDArray[np.int64]:
-    """Return the number of relevant pages by distance from the nearest one (Tamura Fig. 2).
-
-    The distance is that of the shortest path that starts on a relevant page.
-    """
-    relevant = trace.relevant
-    sources = np.flatnonzero(relevant).astype(np.int32)
-    level = graph.distances(trace.offsets, trace.targets, sources)
-    nearest = _nearest(relevant, level, trace.offsets, trace.targets)[sources]
-    return np.bincount(nearest[nearest > 0])
-
-
 def compare(web: Synthetic, scale: float) -> list[Cell]:
     """Return the web's tables beside those of the Thai web of 2004, times ``scale``."""
     trace = web.trace
-    kind = kinds(trace)
-    anchors = np.empty(0, np.int8) if trace.anchors is None else trace.anchors
-    links, words = _count(kind, trace.server, trace.site, trace.offsets, trace.targets, anchors)
+    counts = census(trace)
+    links, words = counts.sum(axis=3), counts.sum(axis=2)
     return [
-        *_sizes(web, kind, links, scale),
+        *_sizes(web, ends(trace), links, scale),
         *_page_links(links, scale),
         *_server_links(links, scale),
         *_shares(links, words),
@@ -146,7 +70,7 @@ def _sizes(
         ("servers with a page", thai2004.SERVERS, servers, 0.03),
         ("servers with a Thai page", thai2004.THAI_SERVERS, thai, 0.03),
         ("URLs", thai2004.URLS, trace.urls, None),
-        ("links on pages", thai2004.LINKS, links[: ON_OTHER_SERVER + 1].sum(), None),
+        ("links on pages", thai2004.LINKS, links.sum(), None),
         ("redirects", thai2004.REDIRECTS, np.count_nonzero(trace.fate == Fate.REDIRECT), None),
         ("non-HTML", thai2004.NON_HTML, np.count_nonzero(trace.fate == Fate.FAILED), None),
     )

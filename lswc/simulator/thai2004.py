@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from lswc.simulator.links import End
+from lswc.strategy import Locality
+
 SERVERS, THAI_SERVERS = 574_111, 26_671
 URLS, LINKS = 39_078_795, 123_836_342
 NON_HTML, REDIRECTS = 360_404, 420_946
@@ -62,12 +65,12 @@ THAI_ANCHORS = {"Thai page": 0.27, "non-Thai page": 0.04}
 TLDS = {"com": 0.563, "de": 0.079, "jp": 0.076, "org": 0.075, "net": 0.069, "th": 0.047}
 """Tamura 2007, §2: share of the pages."""
 
-# Kinds of source and destination of a link. The first three are pages.
-THAI, ON_THAI_SERVER, ON_OTHER_SERVER, OF_THAI_SERVER, OF_OTHER_SERVER, OF_NO_SERVER = range(6)
+# Kinds of source and destination of a link, as plain numbers. The first three are pages.
+THAI, ON_THAI_SERVER, ON_OTHER_SERVER, OF_THAI_SERVER, OF_OTHER_SERVER, OF_NO_SERVER = map(int, End)
 """A Thai page; a non-Thai page on a server with a Thai page, on another; a URL that is no page
 of a server with a Thai page, of another with pages, of a server without any page."""
 
-SAME_SERVER, SAME_SITE, ELSEWHERE = range(3)
+SAME_SERVER, SAME_SITE, ELSEWHERE = map(int, Locality)
 
 
 class Kind(NamedTuple):

@@ -9,7 +9,8 @@ import pytest
 
 from lswc.errors import ConfigError
 from lswc.simulator import thai2004
-from lswc.simulator.calibration import compare, kinds, nearest_relevant
+from lswc.simulator.calibration import compare
+from lswc.simulator.links import ends, nearest_relevant
 from lswc.simulator.synthetic import Synthetic, synthesize
 from lswc.simulator.trace import Fate, Trace
 
@@ -73,7 +74,7 @@ def test_a_tiny_web_is_a_web(scale: float, tmp_path: Path) -> None:
     web.write(tmp_path)
     read = Trace.read(tmp_path)
     assert np.all(web.trace.distance[web.trace.fate == Fate.PAGE] >= 0)
-    assert np.array_equal(kinds(read), kinds(web.trace))
+    assert np.array_equal(ends(read), ends(web.trace))
 
 
 @pytest.mark.parametrize("scale", [0.0, 100.0, float("nan")])

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from lswc.simulator.trace import Fate
-from lswc.strategy import Anchor, Locality, PageLanguage
+from lswc.strategy import Anchor, Locality
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,17 +44,9 @@ PAGES = (End.RELEVANT, End.ON_RELEVANT, End.ON_IRRELEVANT)
 """The ends that are downloaded pages; only pages have links."""
 
 
-def relevant_pages(trace: Trace) -> NDArray[np.bool_]:
-    """Tell the pages in the target language from all other URLs; shape (n,)."""
-    relevant: NDArray[np.bool_] = (trace.fate == Fate.PAGE) & (
-        trace.language == PageLanguage.TARGET
-    )
-    return relevant
-
-
 def ends(trace: Trace) -> NDArray[np.int8]:
     """Return each URL's End; shape (n,)."""
-    page, relevant = trace.fate == Fate.PAGE, relevant_pages(trace)
+    page, relevant = trace.fate == Fate.PAGE, trace.relevant
     servers = len(trace.site)
     has_page, has_relevant = np.zeros(servers, np.bool_), np.zeros(servers, np.bool_)
     has_page[trace.server[page]] = True
@@ -180,7 +172,7 @@ def nearest_relevant(trace: Trace) -> NDArray[np.int64]:
     One breadth-first search from all relevant pages at once, in which every URL remembers the
     two nearest: the second nearest of a relevant page, whose nearest is itself, is the answer.
     """
-    relevant = relevant_pages(trace)
+    relevant = trace.relevant
     first, second = np.full((2, trace.urls), -1, np.int32)
     queue = np.empty(2 * trace.urls, np.uint32)
     distance = np.zeros(trace.urls, np.int16)

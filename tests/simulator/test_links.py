@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from hypothesis import given
 
-from lswc.analysis import links
-from lswc.analysis.links import End, Step
+from lswc.simulator import links
 from lswc.simulator.graph import breadth_first_tree
+from lswc.simulator.links import End, Step
 from lswc.simulator.trace import About, Fate, Trace
 from lswc.strategy import Locality, PageLanguage
 from tests.simulator.webs import webs
