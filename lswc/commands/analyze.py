@@ -9,19 +9,17 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
+
+from lswc.command import UserCommand
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
 
-class Command(ScrapyCommand):
+class Command(UserCommand):
     """Writes the report of a trace or crawl folder; a user's mistake is one line, exit code 2."""
-
-    requires_project = True
-    requires_crawler_process = False
 
     def syntax(self) -> str:
         return "<crawl folder or trace> --out <folder>"
@@ -45,7 +43,7 @@ class Command(ScrapyCommand):
         add("--accuracy", type=float, default=1.0, help="of the identifier (default: 1)")
         add("--random-seed", type=int, default=1, help="of random choices (default: 1)")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1 or opts.out is None:
             raise UsageError("name one crawl folder or trace, and --out", print_help=False)
         # Scrapy imports all commands for any of them: the analyses only for this one.
@@ -56,13 +54,8 @@ class Command(ScrapyCommand):
             opts.control, opts.strategy, opts.countries, opts.addresses, opts.counts, opts.text,
             opts.words, (opts.precision, opts.accuracy), opts.random_seed, opts.lang,
         )  # fmt: skip
-        try:
-            with progress.status("analyze") as status, _traced(Path(args[0])) as folder:
-                path = analyze(folder, opts.out, questions, status.update)
-        except ValueError as error:
-            print(f"scrapy analyze: error: {error}", file=sys.stderr)
-            self.exitcode = 2
-            return
+        with progress.status("analyze") as status, _traced(Path(args[0])) as folder:
+            path = analyze(folder, opts.out, questions, status.update)
         print(path)
 
 

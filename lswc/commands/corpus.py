@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from lswc.archive.corpus import write
+from lswc.command import UserCommand
 
 if TYPE_CHECKING:
     import argparse
 
 
-class Command(ScrapyCommand):
+class Command(UserCommand):
     """Writes the corpus of a crawl, as JSON Lines and as Parquet."""
-
-    requires_project = True
-    requires_crawler_process = False
 
     def syntax(self) -> str:
         return "<crawl folder>"
@@ -31,15 +27,10 @@ class Command(ScrapyCommand):
         super().add_options(parser)
         parser.add_argument("--out", help="folder to write into (default: corpus/ in the crawl's)")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("name one crawl folder", print_help=False)
         crawl = Path(args[0])
         out = Path(opts.out) if opts.out else crawl / "corpus"
-        try:
-            number = write(crawl, out)
-        except ValueError as error:
-            print(f"scrapy corpus: error: {error}", file=sys.stderr)
-            self.exitcode = 2
-            return
+        number = write(crawl, out)
         print(f"{number:,} pages with text in {out}")

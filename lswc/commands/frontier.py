@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from lswc.frontier import FRONTIER_FILE, FrontierError
+from lswc.command import UserCommand
+from lswc.frontier import FRONTIER_FILE
 from lswc.frontier.report import read
 from lswc.tables import counted, table
 
@@ -20,11 +20,8 @@ if TYPE_CHECKING:
     from lswc.frontier.report import Report
 
 
-class Command(ScrapyCommand):
+class Command(UserCommand):
     """Shows the frontier in a crawl folder, also while the crawl runs."""
-
-    requires_project = True
-    requires_crawler_process = False
 
     def syntax(self) -> str:
         return "<crawl folder>"
@@ -36,15 +33,10 @@ class Command(ScrapyCommand):
         super().add_options(parser)
         parser.add_argument("--top", type=int, default=10, help="queues to show (default: 10)")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("name one crawl folder", print_help=False)
-        try:
-            report = read(Path(args[0]) / FRONTIER_FILE, opts.top)
-        except FrontierError as error:
-            print(f"scrapy frontier: error: {error}", file=sys.stderr)
-            self.exitcode = 2
-            return
+        report = read(Path(args[0]) / FRONTIER_FILE, opts.top)
         _show(report)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from scrapy.commands import ScrapyCommand
 
+from lswc.command import UserCommand
 from lswc.langid import Identifier
 from lswc.langid.auto import MIN_SHARE
 from lswc.langid.evaluation import evaluate, load
@@ -27,14 +27,11 @@ if TYPE_CHECKING:
 _MOST_CONFUSIONS = 15
 
 
-class Command(ScrapyCommand):
+class Command(UserCommand):
     """Identifies pages, explains an answer, or measures methods on labelled pages.
 
     A mistake of the user's is one line, and exit code 2.
     """
-
-    requires_project = True
-    requires_crawler_process = False
 
     def syntax(self) -> str:
         return "[options] <file, folder, URL or WARC file> ..."
@@ -52,19 +49,15 @@ class Command(ScrapyCommand):
         add("--evaluate", metavar="LABELLED.jsonl", help='lines with "language" and "text"')
         add("--anchors", action="store_true", help="evaluate the texts as anchor texts")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        try:
-            if bool(args) == bool(opts.evaluate):
-                raise ValueError("name pages, or --evaluate a file of labelled ones")
-            if opts.evaluate:
-                self._evaluate(opts)
-            elif opts.explain:
-                self._explain(args, opts)
-            else:
-                self._identify(args, opts)
-        except ValueError as error:
-            print(f"scrapy identify: error: {error}", file=sys.stderr)
-            self.exitcode = 2
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
+        if bool(args) == bool(opts.evaluate):
+            raise ValueError("name pages, or --evaluate a file of labelled ones")
+        if opts.evaluate:
+            self._evaluate(opts)
+        elif opts.explain:
+            self._explain(args, opts)
+        else:
+            self._identify(args, opts)
 
     def _identify(self, args: list[str], opts: argparse.Namespace) -> None:
         identifier = self._identifier(opts, opts.lang)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
+
+from lswc.command import UserCommand
 
 if TYPE_CHECKING:
     import argparse
@@ -17,11 +17,8 @@ MOST = 1000
 """Default number of seeds per language."""
 
 
-class Command(ScrapyCommand):
+class Command(UserCommand):
     """Writes seeds/<lang>.txt for one or more languages; a user's mistake is exit code 2."""
-
-    requires_project = True
-    requires_crawler_process = False
 
     def syntax(self) -> str:
         return (
@@ -44,7 +41,7 @@ class Command(ScrapyCommand):
         add("--random-seed", type=int, default=1, help="of the random choice (default: 1)")
         add("--fetch", action="store_true", help="fetch the pages to tell their language")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         given = [path for path in (opts.rdf, opts.csv, opts.crawl) if path is not None]
         if args or len(given) != 1 or not opts.lang or opts.out is None:
             raise UsageError(
@@ -53,8 +50,4 @@ class Command(ScrapyCommand):
         # Scrapy imports all commands for any of them: the analyses only for this one.
         from lswc.seeding import make
 
-        try:
-            make(opts, given[0], self.settings or Settings())
-        except ValueError as error:
-            print(f"scrapy seeds: error: {error}", file=sys.stderr)
-            self.exitcode = 2
+        make(opts, given[0], self.settings or Settings())

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from lswc.command import UserCommand
 from lswc.strategy import strategy
 from lswc.tables import table
 
@@ -21,11 +21,8 @@ if TYPE_CHECKING:
     from lswc.simulator.run import Outcome
 
 
-class Command(ScrapyCommand):
+class Command(UserCommand):
     """Crawls a trace by several strategies, a core each, and draws the papers' figures."""
-
-    requires_project = True
-    requires_crawler_process = False
 
     def syntax(self) -> str:
         return "--trace FOLDER --strategy NAME[:k=v,...] ... --out FOLDER"
@@ -46,14 +43,10 @@ class Command(ScrapyCommand):
         )
         parser.add_argument("--out", metavar="FOLDER", help="where the results go")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if args or not (opts.trace and opts.strategy and opts.out):
             raise UsageError("give --trace, --strategy and --out", print_help=False)
-        try:
-            _simulate(Path(opts.trace), opts.strategy, Path(opts.out))
-        except (ValueError, OSError) as error:
-            print(f"scrapy simulate: error: {error}", file=sys.stderr)
-            self.exitcode = 2
+        _simulate(Path(opts.trace), opts.strategy, Path(opts.out))
 
 
 def _simulate(folder: Path, names: Sequence[str], out: Path) -> None:

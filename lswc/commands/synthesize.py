@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from lswc.command import UserCommand
 from lswc.errors import ConfigError
 from lswc.tables import table
 
@@ -22,11 +22,8 @@ if TYPE_CHECKING:
 LIKE = ("thai2004",)
 
 
-class Command(ScrapyCommand):
+class Command(UserCommand):
     """Makes a synthetic web, and prints its tables beside the published ones."""
-
-    requires_project = True
-    requires_crawler_process = False
 
     def syntax(self) -> str:
         return "[--like thai2004] [--scale 1.0] [--seed 1] --out FOLDER"
@@ -41,14 +38,10 @@ class Command(ScrapyCommand):
         parser.add_argument("--seed", type=int, default=1, help="seed of the random numbers")
         parser.add_argument("--out", metavar="FOLDER", help="where the trace goes")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if args or not opts.out:
             raise UsageError("give --out", print_help=False)
-        try:
-            _synthesize(opts.like, opts.scale, opts.seed, Path(opts.out))
-        except (ValueError, OSError) as error:
-            print(f"scrapy synthesize: error: {error}", file=sys.stderr)
-            self.exitcode = 2
+        _synthesize(opts.like, opts.scale, opts.seed, Path(opts.out))
 
 
 def _synthesize(like: str, scale: float, seed: int, out: Path) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from lswc.command import UserCommand
+from lswc.crawl import read_seeds
 from lswc.errors import ConfigError
 from lswc.languages import language
 from lswc.web import open_web
@@ -20,11 +21,8 @@ if TYPE_CHECKING:
     from lswc.simulator.trace import Trace
 
 
-class Command(ScrapyCommand):
+class Command(UserCommand):
     """Reads a crawl's log, or everything in a frozen web that is reachable from its seeds."""
-
-    requires_project = True
-    requires_crawler_process = False
 
     def syntax(self) -> str:
         return "<crawl folder> --out FOLDER | --web FOLDER --lang CODE [--seeds FILE] --out FOLDER"
@@ -43,20 +41,16 @@ class Command(ScrapyCommand):
         )
         parser.add_argument("--out", metavar="FOLDER", help="where the trace goes")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         of_crawl = len(args) == 1 and not (opts.web or opts.lang or opts.seeds)
         if not opts.out or not (of_crawl or (not args and opts.web and opts.lang)):
             raise UsageError(
                 "give a crawl folder, or --web and --lang, and --out", print_help=False
             )
-        try:
-            if of_crawl:
-                _trace_crawl(Path(args[0]), Path(opts.out))
-            else:
-                _trace(Path(opts.web), opts.lang, opts.seeds, Path(opts.out))
-        except (ValueError, OSError) as error:
-            print(f"scrapy trace: error: {error}", file=sys.stderr)
-            self.exitcode = 2
+        if of_crawl:
+            _trace_crawl(Path(args[0]), Path(opts.out))
+        else:
+            _trace(Path(opts.web), opts.lang, opts.seeds, Path(opts.out))
 
 
 def _trace(folder: Path, code: str, seeds_file: str | None, out: Path) -> None:
@@ -65,7 +59,7 @@ def _trace(folder: Path, code: str, seeds_file: str | None, out: Path) -> None:
     from lswc.simulator.trace import Trace
 
     target, web = language(code), open_web(folder)
-    seeds = _seeds(Path(seeds_file) if seeds_file else folder / f"seeds-{code}.txt")
+    seeds = read_seeds(Path(seeds_file) if seeds_file else folder / f"seeds-{code}.txt")
     if (out / "trace.json").exists():
         raise ConfigError(f"{out} holds a trace already: choose another folder")
     from_web(web, seeds, target, f"frozen web {folder}").write(out, seeds)
@@ -88,11 +82,3 @@ def _show(trace: Trace, out: Path) -> None:
         highlight=False,
         markup=False,
     )
-
-
-def _seeds(file: Path) -> list[str]:
-    try:
-        lines = file.read_text("utf-8").splitlines()
-    except OSError as error:
-        raise ConfigError(f"can't read the seeds, {file}: give them with --seeds") from error
-    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]

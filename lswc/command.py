@@ -1,0 +1,35 @@
+"""What the commands of ``scrapy`` that lswc adds have in common."""
+
+from __future__ import annotations
+
+import sys
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+from scrapy.commands import ScrapyCommand
+
+if TYPE_CHECKING:
+    import argparse
+
+
+class UserCommand(ScrapyCommand):
+    """A command that crawls nothing; a mistake of the user's is one line, and exit code 2."""
+
+    requires_project = True
+    requires_crawler_process = False
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        try:
+            self.answer(args, opts)
+        except (ValueError, OSError) as error:
+            name = type(self).__module__.rpartition(".")[2]
+            print(f"scrapy {name}: error: {error}", file=sys.stderr)
+            self.exitcode = 2
+
+    @abstractmethod
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Do what was asked for, and print the result.
+
+        Raises UsageError for arguments that say nothing to do, and ValueError or OSError with a
+        message for the user.
+        """
