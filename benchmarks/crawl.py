@@ -1,6 +1,6 @@
 """Pages a second of a whole crawl of the demo web, beside the plainest CrawlSpider.
 
-``python benchmarks/crawl.py [--runs 3]``
+``python -m benchmarks.crawl [--runs 3]``
 
 Both crawl the same pages breadth-first, from the same server in their own process, with the same
 delay (none), depth, concurrency and robots.txt. Ours tells every page's language and keeps its
@@ -88,7 +88,9 @@ def once(name: str, folder: Path) -> tuple[int, float, float]:
     with tempfile.TemporaryDirectory() as temporary:
         crawl = Path(temporary) / "crawl"
         if name == RIVAL:
-            subprocess.run([sys.executable, __file__, "--one", folder, crawl], check=True)
+            subprocess.run(
+                [sys.executable, "-m", __spec__.name, "--one", folder, crawl], check=True
+            )
         else:
             ours(folder, crawl, OURS[name])
         pages, seconds = json.loads((crawl / "result.json").read_text())

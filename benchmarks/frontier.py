@@ -1,6 +1,6 @@
 """Links a second through a frontier: offer 20, lease one, finish it, page after page.
 
-``python benchmarks/frontier.py [--pages 3000] [--runs 3]``
+``python -m benchmarks.frontier [--pages 3000] [--runs 3]``
 
 Beside it, on the same links in the same run: Scrapy's scheduler with its memory queue (the
 default), its disk queue and queuelib's SQLite queue. Each includes what it needs to know a URL
@@ -61,9 +61,9 @@ RIVALS = {
 }
 
 
-def pages(hosts: int, number: int) -> Iterator[list[tuple[str, str]]]:
+def pages(hosts: int, number: int, seed: int = 1) -> Iterator[list[tuple[str, str]]]:
     """Yield the links (server, URL) of each page; about a third were seen before."""
-    choose = random.Random(1)
+    choose = random.Random(seed)
     space = number * LINKS
     for _ in range(number):
         links = []
@@ -135,7 +135,7 @@ MEASURES: dict[str, Callable[[int, int, Path], float]] = {
 
 def once(name: str, hosts: int, number: int) -> float:
     """Return the links a second of one measurement in a process of its own; 0 if it fails."""
-    command = [sys.executable, __file__, "--one", name, "--hosts", str(hosts)]
+    command = [sys.executable, "-m", __spec__.name, "--one", name, "--hosts", str(hosts)]
     done = subprocess.run(
         [*command, "--pages", str(number)], capture_output=True, text=True, check=False
     )

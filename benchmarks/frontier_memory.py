@@ -1,6 +1,6 @@
 """Resident memory with millions of pending URLs: our frontier, and Scrapy's memory queue.
 
-``python benchmarks/frontier_memory.py [--millions 1 5]``
+``python -m benchmarks.frontier_memory [--millions 1 5]``
 
 Prints what a process holds on top of what it held before the first URL. Scrapy's queue is
 measured with a tenth of the URLs, as it needs gigabytes for all.
@@ -14,9 +14,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from frontier import CODE, scheduler
 from scrapy import Request
 
+from benchmarks.frontier import CODE, scheduler
 from lswc.frontier.contract import Offer
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.strategy import PageLanguage, strategy
@@ -72,7 +72,15 @@ def main() -> None:
         return
     for millions in options.millions:
         for name in MEASURES:
-            command = [sys.executable, __file__, "--one", name, "--millions", str(millions)]
+            command = [
+                sys.executable,
+                "-m",
+                __spec__.name,
+                "--one",
+                name,
+                "--millions",
+                str(millions),
+            ]
             done = subprocess.run(command, capture_output=True, text=True, check=True)
             used, file = (int(value) / 2**20 for value in done.stdout.split())
             print(f"{millions} M URLs  {name:28} {used:8,.0f} MB resident, {file:8,.0f} MB file")

@@ -1,6 +1,6 @@
 """Pages per second from bytes to language, links and anchor languages, on one core.
 
-python benchmarks/langid_speed.py FOLDER [--targets th,my,ja,vi] [--pages 300] [--runs 5]
+python -m benchmarks.langid_speed FOLDER [--targets th,my,ja,vi] [--pages 300] [--runs 5]
 
 FOLDER holds HTML files; those of 20 to 50 KB count. Each figure is the median of the runs.
 Beside it, on the same pages: langdetect on the page's text, and links and text with lxml.

@@ -1,6 +1,6 @@
 """One hot server and 29 others, two seconds between requests to a server: who keeps the rate?
 
-``python benchmarks/politeness.py [--seconds 20]``
+``python -m benchmarks.politeness [--seconds 20]``
 
 The hot server has 300 URLs in the best tier, the others 60 each in the next. As many pages a second
 as servers are free could be had: 30 servers / 2 s = 15. Prints pages a second, servers visited and
@@ -112,7 +112,7 @@ def measure(name: str, web: Path, folder: Path, seconds: float) -> None:
     out = folder / "pages.jsonl"
     start = monotonic()
     if name in QUEUES:
-        command = [sys.executable, __file__, "--one", name, str(web), str(out)]
+        command = [sys.executable, "-m", __spec__.name, "--one", name, str(web), str(out)]
         subprocess.run([*command, "--seconds", str(seconds)], check=True)
     else:
         ours(web, folder, seconds)

@@ -8,53 +8,26 @@ URL. scrapy-redis does the same with its priority queue and its dupefilter.
 from __future__ import annotations
 
 import argparse
-import random
 import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import redis
 from scrapy import Request, Spider
 from scrapy_redis.dupefilter import RFPDupeFilter
 from scrapy_redis.queue import PriorityQueue
 
+from benchmarks.frontier import CODE, LINKS, pages
 from lswc.frontier.contract import Offer
 from lswc.frontier.redis import RedisFrontier
-from lswc.strategy import (
-    Anchor,
-    Facts,
-    Locality,
-    PageLanguage,
-    Status,
-    encode,
-    strategy,
-)
+from lswc.strategy import PageLanguage, strategy
 from tests.frontier.redis_server import RedisServer
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-LINKS, HOSTS = 20, 1000
-FACTS = Facts(PageLanguage.TARGET, 1, Status.RELEVANT, Status.UNDECIDED, Locality.ELSEWHERE,
-              False, Anchor.NONE, False)  # fmt: skip
-CODE = encode(FACTS)
-
-
-def pages(number: int, seed: int) -> Iterator[list[tuple[str, str]]]:
-    """Yield the links (server, URL) of each page; about a third were seen before."""
-    choose = random.Random(seed)
-    space = number * LINKS
-    for _ in range(number):
-        links = []
-        for _ in range(LINKS):
-            page = choose.randrange(space)
-            server = f"www.host{page % HOSTS}.example.co.th"
-            links.append((server, f"http://{server}/some/folder/page{page}.html"))
-        yield links
+HOSTS = 1000
 
 
 def offers(links: list[tuple[str, str]]) -> list[Offer]:
@@ -67,7 +40,7 @@ def ours(client: redis.Redis, number: int, seed: int) -> float:
     frontier = RedisFrontier(client, "bench", strategy("lswc"), {})
     frontier.offer(offers([(f"seed{n}", f"http://seed{n}/") for n in range(100)]))
     start = perf_counter()
-    for links in pages(number, seed):
+    for links in pages(HOSTS, number, seed):
         lease = frontier.lease(0.0)
         assert lease is not None
         lease.relevant = True
@@ -91,7 +64,7 @@ def theirs(client: redis.Redis, number: int, seed: int) -> float:
     queue = PriorityQueue(client, spider, "bench:requests")
     known = RFPDupeFilter(client, "bench:dupefilter")
     start = perf_counter()
-    for links in pages(number, seed):
+    for links in pages(HOSTS, number, seed):
         for _, url in links:
             request = Request(url, callback=spider.parse, meta={"depth": 3})
             if not known.request_seen(request):

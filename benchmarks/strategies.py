@@ -1,6 +1,6 @@
 """Every profile on a frozen web of real pages, for several languages, within a budget of pages.
 
-``python benchmarks/strategies.py WEB --seeds FILE [--languages th ja] [--budget 5000]``
+``python -m benchmarks.strategies WEB --seeds FILE [--languages th ja] [--budget 5000]``
 
 First breadth-first without a budget: the relevant pages it reaches are what coverage is taken of.
 Then every profile until the budget is spent. Prints one table a language.
