@@ -20,8 +20,8 @@ from lswc.safety.address import Networks
 from lswc.safety.ledger import Ledger
 from lswc.safety.traps import Shape
 from lswc.scope import Scope
-from lswc.strategy import Strategy, strategy
-from lswc.urls import parse
+from lswc.strategy import Strategy, Unit, strategy
+from lswc.urls import directory, parse
 from lswc.web import prepare
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from lswc.frontier import Frontier
+    from lswc.urls import Url
 
 PAGES = "pages.jsonl"
 """Name of the record file in the crawl folder."""
@@ -111,6 +112,10 @@ class Crawl:
         )
         ledger.load(self.folder / PAGES)
         return ledger
+
+    def unit(self, url: Url) -> str:
+        """Return what the strategy counts a URL's page for: its server or its directory."""
+        return url.server if self.strategy.unit is Unit.SERVER else directory(url)
 
     @property
     def identity(self) -> dict[str, str]:
@@ -218,26 +223,28 @@ def _make_writable(folder: Path) -> None:
 
 def _seeds(target: Language, given: str, web: Path | None) -> tuple[str, ...]:
     if given:
-        return _read_seeds(given, _text(Path(given)))
+        return read_seeds(Path(given))
     if web is not None:
         path = web / f"seeds-{target.code}.txt"
         if not path.is_file():
             raise ConfigError(f"the frozen web has no {path.name}: give seeds with -a seeds=FILE")
-        return _read_seeds(str(path), _text(path))
+        return read_seeds(path)
     shipped = files("seeds") / f"{target.code}.txt"
     if not shipped.is_file():
         raise ConfigError(f"no seeds are shipped for {target.code!r}: give some, -a seeds=FILE")
-    return _read_seeds(f"seeds/{target.code}.txt", shipped.read_text(encoding="utf-8"))
+    return _seeds_in(f"seeds/{target.code}.txt", shipped.read_text(encoding="utf-8"))
 
 
-def _text(path: Path) -> str:
+def read_seeds(path: Path) -> tuple[str, ...]:
+    """Return the URLs of a seeds file, one a line. Raises ConfigError, naming the line."""
     try:
-        return path.read_text(encoding="utf-8-sig")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"can't read the seeds file {path}: {error}") from error
+    return _seeds_in(str(path), text)
 
 
-def _read_seeds(name: str, text: str) -> tuple[str, ...]:
+def _seeds_in(name: str, text: str) -> tuple[str, ...]:
     seeds: dict[str, None] = {}
     for number, line in enumerate(text.splitlines(), 1):
         address = line.strip()

@@ -17,8 +17,8 @@ from lswc.archive.store import Archive
 from lswc.crawl import crawl_of, number
 from lswc.errors import ConfigError
 from lswc.frontier.contract import Counts, Found, FrontierError, Offer
-from lswc.strategy import SEED, PageLanguage, Unit
-from lswc.urls import directory, fingerprint, parse
+from lswc.strategy import SEED, PageLanguage
+from lswc.urls import fingerprint, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -142,8 +142,7 @@ class TierScheduler(BaseScheduler):
     def _offer(
         self, url: Url, code: int, inherited: PageLanguage, depth: int, redirects: int = 0
     ) -> Offer:
-        by_server = self._crawl.strategy.unit is Unit.SERVER
-        unit = url.server if by_server else directory(url)
+        unit = self._crawl.unit(url)
         return Offer(url.href, url.server, unit, code, inherited, depth, redirects)
 
     def _count_drop(self, reason: str) -> None:

@@ -13,13 +13,12 @@ from myanmar.converter import convert
 
 from lswc.archive.duplicates import Duplicates
 from lswc.archive.files import ArchiveError
-from lswc.archive.store import SETTINGS
+from lswc.archive.store import language_of
 from lswc.archive.text import paragraphs, read
 from lswc.langid.auto import detect, shares
 from lswc.langid.encoding import decode
 from lswc.langid.fonts import Fonts, myanmar
 from lswc.langid.scripts import count
-from lswc.languages import language
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -201,7 +200,7 @@ def write(crawl: Path, out: Path) -> int:
 
     Raises ArchiveError if the folder isn't a crawl with WARC files, or can't be written.
     """
-    cleaner = Cleaner(_language(crawl))
+    cleaner = Cleaner(language_of(crawl))
     rows = (row for page in stored(crawl) if (row := cleaner.row(page)))
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -230,11 +229,3 @@ def _write(rows: Iterator[dict[str, Any]], out: Path) -> int:
         if waiting or not number:
             tables.write_table(pa.Table.from_pylist(waiting, SCHEMA))
     return number
-
-
-def _language(crawl: Path) -> Language:
-    try:
-        code = json.loads((crawl / SETTINGS).read_text("utf-8"))["language"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ArchiveError(f"{crawl} is not a crawl folder: it has no {SETTINGS}") from error
-    return language(str(code))

@@ -16,6 +16,7 @@ from lswc.archive.files import Appended, ArchiveError, cut
 from lswc.archive.log import Log
 from lswc.archive.warc import WarcWriter
 from lswc.crawl import PAGES
+from lswc.languages import Language, language
 from lswc.strategy import PageLanguage, distance_of
 from lswc.urls import parse
 
@@ -48,6 +49,7 @@ class Archive:
         self._crawl = crawl
         self._folder = crawl.folder
         self._robots: OrderedDict[str, list[Attempt]] = OrderedDict()
+        self._held = 0
         self._robots_to_log: list[Attempt] = []
         self._lengths = dict(committed)
         info = described(crawl, settings)
@@ -63,9 +65,9 @@ class Archive:
         if attempt.exchange is None:
             return
         self._robots.setdefault(_server(attempt.url), []).append(attempt)
-        held = sum(a.size for attempts in self._robots.values() for a in attempts)
-        while held > HELD:
-            held -= sum(a.size for a in self._robots.popitem(last=False)[1])
+        self._held += attempt.size
+        while self._held > HELD:
+            self._release(next(iter(self._robots)))
 
     def store(
         self, lease: Lease, outcome: str, record: Record | None, attempts: Sequence[Attempt]
@@ -114,11 +116,13 @@ class Archive:
         return False
 
     def _released(self, server: str) -> list[Attempt]:
-        if self._crawl.archived == "all":
-            attempts = [a for found in self._robots.values() for a in found]
-            self._robots.clear()
-            return attempts
-        return self._robots.pop(server, [])
+        servers = list(self._robots) if self._crawl.archived == "all" else [server]
+        return [attempt for name in servers for attempt in self._release(name)]
+
+    def _release(self, server: str) -> list[Attempt]:
+        attempts = self._robots.pop(server, [])
+        self._held -= sum(attempt.size for attempt in attempts)
+        return attempts
 
     def _rows(
         self, lease: Lease, outcome: str, record: Record | None, attempts: Sequence[Attempt]
@@ -160,6 +164,15 @@ _OF_RECORD = (
     "relevant",
     "server_status",
 )
+
+
+def language_of(crawl: Path) -> Language:
+    """Return the language of the crawl in a folder. Raises ArchiveError if it holds none."""
+    try:
+        code = json.loads((crawl / SETTINGS).read_text("utf-8"))["language"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ArchiveError(f"{crawl} is not a crawl folder: it has no {SETTINGS}") from error
+    return language(str(code))
 
 
 _DESCRIBED = ("DOWNLOAD_DELAY", "CONCURRENT_REQUESTS", "DEPTH_LIMIT", "URLLENGTH_LIMIT")

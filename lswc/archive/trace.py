@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +11,8 @@ import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError
 from lswc.archive.log import ATTEMPTS, LINKS, journals, tables
-from lswc.archive.store import SETTINGS
-from lswc.languages import language
+from lswc.archive.store import language_of
+from lswc.simulator.graph import distances
 from lswc.simulator.trace import URLS, About, compressed_rows, write
 from lswc.strategy import Anchor
 from lswc.urls import directory, parse, site, tld
@@ -72,8 +71,9 @@ def to_trace(crawl: Path, out: Path) -> int:
     anchors = pc.fill_null(links["anchor"], int(Anchor.NONE)).to_numpy().astype(np.int8)
     targets, anchors = targets[order], anchors[order]
     seeds = np.unique(tried[_is_seed(attempts)]).astype(np.int32)
-    columns["distance"] = _distances(offsets, targets, seeds)
-    about = _about(crawl)
+    columns["distance"] = distances(offsets, targets, seeds)
+    target = language_of(crawl)
+    about = About(target.code, target.tlds, f"crawl {crawl}")
     table = pa.table(_places(words) | columns).select(URLS.names).cast(URLS)
     write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors))
     return len(words)
@@ -129,24 +129,3 @@ def _places(words: Sequence[str]) -> dict[str, Any]:
             found[name].append(numbers[name].setdefault(place, len(numbers[name])))
         found["tld"].append(tld(url.hostname) if url else "")
     return {"url": list(words), **found}
-
-
-def _distances(
-    offsets: NDArray[np.int64], targets: NDArray[np.int32], seeds: NDArray[np.int32]
-) -> NDArray[np.int16]:
-    distance = np.full(len(offsets) - 1, -1, np.int16)
-    front, steps = seeds, 0
-    while len(front):
-        distance[front] = steps
-        steps += 1
-        reached = np.concatenate([targets[offsets[n] : offsets[n + 1]] for n in front])
-        front = np.unique(reached[distance[reached] < 0])
-    return distance
-
-
-def _about(crawl: Path) -> About:
-    try:
-        code = json.loads((crawl / SETTINGS).read_text("utf-8"))["language"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ArchiveError(f"{crawl} is not a crawl folder: it has no {SETTINGS}") from error
-    return About(str(code), tuple(language(str(code)).tlds), f"crawl {crawl}")

@@ -1,5 +1,3 @@
-# mypy: allow-untyped-calls
-# Twisted is typed in part only.
 """Scrapy's HTTP/1.1, with a bound on what a server may send before the body.
 
 Twisted bounds a header's line, not how many there are: a server that never stops sending them

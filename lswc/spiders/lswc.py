@@ -19,8 +19,8 @@ from lswc.politeness import robots_tag
 from lswc.safety.content import is_html
 from lswc.safety.refused import Refused
 from lswc.scheduler import LEASE, scheduler_of
-from lswc.strategy import Locality, Unit, effective_language
-from lswc.urls import directory, parse, site
+from lswc.strategy import Locality, effective_language
+from lswc.urls import parse, site
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -63,6 +63,10 @@ class LswcSpider(Spider):
         """The crawl, by the settings as they are once add-ons were applied."""
         return Crawl.of(self.settings, self.lang, self.seeds)
 
+    @cached_property
+    def _robots_meta(self) -> frozenset[str]:
+        return frozenset(self.settings.getlist("LSWC_ROBOTS_META"))
+
     async def start(self) -> AsyncIterator[Any]:
         """Yield nothing: the scheduler offers the seeds to the frontier before the start."""
         return
@@ -97,8 +101,9 @@ class LswcSpider(Spider):
         yield self._page(response, lease, reading, self._obeys("nofollow", told))
 
     def _obeys(self, word: str, told: frozenset[str]) -> bool:
-        obeyed = self.settings.getlist("LSWC_ROBOTS_META")
-        return word in obeyed and (word in told or ("none" in told and word != "noarchive"))
+        return word in self._robots_meta and (
+            word in told or ("none" in told and word != "noarchive")
+        )
 
     def _page(self, response: Response, lease: Lease, reading: Reading, nofollow: bool) -> Page:
         identified = self.crawl.identifier.relevance(reading.identification)
@@ -117,7 +122,7 @@ class LswcSpider(Spider):
     def _add_links(self, page: Page, links: list[RawLink], nofollow: bool) -> None:
         here = site(page.lease.server.partition(":")[0])
         most = self.settings.getint("LSWC_MAX_LINKS") or len(links)
-        obeys_nofollow = "nofollow" in self.settings.getlist("LSWC_ROBOTS_META")
+        obeys_nofollow = "nofollow" in self._robots_meta
         ledger = scheduler_of(self.crawler).ledger
         if len(links) > most:
             page.lease.tally["dropped", "too many links"] += len(links) - most
@@ -131,16 +136,11 @@ class LswcSpider(Spider):
                 self._drop(page, raw, url.href, reason)
             elif url.href != page.lease.url:
                 where = _locality(url, page.lease.server, here)
-                page.links.append(Link(url, self.unit(url), where, raw.anchor))
+                page.links.append(Link(url, self.crawl.unit(url), where, raw.anchor))
 
     def _drop(self, page: Page, raw: RawLink, url: str, reason: str) -> None:
         page.lease.tally["dropped", reason] += 1
         page.lease.links.append(Found(url, raw.anchor, None, reason))
-
-    def unit(self, url: Url) -> str:
-        """Return what the strategy counts a URL's page for: its server or its directory."""
-        by_server = self.crawl.strategy.unit is Unit.SERVER
-        return url.server if by_server else directory(url)
 
     def errback(self, failure: Failure) -> None:
         """End the lease of a request that brought no page. Never yields anything."""
