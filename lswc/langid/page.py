@@ -17,6 +17,9 @@ from w3lib.encoding import resolve_encoding
 MAX_LINKS = 3_000
 """Elements of a page looked at for links; a page with more is a trap or a dump."""
 
+MAX_TITLE = 1_000
+"""Characters of a title that are kept."""
+
 _BOILERPLATE = ["script", "style", "select", "a", "nav", "footer"]
 _SELECTOR = "a[href],area[href],frame[src],iframe[src],link[href],meta,base[href],title"
 _FOLLOWED_RELS = frozenset({"next", "prev", "alternate", "canonical", "index", "contents", "start"})
@@ -80,7 +83,7 @@ def parse(source: bytes, url: str, charset: str = "utf-8") -> Page:
     Broken UTF-8 is replaced, never an error.
     """
     tree = LexborHTMLParser(_flattened(source))
-    reader = _Reader(url, charset)
+    reader = _Reader(url, charset, len(source))
     for node in tree.css(_SELECTOR)[:MAX_LINKS]:
         reader.take(node)
     anchors = "\n".join([link.text for link in reader.links])
@@ -96,12 +99,13 @@ def parse(source: bytes, url: str, charset: str = "utf-8") -> Page:
 class _Reader:
     """Collects the links of a page in document order."""
 
-    def __init__(self, url: str, charset: str) -> None:
+    def __init__(self, url: str, charset: str, size: int) -> None:
         self.title = ""
         self.links: list[Link] = []
         self.robots: set[str] = set()
         self.hints: list[str] = []
         self._charset = charset
+        self._text_left = size
         self._has_base = False
         self._rebase(url)
 
@@ -121,19 +125,24 @@ class _Reader:
             href = attributes["href"]
             if href and href[0] != "#":
                 nofollow = "rel" in attributes and _is_nofollow(attributes["rel"])
-                text = " ".join(node.text().split())
-                self.links.append(Link(self._resolve(href), text, nofollow))
+                self.links.append(Link(self._resolve(href), self._text(node), nofollow))
         elif tag == "meta":
             self._meta(attributes)
         elif tag == "link":
             self._link(attributes)
         elif tag == "title":
-            self.title = self.title or " ".join(node.text().split())
+            self.title = self.title or self._text(node)[:MAX_TITLE]
         elif tag == "base":
             self._set_base(attributes["href"])
         else:
             href = attributes.get("href") or attributes.get("src")
             self._add(href, attributes.get("alt"), attributes.get("rel"))
+
+    def _text(self, node: LexborNode) -> str:
+        """Return an element's text; none once they have more than the page: they are nested."""
+        text = node.text() if self._text_left > 0 else ""
+        self._text_left -= len(text)
+        return " ".join(text.split())
 
     def _set_base(self, href: str | None) -> None:
         if not self._has_base and href and len(href) <= _MAX_BASE:
