@@ -16,7 +16,7 @@ import redis
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
-from lswc.frontier.contract import Counts, FrontierError, Lease, Offer
+from lswc.frontier.contract import REDIRECT, Counts, FrontierError, Lease, Offer
 from lswc.frontier.lock import lock
 from lswc.strategy import (
     PageLanguage,
@@ -285,6 +285,7 @@ class RedisFrontier:
                 "" if lease.relevant is None else int(lease.relevant),
                 self._worker,
                 "" if records is None else json.dumps(records),
+                "http" if outcome == REDIRECT and lease.url.startswith("http:") else "",
                 len(tally),
                 *(text for (kind, name), n in tally.items() for text in (f"{kind}\n{name}", n)),
                 *self._packed(lease.offers),
