@@ -20,6 +20,7 @@ from lswc.recrawl import NOT_MODIFIED
 from lswc.safety.content import is_html
 from lswc.safety.refused import Refused
 from lswc.scheduler import LEASE, scheduler_of
+from lswc.similarity import simhash
 from lswc.strategy import Locality, effective_language
 from lswc.urls import parse, site
 
@@ -40,6 +41,10 @@ _IGNORED = {
     "max redirections": "too many redirects",
 }
 _COMPRESSIONS = {"zlib", "gzip", "brotli", "_brotli", "backports", "compression", "struct"}
+
+
+EXAMINED = 20_000
+"""Characters of a page's text that are compared with other pages'."""
 
 
 class LswcSpider(Spider):
@@ -96,9 +101,6 @@ class LswcSpider(Spider):
                 attempt.exchange = None  # nothing of it is archived
             scheduler.finish(lease.id, unwanted)
             return
-        url = parse(lease.url)
-        if url is not None and scheduler.ledger.add(url, reading.text):
-            lease.tally["content", "near-duplicate"] += 1
         if NOT_MODIFIED in response.flags:
             lease.tally["content", NOT_MODIFIED] += 1
         yield self._page(response, lease, reading, self._obeys("nofollow", told))
@@ -111,6 +113,11 @@ class LswcSpider(Spider):
     def _page(self, response: Response, lease: Lease, reading: Reading, nofollow: bool) -> Page:
         identified = self.crawl.identifier.relevance(reading.identification)
         guess = self.crawl.guesses_unknown
+        key = simhash(reading.text[:EXAMINED])
+        url = parse(lease.url)
+        near_duplicate = url is not None and scheduler_of(self.crawler).ledger.add(url, key)
+        if near_duplicate:
+            lease.tally["content", "near-duplicate"] += 1
         page = Page(
             lease,
             304 if NOT_MODIFIED in response.flags else response.status,
@@ -118,6 +125,8 @@ class LswcSpider(Spider):
             identified,
             effective_language(identified, lease.inherited) if guess else identified,
             reading.title,
+            key,
+            near_duplicate,
         )
         self._add_links(page, reading.links, nofollow)
         return page
