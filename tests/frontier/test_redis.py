@@ -230,7 +230,7 @@ def test_another_version_or_crawl_or_kind_is_refused_untouched(
         join(language="lo")
     client.hset("{c}:about", "format", "0")
     assert f"format '0', not '{FORMAT}'" in refused(redis_server.url)
-    client.hset("{c}:about", "format", "2")
+    client.hset("{c}:about", "format", str(FORMAT))
     assert client.hgetall("{c}:about") == before
     client.set("{c}:about", "something else")
     assert "refuses the crawl" in refused(redis_server.url)
