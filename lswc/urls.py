@@ -58,6 +58,7 @@ _SESSION = re.compile(
 )
 # An escape that follows half of another would complete it when decoded.
 _ESCAPE = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])%([0-9A-Fa-f]{2})")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _UNRESERVED = frozenset(ascii_letters + digits + "-._~")  # RFC 3986 §2.3
 
 
@@ -85,11 +86,16 @@ class Url(NamedTuple):
 
 
 def parse(url: str) -> Url | None:
-    """Take an absolute URL apart by the WHATWG URL Standard; None if it isn't a valid one."""
+    """Take an absolute URL apart by the WHATWG URL Standard.
+
+    None if it isn't a valid one, and for a host that ends in an empty label: no such name exists.
+    """
     try:
         parsed = can_ada.parse(url)
-    except (ValueError, TypeError):  # TypeError: lone surrogates, which UTF-8 can't carry
+    except ValueError:
         return None
+    except TypeError:  # surrogates, which no page has and UTF-8 can't carry
+        return parse(_SURROGATE.sub("\ufffd", url))
     scheme, hostname = parsed.protocol[:-1], parsed.hostname
     if scheme not in ("http", "https"):
         parsed.hash = ""

@@ -63,6 +63,7 @@ def test_parse(url: str, href: str, server: str) -> None:
         ("http://example.com/ก", "http://example.com/%E0%B8%81"),
         ("http://example.com/a?b c'd", "http://example.com/a?b%20c%27d"),
         ("http://example.com/a?b#c", "http://example.com/a?b"),
+        ("http://example.com/\ud800", "http://example.com/%EF%BF%BD"),
         # RFC 3986 §6.2.2, which the standard leaves as it is.
         ("http://example.com/%7Euser/%e0%b8%81", "http://example.com/~user/%E0%B8%81"),
         ("http://example.com/?q=%c3%a9%2D", "http://example.com/?q=%C3%A9-"),
@@ -108,7 +109,7 @@ def test_twins_have_one_fingerprint() -> None:
     assert fingerprint("http://a.example/x") != fingerprint("http://a.example/y")
 
 
-@pytest.mark.parametrize("url", ["", "no/scheme", "http://", "http://a b/", "http://a/\ud800"])
+@pytest.mark.parametrize("url", ["", "no/scheme", "http://", "http://a b/"])
 def test_not_a_url(url: str) -> None:
     assert parse(url) is None
 
