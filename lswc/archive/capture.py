@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from twisted.web.iweb import IResponse
 
 _EXCHANGE = "lswc_exchange"
+# Scrapy's flags as ISO 28500:2017 §5.13 calls them.
+_TRUNCATED = {"dataloss": "disconnect", "download_stopped": "unspecified"}
 
 
 class AttemptHandler(HTTP11DownloadHandler):
@@ -62,6 +64,7 @@ class AttemptHandler(HTTP11DownloadHandler):
         attempt.mime = _media_type(response)
         attempt.size = len(response.body)
         attempt.ip = str(response.ip_address or "")
+        attempt.truncated = next((_TRUNCATED[f] for f in response.flags if f in _TRUNCATED), "")
         attempt.exchange = request.meta.pop(_EXCHANGE, None)
         self._note(request, attempt)
         return response

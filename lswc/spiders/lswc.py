@@ -16,6 +16,7 @@ from lswc.errors import ConfigError
 from lswc.frontier.contract import Found
 from lswc.page import Link, Page
 from lswc.politeness import robots_tag
+from lswc.recrawl import NOT_MODIFIED
 from lswc.safety.content import is_html
 from lswc.safety.refused import Refused
 from lswc.scheduler import LEASE, scheduler_of
@@ -98,6 +99,8 @@ class LswcSpider(Spider):
         url = parse(lease.url)
         if url is not None and scheduler.ledger.add(url, reading.text):
             lease.tally["content", "near-duplicate"] += 1
+        if NOT_MODIFIED in response.flags:
+            lease.tally["content", NOT_MODIFIED] += 1
         yield self._page(response, lease, reading, self._obeys("nofollow", told))
 
     def _obeys(self, word: str, told: frozenset[str]) -> bool:
@@ -110,7 +113,7 @@ class LswcSpider(Spider):
         guess = self.crawl.guesses_unknown
         page = Page(
             lease,
-            response.status,
+            304 if NOT_MODIFIED in response.flags else response.status,
             reading.identification,
             identified,
             effective_language(identified, lease.inherited) if guess else identified,
