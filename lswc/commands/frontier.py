@@ -48,6 +48,7 @@ def _show(report: Report) -> None:
     groups = {
         "URLs pending": pending or {"none": 0},
         "URLs finished": counts.tally.get("finished", {}),
+        "pages": counts.tally.get("content", {}),
         "dropped": counts.tally.get("dropped", {}),
         "servers": counts.servers,
     }

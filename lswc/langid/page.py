@@ -13,7 +13,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from lswc.langid.base import Base
 
 MAX_LINKS = 3_000
-"""Elements of a page looked at for links; a page with more is a trap or a dump."""
+"""Links of a page that are read; a page with more is a trap or a dump."""
 
 _BOILERPLATE = ["script", "style", "select", "a", "nav", "footer"]
 _SELECTOR = "a[href],area[href],frame[src],iframe[src],link[href],meta,base[href],title"
@@ -40,6 +40,7 @@ _KEPT_TAG = re.compile(
     rb"(?:\s+[\w:-]+(?:\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>]+))?){0,20}\s*/?>",
     re.IGNORECASE,
 )
+_LINK = re.compile(rb"<(?:a|area|frame|iframe|link)[\s/]", re.IGNORECASE)
 
 
 class Link(NamedTuple):
@@ -56,6 +57,8 @@ class Page(NamedTuple):
     ``content`` is the text outside links, menus and footers, one text node a line;
     ``anchors`` is that of all links, one a line. ``hints`` is text for a page without any:
     alternative texts, descriptions. ``lang`` is what the page declares, in lower case.
+    ``unread`` is the number of links beyond the first MAX_LINKS; ``is_cut`` says that there may
+    be others, in what was cut off or taken out because it would hold the parser.
     """
 
     title: str
@@ -65,6 +68,8 @@ class Page(NamedTuple):
     lang: str
     links: list[Link]
     robots: frozenset[str]
+    unread: int
+    is_cut: bool
 
 
 def parse(source: bytes, url: str, charset: str = "utf-8") -> Page:
@@ -72,9 +77,10 @@ def parse(source: bytes, url: str, charset: str = "utf-8") -> Page:
 
     Broken UTF-8 is replaced, never an error.
     """
-    tree = LexborHTMLParser(_flattened(source))
+    bounded = _flattened(source)
+    tree = LexborHTMLParser(bounded)
     reader = _Reader(url, charset)
-    for node in tree.css(_SELECTOR)[:MAX_LINKS]:
+    for node in tree.css(_SELECTOR):
         reader.take(node)
     anchors = "\n".join([link.text for link in reader.links])
     root = tree.root
@@ -83,7 +89,17 @@ def parse(source: bytes, url: str, charset: str = "utf-8") -> Page:
     body = tree.body or root
     content = body.text(separator="\n", strip=True) if body else ""
     hints = "\n".join(reader.hints)
-    return Page(reader.title, content, anchors, hints, lang, reader.links, frozenset(reader.robots))
+    return Page(
+        reader.title,
+        content,
+        anchors,
+        hints,
+        lang,
+        reader.links,
+        frozenset(reader.robots),
+        reader.unread,
+        bounded is not source and len(_LINK.findall(bounded)) < len(_LINK.findall(source)),
+    )
 
 
 class _Reader:
@@ -94,6 +110,7 @@ class _Reader:
         self.links: list[Link] = []
         self.robots: set[str] = set()
         self.hints: list[str] = []
+        self.unread = 0
         self._base = Base(url, charset)
         self._has_base = False
 
@@ -101,7 +118,7 @@ class _Reader:
         tag, attributes = node.tag, node.attributes
         if tag == "a":
             href = attributes["href"]
-            if href and href[0] != "#":
+            if href and href[0] != "#" and self._has_room():
                 nofollow = "rel" in attributes and _is_nofollow(attributes["rel"])
                 text = " ".join(node.text().split())
                 self.links.append(Link(self._base.join(href), text, nofollow))
@@ -140,9 +157,15 @@ class _Reader:
                 self._add(refresh.group(1), "", None)
 
     def _add(self, href: str | None, text: str | None, rel: str | None) -> None:
-        if href and href[0] != "#":
+        if href and href[0] != "#" and self._has_room():
             text = " ".join((text or "").split())
             self.links.append(Link(self._base.join(href), text, _is_nofollow(rel)))
+
+    def _has_room(self) -> bool:
+        if len(self.links) < MAX_LINKS:
+            return True
+        self.unread += 1
+        return False
 
 
 def _is_nofollow(rel: str | None) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lswc.langid.page import parse
+from lswc.langid.page import MAX_LINKS, parse
 
 BASE = "http://a.test/b/c/d.html"
 
@@ -95,6 +95,33 @@ def test_hostile_attributes_are_bounded(separator: bytes) -> None:
 def test_links_survive_in_a_page_nested_too_deep() -> None:
     html = b"<div>" * 5_000 + b'<a href="/here">text</a>' + b"<p title='>'>after"
     assert [link.url for link in parse(html, BASE).links] == ["http://a.test/here"]
+
+
+@pytest.mark.parametrize(("links", "unread"), [(MAX_LINKS, 0), (MAX_LINKS + 1, 1), (5_000, 2_000)])
+def test_links_beyond_the_limit_are_counted(links: int, unread: int) -> None:
+    others = b"<a href='#x'>x</a><a name=x>"
+    page = parse(b"<a href=x>" * (links - 1) + others + b"<area href=x>", BASE)
+    assert (len(page.links), page.unread, page.is_cut) == (links - unread, unread, False)
+
+
+def test_what_a_page_says_of_itself_counts_wherever_it_stands() -> None:
+    page = parse(b"<a href=x>" * (MAX_LINKS + 1) + b"<meta name=robots content=nofollow>", BASE)
+    assert page.robots == {"nofollow"}
+
+
+@pytest.mark.parametrize(
+    ("source", "is_cut"),
+    [
+        (b"<p>" * 11_999 + b"<a href=x>", False),
+        (b"<p>" * 12_000 + b"<a href=x>", True),
+        (b"<p>" * 12_000 + b"<abbr>", False),
+        (b"<div>" * 5_000 + b"<a href=x title='a'>", False),
+        (b"<div>" * 5_000 + b"<a href=x title='<b>'>", True),
+        (b"<div>" * 5_000 + b"<a href=x " + b"a " * 30 + b">", True),
+    ],
+)
+def test_a_page_whose_cut_may_lose_links_says_so(source: bytes, is_cut: bool) -> None:
+    assert parse(source, BASE).is_cut is is_cut
 
 
 @settings(deadline=None)
