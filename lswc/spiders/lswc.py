@@ -128,17 +128,19 @@ class LswcSpider(Spider):
             key,
             near_duplicate,
         )
-        self._add_links(page, reading.links, nofollow)
+        links = reading.links[: self.crawl.max_links or None]
+        if unread := reading.unread_links + len(reading.links) - len(links):
+            lease.tally["dropped", "too many links"] += unread
+        if reading.is_cut:
+            lease.tally["content", "page cut"] += 1
+        self._add_links(page, links, nofollow)
         return page
 
     def _add_links(self, page: Page, links: list[RawLink], nofollow: bool) -> None:
         here = site(page.lease.server.partition(":")[0])
-        most = self.settings.getint("LSWC_MAX_LINKS") or len(links)
         obeys_nofollow = "nofollow" in self._robots_meta
         ledger = scheduler_of(self.crawler).ledger
-        if len(links) > most:
-            page.lease.tally["dropped", "too many links"] += len(links) - most
-        for raw in links[:most]:
+        for raw in links:
             url = self.crawl.scope.check(raw.url, page.lease.depth + 1)
             if isinstance(url, str):
                 self._drop(page, raw, raw.url, url)
