@@ -37,11 +37,11 @@ class Original(NamedTuple):
 class Attempt:
     """A request that was sent, or that failed on its way.
 
-    ``time`` (UTC) is when it began; ``status`` 0 without a response; ``size`` that of the body
-    in bytes, still compressed; ``mime`` the media type that the server said, without
-    parameters; ``error`` the name of what failed. ``exchange`` is None if nothing is archived
-    or nothing came; ``truncated`` says why its body isn't whole, as WARC-Truncated does.
-    ``unchanged`` is what an earlier crawl stored, if the server says that it still holds.
+    ``time`` (UTC) is when it began; ``status`` 0 without a response, or without a status in it;
+    ``size`` that of the body in bytes, still compressed; ``mime`` the media type that the server
+    said, without parameters; ``error`` the name of what failed. ``exchange`` is None if nothing
+    is archived or nothing came; ``truncated`` says why its body isn't whole, as WARC-Truncated
+    does. ``unchanged`` is what an earlier crawl stored, if the server says that it still holds.
     """
 
     url: str

@@ -60,6 +60,8 @@ class AttemptHandler(HTTP11DownloadHandler):
             attempt.error = type(error).__name__
             self._note(request, attempt)
             raise
+        if not 0 <= response.status < 1000:  # no status (RFC 9110 §15), and of any size
+            response.status = 0
         attempt.status = response.status
         attempt.mime = _media_type(response)
         attempt.size = len(response.body)

@@ -15,6 +15,9 @@ from lswc.langid.base import Base
 MAX_LINKS = 3_000
 """Links of a page that are read; a page with more is a trap or a dump."""
 
+MAX_TITLE = 1_000
+"""Characters of a title that are kept."""
+
 _BOILERPLATE = ["script", "style", "select", "a", "nav", "footer"]
 _SELECTOR = "a[href],area[href],frame[src],iframe[src],link[href],meta,base[href],title"
 _FOLLOWED_RELS = frozenset({"next", "prev", "alternate", "canonical", "index", "contents", "start"})
@@ -79,7 +82,7 @@ def parse(source: bytes, url: str, charset: str = "utf-8") -> Page:
     """
     bounded = _flattened(source)
     tree = LexborHTMLParser(bounded)
-    reader = _Reader(url, charset)
+    reader = _Reader(url, charset, len(source))
     for node in tree.css(_SELECTOR):
         reader.take(node)
     anchors = "\n".join([link.text for link in reader.links])
@@ -105,13 +108,14 @@ def parse(source: bytes, url: str, charset: str = "utf-8") -> Page:
 class _Reader:
     """Collects the links of a page in document order."""
 
-    def __init__(self, url: str, charset: str) -> None:
+    def __init__(self, url: str, charset: str, size: int) -> None:
         self.title = ""
         self.links: list[Link] = []
         self.robots: set[str] = set()
         self.hints: list[str] = []
         self.unread = 0
         self._base = Base(url, charset)
+        self._text_left = size
         self._has_base = False
 
     def take(self, node: LexborNode) -> None:
@@ -120,14 +124,13 @@ class _Reader:
             href = attributes["href"]
             if href and href[0] != "#" and self._has_room():
                 nofollow = "rel" in attributes and _is_nofollow(attributes["rel"])
-                text = " ".join(node.text().split())
-                self.links.append(Link(self._base.join(href), text, nofollow))
+                self.links.append(Link(self._base.join(href), self._text(node), nofollow))
         elif tag == "meta":
             self._meta(attributes)
         elif tag == "link":
             self._link(attributes)
         elif tag == "title":
-            self.title = self.title or " ".join(node.text().split())
+            self.title = self.title or self._text(node)[:MAX_TITLE]
         elif tag == "base":
             self._set_base(attributes["href"] or "")
         else:
@@ -138,6 +141,12 @@ class _Reader:
         if not self._has_base and len(href) <= _MAX_BASE:
             self._base = self._base.rebased(href)
         self._has_base = True
+
+    def _text(self, node: LexborNode) -> str:
+        """Return an element's text; none once they have more than the page: they are nested."""
+        text = node.text() if self._text_left > 0 else ""
+        self._text_left -= len(text)
+        return " ".join(text.split())
 
     def _link(self, attributes: dict[str, str | None]) -> None:
         rels = frozenset((attributes.get("rel") or "").lower().split())

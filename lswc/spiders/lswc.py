@@ -143,7 +143,7 @@ class LswcSpider(Spider):
         for raw in links:
             url = self.crawl.scope.check(raw.url, page.lease.depth + 1)
             if isinstance(url, str):
-                self._drop(page, raw, raw.url, url)
+                self._drop(page, raw, raw.url[: self.crawl.scope.max_length or None], url)
             elif nofollow or (raw.nofollow and obeys_nofollow):
                 self._drop(page, raw, url.href, "nofollow")
             elif reason := ledger.closed(url):

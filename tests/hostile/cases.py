@@ -176,6 +176,7 @@ FETCHED: dict[str, dict[str, str]] = {
         "chunks-cut.example/": "html",
         "status-999.example/": "status invalid",
         "status-zero.example/": "status invalid",
+        "status-long.example/": "status invalid",
         "no-content.example/": "not HTML",
         "bare-lf.example/": "html",
     },
@@ -525,6 +526,7 @@ def _http(name: str, path: str) -> bytes | None:
         "chunks-cut": chunked + size + page + b"\r\n",
         "status-999": respond(page, start="999 Odd"),
         "status-zero": respond(page, start="0 Odd"),
+        "status-long": respond(page, start=f"{10**4000} Odd"),
         "no-content": b"HTTP/1.1 204 No Content\r\n\r\n",
         "bare-lf": b"HTTP/1.1 200 OK\nContent-Type: text/html\n\n" + page,
     }.get(name)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lswc.langid.page import MAX_LINKS, parse
+from lswc.langid.page import MAX_LINKS, MAX_TITLE, parse
 
 BASE = "http://a.test/b/c/d.html"
 
@@ -129,3 +129,17 @@ def test_a_page_whose_cut_may_lose_links_says_so(source: bytes, is_cut: bool) ->
 def test_anything_parses(source: bytes, url: str) -> None:
     parse(source, url)
     parse(b"<base href='" + source + b"'><a href='" + source + b"'>" + source, url)
+
+
+def test_links_in_links_have_no_more_text_than_the_page_twice() -> None:
+    text = "word " * 2_000
+    html = "<a href=x><object>" * 200 + text
+    found = parse(html.encode(), BASE)
+    assert len(found.links) == 200
+    assert sum(len(link.text) for link in found.links) <= 2 * len(html)
+    assert found.links[0].text == text.strip()
+
+
+def test_a_title_is_cut() -> None:
+    title = parse(b"<title>" + b"x" * 5_000 + b"</title>", BASE).title
+    assert title == "x" * MAX_TITLE
