@@ -39,9 +39,6 @@ LEASE = "lswc_lease"
 SINCE = "lswc_since"
 """Key of the monotonic time in ``request.meta`` when the URL was handed out."""
 
-RETRY_AT = "lswc_retry_at"
-"""Key of the monotonic time in ``request.meta`` before which a retry isn't sent."""
-
 DRAINED = 50
 """URLs of servers left alone that are finished at once."""
 
@@ -162,8 +159,7 @@ class TierScheduler(BaseScheduler):
         return True
 
     def _send_again(self, lease: Lease, request: Request) -> None:
-        due = monotonic() + (lease.rest or 0.0)
-        self._retries.append((max(due, request.meta.get(RETRY_AT, due)), request))
+        self._retries.append((request.meta[SINCE] + (lease.rest or 0.0), request))
 
     def _enqueue_seed(self, request: Request) -> bool:
         offer = None if LEASE in request.meta else self._seed(request.url)

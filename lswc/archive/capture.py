@@ -49,6 +49,8 @@ class AttemptHandler(HTTP11DownloadHandler):
         super().__init__(crawler)
         kept = crawler.settings.get("LSWC_ARCHIVE") != "none"
         limit = crawler.settings.getint("LSWC_MAX_HEADERS_SIZE")
+        # A request that the server hung up on is sent again in its time, and each is noted.
+        self._pool.retryAutomatically = False
         self._pool._factory = factory(_Protocol if kept else BoundedProtocol, limit)
 
     async def download_request(self, request: Request) -> Response:

@@ -156,7 +156,7 @@ class _Reader:
     def _meta(self, attributes: dict[str, str | None]) -> None:
         content = attributes.get("content") or ""
         name = (attributes.get("name") or "").lower()
-        if name == "robots":
+        if name in ("robots", "lswc"):
             self.robots.update(filter(None, content.lower().replace(",", " ").split()))
         elif name in ("description", "keywords"):
             self.hints.append(content)

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from lswc.urls import Url
 
 _IGNORED = {
-    "robots.txt": "robots.txt",
     "DOWNLOAD_MAXSIZE": "decompressed too large",
     "max redirections": "too many redirects",
 }

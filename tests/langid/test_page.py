@@ -66,8 +66,9 @@ def test_kinds_of_links() -> None:
 
 def test_robots_and_lang() -> None:
     html = b'<html lang=TH><meta name=robots content="NONE"><meta name=ROBOTS content="noarchive">'
+    html += b"<meta name=lswc content=NoFollow><meta name=otherbot content=noindex>"
     page = parse(html, BASE)
-    assert page.robots == {"none", "noarchive"}
+    assert page.robots == {"none", "noarchive", "nofollow"}
     assert page.lang == "th"
 
 
