@@ -46,7 +46,8 @@ class Crawl:
     ``guesses_unknown``: a page of unknown language takes its referrer's. ``web`` is the
     folder of a frozen web, None for the real one. ``archived`` says what goes into WARC files
     of ``warc_size`` bytes: "relevant", "all" or "none". ``earlier`` are the folders of crawls
-    that this one visits again, the latest first.
+    that this one visits again, the latest first. ``max_links`` are followed of a page, all that
+    are read if 0.
     """
 
     language: Language
@@ -60,6 +61,7 @@ class Crawl:
     archived: str
     warc_size: float
     earlier: tuple[Path, ...]
+    max_links: int
 
     @classmethod
     def of(cls, settings: BaseSettings, lang: str, seeds: str = "") -> Crawl:
@@ -92,6 +94,7 @@ class Crawl:
             _archived(settings.get("LSWC_ARCHIVE")),
             number(settings, "LSWC_WARC_SIZE"),
             _earlier(settings.getlist("LSWC_RECRAWL"), folder),
+            int(number(settings, "LSWC_MAX_LINKS")),
         )
 
     def open_frontier(self, settings: BaseSettings) -> Frontier:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from collections import OrderedDict
 from email.utils import parsedate_to_datetime
+from math import inf
 from time import monotonic, time
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 
-from scrapy.downloadermiddlewares import retry, robotstxt
-from scrapy.exceptions import DownloadConnectionRefusedError
-from scrapy.http import Request
-from scrapy.utils.datatypes import LocalCache
+from scrapy.core.downloader import Downloader
+from scrapy.downloadermiddlewares import retry
+from scrapy.exceptions import DownloadConnectionRefusedError, IgnoreRequest, NotConfigured
+from scrapy.http import Request, Response
+from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.httpobj import urlparse_cached
+from scrapy.utils.misc import build_from_crawler, load_object
 
 from lswc.crawl import number
 from lswc.safety.refused import Refused
-from lswc.scheduler import LEASE, RETRY_AT, SINCE, scheduler_of
+from lswc.scheduler import LEASE, SINCE, scheduler_of
 from lswc.urls import parse
 
 if TYPE_CHECKING:
@@ -21,44 +28,105 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from scrapy.robotstxt import RobotParser
 
     from lswc.frontier.contract import Lease
 
-REMEMBERED = 10_000
-"""Servers whose robots.txt is kept, the latest."""
+ROBOTS_SIZE = 512_000
+"""Bytes of a robots.txt that are read (RFC 9309 §2.5)."""
 
+REMEMBERED = 10_000_000
+"""Bytes of robots.txt, the latest, whose rules are kept: 160 MB of them at most.
+
+Each counts as 1,000 bytes more, so that is 9,000 servers, most files being short.
+"""
+
+CRAWL_DELAY = "lswc_crawl_delay"
+"""Key of the Crawl-delay in seconds in a page's ``request.meta``."""
+
+_IS_ROBOTS = "dont_obey_robotstxt"
 _OVERLOADED = (429, 503)
 _NOTHING_ALLOWED = b"User-agent: *\nDisallow: /"
 
 
-class RobotsMiddleware(robotstxt.RobotsTxtMiddleware):
+class RobotsMiddleware:
     """robots.txt (RFC 9309) with its Crawl-delay.
 
     A server that asks for more than LSWC_MAX_CRAWL_DELAY seconds isn't crawled: the delay is
-    never shortened. One that fails to give its robots.txt allows nothing (RFC 9309 §2.3.1.4).
+    never shortened. A robots.txt that can't be had fails the page it is asked for, so that the
+    page is tried again, or by https, and the server is waited for; one that still gets a
+    server's error allows nothing (RFC 9309 §2.3.1.4).
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        super().__init__(crawler)
-        self._parsers = LocalCache(REMEMBERED)
-        self._longest = number(crawler.settings, "LSWC_MAX_CRAWL_DELAY")
+        settings = crawler.settings
+        if not settings.getbool("ROBOTSTXT_OBEY"):
+            raise NotConfigured
+        self._crawler = crawler
+        self._rules: OrderedDict[str, tuple[RobotParser, int]] = OrderedDict()
+        self._held = 0
+        self._parser = load_object(settings.get("ROBOTSTXT_PARSER"))
+        self._agent: str = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
+        self._longest = number(settings, "LSWC_MAX_CRAWL_DELAY")
+        self._retried = {int(status) for status in settings.getlist("RETRY_HTTP_CODES")}
+        self._retries = settings.getint("RETRY_TIMES") * settings.getbool("RETRY_ENABLED")
 
-    def process_request_2(self, rp: RobotParser | None, request: Request) -> None:
-        super().process_request_2(rp, request)
-        agent = self._robotstxt_useragent or self._default_useragent
-        delay = rp.crawl_delay(agent) if rp is not None else None
-        if not delay:
-            return
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    async def process_request(self, request: Request) -> Response | None:
+        """Raise Refused if robots.txt forbids it; answer with the server's failure to say so."""
+        if request.meta.get(_IS_ROBOTS):
+            # A redirect may have led it to another server, which has its own turn to wait for.
+            request.meta.pop(Downloader.DOWNLOAD_SLOT, None)
+            return None
+        server = urlparse_cached(request).netloc
+        if server not in self._rules:
+            response = await self._fetch(request)
+            if self._is_retried(request, response):
+                return response.replace(url=request.url, request=request)
+            self._remember(server, _rules(response))
+        self._obey(self._rules[server][0], request)
+        return None
+
+    async def _fetch(self, request: Request) -> Response:
+        url = urljoin(request.url, "/robots.txt")
+        meta = {_IS_ROBOTS: True, "dont_retry": True}
+        robots = Request(url, callback=NO_CALLBACK, meta=meta)
+        try:
+            return await self._crawler.engine.download_async(robots)
+        except IgnoreRequest:  # by a limit of ours; none that it is above says what is allowed
+            return Response(url, status=404)
+
+    def _remember(self, server: str, text: bytes) -> None:
+        rules = build_from_crawler(self._parser, self._crawler, text)
+        self._rules[server] = rules, len(text) + 1000
+        self._held += len(text) + 1000
+        while self._held > REMEMBERED:
+            self._held -= self._rules.popitem(last=False)[1][1]
+
+    def _is_retried(self, request: Request, response: Response) -> bool:
+        retries = request.meta.get("retry_times", 0)
+        return _fails(response) and response.status in self._retried and retries < self._retries
+
+    def _obey(self, rules: RobotParser, request: Request) -> None:
+        if not rules.allowed(request.url, self._agent):
+            raise Refused("robots.txt")
+        delay = rules.crawl_delay(self._agent) or 0.0
         if self._longest and delay > self._longest:
             raise Refused("Crawl-delay too long")
-        _rest(self.crawler, request, delay)
+        request.meta[CRAWL_DELAY] = delay
 
-    async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:
-        if response.status >= 500 or response.status == 429:
-            response = response.replace(body=_NOTHING_ALLOWED)
-        await super()._parse_robots(response, netloc, request)
+
+def _fails(response: Response) -> bool:
+    return response.status >= 500 or response.status == 429
+
+
+def _rules(response: Response) -> bytes:
+    if _fails(response):
+        return _NOTHING_ALLOWED
+    return response.body[:ROBOTS_SIZE] if response.status < 400 else b""
 
 
 class RetryMiddleware(retry.RetryMiddleware):
@@ -74,21 +142,17 @@ class RetryMiddleware(retry.RetryMiddleware):
         if response.status not in _OVERLOADED or LEASE not in request.meta:
             return super().process_response(request, response)
         settings = self.crawler.settings
+        longest = number(settings, "LSWC_MAX_RETRY_AFTER") or inf
         wait = retry_after(response)
         if wait is None:
             times = request.meta.get("retry_times", 0)
-            wait = 10.0 * settings.getfloat("DOWNLOAD_DELAY") * 2**times
-        longest = number(settings, "LSWC_MAX_RETRY_AFTER")
-        if longest and wait > longest:
+            wait = min(10.0 * settings.getfloat("DOWNLOAD_DELAY") * 2**times, longest)
+        if wait > longest:
             server = scheduler_of(self.crawler).frontier.leases[request.meta[LEASE]].server
             scheduler_of(self.crawler).ledger.close(server, "Retry-After too long")
             return response
-        again = super().process_response(request, response)
-        if isinstance(again, Request):
-            again.meta[RETRY_AT] = monotonic() + wait
-        else:
-            _rest(self.crawler, request, monotonic() - request.meta[SINCE] + wait)
-        return again
+        _rest(self.crawler, request, wait)
+        return super().process_response(request, response)
 
 
 class TwinMiddleware:
@@ -113,13 +177,17 @@ class TwinMiddleware:
         return request.replace(url=f"https://{request.url.partition('://')[2]}")
 
 
-class AdaptiveDelayMiddleware:
-    """Lets a server rest LSWC_DELAY_FACTOR times as long as it took to answer."""
+class DelayMiddleware:
+    """Lets a server rest after each answer of its, or failure to.
+
+    As long as the longest of DOWNLOAD_DELAY, its Crawl-delay, and LSWC_DELAY_FACTOR times as long
+    as it took to answer.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._factor = number(crawler.settings, "LSWC_DELAY_FACTOR")
-        self._polite = number(crawler.settings, "DOWNLOAD_DELAY") > 0
+        polite = number(crawler.settings, "DOWNLOAD_DELAY") > 0
+        self._factor = number(crawler.settings, "LSWC_DELAY_FACTOR") if polite else 0.0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -127,11 +195,14 @@ class AdaptiveDelayMiddleware:
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Set the rest of the page's server."""
-        latency = request.meta.get("download_latency")
-        if self._polite and latency and SINCE in request.meta:
-            elapsed = monotonic() - request.meta[SINCE]
-            _rest(self._crawler, request, elapsed + self._factor * latency)
+        latency = request.meta.get("download_latency") or 0.0
+        _rest(self._crawler, request, self._factor * latency)
         return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Set the rest of the page's server, unless it wasn't asked."""
+        if not isinstance(exception, IgnoreRequest):
+            _rest(self._crawler, request, 0.0)
 
 
 def retry_after(response: Response) -> float | None:
@@ -146,22 +217,35 @@ def retry_after(response: Response) -> float | None:
 
 
 def robots_tag(response: Response) -> frozenset[str]:
-    """Return what X-Robots-Tag says to all robots or to this one, in lower case."""
+    """Return what X-Robots-Tag says to all robots or to this one, in lower case.
+
+    A robot's name counts for all that follows in its header.
+    """
     told: set[str] = set()
     for value in response.headers.getlist("X-Robots-Tag"):
+        agent = ""
         for part in value.decode("latin-1").lower().split(","):
-            agent, colon, word = part.rpartition(":")
-            if not colon or agent.strip() == "lswc":
-                told.add(word.strip())
+            named = _AGENT.match(part)
+            agent = named[1] if named else agent
+            if agent in ("", "lswc"):
+                told.add(part[named.end() if named else 0 :].strip())
     return frozenset(told)
 
 
+# A name and a colon, which these rules have too.
+_AGENT = re.compile(
+    r"\s*(?!unavailable_after|max-snippet|max-image-preview|max-video-preview)([a-z0-9_-]+)\s*:"
+)
+
+
 def _rest(crawler: Crawler, request: Request, seconds: float) -> None:
-    """Let the server of a leased URL rest for at least so long from its handing out on."""
+    """Let the server of a leased URL rest for at least so long from now on."""
     lease = _lease(crawler, request)
-    if lease is not None:
-        own = crawler.settings.getfloat("DOWNLOAD_DELAY")
-        lease.rest = max(own if lease.rest is None else lease.rest, seconds)
+    own = crawler.settings.getfloat("DOWNLOAD_DELAY")
+    rest = max(seconds, own, request.meta.get(CRAWL_DELAY, 0.0))
+    if lease is not None and rest:
+        elapsed = monotonic() - request.meta[SINCE]
+        lease.rest = max(lease.rest or 0.0, elapsed + rest)
 
 
 def _lease(crawler: Crawler, request: Request) -> Lease | None:

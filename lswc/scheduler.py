@@ -16,7 +16,7 @@ from lswc.archive.files import ArchiveError
 from lswc.archive.store import Archive
 from lswc.crawl import crawl_of, number
 from lswc.errors import ConfigError
-from lswc.frontier.contract import Counts, Found, FrontierError, Offer
+from lswc.frontier.contract import REDIRECT, Counts, Found, FrontierError, Offer
 from lswc.strategy import SEED, PageLanguage
 from lswc.urls import fingerprint, parse
 
@@ -38,9 +38,6 @@ LEASE = "lswc_lease"
 
 SINCE = "lswc_since"
 """Key of the monotonic time in ``request.meta`` when the URL was handed out."""
-
-RETRY_AT = "lswc_retry_at"
-"""Key of the monotonic time in ``request.meta`` before which a retry isn't sent."""
 
 DRAINED = 50
 """URLs of servers left alone that are finished at once."""
@@ -94,8 +91,9 @@ class TierScheduler(BaseScheduler):
         # One bound method for all: Scrapy parses a callback's source once an object.
         self._callback, self._errback = running.parse, running.errback
         self.frontier = self._crawl.open_frontier(self._crawler.settings)
-        self.ledger = self._crawl.open_ledger(self._crawler.settings)
         self.archive = Archive(self._crawl, self._crawler.settings, self.frontier.records())
+        # Only now: the archive has cut what wasn't committed.
+        self.ledger = self._crawl.open_ledger(self._crawler.settings)
         self._offer_seeds(self._crawl.seeds)
         self._tending = create_looping_call(self._tend)
         life = number(self._crawler.settings, "LSWC_LEASE_SECONDS")
@@ -161,8 +159,7 @@ class TierScheduler(BaseScheduler):
         return True
 
     def _send_again(self, lease: Lease, request: Request) -> None:
-        due = monotonic() + (lease.rest or 0.0)
-        self._retries.append((max(due, request.meta.get(RETRY_AT, due)), request))
+        self._retries.append((request.meta[SINCE] + (lease.rest or 0.0), request))
 
     def _enqueue_seed(self, request: Request) -> bool:
         offer = None if LEASE in request.meta else self._seed(request.url)
@@ -188,7 +185,7 @@ class TierScheduler(BaseScheduler):
         else:
             lease.offers = [self._offer(url, lease.code, lease.inherited, lease.depth, times)]
             lease.links = [Found(url.href, None, lease.tier, None)]
-        self.finish(lease.id, "redirect")
+        self.finish(lease.id, REDIRECT)
 
     def next_request(self) -> Request | None:
         if self.failed:

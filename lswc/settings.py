@@ -93,9 +93,9 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "lswc.politeness.TwinMiddleware": 540,  # after the retries
     "lswc.politeness.RetryMiddleware": 550,
-    "lswc.politeness.AdaptiveDelayMiddleware": 860,
     "lswc.safety.refused.RefusalMiddleware": 870,
-    "lswc.recrawl.RecrawlMiddleware": 880,
+    "lswc.politeness.DelayMiddleware": 880,
+    "lswc.recrawl.RecrawlMiddleware": 890,
 }
 # Per server, as long as the crawl lasts: one request at a time, a second between two.
 DOWNLOAD_DELAY = 1.0
@@ -119,5 +119,4 @@ DOWNLOAD_HANDLERS = {
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 LOG_LEVEL = "INFO"
-LOG_FORMATTER = "lswc.log.LogFormatter"
 RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # how every request ended is in the summary

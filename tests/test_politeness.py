@@ -49,7 +49,15 @@ def test_any_value_gets_an_answer(value: str) -> None:
     [
         ("noindex, NoFollow", {"noindex", "nofollow"}),
         ("lswc: noarchive", {"noarchive"}),
+        ("LSWC : noarchive, nofollow", {"noarchive", "nofollow"}),
         ("otherbot: noindex", set()),
+        ("otherbot: noindex, nofollow", set()),
+        ("nofollow, otherbot: noindex, lswc: noarchive", {"nofollow", "noarchive"}),
+        ("max-snippet: 20, noindex", {"max-snippet: 20", "noindex"}),
+        (
+            "unavailable_after: Wed, 25 Jun 2110 15:00:00 PST, none",
+            {"unavailable_after: wed", "25 jun 2110 15:00:00 pst", "none"},
+        ),
         ("", {""}),
     ],
 )

@@ -52,6 +52,8 @@ class AttemptHandler(HTTP11DownloadHandler):
         kept = crawler.settings.get("LSWC_ARCHIVE") != "none"
         protocol = _Protocol if kept else BoundedProtocol
         self._pool = BoundedPool(reactor, crawler.settings, protocol)
+        # A request that the server hung up on is sent again in its time, and each is noted.
+        self._pool.retryAutomatically = False
 
     async def download_request(self, request: Request) -> Response:
         attempt = Attempt(request.url, datetime.now(UTC))

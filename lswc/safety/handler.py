@@ -57,7 +57,7 @@ class BoundedProtocol(_LenientHTTP11ClientProtocol):
     @override
     def dataReceived(self, data: bytes) -> None:
         in_head = self._parser is not None and self._parser.state in (STATUS, HEADER)
-        if 0 < (self.head if in_head else self.body) < self._received:
+        if 0 < (self.head if in_head else self.body) <= self._received:
             self._giveUp(Failure(HeadersTooLargeError() if in_head else BodyTooLargeError()))
             return
         self._received += len(data)

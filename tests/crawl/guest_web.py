@@ -1,0 +1,192 @@
+"""Servers that notice how their guest behaves: when it came, over what, and how often at once."""
+
+from __future__ import annotations
+
+import os
+import socket
+import ssl
+import sys
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock, Thread
+from time import monotonic, sleep, time
+from typing import TYPE_CHECKING, Any
+
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from scrapy.resolver import CachingHostnameResolver, HostResolution
+from twisted.internet.address import IPv4Address
+from typing_extensions import override
+
+from lswc.web.certificate import self_signed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from twisted.internet.interfaces import IAddress
+
+PORTS = "GUEST_WEB_PORTS"
+"""The environment variable with the ports of loopback for http, https, and one that refuses."""
+
+HTTPS_ONLY = "tls-only.example"
+"""A host whose port 80 refuses connections."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A response, sent after ``takes`` seconds; status 0 hangs up instead."""
+
+    body: str = ""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    takes: float = 0.0
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A request: its URL, and when it came (monotonic and Unix time, seconds).
+
+    ``at_once`` requests were being answered by its host then and ``in_all`` by all, this included.
+    """
+
+    url: str
+    at: float
+    clock: float
+    at_once: int
+    in_all: int
+
+    @property
+    def path(self) -> str:
+        """The path and query asked for."""
+        return "/" + self.url.split("/", 3)[3]
+
+
+class GuestWeb:
+    """Answers by the absolute URL, or by the number of the visit to it; others are 404."""
+
+    def __init__(self, answers: Mapping[str, Answer | Callable[[int], Answer]]) -> None:
+        self.visits: list[Visit] = []
+        self._answers = answers
+        self._busy: Counter[str] = Counter()
+        self._lock = Lock()
+
+    def of(self, host: str, *, robots: bool = False) -> list[Visit]:
+        """Return the visits to a host in order, those for robots.txt only if wanted."""
+        visits = [visit for visit in self.visits if visit.url.split("/")[2] == host]
+        return [v for v in visits if robots or v.path != "/robots.txt"]
+
+    @property
+    def urls(self) -> Counter[str]:
+        """How often each URL was asked for."""
+        return Counter(visit.url for visit in self.visits)
+
+    def visit(self, url: str, host: str) -> Answer:
+        """Note a request and wait as long as its answer takes."""
+        with self._lock:
+            self._busy[host] += 1
+            times = self.urls[url]
+            in_all = self._busy.total()
+            self.visits.append(Visit(url, monotonic(), time(), self._busy[host], in_all))
+        answer = self._answers.get(url, Answer(status=404))
+        answer = answer if isinstance(answer, Answer) else answer(times)
+        sleep(answer.takes)
+        with self._lock:
+            # Before it is sent: whoever has the answer may come again.
+            self._busy[host] -= 1
+        return answer
+
+
+@contextmanager
+def serving(web: GuestWeb, folder: Path) -> Iterator[dict[str, str]]:
+    """Serve a web by http and https while the block lasts; gives the environment of a crawl."""
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # never listens
+        servers = [_Server(web, None), _Server(web, _tls(folder / "key.pem"))]
+        for server in servers:
+            Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}).start()
+        ports = [*(server.server_port for server in servers), closed.getsockname()[1]]
+        try:
+            yield {PORTS: " ".join(map(str, ports))}
+        finally:
+            for server in servers:
+                server.shutdown()
+                server.server_close()
+
+
+def _tls(file: Path) -> ssl.SSLContext:
+    key = ec.generate_private_key(ec.SECP256R1())
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    file.write_bytes(private + self_signed(key).public_bytes(Encoding.PEM))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    return context
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, web: GuestWeb, tls: ssl.SSLContext | None) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.web, self.tls = web, tls
+
+    @override
+    def get_request(self) -> tuple[Any, Any]:
+        connection, address = super().get_request()
+        if self.tls is not None:
+            connection = self.tls.wrap_socket(
+                connection, server_side=True, do_handshake_on_connect=False
+            )
+        return connection, address
+
+    @override
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), OSError):  # the guest hung up
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body in one piece
+    server: _Server
+
+    def do_GET(self) -> None:
+        scheme = "http" if self.server.tls is None else "https"
+        host = self.headers["Host"]
+        name = host.partition(":")[0]
+        answer = self.server.web.visit(f"{scheme}://{host}{self.path}", name)
+        if not answer.status:
+            raise ConnectionAbortedError
+        body = answer.body.encode()
+        self.send_response(answer.status)
+        for name, value in {"Content-Type": "text/html; charset=utf-8", **answer.headers}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+class Resolver(CachingHostnameResolver):
+    """For ``TWISTED_DNS_RESOLVER``: every name leads to the web, by the scheme of its port."""
+
+    @override
+    def resolveHostName(
+        self,
+        resolutionReceiver: Any,
+        hostName: str,
+        portNumber: int = 0,
+        addressTypes: Sequence[type[IAddress]] | None = None,
+        transportSemantics: str = "TCP",
+    ) -> Any:
+        http, https, closed = map(int, os.environ[PORTS].split())
+        port = https if portNumber == 443 else closed if hostName == HTTPS_ONLY else http
+        resolution = HostResolution(hostName)
+        resolutionReceiver.resolutionBegan(resolution)
+        resolutionReceiver.addressResolved(IPv4Address("TCP", "127.0.0.1", port))
+        resolutionReceiver.resolutionComplete()
+        return resolution
