@@ -20,6 +20,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from lswc.crawl import number
 from lswc.safety.refused import Refused
+from lswc.safety.robots import NOTHING_ALLOWED, reduced
 from lswc.scheduler import LEASE, SINCE, scheduler_of
 from lswc.urls import parse
 
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
 
     from lswc.frontier.contract import Lease
 
-ROBOTS_SIZE = 512_000
-"""Bytes of a robots.txt that are read (RFC 9309 §2.5)."""
-
 REMEMBERED = 10_000_000
 """Bytes of robots.txt, the latest, whose rules are kept: 160 MB of them at most.
 
@@ -46,7 +44,6 @@ CRAWL_DELAY = "lswc_crawl_delay"
 
 _IS_ROBOTS = "dont_obey_robotstxt"
 _OVERLOADED = (429, 503)
-_NOTHING_ALLOWED = b"User-agent: *\nDisallow: /"
 
 
 class RobotsMiddleware:
@@ -85,8 +82,8 @@ class RobotsMiddleware:
         if server not in self._rules:
             response = await self._fetch(request)
             if self._is_retried(request, response):
-                return response.replace(url=request.url, request=request)
-            self._remember(server, _rules(response))
+                return Response(request.url, response.status, response.headers, request=request)
+            self._remember(server, _rules(response, self._agent))
         self._obey(self._rules[server][0], request)
         return None
 
@@ -123,10 +120,10 @@ def _fails(response: Response) -> bool:
     return response.status >= 500 or response.status == 429
 
 
-def _rules(response: Response) -> bytes:
+def _rules(response: Response, agent: str) -> bytes:
     if _fails(response):
-        return _NOTHING_ALLOWED
-    return response.body[:ROBOTS_SIZE] if response.status < 400 else b""
+        return NOTHING_ALLOWED
+    return reduced(response.body, agent) if response.status < 400 else b""
 
 
 class RetryMiddleware(retry.RetryMiddleware):
