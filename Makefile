@@ -8,6 +8,13 @@ $(VENV)/installed: requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r requirements.txt
 	touch $@
 
+# The official test cases of the URL Standard, which no package installs.
+$(VENV)/whatwg.json: $(VENV)/installed
+	$(VENV)/bin/pip download --quiet --disable-pip-version-check --no-deps --no-binary httpx \
+		--dest $(VENV) httpx==0.28.1
+	tar -xzmf $(VENV)/httpx-0.28.1.tar.gz -C $(VENV) --strip-components 3 \
+		httpx-0.28.1/tests/models/whatwg.json
+
 # The demo web is on this machine: nobody is disturbed without a delay.
 crawl: $(VENV)/installed
 	rm -rf crawls/demo
@@ -22,7 +29,7 @@ redis:
 			&& apt-get install -y -qq redis-server >/dev/null 2>&1; } \
 		|| echo "redis-server is missing: install it with the system's package manager" >&2
 
-test: $(VENV)/installed redis
+test: $(VENV)/installed $(VENV)/whatwg.json redis
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy

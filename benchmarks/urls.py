@@ -1,4 +1,4 @@
-"""How fast URLs are brought into canonical form.
+"""How fast URLs are brought into canonical form, beside w3lib's canonicalize_url in the same run.
 
 python -m benchmarks.urls
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from statistics import median
 from time import perf_counter
+
+from w3lib.url import canonicalize_url
 
 from lswc.urls import fingerprint, parse
 
@@ -26,8 +28,9 @@ def main() -> None:
     """Print microseconds a URL for each shape."""
     for name, shape in SHAPES.items():
         urls = [shape.format(n) for n in range(COUNT)]
-        print(f"{name:10} parse {_time(parse, urls):5.2f} µs")
-    print(f"fingerprint      {_time(fingerprint, urls):5.2f} µs")
+        ours, theirs = _time(parse, urls), _time(canonicalize_url, urls)
+        print(f"{name:11} parse {ours:5.2f} µs   canonicalize_url {theirs:5.2f} µs")
+    print(f"fingerprint       {_time(fingerprint, urls):5.2f} µs")
 
 
 def _time(function: object, urls: list[str]) -> float:

@@ -45,7 +45,9 @@ class Crawl:
 
     ``guesses_unknown``: a page of unknown language takes its referrer's. ``web`` is the
     folder of a frozen web, None for the real one. ``archived`` says what goes into WARC files
-    of ``warc_size`` bytes: "relevant", "all" or "none".
+    of ``warc_size`` bytes: "relevant", "all" or "none". ``earlier`` are the folders of crawls
+    that this one visits again, the latest first. ``max_links`` are followed of a page, all that
+    are read if 0.
     """
 
     language: Language
@@ -58,6 +60,8 @@ class Crawl:
     guesses_unknown: bool
     archived: str
     warc_size: float
+    earlier: tuple[Path, ...]
+    max_links: int
 
     @classmethod
     def of(cls, settings: BaseSettings, lang: str, seeds: str = "") -> Crawl:
@@ -89,6 +93,8 @@ class Crawl:
             _guesses(settings.get("LSWC_UNKNOWN"), chosen),
             _archived(settings.get("LSWC_ARCHIVE")),
             number(settings, "LSWC_WARC_SIZE"),
+            _earlier(settings.getlist("LSWC_RECRAWL"), folder),
+            int(number(settings, "LSWC_MAX_LINKS")),
         )
 
     def open_frontier(self, settings: BaseSettings) -> Frontier:
@@ -210,6 +216,18 @@ def _archived(setting: str) -> str:
     if setting not in ARCHIVED:
         raise ConfigError(f"LSWC_ARCHIVE={setting!r} isn't one of: {', '.join(ARCHIVED)}")
     return setting
+
+
+def _earlier(given: list[str], folder: Path) -> tuple[Path, ...]:
+    earlier = tuple(Path(name) for name in given)
+    for crawl in earlier:
+        if not any((crawl / "warc").glob("*.cdxj")):
+            raise ConfigError(f"LSWC_RECRAWL: {crawl} isn't the folder of a crawl that archived")
+        if crawl.resolve() == folder.resolve():
+            raise ConfigError(
+                f"LSWC_RECRAWL: {crawl} is this crawl's own folder: choose a new one, LSWC_CRAWL"
+            )
+    return earlier
 
 
 def _make_writable(folder: Path) -> None:

@@ -32,7 +32,7 @@ class Page:
 
     ``language`` is the one that decides, a guess included; ``relevant`` says that it is the
     target. ``link_distance`` is the distance of the page's links from the latest relevant
-    referrer.
+    referrer. ``simhash`` is that of its text, ``near_duplicate`` says that one like it came before.
     """
 
     lease: Lease
@@ -41,6 +41,8 @@ class Page:
     identified: PageLanguage
     language: PageLanguage
     title: str
+    simhash: int
+    near_duplicate: bool
     links: list[Link] = field(default_factory=list)
     server_status: Status = Status.UNDECIDED
     link_distance: int = 1

@@ -21,8 +21,9 @@ class Record:
     can't be told; ``decided_by`` says by what. ``relevant`` says that the page counts as written
     in the target language, a guess from the referrer included. ``distance`` is the page's own
     from the latest relevant referrer, ``tier`` the one it was fetched in, ``server_status`` that
-    of its server (or directory, if the strategy counts by them) after this page. ``time`` is
-    UTC, ISO 8601.
+    of its server (or directory, if the strategy counts by them) after this page. ``simhash`` is
+    that of its text, in 16 hex digits; ``near_duplicate`` says that one like it came before, among
+    the crawl's latest pages. ``time`` is UTC, ISO 8601.
     """
 
     id: int
@@ -38,6 +39,8 @@ class Record:
     tier: int
     depth: int
     server_status: str
+    simhash: str
+    near_duplicate: bool
     referrer: str | None
     time: str
 
@@ -59,6 +62,8 @@ class Record:
             tier=lease.tier,
             depth=lease.depth,
             server_status=page.server_status.name.lower(),
+            simhash=f"{page.simhash:016x}",
+            near_duplicate=page.near_duplicate,
             referrer=lease.referrer,
             time=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )

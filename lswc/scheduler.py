@@ -16,7 +16,7 @@ from lswc.archive.files import ArchiveError
 from lswc.archive.store import Archive
 from lswc.crawl import crawl_of, number
 from lswc.errors import ConfigError
-from lswc.frontier.contract import Counts, Found, FrontierError, Offer
+from lswc.frontier.contract import REDIRECT, Counts, Found, FrontierError, Offer
 from lswc.strategy import SEED, PageLanguage
 from lswc.urls import fingerprint, parse
 
@@ -91,8 +91,9 @@ class TierScheduler(BaseScheduler):
         # One bound method for all: Scrapy parses a callback's source once an object.
         self._callback, self._errback = running.parse, running.errback
         self.frontier = self._crawl.open_frontier(self._crawler.settings)
-        self.ledger = self._crawl.open_ledger(self._crawler.settings)
         self.archive = Archive(self._crawl, self._crawler.settings, self.frontier.records())
+        # Only now: the archive has cut what wasn't committed.
+        self.ledger = self._crawl.open_ledger(self._crawler.settings)
         self._offer_seeds(self._crawl.seeds)
         self._tending = create_looping_call(self._tend)
         life = number(self._crawler.settings, "LSWC_LEASE_SECONDS")
@@ -184,7 +185,7 @@ class TierScheduler(BaseScheduler):
         else:
             lease.offers = [self._offer(url, lease.code, lease.inherited, lease.depth, times)]
             lease.links = [Found(url.href, None, lease.tier, None)]
-        self.finish(lease.id, "redirect")
+        self.finish(lease.id, REDIRECT)
 
     def next_request(self) -> Request | None:
         if self.failed:

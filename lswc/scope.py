@@ -12,6 +12,10 @@ from lswc.urls import parse
 if TYPE_CHECKING:
     from lswc.urls import Url
 
+# A parsed URL may be shorter, without its session or fragment; one beyond ASCII hardly is. Parsing
+# any length wouldn't do: of a name of 100,000 Chinese characters it takes three seconds.
+_SHRINK = 4
+
 
 @dataclass(frozen=True)
 class Scope:
@@ -28,6 +32,8 @@ class Scope:
 
     def check(self, address: str, depth: int) -> Url | str:
         """Return the parsed URL of an absolute address if in scope, else the reason why not."""
+        if self._is_long(address):
+            return "URL too long"
         url = parse(address)
         if url is None or not url.server:
             # A scheme such as javascript: or mailto: has no server.
@@ -41,6 +47,10 @@ class Scope:
         if self.domains and not self._allows(url.hostname):
             return "domain not allowed"
         return self._refusal(url) or self.shape.trap(url.path, url.query) or url
+
+    def _is_long(self, address: str) -> bool:
+        longest = self.max_length * (_SHRINK if address.isascii() else 1)
+        return 0 < longest < len(address)
 
     def _refusal(self, url: Url) -> str | None:
         if not self.networks.allows_port(url.port):

@@ -34,6 +34,8 @@ LSWC_LEASE_SECONDS = 60
 # lead to), "all", or "none"; a file is closed once it has LSWC_WARC_SIZE bytes.
 LSWC_ARCHIVE = "relevant"
 LSWC_WARC_SIZE = 1_000_000_000
+# Folders of earlier crawls, the latest first: what they stored is only sent if it has changed.
+LSWC_RECRAWL: list[str] = []
 
 SCHEDULER = "lswc.scheduler.TierScheduler"
 SPIDER_MIDDLEWARES = {
@@ -93,6 +95,7 @@ DOWNLOADER_MIDDLEWARES = {
     "lswc.politeness.RetryMiddleware": 550,
     "lswc.safety.refused.RefusalMiddleware": 870,
     "lswc.politeness.DelayMiddleware": 880,
+    "lswc.recrawl.RecrawlMiddleware": 890,
 }
 # Per server, as long as the crawl lasts: one request at a time, a second between two.
 DOWNLOAD_DELAY = 1.0

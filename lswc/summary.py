@@ -50,7 +50,8 @@ class Summary:
     """A crawl's result, resumed runs included.
 
     ``servers`` (or directories) by status; ``links`` kept by tier and dropped by reason;
-    ``urls`` pending by tier and finished by outcome; ``pages_by_tier`` as fetched.
+    ``urls`` pending by tier and finished by outcome; ``pages_by_tier`` as fetched. ``content``
+    counts pages that were near-duplicates, or not modified since an earlier crawl.
     """
 
     language: str
@@ -62,6 +63,7 @@ class Summary:
     coverage: Coverage | None
     languages: Mapping[str, int]
     encodings: Mapping[str, int]
+    content: Mapping[str, int]
     servers: Mapping[str, int]
     links_kept: Mapping[str, int]
     dropped: Mapping[str, int]
@@ -84,6 +86,7 @@ class Summary:
             coverage=coverage(crawl),
             languages=counts.tally.get("language", {}),
             encodings=counts.tally.get("encoding", {}),
+            content=counts.tally.get("content", {}),
             servers=counts.servers,
             links_kept=counts.tally.get("kept", {}),
             dropped=counts.tally.get("dropped", {}),
@@ -129,6 +132,7 @@ def shown(summary: Summary) -> Table:
     groups = {
         "result": result,
         "languages": summary.languages,
+        "pages": summary.content,
         "servers": summary.servers,
         "links kept": summary.links_kept,
         "dropped": summary.dropped,

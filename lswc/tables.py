@@ -24,20 +24,22 @@ def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) ->
 
 
 LONGEST = 8
-"""Rows of a group that a terminal table shows; files have them all."""
+"""Rows of a group that a summary shows; files have them all."""
 
 
-def counted(title: str, groups: Mapping[str, Mapping[str, object]]) -> Table:
-    """Return a table of named counts in named groups, the first LONGEST of each."""
+def counted(
+    title: str, groups: Mapping[str, Mapping[str, object]], longest: int | None = LONGEST
+) -> Table:
+    """Return a table of named counts in named groups: the first of each, or all if None."""
     grid = Table(title=escape(title), box=box.SIMPLE, show_header=False)
     grid.add_column()
     grid.add_column()
     grid.add_column(justify="right")
     for group, counts in groups.items():
-        for row, (name, count) in enumerate(islice(counts.items(), LONGEST)):
+        for row, (name, count) in enumerate(islice(counts.items(), longest)):
             grid.add_row("" if row else group, escape(name), _cell(count))
-        if len(counts) > LONGEST:
-            grid.add_row("", f"and {len(counts) - LONGEST} more", "")
+        if longest is not None and len(counts) > longest:
+            grid.add_row("", f"and {len(counts) - longest} more", "")
         if counts:
             grid.add_section()
     return grid

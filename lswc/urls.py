@@ -57,7 +57,9 @@ _SESSION = re.compile(
     r";(?:jsessionid|phpsessid|sid)=[^/;]*|/\([sfa]\([a-z0-9]{24}\)\)(?=/)", re.IGNORECASE
 )
 # An escape that follows half of another would complete it when decoded.
-_ESCAPE = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])%([0-9A-Fa-f]{2})")
+_ESCAPE = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])%([0-9A-Fa-f]{2})|[][\\^`{|}]")
+_NOT_NORMAL = re.compile(r"[][\\^`{|}%]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _UNRESERVED = frozenset(ascii_letters + digits + "-._~")  # RFC 3986 §2.3
 
 
@@ -65,9 +67,9 @@ class Url(NamedTuple):
     """A URL taken apart.
 
     ``href`` is its canonical form: the WHATWG serialisation without fragment, credentials, an
-    empty query, the root's dot, session ids and tracking parameters, its escapes as RFC 3986
-    §6.2.2 wants them. ``server`` is the host, plus the port if it isn't the scheme's default (so
-    http and https are one server); ``path`` begins with a slash; ``query`` has no mark.
+    empty query, the root's dot, session ids and tracking parameters, its escapes as RFC 3986 §2
+    and §6.2.2 want them. ``server`` is the host, plus the port if it isn't the scheme's default
+    (so http and https are one server); ``path`` begins with a slash; ``query`` has no mark.
     """
 
     href: str
@@ -85,11 +87,16 @@ class Url(NamedTuple):
 
 
 def parse(url: str) -> Url | None:
-    """Take an absolute URL apart by the WHATWG URL Standard; None if it isn't a valid one."""
+    """Take an absolute URL apart by the WHATWG URL Standard.
+
+    None if it isn't a valid one, and for a host that ends in an empty label: no such name exists.
+    """
     try:
         parsed = can_ada.parse(url)
-    except (ValueError, TypeError):  # TypeError: lone surrogates, which UTF-8 can't carry
+    except ValueError:
         return None
+    except TypeError:  # surrogates, which no page has and UTF-8 can't carry
+        return parse(_SURROGATE.sub("\ufffd", url))
     scheme, hostname = parsed.protocol[:-1], parsed.hostname
     if scheme not in ("http", "https"):
         parsed.hash = ""
@@ -108,10 +115,12 @@ def parse(url: str) -> Url | None:
 
 
 def _normal(text: str) -> str:
-    return _ESCAPE.sub(_escape, text) if "%" in text else text
+    return _ESCAPE.sub(_escape, text) if _NOT_NORMAL.search(text) else text
 
 
 def _escape(escape: re.Match[str]) -> str:
+    if escape[1] is None:  # the standard lets it be, RFC 3986 and Scrapy don't
+        return f"%{ord(escape[0]):02X}"
     char = chr(int(escape[1], 16))
     return char if char in _UNRESERVED else escape[0].upper()
 

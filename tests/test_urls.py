@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scrapy import Request
 
 from lswc.urls import directory, fingerprint, parse, site, tld
 
@@ -63,12 +64,18 @@ def test_parse(url: str, href: str, server: str) -> None:
         ("http://example.com/ก", "http://example.com/%E0%B8%81"),
         ("http://example.com/a?b c'd", "http://example.com/a?b%20c%27d"),
         ("http://example.com/a?b#c", "http://example.com/a?b"),
+        ("http://example.com/\ud800", "http://example.com/%EF%BF%BD"),
         # RFC 3986 §6.2.2, which the standard leaves as it is.
         ("http://example.com/%7Euser/%e0%b8%81", "http://example.com/~user/%E0%B8%81"),
         ("http://example.com/?q=%c3%a9%2D", "http://example.com/?q=%C3%A9-"),
         ("http://example.com/%2", "http://example.com/%2"),
         ("http://example.com/%%34%31", "http://example.com/%%341"),
         ("http://example.com/a?", "http://example.com/a"),
+        (
+            "http://example.com/[a]{b}?c[]=|^`\\",
+            "http://example.com/%5Ba%5D%7Bb%7D?c%5B%5D=%7C%5E%60%5C",
+        ),
+        ("http://example.com/?%[%4]", "http://example.com/?%%5B%4%5D"),
         # What says who follows a link.
         ("http://a.example/?utm_source=x&id=1&UTM_medium=y", "http://a.example/?id=1"),
         ("http://a.example/?fbclid=x", "http://a.example/"),
@@ -108,7 +115,7 @@ def test_twins_have_one_fingerprint() -> None:
     assert fingerprint("http://a.example/x") != fingerprint("http://a.example/y")
 
 
-@pytest.mark.parametrize("url", ["", "no/scheme", "http://", "http://a b/", "http://a/\ud800"])
+@pytest.mark.parametrize("url", ["", "no/scheme", "http://", "http://a b/"])
 def test_not_a_url(url: str) -> None:
     assert parse(url) is None
 
@@ -117,6 +124,12 @@ def test_not_a_url(url: str) -> None:
 def test_parsing_again_changes_nothing(text: str) -> None:
     parsed = parse(f"http://example.com/{text}")
     assert parsed is None or parse(parsed.href) == parsed
+
+
+@given(st.text())
+def test_a_canonical_url_is_what_scrapy_asks_for(text: str) -> None:
+    for url in (parse(f"http://example.com/{text}"), parse(f"http://example.com/?{text}")):
+        assert url is None or Request(url.href).url == url.href
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -25,14 +25,23 @@ class Exchange:
     body: list[bytes] = field(default_factory=list)
 
 
+class Original(NamedTuple):
+    """Where a payload is stored: its URL, date (WARC's form) and digest (base 32 of SHA-1)."""
+
+    url: str
+    date: str
+    digest: str
+
+
 @dataclass(slots=True)
 class Attempt:
     """A request that was sent, or that failed on its way.
 
-    ``time`` (UTC) is when it began; ``status`` 0 without a response; ``size`` that of the body
-    in bytes, still compressed; ``mime`` the media type that the server said, without
-    parameters; ``error`` the name of what failed. ``exchange`` is None if nothing is archived
-    or nothing came.
+    ``time`` (UTC) is when it began; ``status`` 0 without a response, or without a status in it;
+    ``size`` that of the body in bytes, still compressed; ``mime`` the media type that the server
+    said, without parameters; ``error`` the name of what failed. ``exchange`` is None if nothing
+    is archived or nothing came; ``truncated`` says why its body isn't whole, as WARC-Truncated
+    does. ``unchanged`` is what an earlier crawl stored, if the server says that it still holds.
     """
 
     url: str
@@ -43,3 +52,5 @@ class Attempt:
     ip: str = ""
     error: str | None = None
     exchange: Exchange | None = None
+    truncated: str = ""
+    unchanged: Original | None = None

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from twisted.web.iweb import IResponse
 
 _EXCHANGE = "lswc_exchange"
+# Scrapy's flags as ISO 28500:2017 §5.13 calls them.
+_TRUNCATED = {"dataloss": "disconnect", "download_stopped": "unspecified"}
 
 
 class AttemptHandler(HTTP11DownloadHandler):
@@ -60,10 +62,13 @@ class AttemptHandler(HTTP11DownloadHandler):
             attempt.error = type(error).__name__
             self._note(request, attempt)
             raise
+        if not 0 <= response.status < 1000:  # no status (RFC 9110 §15), and of any size
+            response.status = 0
         attempt.status = response.status
         attempt.mime = _media_type(response)
         attempt.size = len(response.body)
         attempt.ip = str(response.ip_address or "")
+        attempt.truncated = next((_TRUNCATED[f] for f in response.flags if f in _TRUNCATED), "")
         attempt.exchange = request.meta.pop(_EXCHANGE, None)
         self._note(request, attempt)
         return response

@@ -12,9 +12,11 @@ from fastwarc import ArchiveIterator, WarcRecordType
 from myanmar.converter import convert
 
 from lswc.archive.duplicates import Duplicates
+from lswc.archive.earlier import Earlier
 from lswc.archive.files import ArchiveError
-from lswc.archive.store import language_of
+from lswc.archive.store import earlier_of, language_of
 from lswc.archive.text import paragraphs, read
+from lswc.archive.warc import NOT_MODIFIED
 from lswc.langid.auto import detect, shares
 from lswc.langid.encoding import decode
 from lswc.langid.fonts import Fonts, myanmar
@@ -53,7 +55,7 @@ _CONVERTERS = {"zawgyi-one": "zawgyi", "win-researcher": "wininnwa"}
 
 
 class Stored(NamedTuple):
-    """A page in the archive: ``body`` None if it is a revisit of what ``refers_to`` has."""
+    """A page in the archive: ``body`` None if it is a copy of what ``refers_to`` has."""
 
     url: str
     date: str
@@ -72,21 +74,26 @@ class Paragraph(NamedTuple):
 
 
 def stored(folder: Path) -> Iterator[Stored]:
-    """Yield the HTML pages in a crawl's WARC files. Raises ArchiveError if it has none."""
+    """Yield the HTML pages in a crawl's WARC files, those that hadn't changed from earlier ones.
+
+    Raises ArchiveError if it has none.
+    """
     files = sorted((folder / "warc").glob("*.warc.gz"))
     if not files:
         raise ArchiveError(
             f"{folder} has no WARC files: crawl with LSWC_ARCHIVE=relevant or all first"
         )
+    earlier = Earlier(earlier_of(folder))
     for path in files:
         with path.open("rb") as file:
-            yield from _pages(ArchiveIterator(file, _KINDS, parse_http=True, auto_decode="all"))
+            records = ArchiveIterator(file, _KINDS, parse_http=True, auto_decode="all")
+            yield from _pages(records, earlier)
 
 
 _KINDS = WarcRecordType.response | WarcRecordType.revisit | WarcRecordType.metadata
 
 
-def _pages(records: Iterator[WarcRecord]) -> Iterator[Stored]:
+def _pages(records: Iterator[WarcRecord], earlier: Earlier) -> Iterator[Stored]:
     """Join each page with the metadata that follows it."""
     page = None
     for record in records:
@@ -96,20 +103,18 @@ def _pages(records: Iterator[WarcRecord]) -> Iterator[Stored]:
                 yield page._replace(encoding=fields.get("encoding", ""))
             page = None
         else:
-            page = _page(record)
+            page = _page(record, earlier)
 
 
-def _page(record: WarcRecord) -> Stored:
+def _page(record: WarcRecord, earlier: Earlier) -> Stored:
     headers = record.headers
-    is_revisit = record.record_type == WarcRecordType.revisit
-    return Stored(
-        headers.get("WARC-Target-URI") or "",
-        headers.get("WARC-Date") or "",
-        None if is_revisit else record.reader.read(_LONGEST),
-        record.http_headers.get("Content-Type"),
-        headers.get("WARC-Refers-To-Target-URI"),
-        "",
-    )
+    url, refers_to = headers.get("WARC-Target-URI") or "", headers.get("WARC-Refers-To-Target-URI")
+    body, content_type = None, record.http_headers.get("Content-Type")
+    if record.record_type == WarcRecordType.response:
+        body = record.reader.read(_LONGEST)
+    elif headers.get("WARC-Profile") == NOT_MODIFIED and (held := earlier.find(url, "all")):
+        body, content_type = held.body[:_LONGEST], held.content_type
+    return Stored(url, headers.get("WARC-Date") or "", body, content_type, refers_to, "")
 
 
 def _fields(block: bytes) -> dict[str, str]:

@@ -1,34 +1,11 @@
-"""Near duplicates by simhash (Charikar 2002; Manku, Jain & Das Sarma 2007)."""
+"""Texts of a corpus that were there before, exactly or nearly."""
 
 from __future__ import annotations
 
 from array import array
 from hashlib import blake2b
-from zlib import crc32
 
-import numpy as np
-
-DISTANCE = 3
-"""Bits of 64 by which two texts may differ and still be near duplicates (Manku et al. §3)."""
-
-_SHINGLE = 5  # characters: no language needs its words told apart for that
-_MIX = np.uint64(0x9E3779B97F4A7C15)
-
-
-def simhash(text: str) -> int:
-    """Return the 64-bit simhash of a text's overlapping runs of five characters."""
-    points = np.frombuffer("".join(text.split()).encode("utf-32-le", "replace"), np.uint32)
-    points = points.astype(np.uint64)
-    if len(points) < _SHINGLE:
-        return crc32(points.tobytes())
-    size = len(points) - _SHINGLE + 1
-    hashes = np.zeros(size, np.uint64)
-    for offset in range(_SHINGLE):
-        hashes = (hashes ^ points[offset : offset + size]) * _MIX
-        hashes ^= hashes >> np.uint64(29)
-    hashes = np.unique(hashes)  # each run once: what repeats says no more
-    ones = np.unpackbits(hashes.view(np.uint8).reshape(-1, 8), axis=1).sum(axis=0, dtype=np.int64)
-    return int.from_bytes(np.packbits(ones * 2 > len(hashes)).tobytes())
+from lswc.similarity import DISTANCE, simhash
 
 
 class Duplicates:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import scrapy
@@ -22,7 +23,6 @@ from lswc.urls import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from scrapy.settings import BaseSettings
 
@@ -168,11 +168,19 @@ _OF_RECORD = (
 
 def language_of(crawl: Path) -> Language:
     """Return the language of the crawl in a folder. Raises ArchiveError if it holds none."""
+    return language(str(_setting(crawl, "language")))
+
+
+def earlier_of(crawl: Path) -> tuple[Path, ...]:
+    """Return the folders of the crawls that a crawl visited again. Raises ArchiveError."""
+    return tuple(Path(name) for name in _setting(crawl, "LSWC_RECRAWL"))
+
+
+def _setting(crawl: Path, name: str) -> Any:
     try:
-        code = json.loads((crawl / SETTINGS).read_text("utf-8"))["language"]
+        return json.loads((crawl / SETTINGS).read_text("utf-8"))[name]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ArchiveError(f"{crawl} is not a crawl folder: it has no {SETTINGS}") from error
-    return language(str(code))
 
 
 _DESCRIBED = ("DOWNLOAD_DELAY", "CONCURRENT_REQUESTS", "DEPTH_LIMIT", "URLLENGTH_LIMIT")
@@ -243,4 +251,5 @@ def described(crawl: Crawl, settings: BaseSettings) -> dict[str, object]:
         "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
         "http-header-user-agent": settings.get("USER_AGENT"),
         **{name: settings.get(name) for name in [*names, *_DESCRIBED] if name not in _PRIVATE},
+        "LSWC_RECRAWL": [str(path) for path in crawl.earlier],
     }

@@ -14,6 +14,7 @@ import surt
 from fastwarc import WarcRecord, WarcRecordType
 from isal import igzip
 
+from lswc.archive.attempt import Original
 from lswc.archive.files import Appended, ArchiveError, cut
 
 if TYPE_CHECKING:
@@ -23,16 +24,15 @@ if TYPE_CHECKING:
 
     from lswc.archive.attempt import Attempt, Exchange
 
-REVISIT = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+_PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
+IDENTICAL = f"{_PROFILES}identical-payload-digest"
+NOT_MODIFIED = f"{_PROFILES}server-not-modified"
+"""Profiles of revisit records (ISO 28500:2017 §6.7)."""
+
 REMEMBERED = 65_536
 """Payloads that are remembered, to store the next identical one as a revisit record."""
 
 _LEVEL = 2  # of ISA-L's four: as small as zlib's 3, at a quarter of the time
-
-
-class _Original(NamedTuple):
-    url: str
-    date: str
 
 
 class WarcWriter:
@@ -57,7 +57,7 @@ class WarcWriter:
         self._warc: Appended | None = None
         self._cdxj: Appended | None = None
         self._info_id = ""
-        self._seen: OrderedDict[bytes, _Original] = OrderedDict()
+        self._seen: OrderedDict[str, Original] = OrderedDict()
         self._number = self._recover(folder, committed)
 
     def _recover(self, folder: Path, committed: Mapping[str, int]) -> int:
@@ -83,12 +83,12 @@ class WarcWriter:
     def _remember(self, path: Path) -> None:
         for url, fields in entries(path):
             if fields["mime"] != "warc/revisit":
-                digest = fields["digest"].encode()
-                self._keep(digest, _Original(url, _iso(fields["timestamp"])))
+                date = _iso(fields["timestamp"])
+                self._keep(Original(url, date, fields["digest"]))
 
-    def _keep(self, digest: bytes, original: _Original) -> None:
-        self._seen[digest] = original
-        self._seen.move_to_end(digest)
+    def _keep(self, kept: Original) -> None:
+        self._seen[kept.digest] = kept
+        self._seen.move_to_end(kept.digest)
         if len(self._seen) > REMEMBERED:
             self._seen.popitem(last=False)
 
@@ -148,25 +148,28 @@ class WarcWriter:
         self, attempt: Attempt, exchange: Exchange, shared: dict[str, str], record: str
     ) -> tuple[bytes, dict[str, str]]:
         date, payload = _date(attempt.time), b"".join(exchange.body)
-        digest = b32encode(sha1(payload, usedforsecurity=False).digest())
-        headers = shared | {"WARC-Payload-Digest": f"sha1:{digest.decode()}"}
+        digest = b32encode(sha1(payload, usedforsecurity=False).digest()).decode()
+        seen = self._seen.get(digest)
+        if payload:
+            self._keep(seen or Original(attempt.url, date, digest))
+        earlier = attempt.unchanged or seen
+        if earlier is not None:
+            digest = earlier.digest
+        headers = shared | {"WARC-Payload-Digest": f"sha1:{digest}"}
         if attempt.ip:
             headers["WARC-IP-Address"] = attempt.ip
-        fields = {"mime": attempt.mime or "unk", "digest": digest.decode()}
-        original = self._seen.get(digest)
-        if original is None:
-            if payload:
-                self._keep(digest, _Original(attempt.url, date))
-            block, kind = bytes(exchange.head) + payload, _RESPONSE
+        if earlier is None:
+            if attempt.truncated:
+                headers["WARC-Truncated"] = attempt.truncated
+            block, kind, mime = bytes(exchange.head) + payload, _RESPONSE, attempt.mime or "unk"
         else:
-            self._seen.move_to_end(digest)
             headers |= {
-                "WARC-Profile": REVISIT,
-                "WARC-Refers-To-Target-URI": original.url,
-                "WARC-Refers-To-Date": original.date,
+                "WARC-Profile": NOT_MODIFIED if attempt.unchanged else IDENTICAL,
+                "WARC-Refers-To-Target-URI": earlier.url,
+                "WARC-Refers-To-Date": earlier.date,
             }
-            block, kind = bytes(exchange.head), _REVISIT
-            fields["mime"] = "warc/revisit"
+            block, kind, mime = bytes(exchange.head), _REVISIT, "warc/revisit"
+        fields = {"mime": mime, "digest": digest}
         return _member(kind, date, headers, block, record), fields
 
     def close(self) -> None:
@@ -185,6 +188,8 @@ def entries(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the URL and the fields of each line of a CDXJ file, its ``timestamp`` among them."""
     with path.open("rb") as lines:
         for line in lines:
+            if not line.endswith(b"\n"):
+                return  # torn by a kill
             _, timestamp, fields = line.split(b" ", 2)
             found = json.loads(fields)
             yield found["url"], found | {"timestamp": timestamp.decode()}

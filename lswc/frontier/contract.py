@@ -39,6 +39,14 @@ if TYPE_CHECKING:
     from lswc.strategy import PageLanguage, Status
 
 
+REDIRECT = "redirect"
+"""Outcome of a URL that led to another.
+
+If that leads back to its https twin, as in http://a, http://www.a, https://a, the twin is taken:
+the one case in which a URL is fetched by both schemes.
+"""
+
+
 class FrontierError(ValueError):
     """A frontier can't be opened or written; the message says what to do."""
 
@@ -58,6 +66,11 @@ class Offer(NamedTuple):
     inherited: PageLanguage
     depth: int
     redirects: int = 0
+
+
+def is_twin_of_redirect(offer: Offer) -> bool:
+    """Tell whether an offer is taken though its http twin is finished, having redirected."""
+    return offer.redirects > 0 and offer.url.startswith("https:")
 
 
 class Found(NamedTuple):

@@ -5,7 +5,8 @@
 --          delay in ms; then the verb's own
 --
 -- about          hash   what the crawl is, and "next", the number of URLs so far
--- seen:<n>       hash   fingerprint -> the URL's number; "" once the URL is finished
+-- seen:<n>       hash   fingerprint -> the URL's number; once the URL is finished "", or "http" if
+--                       that only redirected
 -- urls:<n>       list   64 URLs by number: a record while pending or leased; afterwards the URL if
 --                       it is some link's referrer, else "" (as for a discarded URL)
 -- queue:<server> zset   number of a pending URL -> rank; best first
@@ -32,7 +33,7 @@ local verb, clock, tolerated, classes = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARG
 local by_directory, delay = ARGV[5] == '1', tonumber(ARGV[6])
 local FIRST = 7 -- of the verb's own arguments
 local STEP, CHUNK = 2 ^ 40, 64
-local TIERS, DISTANCE, DEPTH, UNIT = 6, 10, 13, 17 -- offsets in a record
+local TIERS, DISTANCE, DEPTH, REDIRECTS, UNIT = 6, 10, 13, 16, 17 -- offsets in a record
 local DISCARD = -1
 local ABOUT, FREE, BUSY = KEYS[1], prefix .. 'free', prefix .. 'busy'
 local LEASES, SERVERS = prefix .. 'leases', prefix .. 'servers'
@@ -195,6 +196,7 @@ local function rediscover(server, number, known, record, state)
   local tier, known_tier = tier_of(record, state), tier_of(known, state)
   local nearer = record:byte(DISTANCE) < known:byte(DISTANCE)
   if tier < known_tier or tier == known_tier and nearer then
+    record = record:sub(1, UNIT - 1) .. known:sub(UNIT) -- the URL stays, its twin may have come
     if depth_of(known) < depth_of(record) then record = with_depth_of(record, known) end
     write(number, record)
     if call('ZSCORE', queue(server), number) then -- else it is leased
@@ -214,6 +216,11 @@ local function add(server, unit, record, tier)
   return number
 end
 
+-- lswc.frontier.contract.is_twin_of_redirect, and a test holds that they are equal.
+local function is_twin_of_redirect(record)
+  return record:byte(REDIRECTS) > 0 and url_of(record):sub(1, 6) == 'https:'
+end
+
 -- Store the offers from ARGV[first] on: server, fingerprint, record without referrer, each.
 -- Return whether any of them keeps the referrer.
 local function store(first, referrer)
@@ -230,6 +237,7 @@ local function store(first, referrer)
     else
       local bucket, field = seen(ARGV[i + 1])
       local number = call('HGET', bucket, field)
+      if number == 'http' then number = not is_twin_of_redirect(record) and '' end
       if number ~= '' then -- else it is finished
         local known = number and read(number) or ''
         if known == '' then -- never seen, or discarded since
@@ -332,10 +340,11 @@ function verbs.renew()
 end
 
 -- token, server, number, fingerprint, "1" if relevant, "0" if not, "" if it is no page, worker,
--- lengths of its files or "", number of tallies; tallies: field, count; offers
+-- lengths of its files or "", what `seen` keeps of it, number of tallies; tallies: field, count;
+-- offers
 function verbs.finish()
   local token, server, ended, fingerprint = unpack(ARGV, FIRST, FIRST + 3)
-  local relevant, worker, length, tallies = unpack(ARGV, FIRST + 4, FIRST + 7)
+  local relevant, worker, length, kept, tallies = unpack(ARGV, FIRST + 4, FIRST + 8)
   local held, number, since = lease_of(server)
   if held ~= token or number ~= tonumber(ended) then
     -- After a lost connection the client asks again, though the first time may have done it.
@@ -344,14 +353,14 @@ function verbs.finish()
   call('HSET', LATEST, worker, ended)
   call('HDEL', LEASES, server)
   local bucket, field = seen(fingerprint)
-  call('HSET', bucket, field, '')
+  call('HSET', bucket, field, kept)
   local record = read(number)
   local unit = unit_of(record, server)
   if relevant ~= '' then count_page(server, unit, tonumber(relevant)) end
-  local offers = FIRST + 8 + 2 * tallies
+  local offers = FIRST + 9 + 2 * tallies
   write(number, store(offers, number) and url_of(record) or '')
   rest(server, delay > 0 and math.max(since, now()) + delay)
-  for i = FIRST + 8, offers - 1, 2 do count(TALLY, ARGV[i], ARGV[i + 1]) end
+  for i = FIRST + 9, offers - 1, 2 do count(TALLY, ARGV[i], ARGV[i + 1]) end
   if length ~= '' then call('HSET', RECORDS, worker, length) end
   flush()
   return 1

@@ -16,7 +16,7 @@ import redis
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
-from lswc.frontier.contract import Counts, FrontierError, Lease, Offer
+from lswc.frontier.contract import REDIRECT, Counts, FrontierError, Lease, Offer
 from lswc.frontier.lock import lock
 from lswc.strategy import (
     PageLanguage,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-FORMAT = 2
+FORMAT = 3
 TIME_TO_LIVE = 60.0
 """Seconds until a dead worker's lease is given to another; a living one renews it."""
 FEED_BATCH = 1000
@@ -285,6 +285,7 @@ class RedisFrontier:
                 "" if lease.relevant is None else int(lease.relevant),
                 self._worker,
                 "" if records is None else json.dumps(records),
+                "http" if outcome == REDIRECT and lease.url.startswith("http:") else "",
                 len(tally),
                 *(text for (kind, name), n in tally.items() for text in (f"{kind}\n{name}", n)),
                 *self._packed(lease.offers),
@@ -294,17 +295,8 @@ class RedisFrontier:
         )
 
     def counts(self) -> Counts:
-        with self._errors(), self._client.pipeline() as pipeline:
-            for key in ("pending", "statuses", "tally"):
-                pipeline.hgetall(self._prefix + key)
-            pipeline.hlen(self._prefix + "leases")
-            pending, statuses, tally, leased = pipeline.execute()
-        return Counts(
-            {tier: count for tier, count in sorted(_integers(pending)) if count},
-            leased,
-            {Status(s).name.lower(): count for s, count in _integers(statuses) if count},
-            _by_kind(tally),
-        )
+        with self._errors():
+            return count(self._client, self._prefix)
 
     def close(self) -> None:
         servers = [lease.server for lease in self.leases.values()]
@@ -347,6 +339,21 @@ def _lease(server: bytes, number: int, tier: int, packed: bytes, referrer: bytes
     )  # fmt: skip
 
 
+def count(client: redis.Redis, prefix: str) -> Counts:
+    """Count what a crawl holds whose keys begin with ``prefix``. Raises redis.RedisError."""
+    with client.pipeline() as pipeline:
+        for key in ("pending", "statuses", "tally"):
+            pipeline.hgetall(prefix + key)
+        pipeline.hlen(prefix + "leases")
+        pending, statuses, tally, leased = pipeline.execute()
+    return Counts(
+        {tier: number for tier, number in sorted(_integers(pending)) if number},
+        leased,
+        {Status(s).name.lower(): number for s, number in _integers(statuses) if number},
+        _by_kind(tally),
+    )
+
+
 def _integers(found: Mapping[bytes, bytes]) -> Iterable[tuple[int, int]]:
     return ((int(key), int(value)) for key, value in found.items())
 
@@ -354,9 +361,9 @@ def _integers(found: Mapping[bytes, bytes]) -> Iterable[tuple[int, int]]:
 def _by_kind(found: Mapping[bytes, bytes]) -> dict[str, dict[str, int]]:
     rows = sorted((-int(value), key.decode()) for key, value in found.items())
     tally: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    for count, key in rows:
+    for number, key in rows:
         kind, _, name = key.partition("\n")
-        tally[kind][name] = -count
+        tally[kind][name] = -number
     return dict(tally)
 
 

@@ -11,7 +11,14 @@ from json import dumps, loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lswc.frontier.contract import Counts, FrontierError, Lease, Offer
+from lswc.frontier.contract import (
+    REDIRECT,
+    Counts,
+    FrontierError,
+    Lease,
+    Offer,
+    is_twin_of_redirect,
+)
 from lswc.frontier.lock import lock
 from lswc.frontier.report import count
 from lswc.strategy import (
@@ -28,14 +35,16 @@ from lswc.urls import fingerprint
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-FORMAT = 2
+FORMAT = 3
 MEMORY = ":memory:"
 SERVER_IRRELEVANT = "server became irrelevant"
 
+_MOVED = "http"  # instead of the outcome, if http only redirected
 _Known = tuple[int, int, int, int, str | None]  # seq, tier, code, depth, outcome
 
 # A server's (tier, seq) is its best pending URL; both are NULL if it has none. The partial
-# index on free servers is what makes a lease cost the same however many there are.
+# index on free servers is what makes a lease cost the same however many there are. A redirect whose
+# https twin took its place has no fingerprint.
 _SCHEMA = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE tally (kind TEXT, name TEXT, count INTEGER, PRIMARY KEY (kind, name)) WITHOUT ROWID;
@@ -48,7 +57,7 @@ CREATE TABLE directory (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
     downloaded INTEGER NOT NULL DEFAULT 0, relevant INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE url (
-    seq INTEGER PRIMARY KEY, fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL,
+    seq INTEGER PRIMARY KEY, fingerprint INTEGER UNIQUE, url TEXT NOT NULL,
     server INTEGER NOT NULL, unit INTEGER NOT NULL, tier INTEGER NOT NULL, code INTEGER NOT NULL,
     inherited INTEGER NOT NULL, depth INTEGER NOT NULL, redirects INTEGER NOT NULL,
     referrer INTEGER, outcome TEXT);
@@ -286,6 +295,9 @@ class SqliteFrontier:
                 continue
             server = servers[offer.server]
             known = seen.get(key)
+            if known and known[4] == _MOVED and is_twin_of_redirect(offer):
+                self._db.execute("UPDATE url SET fingerprint = NULL WHERE seq = ?", (known[0],))
+                known = None
             if known is None:
                 seq = self._next
                 self._next += 1
@@ -312,9 +324,10 @@ class SqliteFrontier:
 
     def _seen(self, keys: list[int]) -> dict[int, _Known]:
         rows = self._db.execute(
-            "SELECT fingerprint, seq, tier, code, depth, outcome FROM url"
-            " WHERE fingerprint IN (SELECT value FROM json_each(?))",
-            (dumps(keys),),
+            "SELECT fingerprint, seq, tier, code, depth,"
+            " CASE WHEN outcome = ? AND url LIKE 'http:%' THEN ? ELSE outcome END"
+            " FROM url WHERE fingerprint IN (SELECT value FROM json_each(?))",
+            (REDIRECT, _MOVED, dumps(keys)),
         )
         return {row[0]: row[1:] for row in rows}
 

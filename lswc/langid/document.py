@@ -32,6 +32,7 @@ class Document:
 
     def __init__(self, body: bytes, content_type: str | None, url: str) -> None:
         self.body = body[:EXAMINED]
+        self.is_cut = len(body) > EXAMINED
         self.content_type = content_type
         self.url = url
 

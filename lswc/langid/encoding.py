@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import codecs
+import encodings
 import re
+from encodings.aliases import aliases
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, NamedTuple
 
 import chardet
 import numpy as np
 from w3lib.encoding import (
+    DEFAULT_ENCODING_TRANSLATION,
     html_body_declared_encoding,
     http_content_type_encoding,
     read_bom,
@@ -23,6 +27,14 @@ _HZ = re.compile(rb"~\{.*?(?:~\}|\Z)|~~|~", re.DOTALL)
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
 _UTF_16_32 = frozenset({"utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"})
 _UNHEEDED = _UTF_16_32 | {"cp1252", "iso8859-1", "ascii"}
+_LABEL = re.compile(r"((?:charset|encoding)\s*=\s*[\"']?\s*)([\w-]+)", re.IGNORECASE)
+# Codecs for names and programs, not for pages; decoding punycode takes the square of its length.
+_FOREIGN = {"idna", "punycode", "raw_unicode_escape", "undefined", "unicode_escape"}
+_LABELS = {
+    *(module.name for module in iter_modules(encodings.__path__)),
+    *aliases,
+    *DEFAULT_ENCODING_TRANSLATION,
+} - _FOREIGN
 _STRAY = 4  # zero bytes that a page in another charset may hold
 _ALL = 0.9  # of all places, in UTF-32
 _FEW = 50  # letters; fewer needn't hold what is expected
@@ -101,9 +113,19 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
 
 def declarations(body: bytes, content_type: str | None) -> list[tuple[str, str]]:
     """Return the Python codecs that a page declares, and where: header, meta."""
-    header = content_type and content_type.isascii() and http_content_type_encoding(content_type)
-    meta = html_body_declared_encoding(body[:4_096])
+    given = content_type if content_type and content_type.isascii() else ""
+    header = http_content_type_encoding(_known_labels(given))
+    meta = html_body_declared_encoding(_known_labels(body[:4_096].decode("latin-1")))
     return [(codec, how) for codec, how in ((header, "header"), (meta, "meta")) if codec]
+
+
+def is_known(label: str) -> bool:
+    """Tell whether a label may be looked up: Python keeps each that it doesn't know for good."""
+    return encodings.normalize_encoding(label).lower() in _LABELS
+
+
+def _known_labels(text: str) -> str:
+    return _LABEL.sub(lambda match: match[0] if is_known(match[2]) else match[1], text)
 
 
 def canonical(label: str) -> str:

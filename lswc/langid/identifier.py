@@ -38,6 +38,7 @@ class Reading:
 
     ``robots`` are the tokens of META robots in lower case, ``text_length`` the characters
     of visible text, ``text`` the text itself: that outside links, then that of links.
+    ``unread_links`` were too many; ``is_cut`` says that a part of the page wasn't looked at.
     """
 
     identification: Identification
@@ -46,6 +47,8 @@ class Reading:
     robots: frozenset[str]
     text_length: int
     text: str
+    unread_links: int
+    is_cut: bool
 
 
 class Identifier:
@@ -92,6 +95,8 @@ class Identifier:
             page.robots,
             length,
             f"{page.content}\n{page.anchors}",
+            page.unread,
+            document.is_cut or page.is_cut,
         )
 
     def _identify(self, document: Document) -> tuple[Finding, str]:

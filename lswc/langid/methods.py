@@ -17,7 +17,7 @@ from pythainlp.corpus import thai_words
 from pythainlp.util import count_thai
 
 from lswc.langid.auto import NOTHING, Finding, cld2
-from lswc.langid.encoding import canonical, decode
+from lswc.langid.encoding import canonical, decode, is_known
 from lswc.langid.ngrams import RANKED, Table, byte_trigrams, ranked, tables
 from lswc.languages import known, language
 
@@ -223,6 +223,8 @@ def _last_meta_charset(body: bytes) -> str | None:
     if not names:
         return None
     label = names[-1].decode("ascii", "replace").lower()
+    if not is_known(label):
+        return None
     try:
         codec = codecs.lookup(label).name
     except LookupError:

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from itertools import accumulate
 from typing import NamedTuple
-from urllib.parse import quote
 
-import ada_url
 import numpy as np
 import numpy.typing as npt
 from selectolax.lexbor import LexborHTMLParser, LexborNode
-from w3lib.encoding import resolve_encoding
+
+from lswc.langid.base import Base
 
 MAX_LINKS = 3_000
-"""Elements of a page looked at for links; a page with more is a trap or a dump."""
+"""Links of a page that are read; a page with more is a trap or a dump."""
+
+MAX_TITLE = 1_000
+"""Characters of a title that are kept."""
 
 _BOILERPLATE = ["script", "style", "select", "a", "nav", "footer"]
 _SELECTOR = "a[href],area[href],frame[src],iframe[src],link[href],meta,base[href],title"
 _FOLLOWED_RELS = frozenset({"next", "prev", "alternate", "canonical", "index", "contents", "start"})
-_PLAIN = re.compile(
-    r"(/|\./|(?:\.\./)*)((?:[\w~-](?!\S*/\.)[\w%~/?=&;,+.-]*)?(?:#[\w%~!$&()*+,./:;=?@-]*)?)",
-    re.ASCII,
-)
-_ORIGIN = re.compile(r"https?://[^/?#\\]+", re.IGNORECASE)
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?[\"']?([^\"'>]+)", re.IGNORECASE)
 
 # The parser takes time by the square of the nesting: a page of 50,000 open <div> holds it
@@ -47,6 +43,7 @@ _KEPT_TAG = re.compile(
     rb"(?:\s+[\w:-]+(?:\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>]+))?){0,20}\s*/?>",
     re.IGNORECASE,
 )
+_LINK = re.compile(rb"<(?:a|area|frame|iframe|link)[\s/]", re.IGNORECASE)
 
 
 class Link(NamedTuple):
@@ -63,6 +60,8 @@ class Page(NamedTuple):
     ``content`` is the text outside links, menus and footers, one text node a line;
     ``anchors`` is that of all links, one a line. ``hints`` is text for a page without any:
     alternative texts, descriptions. ``lang`` is what the page declares, in lower case.
+    ``unread`` is the number of links beyond the first MAX_LINKS; ``is_cut`` says that there may
+    be others, in what was cut off or taken out because it would hold the parser.
     """
 
     title: str
@@ -72,6 +71,8 @@ class Page(NamedTuple):
     lang: str
     links: list[Link]
     robots: frozenset[str]
+    unread: int
+    is_cut: bool
 
 
 def parse(source: bytes, url: str, charset: str = "utf-8") -> Page:
@@ -79,9 +80,10 @@ def parse(source: bytes, url: str, charset: str = "utf-8") -> Page:
 
     Broken UTF-8 is replaced, never an error.
     """
-    tree = LexborHTMLParser(_flattened(source))
-    reader = _Reader(url, charset)
-    for node in tree.css(_SELECTOR)[:MAX_LINKS]:
+    bounded = _flattened(source)
+    tree = LexborHTMLParser(bounded)
+    reader = _Reader(url, charset, len(source))
+    for node in tree.css(_SELECTOR):
         reader.take(node)
     anchors = "\n".join([link.text for link in reader.links])
     root = tree.root
@@ -90,55 +92,61 @@ def parse(source: bytes, url: str, charset: str = "utf-8") -> Page:
     body = tree.body or root
     content = body.text(separator="\n", strip=True) if body else ""
     hints = "\n".join(reader.hints)
-    return Page(reader.title, content, anchors, hints, lang, reader.links, frozenset(reader.robots))
+    return Page(
+        reader.title,
+        content,
+        anchors,
+        hints,
+        lang,
+        reader.links,
+        frozenset(reader.robots),
+        reader.unread,
+        bounded is not source and len(_LINK.findall(bounded)) < len(_LINK.findall(source)),
+    )
 
 
 class _Reader:
     """Collects the links of a page in document order."""
 
-    def __init__(self, url: str, charset: str) -> None:
+    def __init__(self, url: str, charset: str, size: int) -> None:
         self.title = ""
         self.links: list[Link] = []
         self.robots: set[str] = set()
         self.hints: list[str] = []
-        self._charset = charset
+        self.unread = 0
+        self._base = Base(url, charset)
+        self._text_left = size
         self._has_base = False
-        self._rebase(url)
-
-    def _rebase(self, url: str) -> None:
-        self._base = url
-        path = re.split(r"[?#]", url, maxsplit=1)[0]
-        origin = _ORIGIN.match(path)
-        self._folders = []
-        if origin and "/." not in path:
-            names = path[origin.end() :].split("/")[1:-1]
-            roots = [origin.group() + "/", *(name + "/" for name in names)]
-            self._folders = list(accumulate(roots))
 
     def take(self, node: LexborNode) -> None:
         tag, attributes = node.tag, node.attributes
         if tag == "a":
             href = attributes["href"]
-            if href and href[0] != "#":
+            if href and href[0] != "#" and self._has_room():
                 nofollow = "rel" in attributes and _is_nofollow(attributes["rel"])
-                text = " ".join(node.text().split())
-                self.links.append(Link(self._resolve(href), text, nofollow))
+                self.links.append(Link(self._base.join(href), self._text(node), nofollow))
         elif tag == "meta":
             self._meta(attributes)
         elif tag == "link":
             self._link(attributes)
         elif tag == "title":
-            self.title = self.title or " ".join(node.text().split())
+            self.title = self.title or self._text(node)[:MAX_TITLE]
         elif tag == "base":
-            self._set_base(attributes["href"])
+            self._set_base(attributes["href"] or "")
         else:
             href = attributes.get("href") or attributes.get("src")
             self._add(href, attributes.get("alt"), attributes.get("rel"))
 
-    def _set_base(self, href: str | None) -> None:
-        if not self._has_base and href and len(href) <= _MAX_BASE:
-            self._has_base = True
-            self._rebase(self._resolve(href))
+    def _set_base(self, href: str) -> None:
+        if not self._has_base and len(href) <= _MAX_BASE:
+            self._base = self._base.rebased(href)
+        self._has_base = True
+
+    def _text(self, node: LexborNode) -> str:
+        """Return an element's text; none once they have more than the page: they are nested."""
+        text = node.text() if self._text_left > 0 else ""
+        self._text_left -= len(text)
+        return " ".join(text.split())
 
     def _link(self, attributes: dict[str, str | None]) -> None:
         rels = frozenset((attributes.get("rel") or "").lower().split())
@@ -158,45 +166,19 @@ class _Reader:
                 self._add(refresh.group(1), "", None)
 
     def _add(self, href: str | None, text: str | None, rel: str | None) -> None:
-        if href and href[0] != "#":
+        if href and href[0] != "#" and self._has_room():
             text = " ".join((text or "").split())
-            self.links.append(Link(self._resolve(href), text, _is_nofollow(rel)))
+            self.links.append(Link(self._base.join(href), text, _is_nofollow(rel)))
 
-    def _resolve(self, href: str) -> str:
-        """Resolve against the base URL; the commonest shapes go without the URL parser."""
-        if self._folders:
-            plain = _PLAIN.fullmatch(href)
-            if plain is not None:
-                up, rest = plain.groups()
-                if up == "/":
-                    return self._folders[0] + rest
-                higher = len(up) // 3  # ../ is three characters, ./ two
-                return self._folders[max(0, len(self._folders) - 1 - higher)] + rest
-            if href.startswith(("http://", "https://")) and href.isascii():
-                return href
-        return self._join(href.strip())
-
-    def _join(self, href: str) -> str:
-        path, mark, query = href.partition("?")
-        if mark and self._charset != "utf-8" and not query.isascii():
-            query = _in_charset(query, self._charset)
-        try:
-            return ada_url.join_url(self._base, path + mark + query)
-        except ValueError:
-            return href
+    def _has_room(self) -> bool:
+        if len(self.links) < MAX_LINKS:
+            return True
+        self.unread += 1
+        return False
 
 
 def _is_nofollow(rel: str | None) -> bool:
     return rel is not None and "nofollow" in rel.lower().split()
-
-
-def _in_charset(query: str, charset: str) -> str:
-    """Percent-encode a query in the page's charset, as browsers do (WHATWG URL Standard)."""
-    safe = "%/?=&;,+.-_~!$'()*:@[]#"
-    try:
-        return quote(query, safe, resolve_encoding(charset) or charset, "xmlcharrefreplace")
-    except (LookupError, UnicodeError):
-        return query
 
 
 def _flattened(source: bytes) -> bytes:

@@ -44,7 +44,7 @@ class BoundedProtocol(_LenientHTTP11ClientProtocol):
     @override
     def dataReceived(self, data: bytes) -> None:
         if self.limit and self._parser is not None and self._parser.state in (STATUS, HEADER):
-            if self._received > self.limit:
+            if self._received >= self.limit:
                 self._giveUp(Failure(HeadersTooLargeError()))
                 return
             self._received += len(data)

@@ -43,28 +43,32 @@ class Ledger:
 
     def load(self, records: Path) -> None:
         """Count the pages that an earlier run recorded, a line of JSON each."""
-        if not records.is_file() or not (self._server_pages or self._directory_pages):
+        if not records.is_file():
             return
         with records.open("rb") as lines:
-            for line in lines:
-                if line.endswith(b"\n") and (url := parse(json.loads(line)["url"])):
+            for record in map(json.loads, lines):
+                if url := parse(record["url"]):
                     self._count(url)
+                    self._count_duplicate(url, record["near_duplicate"])
+                    self._seen.add(int(record["simhash"], 16))
 
-    def add(self, url: Url, text: str) -> bool:
+    def add(self, url: Url, simhash: int) -> bool:
         """Count a page; tell whether it is a near-duplicate of one before."""
         self._count(url)
-        if not self._duplicates:
-            return False
-        duplicate = self._seen.add(text)
+        duplicate = self._seen.holds(simhash)
+        self._count_duplicate(url, duplicate)
+        self._seen.add(simhash)
+        return duplicate
+
+    def _count_duplicate(self, url: Url, duplicate: bool) -> None:
         for place, most, reason in (
             (pattern(url), self._duplicates, "near-duplicates in directory"),
             (url.server, 2 * self._duplicates, "near-duplicates on server"),
             (_site(url), 4 * self._duplicates, "near-duplicates on site"),
         ):
             row = self._in_a_row[place] = self._in_a_row.get(place, 0) + 1 if duplicate else 0
-            if row >= most:
+            if most and row >= most:
                 self._closed[place] = reason
-        return duplicate
 
     def _count(self, url: Url) -> None:
         for place, most, reason in (

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy.downloadermiddlewares.httpcompression import ACCEPTED_ENCODINGS
 from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError, IgnoreRequest
 from scrapy.utils.httpobj import urlparse_cached
 
+from lswc.crawl import number
 from lswc.safety.handler import HeadersTooLargeError
 
 if TYPE_CHECKING:
@@ -14,6 +16,12 @@ if TYPE_CHECKING:
 
     from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Headers, Response
+
+MAX_ENCODINGS = 3
+"""Encodings of a body one in another; each may take as long as a body of DOWNLOAD_MAXSIZE."""
+
+_ENCODINGS = frozenset({*ACCEPTED_ENCODINGS, b"x-gzip"})
 
 
 class Refused(IgnoreRequest):
@@ -21,17 +29,43 @@ class Refused(IgnoreRequest):
 
 
 class RefusalMiddleware:
-    """Downloader middleware: names the limit that a download failed by, and spares the retries."""
+    """Downloader middleware: names the limit that a download failed by, and spares the retries.
+
+    It also takes out of the headers what Scrapy would only log.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._longest = int(number(crawler.settings, "URLLENGTH_LIMIT"))
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls()
+        return cls(crawler)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Raise Refused for headers that would take long to obey."""
+        location = response.headers.get("Location") or b""
+        if 0 < self._longest < len(location) and response.status // 100 == 3:
+            raise Refused("URL too long")
+        _check_encodings(response.headers)
+        response.headers.pop("Referrer-Policy", None)
+        return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Raise Refused instead of an error that a limit is behind."""
         reason = _reason(request, exception)
         if reason is not None:
             raise Refused(reason) from exception
+
+
+def _check_encodings(headers: Headers) -> None:
+    """Take out unknown encodings, as browsers do. Raises Refused for too many."""
+    values = headers.getlist("Content-Encoding")
+    named = [name.strip().lower() for value in values for name in value.split(b",")]
+    known = [name for name in named if name in _ENCODINGS]
+    if len(known) > MAX_ENCODINGS:
+        raise Refused("too many encodings")
+    if len(known) < len(named):
+        headers["Content-Encoding"] = known
 
 
 def _reason(request: Request, exception: Exception) -> str | None:

@@ -16,9 +16,11 @@ from lswc.errors import ConfigError
 from lswc.frontier.contract import Found
 from lswc.page import Link, Page
 from lswc.politeness import robots_tag
+from lswc.recrawl import NOT_MODIFIED
 from lswc.safety.content import is_html
 from lswc.safety.refused import Refused
 from lswc.scheduler import LEASE, scheduler_of
+from lswc.similarity import simhash
 from lswc.strategy import Locality, effective_language
 from lswc.urls import parse, site
 
@@ -38,6 +40,10 @@ _IGNORED = {
     "max redirections": "too many redirects",
 }
 _COMPRESSIONS = {"zlib", "gzip", "brotli", "_brotli", "backports", "compression", "struct"}
+
+
+EXAMINED = 20_000
+"""Characters of a page's text that are compared with other pages'."""
 
 
 class LswcSpider(Spider):
@@ -94,9 +100,8 @@ class LswcSpider(Spider):
                 attempt.exchange = None  # nothing of it is archived
             scheduler.finish(lease.id, unwanted)
             return
-        url = parse(lease.url)
-        if url is not None and scheduler.ledger.add(url, reading.text):
-            lease.tally["content", "near-duplicate"] += 1
+        if NOT_MODIFIED in response.flags:
+            lease.tally["content", NOT_MODIFIED] += 1
         yield self._page(response, lease, reading, self._obeys("nofollow", told))
 
     def _obeys(self, word: str, told: frozenset[str]) -> bool:
@@ -107,28 +112,37 @@ class LswcSpider(Spider):
     def _page(self, response: Response, lease: Lease, reading: Reading, nofollow: bool) -> Page:
         identified = self.crawl.identifier.relevance(reading.identification)
         guess = self.crawl.guesses_unknown
+        key = simhash(reading.text[:EXAMINED])
+        url = parse(lease.url)
+        near_duplicate = url is not None and scheduler_of(self.crawler).ledger.add(url, key)
+        if near_duplicate:
+            lease.tally["content", "near-duplicate"] += 1
         page = Page(
             lease,
-            response.status,
+            304 if NOT_MODIFIED in response.flags else response.status,
             reading.identification,
             identified,
             effective_language(identified, lease.inherited) if guess else identified,
             reading.title,
+            key,
+            near_duplicate,
         )
-        self._add_links(page, reading.links, nofollow)
+        links = reading.links[: self.crawl.max_links or None]
+        if unread := reading.unread_links + len(reading.links) - len(links):
+            lease.tally["dropped", "too many links"] += unread
+        if reading.is_cut:
+            lease.tally["content", "page cut"] += 1
+        self._add_links(page, links, nofollow)
         return page
 
     def _add_links(self, page: Page, links: list[RawLink], nofollow: bool) -> None:
         here = site(page.lease.server.partition(":")[0])
-        most = self.settings.getint("LSWC_MAX_LINKS") or len(links)
         obeys_nofollow = "nofollow" in self._robots_meta
         ledger = scheduler_of(self.crawler).ledger
-        if len(links) > most:
-            page.lease.tally["dropped", "too many links"] += len(links) - most
-        for raw in links[:most]:
+        for raw in links:
             url = self.crawl.scope.check(raw.url, page.lease.depth + 1)
             if isinstance(url, str):
-                self._drop(page, raw, raw.url, url)
+                self._drop(page, raw, raw.url[: self.crawl.scope.max_length or None], url)
             elif nofollow or (raw.nofollow and obeys_nofollow):
                 self._drop(page, raw, url.href, "nofollow")
             elif reason := ledger.closed(url):

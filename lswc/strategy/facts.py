@@ -72,10 +72,12 @@ class Facts(NamedTuple):
     oracle: bool = False
 
 
-SEED = len(PageLanguage) * MAX_DISTANCE * 3 * len(Locality) * 2 * len(Anchor) * 2 * 2
+_LANGUAGES, _LOCALITIES, _ANCHORS = len(PageLanguage), len(Locality), len(Anchor)
+
+SEED = _LANGUAGES * MAX_DISTANCE * 3 * _LOCALITIES * 2 * _ANCHORS * 2 * 2
 """Code of a seed. A seed has no referrer, so no strategy is asked: it is always fetched."""
 
-_DISTANCE = SEED // (len(PageLanguage) * MAX_DISTANCE)  # what a code counts distances in
+_DISTANCE = SEED // (_LANGUAGES * MAX_DISTANCE)  # what a code counts distances in
 
 CODES = SEED + 1
 """Number of codes, the seed's among them."""
@@ -89,9 +91,9 @@ def encode(facts: Facts) -> int:
     code = int(facts.referrer)
     code = code * MAX_DISTANCE + facts.distance - 1
     code = code * 3 + facts.referrer_server - 1
-    code = code * len(Locality) + facts.locality
+    code = code * _LOCALITIES + facts.locality
     code = code * 2 + facts.tld
-    code = code * len(Anchor) + facts.anchor
+    code = code * _ANCHORS + facts.anchor
     code = code * 2 + facts.in_site
     return code * 2 + facts.oracle
 
@@ -105,9 +107,9 @@ def decode(code: int, target_server: Status) -> Facts:
         raise ValueError(f"{code} is not the code of a link: 0 .. {SEED - 1}")
     code, oracle = divmod(code, 2)
     code, in_site = divmod(code, 2)
-    code, anchor = divmod(code, len(Anchor))
+    code, anchor = divmod(code, _ANCHORS)
     code, tld = divmod(code, 2)
-    code, locality = divmod(code, len(Locality))
+    code, locality = divmod(code, _LOCALITIES)
     code, referrer_server = divmod(code, 3)
     referrer, distance = divmod(code, MAX_DISTANCE)
     return Facts(

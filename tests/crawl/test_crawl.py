@@ -106,6 +106,21 @@ def test_a_stopped_crawl_goes_on_where_it_stopped(small: Site) -> None:
     assert small.summary["pages"] == 10
 
 
+def test_a_trap_is_left_after_as_many_pages_whether_or_not_the_crawl_was_stopped(
+    site: Site,
+) -> None:
+    site.seeds("http://www.one.co.th/")
+    site.add("www.one.co.th/", page(THAI, *(f"/day/{n}/" for n in range(30))))
+    for n in range(30):
+        site.add(f"www.one.co.th/day/{n}/", page(ENGLISH))
+    settings = {"LSWC_MAX_DUPLICATES": 8, "CONCURRENT_REQUESTS": 1}
+    site.crawl(CLOSESPIDER_ITEMCOUNT=6, **settings)
+    assert 6 <= len(site.urls) < 9
+    site.crawl(**settings)
+    assert [record["near_duplicate"] for record in site.records] == [False, False] + 8 * [True]
+    assert site.summary["finished"]["near-duplicates in directory"] == 21
+
+
 def test_a_torn_last_record_is_cut_on_resume(small: Site) -> None:
     small.crawl(CLOSESPIDER_ITEMCOUNT=2, CONCURRENT_REQUESTS=1)
     with (small.folder / "pages.jsonl").open("a") as file:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 from redis import Redis
 
-from lswc.frontier.contract import FrontierError, Offer
+from lswc.frontier.contract import REDIRECT, FrontierError, Offer
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.strategy import SEED, Anchor, Facts, Locality, PageLanguage, Status, encode, strategy
@@ -233,3 +233,20 @@ def test_http_and_https_twins_are_one_url(frontier: Open) -> None:
     f.offer([offer("http://a/1"), offer("https://a/1"), offer("https://a/2"), offer("http://a/2")])
     assert [visit(f, True, offer("https://a/1")) for _ in range(2)] == ["http://a/1", "https://a/2"]
     assert f.lease(0) is None
+
+
+def test_a_redirect_may_lead_back_to_its_https_twin_once(frontier: Open) -> None:
+    f = frontier()
+    f.offer([offer("http://a/")])
+    back = offer("https://a/")._replace(redirects=2)
+    for url, target in (("http://a/", "http://www.a/"), ("http://www.a/", "https://a/"),
+                        ("https://a/", "http://a/")):  # fmt: skip
+        lease = f.lease(0)
+        assert lease is not None
+        assert lease.url == url
+        f.offer([back, offer("https://a/")])  # nothing new while it isn't finished, or by a link
+        lease.offers = [offer(target)._replace(redirects=lease.redirects + 1)]
+        assert f.finish(lease.id, REDIRECT)
+    f.offer([back])
+    assert f.lease(0) is None
+    assert f.counts().tally["finished"] == {REDIRECT: 3}

@@ -9,7 +9,7 @@ import pytest
 from redis import Redis
 
 from lswc.frontier.contract import FrontierError, Offer
-from lswc.frontier.redis import RedisFrontier
+from lswc.frontier.redis import FORMAT, RedisFrontier
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.frontier.redis_server import RedisServer
 
@@ -229,8 +229,8 @@ def test_another_version_or_crawl_or_kind_is_refused_untouched(
     with pytest.raises(FrontierError, match="language 'th', not 'lo'"):
         join(language="lo")
     client.hset("{c}:about", "format", "0")
-    assert "format '0', not '2'" in refused(redis_server.url)
-    client.hset("{c}:about", "format", "2")
+    assert f"format '0', not '{FORMAT}'" in refused(redis_server.url)
+    client.hset("{c}:about", "format", str(FORMAT))
     assert client.hgetall("{c}:about") == before
     client.set("{c}:about", "something else")
     assert "refuses the crawl" in refused(redis_server.url)

@@ -17,7 +17,7 @@ from hypothesis.stateful import (
 )
 from redis import Redis
 
-from lswc.frontier.contract import Offer
+from lswc.frontier.contract import REDIRECT, Offer
 from lswc.frontier.redis import RedisFrontier, source
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.strategy import NEVER, SEED, PageLanguage, Unit, status, strategy
@@ -42,7 +42,7 @@ def found(draw: st.DrawFn) -> Offer:
     server = draw(st.sampled_from(["a.example", "b.example:8080", "c"]))
     directory = draw(st.sampled_from([f"{server}/x/", f"{server}/y/"]))
     return Offer(
-        f"http://{directory}{draw(st.integers(0, 4))}",
+        f"{draw(st.sampled_from(['http', 'https']))}://{directory}{draw(st.integers(0, 4))}",
         server,
         directory,
         draw(st.integers(0, SEED)),
@@ -91,7 +91,7 @@ class Stores(RuleBasedStateMachine):
         data=st.data(),
         relevant=st.sampled_from([True, False, False, None]),
         found=links,
-        outcome=st.sampled_from(["html", "timeout"]),
+        outcome=st.sampled_from(["html", "timeout", REDIRECT]),
     )
     def finish(
         self,

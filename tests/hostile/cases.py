@@ -18,7 +18,7 @@ import brotli
 from tests.crawl.site import THAI
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 PUBLIC = "93.184.215.14"
 
@@ -37,9 +37,15 @@ ADDRESSES: dict[str, list[list[str]]] = {
 
 MAXSIZE = 1_000_000
 HEADERS = 65_536
+HEADER_LINE = 16_384  # with its CR
 REDIRECTS = 5
 DUPLICATES = 10
-LINKS = 300
+LINKS = 400
+URL_LENGTH = 2_083
+CRAWL_DELAY = 300
+RETRY_AFTER = 2
+
+GOOD = "http://good-0.example/"
 
 DROPPED = {
     "file:///etc/hostname": "scheme",
@@ -56,7 +62,7 @@ DROPPED = {
     "http://127.1/secret": "address not public",
     "http://0/secret": "address not public",
     "http://１２７.０.０.１/secret": "address not public",
-    "http://169.254.169.254/latest/meta-data": "address not public",
+    "http://169.254.169.254/secret": "address not public",
     "http://10.0.0.1/secret": "address not public",
     "http://[::1]/secret": "address not public",
     "http://[::ffff:127.0.0.1]/secret": "address not public",
@@ -67,132 +73,194 @@ DROPPED = {
     "http://good-0.example:65536/": "invalid URL",
     "http://exa mple.example/": "invalid URL",
     "http://a%00b.example/": "invalid URL",
-    "http://good-0.example/" + "x" * 2100: "URL too long",
-    "http://good-0.example/a/a/a/a/": "repeated path segment",
-    "http://good-0.example/" + "/".join(map(str, range(30))): "deep path",
-    "http://good-0.example/?" + "&".join(f"p{i}=1" for i in range(13)): "faceted query",
-    "http://good-0.example/?c=1&c=2&c=3&c=4": "faceted query",
 }
 """Links that aren't followed, and the reason that is counted."""
 
-BELOW = [
-    "http://good-0.example/" + "x" * (2083 - len("http://good-0.example/")),
-    "http://good-0.example/a/a/a/",
-    "http://good-0.example/" + "/".join(map(str, range(24))),
-    "http://good-0.example/?" + "&".join(f"p{i}=1" for i in range(12)),
-    "http://good-0.example/?c=1&c=2&c=3",
-    "http://good-0.example:8080/",
-]
-"""Links just below the limits: all are recorded."""
-
-FETCHED = {
-    # addresses
-    "localhost/": "address not public",
-    "metadata.google.internal/": "address not public",
-    "private.example/": "address not public",
-    "private6.example/": "address not public",
-    "mapped.example/": "address not public",
-    "nat64.example/": "address not public",
-    "sixtofour.example/": "address not public",
-    "multicast.example/": "address not public",
-    "mixed.example/": "html",
-    "nowhere.invalid/": "CannotResolveHostError",
-    # redirects
-    "to-private.example/": "redirect",
-    "to-private-name.example/": "redirect",
-    "to-port.example/": "redirect",
-    "to-file.example/": "status 302",
-    "to-javascript.example/": "invalid URL",
-    "to-nowhere.example/": "status 302",
-    "to-itself.example/": "redirect loop",
-    "circle-a.example/": "redirect",
-    "circle-b.example/": "redirect",
-    "chain.example/0": "redirect",
-    f"chain.example/{REDIRECTS}": "too many redirects",
-    "short-chain.example/0": "redirect",
-    f"short-chain.example/{REDIRECTS}": "html",
-    "session-redirect.example/": "html",
-    # sizes
-    "bomb-gzip.example/": "decompressed too large",
-    "bomb-deflate.example/": "decompressed too large",
-    "bomb-brotli.example/": "decompressed too large",
-    "bomb-twice.example/": "decompressed too large",
-    "below-bomb.example/": "html",
-    "not-gzip.example/": "broken compression",
-    "cut-gzip.example/": "html",
-    "big.example/": "too large",
-    "big-unsaid.example/": "too large",
-    "below-big.example/": "html",
-    "claims-more.example/": "html",
-    "claims-less.example/": "html",
-    "claims-much.example/": "too large",
-    "claims-negative.example/": "DownloadFailedError",
-    "claims-two.example/": "DownloadFailedError",
-    "headers-endless.example/": "headers too large",
-    "headers-below.example/": "html",
-    "header-long.example/": "DownloadFailedError",
-    "continues.example/": "headers too large",
-    "cookies.example/": "html",
-    "folded.example/": "headers too large",
-    # time
-    "drip.example/": "DownloadTimeoutError",
-    "drip-headers.example/": "DownloadTimeoutError",
-    "silent.example/": "DownloadTimeoutError",
-    "closed-http.example/": "DownloadTimeoutError",  # of the https twin, which isn't refused
-    "hangs-up.example/": "DownloadFailedError",
-    # HTTP
-    "garbage.example/": "DownloadFailedError",
-    "chunk-size.example/": "html",
-    "chunks-cut.example/": "html",
-    "status-999.example/": "status invalid",
-    "status-zero.example/": "status invalid",
-    "no-content.example/": "not HTML",
-    "bare-lf.example/": "html",
-    # content
-    "video.example/": "not HTML",
-    "zip-as-html.example/": "not HTML",
-    "pdf-untyped.example/": "not HTML",
-    "image-as-html.example/": "not HTML",
-    "gzip-file.example/": "not HTML",
-    "html-untyped.example/": "html",
-    "charset-unknown.example/": "html",
-    "charset-utf-7.example/": "html",
-    "charset-wrong-bom.example/": "html",
-    "nul.example/": "html",
-    "random-bytes.example/": "html",
-    "nested.example/": "html",
-    "nested-links.example/": "html",
-    "attributes.example/": "html",
-    "attribute-huge.example/": "html",
-    "comment-open.example/": "html",
-    "links-million.example/": "too large",
-    "links-many.example/": "html",
-    "base-huge.example/": "html",
-    # guests
-    "retry-after.example/": "html",
-    "retry-never.example/": "status 503",
-    "retry-never.example/2": "Retry-After too long",
-    "crawl-delay-huge.example/": "Crawl-delay too long",
-    "crawl-delay-below.example/": "html",
-    "robots-failing.example/": "robots.txt",
-    "robots-to-private.example/": "html",
-    "robots-garbage.example/": "html",
-    "robots-big.example/": "html",
-    "robots-endless-headers.example/": "html",
-    # traps
-    "calendar.example/": "html",
-    "sessions.example/": "html",
-    "soft-404.example/": "html",
-    "deeper.example/": "html",
-    "n0.farm.co.th/": "html",
-    "mirror-0.example/": "html",
-    # what came by the redirects
-    "private-target.example/": "address not public",
+LIMITS: dict[str, tuple[Callable[[int], str], int, str]] = {
+    "characters": (lambda n: GOOD.ljust(n, "x"), URL_LENGTH, "URL too long"),
+    "segments": (lambda n: GOOD + "/".join(map(str, range(n))), 24, "deep path"),
+    "equal segments": (lambda n: GOOD + "a/" * n, 3, "repeated path segment"),
+    "parameters": (lambda n: f"{GOOD}?{_query('p{i}=1', n)}", 12, "faceted query"),
+    "equal parameters": (lambda n: f"{GOOD}?{_query('c={i}', n)}", 3, "faceted query"),
 }
-"""How the request for a host and path ends."""
+"""Links with so many of something, the most that is followed, and why one with more isn't."""
 
-HTTPS = {"tls-silent.example/": "DownloadTimeoutError"}
+
+def _query(parameter: str, number: int) -> str:
+    return "&".join(parameter.format(i=i) for i in range(number))
+
+
+NAMES: dict[str, str] = {}
+"""What long links are called."""
+
+BELOW = [f"{GOOD[:-1]}:8080/"]
+"""Links at the limits: all are recorded."""
+
+for _what, (_link, _most, _reason) in LIMITS.items():
+    NAMES[_link(_most)] = f"{_most} {_what}"
+    NAMES[_link(_most + 1)] = f"{_most + 1} {_what}"
+    BELOW.append(_link(_most))
+    DROPPED[_link(_most + 1)] = _reason
+
+
+FETCHED: dict[str, dict[str, str]] = {
+    "addresses": {
+        "localhost/": "address not public",
+        "metadata.google.internal/": "address not public",
+        "private.example/": "address not public",
+        "private-target.example/": "address not public",
+        "private6.example/": "address not public",
+        "mapped.example/": "address not public",
+        "nat64.example/": "address not public",
+        "sixtofour.example/": "address not public",
+        "multicast.example/": "address not public",
+        "mixed.example/": "html",
+        "nowhere.invalid/": "CannotResolveHostError",
+    },
+    "redirects": {
+        "to-private.example/": "redirect",
+        "to-private-name.example/": "redirect",
+        "to-port.example/": "redirect",
+        "to-file.example/": "status 302",
+        "to-ftp.example/": "status 302",
+        "to-data.example/": "status 302",
+        "to-javascript.example/": "invalid URL",
+        "to-nowhere.example/": "status 302",
+        "to-itself.example/": "redirect loop",
+        "circle-a.example/": "redirect",
+        "circle-b.example/": "redirect",
+        "chain.example/0": "redirect",
+        f"chain.example/{REDIRECTS}": "too many redirects",
+        "short-chain.example/0": "redirect",
+        f"short-chain.example/{REDIRECTS}": "html",
+        "session-redirect.example/": "html",
+    },
+    "sizes": {
+        "bomb-gzip.example/": "decompressed too large",
+        "bomb-deflate.example/": "decompressed too large",
+        "bomb-brotli.example/": "decompressed too large",
+        "bomb-twice.example/": "decompressed too large",
+        "bomb-by-one-byte.example/": "decompressed too large",
+        "below-bomb.example/": "html",
+        "not-gzip.example/": "broken compression",
+        "cut-gzip.example/": "html",
+        "big.example/": "too large",
+        "big-unsaid.example/": "too large",
+        "big-endless.example/": "too large",
+        "below-big.example/": "html",
+        "below-big-unsaid.example/": "html",
+        "claims-more.example/": "html",
+        "claims-less.example/": "html",
+        "claims-much.example/": "too large",
+        "claims-negative.example/": "DownloadFailedError",
+        "claims-two.example/": "DownloadFailedError",
+        "links-million.example/": "too large",
+        "headers-endless.example/": "headers too large",
+        "headers-below.example/": "html",
+        "header-long.example/": "DownloadFailedError",
+        "header-below.example/": "html",
+        "continues.example/": "headers too large",
+        "cookies.example/": "html",
+        "folded.example/": "headers too large",
+    },
+    "servers": {
+        "drip.example/": "DownloadTimeoutError",
+        "drip-headers.example/": "DownloadTimeoutError",
+        "silent.example/": "DownloadTimeoutError",
+        "slow.example/": "html",
+        "closed-http.example/": "DownloadTimeoutError",  # of the https twin, which isn't refused
+        "hangs-up.example/": "DownloadFailedError",
+        "garbage.example/": "DownloadFailedError",
+        "chunk-size.example/": "html",
+        "chunks-cut.example/": "html",
+        "status-999.example/": "status invalid",
+        "status-zero.example/": "status invalid",
+        "status-long.example/": "status invalid",
+        "no-content.example/": "not HTML",
+        "bare-lf.example/": "html",
+    },
+    "content": {
+        "video.example/": "not HTML",
+        "zip-as-html.example/": "not HTML",
+        "pdf-untyped.example/": "not HTML",
+        "image-as-html.example/": "not HTML",
+        "gzip-file.example/": "not HTML",
+        "html-untyped.example/": "html",
+        "charset-unknown.example/": "html",
+        "charset-utf-7.example/": "html",
+        "charset-wrong-bom.example/": "html",
+        "nul.example/": "html",
+        "random-bytes.example/": "html",
+        "nested.example/": "html",
+        "nested-links.example/": "html",
+        "attributes.example/": "html",
+        "attribute-huge.example/": "html",
+        "comment-open.example/": "html",
+        "links-most.example/": "html",
+        "links-many.example/": "html",
+        "links-unread.example/": "html",
+        "links-cut.example/": "html",
+        "base-huge.example/": "html",
+    },
+    "guest": {
+        "retry-after.example/": "html",
+        "retry-later.example/": "status 429",
+        "retry-later.example/2": "Retry-After too long",
+        "retry-never.example/": "status 503",
+        "retry-never.example/2": "Retry-After too long",
+        "crawl-delay-most.example/": "html",
+        "crawl-delay-longer.example/": "Crawl-delay too long",
+        "crawl-delay-endless.example/": "Crawl-delay too long",
+        "robots-forbids.example/": "robots.txt",
+        "robots-forbids-others.example/": "html",
+        "robots-failing.example/": "robots.txt",
+        "robots-overloaded.example/": "robots.txt",
+        "robots-to-private.example/": "html",
+        "robots-garbage.example/": "html",
+        "robots-big.example/": "html",
+        "robots-endless-headers.example/": "html",
+        "noindex.example/": "noindex",
+        "noarchive.example/": "noarchive",
+        "nofollow.example/": "html",
+        "noindex-others.example/": "html",
+    },
+    "traps": {
+        "calendar.example/": "html",
+        "sessions.example/": "html",
+        "soft-404.example/": "html",
+        "deeper.example/": "html",
+        "n0.farm.co.th/": "html",
+        "mirror-0.example/": "html",
+        "mirror-1.example/": "html",
+    },
+}
+"""How the request for a host and path ends, by kind of case."""
+
+HTTPS = {
+    "tls-silent.example/": "DownloadTimeoutError",
+    "tls-garbage.example/": "DownloadFailedError",
+}
 """The same by https, where nothing speaks TLS."""
+
+UNREAD = {
+    "links-many.example/": 1,
+    "links-unread.example/": 3_100 - LINKS,
+    "links-cut.example/": 6_000 - LINKS,
+    "nested-links.example/": 6_000 - LINKS,
+    "base-huge.example/": 5_000 - LINKS,
+}
+"""Links beyond the limit, all of them counted."""
+
+CUT = {
+    "links-cut.example/",
+    "nested-links.example/",
+    "attributes.example/",
+    "attribute-huge.example/",
+    "below-bomb.example/",
+    "below-big.example/",
+    "below-big-unsaid.example/",
+}
+"""Pages that may have links where the parser doesn't look."""
 
 ADDRESSES["private-target.example"] = [["10.9.9.9"]]
 
@@ -200,15 +268,18 @@ ADDRESSES["private-target.example"] = [["10.9.9.9"]]
 def hub() -> list[str]:
     """Return all links of the seed page: cases with good pages in between."""
     links = [*DROPPED, *BELOW]
-    links += [f"http://{place}" for place in FETCHED if _is_linked(place)]
+    links += [f"http://{place}" for kind in FETCHED.values() for place in kind if _is_linked(place)]
     links += [f"https://{place}" for place in HTTPS]
     mixed = [(link, f"http://good-{n}.example/") for n, link in enumerate(links)]
     return [link for pair in mixed for link in pair]
 
 
+_FOUND_OTHERWISE = ("circle-b.example", "private-target.example", "mirror-1.example")
+
+
 def _is_linked(place: str) -> bool:
     host, _, path = place.partition("/")
-    return path in ("", "0", "2") and host not in ("circle-b.example", "private-target.example")
+    return path in ("", "0", "2") and host not in _FOUND_OTHERWISE
 
 
 def good() -> set[str]:
@@ -225,6 +296,8 @@ async def answer(host: str, path: str, writer: asyncio.StreamWriter) -> None:
         await _drip(writer, *_ENDLESS[name])
     elif name == "silent" or name in ("tls-silent", ""):
         await asyncio.sleep(60)
+    elif name == "slow":
+        await _slow(writer)
     else:
         await _send(writer, _page(name, path))
 
@@ -233,6 +306,14 @@ async def _send(writer: asyncio.StreamWriter, parts: bytes | Iterator[bytes]) ->
     for part in [parts] if isinstance(parts, bytes) else parts:
         writer.write(part)
         await writer.drain()
+
+
+async def _slow(writer: asyncio.StreamWriter) -> None:
+    page = respond(html("", seed=1))
+    for start in range(0, len(page), len(page) // 4):
+        writer.write(page[start : start + len(page) // 4])
+        await writer.drain()
+        await asyncio.sleep(0.5)
 
 
 async def _drip(writer: asyncio.StreamWriter, first: bytes, again: bytes) -> None:
@@ -277,15 +358,24 @@ def _repeat(first: bytes, again: bytes) -> Iterator[bytes]:
         yield again
 
 
+_ROBOTS = {
+    "crawl-delay-most": f"User-agent: *\nCrawl-delay: {CRAWL_DELAY}",
+    "crawl-delay-longer": f"User-agent: *\nCrawl-delay: {CRAWL_DELAY + 1}",
+    "crawl-delay-endless": "User-agent: *\nCrawl-delay: 1e300",
+    "robots-forbids": "User-agent: lswc\nDisallow: /",
+    "robots-forbids-others": "User-agent: other\nDisallow: /\n\nUser-agent: *\nDisallow: /x",
+}
+
+
 def _robots(name: str) -> bytes | Iterator[bytes]:
     text = "Content-Type: text/plain\r\n"
+    if name in _ROBOTS:
+        return respond(_ROBOTS[name], text)
     match name:
-        case "crawl-delay-huge":
-            return respond("User-agent: *\nCrawl-delay: 1000000", text)
-        case "crawl-delay-below":
-            return respond("User-agent: *\nCrawl-delay: 1", text)
         case "robots-failing":
             return respond("", text, "500 Oops")
+        case "robots-overloaded":
+            return respond("", text, "429 Too Many Requests")
         case "robots-to-private":
             return _redirect("http://127.0.0.1/robots.txt")
         case "robots-garbage":
@@ -305,7 +395,7 @@ def _page(name: str, path: str) -> bytes | Iterator[bytes]:
         start = random.Random(name + path).randrange(10_000)
         return respond(html("", *(f"http://n{start + n}.farm.co.th/" for n in range(40))))
     if name.startswith("mirror-"):
-        return respond(html("", *(f"/{n}" for n in range(5)), seed=hash(path) % 1000 + 5000))
+        return _mirror(int(name.removeprefix("mirror-")), int(path[1:] or 0))
     for group in (_redirects, _sizes, _http, _content, _guests, _traps):
         found = group(name, path)
         if found is not None:
@@ -314,12 +404,21 @@ def _page(name: str, path: str) -> bytes | Iterator[bytes]:
     return respond(html("", seed=seed if family != "hub" else 0))
 
 
+def _mirror(host: int, number: int) -> bytes:
+    """Return one of the same 30 pages that all mirrors have; the last leads to the next mirror."""
+    following = [f"http://mirror-{host + 1}.example/"] if number == 29 else []
+    links = [f"/{n}" for n in range(30)] if number == 0 else following
+    return respond(html("", *links, seed=number + 5000))
+
+
 def _redirects(name: str, path: str) -> bytes | None:
     targets = {
         "to-private": "http://127.0.0.1/secret",
         "to-private-name": "http://private-target.example/",
         "to-port": "http://good-0.example:22/",
         "to-file": "file:///etc/passwd",
+        "to-ftp": "ftp://ftp.example/",
+        "to-data": "data:text/html,x",
         "to-javascript": "javascript:alert(1)",
         "to-itself": "/",
         "circle-a": "http://circle-b.example/",
@@ -355,8 +454,10 @@ def _encoded(name: str) -> bytes | None:
             return _packed(brotli.compress(_zeros(50_000_000), quality=1), "br")
         case "bomb-twice":
             return _packed(gzip.compress(gzip.compress(_zeros(200_000_000), 1), 9), "gzip, gzip")
+        case "bomb-by-one-byte":
+            return _packed(gzip.compress(page.ljust(MAXSIZE + 1)), "gzip")
         case "below-bomb":
-            return _packed(gzip.compress(page + b" " * (MAXSIZE - len(page))), "gzip")
+            return _packed(gzip.compress(page.ljust(MAXSIZE)), "gzip")
         case "not-gzip":
             return _packed(page, "gzip")
         case "cut-gzip":
@@ -381,11 +482,15 @@ def _claimed(name: str) -> bytes | Iterator[bytes] | None:
         return respond(page, "".join(f"Content-Length: {n}\r\n" for n in lengths[name]))
     match name:
         case "big":
-            return respond(page + b" " * MAXSIZE)
+            return respond(page.ljust(MAXSIZE + 1))
         case "big-unsaid":
+            return OK + b"\r\n" + page.ljust(MAXSIZE + 1)
+        case "big-endless":
             return _repeat(OK + b"\r\n" + page, b" " * 65_536)
         case "below-big":
-            return respond(page + b" " * (MAXSIZE - len(page)))
+            return respond(page.ljust(MAXSIZE))
+        case "below-big-unsaid":
+            return OK + b"\r\n" + page.ljust(MAXSIZE)
     return None
 
 
@@ -395,9 +500,11 @@ def _heads(name: str) -> bytes | Iterator[bytes] | None:
         case "headers-endless":
             return _repeat(OK, b"X-Endless: " + b"y" * 100 + b"\r\n")
         case "headers-below":
-            return respond(page, "".join(f"X-{n}: {'y' * 1000}\r\n" for n in range(60)))
+            return respond(page, "".join(f"X-{n:02}: {'y' * 993}\r\n" for n in range(65)))
         case "header-long":
-            return respond(page, f"X: {'y' * 20_000}\r\n")
+            return respond(page, f"X: {'y' * (HEADER_LINE - 3)}\r\n")
+        case "header-below":
+            return respond(page, f"X: {'y' * (HEADER_LINE - 4)}\r\n")
         case "continues":
             return _repeat(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
         case "cookies":
@@ -418,6 +525,7 @@ def _http(name: str, path: str) -> bytes | None:
         "chunks-cut": chunked + size + page + b"\r\n",
         "status-999": respond(page, start="999 Odd"),
         "status-zero": respond(page, start="0 Odd"),
+        "status-long": respond(page, start=f"{10**4000} Odd"),
         "no-content": b"HTTP/1.1 204 No Content\r\n\r\n",
         "bare-lf": b"HTTP/1.1 200 OK\nContent-Type: text/html\n\n" + page,
     }.get(name)
@@ -425,7 +533,9 @@ def _http(name: str, path: str) -> bytes | None:
 
 def _content(name: str, path: str) -> bytes | Iterator[bytes] | None:
     page = html("", seed=len(name) + 500).encode()
-    many = "".join(f"<a href=/{n}>x</a>" for n in range(LINKS))
+    if path != "/":
+        return respond(page) if name.startswith(("base-", "links-", "nested-")) else None
+    links = [b"<a href=/%d>x</a>" % n for n in range(50_000)] if name.startswith("links-") else []
     if name == "video":
         video = b"HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\n\r\n"
         return _repeat(video, b"\0" * 65_536)
@@ -447,7 +557,10 @@ def _content(name: str, path: str) -> bytes | Iterator[bytes] | None:
         "attributes": (b"<p " + b"".join(b"a%d=1 " % n for n in range(80_000)) + b">" + page, ""),
         "attribute-huge": (b"<p title='" + b"x" * 900_000 + b"'>" + page, ""),
         "comment-open": (page + b"<!--" + b"<!-" * 100_000, ""),
-        "links-many": (page + many.encode() * 2 if path == "/" else page, ""),
+        "links-most": (page + b"".join(links[:LINKS]), ""),
+        "links-many": (page + b"".join(links[: LINKS + 1]), ""),
+        "links-unread": (page + b"<a href=/>x</a>" * 3_100, ""),
+        "links-cut": (b"".join(links) + page, ""),
         "base-huge": (b"<base href='/" + b"x/" * 50_000 + b"'>" + b"<a href=../y>" * 5000, ""),
     }.get(name, (None, ""))
     return None if body is None else respond(body, headers)
@@ -459,9 +572,21 @@ _ASKED: set[str] = set()
 def _guests(name: str, path: str) -> bytes | None:
     if name == "retry-after" and name not in _ASKED:
         _ASKED.add(name)
-        return respond("", "Retry-After: 1\r\n", "429 Too Many Requests")
-    if name == "retry-never":
-        return respond("", "Retry-After: 1000000000\r\n", "503 Busy")
+        return respond("", f"Retry-After: {RETRY_AFTER}\r\n", "429 Too Many Requests")
+    page = html("", seed=len(name) + 300)
+    match name:
+        case "retry-later":
+            return respond("", f"Retry-After: {RETRY_AFTER + 1}\r\n", "429 Too Many Requests")
+        case "retry-never":
+            return respond("", "Retry-After: 1000000000\r\n", "503 Busy")
+        case "noindex":
+            return respond("<meta name=robots content='NoIndex'>" + page)
+        case "noarchive":
+            return respond(page, "X-Robots-Tag: noarchive\r\n")
+        case "nofollow":
+            return respond("<meta name=robots content=nofollow>" + html("", "/secret", seed=1))
+        case "noindex-others":
+            return respond(page, "X-Robots-Tag: other: noindex, nofollow\r\n")
     return None
 
 

@@ -98,9 +98,17 @@ async def _serve() -> None:
     await server.serve_forever()
 
 
+async def _head(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+    """Return a request's head; what speaks TLS to tls-garbage, by its name there, gets garbage."""
+    first = await reader.read(4096)
+    if first[:1] == b"\x16" and b"tls-garbage" in first:
+        writer.write(b"no TLS here, but words\r\n\r\n")
+    return first if b"\r\n\r\n" in first else first + await reader.readuntil(b"\r\n\r\n")
+
+
 async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     try:
-        head = await reader.readuntil(b"\r\n\r\n")
+        head = await _head(reader, writer)
         path = head.split(b" ", 2)[1].decode("latin-1")
         fields = head.lower().split(b"\r\nhost: ", 1)
         host = fields[1].split(b"\r\n", 1)[0].decode("latin-1") if len(fields) == 2 else ""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import encodings
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lswc.langid import methods
+from lswc.langid.document import Document
 from lswc.langid.encoding import decode
+from lswc.languages import language
 
 THAI = "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ ต่างมีเหตุผลและมโนธรรม " * 3
 JAPANESE = (
@@ -109,3 +114,25 @@ def test_hz() -> None:
 def test_stray_zero_bytes_change_nothing(place: int) -> None:
     body = THAI.encode("cp874")
     assert decode(body[:place] + b"\0" + body[place:]).encoding == "windows-874"
+
+
+@pytest.mark.parametrize("label", ["punycode", "idna", "unicode_escape", "Raw-Unicode-Escape"])
+def test_codecs_that_are_none_of_pages_are_not_heeded(label: str) -> None:
+    body = b"\xff" * 3 + b"-" + b"a" * 2_000
+    for header, page in (
+        (f"text/html; charset={label}", body),
+        (None, f"<meta charset={label}>".encode() + body),
+        (None, f"<?xml encoding='{label}'?>".encode() + body),
+    ):
+        assert decode(page, header).how == "detector"
+
+
+def test_labels_that_nobody_knows_are_not_kept() -> None:
+    before = len(encodings._cache)
+    for number in range(20):
+        for label in (f"x-nobody-{number}", f"nobody_{number}"):
+            assert decode(f"<meta charset='{label}1'>a".encode(), f"text/html; charset={label}2")
+            page = f"<meta http-equiv=content-type content='text/html;charset={label}3'>".encode()
+            assert decode(page).encoding == "ascii"
+            assert methods.tamura2007(Document(page, None, "http://a.test/"), language("th"))
+    assert len(encodings._cache) == before

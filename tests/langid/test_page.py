@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from urllib.parse import urljoin
 
-import ada_url
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lswc.langid.page import parse
+from lswc.langid.page import MAX_LINKS, MAX_TITLE, parse
 
 BASE = "http://a.test/b/c/d.html"
 
@@ -20,53 +18,22 @@ def only_link(html: str, url: str = BASE, charset: str = "utf-8") -> str:
     return link.url
 
 
-@pytest.mark.parametrize(
-    "href",
-    [
-        *("x", "x.html", "x/y", "./x", "../x", "../../x", "../../../x", "/x", "/x/../y", "x/../y"),
-        *("?q=1", "x?q=../y", "//b.test/x", "https://b.test/x", "x;p=1", "a:b/c"),
-        *(
-            "/~x/",
-            "x%20y",
-            "..",
-            ".",
-            "../",
-            "./",
-            "/",
-            ".hidden",
-            "x#f",
-            "/#f",
-            "../#a/../b",
-            "x#a:b",
-        ),
-    ],
-)
-@pytest.mark.parametrize("base", [BASE, "http://a.test", "http://a.test/?x=/y/", "http://a.test/b"])
-def test_links_resolve_as_the_standard_has_it(href: str, base: str) -> None:
-    with_slash = base if base.count("/") > 2 else base + "/"
-    assert only_link(f'<a href="{href}">', base) == urljoin(with_slash, href)
-
-
-@given(
-    st.lists(
-        st.sampled_from(["..", ".", "x", "y.html", "", ".z", "~u", "a=b", "x#f"]),
-        min_size=1,
-        max_size=5,
-    )
-)
-def test_fast_resolution_equals_the_slow(parts: list[str]) -> None:
-    href = "/".join(parts)
-    if href and not href.startswith("//"):
-        assert only_link(f'<a href="{href}">') == ada_url.join_url(BASE, href)
-
-
 def test_the_first_base_counts() -> None:
     html = '<base href="/first/"><base href="/second/"><a href="x">'
     assert only_link(html) == "http://a.test/first/x"
 
 
-def test_a_query_goes_in_the_charset_of_the_page() -> None:
-    assert only_link('<a href="?q=ก">', charset="windows-874").endswith("?q=%A1")
+def test_queries_go_in_the_charset_of_the_page() -> None:
+    html = '<a href="?q=ก">'
+    assert only_link(html, charset="windows-874").endswith("?q=%A1")
+    based = f"<base href=/x/>{html}"
+    assert only_link(based, charset="windows-874") == "http://a.test/x/?q=%A1"
+
+
+@pytest.mark.parametrize("base", ["http://[", "data:text/html,x", " JavaScript:x/y/", "", "#x"])
+def test_a_base_that_is_none_counts_as_the_page(base: str) -> None:
+    html = f'<base href="{base}"><base href="/second/"><a href="?x">'
+    assert only_link(html) == f"{BASE}?x"
 
 
 def test_numeric_references_are_text() -> None:
@@ -131,8 +98,49 @@ def test_links_survive_in_a_page_nested_too_deep() -> None:
     assert [link.url for link in parse(html, BASE).links] == ["http://a.test/here"]
 
 
+@pytest.mark.parametrize(("links", "unread"), [(MAX_LINKS, 0), (MAX_LINKS + 1, 1), (5_000, 2_000)])
+def test_links_beyond_the_limit_are_counted(links: int, unread: int) -> None:
+    others = b"<a href='#x'>x</a><a name=x>"
+    page = parse(b"<a href=x>" * (links - 1) + others + b"<area href=x>", BASE)
+    assert (len(page.links), page.unread, page.is_cut) == (links - unread, unread, False)
+
+
+def test_what_a_page_says_of_itself_counts_wherever_it_stands() -> None:
+    page = parse(b"<a href=x>" * (MAX_LINKS + 1) + b"<meta name=robots content=nofollow>", BASE)
+    assert page.robots == {"nofollow"}
+
+
+@pytest.mark.parametrize(
+    ("source", "is_cut"),
+    [
+        (b"<p>" * 11_999 + b"<a href=x>", False),
+        (b"<p>" * 12_000 + b"<a href=x>", True),
+        (b"<p>" * 12_000 + b"<abbr>", False),
+        (b"<div>" * 5_000 + b"<a href=x title='a'>", False),
+        (b"<div>" * 5_000 + b"<a href=x title='<b>'>", True),
+        (b"<div>" * 5_000 + b"<a href=x " + b"a " * 30 + b">", True),
+    ],
+)
+def test_a_page_whose_cut_may_lose_links_says_so(source: bytes, is_cut: bool) -> None:
+    assert parse(source, BASE).is_cut is is_cut
+
+
 @settings(deadline=None)
 @given(st.binary(), st.text())
 def test_anything_parses(source: bytes, url: str) -> None:
     parse(source, url)
     parse(b"<base href='" + source + b"'><a href='" + source + b"'>" + source, url)
+
+
+def test_links_in_links_have_no_more_text_than_the_page_twice() -> None:
+    text = "word " * 2_000
+    html = "<a href=x><object>" * 200 + text
+    found = parse(html.encode(), BASE)
+    assert len(found.links) == 200
+    assert sum(len(link.text) for link in found.links) <= 2 * len(html)
+    assert found.links[0].text == text.strip()
+
+
+def test_a_title_is_cut() -> None:
+    title = parse(b"<title>" + b"x" * 5_000 + b"</title>", BASE).title
+    assert title == "x" * MAX_TITLE

@@ -1,0 +1,91 @@
+"""The pages that earlier crawls stored, for a crawl that visits them again."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from fastwarc import ArchiveIterator
+
+from lswc.archive.attempt import Original
+from lswc.archive.files import ArchiveError
+from lswc.archive.warc import entries
+from lswc.urls import fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from fastwarc import WarcRecord
+
+
+class Held(NamedTuple):
+    """A stored page. ``headers`` are those of its response, in their order and case."""
+
+    original: Original
+    headers: tuple[tuple[bytes, bytes], ...]
+    content_type: str | None
+    body: bytes
+
+
+class Earlier:
+    """The successful responses that the WARC files of earlier crawls hold whole, by URL.
+
+    ``crawls`` are crawl folders, the latest first: of several responses of one URL the latest
+    counts. Only their places are kept, in a temporary file of SQLite's. Raises ArchiveError if
+    one has no index that can be read.
+    """
+
+    def __init__(self, crawls: Sequence[Path]) -> None:
+        self._files: list[Path] = []
+        self._db = sqlite3.connect("", isolation_level=None)
+        self._db.execute("CREATE TABLE page (key INTEGER PRIMARY KEY, file INTEGER, place INTEGER)")
+        for crawl in reversed(crawls):
+            indexes = sorted((crawl / "warc").glob("*.cdxj"))
+            if not indexes:
+                raise ArchiveError(f"{crawl} holds no archive, but was crawled again: put it back")
+            for index in indexes:
+                self._add(index)
+
+    def _add(self, index: Path) -> None:
+        file = len(self._files)
+        self._files.append(index.with_suffix(".warc.gz"))
+        try:
+            rows = [
+                (fingerprint(url), file, int(fields["offset"]))
+                for url, fields in entries(index)
+                if fields["status"] == "200" and fields["mime"] != "warc/revisit"
+            ]
+        except (OSError, ValueError, KeyError) as error:
+            raise ArchiveError(f"can't read {index}: {error}") from error
+        self._db.execute("BEGIN")
+        self._db.executemany("INSERT OR REPLACE INTO page VALUES (?, ?, ?)", rows)
+        self._db.execute("COMMIT")
+
+    def find(self, url: str, decode: Literal["transfer", "all"] = "transfer") -> Held | None:
+        """Return what is held of a URL; None if nothing is, or if it can't be read any more.
+
+        ``decode`` says whether the body's Content-Encoding is taken off, too.
+        """
+        row = self._db.execute(
+            "SELECT file, place FROM page WHERE key = ?", (fingerprint(url),)
+        ).fetchone()
+        if row is None:
+            return None
+        try:
+            with self._files[row[0]].open("rb") as file:
+                file.seek(row[1])
+                return _held(next(ArchiveIterator(file, auto_decode=decode)), url)
+        except (OSError, StopIteration):
+            return None
+
+
+def _held(record: WarcRecord, url: str) -> Held | None:
+    about, http = record.headers, record.http_headers
+    # http and https twins share a fingerprint, but each has validators of its own.
+    if about.get("WARC-Target-URI") != url or about.get("WARC-Truncated") or http is None:
+        return None
+    digest = (about.get("WARC-Payload-Digest") or "").removeprefix("sha1:")
+    where = Original(url, about.get("WARC-Date") or "", digest)
+    headers = tuple(http.items_bytes())
+    return Held(where, headers, http.get("Content-Type"), record.reader.read())

@@ -1,0 +1,105 @@
+"""What the links of a page are relative to."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from itertools import accumulate
+from typing import TYPE_CHECKING
+from urllib.parse import quote_from_bytes
+
+import ada_url
+from w3lib.encoding import resolve_encoding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_PLAIN = re.compile(
+    r"(/|\./|(?:\.\./)*)((?:[\w~-](?!\S*/\.)[\w%~/?=&;,+.-]*)?(?:#[\w%~!$&()*+,./:;=?@-]*)?)",
+    re.ASCII,
+)
+_ORIGIN = re.compile(r"https?://[^/]+")
+_IGNORED = re.compile(r"^[\0- ]+|[\t\n\r]|[\0- ]+\Z")  # WHATWG URL Standard §4.4, steps 1-3
+_BEYOND_ASCII = re.compile(r"[^\0-\x7f]+")
+_AS_IT_IS = "".join(map(chr, range(0x21, 0x7F))).translate(dict.fromkeys(map(ord, "\"#<>'")))
+_UNENCODABLE = "lswc.query"
+
+
+class Base:
+    """A page's own URL or that of its BASE.
+
+    ``charset`` is what the page is written in, and so the queries of its links.
+    """
+
+    def __init__(self, url: str, charset: str = "utf-8") -> None:
+        self._charset = charset
+        self._encode = _encoder(charset)
+        try:
+            self._url = ada_url.normalize_url(url)
+        except ValueError:
+            self._url = url
+        path = re.split(r"[?#]", self._url, maxsplit=1)[0]
+        origin = _ORIGIN.match(path)
+        self._folders: list[str] = []
+        if origin:
+            names = path[origin.end() :].split("/")[1:-1]
+            roots = [origin.group() + "/", *(name + "/" for name in names)]
+            self._folders = list(accumulate(roots))
+
+    def rebased(self, href: str) -> Base:
+        """Return what a BASE with this ``href`` makes of it (HTML Standard §4.2.3)."""
+        url = self.join(href)
+        if not ada_url.check_url(url) or url.startswith(("data:", "javascript:")):
+            return self
+        return Base(url, self._charset)
+
+    def join(self, href: str) -> str:
+        """Resolve as the WHATWG URL Standard does; what is no URL is returned as it is.
+
+        The commonest shapes go without the URL parser, so the result isn't always canonical.
+        """
+        if self._folders and href:
+            plain = _PLAIN.fullmatch(href)
+            if plain is not None and href[0] != "#":
+                up, rest = plain.groups()
+                if up == "/":
+                    return self._folders[0] + rest
+                higher = len(up) // 3  # ../ is three characters, ./ two
+                return self._folders[max(0, len(self._folders) - 1 - higher)] + rest
+            if href.startswith(("http://", "https://")) and href.isascii():
+                return href
+        return self._join(href)
+
+    def _join(self, href: str) -> str:
+        path, mark, query = href.partition("?")
+        if mark and self._encode is not None and not query.isascii():
+            query = _BEYOND_ASCII.sub(self._encode, _IGNORED.sub("", query))
+        try:
+            return ada_url.join_url(self._url, path + mark + query)
+        except ValueError:
+            return href
+
+
+def _encoder(charset: str) -> Callable[[re.Match[str]], str] | None:
+    """Return what percent-encodes text in a charset (WHATWG URL §1.3), None for UTF-8."""
+    if charset.startswith("utf-"):
+        return None  # queries of UTF-16 pages are UTF-8 too (Encoding Standard §4.3)
+    try:
+        codec = codecs.lookup(resolve_encoding(charset) or charset)
+    except LookupError:
+        return None
+
+    def encode(text: re.Match[str]) -> str:
+        return quote_from_bytes(codec.encode(text[0], _UNENCODABLE)[0], _AS_IT_IS)
+
+    return encode
+
+
+def _as_reference(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    characters = error.object[error.start : error.end]
+    return "".join(f"%26%23{ord(character)}%3B" for character in characters), error.end
+
+
+codecs.register_error(_UNENCODABLE, _as_reference)

@@ -1,0 +1,76 @@
+"""What is told of a frontier in Redis."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from redis import Redis
+
+from lswc.frontier.contract import FrontierError, Offer
+from lswc.frontier.redis import RedisFrontier
+from lswc.frontier.redis_report import read
+from lswc.frontier.report import Queue
+from lswc.strategy import SEED, PageLanguage, strategy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.frontier.redis_server import RedisServer
+
+
+@pytest.fixture
+def client(redis_server: RedisServer) -> Iterator[Redis]:
+    with Redis.from_url(redis_server.url) as client:
+        client.flushall()
+        yield client
+
+
+def crawl(client: Redis, name: str, spec: str) -> RedisFrontier:
+    identity = {"language": "th", "strategy": strategy(spec).name}
+    return RedisFrontier(client, name, strategy(spec), identity)
+
+
+def offer(server: str, page: int) -> Offer:
+    directory = f"{server}/{page % 2}/"
+    return Offer(f"http://{directory}{page}", server, directory, SEED, PageLanguage.TARGET, 0)
+
+
+@pytest.mark.parametrize("spec", ["bfs", "directory_conservative:T=3"])
+def test_a_frontier_in_use(client: Redis, spec: str) -> None:
+    with closing(crawl(client, "c", spec)) as frontier:
+        offers = [offer("a.example", n) for n in range(3)]
+        offers += [offer("b.example:81", n) for n in range(7)]
+        if spec == "bfs":
+            offers = [o._replace(unit=o.server) for o in offers]
+        frontier.offer(offers)
+        for _ in range(4):
+            lease = frontier.lease(0.0)
+            assert lease is not None
+            lease.relevant = lease.server == "a.example"
+            lease.tally["dropped", "depth"] += 1
+            frontier.finish(lease.id, "html")
+        frontier.lease(0.0)
+        report = read(client, top=1)
+        assert report.identity == {"language": "th", "strategy": strategy(spec).name} | {
+            key: report.identity[key] for key in ("format", "next")
+        }
+        assert report.counts == frontier.counts()
+        assert report.counts.tally == {"finished": {"html": 4}, "dropped": {"depth": 4}}
+        assert report.queues == (Queue("b.example:81", 5, 1, 0),)
+
+
+def test_one_crawl_of_many_is_named(client: Redis) -> None:
+    for name in ("one", "two"):
+        crawl(client, name, "bfs").close()
+    assert read(client, "two").identity["strategy"] == "bfs"
+    with pytest.raises(FrontierError, match=r"--key .* there are: \['one', 'two'\]"):
+        read(client)
+    with pytest.raises(FrontierError, match=r"no crawl 'three' in this Redis; there are: \['one'"):
+        read(client, "three")
+
+
+def test_a_redis_that_is_not_there() -> None:
+    with pytest.raises(FrontierError, match="can't read the frontier in Redis"):
+        read(Redis(port=1), "c")
