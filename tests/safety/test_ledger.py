@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lswc.safety.duplicates import DISTANCE, Seen, similarity_hash
+from lswc.safety import duplicates
+from lswc.safety.duplicates import DISTANCE, EXAMINED, Seen, similarity_hash
 from lswc.safety.ledger import Ledger, pattern
 from lswc.urls import Url, parse
 
@@ -46,6 +47,22 @@ def test_distance_counts_differing_bits() -> None:
     assert (first ^ similarity_hash("entirely different words")).bit_count() > DISTANCE
 
 
+@pytest.mark.parametrize(("bits", "is_found"), [(DISTANCE, True), (DISTANCE + 1, False)])
+def test_near_duplicates_differ_in_three_bits_at_most(
+    bits: int, is_found: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(duplicates, "similarity_hash", lambda text: int(text, 2))
+    seen = Seen(10)
+    seen.add("0" * 64)
+    assert seen.add("1" * bits) is is_found
+
+
+def test_only_the_beginning_of_a_text_is_examined() -> None:
+    text = ("x" * 5 + "y" * 5) * (EXAMINED // 10)
+    assert similarity_hash(text) == similarity_hash(text + NEWS)
+    assert similarity_hash(NEWS + text) != similarity_hash(text)
+
+
 def test_the_oldest_hashes_are_forgotten() -> None:
     seen = Seen(2)
     texts = ["first page of all " * 9, "another, about rice " * 9, "a third, on rain " * 9]
@@ -76,6 +93,7 @@ def test_a_new_page_ends_the_row() -> None:
 def test_a_mirror_is_closed_whatever_its_directories() -> None:
     ledger = Ledger(duplicates=2)
     for n in range(5):
+        assert ledger.closed(url("http://a.example/other/")) is None
         ledger.add(url(f"http://a.example/{chr(97 + n)}/"), NEWS)
     assert ledger.closed(url("http://a.example/other/")) == "near-duplicates on server"
 
@@ -83,6 +101,7 @@ def test_a_mirror_is_closed_whatever_its_directories() -> None:
 def test_wildcard_hosts_are_closed_together() -> None:
     ledger = Ledger(duplicates=1)
     for n in range(5):
+        assert ledger.closed(url("http://other.farm.co.th/")) is None
         ledger.add(url(f"http://n{n}.farm.co.th/"), NEWS)
     assert ledger.closed(url("http://other.farm.co.th/")) == "near-duplicates on site"
     assert ledger.closed(url("http://www.news.co.th/")) is None
