@@ -5,48 +5,45 @@ from __future__ import annotations
 import sys
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
-from scrapy import Request, Spider
+from rich.console import Console
 from scrapy.crawler import AsyncCrawlerProcess
-from scrapy.http import TextResponse
 
 from lswc.analysis import seeds
 from lswc.analysis.collection import AnalysisError
+from lswc.crawl import contact
+from lswc.frontier import MEMORY
 from lswc.langid import Identifier
 from lswc.languages import language
+from lswc.scheduler import scheduler_of
+from lswc.spiders.lswc import LswcSpider
+from lswc.summary import SummaryExtension
+from lswc.tables import counted
 from lswc.web import prepare
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import Iterator, Mapping
 
     from scrapy.http import Response
     from scrapy.settings import Settings
-    from twisted.python.failure import Failure
 
     from lswc.analysis.seeds import Judge
+    from lswc.langid import RawLink
+    from lswc.page import Page
 
 FETCHED = 4
 """How many times as many pages as seeds are fetched to find them."""
 
-_PLAIN = {
-    "SPIDER_MIDDLEWARES": {},
-    "ITEM_PIPELINES": {},
-    "EXTENSIONS": {},
-    "SCHEDULER": "scrapy.core.scheduler.Scheduler",
-    "DOWNLOADER_MIDDLEWARES": {},
-    "DOWNLOAD_HANDLERS": {"data": None, "file": None, "ftp": None, "s3": None},
-    "DOWNLOAD_MAXSIZE": 4 << 20,
-    "LOG_LEVEL": "ERROR",
-}
-"""Settings of a fetch without the crawl's frontier; politeness stays the project's."""
+_UNKEPT = {"LSWC_FRONTIER": MEMORY, "LSWC_ARCHIVE": "none"}
 
 
 def make(opts: argparse.Namespace, source: Path, settings: Settings) -> None:
     """Write the seed lists that the options of ``scrapy seeds`` ask for.
 
-    Raises AnalysisError, and ValueError for an unknown language.
+    Raises AnalysisError, and ConfigError or another ValueError for a user's mistake.
     """
     codes = [language(code.strip()).code for code in opts.lang.split(",")]
     if opts.most < 1:
@@ -54,6 +51,8 @@ def make(opts: argparse.Namespace, source: Path, settings: Settings) -> None:
     for code in codes:
         if (opts.out / f"{code}.txt").exists():
             raise AnalysisError(f"{opts.out / code}.txt exists: choose another --out")
+    if opts.fetch and not settings.get("LSWC_WEB"):
+        contact(settings)  # now: a large directory takes long to read
     for code, urls in _chosen(opts, codes, settings).items():
         _write(opts.out, code, urls, source.name)
 
@@ -71,46 +70,74 @@ def _chosen(opts: argparse.Namespace, codes: list[str], settings: Settings) -> d
     drawn = seeds.choose(candidates, lambda *_: "any", ["any"], wanted, opts.random_seed, tlds)
     told = _fetched(drawn["any"], codes, settings)
     pages = [seeds.Candidate(url) for url in told]
-    return seeds.choose(pages, lambda url, _: told.get(url), codes, opts.most, opts.random_seed)
+    return seeds.choose(
+        pages, lambda url, _: told.get(url), codes, opts.most, opts.random_seed, tlds
+    )
 
 
 def _fetched(urls: list[str], codes: list[str], settings: Settings) -> dict[str, str]:
-    """Fetch pages politely, and return the languages of those that could be told."""
+    """Fetch pages as a crawl does; return the URLs that were told a language, and which.
+
+    Raises ValueError for a mistake in the settings.
+    """
+    if not urls:
+        return {}
     settings = settings.copy()
-    prepare(settings.get("LSWC_WEB"), Path("crawls"))
-    settings.setdict(_PLAIN, priority="cmdline")
-    told: dict[str, str] = {}
-    process = AsyncCrawlerProcess(settings)
-    process.crawl(SeedSpider, urls=urls, codes=codes, told=told)
-    process.start()
+    web = prepare(settings.get("LSWC_WEB"), Path("crawls"))
+    with TemporaryDirectory(prefix="lswc-seeds-") as folder:
+        file = Path(folder, "seeds.txt")
+        file.write_text("\n".join(urls), encoding="utf-8")
+        unkept = {**_UNKEPT, "LSWC_CRAWL": folder, "LSWC_WEB": str(web or "")}
+        settings.setdict(unkept, priority="cmdline")
+        settings.set("LOG_LEVEL", "ERROR", priority="spider")
+        settings.set_in_component_priority_dict("EXTENSIONS", SummaryExtension, None)
+        told: dict[str, str] = {}
+        _crawl(settings, {"lang": codes[0], "seeds": str(file), "codes": codes, "told": told})
     return told
 
 
-class SeedSpider(Spider):
-    """Fetches single pages, plainly and politely, and notes their languages; follows no link."""
+def _crawl(settings: Settings, arguments: dict[str, Any]) -> None:
+    """Crawl the seeds, and print how their requests ended."""
+    SeedSpider.check(settings, **arguments)
+    process = AsyncCrawlerProcess(settings)
+    crawler = process.create_crawler(SeedSpider)
+    process.crawl(crawler, **arguments)
+    process.start()
+    stats = crawler.stats.get_stats()
+    ends = {kind: _counts(stats, f"lswc/{kind}/") for kind in ("finished", "dropped")}
+    Console().print(counted("candidates", ends, longest=None))
+
+
+def _counts(stats: Mapping[str, Any], prefix: str) -> dict[str, int]:
+    return {name.removeprefix(prefix): stats[name] for name in stats if name.startswith(prefix)}
+
+
+class SeedSpider(LswcSpider):
+    """Fetches its seeds as a crawl does, notes their languages, and follows no link.
+
+    The target of a redirect takes the place of the seed. ``codes`` are the languages, ``told``
+    takes the URLs that are in one of them.
+    """
 
     name = "seeds"
 
-    def __init__(self, urls: list[str], codes: list[str], told: dict[str, str]) -> None:
-        super().__init__()
-        self._urls, self._told = urls, told
-        self._identifiers = _identifiers(codes)
+    def __init__(self, lang: str, seeds: str, codes: list[str], told: dict[str, str]) -> None:
+        super().__init__(lang, seeds)
+        self._identifiers, self._told = _identifiers(codes), told
 
-    async def start(self) -> AsyncIterator[Request]:
-        for url in self._urls:
-            yield Request(url, self.parse, errback=self.failed, cb_kwargs={"asked": url})
-
-    def parse(self, response: Response, asked: str) -> Iterable[None]:
-        if isinstance(response, TextResponse):
-            header = (response.headers.get("Content-Type") or b"").decode("latin-1")
+    def parse(self, response: Response, **kwargs: Any) -> Iterator[Page]:
+        """Note a page's language and end its lease; there is no record of it."""
+        header = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        for page in super().parse(response, **kwargs):
             code = _told(self._identifiers, response.body, header, response.url)
             if code is not None:
-                self._told[asked] = code
-        return ()
+                self._told[page.lease.url] = code
+            page.lease.tally["page", "relevant" if code else "irrelevant"] += 1
+            scheduler_of(self.crawler).finish(page.lease.id, "html")
+        return iter(())
 
-    def failed(self, failure: Failure) -> None:
-        """Leave out a page that can't be fetched."""
-        self.logger.info("not fetched: %s", failure.getErrorMessage())
+    def _add_links(self, page: Page, links: list[RawLink], nofollow: bool) -> None:
+        """Leave the links."""
 
 
 def _identifiers(codes: list[str]) -> dict[str, Identifier]:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.spiderloader import get_spider_loader
 
-from lswc import profiles
-from lswc.crawl import Crawl
 from lswc.errors import ConfigError
 from lswc.scheduler import CANNOT_WRITE
 from lswc.spiders.lswc import LswcSpider
@@ -35,7 +33,7 @@ class Command(CrawlCommand):
         if len(args) != 1 or self.settings is None:
             return  # Scrapy prints its usage
         try:
-            _check(self.settings.copy(), args[0], opts.spargs)
+            _check(self.settings, args[0], opts.spargs)
         except ValueError as error:
             print(f"scrapy crawl: error: {error}", file=sys.stderr)
             sys.exit(2)
@@ -51,15 +49,11 @@ class Command(CrawlCommand):
 
 
 def _check(settings: Settings, spider_name: str, arguments: dict[str, str]) -> None:
-    """Do what the crawl's start will do, up to the first fetch. Raises ValueError."""
+    """Find what is wrong with the spider, its arguments or the settings. Raises ValueError."""
     loader = get_spider_loader(settings)
     if spider_name not in loader.list():
         known = ", ".join(loader.list())
         raise ConfigError(f"unknown spider {spider_name!r}; known: {known}")
     spider_class = loader.load(spider_name)
-    if not issubclass(spider_class, LswcSpider):
-        return
-    spider_class.update_settings(settings)
-    profiles.apply(settings)
-    spider = spider_class(**arguments)
-    Crawl.of(settings, spider.lang, spider.seeds).open_frontier(settings).close()
+    if issubclass(spider_class, LswcSpider):
+        spider_class.check(settings, **arguments)

@@ -9,7 +9,7 @@ from scrapy import Request, Spider
 from scrapy.exceptions import IgnoreRequest
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from lswc import __version__
+from lswc import __version__, profiles
 from lswc.archive.attempt import ATTEMPTS
 from lswc.crawl import Crawl
 from lswc.errors import ConfigError
@@ -83,6 +83,15 @@ class LswcSpider(Spider):
         super().update_settings(settings)
         if contact := settings.get("LSWC_CONTACT"):
             settings.set("USER_AGENT", f"lswc/{__version__} (+{contact})", priority="spider")
+
+    @classmethod
+    def check(cls, settings: BaseSettings, **arguments: Any) -> None:
+        """Do what the crawl's start will do, up to the first fetch. Raises ValueError."""
+        settings = settings.copy()
+        cls.update_settings(settings)
+        profiles.apply(settings)
+        spider = cls(**arguments)
+        Crawl.of(settings, spider.lang, spider.seeds).open_frontier(settings).close()
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[Page]:
         """Yield the response as one Page, or end its lease if it isn't HTML."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.analysis.webs import record, write_crawl
-from tests.crawl.site import ENGLISH, SCRAPY, THAI, Site, page, run
+from tests.crawl.site import ENGLISH, SCRAPY, THAI, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,22 +68,3 @@ def test_seeds_of_a_directory_by_what_it_says_of_each_page(tmp_path: Path) -> No
     again = scrapy("seeds", "--lang", "th", "--rdf", path, "--out", tmp_path / "seeds")
     assert again.returncode == 2
     assert "exists" in again.stderr
-
-
-def test_seeds_are_fetched_to_tell_their_language(tmp_path: Path) -> None:
-    site = Site(tmp_path / "web", tmp_path / "crawl")
-    site.add("www.one.co.th/", page(THAI))
-    site.add("www.two.com/", page(ENGLISH))
-    site.add("www.three.com/", page(THAI))
-    urls = tmp_path / "urls.csv"
-    urls.write_text("".join(f"http://www.{name}/\n" for name in
-                            ("one.co.th", "two.com", "three.com", "gone.com")))  # fmt: skip
-    done = scrapy(
-        "seeds", "--lang", "th", "--csv", urls, "--out", tmp_path / "seeds", "--fetch",
-        "-s", f"LSWC_WEB={site.web}", "-s", "DOWNLOAD_DELAY=0",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found = (tmp_path / "seeds" / "th.txt").read_text("utf-8")
-    assert [line for line in found.splitlines() if line.startswith("http")] == [
-        "http://www.one.co.th/", "http://www.three.com/",
-    ]  # fmt: skip

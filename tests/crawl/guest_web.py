@@ -50,6 +50,7 @@ class Visit:
     """A request: its URL, and when it came (monotonic and Unix time, seconds).
 
     ``at_once`` requests were being answered by its host then and ``in_all`` by all, this included.
+    ``agent`` is the User-Agent.
     """
 
     url: str
@@ -57,6 +58,7 @@ class Visit:
     clock: float
     at_once: int
     in_all: int
+    agent: str
 
     @property
     def path(self) -> str:
@@ -83,13 +85,13 @@ class GuestWeb:
         """How often each URL was asked for."""
         return Counter(visit.url for visit in self.visits)
 
-    def visit(self, url: str, host: str) -> Answer:
+    def visit(self, url: str, host: str, agent: str) -> Answer:
         """Note a request and wait as long as its answer takes."""
         with self._lock:
             self._busy[host] += 1
             times = self.urls[url]
             in_all = self._busy.total()
-            self.visits.append(Visit(url, monotonic(), time(), self._busy[host], in_all))
+            self.visits.append(Visit(url, monotonic(), time(), self._busy[host], in_all, agent))
         answer = self._answers.get(url, Answer(status=404))
         answer = answer if isinstance(answer, Answer) else answer(times)
         sleep(answer.takes)
@@ -155,8 +157,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         scheme = "http" if self.server.tls is None else "https"
         host = self.headers["Host"]
-        name = host.partition(":")[0]
-        answer = self.server.web.visit(f"{scheme}://{host}{self.path}", name)
+        name, agent = host.partition(":")[0], self.headers["User-Agent"]
+        answer = self.server.web.visit(f"{scheme}://{host}{self.path}", name, agent)
         if not answer.status:
             raise ConnectionAbortedError
         body = answer.body.encode()

@@ -32,7 +32,6 @@ ADDRESSES: dict[str, list[list[str]]] = {
     "sixtofour.example": [["2002:7f00:1::"]],
     "multicast.example": [["224.0.0.1"]],
     "mixed.example": [["192.168.1.1", PUBLIC, "::1"]],
-    "rebinding.example": [["192.168.1.1"], [PUBLIC], [PUBLIC]],
 }
 """What a name resolves to, the first time, the second, and so on; other names are public."""
 

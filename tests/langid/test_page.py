@@ -93,6 +93,33 @@ def test_hostile_attributes_are_bounded(separator: bytes) -> None:
     assert time.process_time() - start < 5
 
 
+NOTHING = b"<i></i>" * 2_000
+
+
+@pytest.mark.parametrize(
+    ("source", "is_reduced"),
+    [
+        (NOTHING + b"<b>" * 200 + b"</b>" * 200, False),
+        (NOTHING + b"<b>" * 201 + b"</b>" * 201, True),
+        (b"<b>" * 2_998, False),  # and <nav> and </nav>: few tags may nest as they like
+        (b"<b>" * 2_999, True),
+        (b"<p " + b"a='>'" * 4_000 + b">", False),
+        (b"<p " + b"a='>'" * 4_001 + b">", True),
+        (b"<p" + b" " * 7_999 + b">", False),
+        (b"<p" + b" " * 8_000 + b">", True),
+    ],
+)
+def test_a_page_that_would_hold_the_parser_is_reduced(source: bytes, is_reduced: bool) -> None:
+    page = parse(source + b"<nav>menu</nav>", BASE)
+    assert ("menu" in page.content) is is_reduced
+
+
+@pytest.mark.parametrize(("length", "is_heeded"), [(8_000, True), (8_001, False)])
+def test_a_base_without_end_is_passed_over(length: int, is_heeded: bool) -> None:
+    html = f"<base href='{'/x'.ljust(length - 1, 'x')}/'><a href=../y>"
+    assert (only_link(html) == "http://a.test/y") is is_heeded
+
+
 def test_links_survive_in_a_page_nested_too_deep() -> None:
     html = b"<div>" * 5_000 + b'<a href="/here">text</a>' + b"<p title='>'>after"
     assert [link.url for link in parse(html, BASE).links] == ["http://a.test/here"]

@@ -20,6 +20,8 @@ from lswc.safety.content import is_html
         ("", b"\xef\xbb\xbf<html>", True),
         ("unknown/unknown", b"words first <table border=1>", True),
         ("", b"only words", False),
+        ("", b"x" * 1439 + b"<body>", True),
+        ("", b"x" * 1440 + b"<body>", False),
         ("", b"", False),
         ("text/plain", b"<html>", False),
         ("image/png", b"<html>", False),

@@ -1,4 +1,4 @@
-"""What a server may send, and how long its connection is held on to."""
+"""What a server may send, and how long it is held on to; whole crawls are in tests/hostile."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from twisted.web import _newclient
 from twisted.web.http_headers import Headers
 from typing_extensions import override
 
-from lswc.safety.handler import IDLE, BoundedPool, BoundedProtocol
+from lswc.safety.handler import IDLE, BoundedPool, BoundedProtocol, HeadersTooLargeError
 from lswc.web.certificate import ServerContext
 
 # None of these has types.
@@ -27,6 +27,7 @@ TlsFactory: Any = tls.TLSMemoryBIOFactory
 
 HEAD, LARGEST = 1_000, 10_000
 SETTINGS = Settings({"LSWC_MAX_HEADERS_SIZE": HEAD, "DOWNLOAD_MAXSIZE": LARGEST})
+ONE = b"HTTP/1.1 200 OK\r\nX: y\r\nContent-Length: 1\r\n\r\n"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
@@ -59,13 +60,40 @@ def test_a_body_with_little_in_its_chunks_is_given_up(note: bytes, given_up: boo
     assert protocol._received <= 2 * LARGEST + HEAD + len(note) + 6
 
 
-def test_headers_are_bounded() -> None:
-    transport = Transport()
-    protocol = connected(transport)
-    protocol.dataReceived(b"HTTP/1.1 200 OK\r\n")
-    while not transport.disconnecting:
-        assert protocol._received <= HEAD + 6
-        protocol.dataReceived(b"X: y\r\n")
+def received(limit: int, *reads: bytes) -> object:
+    """Return what a request ends with: a response's status, or the failure behind it."""
+    protocol: Any = BoundedProtocol(lambda _: None)
+    protocol.head = limit
+    protocol.makeConnection(Transport())
+    ends: list[Any] = []
+    headers = Headers({b"host": [b"a.example"]})
+    protocol.request(Request(b"GET", b"/", headers, None)).addBoth(ends.append)
+    for read in reads:
+        protocol.dataReceived(read)
+    (end,) = ends
+    return getattr(end, "code", None) or end.value.reasons[0].type
+
+
+def bytewise(text: bytes) -> list[bytes]:
+    return [text[n : n + 1] for n in range(len(text))]
+
+
+@pytest.mark.parametrize(
+    ("limit", "end"),
+    [(len(ONE), 200), (len(ONE) - 1, HeadersTooLargeError), (0, 200), (1, HeadersTooLargeError)],
+)
+def test_headers_are_bounded(limit: int, end: object) -> None:
+    assert received(limit, *bytewise(ONE), b"x") == end
+
+
+def test_the_body_does_not_count() -> None:
+    assert received(len(ONE), ONE + b"x") == 200
+
+
+def test_informational_responses_count() -> None:
+    again = b"HTTP/1.1 100 Continue\r\n\r\n"
+    assert received(len(ONE) + len(again), again, ONE, b"x") == 200
+    assert received(len(again) * 3, *[again] * 4) is HeadersTooLargeError
 
 
 def test_few_connections_stay_open_and_none_is_remembered() -> None:

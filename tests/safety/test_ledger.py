@@ -10,7 +10,7 @@ import pytest
 
 from lswc.safety.duplicates import Seen
 from lswc.safety.ledger import Ledger, pattern
-from lswc.similarity import simhash
+from lswc.similarity import DISTANCE, simhash
 from lswc.urls import Url, parse
 
 if TYPE_CHECKING:
@@ -32,6 +32,13 @@ def url(address: str) -> Url:
 
 def add(ledger: Ledger, page: Url, text: str) -> bool:
     return ledger.add(page, simhash(text))
+
+
+@pytest.mark.parametrize(("bits", "is_found"), [(DISTANCE, True), (DISTANCE + 1, False)])
+def test_near_duplicates_differ_in_three_bits_at_most(bits: int, is_found: bool) -> None:
+    seen = Seen(10)
+    seen.add(0)
+    assert seen.holds(2**bits - 1) is is_found
 
 
 def test_the_oldest_hashes_are_forgotten() -> None:
@@ -67,6 +74,7 @@ def test_a_new_page_ends_the_row() -> None:
 def test_a_mirror_is_closed_whatever_its_directories() -> None:
     ledger = Ledger(duplicates=2)
     for n in range(5):
+        assert ledger.closed(url("http://a.example/other/")) is None
         add(ledger, url(f"http://a.example/{chr(97 + n)}/"), NEWS)
     assert ledger.closed(url("http://a.example/other/")) == "near-duplicates on server"
 
@@ -74,6 +82,7 @@ def test_a_mirror_is_closed_whatever_its_directories() -> None:
 def test_wildcard_hosts_are_closed_together() -> None:
     ledger = Ledger(duplicates=1)
     for n in range(5):
+        assert ledger.closed(url("http://other.farm.co.th/")) is None
         add(ledger, url(f"http://n{n}.farm.co.th/"), NEWS)
     assert ledger.closed(url("http://other.farm.co.th/")) == "near-duplicates on site"
     assert ledger.closed(url("http://www.news.co.th/")) is None
