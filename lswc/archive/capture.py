@@ -19,7 +19,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.web._newclient import STATUS
 
 from lswc.archive.attempt import ATTEMPTS, Attempt, Exchange
-from lswc.safety.handler import BoundedProtocol, factory
+from lswc.safety.handler import BoundedPool, BoundedProtocol
 from lswc.scheduler import scheduler_of
 
 if TYPE_CHECKING:
@@ -46,12 +46,14 @@ class AttemptHandler(HTTP11DownloadHandler):
     """
 
     def __init__(self, crawler: Crawler) -> None:
+        from twisted.internet import reactor  # not above: importing it installs one
+
         super().__init__(crawler)
         kept = crawler.settings.get("LSWC_ARCHIVE") != "none"
-        limit = crawler.settings.getint("LSWC_MAX_HEADERS_SIZE")
+        protocol = _Protocol if kept else BoundedProtocol
+        self._pool = BoundedPool(reactor, crawler.settings, protocol)
         # A request that the server hung up on is sent again in its time, and each is noted.
         self._pool.retryAutomatically = False
-        self._pool._factory = factory(_Protocol if kept else BoundedProtocol, limit)
 
     async def download_request(self, request: Request) -> Response:
         attempt = Attempt(request.url, datetime.now(UTC))

@@ -1,57 +1,144 @@
-"""How much a server may send before the body; whole crawls are in tests/hostile."""
+"""What a server may send, and how long its connection is held on to."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from twisted.internet.testing import StringTransport
-from twisted.web._newclient import Request
+from OpenSSL import SSL
+from scrapy.settings import Settings
+from twisted.internet import testing
+from twisted.internet.protocol import Factory, Protocol
+from twisted.internet.ssl import ContextFactory
+from twisted.internet.task import Clock
+from twisted.protocols import tls
+from twisted.web import _newclient
 from twisted.web.http_headers import Headers
+from typing_extensions import override
 
-from lswc.safety.handler import BoundedProtocol, HeadersTooLargeError
+from lswc.safety.handler import IDLE, BoundedPool, BoundedProtocol, HeadersTooLargeError
+from lswc.web.certificate import ServerContext
 
-HEAD = b"HTTP/1.1 200 OK\r\nX: y\r\nContent-Length: 1\r\n\r\n"
+# None of these has types.
+Transport: Any = testing.StringTransport
+Request: Any = _newclient.Request
+Tls: Any = tls.TLSMemoryBIOProtocol
+TlsFactory: Any = tls.TLSMemoryBIOFactory
+
+HEAD, LARGEST = 1_000, 10_000
+SETTINGS = Settings({"LSWC_MAX_HEADERS_SIZE": HEAD, "DOWNLOAD_MAXSIZE": LARGEST})
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
-UNTYPED: Any = SimpleNamespace(
-    protocol=BoundedProtocol, request=Request._construct, transport=StringTransport
-)
-"""Twisted's own have half their types."""
+def pool(clock: Clock) -> Any:
+    return BoundedPool(clock, SETTINGS, BoundedProtocol)
+
+
+def connected(transport: Any, quiescent: Any = lambda _: None) -> Any:
+    """Return a protocol that has sent a request over a transport."""
+    protocol = pool(Clock())._factory(quiescent, "").buildProtocol(None)
+    protocol.makeConnection(transport)
+    request(protocol)
+    return protocol
+
+
+def request(protocol: Any) -> list[Any]:
+    """Send a request; return the list that takes how it ends."""
+    headers = Headers({b"host": [b"a.example"]})
+    ends: list[Any] = []
+    protocol.request(Request(b"GET", b"/", headers, None, True)).addBoth(ends.append)
+    return ends
+
+
+@pytest.mark.parametrize(("note", "given_up"), [(b"", False), (b";" + b"x" * 1_000, True)])
+def test_a_body_with_little_in_its_chunks_is_given_up(note: bytes, given_up: bool) -> None:
+    transport = Transport()
+    protocol = connected(transport)
+    protocol.dataReceived(CHUNKED)
+    for _ in range(100):
+        protocol.dataReceived(b"1" + note + b"\r\nx\r\n")
+    assert transport.disconnecting is given_up
+    assert protocol._received <= 2 * LARGEST + HEAD + len(note) + 6
+
+
+PAGE = b"HTTP/1.1 200 OK\r\nX: y\r\nContent-Length: 1\r\n\r\n"
 
 
 def received(limit: int, *reads: bytes) -> object:
     """Return what a request ends with: a response's status, or the failure behind it."""
-    protocol = UNTYPED.protocol(lambda _: None)
-    protocol.limit = limit
-    protocol.makeConnection(UNTYPED.transport())
-    ends: list[Any] = []
-    request = UNTYPED.request(b"GET", b"/", Headers({b"Host": [b"a.example"]}), None)
-    protocol.request(request).addBoth(ends.append)
+    protocol = pool(Clock())._factory(lambda _: None, "").buildProtocol(None)
+    protocol.head = limit
+    protocol.makeConnection(Transport())
+    ends = request(protocol)
     for read in reads:
         protocol.dataReceived(read)
     (end,) = ends
     return getattr(end, "code", None) or end.value.reasons[0].type
 
 
-def bytewise(text: bytes) -> list[bytes]:
-    return [text[n : n + 1] for n in range(len(text))]
-
-
 @pytest.mark.parametrize(
     ("limit", "end"),
-    [(len(HEAD), 200), (len(HEAD) - 1, HeadersTooLargeError), (0, 200), (1, HeadersTooLargeError)],
+    [(len(PAGE), 200), (len(PAGE) - 1, HeadersTooLargeError), (0, 200), (1, HeadersTooLargeError)],
 )
 def test_headers_are_bounded(limit: int, end: object) -> None:
-    assert received(limit, *bytewise(HEAD), b"x") == end
+    assert received(limit, *(PAGE[n : n + 1] for n in range(len(PAGE))), b"x") == end
 
 
-def test_the_body_does_not_count() -> None:
-    assert received(len(HEAD), HEAD + b"x") == 200
+def test_the_body_does_not_count_as_headers() -> None:
+    assert received(len(PAGE), PAGE + b"x") == 200
 
 
 def test_informational_responses_count() -> None:
     again = b"HTTP/1.1 100 Continue\r\n\r\n"
-    assert received(len(HEAD) + len(again), again, HEAD, b"x") == 200
+    assert received(len(PAGE) + len(again), again, PAGE, b"x") == 200
     assert received(len(again) * 3, *[again] * 4) is HeadersTooLargeError
+
+
+def test_few_connections_stay_open_and_none_is_remembered() -> None:
+    clock = Clock()
+    kept = pool(clock)
+    opened = []
+    for number in range(3 * IDLE):
+        protocol = connected(Transport(), lambda it, key=number: kept._putConnection(key, it))
+        opened.append(protocol)
+        protocol.dataReceived(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    assert [protocol.transport.disconnecting for protocol in opened] == [True] * (2 * IDLE) + [
+        False
+    ] * IDLE
+    assert len(kept._connections) == len(kept._timeouts) == len(clock.getDelayedCalls()) == IDLE
+    kept.getConnection(3 * IDLE - 1, None)
+    assert len(kept._connections) == IDLE - 1
+    clock.advance(kept.cachedConnectionTimeout)
+    assert not kept._connections
+    assert not kept._timeouts
+
+
+class ClientContext(ContextFactory):
+    @override
+    def getContext(self) -> SSL.Context:
+        return SSL.Context(SSL.TLS_CLIENT_METHOD)
+
+
+def test_a_server_that_never_ends_tls_is_left() -> None:
+    protocol = pool(Clock())._factory(lambda _: None, "").buildProtocol(None)
+    near, far, factory = Transport(), Transport(), Factory()
+    client = Tls(TlsFactory(ClientContext(), True, factory), protocol)
+    server = Tls(TlsFactory(ServerContext(), False, factory), Protocol())
+
+    near.setTcpNoDelay = lambda _: None
+
+    def exchange() -> None:
+        server.dataReceived(near.value())
+        near.clear()
+        client.dataReceived(far.value())
+        far.clear()
+
+    client.makeConnection(near)
+    server.makeConnection(far)
+    exchange()
+    exchange()
+    request(protocol)
+    server.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+    client.dataReceived(far.value())
+    assert near.disconnecting
+    assert near.value()  # the farewell is sent
