@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import run
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from time import monotonic
@@ -17,14 +18,14 @@ from scrapy.utils.test import get_crawler
 
 from lswc.frontier.contract import Lease
 from lswc.politeness import (
-    AdaptiveDelayMiddleware,
+    DelayMiddleware,
     RetryMiddleware,
     RobotsMiddleware,
     retry_after,
     robots_tag,
 )
 from lswc.safety.refused import Refused
-from lswc.scheduler import LEASE, RETRY_AT, SINCE, TierScheduler
+from lswc.scheduler import LEASE, SINCE, TierScheduler
 from lswc.strategy import PageLanguage
 
 
@@ -81,9 +82,9 @@ def test_robots_tag(value: str, told: set[str]) -> None:
 
 
 class Asked:
-    """A request for a leased URL, in a crawl with these settings."""
+    """A request for a leased URL of a server with this robots.txt, in a crawl."""
 
-    def __init__(self, **settings: object) -> None:
+    def __init__(self, robots: str = "", **settings: object) -> None:
         self.lease = Lease(
             1, "http://a.example/", "a.example", "a.example", 0, 0, PageLanguage.TARGET, 0, 0, None
         )
@@ -91,27 +92,37 @@ class Asked:
         scheduler = TierScheduler.__new__(TierScheduler)
         frontier: Any = SimpleNamespace(leases={1: self.lease})
         scheduler.frontier = frontier
-        engine: Any = SimpleNamespace(scheduler=scheduler)
+
+        async def download(request: Request) -> Response:
+            assert request.url == "http://a.example/robots.txt"
+            return Response(request.url, body=robots.encode())
+
+        engine: Any = SimpleNamespace(scheduler=scheduler, download_async=download)
         given = {"LSWC_MAX_CRAWL_DELAY": 300, "LSWC_MAX_RETRY_AFTER": 3600, "DOWNLOAD_DELAY": 1.0,
                  "LSWC_DELAY_FACTOR": 5, "ROBOTSTXT_OBEY": True}  # fmt: skip
         self.crawler = get_crawler(settings_dict={**given, **settings})
         self.crawler.engine = engine
         self.crawler.spider = Spider.from_crawler(self.crawler, name="any")
 
-
-@pytest.mark.parametrize(("delay", "rest"), [(None, None), (0.5, 1.0), (2, 2), (300, 300)])
-def test_crawl_delay_is_kept_in_full(delay: float | None, rest: float | None) -> None:
-    asked = Asked()
-    rules: Any = SimpleNamespace(crawl_delay=lambda _: delay, allowed=lambda *_: True)
-    RobotsMiddleware(asked.crawler).process_request_2(rules, asked.request)
-    assert asked.lease.rest == rest
+    def rests(self, seconds: float) -> bool:
+        """Tell whether the server is left alone for so long from now on."""
+        elapsed = monotonic() - self.request.meta[SINCE]
+        return self.lease.rest is not None and seconds <= self.lease.rest <= seconds + elapsed
 
 
-def test_crawl_delay_beyond_the_limit() -> None:
-    asked = Asked()
-    rules: Any = SimpleNamespace(crawl_delay=lambda _: 300.5, allowed=lambda *_: True)
+@pytest.mark.parametrize(("delay", "rest"), [("", 1.0), ("0.5", 1.0), ("2", 2), ("300", 300)])
+def test_crawl_delay_is_kept_in_full(delay: str, rest: float) -> None:
+    asked = Asked(f"User-agent: *\nCrawl-delay: {delay}")
+    run(RobotsMiddleware(asked.crawler).process_request(asked.request))
+    DelayMiddleware(asked.crawler).process_response(asked.request, response())
+    assert asked.rests(rest)
+
+
+@pytest.mark.parametrize("delay", ["300.5", "1e300"])
+def test_crawl_delay_beyond_the_limit(delay: str) -> None:
+    asked = Asked(f"User-agent: *\nCrawl-delay: {delay}")
     with pytest.raises(Refused, match="Crawl-delay too long"):
-        RobotsMiddleware(asked.crawler).process_request_2(rules, asked.request)
+        run(RobotsMiddleware(asked.crawler).process_request(asked.request))
 
 
 @pytest.mark.parametrize(
@@ -123,22 +134,22 @@ def test_an_overloaded_server_is_asked_later(
 ) -> None:
     asked = Asked()
     asked.request.meta["retry_times"] = retries
-    before = monotonic()
     again = RetryMiddleware.from_crawler(asked.crawler).process_response(
         asked.request, Response(asked.request.url, status=429, headers=headers)
     )
     assert isinstance(again, Request)
-    assert before + wait <= again.meta[RETRY_AT] <= monotonic() + wait
+    assert asked.rests(wait)
 
 
-@pytest.mark.parametrize(("delay", "rests"), [(1.0, True), (0, False)])
-def test_a_server_rests_by_how_long_it_took(delay: float, rests: bool) -> None:
-    asked = Asked(DOWNLOAD_DELAY=delay)
+def test_a_server_rests_by_how_long_it_took() -> None:
+    asked = Asked()
     asked.request.meta["download_latency"] = 2.0
-    AdaptiveDelayMiddleware(asked.crawler).process_response(asked.request, response())
-    elapsed = monotonic() - asked.request.meta[SINCE]
-    if rests:
-        assert asked.lease.rest is not None
-        assert 10 <= asked.lease.rest <= 10 + elapsed
-    else:
-        assert asked.lease.rest is None
+    DelayMiddleware(asked.crawler).process_response(asked.request, response())
+    assert asked.rests(10)
+
+
+def test_a_server_does_not_rest_without_a_delay() -> None:
+    asked = Asked(DOWNLOAD_DELAY=0)
+    asked.request.meta["download_latency"] = 2.0
+    DelayMiddleware(asked.crawler).process_response(asked.request, response())
+    assert asked.lease.rest is None

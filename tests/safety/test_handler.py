@@ -1,4 +1,4 @@
-"""What a server may send, and how long it is held on to; whole crawls are in tests/hostile."""
+"""What a server may send, and how long its connection is held on to."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ TlsFactory: Any = tls.TLSMemoryBIOFactory
 
 HEAD, LARGEST = 1_000, 10_000
 SETTINGS = Settings({"LSWC_MAX_HEADERS_SIZE": HEAD, "DOWNLOAD_MAXSIZE": LARGEST})
-ONE = b"HTTP/1.1 200 OK\r\nX: y\r\nContent-Length: 1\r\n\r\n"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
@@ -43,10 +42,12 @@ def connected(transport: Any, quiescent: Any = lambda _: None) -> Any:
     return protocol
 
 
-def request(protocol: Any) -> None:
+def request(protocol: Any) -> list[Any]:
+    """Send a request; return the list that takes how it ends."""
     headers = Headers({b"host": [b"a.example"]})
-    sent = Request(b"GET", b"/", headers, None, True)
-    protocol.request(sent).addErrback(lambda _: None)
+    ends: list[Any] = []
+    protocol.request(Request(b"GET", b"/", headers, None, True)).addBoth(ends.append)
+    return ends
 
 
 @pytest.mark.parametrize(("note", "given_up"), [(b"", False), (b";" + b"x" * 1_000, True)])
@@ -60,39 +61,36 @@ def test_a_body_with_little_in_its_chunks_is_given_up(note: bytes, given_up: boo
     assert protocol._received <= 2 * LARGEST + HEAD + len(note) + 6
 
 
+PAGE = b"HTTP/1.1 200 OK\r\nX: y\r\nContent-Length: 1\r\n\r\n"
+
+
 def received(limit: int, *reads: bytes) -> object:
     """Return what a request ends with: a response's status, or the failure behind it."""
-    protocol: Any = BoundedProtocol(lambda _: None)
+    protocol = pool(Clock())._factory(lambda _: None, "").buildProtocol(None)
     protocol.head = limit
     protocol.makeConnection(Transport())
-    ends: list[Any] = []
-    headers = Headers({b"host": [b"a.example"]})
-    protocol.request(Request(b"GET", b"/", headers, None)).addBoth(ends.append)
+    ends = request(protocol)
     for read in reads:
         protocol.dataReceived(read)
     (end,) = ends
     return getattr(end, "code", None) or end.value.reasons[0].type
 
 
-def bytewise(text: bytes) -> list[bytes]:
-    return [text[n : n + 1] for n in range(len(text))]
-
-
 @pytest.mark.parametrize(
     ("limit", "end"),
-    [(len(ONE), 200), (len(ONE) - 1, HeadersTooLargeError), (0, 200), (1, HeadersTooLargeError)],
+    [(len(PAGE), 200), (len(PAGE) - 1, HeadersTooLargeError), (0, 200), (1, HeadersTooLargeError)],
 )
 def test_headers_are_bounded(limit: int, end: object) -> None:
-    assert received(limit, *bytewise(ONE), b"x") == end
+    assert received(limit, *(PAGE[n : n + 1] for n in range(len(PAGE))), b"x") == end
 
 
-def test_the_body_does_not_count() -> None:
-    assert received(len(ONE), ONE + b"x") == 200
+def test_the_body_does_not_count_as_headers() -> None:
+    assert received(len(PAGE), PAGE + b"x") == 200
 
 
 def test_informational_responses_count() -> None:
     again = b"HTTP/1.1 100 Continue\r\n\r\n"
-    assert received(len(ONE) + len(again), again, ONE, b"x") == 200
+    assert received(len(PAGE) + len(again), again, PAGE, b"x") == 200
     assert received(len(again) * 3, *[again] * 4) is HeadersTooLargeError
 
 
