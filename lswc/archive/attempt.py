@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 ATTEMPTS = "lswc_attempts"
 """Key in ``request.meta`` of the list that takes the attempts to download the request."""
 
+_OVERHEAD = 50  # bytes of a Python object
+
 
 @dataclass(slots=True)
 class Exchange:
@@ -23,6 +25,12 @@ class Exchange:
     request: bytes = b""
     head: bytearray = field(default_factory=bytearray)
     body: list[bytes] = field(default_factory=list)
+
+    @property
+    def weight(self) -> int:
+        """Bytes of memory that it takes, roughly, with the attempt that it is of."""
+        pieces = sum(len(piece) + _OVERHEAD for piece in self.body)
+        return len(self.request) + len(self.head) + pieces + 20 * _OVERHEAD
 
 
 class Original(NamedTuple):

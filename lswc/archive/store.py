@@ -34,7 +34,7 @@ SETTINGS = "settings.json"
 """Name of the file in the crawl folder with what the crawl was run with."""
 
 HELD = 16_000_000
-"""Bytes of robots.txt files kept until a page of their server is archived."""
+"""Bytes of robots.txt files, headers included, kept until a page of their server is archived."""
 
 
 class Archive:
@@ -65,7 +65,7 @@ class Archive:
         if attempt.exchange is None:
             return
         self._robots.setdefault(_server(attempt.url), []).append(attempt)
-        self._held += attempt.size
+        self._held += attempt.exchange.weight
         while self._held > HELD:
             self._release(next(iter(self._robots)))
 
@@ -121,7 +121,7 @@ class Archive:
 
     def _release(self, server: str) -> list[Attempt]:
         attempts = self._robots.pop(server, [])
-        self._held -= sum(attempt.size for attempt in attempts)
+        self._held -= sum(a.exchange.weight for a in attempts if a.exchange is not None)
         return attempts
 
     def _rows(
