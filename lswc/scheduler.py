@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from asyncio import ensure_future
+from operator import itemgetter
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,12 @@ SINCE = "lswc_since"
 
 DRAINED = 50
 """URLs of servers left alone that are finished at once."""
+
+WAITING = 1_000
+"""Requests that wait to be sent again; of more, the one that would wait longest is given up."""
+
+HELD = 16_384
+"""Bytes of an answer, headers included, that are kept while its request waits to be sent again."""
 
 RENEWALS = 4
 """How often a lease is renewed in the time after which it would expire."""
@@ -159,7 +166,13 @@ class TierScheduler(BaseScheduler):
         return True
 
     def _send_again(self, lease: Lease, request: Request) -> None:
+        for attempt in self._attempts.get(lease.id, ()):
+            if attempt.exchange is not None and attempt.exchange.weight > HELD:
+                attempt.exchange = None
         self._retries.append((request.meta[SINCE] + (lease.rest or 0.0), request))
+        if len(self._retries) > WAITING:
+            self._retries.sort(key=itemgetter(0))
+            self.finish(self._retries.pop()[1].meta[LEASE], "too many wait")
 
     def _enqueue_seed(self, request: Request) -> bool:
         offer = None if LEASE in request.meta else self._seed(request.url)

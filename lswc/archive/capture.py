@@ -57,10 +57,10 @@ class AttemptHandler(HTTP11DownloadHandler):
 
     async def download_request(self, request: Request) -> Response:
         attempt = Attempt(request.url, datetime.now(UTC))
-        request.meta.pop(_EXCHANGE, None)  # that of the attempt before
         try:
             response = await self._download(request)
         except Exception as error:
+            request.meta.pop(_EXCHANGE, None)
             attempt.error = type(error).__name__
             self._note(request, attempt)
             raise
