@@ -131,7 +131,7 @@ TWINS: dict[str, Answer | Callable[[int], Answer]] = {
             *("http://both.example/s.html", "http://both.example/p.html"),
             *("http://secure.example/", "http://plain.example/", "https://back.example/"),
             *("http://circle.example/", f"http://{HTTPS_ONLY}/", f"{ONLY}a.html"),
-            f"http://{HTTPS_ONLY}/closed/",
+            *(f"http://{HTTPS_ONLY}/closed/", "http://chain.example/"),
         )
     ),
     "http://both.example/": Answer(page(THAI, "https://both.example/p.html")),
@@ -148,6 +148,9 @@ TWINS: dict[str, Answer | Callable[[int], Answer]] = {
     "http://back.example/": Answer(page(THAI)),
     "http://circle.example/": moved("https://circle.example/"),
     "https://circle.example/": moved("http://circle.example/"),
+    "http://chain.example/": moved("http://www.chain.example/"),
+    "http://www.chain.example/": moved("https://chain.example/"),
+    "https://chain.example/": Answer(page(THAI, "http://chain.example/")),
     ONLY: Answer(page(THAI)),
     f"{ONLY}a.html": Answer(page(THAI)),
     f"{ONLY}closed/": Answer(page(THAI)),
@@ -166,12 +169,14 @@ def test_twins_are_one_page_at_whichever_answers(tmp_path: Path, subtests: pytes
             HUB, "http://both.example/", "https://both.example/s.html",
             "http://both.example/p.html", "https://secure.example/",
             "https://secure.example/b.html", "http://plain.example/", "http://back.example/",
-            ONLY, f"{ONLY}a.html",
+            ONLY, f"{ONLY}a.html", "https://chain.example/",
         ])  # fmt: skip
     with subtests.test("a redirect to the twin is no other page"):
         assert site.summary["finished"] == {
-            "html": 10, "redirect": 1, "redirect loop": 1, "robots.txt": 1,
+            "html": 11, "redirect": 3, "redirect loop": 1, "robots.txt": 1,
         }  # fmt: skip
+    with subtests.test("a chain of redirects ends at the twin of its start"):
+        assert asked["http://chain.example/"] == asked["https://chain.example/"] == 1
     with subtests.test("a server without http has its robots.txt read by https"):
         assert asked[f"{ONLY}robots.txt"]
         assert not asked[f"{ONLY}closed/"]
