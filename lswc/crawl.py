@@ -37,6 +37,7 @@ PAGES = "pages.jsonl"
 _CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
 UNKNOWN = {"irrelevant": False, "guess": True}
 ARCHIVED = ("relevant", "all", "none")
+ROBOTS_WORDS = ("nofollow", "noindex", "noarchive")
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Crawl:
     folder of a frozen web, None for the real one. ``archived`` says what goes into WARC files
     of ``warc_size`` bytes: "relevant", "all" or "none". ``earlier`` are the folders of crawls
     that this one visits again, the latest first. ``max_links`` are followed of a page, all that
-    are read if 0.
+    are read if 0. ``robots_words`` are obeyed in META robots and X-Robots-Tag.
     """
 
     language: Language
@@ -62,6 +63,7 @@ class Crawl:
     warc_size: float
     earlier: tuple[Path, ...]
     max_links: int
+    robots_words: frozenset[str]
 
     @classmethod
     def of(cls, settings: BaseSettings, lang: str, seeds: str = "") -> Crawl:
@@ -70,6 +72,7 @@ class Crawl:
         Raises ConfigError or another ValueError with a message for the user.
         """
         _check_names(settings)
+        _check_numbers(settings)
         if not lang:
             raise ConfigError("say which language to crawl for, for example: -a lang=th")
         target = language(lang)
@@ -95,6 +98,7 @@ class Crawl:
             number(settings, "LSWC_WARC_SIZE"),
             _earlier(settings.getlist("LSWC_RECRAWL"), folder),
             int(number(settings, "LSWC_MAX_LINKS")),
+            _robots_words(settings.getlist("LSWC_ROBOTS_META")),
         )
 
     def open_frontier(self, settings: BaseSettings) -> Frontier:
@@ -188,6 +192,12 @@ def _check_names(settings: BaseSettings) -> None:
             raise ConfigError(f"unknown setting {name}; {hint}")
 
 
+def _check_numbers(settings: BaseSettings) -> None:
+    for name, default in vars(defaults).items():
+        if name.startswith("LSWC_") and isinstance(default, (int, float)):
+            number(settings, name)
+
+
 def _check_records(folder: Path, store: str) -> None:
     kept = store != MEMORY and (folder / FRONTIER_FILE).exists()
     if not kept and not workers.names_redis(store) and _has_records(folder):
@@ -216,6 +226,14 @@ def _archived(setting: str) -> str:
     if setting not in ARCHIVED:
         raise ConfigError(f"LSWC_ARCHIVE={setting!r} isn't one of: {', '.join(ARCHIVED)}")
     return setting
+
+
+def _robots_words(given: list[str]) -> frozenset[str]:
+    for word in given:
+        if word not in ROBOTS_WORDS:
+            known = ", ".join(ROBOTS_WORDS)
+            raise ConfigError(f"LSWC_ROBOTS_META: {word!r} isn't one of: {known}")
+    return frozenset(given)
 
 
 def _earlier(given: list[str], folder: Path) -> tuple[Path, ...]:

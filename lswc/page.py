@@ -33,6 +33,7 @@ class Page:
     ``language`` is the one that decides, a guess included; ``relevant`` says that it is the
     target. ``link_distance`` is the distance of the page's links from the latest relevant
     referrer. ``simhash`` is that of its text, ``near_duplicate`` says that one like it came before.
+    ``unwanted`` is the word by which it asks not to be kept: noindex or noarchive, or empty.
     """
 
     lease: Lease
@@ -43,6 +44,7 @@ class Page:
     title: str
     simhash: int
     near_duplicate: bool
+    unwanted: str = ""
     links: list[Link] = field(default_factory=list)
     server_status: Status = Status.UNDECIDED
     link_distance: int = 1

@@ -10,6 +10,7 @@ from lswc.crawl import crawl_of
 from lswc.frontier.contract import Found, Offer
 from lswc.page import Link, Page
 from lswc.record import Record
+from lswc.scheduler import scheduler_of
 from lswc.strategy import DISCARD, Facts, Status, encode, from_site_queue
 
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 class StrategyMiddleware(BaseSpiderMiddleware):
     """Asks the strategy for the tier of every link and turns the page into its record.
 
-    What the page brought goes with its lease, and into the frontier when the lease ends.
+    What the page brought goes with its lease, and into the frontier when the lease ends. That of
+    a page that asks not to be kept ends here: its links and its language count, but there is no
+    record of it.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -35,6 +38,9 @@ class StrategyMiddleware(BaseSpiderMiddleware):
             offer for link in item.links if (offer := self._ask(item, link, in_site))
         ]
         item.lease.relevant = item.relevant
+        if item.unwanted:
+            scheduler_of(self.crawler).finish(item.lease.id, item.unwanted)
+            return None
         self._count(item)
         return Record.of(item)
 

@@ -68,10 +68,6 @@ class LswcSpider(Spider):
         """The crawl, by the settings as they are once add-ons were applied."""
         return Crawl.of(self.settings, self.lang, self.seeds)
 
-    @cached_property
-    def _robots_meta(self) -> frozenset[str]:
-        return frozenset(self.settings.getlist("LSWC_ROBOTS_META"))
-
     async def start(self) -> AsyncIterator[Any]:
         """Yield nothing: the scheduler offers the seeds to the frontier before the start."""
         return
@@ -107,14 +103,14 @@ class LswcSpider(Spider):
         if unwanted:
             for attempt in response.meta[ATTEMPTS]:
                 attempt.exchange = None  # nothing of it is archived
-            scheduler.finish(lease.id, unwanted)
-            return
         if NOT_MODIFIED in response.flags:
             lease.tally["content", NOT_MODIFIED] += 1
-        yield self._page(response, lease, reading, self._obeys("nofollow", told))
+        page = self._page(response, lease, reading, self._obeys("nofollow", told))
+        page.unwanted = unwanted
+        yield page
 
     def _obeys(self, word: str, told: frozenset[str]) -> bool:
-        return word in self._robots_meta and (
+        return word in self.crawl.robots_words and (
             word in told or ("none" in told and word != "noarchive")
         )
 
@@ -146,7 +142,7 @@ class LswcSpider(Spider):
 
     def _add_links(self, page: Page, links: list[RawLink], nofollow: bool) -> None:
         here = site(page.lease.server.partition(":")[0])
-        obeys_nofollow = "nofollow" in self._robots_meta
+        obeys_nofollow = "nofollow" in self.crawl.robots_words
         ledger = scheduler_of(self.crawler).ledger
         for raw in links:
             url = self.crawl.scope.check(raw.url, page.lease.depth + 1)

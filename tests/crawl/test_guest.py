@@ -86,7 +86,7 @@ def asking() -> dict[str, Answer | Callable[[int], Answer]]:
         (
             "nofollow,noindex,noarchive",
             {"noindex": "noindex", "none": "noindex", "noarchive": "noarchive"},
-            ["nofollow"],
+            ["nofollow", "none"],
         ),
     ],
 )
@@ -97,7 +97,7 @@ def test_what_pages_ask_of_robots(
     site, web = crawl(tmp_path, answers, LSWC_ROBOTS_META=setting, LSWC_ARCHIVE="all")
     told = [(word, way) for word in WORDS for way in WAYS if "other" not in way]
     unkept = {f"{HUB}{way}-{word}.html" for word, way in told if word in ends}
-    behind = {f"{HUB}behind-{way}-{w}.html" for w, way in told if w in ends or w in unfollowed}
+    behind = {f"{HUB}behind-{way}-{w}.html" for w, way in told if w in unfollowed}
     if setting:
         behind.add(f"{HUB}behind-rel.html")
     assert set(web.urls) == {*answers, f"{HUB}robots.txt"} - behind

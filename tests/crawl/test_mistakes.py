@@ -45,6 +45,8 @@ def mistake(site: Site, *arguments: str, **settings: object) -> str:
         ("DOWNLOAD_DELAY", "fast", "DOWNLOAD_DELAY must be a number"),
         ("DEPTH_LIMIT", "-1", "DEPTH_LIMIT must be a number"),
         ("LSWC_MAX_LINKS", "-1", "LSWC_MAX_LINKS must be a number"),
+        ("LSWC_MAX_HEADERS_SIZE", "64 KB", "LSWC_MAX_HEADERS_SIZE must be a number"),
+        ("LSWC_ROBOTS_META", "noindex,noimage", "LSWC_ROBOTS_META: 'noimage' isn't one of: nofoll"),
         ("LSWC_WEB", "", "LSWC_CONTACT must say who crawls the real web"),
         ("LSWC_ALLOWED_NETWORKS", "home", "'home' does not appear to be"),
         ("LSWC_ALLOWED_PORTS", "80,http", "not a port: 'http'"),
