@@ -56,6 +56,7 @@ EXTENSIONS = {
     "scrapy.extensions.logstats.LogStats": None,  # ProgressExtension says more
 }
 TWISTED_DNS_RESOLVER = "lswc.web.resolver.Resolver"
+REACTOR_THREADPOOL_MAXSIZE = 64  # names looked up at a time; a slow one keeps no other waiting
 
 # Safety; docs/safety.md says more of each limit. Off at 0, or if empty.
 # Networks allowed besides the public internet, such as 10.1.0.0/16.

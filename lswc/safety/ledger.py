@@ -37,9 +37,10 @@ class Ledger:
         self._directory_pages = directory_pages
         self._duplicates = duplicates
         self._seen = Seen(REMEMBERED)
-        self._pages: LocalCache[str, int] = LocalCache(REMEMBERED)
-        self._in_a_row: LocalCache[str, int] = LocalCache(REMEMBERED)
-        self._closed: LocalCache[str, str] = LocalCache(REMEMBERED)
+        # By the hashes of their names, which may be as long as a URL.
+        self._pages: LocalCache[int, int] = LocalCache(REMEMBERED)
+        self._in_a_row: LocalCache[int, int] = LocalCache(REMEMBERED)
+        self._closed: LocalCache[int, str] = LocalCache(REMEMBERED)
 
     def load(self, records: Path) -> None:
         """Count the pages that an earlier run recorded, a line of JSON each."""
@@ -66,30 +67,32 @@ class Ledger:
             (url.server, 2 * self._duplicates, "near-duplicates on server"),
             (_site(url), 4 * self._duplicates, "near-duplicates on site"),
         ):
-            row = self._in_a_row[place] = self._in_a_row.get(place, 0) + 1 if duplicate else 0
+            key = hash(place)
+            row = self._in_a_row[key] = self._in_a_row.get(key, 0) + 1 if duplicate else 0
             if most and row >= most:
-                self._closed[place] = reason
+                self._closed[key] = reason
 
     def _count(self, url: Url) -> None:
         for place, most, reason in (
             (url.server, self._server_pages, "server's page limit"),
             (directory(url), self._directory_pages, "directory's page limit"),
         ):
-            pages = self._pages[place] = self._pages.get(place, 0) + 1
+            key = hash(place)
+            pages = self._pages[key] = self._pages.get(key, 0) + 1
             if most and pages >= most:
-                self._closed[place] = reason
+                self._closed[key] = reason
 
     def close(self, server: str, reason: str) -> None:
         """Leave a server alone from now on."""
-        self._closed[server] = reason
+        self._closed[hash(server)] = reason
 
     def closed(self, url: Url) -> str | None:
         """Return why a URL is left alone, None if it isn't."""
         if not self._closed:
             return None
         for place in (url.server, directory(url), pattern(url), _site(url)):
-            if place in self._closed:
-                return self._closed[place]
+            if (key := hash(place)) in self._closed:
+                return self._closed[key]
         return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from lswc.web import from_settings, open_web
 from lswc.web.server import listen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from twisted.internet.interfaces import IAddress
 
     from lswc.web.contract import Web
+
+ADDRESSES = 16
+"""Addresses of a name that are tried and remembered. A name may have thousands: the crawl would
+keep them for 10,000 names, and knock at three doors a second until one opens."""
 
 
 class Resolver(CachingHostnameResolver):
@@ -43,6 +48,7 @@ class Resolver(CachingHostnameResolver):
 
     def __init__(self, reactor: ReactorBase, cache_size: int, web: Web | None = None) -> None:
         super().__init__(reactor, cache_size)
+        self.original_resolver = _first(self.original_resolver)
         self.refusals = LocalCache(10_000)
         self._networks = Networks()
         self._web = web
@@ -79,14 +85,14 @@ class Resolver(CachingHostnameResolver):
         addressTypes: Sequence[type[IAddress]] | None = None,
         transportSemantics: str = "TCP",
     ) -> Any:
-        if self._web is None:
+        if self._web is None and _is_name(hostName):
             receiver = self._filtered(resolutionReceiver, hostName, portNumber)
             return super().resolveHostName(
                 receiver, hostName, portNumber, addressTypes, transportSemantics
             )
         resolution = HostResolution(hostName)
         resolutionReceiver.resolutionBegan(resolution)
-        if self._knows(self._web, hostName, portNumber):
+        if self._web is not None and self._knows(self._web, hostName, portNumber):
             resolutionReceiver.addressResolved(IPv4Address("TCP", "127.0.0.1", self._port))
         resolutionReceiver.resolutionComplete()
         return resolution
@@ -98,11 +104,7 @@ class Resolver(CachingHostnameResolver):
             if self.refusal(name, address, port) is None:
                 receiver.addressResolved(address)
 
-        return SimpleNamespace(
-            resolutionBegan=receiver.resolutionBegan,
-            addressResolved=resolved,
-            resolutionComplete=receiver.resolutionComplete,
-        )
+        return _receiver(receiver, resolved)
 
     def refusal(self, name: str, address: IAddress, port: int) -> str | None:
         """Return why an address mustn't be connected to, None if it may be; remember why."""
@@ -116,3 +118,34 @@ class Resolver(CachingHostnameResolver):
     def _knows(web: Web, name: str, port: int) -> bool:
         url = parse(f"http://{name}:{port}/")  # the name may come as Unicode, the folder as ASCII
         return url is not None and web.knows(url.server.removesuffix(":443"))
+
+
+def _is_name(name: str) -> bool:
+    """Tell whether a name can be asked for: of one that can't, Twisted never says so."""
+    try:
+        return bool(name.encode("idna"))
+    except UnicodeError:
+        return False
+
+
+def _first(resolver: Any) -> Any:
+    """Return a resolver that passes on the first ADDRESSES of a name that another finds."""
+
+    def resolve(receiver: Any, *arguments: Any) -> Any:
+        numbers = count()
+
+        def resolved(address: IAddress) -> None:
+            if next(numbers) < ADDRESSES:
+                receiver.addressResolved(address)
+
+        return resolver.resolveHostName(_receiver(receiver, resolved), *arguments)
+
+    return SimpleNamespace(resolveHostName=resolve)
+
+
+def _receiver(receiver: Any, resolved: Callable[[IAddress], None]) -> Any:
+    return SimpleNamespace(
+        resolutionBegan=receiver.resolutionBegan,
+        addressResolved=resolved,
+        resolutionComplete=receiver.resolutionComplete,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import tracemalloc
 from typing import TYPE_CHECKING
 
 import pytest
@@ -129,3 +130,16 @@ def test_numbers_make_no_other_directory() -> None:
     first = pattern(url("http://a.example/2026/11/?day=1&view=list"))
     assert first == pattern(url("http://a.example/1999/1/?day=30&view=week"))
     assert first != pattern(url("http://a.example/2026/11/?day=1"))
+
+
+def test_long_names_take_no_more_memory() -> None:
+    tracemalloc.start()
+    try:
+        ledger = Ledger(1, 1, 1)
+        empty = tracemalloc.get_traced_memory()[0]
+        for n in range(200):
+            ledger.add(url(f"http://h{n}.example/{'x' * 10_000}/{'y' * 10_000}/"), 0)
+        held = tracemalloc.get_traced_memory()[0] - empty
+    finally:
+        tracemalloc.stop()
+    assert held < 200 * 2_000
