@@ -119,6 +119,7 @@ class Crawl:
             int(number(settings, "LSWC_MAX_SERVER_PAGES")),
             int(number(settings, "LSWC_MAX_DIRECTORY_PAGES")),
             int(number(settings, "LSWC_MAX_DUPLICATES")),
+            int(number(settings, "LSWC_MAX_TIMEOUTS")),
         )
         ledger.load(self.folder / PAGES)
         return ledger

@@ -72,6 +72,7 @@ LSWC_MAX_LINKS = 3_000  # of a page
 LSWC_MAX_SERVER_PAGES = 100_000
 LSWC_MAX_DIRECTORY_PAGES = 25_000
 LSWC_MAX_DUPLICATES = 30  # in a row, of a directory; of a server twice as many
+LSWC_MAX_TIMEOUTS = 10  # in a row, of a server; of all of a domain's four times as many
 LSWC_MAX_PATH_SEGMENTS = 24
 LSWC_MAX_REPEATS = 3  # of a segment in a path, or of a name in a query
 LSWC_MAX_PARAMETERS = 12

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,15 @@ from rich.table import Table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+# What moves the cursor, turns the direction of writing, or can't be written.
+_CONTROL = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
 
 def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     """Return a table; numbers are set to the right, with thousands apart."""
-    grid = Table(title=escape(title), box=box.SIMPLE)
+    grid = Table(title=_plain(title), box=box.SIMPLE)
     for number, head in enumerate(heads):
         grid.add_column(head, justify="right" if number else "left")
     for row in rows:
@@ -31,13 +37,13 @@ def counted(
     title: str, groups: Mapping[str, Mapping[str, object]], longest: int | None = LONGEST
 ) -> Table:
     """Return a table of named counts in named groups: the first of each, or all if None."""
-    grid = Table(title=escape(title), box=box.SIMPLE, show_header=False)
+    grid = Table(title=_plain(title), box=box.SIMPLE, show_header=False)
     grid.add_column()
     grid.add_column()
     grid.add_column(justify="right")
     for group, counts in groups.items():
         for row, (name, count) in enumerate(islice(counts.items(), longest)):
-            grid.add_row("" if row else group, escape(name), _cell(count))
+            grid.add_row("" if row else group, _plain(name), _cell(count))
         if longest is not None and len(counts) > longest:
             grid.add_row("", f"and {len(counts) - longest} more", "")
         if counts:
@@ -46,5 +52,9 @@ def counted(
 
 
 def _cell(value: object) -> str:
-    # Server names and reasons come from the web: nothing in them is markup.
-    return f"{value:,}" if isinstance(value, int) else escape(str(value))
+    return f"{value:,}" if isinstance(value, int) else _plain(str(value))
+
+
+def _plain(text: str) -> str:
+    # Names, titles and reasons come from the web: nothing in them is markup, nor for the terminal.
+    return escape(_CONTROL.sub("\ufffd", text))

@@ -29,10 +29,19 @@ class Ledger:
     number of near-duplicates in a row after which a directory is left alone; of twice as many a
     server, of four times as many all servers of a registered domain. So end calendars, pages for
     every wrong address, mirrors and link farms on as many hosts as they like.
-    Directories that differ in numbers only are one.
+    Directories that differ in numbers only are one. ``timeouts`` is the number of URLs without
+    an answer in a row after which a server is left alone; of four times as many all servers of a
+    registered domain.
     """
 
-    def __init__(self, server_pages: int = 0, directory_pages: int = 0, duplicates: int = 0):
+    def __init__(
+        self,
+        server_pages: int = 0,
+        directory_pages: int = 0,
+        duplicates: int = 0,
+        timeouts: int = 0,
+    ) -> None:
+        self._timeouts = timeouts
         self._server_pages = server_pages
         self._directory_pages = directory_pages
         self._duplicates = duplicates
@@ -40,6 +49,7 @@ class Ledger:
         # By the hashes of their names, which may be as long as a URL.
         self._pages: LocalCache[int, int] = LocalCache(REMEMBERED)
         self._in_a_row: LocalCache[int, int] = LocalCache(REMEMBERED)
+        self._silent: LocalCache[int, int] = LocalCache(REMEMBERED)
         self._closed: LocalCache[int, str] = LocalCache(REMEMBERED)
 
     def load(self, records: Path) -> None:
@@ -55,6 +65,7 @@ class Ledger:
 
     def add(self, url: Url, simhash: int) -> bool:
         """Count a page; tell whether it is a near-duplicate of one before."""
+        self.answered(url, True)
         self._count(url)
         duplicate = self._seen.holds(simhash)
         self._count_duplicate(url, duplicate)
@@ -80,6 +91,17 @@ class Ledger:
             key = hash(place)
             pages = self._pages[key] = self._pages.get(key, 0) + 1
             if most and pages >= most:
+                self._closed[key] = reason
+
+    def answered(self, url: Url, in_time: bool) -> None:
+        """Count an answer, or that there was none."""
+        for place, most, reason in (
+            (url.server, self._timeouts, "timeouts on server"),
+            (_site(url), 4 * self._timeouts, "timeouts on site"),
+        ):
+            key = hash(place)
+            row = self._silent[key] = 0 if in_time else self._silent.get(key, 0) + 1
+            if 0 < most <= row:
                 self._closed[key] = reason
 
     def close(self, server: str, reason: str) -> None:

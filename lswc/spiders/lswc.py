@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import DownloadTimeoutError, IgnoreRequest
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from lswc import __version__, profiles
@@ -163,7 +163,10 @@ class LswcSpider(Spider):
     def errback(self, failure: Failure) -> None:
         """End the lease of a request that brought no page. Never yields anything."""
         request: Request = vars(failure)["request"]  # set by Scrapy's scraper
-        scheduler_of(self.crawler).finish(request.meta[LEASE], _outcome(failure.value))
+        scheduler, url = scheduler_of(self.crawler), parse(request.url)
+        if url is not None and isinstance(failure.value, DownloadTimeoutError | HttpError):
+            scheduler.ledger.answered(url, isinstance(failure.value, HttpError))
+        scheduler.finish(request.meta[LEASE], _outcome(failure.value))
 
 
 def _locality(url: Url, server: str, site_of_page: str) -> Locality:

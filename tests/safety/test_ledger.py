@@ -143,3 +143,32 @@ def test_long_names_take_no_more_memory() -> None:
     finally:
         tracemalloc.stop()
     assert held < 200 * 2_000
+
+
+def test_a_server_without_answers_is_left() -> None:
+    ledger = Ledger(timeouts=3)
+    silent = url("http://a.example/x")
+    for answers in (0, 0, 1, 0, 0, 1, 0, 0):
+        ledger.answered(silent, bool(answers))
+        assert ledger.closed(silent) is None
+    ledger.answered(silent, False)
+    assert ledger.closed(url("http://a.example/")) == "timeouts on server"
+    assert ledger.closed(url("http://b.example/")) is None
+
+
+def test_silent_wildcard_hosts_are_left_together() -> None:
+    ledger = Ledger(timeouts=2)
+    for n in range(8):
+        assert ledger.closed(url("http://other.farm.co.th/")) is None
+        ledger.answered(url(f"http://n{n}.farm.co.th/"), False)
+    assert ledger.closed(url("http://other.farm.co.th/")) == "timeouts on site"
+    assert ledger.closed(url("http://www.news.co.th/")) is None
+
+
+def test_a_page_is_an_answer() -> None:
+    ledger = Ledger(timeouts=1)
+    for n in range(9):
+        ledger.answered(url(f"http://n{n % 3}.farm.co.th:8080/"), False)
+        ledger.add(url("http://live.farm.co.th/"), n)
+    assert ledger.closed(url("http://other.farm.co.th/")) is None
+    assert ledger.closed(url("http://n0.farm.co.th:8080/")) == "timeouts on server"

@@ -1,0 +1,46 @@
+"""How requests without a page end; whole crawls are in tests/crawl."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy.exceptions import DownloadTimeoutError
+from scrapy.http import Request, Response
+from scrapy.spidermiddlewares.httperror import HttpError
+from scrapy.utils.test import get_crawler
+
+from lswc.safety.ledger import Ledger
+from lswc.scheduler import LEASE, TierScheduler
+from lswc.spiders.lswc import LswcSpider
+from lswc.urls import parse
+
+URL = "http://a.example/"
+GONE = HttpError(Response(URL, 404))
+LATE = DownloadTimeoutError()
+
+
+@pytest.mark.parametrize(
+    ("errors", "closed"),
+    [
+        ([LATE, LATE], "timeouts on server"),
+        ([LATE, GONE, LATE], None),
+        ([ValueError(), ValueError()], None),
+        ([LATE, ValueError(), LATE], "timeouts on server"),
+    ],
+)
+def test_timeouts_in_a_row_are_counted(errors: list[Exception], closed: str | None) -> None:
+    scheduler: Any = TierScheduler.__new__(TierScheduler)
+    scheduler.ledger = Ledger(timeouts=2)
+    ended: list[str] = []
+    scheduler.finish = lambda _, outcome: ended.append(outcome)
+    spider: Any = LswcSpider()
+    spider.crawler = get_crawler()
+    spider.crawler.engine = SimpleNamespace(scheduler=scheduler)
+    for error in errors:
+        spider.errback(SimpleNamespace(value=error, request=Request(URL, meta={LEASE: 1})))
+    url = parse(URL)
+    assert url is not None
+    assert scheduler.ledger.closed(url) == closed
+    assert len(ended) == len(errors)
