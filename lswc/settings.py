@@ -68,7 +68,14 @@ DOWNLOAD_WARNSIZE = 0
 DOWNLOAD_TIMEOUT = 60  # seconds, the body included
 DOWNLOAD_FAIL_ON_DATALOSS = False  # a page cut short is a page
 REDIRECT_MAX_TIMES = 10
-LSWC_MAX_LINKS = 3_000  # of a page
+# Of a page that is read: bytes, tags in them, links; elements within one another, and attributes
+# and bytes of a tag. Much more would hold the parser for seconds.
+LSWC_MAX_PAGE_SIZE = 524_288
+LSWC_MAX_TAGS = 12_000
+LSWC_MAX_LINKS = 3_000
+LSWC_MAX_NESTING = 200
+LSWC_MAX_ATTRIBUTES = 4_000
+LSWC_MAX_TAG_SIZE = 8_000
 LSWC_MAX_SERVER_PAGES = 100_000
 LSWC_MAX_DIRECTORY_PAGES = 25_000
 LSWC_MAX_DUPLICATES = 30  # in a row, of a directory; of a server twice as many
