@@ -23,10 +23,15 @@ _SELECTOR = "a[href],area[href],frame[src],iframe[src],link[href],meta,base[href
 _FOLLOWED_RELS = frozenset({"next", "prev", "alternate", "canonical", "index", "contents", "start"})
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?[\"']?([^\"'>]+)", re.IGNORECASE)
 
+MAX_TAGS = 12_000
+"""Tags of a page that are parsed, at most."""
+
+MAX_WORDS = 4_000
+"""Different words of a large page, markup included, beyond which it is reduced to links."""
+
 # The parser takes time by the square of the nesting: a page of 50,000 open <div> holds it
 # for ten seconds, one of as many attributes for three. Such pages are reduced to links.
 _MANY_TAGS = 3_000
-_MAX_TAGS = 12_000
 _MAX_DEPTH = 200
 _TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _NEVER_NESTED = frozenset(
@@ -36,6 +41,8 @@ _NEVER_NESTED = frozenset(
 _LONG = 8_000
 _LONG_TAG = re.compile(rb"<[a-zA-Z/][^>]{%d}" % _LONG)
 _MANY_ATTRIBUTES = 4_000
+_LARGE = 60_000  # bytes; in a smaller page no tag has attributes enough for half a second
+_BETWEEN_ATTRIBUTES = bytes.maketrans(b"/=", b"  ")
 _MAX_BASE = 8_000  # every link is joined to it
 _ANY_TAG = re.compile(rb"</?[a-zA-Z][^>]*>?")
 _KEPT_TAG = re.compile(
@@ -80,7 +87,7 @@ def parse(source: bytes, url: str, charset: str = "utf-8") -> Page:
 
     Broken UTF-8 is replaced, never an error.
     """
-    bounded = _flattened(source)
+    bounded = flattened(source)
     tree = LexborHTMLParser(bounded)
     reader = _Reader(url, charset, len(source))
     for node in tree.css(_SELECTOR):
@@ -181,16 +188,17 @@ def _is_nofollow(rel: str | None) -> bool:
     return rel is not None and "nofollow" in rel.lower().split()
 
 
-def _flattened(source: bytes) -> bytes:
+def flattened(source: bytes, most_tags: int = MAX_TAGS, most_words: int = MAX_WORDS) -> bytes:
     """Return the page, cut where it has too many tags, and without those that nest too deep."""
     characters = np.frombuffer(source, np.uint8)
     starts = np.flatnonzero(characters == ord("<"))
-    if len(starts) > _MAX_TAGS:
-        source = source[: starts[_MAX_TAGS]]
+    if len(starts) > most_tags:
+        source = source[: starts[most_tags]]
     if (
         (len(starts) > _MANY_TAGS and _is_deep(source))
         or _most_between(starts, characters == ord("=")) > _MANY_ATTRIBUTES
         or (np.diff(starts, append=len(source)).max(initial=0) > _LONG and _LONG_TAG.search(source))
+        or (len(source) > _LARGE and _words(source) > most_words)
     ):
         return _ANY_TAG.sub(lambda tag: tag[0] if _KEPT_TAG.fullmatch(tag[0]) else b"\n", source)
     return source
@@ -201,6 +209,14 @@ def _most_between(starts: npt.NDArray[np.intp], are_signs: npt.NDArray[np.bool_]
     if np.count_nonzero(are_signs) <= _MANY_ATTRIBUTES:
         return 0
     return int(np.bincount(np.searchsorted(starts, np.flatnonzero(are_signs))).max())
+
+
+def _words(source: bytes) -> int:
+    """Return the number of different words, at least that of any tag's attributes.
+
+    Quotes may hide where a tag ends. An attribute that is repeated takes the parser no time.
+    """
+    return len(set(source.translate(_BETWEEN_ATTRIBUTES).split()))
 
 
 def _is_deep(source: bytes) -> bool:
