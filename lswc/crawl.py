@@ -169,7 +169,7 @@ def contact(settings: BaseSettings) -> str:
 
 
 def _identifier(target: Language, settings: BaseSettings) -> Identifier:
-    names = ("LINKS", "PAGE_SIZE", "TAGS", "NESTING", "ATTRIBUTES", "TAG_SIZE")
+    names = ("LINKS", "PAGE_SIZE", "TAGS", "NESTING", "ATTRIBUTES", "TAG_SIZE", "WORDS")
     bounds = Bounds(*(int(number(settings, f"LSWC_MAX_{name}")) or maxsize for name in names))
     share = number(settings, "LSWC_MIN_SHARE")
     return Identifier(target, settings.get("LSWC_IDENTIFIER"), share, bounds)

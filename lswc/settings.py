@@ -76,6 +76,7 @@ LSWC_MAX_LINKS = 3_000
 LSWC_MAX_NESTING = 200
 LSWC_MAX_ATTRIBUTES = 4_000
 LSWC_MAX_TAG_SIZE = 8_000
+LSWC_MAX_WORDS = 4_000  # different ones of a large page: they may be attributes
 LSWC_MAX_SERVER_PAGES = 100_000
 LSWC_MAX_DIRECTORY_PAGES = 25_000
 LSWC_MAX_DUPLICATES = 30  # in a row, of a directory; of a server twice as many

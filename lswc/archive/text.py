@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import ada_url
 from selectolax.lexbor import LexborHTMLParser
 
+from lswc.langid.bounds import BOUNDS
+from lswc.langid.page import flattened
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -25,6 +28,8 @@ SHORT = 15
 """Letters below which a block is text only among text."""
 MOST_LINKED = 0.4
 """Share of a block's letters in links above which it is a menu."""
+
+_BOUNDS = BOUNDS._replace(tags=50_000, words=40_000)  # there is more time than in a crawl
 
 _SKIPPED = [
     "script", "style", "template", "noscript", "svg", "math", "iframe", "object", "canvas",
@@ -81,7 +86,7 @@ def weight(text: str) -> float:
 
 def read(html: str, url: str) -> Text:
     """Return what a page says in its own words. Never fails."""
-    tree = LexborHTMLParser(html.encode("utf-8", "replace"))
+    tree = LexborHTMLParser(flattened(html.encode("utf-8", "replace"), _BOUNDS))
     title = tree.css_first("title")
     name = " ".join(title.text().split()) if title else ""
     licence = _licence(tree, url)

@@ -11,7 +11,8 @@ class Bounds(NamedTuple):
     The first ``size`` bytes are read, of them so many ``tags``; so many ``links`` are taken. The
     parser takes time by the square of the nesting: a page of 50,000 open <div> holds it for ten
     seconds, one of as many attributes for three. So a page with more ``nesting``, or with more
-    ``attributes`` or ``tag_size`` bytes in a tag, is reduced to its text and links.
+    ``attributes`` or ``tag_size`` bytes in a tag, is reduced to its text and links; and so is a
+    large one with more different ``words``, for quotes may hide that they are attributes.
     """
 
     links: int = 3_000
@@ -20,6 +21,7 @@ class Bounds(NamedTuple):
     nesting: int = 200
     attributes: int = 4_000
     tag_size: int = 8_000
+    words: int = 4_000
 
 
 BOUNDS = Bounds()

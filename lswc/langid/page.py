@@ -27,6 +27,8 @@ _NEVER_NESTED = frozenset(
     b"area base br col dd dt frame hr img input li link meta option p path script source style td"
     b" th tr wbr".split()
 )
+_LARGE = 60_000  # bytes; in a smaller page no tag has attributes enough for half a second
+_BETWEEN_ATTRIBUTES = bytes.maketrans(b"/=", b"  ")
 _MAX_BASE = 8_000  # every link is joined to it
 _ANY_TAG = re.compile(rb"</?[a-zA-Z][^>]*>?")
 _KEPT_TAG = re.compile(
@@ -71,7 +73,7 @@ def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUN
 
     Broken UTF-8 is replaced, never an error.
     """
-    bounded = _flattened(source, bounds)
+    bounded = flattened(source, bounds)
     tree = LexborHTMLParser(bounded)
     reader = _Reader(url, charset, bounds.links, len(source))
     for node in tree.css(_SELECTOR):
@@ -173,7 +175,7 @@ def _is_nofollow(rel: str | None) -> bool:
     return rel is not None and "nofollow" in rel.lower().split()
 
 
-def _flattened(source: bytes, bounds: Bounds) -> bytes:
+def flattened(source: bytes, bounds: Bounds) -> bytes:
     """Return the page, cut where it has too many tags, and without those that nest too deep."""
     characters = np.frombuffer(source, np.uint8)
     starts = np.flatnonzero(characters == ord("<"))
@@ -183,6 +185,7 @@ def _flattened(source: bytes, bounds: Bounds) -> bytes:
         (len(starts) > _MANY_TAGS and _is_deep(source, bounds.nesting))
         or _has_attributes(starts, characters == ord("="), bounds.attributes)
         or _has_long_tag(source, starts, bounds.tag_size)
+        or (len(source) > _LARGE and _words(source) > bounds.words)
     ):
         return _ANY_TAG.sub(lambda tag: tag[0] if _KEPT_TAG.fullmatch(tag[0]) else b"\n", source)
     return source
@@ -201,6 +204,14 @@ def _has_long_tag(source: bytes, starts: npt.NDArray[np.intp], most: int) -> boo
     if np.diff(starts, append=len(source)).max(initial=0) <= most:
         return False
     return re.search(rb"<[a-zA-Z/][^>]{%d}" % most, source) is not None
+
+
+def _words(source: bytes) -> int:
+    """Return the number of different words, at least that of any tag's attributes.
+
+    Quotes may hide where a tag ends. An attribute that is repeated takes the parser no time.
+    """
+    return len(set(source.translate(_BETWEEN_ATTRIBUTES).split()))
 
 
 def _is_deep(source: bytes, most: int) -> bool:

@@ -87,14 +87,20 @@ def test_hostile_nesting_is_bounded(unit: bytes) -> None:
     assert time.process_time() - start < 5
 
 
-@pytest.mark.parametrize("separator", [b" ", b"='>' "])
-def test_hostile_attributes_are_bounded(separator: bytes) -> None:
+@pytest.mark.parametrize("separator", [b" ", b"='>' ", b"/"])
+@pytest.mark.parametrize("start_of_tag", [b"<a ", b"<a href='<>' "])
+def test_hostile_attributes_are_bounded(start_of_tag: bytes, separator: bytes) -> None:
     start = time.process_time()
-    parse(b"<a " + separator.join(b"a%d" % n for n in range(60_000)), BASE)
+    parse(start_of_tag + separator.join(b"a%d" % n for n in range(60_000)), BASE)
     assert time.process_time() - start < 5
 
 
 NOTHING = b"<i></i>" * 2_000
+
+
+def words(number: int) -> bytes:
+    """Return different words, in lines of a large page."""
+    return b" ".join(b"attribute-%06d" % n for n in range(number))
 
 
 @pytest.mark.parametrize(
@@ -106,6 +112,8 @@ NOTHING = b"<i></i>" * 2_000
         (b"<b>" * 2_999, True),
         (b"<p " + b"a='>'" * 4_000 + b">", False),
         (b"<p " + b"a='>'" * 4_001 + b">", True),
+        (b"<p x='>' " + words(4_000 - 4) + b">", False),
+        (b"<p x='>' " + words(4_000 - 3) + b">", True),
         (b"<p" + b" " * 7_999 + b">", False),
         (b"<p" + b" " * 8_000 + b">", True),
     ],
