@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
+from sys import maxsize
 from typing import TYPE_CHECKING
 
 from lswc import settings as defaults
@@ -15,6 +16,7 @@ from lswc import workers
 from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, MEMORY, open_frontier
 from lswc.langid import Identifier
+from lswc.langid.bounds import Bounds
 from lswc.languages import Language, language
 from lswc.safety.address import Networks
 from lswc.safety.ledger import Ledger
@@ -47,8 +49,8 @@ class Crawl:
     ``guesses_unknown``: a page of unknown language takes its referrer's. ``web`` is the
     folder of a frozen web, None for the real one. ``archived`` says what goes into WARC files
     of ``warc_size`` bytes: "relevant", "all" or "none". ``earlier`` are the folders of crawls
-    that this one visits again, the latest first. ``max_links`` are followed of a page, all that
-    are read if 0. ``robots_words`` are obeyed in META robots and X-Robots-Tag.
+    that this one visits again, the latest first. ``robots_words`` are those of META
+    robots and X-Robots-Tag that are obeyed.
     """
 
     language: Language
@@ -62,7 +64,6 @@ class Crawl:
     archived: str
     warc_size: float
     earlier: tuple[Path, ...]
-    max_links: int
     robots_words: frozenset[str]
 
     @classmethod
@@ -88,7 +89,7 @@ class Crawl:
         return cls(
             target,
             chosen,
-            Identifier(target, settings.get("LSWC_IDENTIFIER"), number(settings, "LSWC_MIN_SHARE")),
+            _identifier(target, settings),
             _scope(settings),
             _seeds(target, seeds, web),
             folder,
@@ -97,7 +98,6 @@ class Crawl:
             _archived(settings.get("LSWC_ARCHIVE")),
             number(settings, "LSWC_WARC_SIZE"),
             _earlier(settings.getlist("LSWC_RECRAWL"), folder),
-            int(number(settings, "LSWC_MAX_LINKS")),
             _robots_words(settings.getlist("LSWC_ROBOTS_META")),
         )
 
@@ -166,6 +166,13 @@ def contact(settings: BaseSettings) -> str:
             f"for example -s LSWC_CONTACT=https://library.example/crawl, not {given!r}"
         )
     return given
+
+
+def _identifier(target: Language, settings: BaseSettings) -> Identifier:
+    names = ("LINKS", "PAGE_SIZE", "TAGS", "NESTING", "ATTRIBUTES", "TAG_SIZE", "WORDS")
+    bounds = Bounds(*(int(number(settings, f"LSWC_MAX_{name}")) or maxsize for name in names))
+    share = number(settings, "LSWC_MIN_SHARE")
+    return Identifier(target, settings.get("LSWC_IDENTIFIER"), share, bounds)
 
 
 def _scope(settings: BaseSettings) -> Scope:

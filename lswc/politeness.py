@@ -12,7 +12,12 @@ from urllib.parse import urljoin
 
 from scrapy.core.downloader import Downloader
 from scrapy.downloadermiddlewares import retry
-from scrapy.exceptions import DownloadConnectionRefusedError, IgnoreRequest, NotConfigured
+from scrapy.exceptions import (
+    DownloadConnectionRefusedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+    NotConfigured,
+)
 from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.httpobj import urlparse_cached
@@ -178,13 +183,17 @@ class DelayMiddleware:
     """Lets a server rest after each answer of its, or failure to.
 
     As long as the longest of DOWNLOAD_DELAY, its Crawl-delay, and LSWC_DELAY_FACTOR times as long
-    as it took to answer.
+    as it took to answer; if it didn't in time, twice as long after each further URL, but at most
+    LSWC_MAX_RETRY_AFTER seconds. So a silent server takes little of the crawl, and isn't lost.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        polite = number(crawler.settings, "DOWNLOAD_DELAY") > 0
-        self._factor = number(crawler.settings, "LSWC_DELAY_FACTOR") if polite else 0.0
+        settings = crawler.settings
+        polite = number(settings, "DOWNLOAD_DELAY") > 0
+        self._factor = number(settings, "LSWC_DELAY_FACTOR") if polite else 0.0
+        self._timeout = number(settings, "DOWNLOAD_TIMEOUT")
+        self._longest = number(settings, "LSWC_MAX_RETRY_AFTER") or inf
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -198,8 +207,15 @@ class DelayMiddleware:
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Set the rest of the page's server, unless it wasn't asked."""
-        if not isinstance(exception, IgnoreRequest):
+        if isinstance(exception, DownloadTimeoutError):
+            _rest(self._crawler, request, self._after_silence(request))
+        elif not isinstance(exception, IgnoreRequest):
             _rest(self._crawler, request, 0.0)
+
+    def _after_silence(self, request: Request) -> float:
+        url = parse(request.url)
+        times = scheduler_of(self._crawler).ledger.unanswered(url) if url else 0
+        return min(self._factor * self._timeout * 2.0 ** min(times, 20), self._longest)
 
 
 def retry_after(response: Response) -> float | None:

@@ -129,11 +129,12 @@ class SeedSpider(LswcSpider):
         """Note a page's language and end its lease; there is no record of it."""
         header = (response.headers.get("Content-Type") or b"").decode("latin-1")
         for page in super().parse(response, **kwargs):
-            code = _told(self._identifiers, response.body, header, response.url)
-            if code is not None:
-                self._told[page.lease.url] = code
-            page.lease.tally["page", "relevant" if code else "irrelevant"] += 1
-            scheduler_of(self.crawler).finish(page.lease.id, "html")
+            if not page.unwanted:
+                code = _told(self._identifiers, response.body, header, response.url)
+                if code is not None:
+                    self._told[page.lease.url] = code
+                page.lease.tally["page", "relevant" if code else "irrelevant"] += 1
+            scheduler_of(self.crawler).finish(page.lease.id, page.unwanted or "html")
         return iter(())
 
     def _add_links(self, page: Page, links: list[RawLink], nofollow: bool) -> None:

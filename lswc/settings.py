@@ -68,11 +68,19 @@ DOWNLOAD_WARNSIZE = 0
 DOWNLOAD_TIMEOUT = 60  # seconds, the body included
 DOWNLOAD_FAIL_ON_DATALOSS = False  # a page cut short is a page
 REDIRECT_MAX_TIMES = 10
-LSWC_MAX_LINKS = 3_000  # of a page
+# Of a page that is read: bytes, tags in them, links; elements within one another, and attributes
+# and bytes of a tag. Much more would hold the parser for seconds.
+LSWC_MAX_PAGE_SIZE = 524_288
+LSWC_MAX_TAGS = 12_000
+LSWC_MAX_LINKS = 3_000
+LSWC_MAX_NESTING = 200
+LSWC_MAX_ATTRIBUTES = 4_000
+LSWC_MAX_TAG_SIZE = 8_000
+LSWC_MAX_WORDS = 4_000  # different ones of a large page: they may be attributes
 LSWC_MAX_SERVER_PAGES = 100_000
 LSWC_MAX_DIRECTORY_PAGES = 25_000
 LSWC_MAX_DUPLICATES = 30  # in a row, of a directory; of a server twice as many
-LSWC_MAX_TIMEOUTS = 10  # in a row, of a server; of all of a domain's four times as many
+LSWC_MAX_TIMEOUTS = 40  # in a row, of all servers of a registered domain
 LSWC_MAX_PATH_SEGMENTS = 24
 LSWC_MAX_REPEATS = 3  # of a segment in a path, or of a name in a query
 LSWC_MAX_PARAMETERS = 12
@@ -87,7 +95,7 @@ LSWC_ROBOTS_META = ["nofollow"]
 # A server that asks for more seconds between pages, or before a retry, is left alone.
 LSWC_MAX_CRAWL_DELAY = 300
 LSWC_MAX_RETRY_AFTER = 3600
-# A server rests as many times as long as it took to answer; not if DOWNLOAD_DELAY is 0.
+# A server rests as many times as long as it took to answer, or not to; not if DOWNLOAD_DELAY is 0.
 LSWC_DELAY_FACTOR = 5
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scrapy import Spider
+from scrapy.exceptions import DownloadTimeoutError
 from scrapy.http import Request, Response
 from scrapy.utils.test import get_crawler
 
@@ -24,9 +25,11 @@ from lswc.politeness import (
     retry_after,
     robots_tag,
 )
+from lswc.safety.ledger import Ledger
 from lswc.safety.refused import Refused
 from lswc.scheduler import LEASE, SINCE, TierScheduler
 from lswc.strategy import PageLanguage
+from lswc.urls import parse
 
 
 def response(**headers: str) -> Response:
@@ -92,6 +95,7 @@ class Asked:
         scheduler = TierScheduler.__new__(TierScheduler)
         frontier: Any = SimpleNamespace(leases={1: self.lease})
         scheduler.frontier = frontier
+        self.ledger = scheduler.ledger = Ledger()
 
         async def download(request: Request) -> Response:
             assert request.url == "http://a.example/robots.txt"
@@ -153,3 +157,14 @@ def test_a_server_does_not_rest_without_a_delay() -> None:
     asked.request.meta["download_latency"] = 2.0
     DelayMiddleware(asked.crawler).process_response(asked.request, response())
     assert asked.lease.rest is None
+
+
+@pytest.mark.parametrize(("unanswered", "rest"), [(0, 300), (1, 600), (3, 2400), (4, 3600)])
+def test_a_silent_server_rests_longer_and_longer(unanswered: int, rest: float) -> None:
+    asked = Asked(DOWNLOAD_TIMEOUT=60)
+    url = parse(asked.request.url)
+    assert url is not None
+    for _ in range(unanswered):
+        asked.ledger.answered(url, False)
+    DelayMiddleware(asked.crawler).process_exception(asked.request, DownloadTimeoutError())
+    assert asked.rests(rest)

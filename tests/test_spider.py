@@ -22,15 +22,15 @@ LATE = DownloadTimeoutError()
 
 
 @pytest.mark.parametrize(
-    ("errors", "closed"),
+    ("errors", "unanswered"),
     [
-        ([LATE, LATE], "timeouts on server"),
-        ([LATE, GONE, LATE], None),
-        ([ValueError(), ValueError()], None),
-        ([LATE, ValueError(), LATE], "timeouts on server"),
+        ([LATE, LATE], 2),
+        ([LATE, GONE, LATE], 1),
+        ([ValueError(), ValueError()], 0),
+        ([LATE, ValueError(), LATE], 2),
     ],
 )
-def test_timeouts_in_a_row_are_counted(errors: list[Exception], closed: str | None) -> None:
+def test_timeouts_in_a_row_are_counted(errors: list[Exception], unanswered: int) -> None:
     scheduler: Any = TierScheduler.__new__(TierScheduler)
     scheduler.ledger = Ledger(timeouts=2)
     ended: list[str] = []
@@ -42,5 +42,5 @@ def test_timeouts_in_a_row_are_counted(errors: list[Exception], closed: str | No
         spider.errback(SimpleNamespace(value=error, request=Request(URL, meta={LEASE: 1})))
     url = parse(URL)
     assert url is not None
-    assert scheduler.ledger.closed(url) == closed
+    assert scheduler.ledger.unanswered(url) == unanswered
     assert len(ended) == len(errors)

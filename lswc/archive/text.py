@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import ada_url
 from selectolax.lexbor import LexborHTMLParser
 
+from lswc.langid.bounds import BOUNDS
 from lswc.langid.page import flattened
 
 if TYPE_CHECKING:
@@ -28,8 +29,7 @@ SHORT = 15
 MOST_LINKED = 0.4
 """Share of a block's letters in links above which it is a menu."""
 
-_MAX_TAGS = 50_000  # there is more time than in a crawl
-_MAX_WORDS = 40_000
+_BOUNDS = BOUNDS._replace(tags=50_000, words=40_000)  # there is more time than in a crawl
 
 _SKIPPED = [
     "script", "style", "template", "noscript", "svg", "math", "iframe", "object", "canvas",
@@ -86,7 +86,7 @@ def weight(text: str) -> float:
 
 def read(html: str, url: str) -> Text:
     """Return what a page says in its own words. Never fails."""
-    tree = LexborHTMLParser(flattened(html.encode("utf-8", "replace"), _MAX_TAGS, _MAX_WORDS))
+    tree = LexborHTMLParser(flattened(html.encode("utf-8", "replace"), _BOUNDS))
     title = tree.css_first("title")
     name = " ".join(title.text().split()) if title else ""
     licence = _licence(tree, url)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from lswc.langid.bounds import BOUNDS, Bounds
 from lswc.langid.encoding import Decoded, decode
 from lswc.langid.page import Page, parse
-
-EXAMINED = 524_288
-"""Bytes of a page that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +28,12 @@ class Identification:
 class Document:
     """A page's bytes, decoded and parsed once, when first asked for."""
 
-    def __init__(self, body: bytes, content_type: str | None, url: str) -> None:
-        self.body = body[:EXAMINED]
-        self.is_cut = len(body) > EXAMINED
+    def __init__(
+        self, body: bytes, content_type: str | None, url: str, bounds: Bounds = BOUNDS
+    ) -> None:
+        self.body = body[: bounds.size]
+        self.is_cut = len(body) > bounds.size
+        self._bounds = bounds
         self.content_type = content_type
         self.url = url
 
@@ -46,11 +47,11 @@ class Document:
         """The parsed page."""
         decoded = self.decoded
         source = self.body if decoded.is_utf8 else decoded.text.encode("utf-8", "replace")
-        return parse(source, self.url, decoded.encoding)
+        return parse(source, self.url, decoded.encoding, self._bounds)
 
     def as_windows_1252(self) -> Page:
         """Parse the page as fonts with an encoding of their own want it read."""
         if not self.decoded.encoding.startswith(("windows-125", "iso-8859", "x-")):
             return self.page
         text = self.body.decode("cp1252", "replace")
-        return parse(text.encode("utf-8", "replace"), self.url)
+        return parse(text.encode("utf-8", "replace"), self.url, bounds=self._bounds)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.langid import methods
 from lswc.langid.auto import LETTER, MIN_SHARE, Auto, Finding
+from lswc.langid.bounds import BOUNDS, Bounds
 from lswc.langid.document import Document, Identification
 from lswc.langid.encoding import decode
 from lswc.langid.fonts import myanmar
@@ -57,11 +58,15 @@ class Identifier:
     ``min_share`` is the share of the text from which on a page counts as written in the
     target language; only the default method heeds it. Anchor texts are told by the default
     method, but by n-grams with textcat, and with somboonviwat2006 and pythainlp by Thai words.
-    Raises IdentifierError.
+    ``bounds`` say how much of a page is read. Raises IdentifierError.
     """
 
     def __init__(
-        self, target: Language, method: str = "auto", min_share: float = MIN_SHARE
+        self,
+        target: Language,
+        method: str = "auto",
+        min_share: float = MIN_SHARE,
+        bounds: Bounds = BOUNDS,
     ) -> None:
         if method not in METHODS:
             raise IdentifierError(f"unknown method {method!r}; known: {', '.join(METHODS)}")
@@ -72,6 +77,7 @@ class Identifier:
         self.target = target
         self.method = method
         self.min_share = min_share
+        self._bounds = bounds
         self._auto = Auto(target, min_share)
         # Models and tables are loaded when first used: now, not with a page of the crawl.
         decode(b"\x80")
@@ -79,7 +85,7 @@ class Identifier:
 
     def read(self, body: bytes, content_type: str | None, url: str) -> Reading:
         """Read a page: any bytes give an answer, never an exception."""
-        document = Document(body, content_type, url)
+        document = Document(body, content_type, url, self._bounds)
         finding, encoding = self._identify(document)
         identification = Identification(finding.language, encoding, finding.confidence, finding.how)
         page = document.page

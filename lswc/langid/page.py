@@ -11,9 +11,7 @@ import numpy.typing as npt
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from lswc.langid.base import Base
-
-MAX_LINKS = 3_000
-"""Links of a page that are read; a page with more is a trap or a dump."""
+from lswc.langid.bounds import BOUNDS, Bounds
 
 MAX_TITLE = 1_000
 """Characters of a title that are kept."""
@@ -23,16 +21,7 @@ _SELECTOR = "a[href],area[href],frame[src],iframe[src],link[href],meta,base[href
 _FOLLOWED_RELS = frozenset({"next", "prev", "alternate", "canonical", "index", "contents", "start"})
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?[\"']?([^\"'>]+)", re.IGNORECASE)
 
-MAX_TAGS = 12_000
-"""Tags of a page that are parsed, at most."""
-
-MAX_WORDS = 4_000
-"""Different words of a large page, markup included, beyond which it is reduced to links."""
-
-# The parser takes time by the square of the nesting: a page of 50,000 open <div> holds it
-# for ten seconds, one of as many attributes for three. Such pages are reduced to links.
-_MANY_TAGS = 3_000
-_MAX_DEPTH = 200
+_MANY_TAGS = 3_000  # fewer may nest as they like
 _TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _NEVER_NESTED = frozenset(
     b"area base br col dd dt frame hr img input li link meta option p path script source style td"
@@ -44,9 +33,6 @@ _FORMATTING = rb"(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)"
 _FORMAT = re.compile(rb"<(/?)(?=%b[\s/>])" % _FORMATTING, re.IGNORECASE)
 _FORMAT_WITH_ATTRIBUTES = re.compile(rb"<%b[\s/]" % _FORMATTING, re.IGNORECASE)
 _MANY_COPIES = 150_000
-_LONG = 8_000
-_LONG_TAG = re.compile(rb"<[a-zA-Z/][^>]{%d}" % _LONG)
-_MANY_ATTRIBUTES = 4_000
 _LARGE = 60_000  # bytes; in a smaller page no tag has attributes enough for half a second
 _BETWEEN_ATTRIBUTES = bytes.maketrans(b"/=", b"  ")
 _MAX_BASE = 8_000  # every link is joined to it
@@ -73,7 +59,7 @@ class Page(NamedTuple):
     ``content`` is the text outside links, menus and footers, one text node a line;
     ``anchors`` is that of all links, one a line. ``hints`` is text for a page without any:
     alternative texts, descriptions. ``lang`` is what the page declares, in lower case.
-    ``unread`` is the number of links beyond the first MAX_LINKS; ``is_cut`` says that there may
+    ``unread`` is the number of links beyond the bound; ``is_cut`` says that there may
     be others, in what was cut off or taken out because it would hold the parser.
     """
 
@@ -88,14 +74,14 @@ class Page(NamedTuple):
     is_cut: bool
 
 
-def parse(source: bytes, url: str, charset: str = "utf-8") -> Page:
+def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUNDS) -> Page:
     """Parse HTML in UTF-8; ``url`` is the page's own, ``charset`` the one it came in.
 
     Broken UTF-8 is replaced, never an error.
     """
-    bounded = flattened(source)
+    bounded = flattened(source, bounds)
     tree = LexborHTMLParser(bounded)
-    reader = _Reader(url, charset, len(source))
+    reader = _Reader(url, charset, bounds.links, len(source))
     for node in tree.css(_SELECTOR):
         reader.take(node)
     anchors = "\n".join([link.text for link in reader.links])
@@ -121,13 +107,14 @@ def parse(source: bytes, url: str, charset: str = "utf-8") -> Page:
 class _Reader:
     """Collects the links of a page in document order."""
 
-    def __init__(self, url: str, charset: str, size: int) -> None:
+    def __init__(self, url: str, charset: str, most: int, size: int) -> None:
         self.title = ""
         self.links: list[Link] = []
         self.robots: set[str] = set()
         self.hints: list[str] = []
         self.unread = 0
         self._base = Base(url, charset)
+        self._most = most
         self._text_left = size
         self._has_base = False
 
@@ -184,7 +171,7 @@ class _Reader:
             self.links.append(Link(self._base.join(href), text, _is_nofollow(rel)))
 
     def _has_room(self) -> bool:
-        if len(self.links) < MAX_LINKS:
+        if len(self.links) < self._most:
             return True
         self.unread += 1
         return False
@@ -194,18 +181,18 @@ def _is_nofollow(rel: str | None) -> bool:
     return rel is not None and "nofollow" in rel.lower().split()
 
 
-def flattened(source: bytes, most_tags: int = MAX_TAGS, most_words: int = MAX_WORDS) -> bytes:
+def flattened(source: bytes, bounds: Bounds) -> bytes:
     """Return the page, cut where it has too many tags, and without those that nest too deep."""
     source = _unformatted(source)
     characters = np.frombuffer(source, np.uint8)
     starts = np.flatnonzero(characters == ord("<"))
-    if len(starts) > most_tags:
-        source = source[: starts[most_tags]]
+    if len(starts) > bounds.tags:
+        source = source[: starts[bounds.tags]]
     if (
-        (len(starts) > _MANY_TAGS and _is_deep(source))
-        or _most_between(starts, characters == ord("=")) > _MANY_ATTRIBUTES
-        or (np.diff(starts, append=len(source)).max(initial=0) > _LONG and _LONG_TAG.search(source))
-        or (len(source) > _LARGE and _words(source) > most_words)
+        (len(starts) > _MANY_TAGS and _is_deep(source, bounds.nesting))
+        or _has_attributes(starts, characters == ord("="), bounds.attributes)
+        or _has_long_tag(source, starts, bounds.tag_size)
+        or (len(source) > _LARGE and _words(source) > bounds.words)
     ):
         return _ANY_TAG.sub(lambda tag: tag[0] if _KEPT_TAG.fullmatch(tag[0]) else b"\n", source)
     return source
@@ -221,11 +208,19 @@ def _unformatted(source: bytes) -> bytes:
     return _FORMAT.sub(rb"<\1x-", source)
 
 
-def _most_between(starts: npt.NDArray[np.intp], are_signs: npt.NDArray[np.bool_]) -> int:
-    """Return the most equals signs from one tag's start to the next."""
-    if np.count_nonzero(are_signs) <= _MANY_ATTRIBUTES:
-        return 0
-    return int(np.bincount(np.searchsorted(starts, np.flatnonzero(are_signs))).max())
+def _has_attributes(
+    starts: npt.NDArray[np.intp], are_signs: npt.NDArray[np.bool_], most: int
+) -> bool:
+    """Tell whether there are more equals signs from one tag's start to the next."""
+    if np.count_nonzero(are_signs) <= most:
+        return False
+    return bool(np.bincount(np.searchsorted(starts, np.flatnonzero(are_signs))).max() > most)
+
+
+def _has_long_tag(source: bytes, starts: npt.NDArray[np.intp], most: int) -> bool:
+    if np.diff(starts, append=len(source)).max(initial=0) <= most:
+        return False
+    return re.search(rb"<[a-zA-Z/][^>]{%d}" % most, source) is not None
 
 
 def _words(source: bytes) -> int:
@@ -236,7 +231,7 @@ def _words(source: bytes) -> int:
     return len(set(source.translate(_BETWEEN_ATTRIBUTES).split()))
 
 
-def _is_deep(source: bytes) -> bool:
+def _is_deep(source: bytes, most: int) -> bool:
     """Tell whether elements may be nested too deep, counting each name for itself."""
     depths: dict[bytes, int] = defaultdict(int)
     total = 0
@@ -246,7 +241,7 @@ def _is_deep(source: bytes) -> bool:
         if not slash:
             depths[name] += 1
             total += 1
-            if total > _MAX_DEPTH:
+            if total > most:
                 return True
         elif depths[name]:
             depths[name] -= 1

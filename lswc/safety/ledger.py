@@ -29,9 +29,9 @@ class Ledger:
     number of near-duplicates in a row after which a directory is left alone; of twice as many a
     server, of four times as many all servers of a registered domain. So end calendars, pages for
     every wrong address, mirrors and link farms on as many hosts as they like.
-    Directories that differ in numbers only are one. ``timeouts`` is the number of URLs without
-    an answer in a row after which a server is left alone; of four times as many all servers of a
-    registered domain.
+    Directories that differ in numbers only are one. ``timeouts`` is the number of URLs in a row
+    that no server of a registered domain answered in time, after which those of its servers are
+    left alone that never gave a page.
     """
 
     def __init__(
@@ -49,7 +49,8 @@ class Ledger:
         # By the hashes of their names, which may be as long as a URL.
         self._pages: LocalCache[int, int] = LocalCache(REMEMBERED)
         self._in_a_row: LocalCache[int, int] = LocalCache(REMEMBERED)
-        self._silent: LocalCache[int, int] = LocalCache(REMEMBERED)
+        self._unanswered: LocalCache[int, int] = LocalCache(REMEMBERED)
+        self._silent: LocalCache[int, None] = LocalCache(REMEMBERED)
         self._closed: LocalCache[int, str] = LocalCache(REMEMBERED)
 
     def load(self, records: Path) -> None:
@@ -95,14 +96,17 @@ class Ledger:
 
     def answered(self, url: Url, in_time: bool) -> None:
         """Count an answer, or that there was none."""
-        for place, most, reason in (
-            (url.server, self._timeouts, "timeouts on server"),
-            (_site(url), 4 * self._timeouts, "timeouts on site"),
-        ):
-            key = hash(place)
-            row = self._silent[key] = 0 if in_time else self._silent.get(key, 0) + 1
-            if 0 < most <= row:
-                self._closed[key] = reason
+        server, site_ = hash(url.server), hash(_site(url))
+        for key in (server, site_):
+            self._unanswered[key] = 0 if in_time else self._unanswered.get(key, 0) + 1
+        if in_time:
+            self._silent.pop(site_, None)
+        elif 0 < self._timeouts <= self._unanswered[site_]:
+            self._silent[site_] = None
+
+    def unanswered(self, url: Url) -> int:
+        """Return how many URLs of a server in a row weren't answered in time."""
+        return self._unanswered.get(hash(url.server), 0)
 
     def close(self, server: str, reason: str) -> None:
         """Leave a server alone from now on."""
@@ -110,12 +114,17 @@ class Ledger:
 
     def closed(self, url: Url) -> str | None:
         """Return why a URL is left alone, None if it isn't."""
+        if self._silent and self._is_silent(url):
+            return "timeouts on site"
         if not self._closed:
             return None
         for place in (url.server, directory(url), pattern(url), _site(url)):
             if (key := hash(place)) in self._closed:
                 return self._closed[key]
         return None
+
+    def _is_silent(self, url: Url) -> bool:
+        return hash(_site(url)) in self._silent and hash(url.server) not in self._pages
 
 
 def _site(url: Url) -> str:

@@ -132,12 +132,11 @@ class LswcSpider(Spider):
             key,
             near_duplicate,
         )
-        links = reading.links[: self.crawl.max_links or None]
-        if unread := reading.unread_links + len(reading.links) - len(links):
-            lease.tally["dropped", "too many links"] += unread
+        if reading.unread_links:
+            lease.tally["dropped", "too many links"] += reading.unread_links
         if reading.is_cut:
             lease.tally["content", "page cut"] += 1
-        self._add_links(page, links, nofollow)
+        self._add_links(page, reading.links, nofollow)
         return page
 
     def _add_links(self, page: Page, links: list[RawLink], nofollow: bool) -> None:

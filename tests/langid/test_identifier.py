@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lswc.langid import Identification, Identifier, IdentifierError
-from lswc.langid.document import EXAMINED
+from lswc.langid.bounds import Bounds
 from lswc.languages import known, language
 from lswc.strategy import Anchor, PageLanguage
 
@@ -57,11 +57,12 @@ def test_anchor(text: str, expected: Anchor) -> None:
     assert Identifier(language("th")).anchor(text) == expected
 
 
-@pytest.mark.parametrize(("size", "is_cut"), [(EXAMINED, False), (EXAMINED + 1, True)])
+@pytest.mark.parametrize(("size", "is_cut"), [(2_000, False), (2_001, True)])
 def test_how_much_of_a_page_is_looked_at(size: int, is_cut: bool) -> None:
     link = b"<a href=x>"
     body = THAI.encode().ljust(size - len(link)) + link
-    reading = Identifier(language("th")).read(body, None, "http://a.test/")
+    identifier = Identifier(language("th"), bounds=Bounds(size=2_000))
+    reading = identifier.read(body, None, "http://a.test/")
     assert (reading.is_cut, len(reading.links)) == (is_cut, not is_cut)
 
 

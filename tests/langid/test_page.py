@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from lswc.langid.page import MAX_LINKS, MAX_TITLE, flattened, parse
+from lswc.langid.bounds import Bounds
+from lswc.langid.page import MAX_TITLE, flattened, parse
 
 BASE = "http://a.test/b/c/d.html"
 
@@ -99,14 +100,14 @@ def test_hostile_attributes_are_bounded(start_of_tag: bytes, separator: bytes) -
 def test_formatting_is_not_copied_into_each_block(closed: bytes) -> None:
     opened = b"".join(b"<b id=%d>" % n + closed for n in range(190))
     source = b"<li>" + opened + b"<li><a href=y>x</a>" * 2_000
-    assert len(LexborHTMLParser(flattened(source)).css("*")) < 20_000
+    assert len(LexborHTMLParser(flattened(source, Bounds())).css("*")) < 20_000
     page = parse(source, BASE)
     assert (len(page.links), page.anchors[:3]) == (2_000, "x\nx")
 
 
 def test_other_formatting_stays() -> None:
     source = b"<font size=1>a</font><i class=b>" * 100
-    assert flattened(source) == source
+    assert flattened(source, Bounds()) == source
 
 
 NOTHING = b"<i></i>" * 2_000
@@ -148,15 +149,16 @@ def test_links_survive_in_a_page_nested_too_deep() -> None:
     assert [link.url for link in parse(html, BASE).links] == ["http://a.test/here"]
 
 
-@pytest.mark.parametrize(("links", "unread"), [(MAX_LINKS, 0), (MAX_LINKS + 1, 1), (5_000, 2_000)])
+@pytest.mark.parametrize(("links", "unread"), [(100, 0), (101, 1), (500, 400)])
 def test_links_beyond_the_limit_are_counted(links: int, unread: int) -> None:
     others = b"<a href='#x'>x</a><a name=x>"
-    page = parse(b"<a href=x>" * (links - 1) + others + b"<area href=x>", BASE)
+    source = b"<a href=x>" * (links - 1) + others + b"<area href=x>"
+    page = parse(source, BASE, bounds=Bounds(links=100))
     assert (len(page.links), page.unread, page.is_cut) == (links - unread, unread, False)
 
 
 def test_what_a_page_says_of_itself_counts_wherever_it_stands() -> None:
-    page = parse(b"<a href=x>" * (MAX_LINKS + 1) + b"<meta name=robots content=nofollow>", BASE)
+    page = parse(b"<a href=x>" * 3_001 + b"<meta name=robots content=nofollow>", BASE)
     assert page.robots == {"nofollow"}
 
 

@@ -145,19 +145,19 @@ def test_long_names_take_no_more_memory() -> None:
     assert held < 200 * 2_000
 
 
-def test_a_server_without_answers_is_left() -> None:
-    ledger = Ledger(timeouts=3)
-    silent = url("http://a.example/x")
-    for answers in (0, 0, 1, 0, 0, 1, 0, 0):
-        ledger.answered(silent, bool(answers))
-        assert ledger.closed(silent) is None
-    ledger.answered(silent, False)
-    assert ledger.closed(url("http://a.example/")) == "timeouts on server"
-    assert ledger.closed(url("http://b.example/")) is None
+def test_urls_without_an_answer_are_counted_in_a_row() -> None:
+    ledger = Ledger(timeouts=100)
+    server = url("http://a.example/x")
+    seen = []
+    for answers in (0, 0, 1, 0, 0, 0):
+        ledger.answered(server, bool(answers))
+        seen.append(ledger.unanswered(url("http://a.example/y")))
+    assert seen == [1, 2, 0, 1, 2, 3]
+    assert ledger.unanswered(url("http://b.example/")) == 0
 
 
 def test_silent_wildcard_hosts_are_left_together() -> None:
-    ledger = Ledger(timeouts=2)
+    ledger = Ledger(timeouts=8)
     for n in range(8):
         assert ledger.closed(url("http://other.farm.co.th/")) is None
         ledger.answered(url(f"http://n{n}.farm.co.th/"), False)
@@ -165,10 +165,12 @@ def test_silent_wildcard_hosts_are_left_together() -> None:
     assert ledger.closed(url("http://www.news.co.th/")) is None
 
 
-def test_a_page_is_an_answer() -> None:
-    ledger = Ledger(timeouts=1)
-    for n in range(9):
-        ledger.answered(url(f"http://n{n % 3}.farm.co.th:8080/"), False)
-        ledger.add(url("http://live.farm.co.th/"), n)
-    assert ledger.closed(url("http://other.farm.co.th/")) is None
-    assert ledger.closed(url("http://n0.farm.co.th:8080/")) == "timeouts on server"
+def test_a_domain_that_is_down_keeps_the_servers_that_gave_pages() -> None:
+    ledger = Ledger(timeouts=2)
+    add(ledger, url("http://www.uni.ac.th/"), NEWS)
+    for _ in range(5):
+        ledger.answered(url("http://www.uni.ac.th/a"), False)
+    assert ledger.closed(url("http://www.uni.ac.th/b")) is None
+    assert ledger.closed(url("http://lab.uni.ac.th/")) == "timeouts on site"
+    add(ledger, url("http://www.uni.ac.th/b"), "")
+    assert ledger.closed(url("http://lab.uni.ac.th/")) is None
