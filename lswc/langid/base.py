@@ -19,7 +19,9 @@ _PLAIN = re.compile(
     re.ASCII,
 )
 _ORIGIN = re.compile(r"https?://[^/]+")
-_IGNORED = re.compile(r"^[\0- ]+|[\t\n\r]|[\0- ]+\Z")  # WHATWG URL Standard §4.4, steps 1-3
+# WHATWG URL Standard §4.4, steps 1-3
+_AROUND = "".join(map(chr, range(0x21)))
+_WITHIN = dict.fromkeys(map(ord, "\t\n\r"))
 _BEYOND_ASCII = re.compile(r"[^\0-\x7f]+")
 _AS_IT_IS = "".join(map(chr, range(0x21, 0x7F))).translate(dict.fromkeys(map(ord, "\"#<>'")))
 _UNENCODABLE = "lswc.query"
@@ -73,7 +75,7 @@ class Base:
     def _join(self, href: str) -> str:
         path, mark, query = href.partition("?")
         if mark and self._encode is not None and not query.isascii():
-            query = _BEYOND_ASCII.sub(self._encode, _IGNORED.sub("", query))
+            query = _BEYOND_ASCII.sub(self._encode, query.strip(_AROUND).translate(_WITHIN))
         try:
             return ada_url.join_url(self._url, path + mark + query)
         except ValueError:

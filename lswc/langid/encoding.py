@@ -27,7 +27,7 @@ _HZ = re.compile(rb"~\{.*?(?:~\}|\Z)|~~|~", re.DOTALL)
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
 _UTF_16_32 = frozenset({"utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"})
 _UNHEEDED = _UTF_16_32 | {"cp1252", "iso8859-1", "ascii"}
-_LABEL = re.compile(r"((?:charset|encoding)\s*=\s*[\"']?\s*)([\w-]+)", re.IGNORECASE)
+_LABEL = re.compile(r"((?:charset|encoding)\s*+=\s*+[\"']?\s*+)([\w-]+)", re.IGNORECASE)
 # Codecs for names and programs, not for pages; decoding punycode takes the square of its length.
 _FOREIGN = {"idna", "punycode", "raw_unicode_escape", "undefined", "unicode_escape"}
 _LABELS = {

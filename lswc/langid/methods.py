@@ -41,7 +41,7 @@ _THAI_PERCENT = 50
 _MARKUP = re.compile(
     rb"<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>?", re.IGNORECASE | re.DOTALL
 )
-_META_CHARSET = re.compile(rb"<meta\b[^<>]*?charset\s*=\s*[\"']?\s*([\w:.-]+)", re.IGNORECASE)
+_META_CHARSET = re.compile(rb"<meta\b[^<>]*?charset\s*+=\s*+[\"']?\s*+([\w:.-]+)", re.IGNORECASE)
 
 
 def tamura2007(document: Document, target: Language) -> tuple[Finding, str]:

@@ -27,6 +27,12 @@ _NEVER_NESTED = frozenset(
     b"area base br col dd dt frame hr img input li link meta option p path script source style td"
     b" th tr wbr".split()
 )
+# Formatting elements that aren't closed are opened again in each block that follows, with their
+# attributes: 60 KB of such tags made 12 million elements.
+_FORMATTING = rb"(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)"
+_FORMAT = re.compile(rb"<(/?)(?=%b[\s/>])" % _FORMATTING, re.IGNORECASE)
+_FORMAT_WITH_ATTRIBUTES = re.compile(rb"<%b[\s/]" % _FORMATTING, re.IGNORECASE)
+_MANY_COPIES = 150_000
 _LARGE = 60_000  # bytes; in a smaller page no tag has attributes enough for half a second
 _BETWEEN_ATTRIBUTES = bytes.maketrans(b"/=", b"  ")
 _MAX_BASE = 8_000  # every link is joined to it
@@ -177,6 +183,7 @@ def _is_nofollow(rel: str | None) -> bool:
 
 def flattened(source: bytes, bounds: Bounds) -> bytes:
     """Return the page, cut where it has too many tags, and without those that nest too deep."""
+    source = _unformatted(source)
     characters = np.frombuffer(source, np.uint8)
     starts = np.flatnonzero(characters == ord("<"))
     if len(starts) > bounds.tags:
@@ -189,6 +196,16 @@ def flattened(source: bytes, bounds: Bounds) -> bytes:
     ):
         return _ANY_TAG.sub(lambda tag: tag[0] if _KEPT_TAG.fullmatch(tag[0]) else b"\n", source)
     return source
+
+
+def _unformatted(source: bytes) -> bytes:
+    """Return the page with other names for formatting elements, if they may be copied too often."""
+    tags = source.count(b"<")
+    if tags**2 <= _MANY_COPIES or (
+        tags * len(_FORMAT_WITH_ATTRIBUTES.findall(source)) <= _MANY_COPIES
+    ):
+        return source
+    return _FORMAT.sub(rb"<\1x-", source)
 
 
 def _has_attributes(

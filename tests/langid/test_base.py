@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from urllib.parse import urljoin
 
 import ada_url
@@ -96,3 +97,10 @@ def test_queries_in_the_charset_of_the_page(charset: str, query: str, encoded: s
 def test_any_text_in_any_charset_gets_an_answer(text: str, charset: str) -> None:
     assert Base(BASE, charset).join(f"?{text}")
     assert Base(text, charset).join(text) is not None
+
+
+def test_blanks_without_end_take_no_time() -> None:
+    start = time.process_time()
+    href = f"?ก{' ' * 500_000}x"
+    assert Base("http://a.test/", "windows-874").join(href).startswith("http://a.test/?%A1%20")
+    assert time.process_time() - start < 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import encodings
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -136,3 +137,13 @@ def test_labels_that_nobody_knows_are_not_kept() -> None:
             assert decode(page).encoding == "ascii"
             assert methods.tamura2007(Document(page, None, "http://a.test/"), language("th"))
     assert len(encodings._cache) == before
+
+
+def test_blanks_without_end_take_no_time() -> None:
+    # Twice as many would take four times as long, if any place were tried again.
+    start = time.process_time()
+    blanks = " " * 500_000
+    assert decode(b"a", f"text/html; charset={blanks}").encoding == "ascii"
+    page = f"<meta charset={blanks}><p>ก".encode()
+    assert methods.tamura2007(Document(page, None, "http://a.test/"), language("th"))
+    assert time.process_time() - start < 5

@@ -7,9 +7,10 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
 
 from lswc.langid.bounds import Bounds
-from lswc.langid.page import MAX_TITLE, parse
+from lswc.langid.page import MAX_TITLE, flattened, parse
 
 BASE = "http://a.test/b/c/d.html"
 
@@ -93,6 +94,20 @@ def test_hostile_attributes_are_bounded(start_of_tag: bytes, separator: bytes) -
     start = time.process_time()
     parse(start_of_tag + separator.join(b"a%d" % n for n in range(60_000)), BASE)
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("closed", [b"", b"<!--</b>-->", b"<object></b></object>"])
+def test_formatting_is_not_copied_into_each_block(closed: bytes) -> None:
+    opened = b"".join(b"<b id=%d>" % n + closed for n in range(190))
+    source = b"<li>" + opened + b"<li><a href=y>x</a>" * 2_000
+    assert len(LexborHTMLParser(flattened(source, Bounds())).css("*")) < 20_000
+    page = parse(source, BASE)
+    assert (len(page.links), page.anchors[:3]) == (2_000, "x\nx")
+
+
+def test_other_formatting_stays() -> None:
+    source = b"<font size=1>a</font><i class=b>" * 100
+    assert flattened(source, Bounds()) == source
 
 
 NOTHING = b"<i></i>" * 2_000
