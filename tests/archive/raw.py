@@ -8,8 +8,9 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from scrapy.resolver import CachingHostnameResolver, HostResolution
-from twisted.internet.address import IPv4Address
+from typing_extensions import override
+
+from tests.resolvers import ToLoopback
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,16 +19,12 @@ HOST = "raw.example"
 PORT = "LSWC_TEST_PORT"
 
 
-class ToRawServer(CachingHostnameResolver):
-    """Leads every name and port to the port of 127.0.0.1 in the environment."""
+class ToRawServer(ToLoopback):
+    """Leads every name and port to the port in the environment."""
 
-    def resolveHostName(self, resolutionReceiver: Any, hostName: str, *_: Any, **__: Any) -> Any:
-        resolution = HostResolution(hostName)
-        resolutionReceiver.resolutionBegan(resolution)
-        address = IPv4Address("TCP", "127.0.0.1", int(os.environ[PORT]))
-        resolutionReceiver.addressResolved(address)
-        resolutionReceiver.resolutionComplete()
-        return resolution
+    @override
+    def port(self, name: str, port: int) -> int:
+        return int(os.environ[PORT])
 
 
 @contextmanager

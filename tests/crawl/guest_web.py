@@ -16,17 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from scrapy.resolver import CachingHostnameResolver, HostResolution
-from twisted.internet.address import IPv4Address
 from typing_extensions import override
 
 from lswc.web.certificate import self_signed
+from tests.resolvers import ToLoopback
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
-
-    from twisted.internet.interfaces import IAddress
 
 PORTS = "GUEST_WEB_PORTS"
 """The environment variable with the ports of loopback for http, https, and one that refuses."""
@@ -173,22 +170,10 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
-class Resolver(CachingHostnameResolver):
+class Resolver(ToLoopback):
     """For ``TWISTED_DNS_RESOLVER``: every name leads to the web, by the scheme of its port."""
 
     @override
-    def resolveHostName(
-        self,
-        resolutionReceiver: Any,
-        hostName: str,
-        portNumber: int = 0,
-        addressTypes: Sequence[type[IAddress]] | None = None,
-        transportSemantics: str = "TCP",
-    ) -> Any:
+    def port(self, name: str, port: int) -> int:
         http, https, closed = map(int, os.environ[PORTS].split())
-        port = https if portNumber == 443 else closed if hostName == HTTPS_ONLY else http
-        resolution = HostResolution(hostName)
-        resolutionReceiver.resolutionBegan(resolution)
-        resolutionReceiver.addressResolved(IPv4Address("TCP", "127.0.0.1", port))
-        resolutionReceiver.resolutionComplete()
-        return resolution
+        return https if port == 443 else closed if name == HTTPS_ONLY else http

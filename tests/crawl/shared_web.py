@@ -11,38 +11,24 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from scrapy.resolver import CachingHostnameResolver, HostResolution
-from twisted.internet.address import IPv4Address
 from typing_extensions import override
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Self
+from tests.resolvers import ToLoopback
 
-    from twisted.internet.interfaces import IAddress
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
 
 PORT = "SHARED_WEB_PORT"
 """The environment variable that tells a crawl where the web is."""
 
 
-class Resolver(CachingHostnameResolver):
+class Resolver(ToLoopback):
     """For ``TWISTED_DNS_RESOLVER``: every name leads to the shared web."""
 
     @override
-    def resolveHostName(
-        self,
-        resolutionReceiver: Any,
-        hostName: str,
-        portNumber: int = 0,
-        addressTypes: Sequence[type[IAddress]] | None = None,
-        transportSemantics: str = "TCP",
-    ) -> Any:
-        resolution = HostResolution(hostName)
-        resolutionReceiver.resolutionBegan(resolution)
-        address = IPv4Address("TCP", "127.0.0.1", int(os.environ[PORT]))
-        resolutionReceiver.addressResolved(address)
-        resolutionReceiver.resolutionComplete()
-        return resolution
+    def port(self, name: str, port: int) -> int:
+        return int(os.environ[PORT])
 
 
 class _Server(ThreadingHTTPServer):

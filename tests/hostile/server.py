@@ -8,76 +8,38 @@ import subprocess
 import sys
 from contextlib import contextmanager, suppress
 from ipaddress import ip_address
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from twisted.internet.address import IPv4Address, IPv6Address
 from typing_extensions import override
 
-from lswc.web.resolver import Resolver
 from tests.crawl.site import ROOT
 from tests.hostile import cases
+from tests.resolvers import OverNames
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from twisted.internet.interfaces import IAddress
-
 PORT = "LSWC_TEST_HOSTILE_PORT"
 
 
-class HostileResolver(Resolver):
+class HostileResolver(OverNames):
     """Resolves by ``cases.ADDRESSES``; what the crawl's own filter passes goes to the server.
 
-    So the filter works on public and private addresses, and all traffic stays on loopback: had
-    a private address passed, the crawl would have a record of it.
+    Had a private address passed, the crawl would have a record of it.
     """
 
-    def __init__(self, reactor: Any, cache_size: int) -> None:
-        super().__init__(reactor, cache_size)
-        names: Any = SimpleNamespace(resolveHostName=_Names().answer)
-        self.original_resolver = names
-        self._server = IPv4Address("TCP", "127.0.0.1", int(os.environ[PORT]))
-
     @override
-    def resolveHostName(
-        self,
-        resolutionReceiver: Any,
-        hostName: str,
-        portNumber: int = 0,
-        addressTypes: Sequence[type[IAddress]] | None = None,
-        transportSemantics: str = "TCP",
-    ) -> Any:
-        refused = portNumber == 80 and hostName == "closed-http.example"
-        where = IPv4Address("TCP", "127.0.0.1", 1) if refused else self._server
-        receiver: Any = SimpleNamespace(
-            resolutionBegan=resolutionReceiver.resolutionBegan,
-            addressResolved=lambda _: resolutionReceiver.addressResolved(where),
-            resolutionComplete=resolutionReceiver.resolutionComplete,
-        )
-        return super().resolveHostName(
-            receiver, hostName, portNumber, addressTypes, transportSemantics
-        )
-
-
-class _Names:
-    """The domain name system of this web."""
-
-    def answer(self, receiver: Any, name: str, port: int, *_: object) -> Any:
-        receiver.resolutionBegan(SimpleNamespace(name=name))
-        for address in self._addresses(name.strip("[]")):
-            kind = IPv6Address if ":" in address else IPv4Address
-            receiver.addressResolved(kind("TCP", address, port))
-        receiver.resolutionComplete()
-        return receiver
-
-    def _addresses(self, name: str) -> list[str]:
+    def addresses(self, name: str) -> Sequence[str]:
         with suppress(ValueError):
-            return [str(ip_address(name))]
+            return [str(ip_address(name.strip("[]")))]
         answers = cases.ADDRESSES.get(name)
         if answers is not None:
             return answers.pop(0) if len(answers) > 1 else answers[0]
         return [cases.PUBLIC] if name.endswith((".example", ".farm.co.th")) else []
+
+    @override
+    def leads(self, name: str, port: int, address: str) -> int:
+        return 1 if (name, port) == ("closed-http.example", 80) else int(os.environ[PORT])
 
 
 @contextmanager
