@@ -101,6 +101,8 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "lswc.politeness.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
+    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
+    "lswc.safety.compression.CompressionMiddleware": 590,
     "lswc.politeness.TwinMiddleware": 540,  # after the retries
     "lswc.politeness.RetryMiddleware": 550,
     "lswc.safety.refused.RefusalMiddleware": 870,

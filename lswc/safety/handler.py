@@ -16,6 +16,7 @@ from twisted.protocols.tls import TLSMemoryBIOProtocol
 from twisted.python.failure import Failure
 from twisted.web._newclient import HEADER, STATUS
 from twisted.web.client import HTTPConnectionPool
+from twisted.web.http import _ChunkedTransferDecoder
 from typing_extensions import override
 
 if TYPE_CHECKING:
@@ -29,13 +30,16 @@ if TYPE_CHECKING:
 IDLE = 100
 """Connections that are kept open between requests; many systems allow a process 1,024 files."""
 
+LINES = 400_000
+"""Lines of a body in chunks, each of which may be a chunk's end: that takes ten microseconds."""
+
 
 class HeadersTooLargeError(Exception):
     """A response's headers are larger than LSWC_MAX_HEADERS_SIZE."""
 
 
 class BodyTooLargeError(Exception):
-    """A response has more between its chunks than in them."""
+    """A response has more between its chunks than in them, or too many."""
 
 
 class BoundedProtocol(_LenientHTTP11ClientProtocol):
@@ -48,10 +52,11 @@ class BoundedProtocol(_LenientHTTP11ClientProtocol):
     head = 0
     body = 0
     _received = 0
+    _lines = 0
 
     @override
     def request(self, request: Any) -> Deferred[IResponse]:
-        self._received = 0
+        self._received = self._lines = 0
         return super().request(request)
 
     @override
@@ -62,6 +67,10 @@ class BoundedProtocol(_LenientHTTP11ClientProtocol):
             return
         self._received += len(data)
         super().dataReceived(data)
+        if isinstance(getattr(self._parser, "bodyDecoder", None), _ChunkedTransferDecoder):
+            self._lines += data.count(b"\r\n")
+            if self._lines > LINES:
+                self._giveUp(Failure(BodyTooLargeError()))
 
     @override
     def _giveUp(self, reason: Failure) -> None:

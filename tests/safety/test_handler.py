@@ -16,7 +16,7 @@ from twisted.web import _newclient
 from twisted.web.http_headers import Headers
 from typing_extensions import override
 
-from lswc.safety.handler import IDLE, BoundedPool, BoundedProtocol, HeadersTooLargeError
+from lswc.safety.handler import IDLE, LINES, BoundedPool, BoundedProtocol, HeadersTooLargeError
 from lswc.web.certificate import ServerContext
 
 # None of these has types.
@@ -62,6 +62,27 @@ def test_a_body_with_little_in_its_chunks_is_given_up(note: bytes, given_up: boo
 
 
 PAGE = b"HTTP/1.1 200 OK\r\nX: y\r\nContent-Length: 1\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "piece", "given_up"),
+    [
+        (CHUNKED, b"1\r\nx\r\n", True),
+        (CHUNKED, b"2\r\nxx\r\n" + b"20\r\n" + b"x" * 32 + b"\r\n", False),
+        (b"HTTP/1.1 200 OK\r\n\r\n", b"x\r\nx\r\n", False),
+    ],
+)
+def test_a_body_in_too_many_chunks_is_given_up(head: bytes, piece: bytes, given_up: bool) -> None:
+    transport = Transport()
+    protocol = connected(transport)
+    protocol.body = 0
+    protocol.dataReceived(head)
+    for _ in range(10):
+        protocol.dataReceived(piece * (LINES * 6 // 100 // len(piece)))
+    assert transport.disconnecting is False
+    for _ in range(60):
+        protocol.dataReceived(piece * (LINES * 6 // 100 // len(piece)))
+    assert transport.disconnecting is given_up
 
 
 def received(limit: int, *reads: bytes) -> object:
