@@ -25,10 +25,11 @@ _NUMBER = re.compile(r"\d+")
 class Ledger:
     """Counts pages by server and directory, and near-duplicates in a row. Off at 0.
 
-    ``server_pages`` and ``directory_pages`` are the most pages to take; ``duplicates`` is the
-    number of near-duplicates in a row after which a directory is left alone; of twice as many a
-    server, of four times as many all servers of a registered domain. So end calendars, pages for
-    every wrong address, mirrors and link farms on as many hosts as they like.
+    ``server_pages`` and ``directory_pages`` are the most pages to take, of a registered domain ten
+    times as many as of a server; ``duplicates`` is the number of near-duplicates in a row after
+    which a directory is left alone; of twice as many a server, of four times as many all servers
+    of a registered domain. So end calendars, pages for every wrong address, mirrors and link farms
+    on as many hosts as they like.
     Directories that differ in numbers only are one. ``timeouts`` is the number of URLs in a row
     that no server of a registered domain answered in time, after which those of its servers are
     left alone that never gave a page.
@@ -88,6 +89,7 @@ class Ledger:
         for place, most, reason in (
             (url.server, self._server_pages, "server's page limit"),
             (directory(url), self._directory_pages, "directory's page limit"),
+            (_site(url), 10 * self._server_pages, "site's page limit"),
         ):
             key = hash(place)
             pages = self._pages[key] = self._pages.get(key, 0) + 1

@@ -174,3 +174,12 @@ def test_a_domain_that_is_down_keeps_the_servers_that_gave_pages() -> None:
     assert ledger.closed(url("http://lab.uni.ac.th/")) == "timeouts on site"
     add(ledger, url("http://www.uni.ac.th/b"), "")
     assert ledger.closed(url("http://lab.uni.ac.th/")) is None
+
+
+def test_pages_of_wildcard_hosts_are_limited_together() -> None:
+    ledger = Ledger(server_pages=2)
+    for n in range(20):
+        assert ledger.closed(url("http://other.farm.co.th/")) is None
+        ledger.add(url(f"http://n{n}.farm.co.th/"), n << 32)
+    assert ledger.closed(url("http://other.farm.co.th/")) == "site's page limit"
+    assert ledger.closed(url("http://www.news.co.th/")) is None
