@@ -42,7 +42,7 @@ REDIRECTS = 5
 DUPLICATES = 10
 LINKS = 400
 URL_LENGTH = 2_083
-CRAWL_DELAY = 300
+CRAWL_DELAY = 2
 RETRY_AFTER = 2
 
 GOOD = "http://good-0.example/"
@@ -341,11 +341,12 @@ def html(text: str = "", *links: str, seed: int | None = None) -> str:
 
 
 def respond(body: str | bytes, headers: str = "", start: str = "200 OK") -> bytes:
-    """Return a response with the length of its body."""
+    """Return a response with the length of its body, after which the connection is closed."""
     data = body if isinstance(body, bytes) else body.encode()
     kind = "" if "Content-Type" in headers else "Content-Type: text/html\r\n"
     length = "" if "Content-Length" in headers else f"Content-Length: {len(data)}\r\n"
-    return f"HTTP/1.1 {start}\r\n{kind}{length}{headers}\r\n".encode() + data
+    head = f"HTTP/1.1 {start}\r\nConnection: close\r\n{kind}{length}{headers}\r\n"
+    return head.encode() + data
 
 
 def _redirect(target: str) -> bytes:

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-IN_FLIGHT = 32
-"""CONCURRENT_REQUESTS: pages that are on their way when a limit is reached still come."""
+IN_FLIGHT = 64
+"""Pages that are on their way when a limit is reached still come: CONCURRENT_REQUESTS of them, and
+as many that wait to be read, on a busy machine."""
 
 MEMORY = 700_000_000
 """Bytes that a crawl of the hostile web may take at most: 160 MB before the first page, and what
@@ -56,7 +57,6 @@ SETTINGS = {
     "DOWNLOAD_TIMEOUT": 6,  # time enough for good pages on a busy machine
     "DOWNLOAD_DELAY": 0,
     "REDIRECT_MAX_TIMES": cases.REDIRECTS,
-    "RETRY_TIMES": 1,
 }
 
 
