@@ -39,7 +39,7 @@ LSWC_RECRAWL: list[str] = []
 
 SCHEDULER = "lswc.crawler.scheduler.TierScheduler"
 SPIDER_MIDDLEWARES = {
-    "lswc.crawler.middlewares.LeaseGuardMiddleware": 10,
+    "lswc.crawler.middlewares.VisitGuardMiddleware": 10,
     "lswc.crawler.middlewares.StrategyMiddleware": 1010,
     "lswc.crawler.middlewares.LinkLanguageMiddleware": 1020,
     "lswc.crawler.middlewares.ReferrerDistanceMiddleware": 1030,
