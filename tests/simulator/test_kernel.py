@@ -9,9 +9,8 @@ import numpy as np
 from hypothesis import given, settings
 
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
-from lswc.simulator.lookup import uses, weights
 from lswc.simulator.simulation import Simulation
-from lswc.strategy import SEED, PageLanguage, Status, Strategy, all_facts, encode, strategy
+from lswc.strategy import SEED, PageLanguage, Strategy, strategy
 from lswc.trace import graph
 from lswc.trace.format import Fate, Trace
 from lswc.visit.lease import Offer
@@ -26,7 +25,7 @@ EVERY = [strategy(name) for name in STRATEGIES]
 
 
 def oracle(trace: Trace, s: Strategy) -> NDArray[np.bool_]:
-    return graph.oracle(trace) if uses(s, "oracle") else np.zeros(trace.urls, np.bool_)
+    return graph.oracle(trace) if "oracle" in s.facts else np.zeros(trace.urls, np.bool_)
 
 
 def simulated(trace: Trace, s: Strategy, slots: int | None = None) -> list[int]:
@@ -87,13 +86,3 @@ def test_sequence_numbers_may_run_out(trace: Trace) -> None:
     tried = int(np.count_nonzero(trace.fate != Fate.NEVER))
     for s in EVERY:
         assert simulated(trace, s, slots=tried) == simulated(trace, s), s.name
-
-
-def test_a_code_is_linear_in_its_facts() -> None:
-    w = weights()
-    for f in all_facts():
-        steps = (
-            f.referrer, f.distance - 1, f.referrer_server - Status.UNDECIDED, f.locality, f.tld,
-            f.anchor, f.in_site, f.oracle,
-        )  # fmt: skip
-        assert encode(f) == w.least + sum(a * b for a, b in zip(w[1:], steps, strict=True))
