@@ -70,7 +70,7 @@ class Crawl:
     def of(cls, settings: BaseSettings, lang: str, seeds: str = "") -> Crawl:
         """Work out the crawl that the settings and the spider's arguments describe.
 
-        Raises ConfigError or another ValueError with a message for the user.
+        Raises ConfigError with a message for the user.
         """
         _check_names(settings)
         _check_numbers(settings)
@@ -102,7 +102,7 @@ class Crawl:
         )
 
     def open_frontier(self, settings: BaseSettings) -> Frontier:
-        """Open the crawl's frontier; the caller closes it. Raises FrontierError."""
+        """Open the crawl's frontier; the caller closes it. Raises LswcError."""
         delay = number(settings, "DOWNLOAD_DELAY")
         store = settings.get("LSWC_FRONTIER")
         if workers.names_redis(store):

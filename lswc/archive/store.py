@@ -16,6 +16,7 @@ from lswc.archive.files import Appended, ArchiveError, cut
 from lswc.archive.log import Log
 from lswc.archive.warc import WarcWriter
 from lswc.crawl import PAGES
+from lswc.errors import writing
 from lswc.languages import Language, language
 from lswc.strategy import PageLanguage, distance_of
 from lswc.urls import parse
@@ -188,10 +189,8 @@ _PRIVATE = {"LSWC_FRONTIER", "LSWC_CRAWL"}  # may hold a password; says nothing 
 
 
 def _describe(path: Path, settings: Mapping[str, object]) -> None:
-    try:
+    with writing(path):
         path.write_text(json.dumps(settings, ensure_ascii=False, indent=1) + "\n", "utf-8")
-    except OSError as error:
-        raise ArchiveError(f"can't write {path}: {error.strerror}") from error
 
 
 def _server(url: str) -> str:

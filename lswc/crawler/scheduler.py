@@ -12,11 +12,10 @@ from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.asyncio import call_later, create_looping_call
 
-from lswc.archive.files import ArchiveError
 from lswc.archive.store import Archive
 from lswc.crawl import crawl_of, number
-from lswc.errors import ConfigError
-from lswc.frontier.contract import REDIRECT, Counts, Found, FrontierError, Offer
+from lswc.errors import ConfigError, LswcError
+from lswc.frontier.contract import REDIRECT, Counts, Found, Offer
 from lswc.strategy import SEED, PageLanguage
 from lswc.urls import fingerprint, parse
 from lswc.visit.attempt import ATTEMPTS
@@ -91,7 +90,7 @@ class TierScheduler(BaseScheduler):
     def open(self, spider: Spider) -> None:
         """Open the frontier and the archive, and offer the seeds.
 
-        Raises FrontierError and ArchiveError.
+        Raises LswcError.
         """
         self._crawl = crawl_of(self._crawler)
         running: Any = spider
@@ -114,7 +113,7 @@ class TierScheduler(BaseScheduler):
         try:
             self.counts = self.frontier.counts()
             self.archive.close(self.frontier.records())
-        except (ArchiveError, FrontierError) as error:
+        except LswcError as error:
             logger.error("%s", error)
         self.frontier.close()
 
@@ -124,7 +123,7 @@ class TierScheduler(BaseScheduler):
             try:
                 self.frontier.renew(monotonic())
                 self._take_fed()
-            except FrontierError as error:
+            except LswcError as error:
                 self.fail(str(error))
 
     def _take_fed(self) -> None:
@@ -210,7 +209,7 @@ class TierScheduler(BaseScheduler):
                 return request
         try:
             lease = self._lease(now)
-        except FrontierError as error:
+        except LswcError as error:
             self.fail(str(error))
             return None
         return None if lease is None else self._request(lease, now)
@@ -284,7 +283,7 @@ class TierScheduler(BaseScheduler):
         try:
             self._take_fed()
             return bool(self._retries or self.frontier.unfinished)
-        except FrontierError as error:
+        except LswcError as error:
             self.fail(str(error))
             return False
 
@@ -300,7 +299,7 @@ class TierScheduler(BaseScheduler):
                 self.archive.withdraw()
                 logger.warning("lease expired, %s is another worker's", lease.url)
                 return
-        except (ArchiveError, FrontierError) as error:
+        except LswcError as error:
             self.fail(str(error))
             return
         stats = self._crawler.stats

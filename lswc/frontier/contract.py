@@ -32,6 +32,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from lswc.errors import ConfigError
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from contextlib import AbstractContextManager
@@ -47,8 +49,8 @@ the one case in which a URL is fetched by both schemes.
 """
 
 
-class FrontierError(ValueError):
-    """A frontier can't be opened or written; the message says what to do."""
+class FrontierError(ConfigError):
+    """A frontier isn't this crawl's, or is in use; the message says what to do."""
 
 
 class Offer(NamedTuple):

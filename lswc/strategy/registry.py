@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from lswc.errors import ConfigError
 from lswc.strategy import rules
 from lswc.strategy.facts import MAX_DISTANCE, SEED, Status, decode
 from lswc.strategy.status import NEVER, Unit
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from lswc.strategy.rules import Rule
 
 
-class StrategyError(ValueError):
+class StrategyError(ConfigError):
     """A strategy's name or parameter is wrong; the message names the valid ones."""
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 from redis import Redis
 
+from lswc.errors import LswcError
 from lswc.frontier.contract import FrontierError, Offer
 from lswc.frontier.redis import FORMAT, RedisFrontier
 from lswc.strategy import SEED, PageLanguage, strategy
@@ -210,7 +211,7 @@ def test_what_was_committed_outlives_a_killed_redis(tmp_path: Path) -> None:
 
 
 def refused(url: str) -> str:
-    with pytest.raises(FrontierError) as error:
+    with pytest.raises(LswcError) as error:
         RedisFrontier(Redis.from_url(url), "c", strategy("bfs"), {"language": "th"})
     message = str(error.value)
     assert "\n" not in message
