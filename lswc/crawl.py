@@ -119,7 +119,7 @@ class Crawl:
     def of(cls, settings: BaseSettings, lang: str, seeds: str = "") -> Crawl:
         """Work out the crawl that the settings and the spider's arguments describe.
 
-        Raises ConfigError or another ValueError with a message for the user.
+        Raises ConfigError with a message for the user.
         """
         _check_names(settings)
         _check_numbers(settings)

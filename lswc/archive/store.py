@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lswc.archive.files import Appended, ArchiveError, cut
 from lswc.archive.log import Log
 from lswc.archive.warc import WarcWriter
+from lswc.errors import writing
 from lswc.languages import Language, language
 from lswc.strategy import PageLanguage, distance_of
 from lswc.urls import parse
@@ -182,10 +183,8 @@ def _setting(crawl: Path, name: str) -> Any:
 
 
 def _describe(path: Path, settings: Mapping[str, object]) -> None:
-    try:
+    with writing(path):
         path.write_text(json.dumps(settings, ensure_ascii=False, indent=1) + "\n", "utf-8")
-    except OSError as error:
-        raise ArchiveError(f"can't write {path}: {error.strerror}") from error
 
 
 def _server(url: str) -> str:

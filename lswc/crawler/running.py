@@ -28,11 +28,10 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from lswc.archive.files import ArchiveError
 from lswc.archive.store import PAGES, Archive
 from lswc.crawler import workers
-from lswc.errors import ConfigError
-from lswc.frontier import FrontierError, names_redis, open_frontier
+from lswc.errors import ConfigError, LswcError
+from lswc.frontier import names_redis, open_frontier
 from lswc.frontier.contract import Counts
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage
@@ -61,7 +60,7 @@ class RunningCrawl:
     """A crawl under way in this process.
 
     ``stop`` closes the crawl for a reason. ``visits`` are those that haven't ended, by the number
-    of their lease. Raises FrontierError and ArchiveError; the caller closes it.
+    of their lease. Raises LswcError; the caller closes it.
     """
 
     failed = False
@@ -95,7 +94,7 @@ class RunningCrawl:
         self.limits.load(crawl.folder / PAGES)
 
     def offer_seeds(self, addresses: Iterable[str]) -> int:
-        """Offer seeds; return how many are in scope. Raises FrontierError."""
+        """Offer seeds; return how many are in scope. Raises LswcError."""
         offers = [offer for address in addresses if (offer := self._seed(address)) is not None]
         self.frontier.offer(offers)
         return len(offers)
@@ -108,7 +107,7 @@ class RunningCrawl:
         return Offer(url.href, url.server, self.crawl.unit(url), SEED, PageLanguage.TARGET, 0)
 
     def take_fed_seeds(self) -> None:
-        """Offer the seeds that users fed to the running crawl. Raises FrontierError."""
+        """Offer the seeds that users fed to the running crawl. Raises LswcError."""
         with self.frontier.fed_seeds() as addresses:
             if addresses:
                 self.offer_seeds(addresses)
@@ -117,7 +116,7 @@ class RunningCrawl:
     def lease(self, now: float) -> Visit | None:
         """Lease the next URL; None if there is none now.
 
-        ``now`` in seconds on a monotonic clock. Raises FrontierError.
+        ``now`` in seconds on a monotonic clock. Raises LswcError.
         """
         lease = self.frontier.lease(now)
         if lease is None:
@@ -150,7 +149,7 @@ class RunningCrawl:
                 self.archive.withdraw()
                 logger.warning("lease expired, %s is another worker's", visit.url)
                 return
-        except (ArchiveError, FrontierError) as error:
+        except LswcError as error:
             self.fail(str(error))
             return
         self._stats.inc_value(f"lswc/finished/{outcome}")
@@ -163,7 +162,7 @@ class RunningCrawl:
             try:
                 self.frontier.renew(now)
                 self.take_fed_seeds()
-            except FrontierError as error:
+            except LswcError as error:
                 self.fail(str(error))
 
     def fail(self, reason: str) -> None:
@@ -178,13 +177,13 @@ class RunningCrawl:
         try:
             self.counts = self.frontier.counts()
             self.archive.close(self.frontier.lengths())
-        except (ArchiveError, FrontierError) as error:
+        except LswcError as error:
             logger.error("%s", error)
         self.frontier.close()
 
 
 def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
-    """Open a crawl's frontier; the caller closes it. Raises FrontierError or ConfigError."""
+    """Open a crawl's frontier; the caller closes it. Raises LswcError."""
     if names_redis(crawl.store):
         return workers.join(crawl, settings)
     return open_frontier(

@@ -13,7 +13,7 @@ from scrapy.utils.asyncio import call_later, create_looping_call
 from lswc.crawler.requests import VISIT, is_wake_up, request_for, visit_of, wake_up
 from lswc.crawler.retries import Retries
 from lswc.crawler.running import RunningCrawl, running_of
-from lswc.frontier import FrontierError
+from lswc.errors import LswcError
 from lswc.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class TierScheduler(BaseScheduler):
         return cls(crawler, running_of(crawler))
 
     def open(self, spider: Spider) -> None:
-        """Offer the seeds. Raises FrontierError."""
+        """Offer the seeds. Raises LswcError."""
         pages: Any = spider
         # One bound method for all: Scrapy parses a callback's source once an object.
         self._callback, self._errback = pages.parse, pages.errback
@@ -94,7 +94,7 @@ class TierScheduler(BaseScheduler):
             return retry
         try:
             visit = self._next_visit(now)
-        except FrontierError as error:
+        except LswcError as error:
             self._running.fail(str(error))
             return None
         return request_for(visit, self._callback, self._errback) if visit else None
@@ -149,7 +149,7 @@ class TierScheduler(BaseScheduler):
         try:
             running.take_fed_seeds()
             return bool(self._retries.times or running.frontier.unfinished)
-        except FrontierError as error:
+        except LswcError as error:
             running.fail(str(error))
             return False
 

@@ -81,7 +81,7 @@ class LswcSpider(Spider):
 
     @classmethod
     def check(cls, settings: BaseSettings, **arguments: Any) -> None:
-        """Do what the crawl's start will do, up to the first fetch. Raises ValueError."""
+        """Do what the crawl's start will do, up to the first fetch. Raises LswcError."""
         settings = settings.copy()
         cls.update_settings(settings)
         profiles.apply(settings)

@@ -22,11 +22,11 @@ def connect(settings: BaseSettings) -> Redis:
 
     Nothing is sent yet. Raises ConfigError for a URL that redis-py doesn't understand.
     """
-    params = {**REDIS_PARAMS, **settings.getdict("REDIS_PARAMS"), "decode_responses": False}
     try:
+        params = {**REDIS_PARAMS, **settings.getdict("REDIS_PARAMS"), "decode_responses": False}
         client: Redis = get_redis(**params, url=settings.get("LSWC_FRONTIER"))
     except ValueError as error:
-        raise ConfigError(f"LSWC_FRONTIER isn't the URL of a Redis: {error}") from error
+        raise ConfigError(f"LSWC_FRONTIER or REDIS_PARAMS doesn't name a Redis: {error}") from error
     return client
 
 

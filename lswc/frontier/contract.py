@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from lswc.errors import ConfigError
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from contextlib import AbstractContextManager
@@ -19,8 +21,8 @@ if TYPE_CHECKING:
     from lswc.visit.visit import Visit
 
 
-class FrontierError(ValueError):
-    """A frontier can't be opened or written; the message says what to do."""
+class FrontierError(ConfigError):
+    """A frontier isn't this crawl's, or is in use; the message says what to do."""
 
 
 def is_twin_of_redirect(offer: Offer) -> bool:

@@ -16,6 +16,7 @@ import redis
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
+from lswc.errors import StorageError
 from lswc.frontier.contract import Counts, FrontierError
 from lswc.frontier.lock import lock
 from lswc.outcomes import Outcome
@@ -141,7 +142,7 @@ class RedisFrontier:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """Turn redis-py's errors into FrontierError, without the password of the URL."""
+        """Turn redis-py's errors into those of lswc, without the password of the URL."""
         try:
             yield
         except redis.AuthenticationError as error:
@@ -150,11 +151,11 @@ class RedisFrontier:
             ) from error
         except (redis.ConnectionError, redis.TimeoutError) as error:
             self._client.set_retry(_AT_ONCE)  # don't wait another minute at each call
-            raise FrontierError(
+            raise StorageError(
                 f"{self._address()} can't be reached: start it, or correct LSWC_FRONTIER: {error}"
             ) from error
         except redis.RedisError as error:
-            raise FrontierError(f"{self._address()} refuses the crawl: {error}") from error
+            raise StorageError(f"{self._address()} refuses the crawl: {error}") from error
 
     def _call(
         self, verb: str, *arguments: Any, now: float | None = None, rest: float | None = None

@@ -11,6 +11,7 @@ from json import dumps, loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lswc.errors import StorageError
 from lswc.frontier.contract import (
     Counts,
     FrontierError,
@@ -110,7 +111,7 @@ class SqliteFrontier:
             self._check(identity)
             self._db.execute("UPDATE server SET busy = 0 WHERE busy <> 0")
         except sqlite3.OperationalError as error:
-            raise FrontierError(f"can't open the frontier: {error}") from error
+            raise StorageError(f"can't open the frontier: {error}") from error
         except sqlite3.DatabaseError as error:
             raise FrontierError(f"not a frontier of lswc, or a damaged one: {error}") from error
         self._next = 1 + (self._value("SELECT max(seq) FROM url") or 0)
@@ -412,7 +413,7 @@ class SqliteFrontier:
             self._db.execute("COMMIT")
         except sqlite3.Error as error:
             self._db.rollback()
-            raise FrontierError(f"can't write the frontier: {error}") from error
+            raise StorageError(f"can't write the frontier: {error}") from error
 
     def _begin(self) -> None:
         if not self._db.in_transaction:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from lswc.errors import ConfigError
 from lswc.langid import methods
 from lswc.langid.auto import LETTER, MIN_SHARE, Auto, Finding
 from lswc.langid.bounds import BOUNDS, Bounds
@@ -20,7 +21,7 @@ METHODS = ("auto", *methods.METHODS)
 """Names of the methods; docs/languages.md says what each does."""
 
 
-class IdentifierError(ValueError):
+class IdentifierError(ConfigError):
     """Unknown method, or a share out of range; the message says what is allowed."""
 
 

@@ -16,6 +16,7 @@ from lswc.analysis.collection import AnalysisError
 from lswc.crawl import contact
 from lswc.crawler.spider import LswcSpider
 from lswc.crawler.summary import SummaryExtension
+from lswc.errors import writing
 from lswc.frontier import MEMORY
 from lswc.langid import Identifier
 from lswc.languages import language
@@ -43,7 +44,7 @@ _UNKEPT = {"LSWC_FRONTIER": MEMORY, "LSWC_ARCHIVE": "none"}
 def make(opts: argparse.Namespace, source: Path, settings: Settings) -> None:
     """Write the seed lists that the options of ``scrapy seeds`` ask for.
 
-    Raises AnalysisError, and ConfigError or another ValueError for a user's mistake.
+    Raises LswcError.
     """
     codes = [language(code.strip()).code for code in opts.lang.split(",")]
     if opts.most < 1:
@@ -79,7 +80,7 @@ def _chosen(opts: argparse.Namespace, codes: list[str], settings: Settings) -> d
 def _fetched(urls: list[str], codes: list[str], settings: Settings) -> dict[str, str]:
     """Fetch pages as a crawl does; return the URLs that were told a language, and which.
 
-    Raises ValueError for a mistake in the settings.
+    Raises LswcError for a mistake in the settings.
     """
     if not urls:
         return {}
@@ -173,9 +174,7 @@ def _write(out: Path, code: str, urls: list[str], source: str) -> None:
         print(f"scrapy seeds: no {name} page found, no {code}.txt written", file=sys.stderr)
         return
     path = out / f"{code}.txt"
-    try:
+    with writing(path):
         out.mkdir(parents=True, exist_ok=True)
         path.write_text(candidates.text_of(urls, language(code).tlds, source), encoding="utf-8")
-    except OSError as error:
-        raise AnalysisError(f"can't write {path}: {error.strerror}") from error
     print(f"{path}: {len(urls):,} {name} seeds")

@@ -11,7 +11,8 @@ import pytest
 
 from lswc.analysis import AnalysisError
 from lswc.analysis.analyze import Questions, analyze, read
-from lswc.strategy import Anchor
+from lswc.languages import LanguageError
+from lswc.strategy import Anchor, StrategyError
 from lswc.trace.format import TraceError
 from tests.analysis.webs import Report, Web, record, write_crawl
 
@@ -211,12 +212,12 @@ def test_mistakes_have_clear_errors(tmp_path: Path) -> None:
         read(tmp_path / "nothing", Questions())
     with pytest.raises(AnalysisError, match="make a trace"):
         read(crawl, Questions(strategy="bfs"))
-    with pytest.raises(ValueError, match="known: bfs"):
+    with pytest.raises(StrategyError, match="known: bfs"):
         read(crawl, Questions(strategy="bsf"))
     (crawl / "summary.json").write_text("{}")
     with pytest.raises(AnalysisError, match="--lang"):
         read(crawl, Questions())
-    with pytest.raises(ValueError, match="unknown language"):
+    with pytest.raises(LanguageError, match="unknown language"):
         read(crawl, Questions(lang="xx"))
     assert read(crawl, Questions(lang="lo")).language == "Lao"
 

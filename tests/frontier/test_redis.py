@@ -9,6 +9,7 @@ import pytest
 import redis
 from redis import Redis
 
+from lswc.errors import LswcError
 from lswc.frontier.contract import FrontierError
 from lswc.frontier.redis import FORMAT, RedisFrontier
 from lswc.strategy import SEED, PageLanguage, strategy
@@ -225,7 +226,7 @@ def test_what_was_committed_outlives_a_killed_redis(tmp_path: Path) -> None:
 
 
 def refused(url: str) -> str:
-    with pytest.raises(FrontierError) as error:
+    with pytest.raises(LswcError) as error:
         RedisFrontier(Redis.from_url(url), "c", strategy("bfs"), {"language": "th"})
     message = str(error.value)
     assert "\n" not in message

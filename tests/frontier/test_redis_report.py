@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from redis import Redis
 
+from lswc.errors import StorageError
 from lswc.frontier.contract import FrontierError
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.redis_report import read
@@ -75,5 +76,5 @@ def test_one_crawl_of_many_is_named(client: Redis) -> None:
 
 
 def test_a_redis_that_is_not_there() -> None:
-    with pytest.raises(FrontierError, match="can't read the frontier in Redis"):
+    with pytest.raises(StorageError, match="can't read the frontier in Redis"):
         read(Redis(port=1), "c")
