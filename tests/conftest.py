@@ -19,6 +19,12 @@ settings.register_profile("lswc", deadline=None)
 settings.load_profile("lswc")
 
 
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    """A small frozen web for a test to fill, and a crawl folder."""
+    return Site(tmp_path / "web", tmp_path / "crawl")
+
+
 @pytest.fixture(scope="session")
 def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
     """A redis-server that the tests of one process share."""
