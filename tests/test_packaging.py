@@ -23,7 +23,7 @@ def test_every_file_is_installed_and_the_spider_is_found_from_anywhere(tmp_path:
     source, built, elsewhere = tmp_path / "source", tmp_path / "built", tmp_path / "elsewhere"
     elsewhere.mkdir()
     copy_project(source)
-    build = [sys.executable, "setup.py", "-q", "build", "--build-lib", built]
+    build = [sys.executable, "setup.py", "-q", "build", "--build-lib", str(built)]
     subprocess.run(build, cwd=source, check=True, capture_output=True)
     assert files(built) == files(source)
 
