@@ -38,7 +38,7 @@ COMMON = {
     "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
     "ROBOTSTXT_OBEY": True,
     "COOKIES_ENABLED": False,
-    "TWISTED_DNS_RESOLVER": "lswc.web.resolver.Resolver",
+    "TWISTED_DNS_RESOLVER": "lswc.crawler.transport.resolver.Resolver",
     "LOG_LEVEL": "ERROR",
 }
 OURS = {"lswc": "none", "lswc, archive on": "all"}

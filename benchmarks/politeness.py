@@ -41,7 +41,7 @@ COMMON = {
     "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
     "ROBOTSTXT_OBEY": False,
     "LOG_LEVEL": "CRITICAL",
-    "TWISTED_DNS_RESOLVER": "lswc.web.resolver.Resolver",
+    "TWISTED_DNS_RESOLVER": "lswc.crawler.transport.resolver.Resolver",
 }
 
 

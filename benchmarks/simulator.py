@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lswc.simulator import graph
 from lswc.simulator.run import OF_THE_PAPERS, simulate
-from lswc.simulator.simulate import Simulation
-from lswc.simulator.synthetic import SCALES, synthesize
-from lswc.simulator.trace import Trace
+from lswc.simulator.simulation import Simulation
 from lswc.strategy import strategy
+from lswc.synthetic.synthesis import SCALES, synthesize
+from lswc.trace import graph
+from lswc.trace.format import Trace
 from tests.simulator import reference
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from lswc import profiles
+from lswc.crawler import profiles
 
 
 def crawl(options: argparse.Namespace, folder: Path, language: str, **settings: object) -> Path:

@@ -12,16 +12,16 @@ from sys import maxsize
 from typing import TYPE_CHECKING
 
 from lswc import settings as defaults
-from lswc import workers
+from lswc.crawler import workers
 from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, MEMORY, open_frontier
 from lswc.langid import Identifier
 from lswc.langid.bounds import Bounds
 from lswc.languages import Language, language
+from lswc.reading.scope import Scope
 from lswc.safety.address import Networks
-from lswc.safety.ledger import Ledger
+from lswc.safety.limits import Limits
 from lswc.safety.traps import Shape
-from lswc.scope import Scope
 from lswc.strategy import Strategy, Unit, strategy
 from lswc.urls import directory, parse
 from lswc.web import prepare
@@ -113,16 +113,16 @@ class Crawl:
             )
         return open_frontier(store, self.folder, self.strategy, self.identity, delay)
 
-    def open_ledger(self, settings: BaseSettings) -> Ledger:
+    def open_limits(self, settings: BaseSettings) -> Limits:
         """Count the pages of earlier runs. Raises ConfigError for a wrong setting."""
-        ledger = Ledger(
+        limits = Limits(
             int(number(settings, "LSWC_MAX_SERVER_PAGES")),
             int(number(settings, "LSWC_MAX_DIRECTORY_PAGES")),
             int(number(settings, "LSWC_MAX_DUPLICATES")),
             int(number(settings, "LSWC_MAX_TIMEOUTS")),
         )
-        ledger.load(self.folder / PAGES)
-        return ledger
+        limits.load(self.folder / PAGES)
+        return limits
 
     def unit(self, url: Url) -> str:
         """Return what the strategy counts a URL's page for: its server or its directory."""

@@ -3,9 +3,9 @@
 from lswc import __version__
 
 BOT_NAME = "lswc"
-SPIDER_MODULES = ["lswc.spiders"]
+SPIDER_MODULES = ["lswc.crawler.spider"]
 COMMANDS_MODULE = "lswc.commands"
-ADDONS = {"lswc.profiles.ProfileAddon": 0}
+ADDONS = {"lswc.crawler.profiles.ProfileAddon": 0}
 
 # What is collected, and how; -s LSWC_PROFILE=name chooses a file of settings_profiles/.
 LSWC_PROFILE = "server_aggressive_t10"
@@ -37,25 +37,25 @@ LSWC_WARC_SIZE = 1_000_000_000
 # Folders of earlier crawls, the latest first: what they stored is only sent if it has changed.
 LSWC_RECRAWL: list[str] = []
 
-SCHEDULER = "lswc.scheduler.TierScheduler"
+SCHEDULER = "lswc.crawler.scheduler.TierScheduler"
 SPIDER_MIDDLEWARES = {
-    "lswc.middlewares.LeaseGuardMiddleware": 10,
-    "lswc.middlewares.StrategyMiddleware": 1010,
-    "lswc.middlewares.LinkLanguageMiddleware": 1020,
-    "lswc.middlewares.ReferrerDistanceMiddleware": 1030,
-    "lswc.middlewares.ServerRelevanceMiddleware": 1040,
+    "lswc.crawler.middlewares.LeaseGuardMiddleware": 10,
+    "lswc.crawler.middlewares.StrategyMiddleware": 1010,
+    "lswc.crawler.middlewares.LinkLanguageMiddleware": 1020,
+    "lswc.crawler.middlewares.ReferrerDistanceMiddleware": 1030,
+    "lswc.crawler.middlewares.ServerRelevanceMiddleware": 1040,
     # Links become requests in the scheduler only: what these did, the scope does before.
     "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
 }
-ITEM_PIPELINES = {"lswc.pipeline.RecordPipeline": 1000}
+ITEM_PIPELINES = {"lswc.crawler.pipeline.RecordPipeline": 1000}
 EXTENSIONS = {
-    "lswc.safety.content.ContentExtension": 500,
-    "lswc.summary.SummaryExtension": 500,
-    "lswc.progress.ProgressExtension": 500,
+    "lswc.crawler.transport.early_stop.ContentExtension": 500,
+    "lswc.crawler.summary.SummaryExtension": 500,
+    "lswc.crawler.progress.ProgressExtension": 500,
     "scrapy.extensions.logstats.LogStats": None,  # ProgressExtension says more
 }
-TWISTED_DNS_RESOLVER = "lswc.web.resolver.Resolver"
+TWISTED_DNS_RESOLVER = "lswc.crawler.transport.resolver.Resolver"
 REACTOR_THREADPOOL_MAXSIZE = 64  # names looked up at a time; a slow one keeps no other waiting
 
 # Safety; docs/safety.md says more of each limit. Off at 0, or if empty.
@@ -99,15 +99,15 @@ LSWC_MAX_RETRY_AFTER = 3600
 LSWC_DELAY_FACTOR = 5
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "lswc.politeness.RobotsMiddleware": 100,
+    "lswc.crawler.politeness.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
-    "lswc.safety.compression.CompressionMiddleware": 590,
-    "lswc.politeness.TwinMiddleware": 540,  # after the retries
-    "lswc.politeness.RetryMiddleware": 550,
-    "lswc.safety.refused.RefusalMiddleware": 870,
-    "lswc.politeness.DelayMiddleware": 880,
-    "lswc.recrawl.RecrawlMiddleware": 890,
+    "lswc.crawler.transport.compression.CompressionMiddleware": 590,
+    "lswc.crawler.politeness.TwinMiddleware": 540,  # after the retries
+    "lswc.crawler.politeness.RetryMiddleware": 550,
+    "lswc.crawler.transport.refused.RefusalMiddleware": 870,
+    "lswc.crawler.politeness.DelayMiddleware": 880,
+    "lswc.crawler.recrawl.RecrawlMiddleware": 890,
 }
 # Per server, as long as the crawl lasts: one request at a time, a second between two.
 DOWNLOAD_DELAY = 1.0
@@ -121,8 +121,8 @@ HTTPPROXY_ENABLED = False  # a proxy connects where it likes, round LSWC_WEB's r
 METAREFRESH_ENABLED = False
 # A crawled page may link to anything; only http and https are ever fetched.
 DOWNLOAD_HANDLERS = {
-    "http": "lswc.archive.capture.AttemptHandler",
-    "https": "lswc.archive.capture.AttemptHandler",
+    "http": "lswc.crawler.transport.capture.AttemptHandler",
+    "https": "lswc.crawler.transport.capture.AttemptHandler",
     "data": None,
     "file": None,
     "ftp": None,

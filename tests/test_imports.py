@@ -13,14 +13,22 @@ MAY_IMPORT = {
     "strategy": {"strategy"},
     "languages": {"languages"},
     "langid": {"langid", "languages", "strategy"},
-    "frontier": {"frontier", "strategy", "urls"},
-    "web": {"web", "safety", "urls", "errors"},
-    "simulator": {"simulator", "strategy", "languages", "langid", "urls", "web", "errors"},
-    "analysis": {"analysis", "simulator", "strategy", "languages", "urls", "errors"},
+    "safety": {"safety", "urls", "errors", "simhash"},
+    "visit": {"visit", "strategy", "reading"},
+    "frontier": {"frontier", "strategy", "urls", "visit"},
+    "demo": {"demo"},
+    "web": {"web", "demo", "safety", "urls", "errors"},
+    "trace": {"trace", "strategy", "languages", "langid", "urls", "web", "errors", "archive"},
+    "simulator": {"simulator", "trace", "strategy", "errors"},
+    "synthetic": {"synthetic", "trace", "strategy", "errors"},
+    "analysis": {"analysis", "simulator", "trace", "strategy", "languages", "urls", "errors"},
 }
 """What of lswc each folder may import."""
 
-WITHOUT_SCRAPY = ("strategy", "languages", "langid", "frontier", "simulator", "analysis")
+WITHOUT_SCRAPY = (
+    "strategy", "languages", "langid", "safety", "visit", "frontier", "trace", "simulator",
+    "synthetic", "analysis",
+)  # fmt: skip
 
 
 def imported(folder: str) -> set[str]:

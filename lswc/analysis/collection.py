@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from lswc.errors import ConfigError
 from lswc.languages import LanguageError, language
-from lswc.simulator.trace import About, Trace
+from lswc.trace.format import About, Trace
 from lswc.urls import parse, site, tld
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from lswc.analysis.collection import AnalysisError
 from lswc.analysis.locality import NEEDS_LINKS
 from lswc.analysis.section import Section
 from lswc.analysis.table import Table, share
-from lswc.simulator import links
-from lswc.simulator.graph import breadth_first_tree
-from lswc.simulator.links import Step
-from lswc.simulator.simulate import Simulation
+from lswc.simulator.simulation import Simulation
 from lswc.strategy import strategy
+from lswc.trace import links
+from lswc.trace.graph import breadth_first_tree
+from lswc.trace.links import Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lswc.analysis.collection import Collection
-    from lswc.simulator.trace import Trace
+    from lswc.trace.format import Trace
 
 EXAMPLES = 1000
 """Missed pages whose path is written out."""

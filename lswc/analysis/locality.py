@@ -9,9 +9,9 @@ import numpy as np
 from lswc.analysis import figures
 from lswc.analysis.section import Section
 from lswc.analysis.table import Table, share
-from lswc.simulator import links
-from lswc.simulator.links import PAGES, End
 from lswc.strategy import Anchor, Locality
+from lswc.trace import links
+from lswc.trace.links import PAGES, End
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

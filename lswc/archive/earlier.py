@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from fastwarc import ArchiveIterator
 
-from lswc.archive.attempt import Original
 from lswc.archive.files import ArchiveError
 from lswc.archive.warc import entries
 from lswc.urls import fingerprint
+from lswc.visit.attempt import Original
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,6 @@ import scrapy
 
 from lswc import __version__
 from lswc import settings as defaults
-from lswc.archive.attempt import Attempt
 from lswc.archive.files import Appended, ArchiveError, cut
 from lswc.archive.log import Log
 from lswc.archive.warc import WarcWriter
@@ -20,6 +19,7 @@ from lswc.crawl import PAGES
 from lswc.languages import Language, language
 from lswc.strategy import PageLanguage, distance_of
 from lswc.urls import parse
+from lswc.visit.attempt import Attempt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from lswc.crawl import Crawl
     from lswc.frontier.contract import Lease
-    from lswc.record import Record
+    from lswc.visit.record import Record
 
 SETTINGS = "settings.json"
 """Name of the file in the crawl folder with what the crawl was run with."""

@@ -14,15 +14,15 @@ import surt
 from fastwarc import WarcRecord, WarcRecordType
 from isal import igzip
 
-from lswc.archive.attempt import Original
 from lswc.archive.files import Appended, ArchiveError, cut
+from lswc.visit.attempt import Original
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
     from pathlib import Path
 
-    from lswc.archive.attempt import Attempt, Exchange
+    from lswc.visit.attempt import Attempt, Exchange
 
 _PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
 IDENTICAL = f"{_PROFILES}identical-payload-digest"

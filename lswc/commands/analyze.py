@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from scrapy.exceptions import UsageError
 
-from lswc.command import UserCommand
+from lswc.terminal.command import UserCommand
 
 if TYPE_CHECKING:
     import argparse
@@ -65,7 +65,7 @@ def _traced(folder: Path) -> Iterator[Path]:
     if not (folder / "log").is_dir():
         yield folder
         return
-    from lswc.archive.trace import to_trace
+    from lswc.trace.from_log import to_trace
 
     with TemporaryDirectory(prefix="lswc-") as temporary:
         trace = Path(temporary) / "trace"

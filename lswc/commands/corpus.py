@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from lswc.archive.corpus import write
-from lswc.command import UserCommand
+from lswc.corpus.documents import write
+from lswc.terminal.command import UserCommand
 
 if TYPE_CHECKING:
     import argparse

@@ -10,16 +10,16 @@ from rich.console import Console
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
-from lswc import workers
-from lswc.command import UserCommand
+from lswc.crawler import workers
 from lswc.frontier import FRONTIER_FILE, redis_report
-from lswc.frontier.report import read
-from lswc.tables import counted, table
+from lswc.frontier.sqlite_report import read
+from lswc.terminal.command import UserCommand
+from lswc.terminal.tables import counted, table
 
 if TYPE_CHECKING:
     import argparse
 
-    from lswc.frontier.report import Report
+    from lswc.frontier.sqlite_report import Report
 
 
 class Command(UserCommand):

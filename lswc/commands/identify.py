@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from lswc.command import UserCommand
 from lswc.langid import Identifier
 from lswc.langid.auto import MIN_SHARE
 from lswc.langid.evaluation import evaluate, load
@@ -16,7 +15,8 @@ from lswc.langid.explanation import explain
 from lswc.langid.pages import pages
 from lswc.languages import known, language
 from lswc.strategy import Anchor
-from lswc.tables import table
+from lswc.terminal.command import UserCommand
+from lswc.terminal.tables import table
 
 if TYPE_CHECKING:
     import argparse

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
-from lswc.command import UserCommand
+from lswc.terminal.command import UserCommand
 
 if TYPE_CHECKING:
     import argparse
@@ -48,6 +48,6 @@ class Command(UserCommand):
                 "give --lang, --out and one of --rdf, --csv, --crawl", print_help=False
             )
         # Scrapy imports all commands for any of them: the analyses only for this one.
-        from lswc.seeding import make
+        from lswc.seeds.making import make
 
         make(opts, given[0], self.settings or Settings())

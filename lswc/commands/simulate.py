@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scrapy.exceptions import UsageError
 
-from lswc.command import UserCommand
 from lswc.strategy import strategy
-from lswc.tables import table
+from lswc.terminal.command import UserCommand
+from lswc.terminal.tables import table
 
 if TYPE_CHECKING:
     import argparse
@@ -51,9 +51,9 @@ class Command(UserCommand):
 
 def _simulate(folder: Path, names: Sequence[str], out: Path) -> None:
     # Scrapy imports all commands for any of them: the compiler only for this one.
-    from lswc.simulator import figures
+    from lswc.simulator import plots
     from lswc.simulator.run import OF_THE_PAPERS, save, simulate
-    from lswc.simulator.trace import Trace
+    from lswc.trace.format import Trace
 
     wanted = [one for name in names for one in (OF_THE_PAPERS if name == "all" else (name,))]
     strategies = list({s.name: s for s in map(strategy, wanted)}.values())
@@ -68,7 +68,7 @@ def _simulate(folder: Path, names: Sequence[str], out: Path) -> None:
             trace, strategies, lambda i, pages: bar.update(tasks[i], completed=pages)
         )
     save(outcomes, trace, out)
-    figures.draw(outcomes, out)
+    plots.draw(outcomes, out)
     _show(outcomes, out)
 
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from scrapy.exceptions import UsageError
 
-from lswc.command import UserCommand
 from lswc.errors import ConfigError
-from lswc.tables import table
+from lswc.terminal.command import UserCommand
+from lswc.terminal.tables import table
 
 if TYPE_CHECKING:
     import argparse
 
-    from lswc.simulator.calibration import Cell
+    from lswc.synthetic.calibration import Cell
 
 LIKE = ("thai2004",)
 
@@ -46,9 +46,9 @@ class Command(UserCommand):
 
 def _synthesize(like: str, scale: float, seed: int, out: Path) -> None:
     # Scrapy imports all commands for any of them: the compiler only for this one.
-    from lswc.simulator.calibration import compare
-    from lswc.simulator.links import nearest_relevant
-    from lswc.simulator.synthetic import synthesize
+    from lswc.synthetic.calibration import compare
+    from lswc.synthetic.synthesis import synthesize
+    from lswc.trace.links import nearest_relevant
 
     if like not in LIKE:
         raise ConfigError(f"unknown web {like!r}; known: {', '.join(LIKE)}")

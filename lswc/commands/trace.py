@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from scrapy.exceptions import UsageError
 
-from lswc.command import UserCommand
 from lswc.crawl import read_seeds
 from lswc.errors import ConfigError
 from lswc.languages import language
+from lswc.terminal.command import UserCommand
 from lswc.web import open_web
 
 if TYPE_CHECKING:
     import argparse
 
-    from lswc.simulator.trace import Trace
+    from lswc.trace.format import Trace
 
 
 class Command(UserCommand):
@@ -55,8 +55,8 @@ class Command(UserCommand):
 
 def _trace(folder: Path, code: str, seeds_file: str | None, out: Path) -> None:
     # Scrapy imports all commands for any of them: the compiler only for this one.
-    from lswc.simulator.build import from_web
-    from lswc.simulator.trace import Trace
+    from lswc.trace.builder import from_web
+    from lswc.trace.format import Trace
 
     target, web = language(code), open_web(folder)
     seeds = read_seeds(Path(seeds_file) if seeds_file else folder / f"seeds-{code}.txt")
@@ -67,8 +67,8 @@ def _trace(folder: Path, code: str, seeds_file: str | None, out: Path) -> None:
 
 
 def _trace_crawl(crawl: Path, out: Path) -> None:
-    from lswc.archive.trace import to_trace
-    from lswc.simulator.trace import Trace
+    from lswc.trace.format import Trace
+    from lswc.trace.from_log import to_trace
 
     to_trace(crawl, out)
     _show(Trace.read(out), out)

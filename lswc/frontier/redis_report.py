@@ -9,7 +9,7 @@ from redis import RedisError
 
 from lswc.frontier.contract import FrontierError
 from lswc.frontier.redis import count
-from lswc.frontier.report import Queue, Report
+from lswc.frontier.sqlite_report import Queue, Report
 
 if TYPE_CHECKING:
     from redis import Redis

@@ -20,7 +20,7 @@ from lswc.frontier.contract import (
     is_twin_of_redirect,
 )
 from lswc.frontier.lock import lock
-from lswc.frontier.report import count
+from lswc.frontier.sqlite_report import count
 from lswc.strategy import (
     DISCARD,
     PageLanguage,

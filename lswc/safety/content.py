@@ -1,21 +1,8 @@
-"""What isn't HTML is dropped as soon as that is known."""
+"""What is HTML, by what its server says and by its first bytes."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-from scrapy import signals
-from scrapy.exceptions import StopDownload
-
-from lswc.scheduler import LEASE
-
-if TYPE_CHECKING:
-    from typing import Self
-
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-    from scrapy.http import Headers
 
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _UNTOLD = frozenset({"", "unknown/unknown", "application/unknown", "*/*"})
@@ -41,45 +28,22 @@ def is_html(content_type: str, body: bytes) -> bool:
     A type that says HTML is believed unless the bytes are another format's; without a type the
     bytes alone decide.
     """
-    if _BINARY.match(body) or body.startswith(_GZIP):
+    if has_other_signature(body) or body.startswith(_GZIP):
         return False
-    kind = _essence(content_type)
-    return kind in _HTML or (kind in _UNTOLD and _MARKUP.search(body[:1445]) is not None)
+    return _essence(content_type) in _HTML or (
+        _essence(content_type) in _UNTOLD and _MARKUP.search(body[:1445]) is not None
+    )
 
 
 def _essence(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
-class ContentExtension:
-    """Stops downloads of what isn't HTML, by its header or by its first bytes.
-
-    Status and headers still count: a redirect is followed, an error is counted as one.
-    """
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        extension = cls()
-        crawler.signals.connect(extension.headers_received, signals.headers_received)
-        crawler.signals.connect(extension.bytes_received, signals.bytes_received)
-        return extension
-
-    def headers_received(self, headers: Headers, request: Request) -> None:
-        """Raise StopDownload if the headers of a page say that it is none."""
-        kind = _essence((headers.get("Content-Type") or b"").decode("latin-1"))
-        if LEASE in request.meta and kind not in _HTML | _UNTOLD:
-            raise StopDownload(fail=False)
-
-    def bytes_received(self, data: bytes, request: Request) -> None:
-        """Raise StopDownload if a page's first bytes are another format's.
-
-        A body may be compressed here, so gzip's own signature says nothing.
-        """
-        if LEASE not in request.meta or request.meta.get(_SEEN):
-            return
-        request.meta[_SEEN] = True
-        if _BINARY.match(data):
-            raise StopDownload(fail=False)
+def may_be_html(content_type: str) -> bool:
+    """Tell whether a Content-Type says HTML, or says nothing."""
+    return _essence(content_type) in _HTML | _UNTOLD
 
 
-_SEEN = "lswc_bytes_seen"
+def has_other_signature(body: bytes) -> bool:
+    """Tell whether bytes begin as another format does; gzip's own signature isn't asked."""
+    return _BINARY.match(body) is not None

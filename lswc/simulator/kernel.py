@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from lswc.simulator.trace import Fate
 from lswc.strategy import DISCARD, MAX_DISTANCE, SEED, Locality, PageLanguage, Status
 from lswc.strategy import status as _status
+from lswc.trace.format import Fate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

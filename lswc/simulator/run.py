@@ -12,18 +12,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lswc.simulator import graph, kernel
+from lswc.simulator import kernel
 from lswc.simulator.lookup import uses
-from lswc.simulator.simulate import Simulation
-from lswc.simulator.trace import TraceError
+from lswc.simulator.simulation import Simulation
+from lswc.trace import graph
+from lswc.trace.format import TraceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from lswc.simulator.simulate import Result
-    from lswc.simulator.trace import Trace
+    from lswc.simulator.simulation import Result
     from lswc.strategy import Strategy
+    from lswc.trace.format import Trace
 
 OF_THE_PAPERS = (
     "bfs", "hard_focused", "soft_focused", "distance", "limited_distance:N=2",

@@ -17,9 +17,9 @@ from lswc.strategy.facts import (
     from_site_queue,
     next_distance,
 )
-from lswc.strategy.ledger import NEVER, Unit, status
 from lswc.strategy.registry import NAMES, Strategy, StrategyError, strategy
 from lswc.strategy.rules import DISCARD
+from lswc.strategy.status import NEVER, Unit, status
 
 __all__ = [
     "CODES",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lswc.strategy import rules
 from lswc.strategy.facts import MAX_DISTANCE, SEED, Status, decode
-from lswc.strategy.ledger import NEVER, Unit
+from lswc.strategy.status import NEVER, Unit
 
 if TYPE_CHECKING:
     from lswc.strategy.rules import Rule

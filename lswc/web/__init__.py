@@ -10,15 +10,15 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.web import demo
-from lswc.web.contract import WebError
+from lswc.demo import generate
+from lswc.web.answers import WebError
 from lswc.web.folder import FolderWeb
-from lswc.web.warc import WarcWeb, is_warc
+from lswc.web.recorded import WarcWeb, is_warc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lswc.web.contract import Web
+    from lswc.web.answers import Web
 
 __all__ = ["TruthPage", "WebError", "from_settings", "open_web", "prepare", "truth"]
 
@@ -46,7 +46,7 @@ def prepare(setting: str, crawls: Path) -> Path | None:
     """
     if not setting:
         return None
-    folder = demo.prepare(crawls / "demo-web") if setting == "demo" else Path(setting)
+    folder = generate.prepare(crawls / "demo-web") if setting == "demo" else Path(setting)
     open_web(folder)
     return folder
 

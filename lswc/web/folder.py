@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 from lswc.urls import parse
 from lswc.web import calendar
-from lswc.web.contract import Answer, WebError
+from lswc.web.answers import Answer, WebError
 from lswc.web.rules import HostRules, read_rules
 
 if TYPE_CHECKING:

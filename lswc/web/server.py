@@ -16,15 +16,15 @@ from twisted.web import http
 from typing_extensions import override
 
 from lswc.urls import parse
+from lswc.web.answers import Answer
 from lswc.web.certificate import ServerContext
-from lswc.web.contract import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from twisted.internet.interfaces import IAddress
 
-    from lswc.web.contract import Web
+    from lswc.web.answers import Web
 
 TLS_HANDSHAKE = 0x16  # the first byte of a ClientHello (RFC 8446 §5.1); no HTTP method has it
 

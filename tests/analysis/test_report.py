@@ -11,8 +11,8 @@ import pytest
 
 from lswc.analysis import AnalysisError
 from lswc.analysis.analyze import Questions, analyze, read
-from lswc.simulator.trace import TraceError
 from lswc.strategy import Anchor
+from lswc.trace.format import TraceError
 from tests.analysis.webs import Report, Web, record, write_crawl
 
 if TYPE_CHECKING:

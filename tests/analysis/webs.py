@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from lswc.analysis.analyze import Questions, read, sections
-from lswc.simulator import graph
-from lswc.simulator.trace import LINKS, URLS, About, write
 from lswc.strategy import Anchor
+from lswc.trace import graph
+from lswc.trace.format import LINKS, URLS, About, write
 from lswc.urls import directory, parse, site, tld
 
 if TYPE_CHECKING:

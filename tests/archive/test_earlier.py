@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.archive.attempt import Attempt, Exchange, Original
 from lswc.archive.earlier import Earlier
 from lswc.archive.files import ArchiveError
 from lswc.archive.warc import WarcWriter
+from lswc.visit.attempt import Attempt, Exchange, Original
 
 if TYPE_CHECKING:
     from pathlib import Path

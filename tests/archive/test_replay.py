@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.archive.test_corpus import ZAWGYI
+from tests.corpus.test_documents import ZAWGYI
 from tests.crawl.site import THAI
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from redis import Redis
 from lswc.frontier.contract import FrontierError, Offer
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.redis_report import read
-from lswc.frontier.report import Queue
+from lswc.frontier.sqlite_report import Queue
 from lswc.strategy import SEED, PageLanguage, strategy
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lswc.scheduler import TierScheduler
+from lswc.crawler.scheduler import TierScheduler
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -7,7 +7,6 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING
 
-from lswc.simulator.trace import Fate
 from lswc.strategy import (
     DISCARD,
     SEED,
@@ -25,6 +24,7 @@ from lswc.strategy import (
     next_distance,
     status,
 )
+from lswc.trace.format import Fate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from lswc.simulator.trace import Trace
+    from lswc.trace.format import Trace
 
 
 def units(t: Trace, s: Strategy) -> list[int]:

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 
 from lswc.frontier.contract import Offer
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
-from lswc.simulator import graph
 from lswc.simulator.lookup import uses, weights
-from lswc.simulator.simulate import Simulation
-from lswc.simulator.trace import Fate, Trace
+from lswc.simulator.simulation import Simulation
 from lswc.strategy import SEED, PageLanguage, Status, Strategy, all_facts, encode, strategy
+from lswc.trace import graph
+from lswc.trace.format import Fate, Trace
 from tests.simulator import reference
-from tests.simulator.webs import STRATEGIES, webs
+from tests.trace.webs import STRATEGIES, webs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,11 +16,11 @@ from scrapy.settings import Settings
 
 from lswc.commands.simulate import Command as SimulateCommand
 from lswc.commands.synthesize import Command as SynthesizeCommand
-from lswc.simulator import figures
+from lswc.simulator import plots
 from lswc.simulator.run import OF_THE_PAPERS, Outcome, marks, save, simulate
-from lswc.simulator.synthetic import synthesize
-from lswc.simulator.trace import About, Trace, TraceError
 from lswc.strategy import NAMES, strategy
+from lswc.synthetic.synthesis import synthesize
+from lswc.trace.format import About, Trace, TraceError
 
 WEB = synthesize(0.002)
 NAMED = ("bfs", "soft_focused", "limited_distance:N=2", "perfect")
@@ -91,7 +91,7 @@ def test_what_is_saved_is_what_was_found(outcomes: list[Outcome], tmp_path: Path
 def test_every_figure_is_drawn_twice_and_names_every_strategy(
     outcomes: list[Outcome], tmp_path: Path
 ) -> None:
-    files = figures.draw(outcomes, tmp_path)
+    files = plots.draw(outcomes, tmp_path)
     assert len(files) == 2 * 7
     assert all(f.read_bytes().startswith(b"\x89PNG") for f in files if f.suffix == ".png")
     for svg in (f for f in files if f.suffix == ".svg" and "limit" not in f.name):

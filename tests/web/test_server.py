@@ -252,7 +252,7 @@ def crawl(web: str, cwd: Path, urls: list[str]) -> tuple[dict[str, dict[str, str
     write(cwd / "probe.py", SPIDER)
     options = {
         "LSWC_WEB": web,
-        "TWISTED_DNS_RESOLVER": "lswc.web.resolver.Resolver",
+        "TWISTED_DNS_RESOLVER": "lswc.crawler.transport.resolver.Resolver",
         "ROBOTSTXT_OBEY": "True",
         "RETRY_ENABLED": "False",
         "HTTPPROXY_ENABLED": "False",
@@ -316,4 +316,4 @@ def test_no_web_is_one_clear_error_before_anything_is_fetched(tmp_path: Path, we
     (tmp_path / "empty").mkdir()
     items, log = crawl(web, tmp_path, [f"http://{HOST}/"])
     assert not items
-    assert log.splitlines()[-1].startswith("lswc.web.contract.WebError: LSWC_WEB: ")
+    assert log.splitlines()[-1].startswith("lswc.web.answers.WebError: LSWC_WEB: ")

@@ -1,0 +1,1 @@
+"""Clean text of one language, from a crawl's archive."""

@@ -1,0 +1,236 @@
+"""Clean text of one language, from a crawl's WARC files."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from fastwarc import ArchiveIterator, WarcRecordType
+from myanmar.converter import convert
+
+from lswc.archive.earlier import Earlier
+from lswc.archive.files import ArchiveError
+from lswc.archive.store import earlier_of, language_of
+from lswc.archive.warc import NOT_MODIFIED
+from lswc.corpus.duplicates import Duplicates
+from lswc.corpus.paragraphs import paragraphs, read
+from lswc.langid.auto import detect, shares
+from lswc.langid.encoding import decode
+from lswc.langid.fonts import Fonts, myanmar
+from lswc.langid.scripts import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from fastwarc import WarcRecord
+
+    from lswc.languages import Language
+
+SCHEMA = pa.schema(
+    [
+        ("url", pa.string()),
+        ("date", pa.string()),
+        ("title", pa.string()),
+        ("text", pa.string()),
+        ("languages", pa.list_(pa.string())),
+        ("encoding", pa.string()),
+        ("converted", pa.string()),
+        ("duplicate", pa.string()),
+        ("duplicate_of", pa.string()),
+        ("licence", pa.string()),
+    ]
+)
+"""One row per page with text in the language; docs/archive.md says what the columns mean."""
+
+ROWS = 1000
+"""Rows that are written at once."""
+
+_LONGEST = 5_000_000  # bytes of a page that are read
+_MOST = 0.5  # of a paragraph's letters
+_CONVERTERS = {"zawgyi-one": "zawgyi", "win-researcher": "wininnwa"}
+
+
+class Stored(NamedTuple):
+    """A page in the archive: ``body`` None if it is a copy of what ``refers_to`` has."""
+
+    url: str
+    date: str
+    body: bytes | None
+    content_type: str | None
+    refers_to: str | None
+    encoding: str
+
+
+class Paragraph(NamedTuple):
+    """A paragraph in Unicode; ``converted`` names the encoding that it was written in."""
+
+    text: str
+    language: str | None
+    converted: str | None
+
+
+def stored(folder: Path) -> Iterator[Stored]:
+    """Yield the HTML pages in a crawl's WARC files, those that hadn't changed from earlier ones.
+
+    Raises ArchiveError if it has none.
+    """
+    files = sorted((folder / "warc").glob("*.warc.gz"))
+    if not files:
+        raise ArchiveError(
+            f"{folder} has no WARC files: crawl with LSWC_ARCHIVE=relevant or all first"
+        )
+    earlier = Earlier(earlier_of(folder))
+    for path in files:
+        with path.open("rb") as file:
+            records = ArchiveIterator(file, _KINDS, parse_http=True, auto_decode="all")
+            yield from _pages(records, earlier)
+
+
+_KINDS = WarcRecordType.response | WarcRecordType.revisit | WarcRecordType.metadata
+
+
+def _pages(records: Iterator[WarcRecord], earlier: Earlier) -> Iterator[Stored]:
+    """Join each page with the metadata that follows it."""
+    page = None
+    for record in records:
+        if record.record_type == WarcRecordType.metadata:
+            fields = _fields(record.reader.read())
+            if page is not None and fields.get("outcome") == "html":
+                yield page._replace(encoding=fields.get("encoding", ""))
+            page = None
+        else:
+            page = _page(record, earlier)
+
+
+def _page(record: WarcRecord, earlier: Earlier) -> Stored:
+    headers = record.headers
+    url, refers_to = headers.get("WARC-Target-URI") or "", headers.get("WARC-Refers-To-Target-URI")
+    body, content_type = None, record.http_headers.get("Content-Type")
+    if record.record_type == WarcRecordType.response:
+        body = record.reader.read(_LONGEST)
+    elif headers.get("WARC-Profile") == NOT_MODIFIED and (held := earlier.find(url, "all")):
+        body, content_type = held.body[:_LONGEST], held.content_type
+    return Stored(url, headers.get("WARC-Date") or "", body, content_type, refers_to, "")
+
+
+def _fields(block: bytes) -> dict[str, str]:
+    lines = (line.partition(": ") for line in block.decode(errors="replace").splitlines())
+    return {name: value for name, _, value in lines}
+
+
+class Cleaner:
+    """Turns pages into rows of SCHEMA, in the order of the archive."""
+
+    def __init__(self, target: Language) -> None:
+        self._target = target.code
+        self._fonts = Fonts(target.code, target.fonts)
+        self._duplicates = Duplicates()
+        self._written: set[int] = set()
+
+    def row(self, page: Stored) -> dict[str, Any] | None:
+        """Return a page's row; None if it has no paragraph in the language."""
+        row = self._revisit(page) if page.body is None else self._read(page, page.body)
+        if row is not None:
+            self._written.add(hash(page.url))
+        return row
+
+    def _revisit(self, page: Stored) -> dict[str, Any] | None:
+        if hash(page.refers_to) not in self._written:
+            return None
+        return _EMPTY | {
+            "url": page.url,
+            "date": page.date,
+            "encoding": page.encoding,
+            "duplicate": "exact",
+            "duplicate_of": page.refers_to,
+        }
+
+    def _read(self, page: Stored, body: bytes) -> dict[str, Any] | None:
+        found = read(self._decoded(page, body), page.url)
+        told = [self.paragraph(text) for text in paragraphs(found.blocks)]
+        kept = [p for p in told if p.language == self._target]
+        if not kept:
+            return None
+        text = "\n".join(p.text for p in kept)
+        kind, of = self._duplicates.find(text, page.url) or (None, None)
+        title = self.paragraph(found.title)
+        return {
+            "url": page.url,
+            "date": page.date,
+            "title": title.text if title.language == self._target else found.title,
+            "text": text,
+            "languages": [p.language for p in told],
+            "encoding": page.encoding,
+            "converted": next((p.converted for p in kept if p.converted), None),
+            "duplicate": kind,
+            "duplicate_of": of,
+            "licence": found.licence,
+        }
+
+    def _decoded(self, page: Stored, body: bytes) -> str:
+        if self._fonts and page.encoding in _CONVERTERS and page.encoding != "zawgyi-one":
+            return body.decode("cp1252", "replace")  # as the font wants it read
+        return decode(body, page.content_type).text
+
+    def paragraph(self, text: str) -> Paragraph:
+        """Tell a paragraph's language, and write it in Unicode if it is in the target's."""
+        found = shares(count(text))
+        best = max(found, key=lambda code: found[code], default="")
+        if best == "my" and found[best] >= _MOST:
+            code, encoding = myanmar(text)
+            return self._converted(text, code, encoding)
+        if best and found[best] >= _MOST:
+            return Paragraph(text, best, None)
+        font = self._fonts.match(text) if self._fonts else None
+        if font is not None and font.share >= _MOST:
+            return self._converted(text, self._target, font.encoding)
+        return Paragraph(text, detect(text, self._target, _MOST).language, None)
+
+    def _converted(self, text: str, code: str, encoding: str) -> Paragraph:
+        known = _CONVERTERS.get(encoding)
+        if known is None or code != self._target:
+            return Paragraph(text, code, None)
+        return Paragraph(convert(text, known, "unicode"), code, encoding)
+
+
+_EMPTY: dict[str, Any] = dict.fromkeys(SCHEMA.names) | {"text": "", "languages": []}
+
+
+def write(crawl: Path, out: Path) -> int:
+    """Write ``corpus.jsonl.zst`` and ``corpus.parquet`` of a crawl; return how many rows.
+
+    Raises ArchiveError if the folder isn't a crawl with WARC files, or can't be written.
+    """
+    cleaner = Cleaner(language_of(crawl))
+    rows = (row for page in stored(crawl) if (row := cleaner.row(page)))
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        return _write(rows, out)
+    except OSError as error:
+        raise ArchiveError(f"can't write the corpus into {out}: {error}") from error
+
+
+def _write(rows: Iterator[dict[str, Any]], out: Path) -> int:
+    number = 0
+    with ExitStack() as stack:
+        plain = stack.enter_context(
+            pa.CompressedOutputStream(str(out / "corpus.jsonl.zst"), "zstd")
+        )
+        tables = stack.enter_context(
+            pq.ParquetWriter(out / "corpus.parquet", SCHEMA, compression="zstd")
+        )
+        waiting: list[dict[str, Any]] = []
+        for row in rows:
+            plain.write((json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
+            waiting.append(row)
+            number += 1
+            if len(waiting) >= ROWS:
+                tables.write_table(pa.Table.from_pylist(waiting, SCHEMA))
+                waiting = []
+        if waiting or not number:
+            tables.write_table(pa.Table.from_pylist(waiting, SCHEMA))
+    return number

@@ -1,0 +1,32 @@
+"""What a link's own address says of its target's language."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
+
+from lswc.crawl import crawl_of
+from lswc.reading.page import Page
+from lswc.urls import tld
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+
+class LinkLanguageMiddleware(BaseSpiderMiddleware):
+    """Adds whether the target's TLD is the language's (Chan & Yamana 2010 §3).
+
+    The other half, the anchor text's language, was told when the page was read.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._tlds = frozenset(crawl_of(crawler).language.tlds)
+
+    def get_processed_item(self, item: Any, response: Response | None) -> Any:
+        if isinstance(item, Page):
+            for link in item.links:
+                link.tld = tld(link.url.hostname) in self._tlds
+        return item

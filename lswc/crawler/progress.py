@@ -1,0 +1,69 @@
+"""How the crawl is going: a live line on a terminal, a log line now and then otherwise."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Console
+from rich.status import Status
+from scrapy import signals
+from scrapy.utils.asyncio import create_looping_call
+
+from lswc.crawler.scheduler import scheduler_of
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+TERMINAL_INTERVAL = 0.5
+"""Seconds between two updates of the live line."""
+
+logger = logging.getLogger(__name__)
+
+
+class ProgressExtension:
+    """Shows pages, harvest rate, queue and servers; every LOGSTATS_INTERVAL s if logged."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._live: Status | None = None
+        crawler.signals.connect(self._opened, signals.spider_opened)
+        crawler.signals.connect(self._closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _opened(self) -> None:
+        self._task = create_looping_call(self._show)
+        if sys.stderr.isatty():
+            self._live = Status("", console=Console(stderr=True))
+            self._live.start()
+            self._task.start(TERMINAL_INTERVAL)
+        else:
+            interval = self._crawler.settings.getfloat("LOGSTATS_INTERVAL")
+            if interval:
+                self._task.start(interval, now=False)
+
+    def _closed(self) -> None:
+        if self._task.running:
+            self._task.stop()
+        if self._live is not None:
+            self._live.stop()
+
+    def _show(self) -> None:
+        if self._live is None:
+            logger.info(self._line())
+        else:
+            self._live.update(self._line())
+
+    def _line(self) -> str:
+        stats = self._crawler.stats
+        relevant = stats.get_value("lswc/page/relevant", 0)
+        pages = relevant + stats.get_value("lswc/page/irrelevant", 0)
+        frontier = scheduler_of(self._crawler).frontier
+        return (
+            f"{pages:,} pages, harvest rate {relevant / max(pages, 1):.1%}, "
+            f"queue {frontier.pending:,}, servers {frontier.servers:,}"
+        )

@@ -1,0 +1,168 @@
+"""The result of a crawl: ``summary.json``, and a table on the terminal."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Console
+from scrapy import signals
+
+from lswc.crawl import PAGES, Crawl, crawl_of
+from lswc.crawler.scheduler import TierScheduler, scheduler_of
+from lswc.terminal.tables import counted
+from lswc.web import truth
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from rich.table import Table
+    from scrapy.crawler import Crawler
+
+    from lswc.frontier.contract import Counts
+
+SUMMARY = "summary.json"
+"""Name of the summary in the crawl folder."""
+
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many of the web's relevant pages the crawl has; known only for a web with truth."""
+
+    relevant: int
+    collected: int
+
+    @property
+    def share(self) -> float:
+        """Collected by all there are; 0 if there are none."""
+        return self.collected / self.relevant if self.relevant else 0.0
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A crawl's result, resumed runs included.
+
+    ``servers`` (or directories) by status; ``links`` kept by tier and dropped by reason;
+    ``urls`` pending by tier and finished by outcome; ``pages_by_tier`` as fetched. ``content``
+    counts pages that were near-duplicates, or not modified since an earlier crawl.
+    """
+
+    language: str
+    strategy: str
+    reason: str
+    pages: int
+    relevant: int
+    harvest_rate: float
+    coverage: Coverage | None
+    languages: Mapping[str, int]
+    encodings: Mapping[str, int]
+    content: Mapping[str, int]
+    servers: Mapping[str, int]
+    links_kept: Mapping[str, int]
+    dropped: Mapping[str, int]
+    pages_by_tier: Mapping[str, int]
+    pending_by_tier: Mapping[str, int]
+    finished: Mapping[str, int]
+
+    @classmethod
+    def of(cls, crawl: Crawl, counts: Counts, reason: str) -> Summary:
+        """Sum up a crawl whose frontier holds ``counts``, and that ended for ``reason``."""
+        page = counts.tally.get("page", {})
+        pages, relevant = sum(page.values()), page.get("relevant", 0)
+        return cls(
+            language=crawl.language.code,
+            strategy=crawl.strategy.name,
+            reason=reason,
+            pages=pages,
+            relevant=relevant,
+            harvest_rate=round(relevant / pages, 4) if pages else 0.0,
+            coverage=coverage(crawl),
+            languages=counts.tally.get("language", {}),
+            encodings=counts.tally.get("encoding", {}),
+            content=counts.tally.get("content", {}),
+            servers=counts.servers,
+            links_kept=counts.tally.get("kept", {}),
+            dropped=counts.tally.get("dropped", {}),
+            pages_by_tier=counts.tally.get("fetched", {}),
+            pending_by_tier={f"tier {tier}": n for tier, n in counts.pending.items()},
+            finished=counts.tally.get("finished", {}),
+        )
+
+    def json(self) -> str:
+        """Return the summary as JSON, with a share beside the coverage's counts."""
+        values = asdict(self)
+        if self.coverage is not None:
+            values["coverage"]["share"] = round(self.coverage.share, 4)
+        return json.dumps(values, ensure_ascii=False, indent=1) + "\n"
+
+
+def coverage(crawl: Crawl) -> Coverage | None:
+    """Compare the record with what is known of the web; None if nothing is."""
+    known = truth(crawl.web) if crawl.web is not None else None
+    if known is None:
+        return None
+    code = crawl.language.code
+    wanted = {url for url, page in known.items() if page.language == code in page.reachable}
+    return Coverage(len(wanted), len(wanted & collected(crawl.folder)))
+
+
+def collected(folder: Path) -> set[str]:
+    """Return the URLs that the crawl in this folder has records of."""
+    with (folder / PAGES).open("rb") as lines:
+        return {json.loads(line)["url"] for line in lines}
+
+
+def shown(summary: Summary) -> Table:
+    """Return the summary as a table for the terminal."""
+    result: dict[str, object] = {
+        "pages": summary.pages,
+        "relevant": summary.relevant,
+        "harvest rate": f"{summary.harvest_rate:.1%}",
+    }
+    if summary.coverage is not None:
+        result["relevant on this web"] = summary.coverage.relevant
+        result["coverage"] = f"{summary.coverage.share:.1%}"
+    groups = {
+        "result": result,
+        "languages": summary.languages,
+        "pages": summary.content,
+        "servers": summary.servers,
+        "links kept": summary.links_kept,
+        "dropped": summary.dropped,
+        "pages by tier": summary.pages_by_tier,
+        "URLs pending": summary.pending_by_tier,
+        "URLs finished": summary.finished,
+    }
+    return counted(f"{summary.language}, {summary.strategy}: {summary.reason}", groups)
+
+
+class SummaryExtension:
+    """Writes ``summary.json`` when the crawl closes, and shows it if there is a terminal."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        crawler.signals.connect(self._opened, signals.spider_opened)
+        crawler.signals.connect(self._closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _opened(self) -> None:
+        self._scheduler: TierScheduler = scheduler_of(self._crawler)
+
+    def _closed(self, reason: str) -> None:
+        crawl = crawl_of(self._crawler)
+        summary = Summary.of(crawl, self._scheduler.counts, reason)
+        try:
+            (crawl.folder / SUMMARY).write_text(summary.json(), encoding="utf-8")
+        except OSError as error:
+            logger.error("can't write %s: %s", SUMMARY, error.strerror)
+        Console(file=sys.stdout).print(shown(summary))

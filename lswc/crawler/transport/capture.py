@@ -1,0 +1,173 @@
+"""The download handler that keeps the bytes of every exchange as they were on the wire.
+
+Twisted hands over headers in lower case and out of order, and bodies without their chunks, so
+nothing after its parser can tell what the server really sent.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from scrapy.core.downloader.handlers.http11 import (
+    HTTP11DownloadHandler,
+    _LenientHTTPClientParser,
+    _ScrapyAgent,
+)
+from scrapy.utils._download_handlers import wrap_twisted_exceptions
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.web._newclient import STATUS
+
+from lswc.crawler.scheduler import scheduler_of
+from lswc.crawler.transport.handler import BoundedPool, BoundedProtocol
+from lswc.visit.attempt import ATTEMPTS, Attempt, Exchange
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.internet.defer import Deferred
+    from twisted.web._newclient import Request as TxRequest
+    from twisted.web.client import Response as TxResponse
+    from twisted.web.iweb import IResponse
+
+_EXCHANGE = "lswc_exchange"
+# Scrapy's flags as ISO 28500:2017 §5.13 calls them.
+_TRUNCATED = {"dataloss": "disconnect", "download_stopped": "unspecified"}
+
+
+class AttemptHandler(HTTP11DownloadHandler):
+    """Scrapy's HTTP/1.1 handler, that notes every attempt, and its bytes if they are archived.
+
+    A request's attempts go to the list under ATTEMPTS in its meta; those of a request without
+    one (robots.txt) to the scheduler's archive.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        from twisted.internet import reactor  # not above: importing it installs one
+
+        super().__init__(crawler)
+        kept = crawler.settings.get("LSWC_ARCHIVE") != "none"
+        protocol = _Protocol if kept else BoundedProtocol
+        self._pool = BoundedPool(reactor, crawler.settings, protocol)
+        # A request that the server hung up on is sent again in its time, and each is noted.
+        self._pool.retryAutomatically = False
+
+    async def download_request(self, request: Request) -> Response:
+        attempt = Attempt(request.url, datetime.now(UTC))
+        try:
+            response = await self._download(request)
+        except Exception as error:
+            request.meta.pop(_EXCHANGE, None)
+            attempt.error = type(error).__name__
+            self._note(request, attempt)
+            raise
+        if not 0 <= response.status < 1000:  # no status (RFC 9110 §15), and of any size
+            response.status = 0
+        attempt.status = response.status
+        attempt.mime = _media_type(response)
+        attempt.size = len(response.body)
+        attempt.ip = str(response.ip_address or "")
+        attempt.truncated = next((_TRUNCATED[f] for f in response.flags if f in _TRUNCATED), "")
+        attempt.exchange = request.meta.pop(_EXCHANGE, None)
+        self._note(request, attempt)
+        return response
+
+    async def _download(self, request: Request) -> Response:
+        agent = _Agent(
+            contextFactory=self._contextFactory,
+            bindAddress=self._bind_address,
+            pool=self._pool,
+            maxsize=self._default_maxsize,
+            warnsize=self._default_warnsize,
+            fail_on_dataloss=self._fail_on_dataloss,
+            crawler=self._crawler,
+            tls_verbose_logging=self._tls_verbose_logging,
+        )
+        with wrap_twisted_exceptions():
+            return await maybe_deferred_to_future(agent.download_request(request))
+
+    def _note(self, request: Request, attempt: Attempt) -> None:
+        attempts: list[Attempt] | None = request.meta.get(ATTEMPTS)
+        if attempts is None:
+            scheduler_of(self._crawler).archive.add(attempt)
+        else:
+            attempts.append(attempt)
+
+
+def _media_type(response: Response) -> str:
+    value = response.headers.get("Content-Type") or b""
+    return value.partition(b";")[0].strip().lower().decode("ascii", "replace")
+
+
+class _Agent(_ScrapyAgent):
+    def _cb_bodyready(self, txresponse: TxResponse, request: Request) -> Any:
+        request.meta[_EXCHANGE] = getattr(txresponse, _EXCHANGE, None)
+        return super()._cb_bodyready(txresponse, request)
+
+
+class _Parser(_LenientHTTPClientParser):
+    """Copies what it parses: the last head (after any 1xx response), and the body."""
+
+    exchange: Exchange
+
+    def lineReceived(self, line: bytes) -> None:
+        if self.state == STATUS:
+            self.exchange.head.clear()
+        self.exchange.head += line + b"\n"
+        super().lineReceived(line)
+
+    def rawDataReceived(self, data: bytes) -> None:
+        self.exchange.body.append(data)
+        super().rawDataReceived(data)
+
+    def _finished(self, rest: bytes) -> None:
+        body = self.exchange.body
+        if rest and body:  # bytes after the response's end, in the last piece
+            body[-1] = body[-1][: -len(rest)]
+        super()._finished(rest)
+
+
+class _Protocol(BoundedProtocol):
+    def request(self, request: TxRequest) -> Deferred[IResponse]:
+        exchange = Exchange(_written(request))
+        response = super().request(request)
+        # Nothing is received before the event loop runs again, so the parser that Scrapy has
+        # just put in can still be replaced, as Scrapy itself does.
+        if self._parser is not None:
+            self._parser.__class__ = _Parser
+            vars(self._parser)["exchange"] = exchange
+
+        def attach(received: IResponse) -> IResponse:
+            setattr(received, _EXCHANGE, exchange)
+            return received
+
+        return response.addCallback(attach)
+
+
+class _Written:
+    """A transport that keeps what is written to it."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+
+    def write(self, data: bytes) -> None:
+        self.data += data
+
+    def writeSequence(self, pieces: Iterable[bytes]) -> None:
+        self.data += b"".join(pieces)
+
+    def registerProducer(self, producer: object, streaming: bool) -> None:
+        pass
+
+    def unregisterProducer(self) -> None:
+        pass
+
+
+def _written(request: TxRequest) -> bytes:
+    """Return the bytes of a request. Scrapy's bodies can be written more than once."""
+    transport = _Written()
+    request.writeTo(transport)
+    return bytes(transport.data)

@@ -1,0 +1,51 @@
+"""What isn't HTML is dropped as soon as that is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.exceptions import StopDownload
+
+from lswc.crawler.scheduler import LEASE
+from lswc.safety.content import has_other_signature, may_be_html
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Headers
+
+_SEEN = "lswc_bytes_seen"
+
+
+class ContentExtension:
+    """Stops downloads of what isn't HTML, by its header or by its first bytes.
+
+    Status and headers still count: a redirect is followed, an error is counted as one.
+    """
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        extension = cls()
+        crawler.signals.connect(extension.headers_received, signals.headers_received)
+        crawler.signals.connect(extension.bytes_received, signals.bytes_received)
+        return extension
+
+    def headers_received(self, headers: Headers, request: Request) -> None:
+        """Raise StopDownload if the headers of a page say that it is none."""
+        content_type = (headers.get("Content-Type") or b"").decode("latin-1")
+        if LEASE in request.meta and not may_be_html(content_type):
+            raise StopDownload(fail=False)
+
+    def bytes_received(self, data: bytes, request: Request) -> None:
+        """Raise StopDownload if a page's first bytes are another format's.
+
+        A body may be compressed here, so gzip's own signature says nothing.
+        """
+        if LEASE not in request.meta or request.meta.get(_SEEN):
+            return
+        request.meta[_SEEN] = True
+        if has_other_signature(data):
+            raise StopDownload(fail=False)

@@ -1,0 +1,131 @@
+"""The demo web: generated, the same for the same seed, and its truth known."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lswc.demo.hosts import charset
+from lswc.demo.pages import MOVED_HOSTS, NO_LANGUAGE, SEEDS, Graph
+from lswc.demo.render import render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lswc.demo.pages import Page, Site
+
+VERSION = 1  # one more whenever the generated files change, so that old ones aren't reused
+MARKER = "demo-web.json"
+SLOWNESS = 0.3
+GIF = bytes.fromhex(
+    "47494638396101000100800000ffffff00000021f90401000000002c00000000010001000002024401003b"
+)
+
+
+def prepare(folder: Path, seed: int = 1) -> Path:
+    """Generate the demo web there unless it is already; all of it or nothing appears."""
+    marker = {"version": VERSION, "seed": seed}
+    if _marker(folder) == marker:
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(prefix=".demo-web-", dir=folder.parent))
+    try:
+        generate(unfinished, seed)
+        (unfinished / MARKER).write_text(json.dumps(marker))
+        _replace(folder, unfinished, marker)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return folder
+
+
+def generate(folder: Path, seed: int = 1) -> None:
+    """Write the demo web: its hosts, ``web.json``, ``truth.jsonl`` and ``seeds-<lang>.txt``."""
+    graph = Graph(seed)
+    for page in graph.pages:
+        _write(folder / page.host.name / _file(page.path), render(page, graph.random))
+    for site in graph.sites.values():
+        _write_site(folder / site.host.name, site)
+    for name in MOVED_HOSTS:
+        (folder / name).mkdir()
+    rules = _rules(graph.sites.values())
+    (folder / "web.json").write_text(json.dumps(rules, indent=1), encoding="utf-8")
+    for language, seeds in SEEDS.items():
+        lines = "".join(f"http://{seed}\n" for seed in seeds.split())
+        (folder / f"seeds-{language}.txt").write_text(lines, encoding="utf-8")
+    truth = "".join(f"{json.dumps(page)}\n" for page in _truth(graph))
+    (folder / "truth.jsonl").write_text(truth, encoding="utf-8")
+
+
+def _marker(folder: Path) -> object:
+    try:
+        return json.loads((folder / MARKER).read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def _replace(folder: Path, finished: Path, marker: object) -> None:
+    finished.chmod(0o755)
+    if folder.exists():
+        shutil.rmtree(folder)
+    try:
+        finished.replace(folder)
+    except OSError:
+        if _marker(folder) != marker:  # unless another crawl has just made the same
+            raise
+
+
+def _file(path: str) -> str:
+    name = path.removeprefix("/")
+    return f"{name}index.html" if name.endswith("/") or not name else name
+
+
+def _write(file: Path, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)
+
+
+def _write_site(folder: Path, site: Site) -> None:
+    _write(folder / "logo.gif", GIF)
+    closed = "/" if "closed" in site.host.features else ""
+    excluded = "/archive/" if "private" in site.host.features else closed
+    (folder / "robots.txt").write_text(f"User-agent: *\nDisallow: {excluded}\n")
+
+
+def _rules(sites: Iterable[Site]) -> dict[str, dict[str, object]]:
+    rules: dict[str, dict[str, object]] = {
+        old: {"redirects": {"/": (301, f"http://{new}/")}} for old, new in MOVED_HOSTS.items()
+    }
+    for site in sites:
+        host: dict[str, object] = {}
+        if site.redirects:
+            host["redirects"] = site.redirects
+        if "slow" in site.host.features:
+            host["delay"] = SLOWNESS
+        if "calendar" in site.host.features:
+            host["calendar"] = {"prefix": "/calendar/", "language": site.host.languages[0]}
+        if host:
+            rules[site.host.name] = host
+    return rules
+
+
+def _truth(graph: Graph) -> Iterable[dict[str, object]]:
+    reached = {language: graph.distances(language) for language in SEEDS}
+    for page in graph.pages:
+        yield {
+            "url": page.url,
+            "language": page.language,
+            "encoding": _encoding(page),
+            "server": page.host.name,
+            "reachable": {name: found[page] for name, found in reached.items() if page in found},
+        }
+
+
+def _encoding(page: Page) -> str:
+    """Name the charset, or the two that are more than one: numeric references and Zawgyi."""
+    encoding = page.host.encoding
+    if page.language == NO_LANGUAGE or (encoding == "zawgyi" and page.language != "my"):
+        return charset(encoding)
+    return encoding

@@ -1,0 +1,1 @@
+"""What a page says: its language, and its links in scope; never imports Scrapy."""

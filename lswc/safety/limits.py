@@ -1,0 +1,153 @@
+"""What every server and directory has brought so far, and which of them are left alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import OrderedDict
+from typing import TYPE_CHECKING, TypeVar
+
+from lswc.safety.near_duplicates import Seen
+from lswc.urls import directory, parse, site
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lswc.urls import Url
+
+REMEMBERED = 200_000
+"""Servers and directories whose counts are kept, the latest; and pages, for near-duplicates."""
+
+_NUMBER = re.compile(r"\d+")
+
+
+_Value = TypeVar("_Value")
+
+
+class _Latest(OrderedDict[int, _Value]):
+    """A dict of the REMEMBERED keys that were set last."""
+
+    def __setitem__(self, key: int, value: _Value) -> None:
+        super().__setitem__(key, value)
+        self.move_to_end(key)
+        if len(self) > REMEMBERED:
+            self.popitem(last=False)
+
+
+class Limits:
+    """Counts pages by server and directory, and near-duplicates in a row. Off at 0.
+
+    ``server_pages`` and ``directory_pages`` are the most pages to take, of a registered domain ten
+    times as many as of a server; ``duplicates`` is the number of near-duplicates in a row after
+    which a directory is left alone; of twice as many a server, of four times as many all servers
+    of a registered domain. So end calendars, pages for every wrong address, mirrors and link farms
+    on as many hosts as they like.
+    Directories that differ in numbers only are one. ``timeouts`` is the number of URLs in a row
+    that no server of a registered domain answered in time, after which those of its servers are
+    left alone that never gave a page.
+    """
+
+    def __init__(
+        self,
+        server_pages: int = 0,
+        directory_pages: int = 0,
+        duplicates: int = 0,
+        timeouts: int = 0,
+    ) -> None:
+        self._timeouts = timeouts
+        self._server_pages = server_pages
+        self._directory_pages = directory_pages
+        self._duplicates = duplicates
+        self._seen = Seen(REMEMBERED)
+        # By the hashes of their names, which may be as long as a URL.
+        self._pages: _Latest[int] = _Latest()
+        self._in_a_row: _Latest[int] = _Latest()
+        self._unanswered: _Latest[int] = _Latest()
+        self._silent: _Latest[None] = _Latest()
+        self._closed: _Latest[str] = _Latest()
+
+    def load(self, records: Path) -> None:
+        """Count the pages that an earlier run recorded, a line of JSON each."""
+        if not records.is_file():
+            return
+        with records.open("rb") as lines:
+            for record in map(json.loads, lines):
+                if url := parse(record["url"]):
+                    self._count(url)
+                    self._count_duplicate(url, record["near_duplicate"])
+                    self._seen.add(int(record["simhash"], 16))
+
+    def add(self, url: Url, simhash: int) -> bool:
+        """Count a page; tell whether it is a near-duplicate of one before."""
+        self.answered(url, True)
+        self._count(url)
+        duplicate = self._seen.holds(simhash)
+        self._count_duplicate(url, duplicate)
+        self._seen.add(simhash)
+        return duplicate
+
+    def _count_duplicate(self, url: Url, duplicate: bool) -> None:
+        for place, most, reason in (
+            (pattern(url), self._duplicates, "near-duplicates in directory"),
+            (url.server, 2 * self._duplicates, "near-duplicates on server"),
+            (_site(url), 4 * self._duplicates, "near-duplicates on site"),
+        ):
+            key = hash(place)
+            row = self._in_a_row[key] = self._in_a_row.get(key, 0) + 1 if duplicate else 0
+            if most and row >= most:
+                self._closed[key] = reason
+
+    def _count(self, url: Url) -> None:
+        for place, most, reason in (
+            (url.server, self._server_pages, "server's page limit"),
+            (directory(url), self._directory_pages, "directory's page limit"),
+            (_site(url), 10 * self._server_pages, "site's page limit"),
+        ):
+            key = hash(place)
+            pages = self._pages[key] = self._pages.get(key, 0) + 1
+            if most and pages >= most:
+                self._closed[key] = reason
+
+    def answered(self, url: Url, in_time: bool) -> None:
+        """Count an answer, or that there was none."""
+        server, site_ = hash(url.server), hash(_site(url))
+        for key in (server, site_):
+            self._unanswered[key] = 0 if in_time else self._unanswered.get(key, 0) + 1
+        if in_time:
+            self._silent.pop(site_, None)
+        elif 0 < self._timeouts <= self._unanswered[site_]:
+            self._silent[site_] = None
+
+    def unanswered(self, url: Url) -> int:
+        """Return how many URLs of a server in a row weren't answered in time."""
+        return self._unanswered.get(hash(url.server), 0)
+
+    def close(self, server: str, reason: str) -> None:
+        """Leave a server alone from now on."""
+        self._closed[hash(server)] = reason
+
+    def closed(self, url: Url) -> str | None:
+        """Return why a URL is left alone, None if it isn't."""
+        if self._silent and self._is_silent(url):
+            return "timeouts on site"
+        if not self._closed:
+            return None
+        for place in (url.server, directory(url), pattern(url), _site(url)):
+            if (key := hash(place)) in self._closed:
+                return self._closed[key]
+        return None
+
+    def _is_silent(self, url: Url) -> bool:
+        return hash(_site(url)) in self._silent and hash(url.server) not in self._pages
+
+
+def _site(url: Url) -> str:
+    return f"*.{site(url.hostname)}"
+
+
+def pattern(url: Url) -> str:
+    """Return the server and all folders of a URL, numbers as 0, and the names in its query."""
+    folder = _NUMBER.sub("0", url.path[: url.path.rfind("/") + 1])
+    names = "&".join(part.partition("=")[0] for part in url.query.split("&"))
+    # Never the server's or the directory's own name: those have counts of their own.
+    return f"{url.server} {folder}?{names}"

@@ -1,0 +1,1 @@
+"""Seed lists, from what people have."""

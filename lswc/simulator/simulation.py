@@ -1,0 +1,189 @@
+"""One strategy on one trace: from arrays to results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lswc.simulator import kernel
+from lswc.simulator.lookup import lookup, uses
+from lswc.strategy import Anchor, Unit
+from lswc.trace import graph
+from lswc.trace.format import Fate, TraceError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from lswc.strategy import Strategy
+    from lswc.trace.format import Trace
+
+POINTS = 2000
+"""A series has about this many rows."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a strategy achieved.
+
+    ``series`` of shape (rows, 5): pages, relevant pages, queue size, servers accessed, and the
+    largest queue so far. ``by_distance`` of shape (2, MAX_DISTANCE + 1): pages by relevance and
+    distance from the latest relevant referrer. ``missed`` and ``all_relevant``, of shape
+    (levels,): relevant pages not downloaded, and all, at each distance from the seeds.
+    ``visits`` are the URLs taken from the queue, in order, if asked for.
+    """
+
+    strategy: str
+    series: NDArray[np.int64]
+    by_distance: NDArray[np.int64]
+    missed: NDArray[np.int64]
+    all_relevant: NDArray[np.int64]
+    discarded: int
+    dropped: int
+    visits: NDArray[np.int32]
+
+    @property
+    def pages(self) -> int:
+        """Pages downloaded."""
+        return int(self.series[-1, kernel.PAGES])
+
+
+class Simulation:
+    """A strategy made ready for a trace; ``run`` may be called in a thread (it frees the GIL).
+
+    ``progress`` is the number of pages downloaded so far, in steps. Raises TraceError if the
+    trace lacks a fact that the strategy needs.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        strategy: Strategy,
+        *,
+        oracle: NDArray[np.bool_] | None = None,
+        keep_visits: bool = False,
+        slots: int | None = None,
+    ) -> None:
+        self.strategy = strategy
+        self._trace = trace
+        self._unit = _unit(trace, strategy)
+        self._oracle = oracle
+        _check_facts(trace, strategy)
+        tried = int(np.count_nonzero(trace.fate != Fate.NEVER))
+        self._slots = tried + tried // 8 + 1 if slots is None else slots
+        pages = trace.pages
+        self._record = kernel.blank_record(
+            pages, len(trace.site), _every(pages), tried if keep_visits else 0
+        )
+
+    @property
+    def progress(self) -> int:
+        """Pages downloaded so far."""
+        return int(self._record.control[0])
+
+    def stop(self) -> None:
+        """Make ``run`` end early, from another thread."""
+        self._record.control[1] = 1
+
+    def run(self) -> Result:
+        """Crawl to the end."""
+        ask, web = lookup(self.strategy), _web(self._trace, self._unit)
+        tiers = int(ask.tier.max()) + 1
+        frontier = kernel.frontier(self._urls(), self._units(), tiers, self._slots)
+        rows = kernel.crawl(web, frontier, ask, self._record)
+        tally = dict(zip(kernel.COUNTS, frontier.tally.tolist(), strict=True))
+        missed, everything = _missed(self._trace, frontier.url["tier"])
+        return Result(
+            self.strategy.name,
+            self._record.series[:rows],
+            self._record.by_distance,
+            missed,
+            everything,
+            tally["discarded"],
+            tally["dropped"],
+            self._record.visits[: tally["visits"]],
+        )
+
+    def _urls(self) -> NDArray[Any]:
+        url = np.zeros(self._trace.urls, kernel.URL)
+        url["unit"] = self._unit
+        url["fate"] = self._trace.fate
+        url["language"] = self._trace.language
+        if uses(self.strategy, "oracle"):
+            url["oracle"] = graph.oracle(self._trace) if self._oracle is None else self._oracle
+        return url
+
+    def _units(self) -> NDArray[Any]:
+        trace = self._trace
+        unit = np.zeros(int(self._unit.max()) + 1, kernel.UNIT)
+        unit["server"][self._unit] = trace.server
+        if not np.array_equal(unit["server"][self._unit], trace.server):
+            raise TraceError("a directory of the trace has URLs on several servers")
+        unit["site"] = trace.site[unit["server"]]
+        if trace.tld is not None:
+            unit["tld"] = trace.tld[unit["server"]]
+        return unit
+
+
+def _missed(trace: Trace, tier: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return relevant pages not downloaded, and all, by distance from the seeds."""
+    relevant = trace.relevant & (trace.distance >= 0)
+    everything = np.bincount(trace.distance[relevant], minlength=1)
+    relevant &= tier != kernel.FINISHED
+    return np.bincount(trace.distance[relevant], minlength=len(everything)), everything
+
+
+def _every(pages: int) -> int:
+    """Return the step of a series: 1, 2 or 5 times a power of ten, for at most POINTS rows."""
+    step = 1
+    for factor in (2, 2.5, 2) * 10:
+        if pages <= step * POINTS:
+            break
+        step = int(step * factor)
+    return step
+
+
+def _unit(trace: Trace, strategy: Strategy) -> NDArray[np.int32]:
+    if strategy.unit is Unit.SERVER:
+        return trace.server
+    return _needed(trace.directory, strategy, "directory")
+
+
+def _check_facts(trace: Trace, strategy: Strategy) -> None:
+    if uses(strategy, "tld"):
+        _needed(trace.tld, strategy, "tld")
+        if not trace.about.tlds:
+            raise TraceError(
+                f"strategy {strategy.name} needs the language's top-level domains, "
+                "and the trace names none"
+            )
+    if uses(strategy, "anchor"):
+        _needed(trace.anchors, strategy, "anchors")
+
+
+def _needed(column: NDArray[Any] | None, strategy: Strategy, name: str) -> NDArray[Any]:
+    if column is None:
+        raise TraceError(f"strategy {strategy.name} needs the column {name}, which the trace lacks")
+    return column
+
+
+def _web(trace: Trace, unit: NDArray[np.int32]) -> kernel.Web:
+    m, anchors = len(trace.targets), trace.anchors
+    starts, members = _members(unit)
+    return kernel.Web(
+        trace.offsets,
+        trace.targets,
+        np.full(m, Anchor.NONE, np.int8) if anchors is None else anchors,
+        trace.seeds,
+        starts,
+        members,
+    )
+
+
+def _members(unit: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    starts = np.zeros(int(unit.max()) + 2, np.int64)
+    np.cumsum(np.bincount(unit), out=starts[1:])
+    ordered = bool(np.all(unit[1:] >= unit[:-1]))
+    members = np.empty(0, np.int32) if ordered else np.argsort(unit, kind="stable").astype(np.int32)
+    return starts, members

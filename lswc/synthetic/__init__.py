@@ -1,0 +1,1 @@
+"""A synthetic web like the Thai one of 2004."""

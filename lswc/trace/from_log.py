@@ -1,0 +1,131 @@
+"""The crawl log as the simulator's trace (docs/trace.md)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from lswc.archive.files import ArchiveError
+from lswc.archive.log import ATTEMPTS, LINKS, journals, tables
+from lswc.archive.store import language_of
+from lswc.strategy import Anchor
+from lswc.trace.format import URLS, About, compressed_rows, write
+from lswc.trace.graph import distances
+from lswc.urls import directory, parse, site, tld
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+ROBOTS = "robots.txt file"
+
+
+def log(crawl: Path) -> tuple[pa.Table, pa.Table]:
+    """Return the attempts and the links of a crawl, a killed one's too.
+
+    Raises ArchiveError if the folder has no crawl log, or a damaged one.
+    """
+    folder = crawl / "log"
+    try:
+        parts = [tables(path) for path in journals(folder)]
+        for path in sorted(folder.glob("attempts-*.parquet"), reverse=True):
+            links = path.with_name(path.name.replace("attempts", "links"))
+            parts.insert(0, (pq.read_table(path), pq.read_table(links)))
+    except (OSError, pa.ArrowException) as error:
+        raise ArchiveError(f"{folder} is damaged: {error}") from error
+    if not parts:
+        raise ArchiveError(f"{crawl} is not a crawl folder: it has no crawl log")
+    return _joined(ATTEMPTS, [part[0] for part in parts]), _joined(LINKS, [p[1] for p in parts])
+
+
+def _joined(schema: pa.Schema, parts: Sequence[pa.Table]) -> pa.Table:
+    return pa.concat_tables([part.cast(schema) for part in parts]).unify_dictionaries()
+
+
+def to_trace(crawl: Path, out: Path) -> int:
+    """Write a crawl's log as a trace; return the number of URLs. Raises ArchiveError, TraceError.
+
+    A URL's last attempt counts. Links that aren't http or https, and links out of a page that
+    was fetched but isn't one, are left out.
+    """
+    attempts, links = log(crawl)
+    attempts = attempts.filter(
+        pc.not_equal(pc.cast(attempts["outcome"], pa.string()), pa.scalar(ROBOTS))
+    )
+    links = links.filter(pc.match_substring_regex(links["target"], "^https?://"))
+    both = pa.chunked_array([*attempts["url"].chunks, *links["target"].chunks], pa.string())
+    coded = both.combine_chunks().dictionary_encode()
+    words: list[str] = coded.dictionary.to_pylist()
+    ids = {url: number for number, url in enumerate(words)}
+    codes = coded.indices.to_numpy()
+    tried, targets = codes[: len(attempts)], codes[len(attempts) :].astype(np.int32)
+    sources = np.array([ids.get(url, -1) for url in links["source"].to_pylist()], np.int64)
+    rows, columns = _outcomes(len(words), tried, attempts)
+    offsets, order = _by_source(sources, len(words), rows)
+    anchors = pc.fill_null(links["anchor"], int(Anchor.NONE)).to_numpy().astype(np.int8)
+    targets, anchors = targets[order], anchors[order]
+    seeds = np.unique(tried[_is_seed(attempts)]).astype(np.int32)
+    columns["distance"] = distances(offsets, targets, seeds)
+    target = language_of(crawl)
+    about = About(target.code, target.tlds, f"crawl {crawl}")
+    table = pa.table(_places(words) | columns).select(URLS.names).cast(URLS)
+    write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors))
+    return len(words)
+
+
+def _is_seed(attempts: pa.Table) -> NDArray[np.bool_]:
+    first = pc.and_(pc.is_null(attempts["referrer"]), pc.equal(attempts["depth"], 0))
+    found: NDArray[np.bool_] = pc.fill_null(first, False).to_numpy()
+    return found
+
+
+def _outcomes(
+    n: int, tried: NDArray[np.int32], attempts: pa.Table
+) -> tuple[NDArray[np.bool_], dict[str, Any]]:
+    """Return which URLs may have links, and the columns of what became of each URL."""
+    last = np.full(n, -1, np.int64)
+    last[tried] = np.arange(len(tried))
+    known = pa.array(np.where(last < 0, 0, last), mask=last < 0)
+    taken = attempts.select(["status", "outcome", "language", "encoding"]).take(known)
+    status = pc.fill_null(taken["status"], 0).to_numpy()
+    html = pc.equal(pc.cast(taken["outcome"], pa.string()), "html")
+    page: NDArray[np.bool_] = pc.fill_null(html, False).to_numpy() & (status // 100 == 2)
+    blank = pa.array(~page)
+    empty = pa.scalar(None, pa.string())
+    words = {
+        name: pc.if_else(blank, empty, pc.cast(taken[name], pa.string()))
+        for name in ("language", "encoding")
+    }
+    return page | (status // 100 == 3), {"status": status, "page": page, **words}
+
+
+def _by_source(
+    sources: NDArray[np.int64], n: int, linking: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the offsets of each URL's links, and the order that puts them together."""
+    valid = np.flatnonzero((sources >= 0) & linking[sources])
+    order = valid[np.argsort(sources[valid], kind="stable")]
+    counts = np.bincount(sources[order], minlength=n)
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), order
+
+
+def _places(words: Sequence[str]) -> dict[str, Any]:
+    numbers: dict[str, dict[str, int]] = {"server": {}, "directory": {}, "site": {}}
+    found: dict[str, list[Any]] = {"server": [], "directory": [], "site": [], "tld": []}
+    for word in words:
+        url = parse(word)
+        places = (
+            {"server": "", "directory": "", "site": ""}
+            if url is None
+            else {"server": url.server, "directory": directory(url), "site": site(url.hostname)}
+        )
+        for name, place in places.items():
+            found[name].append(numbers[name].setdefault(place, len(numbers[name])))
+        found["tld"].append(tld(url.hostname) if url else "")
+    return {"url": list(words), **found}

@@ -1,0 +1,1 @@
+"""What the frontier hands out, and what its visit brought."""

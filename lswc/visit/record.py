@@ -1,0 +1,74 @@
+"""What a crawl keeps of a page: one JSON line in ``pages.jsonl``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from lswc.strategy import distance_of
+
+if TYPE_CHECKING:
+    from lswc.reading.page import Page
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The record of a page; an item as Scrapy's feeds and pipelines know it.
+
+    ``id`` is the page's number in the frontier. ``language`` is the identified one, None if it
+    can't be told; ``decided_by`` says by what. ``relevant`` says that the page counts as written
+    in the target language, a guess from the referrer included. ``distance`` is the page's own
+    from the latest relevant referrer, ``tier`` the one it was fetched in, ``server_status`` that
+    of its server (or directory, if the strategy counts by them) after this page. ``simhash`` is
+    that of its text, in 16 hex digits; ``near_duplicate`` says that one like it came before, among
+    the crawl's latest pages. ``time`` is UTC, ISO 8601.
+    """
+
+    id: int
+    url: str
+    status: int
+    title: str
+    language: str | None
+    encoding: str
+    confidence: float
+    decided_by: str
+    relevant: bool
+    distance: int
+    tier: int
+    depth: int
+    server_status: str
+    simhash: str
+    near_duplicate: bool
+    referrer: str | None
+    time: str
+
+    @classmethod
+    def of(cls, page: Page) -> Record:
+        """Return the record of a page that the spider middlewares are done with."""
+        lease, identified = page.lease, page.identification
+        return cls(
+            id=lease.id,
+            url=lease.url,
+            status=page.status,
+            title=page.title,
+            language=identified.language,
+            encoding=identified.encoding,
+            confidence=round(identified.confidence, 3),
+            decided_by=identified.how,
+            relevant=page.relevant,
+            distance=distance_of(lease.code),
+            tier=lease.tier,
+            depth=lease.depth,
+            server_status=page.server_status.name.lower(),
+            simhash=f"{page.simhash:016x}",
+            near_duplicate=page.near_duplicate,
+            referrer=lease.referrer,
+            time=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        )
+
+    def line(self) -> bytes:
+        """Return the record as a line of JSON in UTF-8."""
+        # A lone surrogate of a hostile title has no UTF-8 form.
+        return json.dumps(asdict(self), ensure_ascii=False).encode(errors="replace") + b"\n"

@@ -1,0 +1,157 @@
+"""The corpus: a page's own text, in the target language, in Unicode, duplicates marked."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lswc.corpus.documents import Cleaner, Stored
+from lswc.corpus.duplicates import Duplicates
+from lswc.corpus.paragraphs import paragraphs, read
+from lswc.languages import language
+from tests.crawl.site import ENGLISH, SCRAPY, THAI, run
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tests.crawl.site import Site
+
+URL = "http://www.one.co.th/"
+MENU = "".join(f'<div><a href="{n}.html">หน้าข่าวประจำวันที่ {n}</a></div>' for n in range(30))
+ZAWGYI = "ရခိုင္ျပည္နယ္အၾကံေပးေကာ္မရွင္မွာ ႏုိင္ငံတကာပုဂၢိဳလ္ေတြပါေနလို႔ ႏုိင္ငံအခ်ဳပ္အျခာအာဏာထိခိုက္မယ္ဆိုတဲ့ စိုးရိမ္မႈ"
+UNICODE = "ရခိုင်ပြည်နယ်အကြံပေးကော်မရှင်မှာ"
+
+
+def own(html: str) -> list[str]:
+    return paragraphs(read(html, URL).blocks)
+
+
+def cleaned(code: str, *bodies: str | bytes) -> list[dict[str, Any] | None]:
+    cleaner = Cleaner(language(code))
+    return [
+        cleaner.row(
+            Stored(
+                f"{URL}{number}",
+                "2026-01-01T00:00:00Z",
+                body if isinstance(body, bytes) else body.encode(),
+                "text/html",
+                None,
+                "utf-8",
+            )
+        )
+        for number, body in enumerate(bodies)
+    ]
+
+
+@pytest.mark.parametrize("text", [THAI * 2, ENGLISH * 2, "これは日本語の文章です。" * 4, ZAWGYI])
+def test_text_is_told_from_menus_in_any_script(text: str) -> None:
+    html = f"<body>{MENU}<h2>{text[:12]}</h2><p>{text}</p><div>{text}<br><br>{text}</div>{MENU}"
+    assert own(html) == [text[:12].strip(), *[text.strip()] * 3]
+
+
+def test_short_lines_stay_only_among_text() -> None:
+    html = f"<p>{THAI * 2}</p><p>สั้น</p><p>{THAI * 2}</p>{MENU}<p>ลิขสิทธิ์</p>"
+    assert own(html) == [(THAI * 2).strip(), "สั้น", (THAI * 2).strip()]
+
+
+def test_what_is_not_for_reading_is_left_out() -> None:
+    hidden = "".join(
+        f"<{tag}>{THAI * 2}</{tag.split()[0]}>"
+        for tag in ("script", "style", "nav", "footer", "aside", "form", "div hidden")
+    )
+    assert own(f"<body>{hidden}<p>{THAI * 2}</p>") == [(THAI * 2).strip()]
+
+
+@given(st.text())
+def test_any_text_gives_an_answer(text: str) -> None:
+    read(text, URL)
+
+
+def test_nested_thousands_deep() -> None:
+    assert own("<div>" * 20_000 + THAI * 2) in ([(THAI * 2).strip()], [])
+
+
+def test_only_paragraphs_in_the_language_are_kept() -> None:
+    (row,) = cleaned("th", f"<title>ข่าว</title><p>{THAI * 2}</p><p>{ENGLISH * 2}</p>")
+    assert row is not None
+    assert row["text"] == (THAI * 2).strip()
+    assert row["languages"] == ["th", "en"]
+    assert row["title"] == "ข่าว"
+    assert cleaned("th", f"<p>{ENGLISH * 2}</p>") == [None]
+
+
+def test_zawgyi_becomes_unicode_and_is_flagged() -> None:
+    (row,) = cleaned("my", f"<meta charset=utf-8><title>{ZAWGYI}</title><p>{ZAWGYI}</p>")
+    assert row is not None
+    assert row["converted"] == "zawgyi-one"
+    assert row["text"].startswith(UNICODE)
+    assert row["title"].startswith(UNICODE)
+
+
+def test_unicode_burmese_stays_as_it_is() -> None:
+    text = UNICODE + " နိုင်ငံတကာပုဂ္ဂိုလ်တွေပါနေလို့ နိုင်ငံအချုပ်အခြာအာဏာထိခိုက်မယ်ဆိုတဲ့ စိုးရိမ်မှု"
+    (row,) = cleaned("my", f"<p>{text}</p>")
+    assert row is not None
+    assert row["converted"] is None
+    assert row["text"] == text
+
+
+def test_tis_620_becomes_utf_8() -> None:
+    (row,) = cleaned("th", f"<p>{THAI * 2}</p>".encode("tis-620"))
+    assert row is not None
+    assert row["text"] == (THAI * 2).strip()
+
+
+@pytest.mark.parametrize(
+    ("markup", "licence"),
+    [
+        ('<a rel="nofollow license" href="/terms">', "http://www.one.co.th/terms"),
+        ('<link rel=license href="https://l.example/">', "https://l.example/"),
+        ('<footer><a href="https://creativecommons.org/licenses/by/4.0/">CC</a></footer>',
+         "https://creativecommons.org/licenses/by/4.0/"),
+        ('<a href="https://example.org/creativecommons">', None),
+    ],
+)  # fmt: skip
+def test_licence_that_the_page_states(markup: str, licence: str | None) -> None:
+    assert read(f"<p>{THAI}</p>{markup}", URL).licence == licence
+
+
+def test_exact_and_near_duplicates() -> None:
+    found = Duplicates()
+    letters = random.Random(1).choices("กขคงจฉชซญดตถทนบปผพฟมยรลวสหอาเแโใไ", k=3000)
+    words = ["".join(letters[n : n + 10]) for n in range(0, 3000, 10)]
+    assert found.find(" ".join(words), "first") is None
+    assert found.find(" ".join(words), "same") == ("exact", "first")
+    assert found.find(" ".join([*words[:-1], "ท้าย"]), "almost") == ("near", "first")
+    assert found.find(" ".join(f"สิ่ง{n * n}อื่นโดยสิ้นเชิง" for n in range(300)), "other") is None
+
+
+def test_corpus_of_a_crawl(site: Site) -> None:
+    site.seeds(URL)
+    site.add("www.one.co.th/", f"<p>{THAI * 3}</p><a href=a>a</a><a href=b>b</a><a href=e>e</a>")
+    for name in ("a", "b"):
+        site.add(f"www.one.co.th/{name}", f"<html><p>{THAI * 2}ก</p><p>{ENGLISH}</p></html>")
+    site.add("www.one.co.th/e", f"<html><p>{ENGLISH * 9}</p></html>")
+    site.crawl(LSWC_ARCHIVE="all", CONCURRENT_REQUESTS=1)
+    done = run([*SCRAPY, "corpus", str(site.folder)])
+    assert done.returncode == 0, done.stderr
+    rows = pq.read_table(site.folder / "corpus" / "corpus.parquet").to_pylist()
+    with pa.CompressedInputStream(str(site.folder / "corpus" / "corpus.jsonl.zst"), "zstd") as file:
+        assert [json.loads(line) for line in file.read().splitlines()] == rows
+    assert [row["url"] for row in rows] == [URL, f"{URL}a", f"{URL}b"]
+    assert rows[1]["text"] == f"{THAI * 2}ก"
+    assert (rows[2]["duplicate"], rows[2]["duplicate_of"]) == ("exact", f"{URL}a")
+
+
+def test_a_folder_that_is_no_crawl(site: Site) -> None:
+    done = run([*SCRAPY, "corpus", str(site.folder)])
+    assert done.returncode == 2
+    assert "is not a crawl folder" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lswc.frontier.contract import FrontierError, Offer
+from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.sqlite_report import Queue, read
+from lswc.strategy import SEED, PageLanguage, strategy
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def offer(server: str, page: int) -> Offer:
+    url = f"http://{server}/{page}"
+    return Offer(url, server, server, SEED, PageLanguage.TARGET, 0)
+
+
+def test_report_reads_a_frontier_in_use(tmp_path: Path) -> None:
+    path = tmp_path / "frontier.db"
+    frontier = SqliteFrontier(path, strategy("bfs"), {"language": "th", "strategy": "bfs"})
+    frontier.offer([offer("a.example", page) for page in range(3)])
+    frontier.offer([offer("b.example", page) for page in range(5)])
+    lease = frontier.lease(0.0)
+    assert lease is not None
+    lease.relevant = True
+    lease.tally["dropped", "depth"] += 2
+    frontier.finish(lease.id, "html")
+
+    report = read(path, top=1)
+    assert report.identity["language"] == "th"
+    assert report.counts.pending == {0: 7}
+    assert report.counts.servers == {"relevant": 1, "unvisited": 1}
+    assert report.counts.tally == {"finished": {"html": 1}, "dropped": {"depth": 2}}
+    assert report.queues == (Queue("b.example", 5, 0, 0),)
+    frontier.close()
+
+
+def test_missing_file_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(FrontierError, match="doesn't exist"):
+        read(tmp_path / "frontier.db")
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database" * 100])
+def test_foreign_file_is_a_clear_error(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "frontier.db"
+    path.write_bytes(content)
+    with pytest.raises(FrontierError, match="not a frontier of lswc"):
+        read(path)

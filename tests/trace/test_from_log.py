@@ -1,0 +1,71 @@
+"""The crawl log is a trace that the simulator reads."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+import pytest
+
+from lswc.archive.files import ArchiveError
+from lswc.trace.format import Fate, Trace
+from lswc.trace.from_log import to_trace
+from tests.crawl.site import ENGLISH, THAI, page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.crawl.site import Site
+
+ONE = "http://www.one.co.th/"
+
+
+@pytest.fixture
+def crawled(site: Site) -> Site:
+    site.seeds(ONE)
+    site.add("www.one.co.th/", page(THAI, "/a.html", "/folder", "/gone", "mailto:a@b.example"))
+    site.add("www.one.co.th/a.html", page(THAI, "/", "/deep/b.html"))
+    site.add("www.one.co.th/folder/", page(ENGLISH, "http://hub.example.com/"))
+    site.add("hub.example.com/", page(ENGLISH, "/far.html", "/far.html"))
+    site.crawl(DEPTH_LIMIT=2)
+    return site
+
+
+def test_trace_of_a_crawl(crawled: Site, tmp_path: Path) -> None:
+    to_trace(crawled.folder, tmp_path / "trace")
+    trace = Trace.read(tmp_path / "trace")
+    urls: list[str] = pq.read_table(tmp_path / "trace" / "urls.parquet")["url"].to_pylist()
+    fate = dict(zip(urls, map(Fate, trace.fate.tolist()), strict=True))
+    assert fate == {
+        ONE: Fate.PAGE,
+        f"{ONE}a.html": Fate.PAGE,
+        f"{ONE}folder": Fate.REDIRECT,
+        f"{ONE}folder/": Fate.PAGE,
+        f"{ONE}gone": Fate.FAILED,
+        f"{ONE}deep/b.html": Fate.FAILED,
+        "http://hub.example.com/": Fate.PAGE,
+        "http://hub.example.com/far.html": Fate.NEVER,
+    }
+    links = {
+        url: [urls[t] for t in trace.targets[trace.offsets[n] : trace.offsets[n + 1]]]
+        for n, url in enumerate(urls)
+    }
+    assert links[ONE] == [f"{ONE}a.html", f"{ONE}folder", f"{ONE}gone"]
+    assert links[f"{ONE}folder"] == [f"{ONE}folder/"]
+    assert links["http://hub.example.com/"] == ["http://hub.example.com/far.html"] * 2
+    assert [urls[seed] for seed in trace.seeds] == [ONE]
+    distance = dict(zip(urls, trace.distance.tolist(), strict=True))
+    assert distance["http://hub.example.com/far.html"] == 4
+    assert trace.about.language == "th"
+    assert "th" in trace.about.tlds
+
+
+def test_a_damaged_log(crawled: Site, tmp_path: Path) -> None:
+    (path,) = (crawled.folder / "log").glob("links-*.parquet")
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(ArchiveError, match="is damaged"):
+        to_trace(crawled.folder, tmp_path / "trace")
+    shutil.rmtree(crawled.folder / "log")
+    with pytest.raises(ArchiveError, match="no crawl log"):
+        to_trace(crawled.folder, tmp_path / "trace")
