@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from lswc.errors import ConfigError
 from lswc.strategy import Anchor
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ _SAME = {
 }
 
 
-class EvaluationError(ValueError):
+class EvaluationError(ConfigError):
     """A file of labelled pages that can't be used; the message names the line."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from lswc.errors import ConfigError
 from lswc.langid import methods
 from lswc.langid.auto import LETTER, MIN_SHARE, Auto, Finding
 from lswc.langid.bounds import BOUNDS, Bounds
@@ -20,17 +21,23 @@ METHODS = ("auto", *methods.METHODS)
 """Names of the methods; docs/languages.md says what each does."""
 
 
-class IdentifierError(ValueError):
+class IdentifierError(ConfigError):
     """Unknown method, or a share out of range; the message says what is allowed."""
 
 
 class RawLink(NamedTuple):
-    """A link as found: absolute URL, its anchor text and that text's language."""
+    """A link as found: absolute URL, its anchor text and that text's language.
+
+    ``hreflang`` is what the page says of the target's language, ``lang`` what it says of the
+    anchor text's: BCP 47 tags in lower case, "" if it says nothing.
+    """
 
     url: str
     anchor_text: str
     anchor: Anchor
     nofollow: bool
+    hreflang: str = ""
+    lang: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +97,8 @@ class Identifier:
         identification = Identification(finding.language, encoding, finding.confidence, finding.how)
         page = document.page
         links = [
-            RawLink(link.url, link.text, self._anchor(link.text, finding), link.nofollow)
-            for link in page.links
+            RawLink(url, text, self._anchor(text, finding), nofollow, hreflang, lang)
+            for url, text, nofollow, hreflang, lang in page.links
         ]
         length = len(page.content) + len(page.anchors)
         return Reading(

@@ -9,11 +9,13 @@ from importlib.resources import files
 
 import pycld2
 
+from lswc.errors import ConfigError
+
 _RENAMED = {"iw": "he", "jw": "jv"}  # CLD2 keeps codes that ISO 639 withdrew
 _JOKES = frozenset({"tlh", "zzp"})  # Klingon and Pig Latin
 
 
-class LanguageError(ValueError):
+class LanguageError(ConfigError):
     """No such language; the message lists the known ones."""
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from lswc.errors import ConfigError
 from lswc.strategy import adaptive
 from lswc.strategy.facts import Facts, Status
 from lswc.strategy.rules import DISCARD
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 MOST_TIERS = 100
 
 
-class StrategyError(ValueError):
+class StrategyError(ConfigError):
     """A strategy's name, parameter or rule is wrong; the message says what is valid."""
 
 

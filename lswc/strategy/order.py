@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from lswc.errors import ConfigError
 from lswc.strategy import adaptive
 from lswc.strategy.status import NO_PAGES, Pages
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 Rank = tuple[float, int]
 
 
-class ExperienceError(ValueError):
+class ExperienceError(ConfigError):
     """What was learned can't be read; the message says why."""
 
 

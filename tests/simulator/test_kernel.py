@@ -9,7 +9,6 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lswc.frontier.contract import Offer
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.simulator import kernel
 from lswc.simulator.simulation import Simulation
@@ -26,8 +25,10 @@ from lswc.strategy import (
 )
 from lswc.trace import graph
 from lswc.trace.format import Fate, Trace
+from lswc.visit.lease import Offer
 from tests.simulator import reference
 from tests.trace.webs import STRATEGIES, webs
+from tests.visits import ended
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,17 +64,18 @@ def live(trace: Trace, s: Strategy) -> list[int]:
         while lease := frontier.lease(0):
             page = int(lease.url.removeprefix("http://"))
             visits.append(page)
+            visit = ended(lease)
             if trace.fate[page] == Fate.REDIRECT:
                 targets = reference.links(trace, page)
-                lease.offers = [offer(u, lease.code, lease.inherited) for u in targets]
+                visit.offers = [offer(u, lease.code, lease.inherited) for u in targets]
             elif trace.fate[page] == Fate.PAGE:
                 language = PageLanguage(trace.language[page])
                 taken = reference.effective(s, language, lease.inherited)
-                lease.relevant = taken == PageLanguage.TARGET
-                own = frontier.statuses({str(unit[page])}, lease, lease.relevant)[str(unit[page])]
+                visit.relevant = taken == PageLanguage.TARGET
+                own = frontier.statuses({str(unit[page])}, lease, visit.relevant)[str(unit[page])]
                 found = reference.offers(trace, page, lease.code, taken, own, known)
-                lease.offers = [offer(u, code, language) for u, code in found]
-            frontier.finish(lease.id, "done")
+                visit.offers = [offer(u, code, language) for u, code in found]
+            frontier.commit(visit)
     return [url for url in visits if trace.fate[url] != Fate.NEVER]
 
 
