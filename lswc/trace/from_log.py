@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from lswc.archive.files import ArchiveError
 from lswc.archive.log import ATTEMPTS, LINKS, journals, tables
 from lswc.archive.store import language_of
-from lswc.strategy import Anchor
+from lswc.strategy import Anchor, Named
 from lswc.trace.format import URLS, About, compressed_rows, write
 from lswc.trace.graph import distances
 from lswc.urls import directory, parse, site, tld
@@ -45,7 +45,15 @@ def log(crawl: Path) -> tuple[pa.Table, pa.Table]:
 
 
 def _joined(schema: pa.Schema, parts: Sequence[pa.Table]) -> pa.Table:
-    return pa.concat_tables([part.cast(schema) for part in parts]).unify_dictionaries()
+    return pa.concat_tables([_cast(part, schema) for part in parts]).unify_dictionaries()
+
+
+def _cast(part: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Give a table the columns of a schema; one that an earlier version didn't write is null."""
+    for field in schema:
+        if field.name not in part.column_names:
+            part = part.append_column(field, pa.nulls(len(part), field.type))
+    return part.select(schema.names).cast(schema)
 
 
 def to_trace(crawl: Path, out: Path) -> int:
@@ -69,13 +77,14 @@ def to_trace(crawl: Path, out: Path) -> int:
     rows, columns = _outcomes(len(words), tried, attempts)
     offsets, order = _by_source(sources, len(words), rows)
     anchors = pc.fill_null(links["anchor"], int(Anchor.NONE)).to_numpy().astype(np.int8)
-    targets, anchors = targets[order], anchors[order]
+    named = pc.fill_null(links["named"], int(Named.NONE)).to_numpy().astype(np.int8)
+    targets, anchors, named = targets[order], anchors[order], named[order]
     seeds = np.unique(tried[_is_seed(attempts)]).astype(np.int32)
     columns["distance"] = distances(offsets, targets, seeds)
     target = language_of(crawl)
     about = About(target.code, target.tlds, f"crawl {crawl}")
     table = pa.table(_places(words) | columns).select(URLS.names).cast(URLS)
-    write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors))
+    write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors, named))
     return len(words)
 
 
