@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.spiderloader import get_spider_loader
 
-from lswc.crawler.scheduler import CANNOT_WRITE
+from lswc.crawler.running import CANNOT_WRITE
 from lswc.crawler.spider import LswcSpider
 from lswc.errors import ConfigError, LswcError
 

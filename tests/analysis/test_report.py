@@ -56,6 +56,16 @@ def out(trace: Path) -> Path:
     return analyze(trace, trace.parent / "out", Questions()).parent
 
 
+def test_the_size_in_a_few_numbers(out: Path) -> None:
+    html = (out / "report.html").read_text("utf-8")
+    shown = {name: value for value, name in re.findall(r"<td><b>(.*?)</b>(.*?)</td>", html)}
+    # a and b have two pages each; a/never and nowhere.org were never downloaded.
+    assert shown == {
+        "URLs": "8", "pages": "6", "relevant pages": "3", "servers with pages": "4",
+        "relevant servers": "2", "links": "9", "share of pages that are relevant": "50.00%",
+    }  # fmt: skip
+
+
 def test_pages_by_domain_and_distance(found: Report) -> None:
     by_tld = {row[0]: row[1:] for row in found.rows("pages_by_tld")}
     assert by_tld[".com"] == (1, 1, 0, 1, 3, pytest.approx(1 / 3))

@@ -142,3 +142,13 @@ def test_english_as_the_target() -> None:
     identifier = Identifier(language("en"))
     found = identifier.read(f"<p>{ENGLISH * 3}".encode(), None, "http://a.test/").identification
     assert identifier.relevance(found) is PageLanguage.TARGET
+
+
+LAO = "ນັກຮຽນໄປໂຮງຮຽນທຸກວັນ ແລະອ່ານໜັງສືໃນຫ້ອງສະໝຸດຂອງເມືອງຫຼວງ "
+
+
+@pytest.mark.parametrize(("lao", "by_letters"), [(1, False), (4, False), (5, True), (7, True)])
+def test_letters_tell_another_language_from_two_fifths_on(lao: int, by_letters: bool) -> None:
+    found = identify(f"<p>{LAO * lao}</p><p>{ENGLISH * (10 - lao)}")
+    assert (found.how == "letters of lo") is by_letters, "CLD2 counts bytes, three to a letter"
+    assert found.language == ("en" if lao == 1 else "lo")
