@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError
-from lswc.archive.log import ATTEMPTS, LINKS, journals, tables
+from lswc.archive.log import ATTEMPTS, LINKS, conform, journals, tables
 from lswc.archive.store import language_of
 from lswc.outcomes import Outcome
 from lswc.strategy import Anchor
-from lswc.trace.format import URLS, About, compressed_rows, write
+from lswc.trace.format import ADDRESS, URLS, About, compressed_rows, write
 from lswc.trace.graph import distances
 from lswc.urls import directory, parse, site, tld
 
@@ -48,7 +48,7 @@ def log(crawl: Path) -> tuple[pa.Table, pa.Table]:
 
 
 def _joined(schema: pa.Schema, parts: Sequence[pa.Table]) -> pa.Table:
-    return pa.concat_tables([part.cast(schema) for part in parts]).unify_dictionaries()
+    return pa.concat_tables([conform(part, schema) for part in parts]).unify_dictionaries()
 
 
 def to_trace(crawl: Path, out: Path) -> int:
@@ -79,7 +79,8 @@ def to_trace(crawl: Path, out: Path) -> int:
     columns["distance"] = distances(offsets, targets, seeds)
     target = language_of(crawl)
     about = About(target.code, target.tlds, f"crawl {crawl}")
-    table = pa.table(_places(words) | columns).select(URLS.names).cast(URLS)
+    schema = URLS.append(ADDRESS)
+    table = pa.table(_places(words) | columns).select(schema.names).cast(schema)
     write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors))
     return len(words)
 
@@ -97,7 +98,7 @@ def _outcomes(
     last = np.full(n, -1, np.int64)
     last[tried] = np.arange(len(tried))
     known = pa.array(np.where(last < 0, 0, last), mask=last < 0)
-    taken = attempts.select(["status", "outcome", "language", "encoding"]).take(known)
+    taken = attempts.select(["status", "outcome", "language", "encoding", "address"]).take(known)
     status = pc.fill_null(taken["status"], 0).to_numpy()
     html = pc.equal(pc.cast(taken["outcome"], pa.string()), "html")
     page: NDArray[np.bool_] = pc.fill_null(html, False).to_numpy() & (status // 100 == 2)
@@ -107,6 +108,7 @@ def _outcomes(
         name: pc.if_else(blank, empty, pc.cast(taken[name], pa.string()))
         for name in ("language", "encoding")
     }
+    words["address"] = taken["address"]
     return page | (status // 100 == 3), {"status": status, "page": page, **words}
 
 
