@@ -9,7 +9,7 @@ setup(
     version=run_path("lswc/__init__.py")["__version__"],
     packages=find_packages(include=["lswc", "lswc.*", "seeds", "settings_profiles"]),
     package_data={
-        "lswc": ["*/*.toml", "*/*.lua", "*/*/*.json"],
+        "lswc": ["*/*.toml", "*/*.lua", "*/*.json", "*/*/*.json"],
         "seeds": ["*.txt"],
     },
     entry_points={"scrapy": ["settings = lswc.settings"]},

@@ -13,7 +13,12 @@ LSWC_PROFILE = "server_aggressive_t10"
 # referrer's language), "irrelevant", or "strategy" (as the strategy's paper does it).
 LSWC_IDENTIFIER = "auto"
 LSWC_MIN_SHARE = 0.15  # of a page's text in the language; docs/languages.md says why
+# Pages that count as relevant: those that "contain" the language, with the share above, or only
+# those in which it "leads".
+LSWC_RELEVANT = "contains"
 LSWC_UNKNOWN = "strategy"
+# Folder of your own languages: <code>.toml, tables/, seeds/<code>.txt.
+LSWC_LANGUAGES = ""
 # Only these domains and their subdomains, if any are given.
 LSWC_ALLOWED_DOMAINS: list[str] = []
 # Who crawls: a URL or an e-mail address, sent with every request. The real web needs one.

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 
+from lswc import languages
+
 if TYPE_CHECKING:
     import argparse
 
@@ -20,6 +22,7 @@ class UserCommand(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         try:
+            languages.use(self.settings.get("LSWC_LANGUAGES", "") if self.settings else "")
             self.answer(args, opts)
         except (ValueError, OSError) as error:
             name = type(self).__module__.rpartition(".")[2]
