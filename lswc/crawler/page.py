@@ -81,7 +81,7 @@ class Page:
             decided_by=identified.how,
             relevant=self.relevant,
             distance=distance_of(lease.code),
-            tier=lease.tier,
+            tier=lease.cell,
             depth=lease.depth,
             server_status=self.server_status.name.lower(),
             simhash=f"{self.reading.simhash:016x}",
