@@ -31,9 +31,3 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServ
     server = RedisServer(tmp_path_factory.mktemp("redis"))
     yield server
     server.stop()
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    """A small frozen web for a test to fill."""
-    return Site(tmp_path / "web", tmp_path / "crawl")

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-import ada_url
+import can_ada
 from selectolax.lexbor import LexborHTMLParser
 
 from lswc.langid.bounds import BOUNDS
@@ -100,7 +100,7 @@ def _licence(tree: LexborHTMLParser, url: str) -> str | None:
     """Return the first licence that a page links to as its own, or a Creative Commons one."""
     for node in tree.css(_LICENCE):
         try:
-            return ada_url.join_url(url, (node.attributes.get("href") or "").strip())
+            return (can_ada.parse(url) + (node.attributes.get("href") or "").strip()).href
         except ValueError:
             continue
     return None

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 from urllib.parse import quote_from_bytes
 
-import ada_url
+import can_ada
 from w3lib.encoding import resolve_encoding
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ _AROUND = "".join(map(chr, range(0x21)))
 _WITHIN = dict.fromkeys(map(ord, "\t\n\r"))
 _BEYOND_ASCII = re.compile(r"[^\0-\x7f]+")
 _AS_IT_IS = "".join(map(chr, range(0x21, 0x7F))).translate(dict.fromkeys(map(ord, "\"#<>'")))
+_SURROGATE = re.compile("[\ud800-\udfff]")  # UTF-8 can't carry them
 _UNENCODABLE = "lswc.query"
 
 
@@ -36,11 +37,8 @@ class Base:
     def __init__(self, url: str, charset: str = "utf-8") -> None:
         self._charset = charset
         self._encode = _encoder(charset)
-        try:
-            self._url = ada_url.normalize_url(url)
-        except ValueError:
-            self._url = url
-        path = re.split(r"[?#]", self._url, maxsplit=1)[0]
+        self._url = _parsed(url)
+        path = re.split(r"[?#]", self._url.href, maxsplit=1)[0] if self._url else ""
         origin = _ORIGIN.match(path)
         self._folders: list[str] = []
         if origin:
@@ -50,10 +48,10 @@ class Base:
 
     def rebased(self, href: str) -> Base:
         """Return what a BASE with this ``href`` makes of it (HTML Standard §4.2.3)."""
-        url = self.join(href)
-        if not ada_url.check_url(url) or url.startswith(("data:", "javascript:")):
+        url = _parsed(self.join(href))
+        if url is None or url.protocol in ("data:", "javascript:"):
             return self
-        return Base(url, self._charset)
+        return Base(url.href, self._charset)
 
     def join(self, href: str) -> str:
         """Resolve as the WHATWG URL Standard does; what is no URL is returned as it is.
@@ -76,10 +74,20 @@ class Base:
         path, mark, query = href.partition("?")
         if mark and self._encode is not None and not query.isascii():
             query = _BEYOND_ASCII.sub(self._encode, query.strip(_AROUND).translate(_WITHIN))
+        if self._url is None:
+            return href
         try:
-            return ada_url.join_url(self._url, path + mark + query)
+            return (self._url + _SURROGATE.sub("\ufffd", path + mark + query)).href
         except ValueError:
             return href
+
+
+def _parsed(url: str) -> can_ada.URL | None:
+    """Take an absolute URL apart by the WHATWG URL Standard; None if it isn't a valid one."""
+    try:
+        return can_ada.parse(_SURROGATE.sub("\ufffd", url))
+    except ValueError:
+        return None
 
 
 def _encoder(charset: str) -> Callable[[re.Match[str]], str] | None:

@@ -26,12 +26,18 @@ class IdentifierError(ConfigError):
 
 
 class RawLink(NamedTuple):
-    """A link as found: absolute URL, its anchor text and that text's language."""
+    """A link as found: absolute URL, its anchor text and that text's language.
+
+    ``hreflang`` is what the page says of the target's language, ``lang`` what it says of the
+    anchor text's: BCP 47 tags in lower case, "" if it says nothing.
+    """
 
     url: str
     anchor_text: str
     anchor: Anchor
     nofollow: bool
+    hreflang: str = ""
+    lang: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +97,8 @@ class Identifier:
         identification = Identification(finding.language, encoding, finding.confidence, finding.how)
         page = document.page
         links = [
-            RawLink(link.url, link.text, self._anchor(link.text, finding), link.nofollow)
-            for link in page.links
+            RawLink(url, text, self._anchor(text, finding), nofollow, hreflang, lang)
+            for url, text, nofollow, hreflang, lang in page.links
         ]
         length = len(page.content) + len(page.anchors)
         return Reading(

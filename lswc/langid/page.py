@@ -21,6 +21,8 @@ _SELECTOR = "a[href],area[href],frame[src],iframe[src],link[href],meta,base[href
 _FOLLOWED_RELS = frozenset({"next", "prev", "alternate", "canonical", "index", "contents", "start"})
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?[\"']?([^\"'>]+)", re.IGNORECASE)
 
+_BCP_47 = re.compile(r"[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,6}")
+
 _MANY_TAGS = 3_000  # fewer may nest as they like
 _TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _NEVER_NESTED = frozenset(
@@ -45,12 +47,22 @@ _KEPT_TAG = re.compile(
 _LINK = re.compile(rb"<(?:a|area|frame|iframe|link)[\s/]", re.IGNORECASE)
 
 
+Attributes = dict[str, str | None]
+
+
 class Link(NamedTuple):
-    """A link of a page: absolute URL, anchor text, and whether it says nofollow."""
+    """A link of a page: absolute URL, anchor text, and whether it says nofollow.
+
+    ``hreflang`` is the language that the page says the target is in, ``lang`` the one it says
+    the anchor text is in: BCP 47 tags in lower case, "" if it says none (HTML Standard §4.6.1,
+    §3.2.6.2).
+    """
 
     url: str
     text: str
     nofollow: bool
+    hreflang: str = ""
+    lang: str = ""
 
 
 class Page(NamedTuple):
@@ -124,7 +136,8 @@ class _Reader:
             href = attributes["href"]
             if href and href[0] != "#" and self._has_room():
                 nofollow = "rel" in attributes and _is_nofollow(attributes["rel"])
-                self.links.append(Link(self._base.join(href), self._text(node), nofollow))
+                url, text = self._base.join(href), self._text(node)
+                self.links.append(Link(url, text, nofollow, *_languages(attributes)))
         elif tag == "meta":
             self._meta(attributes)
         elif tag == "link":
@@ -135,7 +148,7 @@ class _Reader:
             self._set_base(attributes["href"] or "")
         else:
             href = attributes.get("href") or attributes.get("src")
-            self._add(href, attributes.get("alt"), attributes.get("rel"))
+            self._add(href, attributes.get("alt"), attributes)
 
     def _set_base(self, href: str) -> None:
         if not self._has_base and len(href) <= _MAX_BASE:
@@ -148,12 +161,12 @@ class _Reader:
         self._text_left -= len(text)
         return " ".join(text.split())
 
-    def _link(self, attributes: dict[str, str | None]) -> None:
+    def _link(self, attributes: Attributes) -> None:
         rels = frozenset((attributes.get("rel") or "").lower().split())
         if rels & _FOLLOWED_RELS and "stylesheet" not in rels:
-            self._add(attributes["href"], attributes.get("title"), attributes.get("rel"))
+            self._add(attributes["href"], attributes.get("title"), attributes)
 
-    def _meta(self, attributes: dict[str, str | None]) -> None:
+    def _meta(self, attributes: Attributes) -> None:
         content = attributes.get("content") or ""
         name = (attributes.get("name") or "").lower()
         if name in ("robots", "lswc"):
@@ -163,18 +176,29 @@ class _Reader:
         elif (attributes.get("http-equiv") or "").lower() == "refresh":
             refresh = _REFRESH.match(content)
             if refresh and not refresh.group(1).strip().isdecimal():
-                self._add(refresh.group(1), "", None)
+                self._add(refresh.group(1), "", {})
 
-    def _add(self, href: str | None, text: str | None, rel: str | None) -> None:
+    def _add(self, href: str | None, text: str | None, attributes: Attributes) -> None:
         if href and href[0] != "#" and self._has_room():
-            text = " ".join((text or "").split())
-            self.links.append(Link(self._base.join(href), text, _is_nofollow(rel)))
+            url, text = self._base.join(href), " ".join((text or "").split())
+            nofollow = _is_nofollow(attributes.get("rel"))
+            self.links.append(Link(url, text, nofollow, *_languages(attributes)))
 
     def _has_room(self) -> bool:
         if len(self.links) < self._most:
             return True
         self.unread += 1
         return False
+
+
+def _languages(attributes: Attributes) -> tuple[str, str]:
+    return _tag(attributes.get("hreflang")), _tag(attributes.get("lang"))
+
+
+def _tag(text: str | None) -> str:
+    """Return a BCP 47 tag in lower case; "" for what can't be one."""
+    tag = text.strip().lower().replace("_", "-") if text else ""
+    return tag if _BCP_47.fullmatch(tag) else ""
 
 
 def _is_nofollow(rel: str | None) -> bool:

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from lswc.archive.files import ArchiveError
 from lswc.archive.log import ATTEMPTS, LINKS, journals, tables
 from lswc.archive.store import language_of
+from lswc.outcomes import Outcome
 from lswc.strategy import Anchor
 from lswc.trace.format import URLS, About, compressed_rows, write
 from lswc.trace.graph import distances
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROBOTS = "robots.txt file"
+
+_BY_STRATEGY = [Outcome.STRATEGY.value, Outcome.IRRELEVANT_SERVER.value]
 
 
 def log(crawl: Path) -> tuple[pa.Table, pa.Table]:
@@ -51,14 +54,16 @@ def _joined(schema: pa.Schema, parts: Sequence[pa.Table]) -> pa.Table:
 def to_trace(crawl: Path, out: Path) -> int:
     """Write a crawl's log as a trace; return the number of URLs. Raises ArchiveError, TraceError.
 
-    A URL's last attempt counts. Links that aren't http or https, and links out of a page that
-    was fetched but isn't one, are left out.
+    A URL's last attempt counts. Of the links that were dropped only those are in the trace that
+    the strategy dropped: another may follow them. Links out of a page that was fetched but isn't
+    one are left out.
     """
     attempts, links = log(crawl)
     attempts = attempts.filter(
         pc.not_equal(pc.cast(attempts["outcome"], pa.string()), pa.scalar(ROBOTS))
     )
-    links = links.filter(pc.match_substring_regex(links["target"], "^https?://"))
+    dropped = pc.cast(links["dropped"], pa.string())
+    links = links.filter(pc.or_(pc.is_null(dropped), pc.is_in(dropped, pa.array(_BY_STRATEGY))))
     both = pa.chunked_array([*attempts["url"].chunks, *links["target"].chunks], pa.string())
     coded = both.combine_chunks().dictionary_encode()
     words: list[str] = coded.dictionary.to_pylist()

@@ -208,21 +208,21 @@ def test_a_worker_that_slept_through_its_lease_leaves_nothing_of_it(
         nonlocal times
         times += asked == first
         if asked == first and times == 1:
-            workers.running[0].send_signal(signal.SIGSTOP)
+            crew.running[0].send_signal(signal.SIGSTOP)
 
     with (
         SharedWeb({first: html, copy: html}, asleep) as web,
-        closing(Workers(tmp_path, web, redis)) as workers,
+        closing(Workers(tmp_path, web, redis)) as crew,
     ):
         # The delay is longer than the second worker needs to close.
         own = {"LSWC_LEASE_SECONDS": 1, "DOWNLOAD_DELAY": 3, "ROBOTSTXT_OBEY": False}
-        workers.start(**own, DOWNLOAD_TIMEOUT=600)
-        workers.wait_for(1)
-        workers.start(**own, CLOSESPIDER_ITEMCOUNT=1)
-        workers.running[1].wait(timeout=100)
-        workers.running[0].send_signal(signal.SIGCONT)
-        logs = workers.logs()
-    assert [worker.returncode for worker in workers.running] == [0, 0], logs
+        crew.start(**own, DOWNLOAD_TIMEOUT=600)
+        crew.wait_for(1)
+        crew.start(**own, CLOSESPIDER_ITEMCOUNT=1)
+        crew.running[1].wait(timeout=100)
+        crew.running[0].send_signal(signal.SIGCONT)
+        logs = crew.logs()
+    assert [worker.returncode for worker in crew.running] == [0, 0], logs
     assert f"lease expired, {first} is another worker's" in logs[0]
     assert web.fetched == [first, first, copy]
     for number, kept in enumerate((copy, first)):

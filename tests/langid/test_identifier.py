@@ -57,6 +57,15 @@ def test_anchor(text: str, expected: Anchor) -> None:
     assert Identifier(language("th")).anchor(text) == expected
 
 
+def test_links_come_with_what_the_page_says_of_their_language() -> None:
+    body = "<link rel=alternate hreflang=th href=/th><a href=x hreflang=my lang=en>Burmese</a>"
+    links = Identifier(language("th")).read(body.encode(), None, "http://a.test/").links
+    assert [(link.url, link.hreflang, link.lang) for link in links] == [
+        ("http://a.test/th", "th", ""),
+        ("http://a.test/x", "my", "en"),
+    ]
+
+
 @pytest.mark.parametrize(("size", "is_cut"), [(2_000, False), (2_001, True)])
 def test_how_much_of_a_page_is_looked_at(size: int, is_cut: bool) -> None:
     link = b"<a href=x>"

@@ -66,6 +66,33 @@ def test_kinds_of_links() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("html", "hreflang", "lang"),
+    [
+        ("<a href=x hreflang=TH lang=zh-Hant>", "th", "zh-hant"),
+        ("<a href=x hreflang=' th_TH '>", "th-th", ""),
+        ("<area href=x alt=y lang=my>", "", "my"),
+        ("<link rel=alternate hreflang=lo href=x>", "lo", ""),
+        ("<link rel='canonical alternate' hreflang=x-default href=x>", "x-default", ""),
+        ("<link rel=next href=x lang=th>", "", "th"),
+        ("<meta http-equiv=refresh content='0;url=x' lang=th>", "", ""),
+        ("<html lang=th><a href=x>", "", ""),
+        ("<a href=x hreflang lang=''>", "", ""),
+        ("<a href=x hreflang='th, en' lang='English'>", "", "english"),
+        (f"<a href=x hreflang='{'a' * 9}'>", "", ""),
+        (f"<a href=x hreflang='abcdefgh{'-abcdefgh' * 7}'>", "", ""),
+    ],
+)
+def test_what_a_page_says_of_a_links_language(html: str, hreflang: str, lang: str) -> None:
+    (link,) = parse(html.encode(), BASE).links
+    assert (link.hreflang, link.lang) == (hreflang, lang)
+
+
+@pytest.mark.parametrize("rel", ["stylesheet", "alternate stylesheet", "", "icon"])
+def test_a_resource_in_a_language_is_no_link(rel: str) -> None:
+    assert parse(f"<link rel='{rel}' hreflang=th href=x>".encode(), BASE).links == []
+
+
 def test_robots_and_lang() -> None:
     html = b'<html lang=TH><meta name=robots content="NONE"><meta name=ROBOTS content="noarchive">'
     html += b"<meta name=lswc content=NoFollow><meta name=otherbot content=noindex>"
