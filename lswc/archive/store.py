@@ -139,6 +139,7 @@ class Archive:
             row |= {name: getattr(visit.record, name) for name in _OF_RECORD}
         row["targets"] = [link.url for link in visit.links]
         row["anchors"] = [link.anchor for link in visit.links]
+        row["named"] = [link.named for link in visit.links]
         row["tiers"] = [link.tier for link in visit.links]
         row["dropped"] = [link.dropped for link in visit.links]
         yield row
@@ -210,6 +211,7 @@ def _seen(attempt: Attempt) -> dict[str, Any]:
         "bytes": attempt.size,
         "mime": attempt.mime or None,
         "error": attempt.error,
+        "address": attempt.ip or None,
     }
 
 

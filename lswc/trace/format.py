@@ -39,6 +39,9 @@ URLS = pa.schema(
         ("encoding", pa.dictionary(pa.int32(), pa.string())),
     ]
 )
+ADDRESS = pa.field("address", pa.dictionary(pa.int32(), pa.string()))
+"""The IP address that a URL's last answer came from: a column of URLs that a crawl has."""
+
 LINKS = pa.schema(
     [
         ("targets", pa.list_(pa.int32())),

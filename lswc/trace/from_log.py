@@ -10,11 +10,16 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError
-from lswc.archive.log import ATTEMPTS, LINKS, journals, tables
+from lswc.archive.log import ATTEMPTS, LINKS, conform, journals, tables
 from lswc.archive.store import language_of
+<<<<<<< HEAD
 from lswc.outcomes import Outcome
 from lswc.strategy import Anchor
+from lswc.trace.format import ADDRESS, URLS, About, compressed_rows, write
+=======
+from lswc.strategy import Anchor, Named
 from lswc.trace.format import URLS, About, compressed_rows, write
+>>>>>>> core
 from lswc.trace.graph import distances
 from lswc.urls import directory, parse, site, tld
 
@@ -48,7 +53,19 @@ def log(crawl: Path) -> tuple[pa.Table, pa.Table]:
 
 
 def _joined(schema: pa.Schema, parts: Sequence[pa.Table]) -> pa.Table:
-    return pa.concat_tables([part.cast(schema) for part in parts]).unify_dictionaries()
+<<<<<<< HEAD
+    return pa.concat_tables([conform(part, schema) for part in parts]).unify_dictionaries()
+=======
+    return pa.concat_tables([_cast(part, schema) for part in parts]).unify_dictionaries()
+
+
+def _cast(part: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Give a table the columns of a schema; one that an earlier version didn't write is null."""
+    for field in schema:
+        if field.name not in part.column_names:
+            part = part.append_column(field, pa.nulls(len(part), field.type))
+    return part.select(schema.names).cast(schema)
+>>>>>>> core
 
 
 def to_trace(crawl: Path, out: Path) -> int:
@@ -74,13 +91,20 @@ def to_trace(crawl: Path, out: Path) -> int:
     rows, columns = _outcomes(len(words), tried, attempts)
     offsets, order = _by_source(sources, len(words), rows)
     anchors = pc.fill_null(links["anchor"], int(Anchor.NONE)).to_numpy().astype(np.int8)
-    targets, anchors = targets[order], anchors[order]
+    named = pc.fill_null(links["named"], int(Named.NONE)).to_numpy().astype(np.int8)
+    targets, anchors, named = targets[order], anchors[order], named[order]
     seeds = np.unique(tried[_is_seed(attempts)]).astype(np.int32)
     columns["distance"] = distances(offsets, targets, seeds)
     target = language_of(crawl)
     about = About(target.code, target.tlds, f"crawl {crawl}")
-    table = pa.table(_places(words) | columns).select(URLS.names).cast(URLS)
+<<<<<<< HEAD
+    schema = URLS.append(ADDRESS)
+    table = pa.table(_places(words) | columns).select(schema.names).cast(schema)
     write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors))
+=======
+    table = pa.table(_places(words) | columns).select(URLS.names).cast(URLS)
+    write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors, named))
+>>>>>>> core
     return len(words)
 
 
@@ -97,7 +121,7 @@ def _outcomes(
     last = np.full(n, -1, np.int64)
     last[tried] = np.arange(len(tried))
     known = pa.array(np.where(last < 0, 0, last), mask=last < 0)
-    taken = attempts.select(["status", "outcome", "language", "encoding"]).take(known)
+    taken = attempts.select(["status", "outcome", "language", "encoding", "address"]).take(known)
     status = pc.fill_null(taken["status"], 0).to_numpy()
     html = pc.equal(pc.cast(taken["outcome"], pa.string()), "html")
     page: NDArray[np.bool_] = pc.fill_null(html, False).to_numpy() & (status // 100 == 2)
@@ -107,6 +131,7 @@ def _outcomes(
         name: pc.if_else(blank, empty, pc.cast(taken[name], pa.string()))
         for name in ("language", "encoding")
     }
+    words["address"] = taken["address"]
     return page | (status // 100 == 3), {"status": status, "page": page, **words}
 
 
