@@ -160,6 +160,8 @@ _OF_RECORD = (
     "language",
     "encoding",
     "decided_by",
+    "content_language",
+    "vary",
     "relevant",
     "server_status",
 )
