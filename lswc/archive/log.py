@@ -36,6 +36,7 @@ ATTEMPTS = pa.schema(
         ("mime", _WORD),
         ("outcome", _WORD),
         ("error", _WORD),
+        ("address", _WORD),
         ("title", pa.string()),
         ("language", _WORD),
         ("encoding", _WORD),
@@ -143,6 +144,15 @@ def _convert(journal: Path) -> None:
             pq.write_table(table, new, compression="zstd")
             new.replace(path)
         journal.unlink()
+
+
+def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return a table with the columns of a schema; those that an older log lacks are null."""
+    columns = [
+        table[field.name] if field.name in table.column_names else pa.nulls(len(table), field.type)
+        for field in schema
+    ]
+    return pa.table(columns, schema.names).cast(schema)
 
 
 def tables(journal: Path) -> tuple[pa.Table, pa.Table]:

@@ -212,6 +212,7 @@ def _seen(attempt: Attempt) -> dict[str, Any]:
         "bytes": attempt.size,
         "mime": attempt.mime or None,
         "error": attempt.error,
+        "address": attempt.ip or None,
     }
 
 

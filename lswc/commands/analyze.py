@@ -47,7 +47,7 @@ class Command(UserCommand):
         if len(args) != 1 or opts.out is None:
             raise UsageError("name one crawl folder or trace, and --out", print_help=False)
         # Scrapy imports all commands for any of them: the analyses only for this one.
-        from lswc.analysis.analyze import Questions, analyze
+        from lswc.analysis.questions import Questions, analyze
 
         progress = Console(file=sys.stderr)
         questions = Questions(

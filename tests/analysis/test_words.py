@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lswc.analysis import AnalysisError
-from lswc.analysis.analyze import Questions, analyze
+from lswc.analysis.questions import Questions, analyze
 from lswc.analysis.words import count_pairs, word_list
 from tests.analysis.webs import Report, record, write_crawl
 

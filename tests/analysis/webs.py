@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from lswc.analysis.analyze import Questions, read, sections
+from lswc.analysis.questions import Questions, read, sections
 from lswc.strategy import Anchor
 from lswc.trace import graph
 from lswc.trace.format import LINKS, URLS, About, write

@@ -58,7 +58,19 @@ def test_trace_of_a_crawl(crawled: Site, tmp_path: Path) -> None:
     distance = dict(zip(urls, trace.distance.tolist(), strict=True))
     assert distance["http://hub.example.com/far.html"] == 4
     assert trace.about.language == "th"
+    table = pq.read_table(tmp_path / "trace" / "urls.parquet")
+    assert dict(zip(urls, table["address"].to_pylist(), strict=True)) == {
+        url: None if url.endswith("/far.html") else "127.0.0.1" for url in urls
+    }
     assert "th" in trace.about.tlds
+
+
+def test_a_log_from_before_addresses_were_written(crawled: Site, tmp_path: Path) -> None:
+    (path,) = (crawled.folder / "log").glob("attempts-*.parquet")
+    pq.write_table(pq.read_table(path).drop_columns(["address"]), path)
+    to_trace(crawled.folder, tmp_path / "trace")
+    urls = pq.read_table(tmp_path / "trace" / "urls.parquet")
+    assert urls["address"].null_count == len(urls) > 0
 
 
 def test_a_damaged_log(crawled: Site, tmp_path: Path) -> None:
