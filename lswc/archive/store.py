@@ -161,6 +161,8 @@ _OF_RECORD = (
     "language",
     "encoding",
     "decided_by",
+    "content_language",
+    "vary",
     "relevant",
     "server_status",
 )

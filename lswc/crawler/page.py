@@ -86,6 +86,8 @@ class Page:
             server_status=self.server_status.name.lower(),
             simhash=f"{self.reading.simhash:016x}",
             near_duplicate=self.near_duplicate,
+            content_language=self.reading.content_language,
+            vary=self.reading.vary,
             referrer=lease.referrer,
             time=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
