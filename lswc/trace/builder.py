@@ -62,9 +62,9 @@ class TraceBuilder:
         row = _Row(status, True, language, encoding)
         self._add(url, row)
         known = [
-            (number, anchor, named)
-            for target, anchor, named in links
-            if (number := self._id(target)) is not None
+            (target, anchor, named)
+            for address, anchor, named in links
+            if (target := self._id(address)) is not None
         ]
         self._add(url, row._replace(links=known))
 

@@ -69,7 +69,7 @@ def _count(page: Page) -> None:
     tally["page", "relevant" if page.relevant else "irrelevant"] += 1
     tally["language", identified.language or "unknown"] += 1
     tally["encoding", identified.encoding] += 1
-    tally["fetched", f"tier {page.visit.lease.tier}"] += 1
+    tally["fetched", f"tier {page.visit.lease.cell}"] += 1
 
 
 def _reason(link: Link) -> Outcome:
