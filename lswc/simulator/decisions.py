@@ -38,7 +38,7 @@ class Weights(NamedTuple):
     in_site: int
     oracle: int
     named: int
-    same_directory: int
+    same_folder: int
 
 
 class Decisions(NamedTuple):

@@ -91,7 +91,7 @@ is_due: Any = njit()(adaptive.is_due)
 class WebGraph(NamedTuple):
     """A trace's links and seeds, and what belongs together.
 
-    ``directories``, by URL, may be empty: then no link stays in its directory. The URLs of unit
+    ``folders``, by URL, may be empty: then no link stays in its folder. The URLs of unit
     u are ``members[member_starts[u]:member_starts[u + 1]]``; an empty ``members`` stands for
     0, 1, 2, ... So are the units of a site, by ``site_starts`` and ``site_units``.
     """
@@ -100,7 +100,7 @@ class WebGraph(NamedTuple):
     targets: NDArray[np.int32]
     anchors: NDArray[np.int8]
     named: NDArray[np.int8]
-    directories: NDArray[np.int32]
+    folders: NDArray[np.int32]
     seeds: NDArray[np.int32]
     member_starts: NDArray[np.int64]
     members: NDArray[np.int32]
@@ -487,11 +487,11 @@ def _follow(
     for link in range(begin, end):
         url = graph.targets[link]
         there = queues.url[url].unit
-        same_directory = False
+        same_folder = False
         if queues.unit[there].server == server:
             locality = _SAME_SERVER
-            if len(graph.directories):
-                same_directory = graph.directories[url] == graph.directories[page]
+            if len(graph.folders):
+                same_folder = graph.folders[url] == graph.folders[page]
         else:
             locality = _SAME_SITE if queues.unit[there].site == site else _ELSEWHERE
         code = (
@@ -501,7 +501,7 @@ def _follow(
             + weights.anchor * graph.anchors[link]
             + weights.oracle * queues.url[url].oracle
             + weights.named * graph.named[link]
-            + weights.same_directory * same_directory
+            + weights.same_folder * same_folder
         )
         _offer(queues, decisions, url, code, language)
 

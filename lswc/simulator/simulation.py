@@ -154,7 +154,7 @@ def _unit(trace: Trace, strategy: Strategy) -> NDArray[np.int32]:
 
 def lacking(trace: Trace, strategy: Strategy) -> list[str]:
     """Return the columns that a strategy that learns does without, as the trace lacks them."""
-    columns = {"tld": "tld", "anchor": "anchors", "named": "named", "same_directory": "directory"}
+    columns = {"tld": "tld", "anchor": "anchors", "named": "named", "same_folder": "folder"}
     return [
         column
         for fact, column in columns.items()
@@ -176,8 +176,8 @@ def _check_facts(trace: Trace, strategy: Strategy) -> None:
         _needed(trace.anchors, strategy, "anchors")
     if "named" in strategy.facts:
         _needed(trace.named, strategy, "named")
-    if "same_directory" in strategy.facts:
-        _needed(trace.directory, strategy, "directory")
+    if "same_folder" in strategy.facts:
+        _needed(trace.folder, strategy, "folder")
 
 
 def _needed(column: NDArray[Any] | None, strategy: Strategy, name: str) -> NDArray[Any]:
@@ -196,7 +196,7 @@ def _graph(trace: Trace, unit: NDArray[np.int32]) -> kernel.WebGraph:
         trace.targets,
         np.full(links, Anchor.NONE, np.int8) if anchors is None else anchors,
         np.full(links, Named.NONE, np.int8) if named is None else named,
-        nothing if trace.directory is None else trace.directory,
+        nothing if trace.folder is None else trace.folder,
         trace.seeds,
         *_members(unit),
         *_members(site_of_unit),

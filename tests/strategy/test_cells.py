@@ -55,7 +55,7 @@ def test_kinds_are_what_a_strategy_tells_apart(name: str) -> None:
         ("distance", {"distance"}),
         ("server_conservative", {"referrer", "referrer_server", "target_server"}),
         (OWN + "named_first", {"named", "target_server"}),
-        (OWN + "one_corner", {"tld", "distance", "named", "same_directory"}),
+        (OWN + "one_corner", {"tld", "distance", "named", "same_folder"}),
     ],
 )
 def test_it_is_known_which_facts_a_rule_looks_at(name: str, facts: set[str]) -> None:
