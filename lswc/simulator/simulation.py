@@ -91,7 +91,7 @@ class Simulation:
         decided = decisions(self.strategy)
         sites = int(self._trace.site.max()) + 1
         queues = kernel.queues(self._urls(), self._units(), sites, decided, self.strategy.cells)
-        web_graph = _graph(self._trace, self._unit)
+        web_graph = _graph(self._trace, self._unit, self.strategy)
         rows = kernel.crawl(web_graph, queues, decided, self._notes)
         counts = dict(zip(kernel.COUNTS, queues.counts.tolist(), strict=True))
         missed, everything = _missed(self._trace, queues.url["cell"])
@@ -108,7 +108,7 @@ class Simulation:
         )
 
     def _urls(self) -> NDArray[Any]:
-        url = np.zeros(self._trace.urls, kernel.URL)
+        url = kernel.blank_urls(self._trace.urls)
         url["unit"] = self._unit
         url["fate"] = self._trace.fate
         url["language"] = self._trace.language
@@ -186,9 +186,9 @@ def _needed(column: NDArray[Any] | None, strategy: Strategy, name: str) -> NDArr
     return column
 
 
-def _graph(trace: Trace, unit: NDArray[np.int32]) -> kernel.WebGraph:
+def _graph(trace: Trace, unit: NDArray[np.int32], strategy: Strategy) -> kernel.WebGraph:
     links, anchors, named = len(trace.targets), trace.anchors, trace.named
-    nothing = np.empty(0, np.int32)
+    folders = trace.folder if "same_folder" in strategy.facts else None
     site_of_unit = np.zeros(int(unit.max()) + 1, np.int32)
     site_of_unit[unit] = trace.site[trace.server]
     return kernel.WebGraph(
@@ -196,7 +196,7 @@ def _graph(trace: Trace, unit: NDArray[np.int32]) -> kernel.WebGraph:
         trace.targets,
         np.full(links, Anchor.NONE, np.int8) if anchors is None else anchors,
         np.full(links, Named.NONE, np.int8) if named is None else named,
-        nothing if trace.folder is None else trace.folder,
+        np.empty(0, np.int32) if folders is None else folders,
         trace.seeds,
         *_members(unit),
         *_members(site_of_unit),

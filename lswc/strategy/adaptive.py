@@ -203,6 +203,35 @@ def score(
     return floor if at <= 2 * BUCKETS and floor > expected else expected
 
 
+_WORDS = (
+    ("names no language", "names the language", "names another language"),
+    (
+        "from a relevant page", "from a page of unknown language", "from an English page, 2 steps",
+        "from another page, 2 steps", "from 3 steps away", "from farther away",
+    ),
+    ("in the folder", "on the server", "on the site", "elsewhere"),
+    ("text in the language", "text in another language", "without text"),
+    ("other top-level domain", "top-level domain of the language"),
+)  # fmt: skip
+_VISITED = ("server unvisited", f"server with 1-{FEW} pages", f"server with more than {FEW} pages")
+
+
+def describe(cell: int) -> str:
+    """Return a cell in words: the features of its links, and what is known of their server."""
+    if cell == SEEDS:
+        return "seeds"
+    left, at = divmod(cell - 1, PLACES)
+    words = []
+    for said, size in zip(reversed(_WORDS), reversed(SIZES), strict=True):
+        left, value = divmod(left, size)
+        words.insert(0, said[value])
+    if at == SITE_UNVISITED:
+        return f"{', '.join(words)}; site unvisited"
+    visited, bucket = divmod(at - 1, BUCKETS)
+    low, high = (0.0, *EDGES, 1.0)[bucket : bucket + 2]
+    return f"{', '.join(words)}; {_VISITED[visited]}, {100 * low:g}-{100 * high:g} % relevant"
+
+
 def is_due(crawl_downloaded: int, scored: int) -> bool:
     """Tell whether to score all cells again, at so many pages, after doing it at ``scored``.
 
