@@ -28,21 +28,19 @@ URL = np.dtype(
         ("unit", "i4"),
         ("code", "i4"),
         ("cell", "i4"),
-        ("seq", "i4"),
-        ("next", "i4"),
-        ("previous", "i4"),
-        ("child", "i4"),
         ("fate", "i1"),
         ("language", "i1"),
         ("oracle", "i1"),
         ("inherited", "i1"),
     ]
 )
-"""A URL, in 32 bytes that one look into memory brings: what the trace says of it, then what the
-frontier knows. ``cell`` is UNSEEN, FINISHED or that of a pending URL; ``seq`` the number of its
-first offer. ``next`` and ``previous`` are its neighbours in the cell's list, whose members have
-the ``child`` LISTED; in the heap, its right sibling, its left one or parent, and its first child.
-"""
+"""A URL, in 16 bytes that one look into memory brings: what the trace says of it, then what the
+frontier knows; ``cell`` is UNSEEN, FINISHED or that of a pending URL."""
+
+NODE = np.dtype([("seq", "i4"), ("next", "i4"), ("previous", "i4"), ("child", "i4")])
+"""A URL in its cell's queue: ``seq`` is the number of its first offer. ``next`` and ``previous``
+are its neighbours in the list, whose members have the ``child`` LISTED; in the heap, its right
+sibling, its left one or parent, and its first child."""
 
 UNIT = np.dtype(
     [
@@ -137,6 +135,7 @@ class Queues(NamedTuple):
     """
 
     url: NDArray[Any]
+    node: NDArray[Any]
     unit: NDArray[Any]
     site: NDArray[Any]
     cell: NDArray[Any]
@@ -172,16 +171,16 @@ def _meld(queues: Queues, one: int, other: int) -> int:
         return other
     if other == _NO_URL:
         return one
-    if queues.url[other].seq < queues.url[one].seq:
+    if queues.node[other].seq < queues.node[one].seq:
         one, other = other, one
-    first = queues.url[one].child
-    queues.url[other].next = first
-    queues.url[other].previous = one
+    first = queues.node[one].child
+    queues.node[other].next = first
+    queues.node[other].previous = one
     if first != _NO_URL:
-        queues.url[first].previous = other
-    queues.url[one].child = other
-    queues.url[one].next = _NO_URL
-    queues.url[one].previous = _NO_URL
+        queues.node[first].previous = other
+    queues.node[one].child = other
+    queues.node[one].next = _NO_URL
+    queues.node[one].previous = _NO_URL
     return one
 
 
@@ -190,52 +189,52 @@ def _meld_all(queues: Queues, first: int) -> int:
     """Join a heap's children, once the heap's top is gone: in pairs, then all pairs."""
     pairs = _NO_URL
     while first != _NO_URL:
-        second = queues.url[first].next
-        rest = _NO_URL if second == _NO_URL else queues.url[second].next
+        second = queues.node[first].next
+        rest = _NO_URL if second == _NO_URL else queues.node[second].next
         pair = _meld(queues, first, second)
-        queues.url[pair].next = pairs
+        queues.node[pair].next = pairs
         pairs = pair
         first = rest
     top = _NO_URL
     while pairs != _NO_URL:
-        rest = queues.url[pairs].next
+        rest = queues.node[pairs].next
         top = _meld(queues, top, pairs)
         pairs = rest
     if top != _NO_URL:
-        queues.url[top].next = _NO_URL
-        queues.url[top].previous = _NO_URL
+        queues.node[top].next = _NO_URL
+        queues.node[top].previous = _NO_URL
     return top
 
 
 @njit(nogil=True)
 def _cut(queues: Queues, cell: int, url: int) -> None:
     """Take a URL out of its cell's heap."""
-    children = _meld_all(queues, queues.url[url].child)
+    children = _meld_all(queues, queues.node[url].child)
     if url == queues.cell[cell].top:
         queues.cell[cell].top = children
         return
-    left, right = queues.url[url].previous, queues.url[url].next
-    if queues.url[left].child == url:
-        queues.url[left].child = right
+    left, right = queues.node[url].previous, queues.node[url].next
+    if queues.node[left].child == url:
+        queues.node[left].child = right
     else:
-        queues.url[left].next = right
+        queues.node[left].next = right
     if right != _NO_URL:
-        queues.url[right].previous = left
+        queues.node[right].previous = left
     queues.cell[cell].top = _meld(queues, queues.cell[cell].top, children)
 
 
 @njit(nogil=True)
 def _unlink(queues: Queues, cell: int, url: int) -> None:
     """Take a URL out of its cell's list."""
-    left, right = queues.url[url].previous, queues.url[url].next
+    left, right = queues.node[url].previous, queues.node[url].next
     if left == _NO_URL:
         queues.cell[cell].first = right
     else:
-        queues.url[left].next = right
+        queues.node[left].next = right
     if right == _NO_URL:
         queues.cell[cell].last = left
     else:
-        queues.url[right].previous = left
+        queues.node[right].previous = left
 
 
 @njit(nogil=True)
@@ -245,7 +244,7 @@ def _is_empty(queues: Queues, cell: int) -> Any:
 
 @njit(nogil=True)
 def _remove(queues: Queues, cell: int, url: int) -> None:
-    if queues.url[url].child == _LISTED:
+    if queues.node[url].child == _LISTED:
         _unlink(queues, cell, url)
     else:
         _cut(queues, cell, url)
@@ -257,18 +256,18 @@ def _remove(queues: Queues, cell: int, url: int) -> None:
 def _insert(queues: Queues, cell: int, url: int) -> None:
     was_empty = _is_empty(queues, cell)
     last = queues.cell[cell].last
-    queues.url[url].next = _NO_URL
-    if last == _NO_URL or queues.url[last].seq < queues.url[url].seq:
-        queues.url[url].child = _LISTED
-        queues.url[url].previous = last
+    queues.node[url].next = _NO_URL
+    if last == _NO_URL or queues.node[last].seq < queues.node[url].seq:
+        queues.node[url].child = _LISTED
+        queues.node[url].previous = last
         queues.cell[cell].last = url
         if last == _NO_URL:
             queues.cell[cell].first = url
         else:
-            queues.url[last].next = url
+            queues.node[last].next = url
     else:
-        queues.url[url].child = _NO_URL
-        queues.url[url].previous = _NO_URL
+        queues.node[url].child = _NO_URL
+        queues.node[url].previous = _NO_URL
         queues.cell[cell].top = _meld(queues, queues.cell[cell].top, url)
     if was_empty:
         _enter(queues, cell, cell)
@@ -279,7 +278,7 @@ def _oldest(queues: Queues, cell: int) -> Any:
     first, top = queues.cell[cell].first, queues.cell[cell].top
     if first == _NO_URL:
         return top
-    if top == _NO_URL or queues.url[first].seq < queues.url[top].seq:
+    if top == _NO_URL or queues.node[first].seq < queues.node[top].seq:
         return first
     return top
 
@@ -318,7 +317,7 @@ def _offer(queues: Queues, decisions: Decisions, url: int, code: int, inherited:
         _know(queues, cell)
     if known == UNSEEN:
         queues.counts[QUEUE] += 1
-        queues.url[url].seq = queues.counts[OFFERED]
+        queues.node[url].seq = queues.counts[OFFERED]
         queues.counts[OFFERED] += 1
         if waits:
             _insert(queues, cell, url)
@@ -594,6 +593,7 @@ def queues(
     leaves = 1 << max(1, (cells - 1).bit_length())
     return Queues(
         url,
+        np.empty(len(url), NODE),
         unit,
         site,
         cell,
@@ -602,14 +602,6 @@ def queues(
         np.empty(cells, np.int32),
         np.zeros(adaptive.PLACES * (1 + adaptive.VALUES), np.float64),
     )
-
-
-def blank_urls(number: int) -> NDArray[Any]:
-    """Return URLs of which nothing is known, such that none lies across two lines of the cache."""
-    line, size = 64, URL.itemsize
-    memory = np.zeros(number * size + line, np.uint8)
-    begin = -memory.ctypes.data % line
-    return memory[begin : begin + number * size].view(URL)
 
 
 def blank_notes(pages: int, servers: int, every: int, visits: int) -> Notes:

@@ -9,7 +9,7 @@ import numpy as np
 
 from lswc.simulator import kernel
 from lswc.simulator.decisions import decisions
-from lswc.strategy import Anchor, Named, Unit
+from lswc.strategy import Anchor, Named, Status, Unit
 from lswc.trace import graph
 from lswc.trace.format import Fate, TraceError
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from lswc.strategy import Strategy
     from lswc.trace.format import Trace
+
+MOST_URLS = np.iinfo(np.int32).max // len(Status)
+"""First offers are numbered in 32 bits; a URL is dropped at most once a status of its server."""
 
 POINTS = 2000
 """A series has about this many rows."""
@@ -66,6 +69,8 @@ class Simulation:
         oracle: NDArray[np.bool_] | None = None,
         keep_visits: bool = False,
     ) -> None:
+        if trace.urls > MOST_URLS:
+            raise TraceError(f"{trace.urls} URLs: more than {MOST_URLS}, which the simulator holds")
         self.strategy = strategy
         self._trace = trace
         self._unit = _unit(trace, strategy)
@@ -108,7 +113,7 @@ class Simulation:
         )
 
     def _urls(self) -> NDArray[Any]:
-        url = kernel.blank_urls(self._trace.urls)
+        url = np.zeros(self._trace.urls, kernel.URL)
         url["unit"] = self._unit
         url["fate"] = self._trace.fate
         url["language"] = self._trace.language
