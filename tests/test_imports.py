@@ -35,8 +35,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "synthetic": {"strategy", "trace"},
     "analysis": {"languages", "simulator", "strategy", "trace"},
     "seeds": {
-        "analysis", "crawl", "crawler", "frontier", "langid", "languages", "terminal", "trace",
-        "web",
+        "analysis", "crawl", "crawler", "frontier", "langid", "languages", "terminal",
+        "trace", "web",
     },
     "commands": {
         "analysis", "corpus", "crawl", "crawler", "frontier", "langid", "languages", "seeds",
