@@ -88,7 +88,8 @@ def _read() -> dict[str, Assumption]:
 RANGES = _read()
 """The assumptions by name."""
 
-ASSUMED = Assumptions(**{name: one.value for name, one in RANGES.items()})
+_VALUES: dict[str, Any] = {name: one.value for name, one in RANGES.items()}
+ASSUMED = Assumptions(**_VALUES)
 """The values that hold unless others are given."""
 
 

@@ -58,9 +58,7 @@ def test_trace_of_a_crawl(crawled: Site, tmp_path: Path) -> None:
     assert distance["http://hub.example.com/"] == 3
     assert trace.about.language == "th"
     table = pq.read_table(tmp_path / "trace" / "urls.parquet")
-    assert dict(zip(urls, table["address"].to_pylist(), strict=True)) == {
-        url: "127.0.0.1" for url in urls
-    }
+    assert table["address"].to_pylist() == ["127.0.0.1"] * len(urls)
     assert "th" in trace.about.tlds
 
 
