@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import scrapy
 
-from lswc import __version__
+from lswc import __version__, languages
 from lswc import settings as defaults
 from lswc.archive.store import PAGES
 from lswc.errors import ConfigError
@@ -125,6 +125,7 @@ class Crawl:
         _check_numbers(settings)
         if not lang:
             raise ConfigError("say which language to crawl for, for example: -a lang=th")
+        languages.use(settings.get("LSWC_LANGUAGES"))
         target = language(lang)
         chosen = strategy(settings.get("LSWC_STRATEGY"))
         if chosen.needs_oracle:
@@ -224,7 +225,8 @@ def _identifier(target: Language, settings: BaseSettings) -> Identifier:
     names = ("LINKS", "PAGE_SIZE", "TAGS", "NESTING", "ATTRIBUTES", "TAG_SIZE", "WORDS")
     bounds = Bounds(*(int(number(settings, f"LSWC_MAX_{name}")) or maxsize for name in names))
     share = number(settings, "LSWC_MIN_SHARE")
-    return Identifier(target, settings.get("LSWC_IDENTIFIER"), share, bounds)
+    method, relevant = settings.get("LSWC_IDENTIFIER"), settings.get("LSWC_RELEVANT")
+    return Identifier(target, method, share, bounds, relevant)
 
 
 def _scope(settings: BaseSettings) -> Scope:
@@ -332,6 +334,9 @@ def _seeds(target: Language, given: str, web: Path | None) -> tuple[str, ...]:
         if not path.is_file():
             raise ConfigError(f"the frozen web has no {path.name}: give seeds with -a seeds=FILE")
         return read_seeds(path)
+    own = languages.own_folder()
+    if own is not None and (own / "seeds" / f"{target.code}.txt").is_file():
+        return read_seeds(own / "seeds" / f"{target.code}.txt")
     shipped = files("seeds") / f"{target.code}.txt"
     if not shipped.is_file():
         raise ConfigError(f"no seeds are shipped for {target.code!r}: give some, -a seeds=FILE")

@@ -139,6 +139,7 @@ class Archive:
             row |= {name: getattr(visit.record, name) for name in _OF_RECORD}
         row["targets"] = [link.url for link in visit.links]
         row["anchors"] = [link.anchor for link in visit.links]
+        row["named"] = [link.named for link in visit.links]
         row["tiers"] = [link.tier for link in visit.links]
         row["dropped"] = [link.dropped for link in visit.links]
         yield row

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from lswc.strategy import Anchor, Facts, Locality, PageLanguage, Status, distance_of
+from lswc.strategy import Anchor, Facts, Locality, Named, PageLanguage, Status, distance_of
 from lswc.visit.record import Record
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ class Link:
     unit: str
     locality: Locality
     anchor: Anchor
+    named: Named = Named.NONE
+    same_directory: bool = False
     tld: bool = False
     target_server: Status = Status.UNVISITED
 
@@ -61,6 +63,8 @@ class Page:
             link.tld,
             link.anchor,
             in_site,
+            named=link.named,
+            same_directory=link.same_directory,
         )
 
     def record(self) -> Record:

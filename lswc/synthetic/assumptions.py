@@ -89,6 +89,7 @@ RANGES = _read()
 """The assumptions by name."""
 
 _VALUES: dict[str, Any] = {name: one.value for name, one in RANGES.items()}
+
 ASSUMED = Assumptions(**_VALUES)
 """The values that hold unless others are given."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from lswc.strategy import Anchor
+from lswc.strategy import Anchor, Named
 from lswc.trace import graph
 from lswc.trace.format import LINKS, URLS, About, TraceError, write
 from lswc.urls import directory, parse, site, tld
@@ -27,7 +27,7 @@ class _Row(NamedTuple):
     page: bool = False
     language: str | None = None
     encoding: str | None = None
-    links: Sequence[tuple[int, Anchor]] = ()
+    links: Sequence[tuple[int, Anchor, Named]] = ()
 
 
 _NEVER = _Row(0)
@@ -53,19 +53,26 @@ class TraceBuilder:
         status: int,
         language: str | None,
         encoding: str | None,
-        links: Iterable[tuple[str, Anchor]],
+        links: Iterable[tuple[str, Anchor] | tuple[str, Anchor, Named]],
     ) -> None:
-        """Add an HTML page downloaded with success; ``links`` in document order."""
+        """Add an HTML page downloaded with success; ``links`` in document order.
+
+        A link is its URL, the language of its anchor text, and the one that it names, if any.
+        """
         row = _Row(status, True, language, encoding)
         self._add(url, row)
-        targets = [(self._id(target), anchor) for target, anchor in links]
-        known = [(target, anchor) for target, anchor in targets if target is not None]
+        targets = [(self._id(target), anchor, *named) for target, anchor, *named in links]
+        known = [
+            (target, anchor, named[0] if named else Named.NONE)
+            for target, anchor, *named in targets
+            if target is not None
+        ]
         self._add(url, row._replace(links=known))
 
     def redirect(self, url: str, status: int, target: str) -> None:
         """Add a URL that redirects to another."""
         to = self._id(target)
-        self._add(url, _Row(status, links=[] if to is None else [(to, Anchor.NONE)]))
+        self._add(url, _Row(status, links=[] if to is None else [(to, Anchor.NONE, Named.NONE)]))
 
     def failure(self, url: str, status: int) -> None:
         """Add a URL that brought no page: an error, or not HTML; status 0: no answer at all."""
@@ -98,9 +105,11 @@ class TraceBuilder:
         write(folder, self.about, ids, [self._table(rows, level)], [links])
 
     def _links(self, rows: Sequence[_Row]) -> pa.Table:
-        targets = pa.array([[to for to, _ in row.links] for row in rows], LINKS.types[0])
-        anchors = pa.array([[int(a) for _, a in row.links] for row in rows], LINKS.types[1])
-        return pa.Table.from_arrays([targets, anchors], schema=LINKS)
+        columns = [
+            pa.array([[int(link[place]) for link in row.links] for row in rows], kind)
+            for place, kind in enumerate(LINKS.types)
+        ]
+        return pa.Table.from_arrays(columns, schema=LINKS)
 
     def _table(self, rows: Sequence[_Row], level: NDArray[np.int16]) -> pa.Table:
         columns = {

@@ -13,7 +13,7 @@ from lswc.archive.files import ArchiveError
 from lswc.archive.log import ATTEMPTS, LINKS, conform, journals, tables
 from lswc.archive.store import language_of
 from lswc.outcomes import Outcome
-from lswc.strategy import Anchor
+from lswc.strategy import Anchor, Named
 from lswc.trace.format import ADDRESS, URLS, About, compressed_rows, write
 from lswc.trace.graph import distances
 from lswc.urls import directory, parse, site, tld
@@ -74,14 +74,15 @@ def to_trace(crawl: Path, out: Path) -> int:
     rows, columns = _outcomes(len(words), tried, attempts)
     offsets, order = _by_source(sources, len(words), rows)
     anchors = pc.fill_null(links["anchor"], int(Anchor.NONE)).to_numpy().astype(np.int8)
-    targets, anchors = targets[order], anchors[order]
+    named = pc.fill_null(links["named"], int(Named.NONE)).to_numpy().astype(np.int8)
+    targets, anchors, named = targets[order], anchors[order], named[order]
     seeds = np.unique(tried[_is_seed(attempts)]).astype(np.int32)
     columns["distance"] = distances(offsets, targets, seeds)
     target = language_of(crawl)
     about = About(target.code, target.tlds, f"crawl {crawl}")
     schema = URLS.append(ADDRESS)
     table = pa.table(_places(words) | columns).select(schema.names).cast(schema)
-    write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors))
+    write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors, named))
     return len(words)
 
 

@@ -56,10 +56,10 @@ class StrategyMiddleware(BaseSpiderMiddleware):
         if tier == DISCARD:
             reason = _reason(link)
             visit.tally["dropped", reason] += 1
-            visit.links.append(FollowedLink(link.url.href, link.anchor, None, reason))
+            visit.links.append(FollowedLink(link.url.href, link.anchor, None, reason, link.named))
             return None
         visit.tally["kept", f"tier {tier}"] += 1
-        visit.links.append(FollowedLink(link.url.href, link.anchor, tier, None))
+        visit.links.append(FollowedLink(link.url.href, link.anchor, tier, None, link.named))
         identified, depth = page.reading.identified, visit.lease.depth + 1
         return Offer(link.url.href, link.url.server, link.unit, code, identified, depth)
 
