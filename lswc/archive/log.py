@@ -42,6 +42,7 @@ ATTEMPTS = pa.schema(
         ("encoding", _WORD),
         ("decided_by", _WORD),
         ("relevant", pa.bool_()),
+        ("guessed", pa.bool_()),
         ("server_status", _WORD),
         ("tier", pa.int16()),
         ("distance", pa.int16()),

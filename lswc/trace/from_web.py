@@ -93,7 +93,7 @@ class _WebReader:
         self._limits.add(url, reading.simhash)
         links = without_closed(reading, self._limits).links
         found = reading.identification
-        targets = [(link.url.href, link.anchor) for link in links]
+        targets = [(link.url.href, link.anchor, link.named) for link in links]
         self._builder.page(url.href, answer.status, found.language, found.encoding, targets)
         yield from ((link.url, depth + 1) for link in links)
 
