@@ -44,6 +44,7 @@ ATTEMPTS = pa.schema(
         ("content_language", _WORD),
         ("vary", _WORD),
         ("relevant", pa.bool_()),
+        ("guessed", pa.bool_()),
         ("server_status", _WORD),
         ("tier", pa.int16()),
         ("distance", pa.int16()),

@@ -110,7 +110,7 @@ class Archive:
             case "all":
                 return True
             case "relevant" if visit.record is not None:
-                return visit.record.relevant
+                return visit.record.relevant or visit.record.guessed
             case "relevant":
                 # A redirect or an error that a reader of the archived pages may meet.
                 linked = visit.lease.inherited == PageLanguage.TARGET
@@ -164,6 +164,7 @@ _OF_RECORD = (
     "content_language",
     "vary",
     "relevant",
+    "guessed",
     "server_status",
 )
 
