@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import scrapy
 
-from lswc import __version__
+from lswc import __version__, languages
 from lswc import settings as defaults
 from lswc.archive.store import PAGES
 from lswc.errors import ConfigError
@@ -32,11 +32,14 @@ from lswc.urls import directory, parse
 from lswc.web import prepare
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from scrapy.settings import BaseSettings
 
     from lswc.urls import Url
 
 _CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
+_HEADER = re.compile(r"[ -~]+")
 UNKNOWN = {"irrelevant": False, "guess": True}
 ARCHIVED = ("relevant", "all", "none")
 ROBOTS_WORDS = ("nofollow", "noindex", "noarchive")
@@ -97,12 +100,14 @@ class Crawl:
     folder of a frozen web, None for the real one. ``store`` says where the frontier is, and
     ``lease_seconds`` after how long a dead worker's URLs go to others. ``archived`` says what
     goes into WARC files of ``warc_size`` bytes: "relevant", "all" or "none". ``earlier`` are the
-    folders of crawls that this one visits again, the latest first.
+    folders of crawls that this one visits again, the latest first. ``headers`` are those that
+    each page is asked for with.
     """
 
     language: Language
     strategy: Strategy
     reader: PageReader
+    headers: Mapping[str, str]
     limits: LimitSettings
     politeness: Politeness
     seeds: tuple[str, ...]
@@ -125,6 +130,7 @@ class Crawl:
         _check_numbers(settings)
         if not lang:
             raise ConfigError("say which language to crawl for, for example: -a lang=th")
+        languages.use(settings.get("LSWC_LANGUAGES"))
         target = language(lang)
         chosen = strategy(settings.get("LSWC_STRATEGY"))
         if chosen.needs_oracle:
@@ -139,6 +145,7 @@ class Crawl:
             language=target,
             strategy=chosen,
             reader=page_reader(target, settings),
+            headers=_headers(target, settings),
             limits=LimitSettings.of(settings),
             politeness=Politeness.of(settings),
             seeds=_seeds(target, seeds, web),
@@ -220,11 +227,19 @@ def contact(settings: BaseSettings) -> str:
     return given
 
 
+def _headers(target: Language, settings: BaseSettings) -> dict[str, str]:
+    accepted = settings.get("LSWC_ACCEPT_LANGUAGE") or target.accepted
+    if not _HEADER.fullmatch(accepted):
+        raise ConfigError(f"LSWC_ACCEPT_LANGUAGE: {accepted!r} isn't like 'th, en;q=0.5'")
+    return {"Accept-Language": accepted}
+
+
 def _identifier(target: Language, settings: BaseSettings) -> Identifier:
     names = ("LINKS", "PAGE_SIZE", "TAGS", "NESTING", "ATTRIBUTES", "TAG_SIZE", "WORDS")
     bounds = Bounds(*(int(number(settings, f"LSWC_MAX_{name}")) or maxsize for name in names))
     share = number(settings, "LSWC_MIN_SHARE")
-    return Identifier(target, settings.get("LSWC_IDENTIFIER"), share, bounds)
+    method, relevant = settings.get("LSWC_IDENTIFIER"), settings.get("LSWC_RELEVANT")
+    return Identifier(target, method, share, bounds, relevant)
 
 
 def _scope(settings: BaseSettings) -> Scope:
@@ -332,6 +347,9 @@ def _seeds(target: Language, given: str, web: Path | None) -> tuple[str, ...]:
         if not path.is_file():
             raise ConfigError(f"the frozen web has no {path.name}: give seeds with -a seeds=FILE")
         return read_seeds(path)
+    own = languages.own_folder()
+    if own is not None and (own / "seeds" / f"{target.code}.txt").is_file():
+        return read_seeds(own / "seeds" / f"{target.code}.txt")
     shipped = files("seeds") / f"{target.code}.txt"
     if not shipped.is_file():
         raise ConfigError(f"no seeds are shipped for {target.code!r}: give some, -a seeds=FILE")

@@ -18,9 +18,14 @@ LSWC_IDENTIFIER = "auto"
 # The share of a page's text that must be in the language, from 0 to 1; languages.md says why so
 # little.
 LSWC_MIN_SHARE = 0.15
+# What makes a page relevant: that it `contains` the language, with that share, or that the language
+# `leads` in it.
+LSWC_RELEVANT = "contains"
 # What a page counts as if its language can't be told: `guess` (its referrer's language),
 # `irrelevant`, or `strategy` (as the strategy's paper does it).
 LSWC_UNKNOWN = "strategy"
+# The folder of your own languages: <code>.toml, tables/, seeds/<code>.txt; languages.md says more.
+LSWC_LANGUAGES = ""
 # Only these domains and their subdomains are crawled, if any are given.
 LSWC_ALLOWED_DOMAINS: list[str] = []
 # The crawl's folder, `crawls/<lang>` if empty. The same folder goes on with the same crawl.
@@ -56,6 +61,9 @@ LSWC_CONTACT = ""
 USER_AGENT = f"lswc/{__version__}"
 # Whether robots.txt is obeyed (RFC 9309).
 ROBOTSTXT_OBEY = True
+# What pages are asked for in Accept-Language, such as `th, en;q=0.5`. The crawl's language, else
+# any other, if empty.
+LSWC_ACCEPT_LANGUAGE = ""
 # The name that is looked for in robots.txt.
 ROBOTSTXT_USER_AGENT = "lswc"
 # Which of `nofollow`, `noindex` and `noarchive` are obeyed, in META robots and X-Robots-Tag.
@@ -161,6 +169,10 @@ DOWNLOADER_MIDDLEWARES = {
     "lswc.crawler.recrawl.RecrawlMiddleware": 890,
 }
 ITEM_PIPELINES = {"lswc.crawler.pipeline.RecordPipeline": 1000}
+# What else each request says: in which language is up to LSWC_ACCEPT_LANGUAGE.
+DEFAULT_REQUEST_HEADERS = {
+    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+}
 # The crawl's own progress says more than Scrapy's LogStats.
 EXTENSIONS = {
     "lswc.crawler.transport.early_stop.ContentExtension": 500,

@@ -110,7 +110,7 @@ class Archive:
             case "all":
                 return True
             case "relevant" if visit.record is not None:
-                return visit.record.relevant
+                return visit.record.relevant or visit.record.guessed
             case "relevant":
                 # A redirect or an error that a reader of the archived pages may meet.
                 linked = visit.lease.inherited == PageLanguage.TARGET
@@ -139,6 +139,7 @@ class Archive:
             row |= {name: getattr(visit.record, name) for name in _OF_RECORD}
         row["targets"] = [link.url for link in visit.links]
         row["anchors"] = [link.anchor for link in visit.links]
+        row["named"] = [link.named for link in visit.links]
         row["tiers"] = [link.tier for link in visit.links]
         row["dropped"] = [link.dropped for link in visit.links]
         yield row
@@ -160,7 +161,10 @@ _OF_RECORD = (
     "language",
     "encoding",
     "decided_by",
+    "content_language",
+    "vary",
     "relevant",
+    "guessed",
     "server_status",
 )
 
@@ -210,6 +214,7 @@ def _seen(attempt: Attempt) -> dict[str, Any]:
         "bytes": attempt.size,
         "mime": attempt.mime or None,
         "error": attempt.error,
+        "address": attempt.ip or None,
     }
 
 

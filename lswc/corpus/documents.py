@@ -18,10 +18,9 @@ from lswc.archive.warc import NOT_MODIFIED
 from lswc.corpus.duplicates import Duplicates
 from lswc.corpus.paragraphs import paragraphs, read
 from lswc.errors import writing
-from lswc.langid.auto import detect, shares
 from lswc.langid.encoding import decode
-from lswc.langid.fonts import Fonts, myanmar
-from lswc.langid.scripts import count
+from lswc.langid.fonts import Fonts
+from lswc.langid.shares import measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -179,17 +178,14 @@ class Cleaner:
 
     def paragraph(self, text: str) -> Paragraph:
         """Tell a paragraph's language, and write it in Unicode if it is in the target's."""
-        found = shares(count(text))
-        best = max(found, key=lambda code: found[code], default="")
-        if best == "my" and found[best] >= _MOST:
-            code, encoding = myanmar(text)
-            return self._converted(text, code, encoding)
-        if best and found[best] >= _MOST:
-            return Paragraph(text, best, None)
+        found = measure(text)
+        best = max(found.shares, key=found.shares.__getitem__, default="")
+        if best in found.told and found.shares[best] >= _MOST:
+            return self._converted(text, best, found.encoding)
         font = self._fonts.match(text) if self._fonts else None
         if font is not None and font.share >= _MOST:
             return self._converted(text, self._target, font.encoding)
-        return Paragraph(text, detect(text, self._target, _MOST).language, None)
+        return Paragraph(text, best or None, None)
 
     def _converted(self, text: str, code: str, encoding: str) -> Paragraph:
         known = _CONVERTERS.get(encoding)

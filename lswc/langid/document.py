@@ -14,15 +14,22 @@ from lswc.langid.page import Page, parse
 class Identification:
     """What a page is written in.
 
-    ``language`` is an ISO 639 code, None if it can't be told. ``encoding`` is a WHATWG
-    name, or that of a font's encoding such as zawgyi-one. ``confidence`` is from 0 to 1.
-    ``how`` says by what evidence.
+    ``language`` is the ISO 639 code of the language that leads, None if it can't be told.
+    ``encoding`` is a WHATWG name, or that of a font's encoding such as zawgyi-one.
+    ``confidence`` is the probability from 0 to 1 that the language is right. ``how`` says by
+    what evidence. ``shares`` are the languages of the text and their shares of it, the largest
+    first; what is missing to 1 couldn't be told.
     """
 
     language: str | None
     encoding: str
     confidence: float
     how: str
+    shares: tuple[tuple[str, float], ...] = ()
+
+    def share(self, code: str) -> float:
+        """Return the share of the text that is in a language."""
+        return dict(self.shares).get(code, 0.0)
 
 
 class Document:
@@ -43,11 +50,14 @@ class Document:
         return decode(self.body, self.content_type)
 
     @cached_property
+    def utf8(self) -> bytes:
+        """The page in UTF-8."""
+        return self.body if self.decoded.is_utf8 else self.decoded.text.encode("utf-8", "replace")
+
+    @cached_property
     def page(self) -> Page:
         """The parsed page."""
-        decoded = self.decoded
-        source = self.body if decoded.is_utf8 else decoded.text.encode("utf-8", "replace")
-        return parse(source, self.url, decoded.encoding, self._bounds)
+        return parse(self.utf8, self.url, self.decoded.encoding, self._bounds)
 
     def as_windows_1252(self) -> Page:
         """Parse the page as fonts with an encoding of their own want it read."""

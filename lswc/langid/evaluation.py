@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.errors import ConfigError
+from lswc.langid.codes import code_of
 from lswc.strategy import Anchor
 
 if TYPE_CHECKING:
@@ -18,19 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.langid.identifier import Identifier
-
-# ISO 639-3 codes of labels, and members of the macrolanguage Chinese that are written alike.
-_SAME = {
-    **dict.fromkeys(("zho", "cmn", "yue"), "zh"),
-    "eng": "en",
-    "jpn": "ja",
-    "khm": "km",
-    "kor": "ko",
-    "lao": "lo",
-    "mya": "my",
-    "tha": "th",
-    "vie": "vi",
-}
 
 
 class EvaluationError(ConfigError):
@@ -105,7 +93,7 @@ def _labelled(line: str, place: str, file: Path) -> Labelled:
         raise EvaluationError(f"{place}: not JSON: {error}") from error
     if not isinstance(entry, dict) or not isinstance(entry.get("language"), str):
         raise EvaluationError(f'{place}: an object with "language" is needed')
-    code = canonical(entry["language"])
+    code = code_of(entry["language"])
     content_type = entry.get("content_type")
     text = entry.get("text")
     if isinstance(text, str):
@@ -115,12 +103,6 @@ def _labelled(line: str, place: str, file: Path) -> Labelled:
     if isinstance(entry.get("file"), str):
         return Labelled(code, (file.parent / entry["file"]).read_bytes(), content_type, "")
     raise EvaluationError(f'{place}: one of "text", "html" and "file" is needed')
-
-
-def canonical(label: str) -> str:
-    """Return a language label as the identifiers name it: without region or script."""
-    code = label.replace("_", "-").partition("-")[0].lower()
-    return _SAME.get(code, code)
 
 
 def evaluate(identifier: Identifier, pages: Iterable[Labelled], anchors: bool = False) -> Score:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lswc.langid import methods
-from lswc.langid.auto import Auto, Finding, cld2, declared, shares, weigh
+from lswc.langid import methods, model
+from lswc.langid.auto import Auto, weigh
 from lswc.langid.document import Document
 from lswc.langid.encoding import canonical, declarations
 from lswc.langid.fonts import Fonts
-from lswc.langid.scripts import Letters, count
+from lswc.langid.scripts import NAMES, count
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from lswc.langid.finding import Finding
     from lswc.langid.identifier import Identifier
 
 
@@ -26,22 +27,23 @@ def explain(
     weighed, page = weigh(document), document.page
     said = [f"{where} {canonical(codec)}" for codec, where in declarations(body, content_type)]
     match = Fonts(target.code, target.fonts).match(page.content)
+    finding, encoding = Auto(target, identifier.min_share).identify(document)
+    likely = model.probabilities(model.candidates(weighed.measured, weighed.declared))
     lines = [
         ("bytes", str(len(body))),
         ("charset declared", ", ".join(said)),
         ("charset used", f"{document.decoded.encoding}, by {document.decoded.how}"),
-        ("declared language", str(declared(document).language)),
+        ("declared language", ", ".join(f"{c} by {s}" for s, c in weighed.declared.items())),
         ("title", page.title),
         ("lang attribute", page.lang),
         ("letters outside links", _letters(count(page.content))),
         ("letters in links", _letters(count(page.anchors))),
         ("decided by", "own text" if weighed.own else "all text"),
-        ("shares", ", ".join(f"{c} {s:.2f}" for c, s in shares(weighed.letters).items())),
-        ("CLD2", _answer(cld2(weighed.text))),
+        ("shares", ", ".join(f"{c} {s:.2f}" for c, s in finding.shares)),
+        ("probabilities", ", ".join(f"{c} {p:.3f}" for c, p in likely.items())),
         ("font named", str(Fonts(target.code, target.fonts).named(document.body))),
         ("font n-grams", f"{match.encoding}, share {match.share:.2f}" if match else ""),
     ]
-    finding, encoding = Auto(target, identifier.min_share).identify(document)
     answers = [("auto", f"{_answer(finding)}, encoding {encoding}")]
     for name, method in methods.METHODS.items():
         answers.append((name, _answer(method(document, target)[0])))
@@ -50,7 +52,7 @@ def explain(
 
 def _letters(counts: npt.NDArray[np.intp]) -> str:
     return ", ".join(
-        f"{letters.name.lower()} {counts[letters]}" for letters in Letters if counts[letters]
+        f"{name} {number}" for name, number in zip(NAMES, counts, strict=True) if number and name
     )
 
 

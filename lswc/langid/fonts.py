@@ -11,11 +11,15 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from lswc.langid.ngrams import Likelihoods, Table, is_charset, tables
+from lswc.languages import own_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _EXAMINED = 4_000
 _SHORTEST = 6  # characters of a line that can tell anything
@@ -41,7 +45,7 @@ class Fonts:
     """The fonts of one language on Latin code points; none of them for most languages."""
 
     def __init__(self, code: str, names: tuple[str, ...]) -> None:
-        self._likelihoods = _font_likelihoods(code)
+        self._likelihoods = _font_likelihoods(code, own_folder())
         self._names: dict[str, str] = {}
         for name in names:
             self._names.setdefault(_bare(name), name)
@@ -82,9 +86,12 @@ class Fonts:
         return None
 
 
-def myanmar(text: str) -> tuple[str, str]:
-    """Return language and encoding of text in Myanmar script, such as ``my``, ``zawgyi-one``."""
-    likelihoods = _myanmar_likelihoods()
+def myanmar(text: str, hint: str | None = None) -> tuple[str, str]:
+    """Return language and encoding of text in Myanmar script, such as ``my``, ``zawgyi-one``.
+
+    ``hint`` is the language of the page, for a text that alone can't tell.
+    """
+    likelihoods = _myanmar_likelihoods(own_folder())
     letters = _NOT_MYANMAR.sub(" ", text[:_EXAMINED])
     totals = likelihoods.scores(f" {letters.strip()} ").sum(axis=1)
     totals[likelihoods.names.index(_USUAL)] += _PRIOR
@@ -95,7 +102,7 @@ def myanmar(text: str) -> tuple[str, str]:
 
 
 @cache
-def _font_likelihoods(code: str) -> Likelihoods | None:
+def _font_likelihoods(code: str, _own: Path | None) -> Likelihoods | None:
     """Return those of the rest, of English, and of each font of a language; None without any."""
     latin = [table for table in tables() if _is_latin(table)]
     own = [t for t in latin if t.language == code and not is_charset(t.encoding)]
@@ -106,7 +113,7 @@ def _font_likelihoods(code: str) -> Likelihoods | None:
 
 
 @cache
-def _myanmar_likelihoods() -> Likelihoods:
+def _myanmar_likelihoods(_own: Path | None) -> Likelihoods:
     groups = {f"{t.language}.{t.encoding}": [t] for t in tables() if _is_myanmar(t)}
     return Likelihoods(groups)
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.errors import ConfigError
 from lswc.langid import methods
-from lswc.langid.auto import LETTER, MIN_SHARE, Auto, Finding
+from lswc.langid.auto import LETTER, MIN_SHARE, Auto
 from lswc.langid.bounds import BOUNDS, Bounds
 from lswc.langid.document import Document, Identification
 from lswc.langid.encoding import decode
+from lswc.langid.finding import Finding
 from lswc.langid.fonts import myanmar
 from lswc.strategy import Anchor, PageLanguage
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 METHODS = ("auto", *methods.METHODS)
 """Names of the methods; docs/languages.md says what each does."""
+
+
+RELEVANT = ("contains", "leads")
+"""What makes a page relevant: that it contains the target language, or that this one leads."""
 
 
 class IdentifierError(ConfigError):
@@ -62,8 +67,9 @@ class Reading:
 class Identifier:
     """Reads pages for one target language.
 
-    ``min_share`` is the share of the text from which on a page counts as written in the
-    target language; only the default method heeds it. Anchor texts are told by the default
+    ``min_share`` is the share of the text from which on a page contains the target language;
+    only the default method heeds it. ``relevant`` is one of RELEVANT. Anchor texts are told by the
+    default
     method, but by n-grams with textcat, and with somboonviwat2006 and pythainlp by Thai words.
     ``bounds`` say how much of a page is read. Raises IdentifierError.
     """
@@ -74,6 +80,7 @@ class Identifier:
         method: str = "auto",
         min_share: float = MIN_SHARE,
         bounds: Bounds = BOUNDS,
+        relevant: str = "contains",
     ) -> None:
         if method not in METHODS:
             raise IdentifierError(f"unknown method {method!r}; known: {', '.join(METHODS)}")
@@ -83,7 +90,10 @@ class Identifier:
             raise IdentifierError(f"method pythainlp tells Thai only, not {target.code}")
         self.target = target
         self.method = method
+        if relevant not in RELEVANT:
+            raise IdentifierError(f"unknown relevance {relevant!r}; known: {', '.join(RELEVANT)}")
         self.min_share = min_share
+        self._contains = relevant == "contains"
         self._bounds = bounds
         self._auto = Auto(target, min_share)
         # Models and tables are loaded when first used: now, not with a page of the crawl.
@@ -94,7 +104,9 @@ class Identifier:
         """Read a page: any bytes give an answer, never an exception."""
         document = Document(body, content_type, url, self._bounds)
         finding, encoding = self._identify(document)
-        identification = Identification(finding.language, encoding, finding.confidence, finding.how)
+        identification = Identification(
+            finding.language, encoding, round(finding.confidence, 3), finding.how, finding.shares
+        )
         page = document.page
         links = [
             RawLink(url, text, self._anchor(text, finding), nofollow, hreflang, lang)
@@ -119,7 +131,9 @@ class Identifier:
 
     def relevance(self, identification: Identification) -> PageLanguage:
         """Return what a strategy sees of a page's language."""
-        if identification.language == self.target.code:
+        if identification.language == self.target.code or (
+            self._contains and identification.share(self.target.code) >= self.min_share
+        ):
             return PageLanguage.TARGET
         if identification.language is None:
             return PageLanguage.UNKNOWN

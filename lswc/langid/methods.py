@@ -11,18 +11,16 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-import langdetect
-from pythainlp import word_tokenize
-from pythainlp.corpus import thai_words
-from pythainlp.util import count_thai
-
-from lswc.langid.auto import NOTHING, Finding, cld2
+from lswc.langid import shares
 from lswc.langid.encoding import canonical, decode, is_known
+from lswc.langid.evidence import languages_by_charset
+from lswc.langid.finding import NOTHING, Finding
 from lswc.langid.ngrams import RANKED, Table, byte_trigrams, ranked, tables
-from lswc.languages import known, language
+from lswc.languages import own_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from lswc.langid.document import Document
     from lswc.languages import Language
@@ -106,7 +104,7 @@ def g2li(document: Document, target: Language) -> tuple[Finding, str]:
     if not trigrams:
         return NOTHING, ""
     hits, best = max(
-        ((len(trigrams & trained), table) for table, trained in _trigram_sets()),
+        ((len(trigrams & trained), table) for table, trained in _trigram_sets(own_folder())),
         key=lambda pair: pair[0],
     )
     how = f"matching rate of {best.language}.{best.encoding}"
@@ -120,6 +118,8 @@ def textcat(document: Document, target: Language) -> tuple[Finding, str]:
 
 def detected_by_langdetect(document: Document, target: Language) -> tuple[Finding, str]:
     """Ask langdetect, seeded. It lacks Burmese, Khmer and Lao."""
+    import langdetect  # takes 60 MB
+
     page = document.page
     text = f"{page.title}\n{page.content}\n{page.anchors}"[:_EXAMINED]
     langdetect.DetectorFactory.seed = 0
@@ -133,6 +133,8 @@ def detected_by_langdetect(document: Document, target: Language) -> tuple[Findin
 
 def detected_by_pythainlp(document: Document, target: Language) -> tuple[Finding, str]:
     """Thai if at least half of the characters are (pythainlp's count_thai)."""
+    from pythainlp.util import count_thai
+
     page = document.page
     text = f"{page.title}\n{page.content}\n{page.anchors}"
     percent = count_thai(text)
@@ -145,8 +147,11 @@ def detected_by_pythainlp(document: Document, target: Language) -> tuple[Finding
 def detected_by_cld2(document: Document, target: Language) -> tuple[Finding, str]:
     """Ask CLD2 about the whole text."""
     page = document.page
-    finding = cld2(f"{page.title}\n{page.content}\n{page.anchors}"[:_EXAMINED])
-    return finding, document.decoded.encoding
+    found = shares.cld2(f"{page.title}\n{page.content}\n{page.anchors}"[:_EXAMINED])
+    if not found:
+        return NOTHING, document.decoded.encoding
+    best = found[0]
+    return Finding(best.language, best.share * best.certainty, "cld2"), document.decoded.encoding
 
 
 METHODS: dict[str, Method] = {
@@ -167,7 +172,7 @@ def textcat_guess(text: bytes) -> list[Table]:
     if len(text.strip()) < _SHORT or not profile:
         return []
     distances = sorted(
-        ((_distance(profile, ranks), table) for table, ranks in _profiles()),
+        ((_distance(profile, ranks), table) for table, ranks in _profiles(own_folder())),
         key=lambda pair: pair[0],
     )
     tied = [table for distance, table in distances if distance <= distances[0][0] * _TIED]
@@ -185,6 +190,8 @@ def _distance(profile: dict[str, int], ranks: dict[str, int]) -> int:
 
 def anchor_by_words(text: str) -> bool:
     """Tell whether an anchor text has a Thai word of two letters or more (Somboonviwat §4.2.4)."""
+    from pythainlp import word_tokenize
+
     words = _thai_dictionary()
     return any(len(word) > 1 and word in words for word in word_tokenize(text, engine="newmm"))
 
@@ -243,25 +250,21 @@ def _charsets(target: Language) -> frozenset[str]:
 
 def _language_of(charset: str) -> str | None:
     """Return the language that a charset is used for alone; ASCII counts as English."""
-    return _languages_by_charset().get(charset)
+    return "en" if charset == "ascii" else languages_by_charset().get(charset)
 
 
 @cache
-def _languages_by_charset() -> dict[str, str]:
-    entries = {canonical(charset): code for code in known() for charset in language(code).charsets}
-    return {"ascii": "en"} | entries
-
-
-@cache
-def _profiles() -> list[tuple[Table, dict[str, int]]]:
+def _profiles(_own: Path | None) -> list[tuple[Table, dict[str, int]]]:
     return [(t, {ngram: rank for rank, ngram in enumerate(t.ranked)}) for t in tables()]
 
 
 @cache
-def _trigram_sets() -> list[tuple[Table, set[str]]]:
+def _trigram_sets(_own: Path | None) -> list[tuple[Table, set[str]]]:
     return [(table, set(table.trigrams)) for table in tables()]
 
 
 @cache
 def _thai_dictionary() -> frozenset[str]:
+    from pythainlp.corpus import thai_words
+
     return frozenset(thai_words())

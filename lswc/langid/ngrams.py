@@ -20,8 +20,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from lswc.errors import ConfigError
+from lswc.languages import own_folder
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from importlib.resources.abc import Traversable
+    from pathlib import Path
 
 TABLES = files(__package__).joinpath("tables")
 """Folder of the tables: ``<language>.<encoding>.json``."""
@@ -52,14 +57,31 @@ class Table:
     characters: dict[str, int]
 
 
-@cache
+class TableError(ConfigError):
+    """A file of a user's that is no table of n-grams."""
+
+
 def tables() -> tuple[Table, ...]:
-    """Return all tables, sorted by language and encoding."""
-    entries = sorted(
-        (entry for entry in TABLES.iterdir() if entry.name.endswith(".json")),
-        key=lambda entry: entry.name,
-    )
-    return tuple(Table(**json.loads(entry.read_text("utf-8"))) for entry in entries)
+    """Return all tables, the user's own among them, sorted by language and encoding.
+
+    Raises TableError for a file of the user's that is none.
+    """
+    return _tables(own_folder())
+
+
+@cache
+def _tables(own: Path | None) -> tuple[Table, ...]:
+    entries = {entry.name: entry for entry in TABLES.iterdir()}
+    if own is not None and (own / "tables").is_dir():
+        entries |= {entry.name: entry for entry in (own / "tables").iterdir()}
+    return tuple(_table(entries[name]) for name in sorted(entries) if name.endswith(".json"))
+
+
+def _table(file: Traversable) -> Table:
+    try:
+        return Table(**json.loads(file.read_text("utf-8")))
+    except (ValueError, TypeError) as error:
+        raise TableError(f"{file}: no table of n-grams: {error}") from error
 
 
 def is_charset(encoding: str) -> bool:

@@ -70,7 +70,8 @@ class Page(NamedTuple):
 
     ``content`` is the text outside links, menus and footers, one text node a line;
     ``anchors`` is that of all links, one a line. ``hints`` is text for a page without any:
-    alternative texts, descriptions. ``lang`` is what the page declares, in lower case.
+    alternative texts, descriptions. ``lang`` and ``locale`` are what the page declares, the
+    latter for Open Graph, in lower case.
     ``unread`` is the number of links beyond the bound; ``is_cut`` says that there may
     be others, in what was cut off or taken out because it would hold the parser.
     """
@@ -80,6 +81,7 @@ class Page(NamedTuple):
     anchors: str
     hints: str
     lang: str
+    locale: str
     links: list[Link]
     robots: frozenset[str]
     unread: int
@@ -108,7 +110,8 @@ def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUN
         content,
         anchors,
         hints,
-        lang,
+        lang or reader.language,
+        reader.locale,
         reader.links,
         frozenset(reader.robots),
         reader.unread,
@@ -124,6 +127,8 @@ class _Reader:
         self.links: list[Link] = []
         self.robots: set[str] = set()
         self.hints: list[str] = []
+        self.locale = ""
+        self.language = ""
         self.unread = 0
         self._base = Base(url, charset)
         self._most = most
@@ -173,7 +178,23 @@ class _Reader:
             self.robots.update(filter(None, content.lower().replace(",", " ").split()))
         elif name in ("description", "keywords"):
             self.hints.append(content)
-        elif (attributes.get("http-equiv") or "").lower() == "refresh":
+        elif "property" in attributes:
+            self._property((attributes["property"] or "").lower(), content)
+        elif "http-equiv" in attributes:
+            self._equivalent((attributes["http-equiv"] or "").lower(), content)
+
+    def _property(self, name: str, content: str) -> None:
+        """Take a property of the Open Graph protocol."""
+        if name == "og:locale":
+            self.locale = self.locale or content.lower()
+        elif name in ("og:title", "og:description"):
+            self.hints.append(content)
+
+    def _equivalent(self, name: str, content: str) -> None:
+        """Take what stands for an HTTP header (HTML Standard §4.2.5.3)."""
+        if name == "content-language":
+            self.language = self.language or _tag(content)
+        elif name == "refresh":
             refresh = _REFRESH.match(content)
             if refresh and not refresh.group(1).strip().isdecimal():
                 self._add(refresh.group(1), "", {})

@@ -3,96 +3,85 @@
 from __future__ import annotations
 
 import unicodedata
-from enum import IntEnum
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+from fontTools.unicodedata import Scripts, script_code
 
+NAMES = ("", "Viet", "Jpan", "Hanz", *sorted(set(Scripts.VALUES) - {"Zyyy", "Zinh", "Zzzz"}))
+"""Classes of letters: the scripts of Unicode by their ISO 15924 codes, and within them three.
 
-class Letters(IntEnum):
-    """Classes of letters. NONE is everything else: digits, blanks, punctuation.
+``Viet`` are the letters that, of all languages in Latin script, nearly only Vietnamese writes;
+``Jpan`` the ideographs of JIS X 0208 that GB 2312 and Big5 lack, ``Hanz`` those of GB 2312 or
+Big5 that JIS X 0208 lacks. The first, nameless, is everything else: digits, blanks, punctuation.
+"""
 
-    VIETNAMESE are the letters that, of all languages in Latin script, nearly only Vietnamese
-    writes; HAN_JAPANESE the ideographs of JIS X 0208 that GB 2312 and Big5 lack, HAN_CHINESE
-    those of GB 2312 or Big5 that JIS X 0208 lacks.
-    """
+NONE, VIETNAMESE, HAN_JAPANESE, HAN_CHINESE = range(4)
+LATIN, HAN, HANGUL, MYANMAR = map(NAMES.index, ("Latn", "Hani", "Hang", "Mymr"))
+HIRAGANA, KATAKANA = map(NAMES.index, ("Hira", "Kana"))
 
-    NONE = 0
-    LATIN = 1
-    VIETNAMESE = 2
-    OTHER = 3
-    THAI = 4
-    LAO = 5
-    KHMER = 6
-    MYANMAR = 7
-    KANA = 8
-    HAN = 9
-    HAN_JAPANESE = 10
-    HAN_CHINESE = 11
-    HANGUL = 12
-
+_PARTS = {LATIN: (VIETNAMESE,), HAN: (HAN_JAPANESE, HAN_CHINESE)}
 
 _VIETNAMESE = "ảẻỉỏủỷơưấầẩẫậắằẳẵặếềểễệốồổỗộớờởỡợứừửữự"
-_BLOCKS = [
-    (0x0041, 0x005A, Letters.LATIN),
-    (0x0061, 0x007A, Letters.LATIN),
-    (0x00C0, 0x00D6, Letters.LATIN),
-    (0x00D8, 0x00F6, Letters.LATIN),
-    (0x00F8, 0x024F, Letters.LATIN),
-    (0x1E00, 0x1EFF, Letters.LATIN),
-    (0x0E01, 0x0E3A, Letters.THAI),
-    (0x0E40, 0x0E4E, Letters.THAI),
-    (0x0E81, 0x0ECD, Letters.LAO),
-    (0x0EDC, 0x0EDF, Letters.LAO),
-    (0x1780, 0x17DD, Letters.KHMER),
-    (0x1000, 0x103F, Letters.MYANMAR),
-    (0x1050, 0x108F, Letters.MYANMAR),
-    (0xA9E0, 0xA9FE, Letters.MYANMAR),
-    (0xAA60, 0xAA7F, Letters.MYANMAR),
-    (0x3041, 0x3096, Letters.KANA),
-    (0x30A1, 0x30FA, Letters.KANA),
-    (0xFF66, 0xFF9D, Letters.KANA),
-    (0x3400, 0x9FFF, Letters.HAN),
-    (0xF900, 0xFAFF, Letters.HAN),
-    (0x1100, 0x11FF, Letters.HANGUL),
-    (0x3131, 0x318E, Letters.HANGUL),
-    (0xAC00, 0xD7A3, Letters.HANGUL),
-]
-
-
-def count(text: str) -> npt.NDArray[np.intp]:
-    """Return how many letters of each class ``text`` has, indexed by Letters."""
-    units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
-    return np.bincount(_table()[units], minlength=len(Letters))
+_SIZE = 0x110000
+_DENSE = 0x20000  # from here on nearly all are ideographs, and categories take long to look up
 
 
 @cache
-def characters(*classes: Letters) -> str:
+def scripts_of(names: tuple[str, ...]) -> frozenset[int]:
+    """Return the classes of letters of scripts by their Unicode names."""
+    return frozenset(NAMES.index(script_code(name)) for name in names)
+
+
+@cache
+def with_parts(of: frozenset[int]) -> frozenset[int]:
+    """Return classes of letters with those within them."""
+    return of.union(*(_PARTS.get(script, ()) for script in of))
+
+
+def count(text: str) -> npt.NDArray[np.intp]:
+    """Return how many letters of each class ``text`` has, indexed as NAMES is."""
+    return np.bincount(classes(text), minlength=len(NAMES))
+
+
+def classes(text: str) -> npt.NDArray[np.uint8]:
+    """Return the class of each character of ``text``."""
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    found: npt.NDArray[np.uint8] = _table()[points]
+    return found
+
+
+@cache
+def characters(*of: int) -> str:
     """Return all characters of some classes."""
-    return "".join(map(chr, np.flatnonzero(np.isin(_table(), classes))))
+    points = np.flatnonzero(np.isin(_table(), of))
+    return "".join(map(chr, points))
 
 
 @cache
 def _table() -> npt.NDArray[np.uint8]:
-    table = np.zeros(65_536, np.uint8)
-    for code in range(65_536):
-        if unicodedata.category(chr(code))[0] == "L":
-            table[code] = Letters.OTHER
-    for first, last, letters in _BLOCKS:
-        table[first : last + 1] = letters
+    table = np.zeros(_SIZE, np.uint8)
+    for (first, end), name in zip(pairwise([*Scripts.RANGES, _SIZE]), Scripts.VALUES, strict=True):
+        if name in NAMES:
+            table[first:end] = NAMES.index(name)
+    # Vowel signs are letters too; digits and punctuation aren't.
+    for point in np.flatnonzero(table[:_DENSE]).tolist():
+        if unicodedata.category(chr(point))[0] not in "LM":
+            table[point] = NONE
     for character in _VIETNAMESE + _VIETNAMESE.upper():
-        table[ord(character)] = Letters.VIETNAMESE
+        table[ord(character)] = VIETNAMESE
     japanese, simplified, traditional = map(_repertoire, ("euc_jp", "gb2312", "big5"))
-    _mark(table, japanese - simplified - traditional, Letters.HAN_JAPANESE)
-    _mark(table, (simplified | traditional) - japanese, Letters.HAN_CHINESE)
+    _mark(table, japanese - simplified - traditional, HAN_JAPANESE)
+    _mark(table, (simplified | traditional) - japanese, HAN_CHINESE)
     return table
 
 
-def _mark(table: npt.NDArray[np.uint8], characters: set[str], letters: Letters) -> None:
+def _mark(table: npt.NDArray[np.uint8], characters: set[str], kind: int) -> None:
     for character in characters:
-        if table[ord(character)] == Letters.HAN:
-            table[ord(character)] = letters
+        if table[ord(character)] == HAN:
+            table[ord(character)] = kind
 
 
 def _repertoire(codec: str) -> set[str]:

@@ -1,22 +1,39 @@
-"""The languages lswc can collect: one TOML file each, and whatever else the detector knows."""
+"""The languages lswc can collect: one TOML file each, and whatever else the detector knows.
+
+A user's own are in a folder outside the package, LSWC_LANGUAGES: ``<code>.toml``, and if there
+are any ``seeds/<code>.txt`` and ``tables/<code>.<encoding>.json``.
+"""
 
 from __future__ import annotations
 
+import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pycld2
+from fontTools import unicodedata
 
 from lswc.errors import ConfigError
 
-_RENAMED = {"iw": "he", "jw": "jv"}  # CLD2 keeps codes that ISO 639 withdrew
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+# CLD2 keeps codes that ISO 639 withdrew; and its Kurdish is Sorani, in Arabic script.
+RENAMED = {"iw": "he", "jw": "jv", "ku": "ckb"}
+"""Languages that CLD2 calls otherwise."""
+
 _JOKES = frozenset({"tlh", "zzp"})  # Klingon and Pig Latin
+_CODE = re.compile(r"[a-z]{2,3}")
+_TLD = re.compile(r"[a-z0-9-]+")
+_own: list[Path] = []
 
 
 class LanguageError(ConfigError):
-    """No such language; the message lists the known ones."""
+    """No such language, or a mistake in a user's own; the message says what is right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +42,9 @@ class Language:
 
     ``code`` is ISO 639. ``scripts`` are Unicode script names, ``charsets`` WHATWG or IANA
     names of charsets that are used for this language alone, ``tlds`` top-level domains in
-    their ASCII form, ``fonts`` names of fonts with an encoding of their own. The last four
-    may be empty.
+    their ASCII form, ``fonts`` names of fonts with an encoding of their own, ``tags`` the BCP 47
+    tags to ask servers by, if the code isn't the only one. The last five may be empty. A script
+    that no other language has tells this one.
     """
 
     code: str
@@ -35,6 +53,38 @@ class Language:
     charsets: tuple[str, ...] = ()
     tlds: tuple[str, ...] = ()
     fonts: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+    @property
+    def accepted(self) -> str:
+        """What to ask servers for in Accept-Language (RFC 9110 §12.5.4): this, else anything."""
+        return ", ".join([*(self.tags or (self.code,)), "*;q=0.5"])
+
+
+_LISTS = tuple(field.name for field in fields(Language))[2:]
+
+
+def use(folder: str) -> None:
+    """Take a user's own languages as well, for the rest of this process; "" for none.
+
+    One of the same code as one of ours replaces it. Raises LanguageError.
+    """
+    own = [Path(folder)] if folder else []
+    if own == _own:
+        return
+    for path in own:
+        if not path.is_dir():
+            raise LanguageError(f"LSWC_LANGUAGES: no such folder: {path}")
+        if not any(path.glob("*.toml")):
+            raise LanguageError(f"LSWC_LANGUAGES: no <code>.toml in {path}")
+        _read_folder(path)
+    _own[:] = own
+    _languages.cache_clear()
+
+
+def own_folder() -> Path | None:
+    """Return the folder of the user's own languages, if any."""
+    return _own[0] if _own else None
 
 
 def language(code: str) -> Language:
@@ -52,25 +102,72 @@ def known() -> tuple[str, ...]:
 
 @cache
 def _languages() -> dict[str, Language]:
-    languages = {code: Language(code, name) for name, code in _detectable()}
-    for file in files(__name__).iterdir():
-        if file.name.endswith(".toml"):
-            entry = _read(file.name.removesuffix(".toml"), file.read_text("utf-8"))
-            languages[entry.code] = entry
+    languages = {code: Language(code, name) for code, name in detectable().items()}
+    for folder in (files(__name__), *_own):
+        languages |= _read_folder(folder)
     return dict(sorted(languages.items()))
 
 
-def _read(code: str, text: str) -> Language:
-    fields = tomllib.loads(text)
-    lists = {key: tuple(value) for key, value in fields.items() if isinstance(value, list)}
-    return Language(code, fields["name"], **lists)
+def _read_folder(folder: Traversable) -> dict[str, Language]:
+    return {
+        entry.code: entry
+        for file in folder.iterdir()
+        if file.name.endswith(".toml")
+        for entry in [_read(file)]
+    }
 
 
-def _detectable() -> list[tuple[str, str]]:
-    """Return name and code of the languages CLD2 detects; its entries with a hyphen are scripts."""
+def _read(file: Traversable) -> Language:
+    """Read a language's file. Raises LanguageError."""
+    code = file.name.removesuffix(".toml")
+    if not _CODE.fullmatch(code):
+        raise LanguageError(f"{file}: name it <code>.toml, with an ISO 639 code such as hsb")
+    try:
+        entry = tomllib.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise LanguageError(f"{file}: {error}") from error
+    wrong = _mistake(entry)
+    if wrong:
+        raise LanguageError(f"{file}: {wrong}")
+    lists = {name: tuple(entry[name]) for name in _LISTS if name in entry}
+    return Language(code, entry["name"], **lists)
+
+
+def _mistake(entry: dict[str, Any]) -> str | None:
+    """Say what is wrong with the entries of a language's file, if anything is."""
+    for key, value in entry.items():
+        if key not in ("name", *_LISTS):
+            return f"unknown entry {key!r}; known: name, {', '.join(_LISTS)}"
+        if key in _LISTS and not (isinstance(value, list) and all(map(_is_text, value))):
+            return f'{key} must be a list of texts, such as ["..."]'
+    if not _is_text(entry.get("name")):
+        return 'a name is needed: name = "..."'
+    for values, is_right, what in (
+        (entry.get("scripts", []), is_script, "Unicode script, such as Latin or Ol_Chiki"),
+        (entry.get("tlds", []), _TLD.fullmatch, "top-level domain, such as th or xn--o3cw4h"),
+    ):
+        for value in values:
+            if not is_right(value):
+                return f"{value!r} is no {what}"
+    return None
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def is_script(name: str) -> bool:
+    """Tell whether Unicode has a script of that name (UAX #24)."""
+    return unicodedata.script_code(name, None) is not None
+
+
+@cache
+def detectable() -> dict[str, str]:
+    """Return code and name of the languages CLD2 detects."""
     detected = {name.upper() for name in pycld2.DETECTED_LANGUAGES}
-    return [
-        (name.replace("_", " ").title(), _RENAMED.get(code, code))
+    return {
+        RENAMED.get(code, code): name.replace("_", " ").title()
         for name, code in pycld2.LANGUAGES
+        # Its entries with a hyphen are scripts.
         if name.upper() in detected and code.isalpha() and code not in _JOKES
-    ]
+    }

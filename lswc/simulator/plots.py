@@ -23,7 +23,7 @@ FORMATS = ("png", "svg")
 _STYLES = ("-", "--", ":", "-.")
 _COLOURS = (
     "#000000", "#d62728", "#1f77b4", "#2ca02c", "#98c379", "#ff7f0e", "#9467bd", "#8c564b",
-    "#e377c2", "#17becf", "#bcbd22", "#7f7f7f", "#4b5bd6", "#b8860b",
+    "#e377c2", "#17becf", "#bcbd22", "#7f7f7f", "#4b5bd6", "#b8860b", "#00a087",
 )  # fmt: skip
 
 
@@ -46,6 +46,9 @@ def draw(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
         files += _plot(by_distance, folder / "queue_size_by_limit", *over_pages[2][1:])
     files += _miss_ratio(outcomes, folder / "miss_ratio")
     files += _by_distance(outcomes, folder / "pages_by_distance")
+    learned = [o for o in outcomes if o.brier]
+    if learned:
+        files += _reliability(learned, folder / "reliability")
     return files
 
 
@@ -70,7 +73,8 @@ def _styles(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     looks = []
     for outcome in outcomes:
         name = outcome.result.strategy.partition(":")[0]
-        colour = _COLOURS[NAMES.index(name) % len(_COLOURS)]
+        number = NAMES.index(name) if name in NAMES else len(NAMES)  # a user's own
+        colour = _COLOURS[number % len(_COLOURS)]
         style = _STYLES[used.get(name, 0) % len(_STYLES)]
         used[name] = used.get(name, 0) + 1
         looks.append({"color": colour, "linestyle": style, "linewidth": 1.6})
@@ -144,4 +148,25 @@ def _by_distance(outcomes: Sequence[Outcome], path: Path) -> list[Path]:
         axes.set_ylabel(f"{title} pages downloaded")
     both[1].set_xlabel("Distance from the latest relevant referrer")
     both[1].xaxis.set_major_locator(MaxNLocator(integer=True))
+    return _save(figure, path)
+
+
+def _reliability(outcomes: Sequence[Outcome], path: Path) -> list[Path]:
+    """Draw what was expected against what was seen; a dot's area is by its number of pages."""
+    figure, (axes,) = _axes()
+    axes.plot([1e-4, 1], [1e-4, 1], color="#999999", linewidth=0.8, label="as expected")
+    for outcome, look, name in zip(outcomes, _styles(outcomes), _labels(outcomes), strict=True):
+        pages, expected, seen = outcome.reliability.T
+        axes.plot(expected, seen, label=name, **look)
+        area = 4 + 300 * pages / pages.sum()
+        axes.scatter(expected, seen, area, color=look["color"], alpha=0.6)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(PercentFormatter(1))
+    # Linear next to 0, so that a share of 0 has a place too.
+    axes.set_xscale("symlog", linthresh=0.01)
+    axes.set_yscale("symlog", linthresh=0.01)
+    axes.set_xlim(0, 1.05)
+    axes.set_ylim(0, 1.05)
+    axes.set_xlabel("Expected share of relevant pages")
+    axes.set_ylabel("Relevant pages among them")
     return _save(figure, path)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 
+from lswc import languages
 from lswc.errors import LswcError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ class UserCommand(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         try:
+            languages.use(self.settings.get("LSWC_LANGUAGES", "") if self.settings else "")
             self.answer(args, opts)
         except LswcError as error:
             name = type(self).__module__.rpartition(".")[2]

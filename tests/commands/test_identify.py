@@ -155,6 +155,10 @@ def test_evaluate_anchors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         (["--lang", "th", "http://127.0.0.1:1/"], "http://127.0.0.1:1/"),
         (["--lang", "th", "--evaluate", "nowhere.jsonl"], "nowhere.jsonl"),
         (["--lang", "th", "-s", "LSWC_MIN_SHARE=lots", "."], "LSWC_MIN_SHARE"),
+        (
+            ["--lang", "th", "-s", "LSWC_LANGUAGES=gone", "."],
+            "LSWC_LANGUAGES: no such folder: gone",
+        ),
     ],
 )
 def test_mistakes_are_one_line_and_exit_code_2(

@@ -41,6 +41,8 @@ def mistake(site: Site, *arguments: str, **settings: object) -> str:
         ("LSWC_FRONTIER", "mysql", "isn't one of: sqlite"),
         ("LSWC_STRATGEY", "bfs", "did you mean LSWC_STRATEGY?"),
         ("LSWC_IDENTIFIER", "oracle", "auto"),
+        ("LSWC_RELEVANT", "all", "known: contains, leads"),
+        ("LSWC_LANGUAGES", "no/such/folder", "LSWC_LANGUAGES: no such folder: no/such/folder"),
         ("LSWC_WEB", "no/such/folder", "no/such/folder"),
         ("DOWNLOAD_DELAY", "fast", "DOWNLOAD_DELAY must be a number"),
         ("DEPTH_LIMIT", "-1", "DEPTH_LIMIT must be a number"),
@@ -129,3 +131,12 @@ def test_record_of_another_crawl_is_never_overwritten(site: Site) -> None:
     assert done.returncode == 2
     assert "the record of another crawl" in done.stderr
     assert site.urls == ["http://www.one.co.th/"]
+
+
+def test_a_users_own_language_has_seeds_beside_it(site: Site, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    (own / "seeds").mkdir(parents=True)
+    (own / "ff.toml").write_text('name = "Fula"\nscripts = ["Adlam"]\n')
+    (own / "seeds" / "ff.txt").write_text("http://\n")
+    line = mistake(site, "-a", "lang=ff", LSWC_LANGUAGES=own, LSWC_WEB="", LSWC_CONTACT="a@b.cd")
+    assert f"{own / 'seeds' / 'ff.txt'}, line 1: not an http or https URL" in line

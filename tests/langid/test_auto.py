@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from lswc.langid import Identification, Identifier
-from lswc.langid.auto import MIN_SHARE
 from lswc.languages import language
 from lswc.strategy import Anchor, PageLanguage
 
@@ -15,8 +14,8 @@ THAI_MENU = "<a href=x>หน้าแรกของเว็บไซต์</a
 ENGLISH_MENU = "<a href=x>Home page of the site</a> <a href=y>Contact us</a> " * 40
 
 
-def identify(html: str, code: str = "th", min_share: float = MIN_SHARE) -> Identification:
-    identifier = Identifier(language(code), min_share=min_share)
+def identify(html: str, code: str = "th") -> Identification:
+    identifier = Identifier(language(code))
     return identifier.read(html.encode(), None, "http://a.test/").identification
 
 
@@ -36,16 +35,33 @@ def test_a_page_of_links_is_told_by_its_links() -> None:
     assert identify(f"{ENGLISH_MENU}<p>สงวนลิขสิทธิ์").language == "en"
 
 
-@pytest.mark.parametrize(("thai", "expected"), [(1, "en"), (6, "th"), (10, "th"), (20, "th")])
-def test_bilingual_pages_are_told_by_share(thai: int, expected: str) -> None:
-    html = f"<p>{THAI * thai}</p><p>{ENGLISH * (20 - thai)}"
-    assert identify(html).language == expected
+@pytest.mark.parametrize(("thai", "expected"), [(1, "en"), (6, "en"), (12, "th"), (20, "th")])
+def test_a_bilingual_page_is_in_the_language_that_leads(thai: int, expected: str) -> None:
+    found = identify(f"<p>{THAI * thai}</p><p>{ENGLISH * (20 - thai)}")
+    assert found.language == expected
+    letters = len(THAI) * thai + len(ENGLISH) * (20 - thai)
+    assert found.share("th") == pytest.approx(len(THAI) * thai / letters, abs=0.1)
+    assert found.share("th") + found.share("en") == pytest.approx(1, abs=0.05)
 
 
-@pytest.mark.parametrize(("share", "expected"), [(0.1, "th"), (0.9, "en")])
-def test_the_share_can_be_chosen(share: float, expected: str) -> None:
-    html = f"<p>{THAI * 3}</p><p>{ENGLISH * 6}"
-    assert identify(html, min_share=share).language == expected
+@pytest.mark.parametrize(
+    ("thai", "share", "relevant", "expected"),
+    [
+        (1, 0.15, "contains", PageLanguage.ENGLISH),
+        (6, 0.15, "contains", PageLanguage.TARGET),
+        (6, 0.6, "contains", PageLanguage.ENGLISH),
+        (6, 0.15, "leads", PageLanguage.ENGLISH),
+        (14, 0.15, "leads", PageLanguage.TARGET),
+        (14, 0.9, "contains", PageLanguage.TARGET),
+    ],
+)
+def test_what_is_relevant_can_be_chosen(
+    thai: int, share: float, relevant: str, expected: PageLanguage
+) -> None:
+    identifier = Identifier(language("th"), min_share=share, relevant=relevant)
+    body = f"<p>{THAI * thai}</p><p>{ENGLISH * (20 - thai)}".encode()
+    found = identifier.read(body, None, "http://a.test/").identification
+    assert identifier.relevance(found) is expected
 
 
 def test_english_with_a_thai_charset_is_english() -> None:
@@ -57,9 +73,9 @@ def test_english_with_a_thai_charset_is_english() -> None:
 @pytest.mark.parametrize(
     ("html", "language", "how"),
     [
-        ("<meta charset=tis-620><img src=a>", "th", "charset windows-874"),
-        ("<meta charset=euc-kr><frameset><frame src=a>", "ko", "charset euc-kr"),
-        ("<html lang=th-TH><img src=a>", "th", "lang attribute"),
+        ("<meta charset=tis-620><img src=a>", "th", "declared: charset"),
+        ("<meta charset=euc-kr><frameset><frame src=a>", "ko", "declared: charset"),
+        ("<html lang=th-TH><img src=a>", "th", "declared: lang"),
         ("<meta charset=utf-8><img src=a>", None, "nothing"),
         ("<html lang=xx-XX><img src=a>", None, "nothing"),
         ("<title>1 - 2</title>", None, "nothing"),

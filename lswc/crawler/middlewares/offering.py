@@ -56,17 +56,18 @@ class StrategyMiddleware(BaseSpiderMiddleware):
         if tier == DISCARD:
             reason = _reason(link)
             visit.tally["dropped", reason] += 1
-            visit.links.append(FollowedLink(link.url.href, link.anchor, None, reason))
+            visit.links.append(FollowedLink(link.url.href, link.anchor, None, reason, link.named))
             return None
         visit.tally["kept", f"tier {tier}"] += 1
-        visit.links.append(FollowedLink(link.url.href, link.anchor, tier, None))
+        visit.links.append(FollowedLink(link.url.href, link.anchor, tier, None, link.named))
         identified, depth = page.reading.identified, visit.lease.depth + 1
         return Offer(link.url.href, link.url.server, link.unit, code, identified, depth)
 
 
 def _count(page: Page) -> None:
     tally, identified = page.visit.tally, page.reading.identification
-    tally["page", "relevant" if page.relevant else "irrelevant"] += 1
+    guessed = "guessed" if page.guessed else "irrelevant"
+    tally["page", "relevant" if page.identified else guessed] += 1
     tally["language", identified.language or "unknown"] += 1
     tally["encoding", identified.encoding] += 1
     tally["fetched", f"tier {page.visit.lease.cell}"] += 1

@@ -12,8 +12,8 @@ from lswc.strategy import (
     CODES,
     FIELDS,
     MAX_DISTANCE,
+    NO_PAGES,
     PageLanguage,
-    Status,
     distance_of,
     effective_language,
     from_site_queue,
@@ -37,49 +37,60 @@ class Weights(NamedTuple):
     anchor: int
     in_site: int
     oracle: int
+    named: int
+    same_directory: int
 
 
-def weights() -> Weights:
-    """Return the weights of the facts that a trace knows."""
-    return Weights(*(FIELDS[name].weight for name in Weights._fields))
-
-
-class Lookup(NamedTuple):
+class Decisions(NamedTuple):
     """Everything the kernel asks of a strategy.
 
-    ``tier`` of shape (CODES, 4), by code and target's status. ``distance`` and ``in_site`` of
+    ``kind`` of shape (CODES,), ``cell`` of shape (kinds, places). ``distance`` and ``in_site`` of
     shape (CODES,): of a page with that code. ``effective`` of shape (4, 4), by identified and
     inherited language. ``next_distance`` of shape (2, MAX_DISTANCE + 1), by relevance and own
-    distance. ``changes`` of shape (4, 4): can any URL's tier differ between two statuses.
+    distance. ``changes`` of shape (places, places): can any URL's cell differ between two places.
     """
 
-    tier: NDArray[np.int8]
+    kind: NDArray[np.int32]
+    cell: NDArray[np.int32]
     distance: NDArray[np.int8]
     in_site: NDArray[np.bool_]
     effective: NDArray[np.int8]
     next_distance: NDArray[np.int8]
     changes: NDArray[np.bool_]
+    place_unvisited: int
     tolerated: int
+    learns: bool
     weights: Weights
 
 
 @cache
-def lookup(strategy: Strategy) -> Lookup:
-    """Ask a strategy for everything once."""
-    tier = np.array(strategy.table(), np.int8)
-    changes = [[bool((tier[:, a] != tier[:, b]).any()) for b in Status] for a in Status]
-    return Lookup(
-        tier,
-        np.array([distance_of(code) for code in range(CODES)], np.int8),
-        np.array([from_site_queue(code) for code in range(CODES)]),
+def decisions(strategy: Strategy) -> Decisions:
+    """Ask a strategy for everything once. Raises OverflowError if there are too many facts."""
+    if np.iinfo(np.int32).max < CODES:
+        raise OverflowError(f"{CODES} combinations of facts: more than the kernel's 32 bits hold")
+    cell = np.array(strategy.cell_of, np.int32)
+    distance, in_site = _of_codes()
+    return Decisions(
+        np.array(strategy.kind_of, np.int32),
+        cell,
+        distance,
+        in_site,
         _effective(strategy),
         np.array(
             [[next_distance(r, d) for d in range(MAX_DISTANCE + 1)] for r in (False, True)], np.int8
         ),
-        np.array(changes),
+        (cell[:, :, None] != cell[:, None, :]).any(axis=0),
+        strategy.place(NO_PAGES),
         strategy.tolerated,
-        weights(),
+        strategy.learns,
+        Weights(*(FIELDS[name].weight for name in Weights._fields)),
     )
+
+
+@cache
+def _of_codes() -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
+    distance = np.array([distance_of(code) for code in range(CODES)], np.int8)
+    return distance, np.array([from_site_queue(code) for code in range(CODES)])
 
 
 def _effective(strategy: Strategy) -> NDArray[np.int8]:

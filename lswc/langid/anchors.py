@@ -1,0 +1,68 @@
+"""Whether an anchor text is in the target language: a few words, in the light of their page."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lswc.langid import scripts
+from lswc.langid.fonts import myanmar
+from lswc.langid.scripts import LATIN, MYANMAR, VIETNAMESE
+from lswc.langid.shares import guesses, letters_of, measure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lswc.languages import Language
+
+_SHORT = 10  # characters; in a script of many languages, fewer can't tell one
+_HALF = 0.5
+
+
+class Anchors:
+    """Tells the anchor texts in one language."""
+
+    def __init__(self, target: Language) -> None:
+        self._target = target.code
+        own = letters_of(target.code)
+        self._letters = re.compile(f"[{re.escape(scripts.characters(*own))}]") if own else None
+        self._told = self._how(scripts.scripts_of(target.scripts))
+
+    def _how(self, classes: frozenset[int]) -> Callable[[str, str | None], bool]:
+        if self._letters is not None:
+            return self._by_letters
+        if MYANMAR in classes:
+            return self._by_myanmar
+        if self._target in ("ja", "zh"):
+            return self._by_ideographs
+        return self._by_vietnamese if self._target == "vi" else self._by_guess
+
+    def is_target(self, text: str, hint: str | None) -> bool:
+        """Tell whether a text is in the target language; ``hint`` is its page's, or a link's."""
+        return self._told(text, hint)
+
+    def _by_letters(self, text: str, _hint: str | None) -> bool:
+        return not text.isascii() and self._letters is not None and bool(self._letters.search(text))
+
+    def _by_myanmar(self, text: str, hint: str | None) -> bool:
+        if text.isascii() or not scripts.count(text)[MYANMAR]:
+            return False
+        return myanmar(text, hint)[0] == self._target
+
+    def _by_ideographs(self, text: str, hint: str | None) -> bool:
+        """Kana and Hangul decide; then the characters of one standard alone; then the page."""
+        if text.isascii():
+            return False
+        shares = measure(text, hint).shares
+        return max(shares, key=shares.__getitem__, default="") == self._target
+
+    def _by_vietnamese(self, text: str, hint: str | None) -> bool:
+        if text.isascii():
+            return False
+        return bool(scripts.count(text)[VIETNAMESE]) or self._by_guess(text, hint)
+
+    def _by_guess(self, text: str, hint: str | None) -> bool:
+        if len(text) < _SHORT:
+            return hint == self._target
+        found = guesses(text, LATIN)
+        return bool(found) and found[0].language == self._target and found[0].share >= _HALF

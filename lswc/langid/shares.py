@@ -1,0 +1,298 @@
+"""How much of a text is in each language: by its letters where they tell, else by CLD2."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pycld2
+
+from lswc.langid import scripts
+from lswc.langid.fonts import myanmar
+from lswc.langid.neighbours import neighbours
+from lswc.langid.scripts import (
+    HAN,
+    HAN_CHINESE,
+    HAN_JAPANESE,
+    HANGUL,
+    HIRAGANA,
+    KATAKANA,
+    LATIN,
+    MYANMAR,
+    NONE,
+    VIETNAMESE,
+)
+from lswc.languages import RENAMED, detectable, known, language, own_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+DENSE = 2.5
+"""An ideograph, kana or Hangul syllable says as much as 2.5 letters."""
+
+_VIETNAMESE_PER_LETTER = 0.13  # of these letters among those of Vietnamese text
+_IDEOGRAPHS = (HAN, HAN_JAPANESE, HAN_CHINESE)
+_KANA = (HIRAGANA, KATAKANA)
+_EAST_ASIAN = (*_IDEOGRAPHS, *_KANA, HANGUL)
+_SENTENCE = tuple(map(ord, "\n。！？"))
+_LEAST = 0.05  # of the letters in a script that are worth asking CLD2 about
+_SAMPLE = 1_500  # characters that CLD2 sees
+_PIECES = 3
+_NORMAL_SCORE = 500.0  # CLD2's for real text is above that, for text in a font below 200
+_COMMON_ENGLISH = (" the ", " of ", " and ", " to ", " in ", " is ", " for ")
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
+)
+
+
+class Guess(NamedTuple):
+    """A language of a text, its share from 0 to 1, and how sure that is, from 0 to 1."""
+
+    language: str
+    share: float
+    certainty: float
+
+
+@dataclass(slots=True)
+class Measured:
+    """What a text is written in.
+
+    ``letters`` counts its letters by class, ``total`` those of all, dense ones more.
+    ``shares`` are those of the total, ``certainty`` says how sure each of these languages is.
+    ``told`` are those that letters alone tell. ``encoding`` is that of text in Myanmar script.
+    """
+
+    letters: npt.NDArray[np.intp]
+    total: float
+    shares: dict[str, float] = field(default_factory=dict)
+    certainty: dict[str, float] = field(default_factory=dict)
+    told: frozenset[str] = frozenset()
+    encoding: str = ""
+
+    def in_other_scripts(self, code: str) -> float:
+        """Return the share of letters in scripts that a language isn't written in, if known."""
+        own = scripts.scripts_of(language(code).scripts)
+        if not own or not self.total:
+            return 0.0
+        inside = sum(int(self.letters[kind]) for kind in scripts.with_parts(own))
+        return 1 - inside / int(self.letters[1:].sum())
+
+    @property
+    def is_latin(self) -> bool:
+        """Whether most letters are Latin."""
+        return bool((self.letters[LATIN] + self.letters[VIETNAMESE]) * 2 > self.letters[1:].sum())
+
+
+def weight(letters: npt.NDArray[np.intp]) -> float:
+    """Return how much so many letters say."""
+    return float(letters[1:].sum() + letters[list(_EAST_ASIAN)].sum() * (DENSE - 1))
+
+
+def measure(text: str, hint: str | None = None) -> Measured:
+    """Tell the languages of a text and their shares.
+
+    ``hint`` is the language for ideographs that could be Chinese or Japanese.
+    """
+    classes = scripts.classes(text)
+    letters = np.bincount(classes, minlength=len(scripts.NAMES))
+    found = Measured(letters, weight(letters))
+    if not found.total:
+        return found
+    amounts = _east_asian(text, classes, letters, hint)
+    told = _scripts(own_folder())
+    for code, of in told.alone.items():
+        if amount := float(letters[of].sum()):
+            amounts[code] = amount
+    if letters[MYANMAR]:
+        code, found.encoding = myanmar(text)
+        amounts[code] = amounts.get(code, 0.0) + float(letters[MYANMAR])
+    latin = float(letters[LATIN] + letters[VIETNAMESE])
+    if letters[VIETNAMESE]:
+        amounts["vi"] = min(latin, float(letters[VIETNAMESE]) / _VIETNAMESE_PER_LETTER)
+    found.certainty, found.told = dict.fromkeys(amounts, 1.0), frozenset(amounts)
+    for guess, amount in _others(text, classes, letters, amounts.get("vi", 0.0)):
+        amounts[guess.language] = amounts.get(guess.language, 0.0) + guess.share * amount
+        found.certainty.setdefault(guess.language, guess.certainty)
+    found.shares = {code: amount / found.total for code, amount in amounts.items() if amount}
+    return found
+
+
+def _others(
+    text: str,
+    classes: npt.NDArray[np.uint8],
+    letters: npt.NDArray[np.intp],
+    vietnamese: float,
+) -> list[tuple[Guess, float]]:
+    """Ask CLD2 about each script that many languages have; return its guesses and their letters."""
+    present, decided = np.flatnonzero(letters).tolist(), _scripts(own_folder()).decided
+    amounts = {script: float(letters[script]) for script in present if script not in decided}
+    if VIETNAMESE in present or LATIN in amounts:
+        amounts[LATIN] = float(letters[LATIN] + letters[VIETNAMESE]) - vietnamese
+    least = max(1.0, _LEAST * float(letters[1:].sum()))
+    found = []
+    for script, amount in amounts.items():
+        if amount < least:
+            continue
+        # A whole text in one script needn't be copied.
+        of_script = text if letters[1:].sum() == letters[script] else _only(text, classes, script)
+        found += [(guess, amount) for guess in guesses(of_script, script)]
+    return found
+
+
+def _only(text: str, classes: npt.NDArray[np.uint8], script: int) -> str:
+    keep = (classes == NONE) | (classes == script)
+    if script == LATIN:
+        keep |= classes == VIETNAMESE
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    return str(points[keep].tobytes(), "utf-32-le", "replace")
+
+
+def _east_asian(
+    text: str, classes: npt.NDArray[np.uint8], letters: npt.NDArray[np.intp], hint: str | None
+) -> dict[str, float]:
+    """Return the amounts of Chinese, Japanese and Korean, told sentence by sentence."""
+    counts = letters.tolist()
+    kana = counts[HIRAGANA] + counts[KATAKANA]
+    han = sum(counts[kind] for kind in _IDEOGRAPHS)
+    hangul = counts[HANGUL]
+    if not kana and not han:
+        return {"ko": hangul * DENSE} if hangul else {}
+    if not kana and not hangul:
+        ahead = counts[HAN_JAPANESE] - counts[HAN_CHINESE]
+        return {_of_han(ahead, hint): han * DENSE}
+    return _by_sentence(text, classes, hint)
+
+
+def _by_sentence(text: str, classes: npt.NDArray[np.uint8], hint: str | None) -> dict[str, float]:
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    starts = np.concatenate([[0], np.flatnonzero(np.isin(points, _SENTENCE))])
+
+    def per_sentence(*of: int) -> npt.NDArray[np.intp]:
+        return np.add.reduceat(np.isin(classes, of), starts, dtype=np.intp)
+
+    kana, hangul = per_sentence(*_KANA), per_sentence(HANGUL)
+    han, japanese, chinese = (
+        per_sentence(*of) for of in (_IDEOGRAPHS, (HAN_JAPANESE,), (HAN_CHINESE,))
+    )
+    ideographs = kana + han
+    is_ja = (kana * 20 > han) & (kana > 0) & ((kana > 1) | (han < 8))
+    is_ko = ~is_ja & (hangul * 10 > han)
+    is_zh = ~is_ja & ~is_ko & (chinese > japanese)
+    is_ja |= ~is_ko & (japanese > chinese)
+    amounts = {
+        code: float(ideographs[mask].sum())
+        for code, mask in (("ja", is_ja), ("zh", is_zh), ("ko", is_ko))
+    }
+    open_ = float(ideographs[~(is_ja | is_ko | is_zh)].sum())
+    leading = max(amounts, key=amounts.__getitem__)
+    if not amounts[leading] or (hint in amounts and amounts[str(hint)] * 2 > amounts[leading]):
+        leading = hint if hint in amounts else "zh"
+    amounts[str(leading)] += open_
+    amounts["ko"] += float(hangul.sum())
+    return {code: amount * DENSE for code, amount in amounts.items() if amount}
+
+
+def _of_han(japanese: int, hint: str | None) -> str:
+    """Return the language of ideographs alone: by their repertoire, else as hinted.
+
+    ``japanese`` is by how many those that only Japanese standards have lead.
+    """
+    if japanese:
+        return "ja" if japanese > 0 else "zh"
+    return "ja" if hint == "ja" else "zh"
+
+
+def guesses(text: str, script: int = LATIN) -> list[Guess]:
+    """Tell the languages of a text in one script: a user's own by n-grams, the rest by CLD2."""
+    sample = _sample(text)
+    if script == LATIN and all(map(_is_english, _pieces(sample))):
+        return [Guess("en", 1.0, 1.0)]
+    own = neighbours(script)
+    if own is None:
+        return cld2(sample)
+    shares, rest = own.lines(text)
+    left = 1.0 - sum(shares.values())
+    mine = [Guess(code, share, 1.0) for code, share in shares.items()]
+    return mine + [guess._replace(share=guess.share * left) for guess in cld2(_sample(rest))]
+
+
+def cld2(sample: str) -> list[Guess]:
+    """Ask CLD2; its shares are of the bytes."""
+    try:
+        reliable, _, ranked = pycld2.detect(
+            _UNPRINTABLE.sub(" ", sample).encode(), bestEffort=len(sample) > 200
+        )
+    except pycld2.error:
+        return []
+    known, found = detectable(), []
+    for place, (_, name, percent, score) in enumerate(ranked):
+        code = name.partition("-")[0]
+        code = RENAMED.get(code, code)
+        certainty = min(1.0, score / _NORMAL_SCORE) * (1.0 if reliable and not place else 0.5)
+        if code in known:
+            found.append(Guess(code, percent / 100, certainty))
+    return found
+
+
+def _sample(text: str) -> str:
+    """Return a text whose blanks are run together, three pieces of it if it is long."""
+    if len(text) <= 2 * _SAMPLE:
+        return " ".join(text.split())[:_SAMPLE]
+    size = _SAMPLE // _PIECES
+    far = (len(text) - 2 * size) // (_PIECES - 1)
+    cuts = (" ".join(text[far * n : far * n + 2 * size].split())[:size] for n in range(_PIECES))
+    return "\n".join(cuts)
+
+
+def _pieces(sample: str) -> list[str]:
+    return sample.split("\n")
+
+
+def _is_english(text: str) -> bool:
+    """Tell plain English prose, where one word in six is among the seven commonest."""
+    if (
+        len(text) < 200
+        or " the " not in text
+        or len(text.encode("utf-8", "replace")) > len(text) * 1.03
+    ):
+        return False
+    return sum(map(text.count, _COMMON_ENGLISH)) > 0.08 * text.count(" ")
+
+
+# Scripts in which more languages are written than the files of languages name.
+_MANY = frozenset(
+    scripts.NAMES.index(name) for name in ("Arab", "Beng", "Cyrl", "Deva", "Ethi", "Hebr", "Latn")
+)
+
+
+def letters_of(code: str) -> list[int]:
+    """Return the classes of letters that alone tell a language; empty if none do."""
+    if code == "ko":
+        return [HANGUL]
+    return _scripts(own_folder()).alone.get(code, [])
+
+
+class _Scripts(NamedTuple):
+    """The languages that scripts of their own tell, and the classes CLD2 isn't asked about."""
+
+    alone: dict[str, list[int]]
+    decided: frozenset[int]
+
+
+@cache
+def _scripts(_own: Path | None) -> _Scripts:
+    users: dict[int, list[str]] = {}
+    for code in known():
+        for script in scripts.scripts_of(language(code).scripts):
+            users.setdefault(script, []).append(code)
+    alone: dict[str, list[int]] = {}
+    for script, codes in users.items():
+        if len(codes) == 1 and script not in _MANY and script not in (*_EAST_ASIAN, MYANMAR):
+            alone.setdefault(codes[0], []).append(script)
+    told = [script for of in alone.values() for script in of]
+    return _Scripts(alone, frozenset({NONE, VIETNAMESE, MYANMAR, *_EAST_ASIAN, *told}))
