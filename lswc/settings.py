@@ -1,7 +1,7 @@
 """Defaults of the project. A profile in ``settings_profiles/`` overrides them, ``-s`` both.
 
 The comment above a setting is its sentence in docs/settings.md, which
-``python -m lswc.terminal.reference docs/settings.md`` makes from this file; a comment with a blank
+``python -m lswc.terminal.reference docs`` makes from this file; a comment with a blank
 line below it begins a section there.
 """
 
