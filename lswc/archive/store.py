@@ -110,7 +110,7 @@ class Archive:
             case "all":
                 return True
             case "relevant" if visit.record is not None:
-                return visit.record.relevant
+                return visit.record.relevant or visit.record.guessed
             case "relevant":
                 # A redirect or an error that a reader of the archived pages may meet.
                 linked = visit.lease.inherited == PageLanguage.TARGET
@@ -161,7 +161,10 @@ _OF_RECORD = (
     "language",
     "encoding",
     "decided_by",
+    "content_language",
+    "vary",
     "relevant",
+    "guessed",
     "server_status",
 )
 
@@ -197,7 +200,7 @@ def _place(visit: Visit) -> dict[str, Any]:
     lease = visit.lease
     return {
         "url": visit.url,
-        "tier": lease.tier,
+        "tier": lease.cell,
         "distance": distance_of(lease.code),
         "depth": lease.depth,
         "referrer": lease.referrer,
@@ -230,7 +233,7 @@ def _about(visit: Visit) -> dict[str, object]:
         }
     fields |= {
         "distance": distance_of(lease.code),
-        "tier": lease.tier,
+        "tier": lease.cell,
         "depth": lease.depth,
         "via": lease.referrer,
     }

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-<<<<<<< HEAD
-from lswc.strategy import Anchor
-=======
-from lswc.langid import Identifier
-from lswc.reading.named import named
 from lswc.strategy import Anchor, Named
->>>>>>> core
 from lswc.trace import graph
 from lswc.trace.format import LINKS, URLS, About, TraceError, write
 from lswc.urls import directory, parse, site, tld
@@ -59,19 +53,18 @@ class TraceBuilder:
         status: int,
         language: str | None,
         encoding: str | None,
-        links: Iterable[tuple[str, Anchor] | tuple[str, Anchor, Named]],
+        links: Iterable[tuple[str, Anchor, Named]],
     ) -> None:
         """Add an HTML page downloaded with success; ``links`` in document order.
 
-        A link is its URL, the language of its anchor text, and the one that it names, if any.
+        A link is its URL, the language of its anchor text, and the one that it names.
         """
         row = _Row(status, True, language, encoding)
         self._add(url, row)
-        targets = [(self._id(target), anchor, *named) for target, anchor, *named in links]
         known = [
-            (target, anchor, named[0] if named else Named.NONE)
-            for target, anchor, *named in targets
-            if target is not None
+            (target, anchor, named)
+            for address, anchor, named in links
+            if (target := self._id(address)) is not None
         ]
         self._add(url, row._replace(links=known))
 
@@ -148,95 +141,3 @@ def _numbered(names: Iterable[str]) -> list[int]:
     """Return a number for each name, from 0 in order of first sight."""
     numbers: dict[str, int] = {}
     return [numbers.setdefault(name, len(numbers)) for name in names]
-<<<<<<< HEAD
-=======
-
-
-def from_web(
-    web: Web, seeds: Sequence[str], language: Language, source: str, agent: str = "lswc"
-) -> TraceBuilder:
-    """Read everything that is reachable from the seeds in a frozen web or WARC files.
-
-    Pages are identified as in a live crawl for the language; links marked nofollow, and a
-    page's links to itself, are left out. What robots.txt forbids to ``agent``, and what the web
-    doesn't hold, counts as never downloaded.
-    """
-    builder = TraceBuilder(About(language.code, language.tlds, source))
-    reader = _WebReader(web, Identifier(language), agent, builder)
-    queue = deque(seeds)
-    seen: set[str] = set()
-    while queue:
-        url = parse(queue.popleft())
-        if url is None or _name(url) in seen:
-            continue
-        seen.add(_name(url))
-        queue.extend(reader.read(url))
-    return builder
-
-
-class _WebReader:
-    """Reads URLs of a web into a trace, and tells where they lead."""
-
-    def __init__(self, web: Web, identifier: Identifier, agent: str, builder: TraceBuilder) -> None:
-        self._web, self._identifier, self._agent = web, identifier, agent
-        self._builder = builder
-        self._robots: dict[str, Protego] = {}
-
-    def read(self, url: Url) -> list[str]:
-        if not self._web.knows(url.server) or not self._allowed(url):
-            self._builder.failure(url.href, 0)
-            return []
-        answer = self._web.answer(url.server, _target(url))
-        location = _header(answer, "location")
-        if answer.status in REDIRECTS and location:
-            target = urljoin(url.href, location)
-            twin = parse(target)
-            if twin is not None and _name(twin) == _name(url):
-                self._builder.failure(url.href, answer.status)  # a web has one answer for both
-                return []
-            self._builder.redirect(url.href, answer.status, target)
-            return [target]
-        content_type = _header(answer, "content-type")
-        kind = (content_type or HTML[0]).partition(";")[0].strip().lower()
-        if not 200 <= answer.status < 300 or kind not in HTML:
-            self._builder.failure(url.href, answer.status)
-            return []
-        return self._page(url, answer, content_type)
-
-    def _page(self, url: Url, answer: Answer, content_type: str | None) -> list[str]:
-        body = answer.body.read_bytes() if isinstance(answer.body, Path) else answer.body
-        reading = self._identifier.read(body, content_type, url.href)
-        nofollow = "nofollow" in reading.robots
-        language = self._identifier.target.code
-        links = [
-            (
-                target.href,
-                link.anchor,
-                named(language, target, link.hreflang or link.lang),
-            )
-            for link in reading.links
-            if not (nofollow or link.nofollow)
-            and (target := parse(link.url))
-            and target.href != url.href
-        ]
-        found = reading.identification
-        self._builder.page(url.href, answer.status, found.language, found.encoding, links)
-        return [target for target, *_ in links]
-
-    def _allowed(self, url: Url) -> bool:
-        if url.server not in self._robots:
-            answer = self._web.answer(url.server, "/robots.txt")
-            body = answer.body.read_bytes() if isinstance(answer.body, Path) else answer.body
-            text = body.decode("utf-8", "replace") if answer.status == 200 else ""
-            self._robots[url.server] = Protego.parse(text)
-        return bool(self._robots[url.server].can_fetch(url.href, self._agent))
-
-
-def _header(answer: Answer, name: str) -> str | None:
-    return next((value for key, value in answer.headers if key.lower() == name), None)
-
-
-def _target(url: Url) -> str:
-    """Return path and query, percent-encoded."""
-    return url.href.removeprefix(f"{url.scheme}://{url.server}")
->>>>>>> core

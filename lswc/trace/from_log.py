@@ -12,14 +12,9 @@ import pyarrow.parquet as pq
 from lswc.archive.files import ArchiveError
 from lswc.archive.log import ATTEMPTS, LINKS, conform, journals, tables
 from lswc.archive.store import language_of
-<<<<<<< HEAD
 from lswc.outcomes import Outcome
-from lswc.strategy import Anchor
-from lswc.trace.format import ADDRESS, URLS, About, compressed_rows, write
-=======
 from lswc.strategy import Anchor, Named
-from lswc.trace.format import URLS, About, compressed_rows, write
->>>>>>> core
+from lswc.trace.format import ADDRESS, URLS, About, compressed_rows, write
 from lswc.trace.graph import distances
 from lswc.urls import directory, parse, site, tld
 
@@ -53,19 +48,7 @@ def log(crawl: Path) -> tuple[pa.Table, pa.Table]:
 
 
 def _joined(schema: pa.Schema, parts: Sequence[pa.Table]) -> pa.Table:
-<<<<<<< HEAD
     return pa.concat_tables([conform(part, schema) for part in parts]).unify_dictionaries()
-=======
-    return pa.concat_tables([_cast(part, schema) for part in parts]).unify_dictionaries()
-
-
-def _cast(part: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Give a table the columns of a schema; one that an earlier version didn't write is null."""
-    for field in schema:
-        if field.name not in part.column_names:
-            part = part.append_column(field, pa.nulls(len(part), field.type))
-    return part.select(schema.names).cast(schema)
->>>>>>> core
 
 
 def to_trace(crawl: Path, out: Path) -> int:
@@ -97,14 +80,9 @@ def to_trace(crawl: Path, out: Path) -> int:
     columns["distance"] = distances(offsets, targets, seeds)
     target = language_of(crawl)
     about = About(target.code, target.tlds, f"crawl {crawl}")
-<<<<<<< HEAD
     schema = URLS.append(ADDRESS)
     table = pa.table(_places(words) | columns).select(schema.names).cast(schema)
-    write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors))
-=======
-    table = pa.table(_places(words) | columns).select(URLS.names).cast(URLS)
     write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors, named))
->>>>>>> core
     return len(words)
 
 

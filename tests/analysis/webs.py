@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-<<<<<<< HEAD
 from lswc.analysis.questions import Questions, read, sections
-from lswc.strategy import Anchor
-=======
-from lswc.analysis.analyze import Questions, read, sections
 from lswc.strategy import Anchor, Named
->>>>>>> core
 from lswc.trace import graph
 from lswc.trace.format import LINKS, URLS, About, write
 from lswc.urls import directory, parse, site, tld

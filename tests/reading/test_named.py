@@ -87,7 +87,13 @@ def test_usual_aliases(address: str, target: str) -> None:
 
 @pytest.mark.parametrize(
     ("tag", "expected"),
-    [("th", "TARGET"), ("th-th", "TARGET"), ("de-ch", "OTHER"), ("x-default", "NONE"), ("", "NONE")],
+    [
+        ("th", "TARGET"),
+        ("th-th", "TARGET"),
+        ("de-ch", "OTHER"),
+        ("x-default", "NONE"),
+        ("", "NONE"),
+    ],
 )
 def test_hreflang(tag: str, expected: str) -> None:
     assert seen("http://a.example/", tag=tag) is Named[expected]

@@ -66,10 +66,11 @@ class StrategyMiddleware(BaseSpiderMiddleware):
 
 def _count(page: Page) -> None:
     tally, identified = page.visit.tally, page.reading.identification
-    tally["page", "relevant" if page.relevant else "irrelevant"] += 1
+    guessed = "guessed" if page.guessed else "irrelevant"
+    tally["page", "relevant" if page.identified else guessed] += 1
     tally["language", identified.language or "unknown"] += 1
     tally["encoding", identified.encoding] += 1
-    tally["fetched", f"tier {page.visit.lease.tier}"] += 1
+    tally["fetched", f"tier {page.visit.lease.cell}"] += 1
 
 
 def _reason(link: Link) -> Outcome:
