@@ -3,9 +3,10 @@ PYTHON ?= python3.11
 
 .PHONY: crawl redis test
 
-$(VENV)/installed: requirements.txt
+$(VENV)/installed: requirements.txt tests/requirements.txt
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check \
+		-r requirements.txt -r tests/requirements.txt
 	touch $@
 
 # The official test cases of the URL Standard, which no package installs.

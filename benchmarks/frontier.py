@@ -26,7 +26,6 @@ from scrapy.core.downloader import Downloader
 from scrapy.core.scheduler import Scheduler
 from scrapy.utils.test import get_crawler
 
-from lswc.frontier.contract import Offer
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.strategy import (
     Anchor,
@@ -37,6 +36,8 @@ from lswc.strategy import (
     encode,
     strategy,
 )
+from lswc.visit.lease import Offer
+from lswc.visit.visit import Visit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -81,11 +82,8 @@ def ours(hosts: int, number: int, folder: Path) -> float:
     for now, links in enumerate(pages(hosts, number)):
         lease = frontier.lease(float(now))
         assert lease is not None
-        lease.relevant = True
-        lease.offers = [
-            Offer(url, server, server, CODE, PageLanguage.TARGET, 1) for server, url in links
-        ]
-        frontier.finish(lease.id, "html")
+        offers = [Offer(url, server, server, CODE, PageLanguage.TARGET, 1) for server, url in links]
+        frontier.commit(Visit(lease, outcome="html", relevant=True, offers=offers))
     took = perf_counter() - start
     frontier.close()
     return took

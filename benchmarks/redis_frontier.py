@@ -22,9 +22,10 @@ from scrapy_redis.dupefilter import RFPDupeFilter
 from scrapy_redis.queue import PriorityQueue
 
 from benchmarks.frontier import CODE, LINKS, pages
-from lswc.frontier.contract import Offer
 from lswc.frontier.redis import RedisFrontier
 from lswc.strategy import PageLanguage, strategy
+from lswc.visit.lease import Offer
+from lswc.visit.visit import Visit
 from tests.frontier.redis_server import RedisServer
 
 HOSTS = 1000
@@ -43,9 +44,7 @@ def ours(client: redis.Redis, number: int, seed: int) -> float:
     for links in pages(HOSTS, number, seed):
         lease = frontier.lease(0.0)
         assert lease is not None
-        lease.relevant = True
-        lease.offers = offers(links)
-        frontier.finish(lease.id, "html")
+        frontier.commit(Visit(lease, outcome="html", relevant=True, offers=offers(links)))
     return perf_counter() - start
 
 

@@ -1,4 +1,4 @@
-"""What one crawl is: its language, strategy, seeds, scope and folder."""
+"""What one crawl is: its settings, read once."""
 
 from __future__ import annotations
 
@@ -7,35 +7,34 @@ import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.resources import files
+from math import inf
 from pathlib import Path
 from sys import maxsize
 from typing import TYPE_CHECKING
 
-from lswc import languages
+import scrapy
+
+from lswc import __version__, languages
 from lswc import settings as defaults
-from lswc.crawler import workers
+from lswc.archive.store import PAGES
 from lswc.errors import ConfigError
-from lswc.frontier import FRONTIER_FILE, MEMORY, open_frontier
+from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis
 from lswc.langid import Identifier
 from lswc.langid.bounds import Bounds
 from lswc.languages import Language, language
+from lswc.reading.page import PageReader
 from lswc.reading.scope import Scope
 from lswc.safety.address import Networks
 from lswc.safety.limits import Limits
-from lswc.safety.traps import Shape
+from lswc.safety.traps import TrapShape
 from lswc.strategy import Strategy, Unit, strategy
 from lswc.urls import directory, parse
 from lswc.web import prepare
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
-    from lswc.frontier import Frontier
     from lswc.urls import Url
-
-PAGES = "pages.jsonl"
-"""Name of the record file in the crawl folder."""
 
 _CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
 UNKNOWN = {"irrelevant": False, "guess": True}
@@ -44,34 +43,83 @@ ROBOTS_WORDS = ("nofollow", "noindex", "noarchive")
 
 
 @dataclass(frozen=True)
+class Politeness:
+    """How a crawl spares servers; seconds, but for ``delay_factor``.
+
+    A server rests ``delay`` after an answer, and ``delay_factor`` times as long as that took; it
+    is left alone if it asks for a longer Crawl-delay or Retry-After than these.
+    """
+
+    delay: float
+    delay_factor: float
+    timeout: float
+    longest_crawl_delay: float
+    longest_retry_after: float
+
+    @classmethod
+    def of(cls, settings: BaseSettings) -> Politeness:
+        """Read the settings. Raises ConfigError."""
+        delay = number(settings, "DOWNLOAD_DELAY")
+        return cls(
+            delay,
+            number(settings, "LSWC_DELAY_FACTOR") if delay else 0.0,
+            number(settings, "DOWNLOAD_TIMEOUT"),
+            number(settings, "LSWC_MAX_CRAWL_DELAY") or inf,
+            number(settings, "LSWC_MAX_RETRY_AFTER") or inf,
+        )
+
+
+@dataclass(frozen=True)
+class LimitSettings:
+    """The numbers of ``lswc.safety.limits.Limits``; off at 0."""
+
+    server_pages: int
+    directory_pages: int
+    duplicates: int
+    timeouts: int
+
+    @classmethod
+    def of(cls, settings: BaseSettings) -> LimitSettings:
+        """Read the settings. Raises ConfigError."""
+        names = ("SERVER_PAGES", "DIRECTORY_PAGES", "DUPLICATES", "TIMEOUTS")
+        return cls(*(int(number(settings, f"LSWC_MAX_{name}")) for name in names))
+
+    def new(self) -> Limits:
+        """Return limits of which nothing is used yet."""
+        return Limits(self.server_pages, self.directory_pages, self.duplicates, self.timeouts)
+
+
+@dataclass(frozen=True)
 class Crawl:
     """A crawl as its user asked for it.
 
     ``guesses_unknown``: a page of unknown language takes its referrer's. ``web`` is the
-    folder of a frozen web, None for the real one. ``archived`` says what goes into WARC files
-    of ``warc_size`` bytes: "relevant", "all" or "none". ``earlier`` are the folders of crawls
-    that this one visits again, the latest first. ``robots_words`` are those of META
-    robots and X-Robots-Tag that are obeyed.
+    folder of a frozen web, None for the real one. ``store`` says where the frontier is, and
+    ``lease_seconds`` after how long a dead worker's URLs go to others. ``archived`` says what
+    goes into WARC files of ``warc_size`` bytes: "relevant", "all" or "none". ``earlier`` are the
+    folders of crawls that this one visits again, the latest first.
     """
 
     language: Language
     strategy: Strategy
-    identifier: Identifier
-    scope: Scope
+    reader: PageReader
+    limits: LimitSettings
+    politeness: Politeness
     seeds: tuple[str, ...]
     folder: Path
     web: Path | None
+    store: str
+    lease_seconds: float
     guesses_unknown: bool
     archived: str
     warc_size: float
     earlier: tuple[Path, ...]
-    robots_words: frozenset[str]
 
     @classmethod
     def of(cls, settings: BaseSettings, lang: str, seeds: str = "") -> Crawl:
         """Work out the crawl that the settings and the spider's arguments describe.
 
-        Raises ConfigError or another ValueError with a message for the user.
+        Raises ConfigError with a message for the user.
         """
         _check_names(settings)
         _check_numbers(settings)
@@ -89,46 +137,30 @@ class Crawl:
         if web is None:
             contact(settings)
         return cls(
-            target,
-            chosen,
-            _identifier(target, settings),
-            _scope(settings),
-            _seeds(target, seeds, web),
-            folder,
-            web,
-            _guesses(settings.get("LSWC_UNKNOWN"), chosen),
-            _archived(settings.get("LSWC_ARCHIVE")),
-            number(settings, "LSWC_WARC_SIZE"),
-            _earlier(settings.getlist("LSWC_RECRAWL"), folder),
-            _robots_words(settings.getlist("LSWC_ROBOTS_META")),
+            language=target,
+            strategy=chosen,
+            reader=page_reader(target, settings),
+            limits=LimitSettings.of(settings),
+            politeness=Politeness.of(settings),
+            seeds=_seeds(target, seeds, web),
+            folder=folder,
+            web=web,
+            store=settings.get("LSWC_FRONTIER"),
+            lease_seconds=_lease_seconds(settings),
+            guesses_unknown=_guesses(settings.get("LSWC_UNKNOWN"), chosen),
+            archived=_archived(settings.get("LSWC_ARCHIVE")),
+            warc_size=number(settings, "LSWC_WARC_SIZE"),
+            earlier=_earlier(settings.getlist("LSWC_RECRAWL"), folder),
         )
-
-    def open_frontier(self, settings: BaseSettings) -> Frontier:
-        """Open the crawl's frontier; the caller closes it. Raises FrontierError."""
-        delay = number(settings, "DOWNLOAD_DELAY")
-        store = settings.get("LSWC_FRONTIER")
-        if workers.names_redis(store):
-            life = number(settings, "LSWC_LEASE_SECONDS")
-            kept = _has_records(self.folder)
-            return workers.join(
-                settings, self.folder, kept, self.strategy, self.identity, delay, life
-            )
-        return open_frontier(store, self.folder, self.strategy, self.identity, delay)
-
-    def open_limits(self, settings: BaseSettings) -> Limits:
-        """Count the pages of earlier runs. Raises ConfigError for a wrong setting."""
-        limits = Limits(
-            int(number(settings, "LSWC_MAX_SERVER_PAGES")),
-            int(number(settings, "LSWC_MAX_DIRECTORY_PAGES")),
-            int(number(settings, "LSWC_MAX_DUPLICATES")),
-            int(number(settings, "LSWC_MAX_TIMEOUTS")),
-        )
-        limits.load(self.folder / PAGES)
-        return limits
 
     def unit(self, url: Url) -> str:
         """Return what the strategy counts a URL's page for: its server or its directory."""
         return url.server if self.strategy.unit is Unit.SERVER else directory(url)
+
+    @property
+    def has_records(self) -> bool:
+        """Whether the folder holds records of pages, or what was archived of them."""
+        return _has_records(self.folder)
 
     @property
     def identity(self) -> dict[str, str]:
@@ -139,13 +171,32 @@ class Crawl:
             "unknown": "guess" if self.guesses_unknown else "irrelevant",
         }
 
+    def described(self, settings: BaseSettings) -> dict[str, object]:
+        """Return what the crawl is run with, for its folder and for ``warcinfo`` records."""
+        names = [name for name in vars(defaults) if name.startswith("LSWC_")]
+        return {
+            "software": f"lswc/{__version__} Scrapy/{scrapy.__version__}",
+            "format": "WARC File Format 1.1",
+            "language": self.language.code,
+            "strategy": self.strategy.name,
+            "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
+            "http-header-user-agent": settings.get("USER_AGENT"),
+            **{name: settings.get(name) for name in [*names, *_DESCRIBED] if name not in _PRIVATE},
+            "LSWC_RECRAWL": [str(path) for path in self.earlier],
+        }
 
-def crawl_of(crawler: Crawler) -> Crawl:
-    """Return the crawl of a crawler's spider. Raises ConfigError if it isn't an LswcSpider."""
-    crawl = getattr(crawler.spider, "crawl", None)
-    if not isinstance(crawl, Crawl):
-        raise ConfigError(f"{crawler.spider} isn't a spider of lswc's: subclass LswcSpider")
-    return crawl
+
+_DESCRIBED = ("DOWNLOAD_DELAY", "CONCURRENT_REQUESTS", "DEPTH_LIMIT", "URLLENGTH_LIMIT")
+_PRIVATE = {"LSWC_FRONTIER", "LSWC_CRAWL"}  # may hold a password; says nothing elsewhere
+
+
+def page_reader(target: Language, settings: BaseSettings) -> PageReader:
+    """Return how pages are read for a language, by the settings. Raises ConfigError."""
+    return PageReader(
+        _identifier(target, settings),
+        _scope(settings),
+        _robots_words(settings.getlist("LSWC_ROBOTS_META")),
+    )
 
 
 def number(settings: BaseSettings, name: str) -> float:
@@ -186,7 +237,7 @@ def _scope(settings: BaseSettings) -> Scope:
         Networks.of(
             settings.getlist("LSWC_ALLOWED_NETWORKS"), settings.getlist("LSWC_ALLOWED_PORTS")
         ),
-        Shape(
+        TrapShape(
             int(number(settings, "LSWC_MAX_PATH_SEGMENTS")),
             int(number(settings, "LSWC_MAX_REPEATS")),
             int(number(settings, "LSWC_MAX_PARAMETERS")),
@@ -211,7 +262,7 @@ def _check_numbers(settings: BaseSettings) -> None:
 
 def _check_records(folder: Path, store: str) -> None:
     kept = store != MEMORY and (folder / FRONTIER_FILE).exists()
-    if not kept and not workers.names_redis(store) and _has_records(folder):
+    if not kept and not names_redis(store) and _has_records(folder):
         raise ConfigError(
             f"{folder} holds the record of another crawl, whose frontier isn't there: move it "
             "away, or choose another folder with LSWC_CRAWL"
@@ -222,6 +273,13 @@ def _has_records(folder: Path) -> bool:
     pages = folder / PAGES
     recorded = pages.exists() and pages.stat().st_size > 0
     return recorded or any(any((folder / name).glob("*")) for name in ("warc", "log"))
+
+
+def _lease_seconds(settings: BaseSettings) -> float:
+    seconds = number(settings, "LSWC_LEASE_SECONDS")
+    if not seconds:
+        raise ConfigError("LSWC_LEASE_SECONDS must be more than 0")
+    return seconds
 
 
 def _guesses(setting: str, chosen: Strategy) -> bool:

@@ -1,10 +1,65 @@
-"""What a user can get wrong."""
+"""Everything that lswc raises on purpose.
+
+::
+
+    LswcError               what a command prints as one line; anything else is a bug
+    ├── ConfigError         the user's mistake: exit code 2
+    │   ├── StrategyError, LanguageError      no such strategy, parameter, language
+    │   ├── IdentifierError, TrainingError, TableError    of the identification, and of its tables
+    │   ├── SourceError, EvaluationError      pages to identify that can't be read
+    │   ├── WebError        LSWC_WEB names no web
+    │   ├── FrontierError   this crawl can't go on in that frontier
+    │   ├── ArchiveError    not a crawl folder, or a damaged one
+    │   ├── TraceError      not a trace, or a damaged one
+    │   └── AnalysisError   a question that the collection can't answer
+    └── StorageError        a full or broken disk, a store that is gone: exit code 1
+"""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, ClassVar
 
-class ConfigError(ValueError):
-    """An argument, setting or file of the user's is wrong; the message says what to do.
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-    Commands print it as one line and end with exit code 2, before anything is fetched.
+
+class LswcError(Exception):
+    """What lswc raises on purpose; the message says what to do.
+
+    ``exit_code`` is that of a command which it ends.
     """
+
+    exit_code: ClassVar[int] = 1
+
+
+class ConfigError(LswcError):
+    """An argument, setting or file of the user's is wrong; told before anything is fetched."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class StorageError(LswcError):
+    """What lswc writes to failed: a disk is full or broken, a store can't be reached.
+
+    Nobody's mistake: the same command works once there is room.
+    """
+
+
+_MISNAMED = (
+    FileExistsError,
+    FileNotFoundError,
+    IsADirectoryError,
+    NotADirectoryError,
+    PermissionError,
+)
+
+
+@contextmanager
+def writing(place: object) -> Iterator[None]:
+    """Turn an OSError into ConfigError, if ``place`` was badly chosen, or into StorageError."""
+    try:
+        yield
+    except OSError as error:
+        kind = ConfigError if isinstance(error, _MISNAMED) else StorageError
+        raise kind(f"can't write {place}: {error.strerror or error}") from error

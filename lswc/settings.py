@@ -1,107 +1,158 @@
-"""Defaults of the project. A profile in ``settings_profiles/`` overrides them, ``-s`` both."""
+"""Defaults of the project. A profile in ``settings_profiles/`` overrides them, ``-s`` both.
+
+The comment above a setting is its sentence in docs/settings.md, which
+``python -m lswc.terminal.reference docs/settings.md`` makes from this file; a comment with a blank
+line below it begins a section there.
+"""
 
 from lswc import __version__
+
+# The crawl: what is collected, and where it is kept
+
+# The profile: the name of a file in settings_profiles/, which sets any of these settings.
+LSWC_PROFILE = "server_aggressive_t10"
+# What to fetch next, with its parameters: `lswc:S=5,T=3`. Every profile sets one.
+LSWC_STRATEGY = ""
+# How a page's language is told: a method of languages.md.
+LSWC_IDENTIFIER = "auto"
+# The share of a page's text that must be in the language, from 0 to 1; languages.md says why so
+# little.
+LSWC_MIN_SHARE = 0.15
+# Which pages are relevant: `contains` for those that contain the language, with that share, or
+# `leads` for only those in which it leads.
+LSWC_RELEVANT = "contains"
+# The folder of your own languages, if any: `<code>.toml`, `seeds/<code>.txt` and `tables/`.
+LSWC_LANGUAGES = ""
+# What a page counts as if its language can't be told: `guess` (its referrer's language),
+# `irrelevant`, or `strategy` (as the strategy's paper does it).
+LSWC_UNKNOWN = "strategy"
+# Only these domains and their subdomains are crawled, if any are given.
+LSWC_ALLOWED_DOMAINS: list[str] = []
+# The crawl's folder, `crawls/<lang>` if empty. The same folder goes on with the same crawl.
+LSWC_CRAWL = ""
+# The folder of a frozen web to crawl instead of the real one, or `demo`.
+LSWC_WEB = ""
+# What goes into WARC files: `relevant` pages (with the redirects and errors that their links lead
+# to), `all`, or `none`.
+LSWC_ARCHIVE = "relevant"
+# A WARC file is closed once it has so many bytes.
+LSWC_WARC_SIZE = 1_000_000_000
+# The folders of earlier crawls, the latest first: what they stored is only sent if it has changed.
+LSWC_RECRAWL: list[str] = []
+
+# One crawl, many workers
+
+# Where the queued URLs are: `sqlite` (in the crawl's folder), `:memory:`, or
+# `redis://host:6379/0` (also `rediss://`, `unix://`) for many workers, each with a folder of its
+# own.
+LSWC_FRONTIER = "sqlite"
+# With Redis: the crawl's name, `lswc:<lang>` if empty. Seeds pushed to `<name>:start_urls` (or to
+# REDIS_START_URLS_KEY) are taken; REDIS_PARAMS are more arguments of redis-py's client.
+LSWC_REDIS_KEY = ""
+# With Redis: a dead worker's URLs are given to others after so many seconds.
+LSWC_LEASE_SECONDS = 60
+
+# A good guest
+
+# Who crawls: the URL of a page about the crawl, or an e-mail address. It is sent with every
+# request, in the User-Agent. The real web needs one.
+LSWC_CONTACT = ""
+# The name that servers see; (+<contact>) is added, unless you give one of your own.
+USER_AGENT = f"lswc/{__version__}"
+# Whether robots.txt is obeyed (RFC 9309).
+ROBOTSTXT_OBEY = True
+# The name that is looked for in robots.txt.
+ROBOTSTXT_USER_AGENT = "lswc"
+# Which of `nofollow`, `noindex` and `noarchive` are obeyed, in META robots and X-Robots-Tag.
+LSWC_ROBOTS_META = ["nofollow"]
+# Seconds that a server rests after an answer.
+DOWNLOAD_DELAY = 1.0
+# No more, no less: other delays are for reasons that a server has.
+DOWNLOAD_DELAY_JITTER = 0
+# A server rests as many times as long as it took to answer, or not to answer; not if
+# DOWNLOAD_DELAY is 0.
+LSWC_DELAY_FACTOR = 5
+# A server whose robots.txt asks for more seconds between two pages is left alone.
+LSWC_MAX_CRAWL_DELAY = 300
+# A server whose Retry-After asks for more seconds is left alone. No server rests longer for being
+# slow.
+LSWC_MAX_RETRY_AFTER = 3600
+# Requests at a time, to all servers together.
+CONCURRENT_REQUESTS = 32
+# Requests at a time to one server. More are never sent.
+CONCURRENT_REQUESTS_PER_DOMAIN = 1
+
+# Safety: off at 0, or if empty
+
+# Networks that may be asked besides the public internet, such as `10.1.0.0/16`.
+LSWC_ALLOWED_NETWORKS: list[str] = []
+# Ports that may be asked.
+LSWC_ALLOWED_PORTS = [80, 81, 443, 8000, 8008, 8080, 8081, 8088, 8443, 8888]
+# Characters of a URL.
+URLLENGTH_LIMIT = 2083
+# Bytes of an answer's headers.
+LSWC_MAX_HEADERS_SIZE = 65_536
+# Bytes of a body, also once decompressed.
+DOWNLOAD_MAXSIZE = 10_000_000
+# Scrapy's warning of large bodies: off, a crawl meets many.
+DOWNLOAD_WARNSIZE = 0
+# Seconds from a request to the last byte of its answer.
+DOWNLOAD_TIMEOUT = 60
+# Whether a page that was cut short is an error. If not, it is read as far as it came.
+DOWNLOAD_FAIL_ON_DATALOSS = False
+# Redirects in a row.
+REDIRECT_MAX_TIMES = 10
+# Bytes of a page that are read.
+LSWC_MAX_PAGE_SIZE = 524_288
+# Tags of a page that are read.
+LSWC_MAX_TAGS = 12_000
+# Links of a page that are taken.
+LSWC_MAX_LINKS = 3_000
+# Elements within one another. A page with more is reduced to its text and links: the parser
+# takes time by the square of this, and of the next three.
+LSWC_MAX_NESTING = 200
+# Attributes of a tag.
+LSWC_MAX_ATTRIBUTES = 4_000
+# Bytes of a tag.
+LSWC_MAX_TAG_SIZE = 8_000
+# Different words of a large page: they may be attributes.
+LSWC_MAX_WORDS = 4_000
+# Pages of a server; of a registered domain ten times as many.
+LSWC_MAX_SERVER_PAGES = 100_000
+# Pages below a first folder.
+LSWC_MAX_DIRECTORY_PAGES = 25_000
+# Near-duplicates in a row: of a directory so many, of a server twice, of a registered domain four
+# times as many.
+LSWC_MAX_DUPLICATES = 30
+# URLs in a row that no server of a registered domain answers in time. Those of its servers that
+# never gave a page are left then.
+LSWC_MAX_TIMEOUTS = 40
+# Segments of a URL's path.
+LSWC_MAX_PATH_SEGMENTS = 24
+# How often a URL may have the same segment in its path, or the same name in its query.
+LSWC_MAX_REPEATS = 3
+# Parameters of a URL's query.
+LSWC_MAX_PARAMETERS = 12
+
+# What Scrapy does otherwise: leave these as they are
 
 BOT_NAME = "lswc"
 SPIDER_MODULES = ["lswc.crawler.spider"]
 COMMANDS_MODULE = "lswc.commands"
+# Applies the profile.
 ADDONS = {"lswc.crawler.profiles.ProfileAddon": 0}
-
-# What is collected, and how; -s LSWC_PROFILE=name chooses a file of settings_profiles/.
-LSWC_PROFILE = "server_aggressive_t10"
-# How a page's language is told; LSWC_UNKNOWN says what counts if it can't be: "guess" (the
-# referrer's language), "irrelevant", or "strategy" (as the strategy's paper does it).
-LSWC_IDENTIFIER = "auto"
-LSWC_MIN_SHARE = 0.15  # of a page's text in the language; docs/languages.md says why
-# Pages that count as relevant: those that "contain" the language, with the share above, or only
-# those in which it "leads".
-LSWC_RELEVANT = "contains"
-LSWC_UNKNOWN = "strategy"
-# Folder of your own languages: <code>.toml, tables/, seeds/<code>.txt.
-LSWC_LANGUAGES = ""
-# Only these domains and their subdomains, if any are given.
-LSWC_ALLOWED_DOMAINS: list[str] = []
-# Who crawls: a URL or an e-mail address, sent with every request. The real web needs one.
-LSWC_CONTACT = ""
-# Folder of the crawl, crawls/<lang> if empty; the same folder resumes the crawl.
-LSWC_CRAWL = ""
-# Folder of a frozen web to crawl instead of the real one, or "demo".
-LSWC_WEB = ""
-# "sqlite" (in the crawl's folder), ":memory:", or "redis://host:6379/0" for many workers,
-# each with a folder of its own.
-LSWC_FRONTIER = "sqlite"
-# With Redis: the crawl's name, lswc:<lang> if empty; and after how long a dead worker's URLs
-# are given to others. Seeds pushed to <name>:start_urls (or REDIS_START_URLS_KEY) are taken.
-LSWC_REDIS_KEY = ""
-LSWC_LEASE_SECONDS = 60
-
-# What goes into WARC files: "relevant" pages (with the redirects and errors that their links
-# lead to), "all", or "none"; a file is closed once it has LSWC_WARC_SIZE bytes.
-LSWC_ARCHIVE = "relevant"
-LSWC_WARC_SIZE = 1_000_000_000
-# Folders of earlier crawls, the latest first: what they stored is only sent if it has changed.
-LSWC_RECRAWL: list[str] = []
-
+# Hands out the frontier's URLs.
 SCHEDULER = "lswc.crawler.scheduler.TierScheduler"
+# Links become requests in the scheduler only: what the two that are off did is done before.
 SPIDER_MIDDLEWARES = {
-    "lswc.crawler.middlewares.LeaseGuardMiddleware": 10,
+    "lswc.crawler.middlewares.VisitGuardMiddleware": 10,
     "lswc.crawler.middlewares.StrategyMiddleware": 1010,
     "lswc.crawler.middlewares.LinkLanguageMiddleware": 1020,
     "lswc.crawler.middlewares.ReferrerDistanceMiddleware": 1030,
     "lswc.crawler.middlewares.ServerRelevanceMiddleware": 1040,
-    # Links become requests in the scheduler only: what these did, the scope does before.
     "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
 }
-ITEM_PIPELINES = {"lswc.crawler.pipeline.RecordPipeline": 1000}
-EXTENSIONS = {
-    "lswc.crawler.transport.early_stop.ContentExtension": 500,
-    "lswc.crawler.summary.SummaryExtension": 500,
-    "lswc.crawler.progress.ProgressExtension": 500,
-    "scrapy.extensions.logstats.LogStats": None,  # ProgressExtension says more
-}
-TWISTED_DNS_RESOLVER = "lswc.crawler.transport.resolver.Resolver"
-REACTOR_THREADPOOL_MAXSIZE = 64  # names looked up at a time; a slow one keeps no other waiting
-
-# Safety; docs/safety.md says more of each limit. Off at 0, or if empty.
-# Networks allowed besides the public internet, such as 10.1.0.0/16.
-LSWC_ALLOWED_NETWORKS: list[str] = []
-LSWC_ALLOWED_PORTS = [80, 81, 443, 8000, 8008, 8080, 8081, 8088, 8443, 8888]
-LSWC_MAX_HEADERS_SIZE = 65_536
-DOWNLOAD_MAXSIZE = 10_000_000
-DOWNLOAD_WARNSIZE = 0
-DOWNLOAD_TIMEOUT = 60  # seconds, the body included
-DOWNLOAD_FAIL_ON_DATALOSS = False  # a page cut short is a page
-REDIRECT_MAX_TIMES = 10
-# Of a page that is read: bytes, tags in them, links; elements within one another, and attributes
-# and bytes of a tag. Much more would hold the parser for seconds.
-LSWC_MAX_PAGE_SIZE = 524_288
-LSWC_MAX_TAGS = 12_000
-LSWC_MAX_LINKS = 3_000
-LSWC_MAX_NESTING = 200
-LSWC_MAX_ATTRIBUTES = 4_000
-LSWC_MAX_TAG_SIZE = 8_000
-LSWC_MAX_WORDS = 4_000  # different ones of a large page: they may be attributes
-LSWC_MAX_SERVER_PAGES = 100_000
-LSWC_MAX_DIRECTORY_PAGES = 25_000
-LSWC_MAX_DUPLICATES = 30  # in a row, of a directory; of a server twice as many
-LSWC_MAX_TIMEOUTS = 40  # in a row, of all servers of a registered domain
-LSWC_MAX_PATH_SEGMENTS = 24
-LSWC_MAX_REPEATS = 3  # of a segment in a path, or of a name in a query
-LSWC_MAX_PARAMETERS = 12
-URLLENGTH_LIMIT = 2083
-
-# lswc/<version> (+<contact>), unless given.
-USER_AGENT = f"lswc/{__version__}"
-ROBOTSTXT_OBEY = True
-ROBOTSTXT_USER_AGENT = "lswc"
-# Which of nofollow, noindex, noarchive are obeyed in META robots and X-Robots-Tag.
-LSWC_ROBOTS_META = ["nofollow"]
-# A server that asks for more seconds between pages, or before a retry, is left alone.
-LSWC_MAX_CRAWL_DELAY = 300
-LSWC_MAX_RETRY_AFTER = 3600
-# A server rests as many times as long as it took to answer, or not to; not if DOWNLOAD_DELAY is 0.
-LSWC_DELAY_FACTOR = 5
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "lswc.crawler.politeness.RobotsMiddleware": 100,
@@ -114,16 +165,18 @@ DOWNLOADER_MIDDLEWARES = {
     "lswc.crawler.politeness.DelayMiddleware": 880,
     "lswc.crawler.recrawl.RecrawlMiddleware": 890,
 }
-# Per server, as long as the crawl lasts: one request at a time, a second between two.
-DOWNLOAD_DELAY = 1.0
-DOWNLOAD_DELAY_JITTER = 0
-CONCURRENT_REQUESTS_PER_DOMAIN = 1
-CONCURRENT_REQUESTS = 32
-CONCURRENT_ITEMS = 1  # a page is one item; more only cost tasks
-COOKIES_ENABLED = False
-HTTPPROXY_ENABLED = False  # a proxy connects where it likes, round LSWC_WEB's resolver too
-# A page that refreshes itself is a page: it is recorded, and its target is one of its links.
-METAREFRESH_ENABLED = False
+ITEM_PIPELINES = {"lswc.crawler.pipeline.RecordPipeline": 1000}
+# The crawl's own progress says more than Scrapy's LogStats.
+EXTENSIONS = {
+    "lswc.crawler.transport.early_stop.ContentExtension": 500,
+    "lswc.crawler.summary.SummaryExtension": 500,
+    "lswc.crawler.progress.ProgressExtension": 500,
+    "scrapy.extensions.logstats.LogStats": None,
+}
+# Passes on only the addresses that may be asked, or those of a frozen web.
+TWISTED_DNS_RESOLVER = "lswc.crawler.transport.resolver.Resolver"
+# Names looked up at a time; a slow one keeps no other waiting.
+REACTOR_THREADPOOL_MAXSIZE = 64
 # A crawled page may link to anything; only http and https are ever fetched.
 DOWNLOAD_HANDLERS = {
     "http": "lswc.crawler.transport.capture.AttemptHandler",
@@ -133,7 +186,15 @@ DOWNLOAD_HANDLERS = {
     "ftp": None,
     "s3": None,
 }
+# A page is one item; more at a time only cost tasks.
+CONCURRENT_ITEMS = 1
+COOKIES_ENABLED = False
+# A proxy connects where it likes, and round the resolver of LSWC_WEB too.
+HTTPPROXY_ENABLED = False
+# A page that refreshes itself is a page: it is recorded, and its target is one of its links.
+METAREFRESH_ENABLED = False
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 LOG_LEVEL = "INFO"
-RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # how every request ended is in the summary
+# How every request ended is in the summary.
+RETRY_GIVE_UP_LOG_LEVEL = "INFO"

@@ -98,9 +98,12 @@ class Collection:
         db = connect()
         db.register("batch", _COLUMNS.empty_table())
         db.execute("CREATE TEMP TABLE urls AS FROM batch")
-        for batch in _batches(folder / RECORDS):
-            db.register("batch", batch)
-            db.execute("INSERT INTO urls FROM batch")
+        try:
+            for batch in _batches(folder / RECORDS):
+                db.register("batch", batch)
+                db.execute("INSERT INTO urls FROM batch")
+        except OSError as error:
+            raise AnalysisError(f"can't read {folder / RECORDS}: {error.strerror}") from error
         db.unregister("batch")
         return cls(folder.name, target, db, frozenset(_COLUMNS.names), None)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from lswc.analysis import figures
 from lswc.analysis.collection import AnalysisError
+from lswc.errors import writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -56,9 +57,9 @@ def write(
     """Write the report into a folder and return its path.
 
     The folder is made; it must be empty or hold an earlier report, which is replaced. Raises
-    AnalysisError if it can't be written.
+    LswcError if it can't be written.
     """
-    try:
+    with writing(out):
         _prepare(out)
         for section in sections:
             for table in section.tables:
@@ -66,8 +67,6 @@ def write(
         _draw(out / "figures", sections)
         path = out / REPORT
         path.write_text(_html(title, lead, facts, sections, out), "utf-8", "replace")
-    except OSError as error:
-        raise AnalysisError(f"can't write the report to {out}: {error.strerror}") from error
     return path
 
 

@@ -16,6 +16,7 @@ import pyarrow.json
 import pyarrow.parquet as pq
 
 from lswc.archive.files import Appended, ArchiveError, cut
+from lswc.errors import writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -79,7 +80,7 @@ class Log:
     """Writes the crawl log in ``log/`` of a crawl folder.
 
     ``committed`` has the length of the journal at the last commit, by its path in the crawl
-    folder. What lies beyond is cut. Raises ArchiveError.
+    folder. What lies beyond is cut. Raises LswcError.
     """
 
     def __init__(self, folder: Path, committed: Mapping[str, int]) -> None:
@@ -129,16 +130,17 @@ def _convert(journal: Path) -> None:
     """Turn a journal into two tables and remove it; done again from the start if killed."""
     try:
         attempts, links = tables(journal)
+    except OSError as error:
+        raise ArchiveError(f"can't read {journal}: {error.strerror or error}") from error
+    except pa.ArrowException as error:
+        raise ArchiveError(f"{journal} is damaged: {error}") from error
+    with writing(journal.parent):
         for name, table in (("links", links), ("attempts", attempts)):
             path = journal.with_name(f"{name}-{journal.stem}.parquet")
             new = path.with_suffix(".new")
             pq.write_table(table, new, compression="zstd")
             new.replace(path)
         journal.unlink()
-    except OSError as error:
-        raise ArchiveError(f"can't write {journal.parent}: {error.strerror or error}") from error
-    except pa.ArrowException as error:
-        raise ArchiveError(f"{journal} is damaged: {error}") from error
 
 
 def tables(journal: Path) -> tuple[pa.Table, pa.Table]:

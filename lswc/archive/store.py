@@ -8,27 +8,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import scrapy
-
-from lswc import __version__
-from lswc import settings as defaults
 from lswc.archive.files import Appended, ArchiveError, cut
 from lswc.archive.log import Log
 from lswc.archive.warc import WarcWriter
-from lswc.crawl import PAGES
+from lswc.errors import writing
 from lswc.languages import Language, language
 from lswc.strategy import PageLanguage, distance_of
 from lswc.urls import parse
 from lswc.visit.attempt import Attempt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from scrapy.settings import BaseSettings
+    from lswc.visit.visit import Visit
 
-    from lswc.crawl import Crawl
-    from lswc.frontier.contract import Lease
-    from lswc.visit.record import Record
+PAGES = "pages.jsonl"
+"""Name of the record file in the crawl folder."""
 
 SETTINGS = "settings.json"
 """Name of the file in the crawl folder with what the crawl was run with."""
@@ -38,26 +33,34 @@ HELD = 16_000_000
 
 
 class Archive:
-    """Record, WARC, index and log of a crawl: one call a URL, before the frontier commits it.
+    """Record, WARC, index and log of a crawl: one call a visit, before the frontier commits it.
 
+    ``archived`` says what goes into WARC files of ``warc_size`` bytes: "relevant", "all" or
+    "none"; their names begin with ``prefix``. ``description`` is what the crawl is run with.
     ``committed`` has the lengths of the files at the frontier's last commit, by their paths
     in the crawl folder: what a killed crawl wrote beyond is cut, so that every finished URL is
     in every file exactly once. Raises ArchiveError.
     """
 
-    def __init__(self, crawl: Crawl, settings: BaseSettings, committed: Mapping[str, int]) -> None:
-        self._crawl = crawl
-        self._folder = crawl.folder
+    def __init__(
+        self,
+        folder: Path,
+        prefix: str,
+        archived: str,
+        warc_size: float,
+        description: Mapping[str, object],
+        committed: Mapping[str, int],
+    ) -> None:
+        self._folder = folder
+        self._archived = archived
         self._robots: OrderedDict[str, list[Attempt]] = OrderedDict()
         self._held = 0
         self._robots_to_log: list[Attempt] = []
         self._lengths = dict(committed)
-        info = described(crawl, settings)
-        _describe(crawl.folder / SETTINGS, info)
-        prefix = crawl.language.code
-        self._pages = Appended(self._folder / PAGES, committed.get(PAGES, 0))
-        self._warc = WarcWriter(self._folder, prefix, info, crawl.warc_size, committed)
-        self._log = Log(self._folder, committed)
+        _describe(folder / SETTINGS, description)
+        self._pages = Appended(folder / PAGES, committed.get(PAGES, 0))
+        self._warc = WarcWriter(folder, prefix, description, warc_size, committed)
+        self._log = Log(folder, committed)
 
     def add(self, attempt: Attempt) -> None:
         """Take an attempt that no lease was given for: robots.txt."""
@@ -69,23 +72,22 @@ class Archive:
         while self._held > HELD:
             self._release(next(iter(self._robots)))
 
-    def store(
-        self, lease: Lease, outcome: str, record: Record | None, attempts: Sequence[Attempt]
-    ) -> dict[str, int]:
-        """Write what is kept of a URL; return the lengths of the latest files.
+    def store(self, visit: Visit) -> dict[str, int]:
+        """Write what is kept of a visit that ended; return the lengths of the latest files.
 
-        Raises ArchiveError; what was written of the URL is cut when the crawl is resumed.
+        Raises ArchiveError; what was written of the visit is cut when the crawl is resumed.
         """
         for file in self._opened:
             file.mark()
-        if record is not None:
-            self._pages.append(record.line())
-        if self._keeps(lease, record, attempts):
-            about: list[Mapping[str, object]] = [{}] * len(attempts)
-            about[-1:] = [_about(lease, outcome, record)] if attempts else []
-            robots = self._released(lease.server)
-            self._warc.write([*((a, {}) for a in robots), *zip(attempts, about, strict=True)])
-        self._log.write(self._rows(lease, outcome, record, attempts))
+        if visit.record is not None:
+            self._pages.append(visit.record.line())
+        if self._keeps(visit):
+            about: list[Mapping[str, object]] = [{}] * len(visit.attempts)
+            about[-1:] = [_about(visit)] if visit.attempts else []
+            robots = self._released(visit.lease.server)
+            own = zip(visit.attempts, about, strict=True)
+            self._warc.write([*((attempt, {}) for attempt in robots), *own])
+        self._log.write(self._rows(visit))
         lengths = {str(file.path.relative_to(self._folder)): file.end for file in self._opened}
         # A run that writes no WARC must not forget which file was the last.
         written = {name.partition("/")[0] for name in lengths}
@@ -103,20 +105,20 @@ class Archive:
             file.withdraw()
         self._warc.forget()
 
-    def _keeps(self, lease: Lease, record: Record | None, attempts: Sequence[Attempt]) -> bool:
-        match self._crawl.archived:
+    def _keeps(self, visit: Visit) -> bool:
+        match self._archived:
             case "all":
                 return True
-            case "relevant" if record is not None:
-                return record.relevant
+            case "relevant" if visit.record is not None:
+                return visit.record.relevant
             case "relevant":
                 # A redirect or an error that a reader of the archived pages may meet.
-                linked = lease.inherited == PageLanguage.TARGET
-                return linked and bool(attempts) and attempts[-1].status >= 300
+                linked = visit.lease.inherited == PageLanguage.TARGET
+                return linked and bool(visit.attempts) and visit.attempts[-1].status >= 300
         return False
 
     def _released(self, server: str) -> list[Attempt]:
-        servers = list(self._robots) if self._crawl.archived == "all" else [server]
+        servers = list(self._robots) if self._archived == "all" else [server]
         return [attempt for name in servers for attempt in self._release(name)]
 
     def _release(self, server: str) -> list[Attempt]:
@@ -124,24 +126,21 @@ class Archive:
         self._held -= sum(a.exchange.weight for a in attempts if a.exchange is not None)
         return attempts
 
-    def _rows(
-        self, lease: Lease, outcome: str, record: Record | None, attempts: Sequence[Attempt]
-    ) -> Iterator[dict[str, Any]]:
+    def _rows(self, visit: Visit) -> Iterator[dict[str, Any]]:
         for attempt in self._robots_to_log:
             yield {"url": attempt.url, "outcome": "robots.txt file", **_seen(attempt)}
         self._robots_to_log.clear()
-        shared = _place(lease)
-        for attempt in attempts[:-1]:
+        shared = _place(visit)
+        for attempt in visit.attempts[:-1]:
             yield shared | _seen(attempt) | {"outcome": "retry"}
-        last = attempts[-1] if attempts else Attempt(lease.url, datetime.now(UTC))
-        row = shared | _seen(last) | {"outcome": outcome}
-        if record is not None:
-            row |= {name: getattr(record, name) for name in _OF_RECORD}
-        links = lease.links
-        row["targets"] = [link.url for link in links]
-        row["anchors"] = [link.anchor for link in links]
-        row["tiers"] = [link.tier for link in links]
-        row["dropped"] = [link.dropped for link in links]
+        last = visit.attempts[-1] if visit.attempts else Attempt(visit.url, datetime.now(UTC))
+        row = shared | _seen(last) | {"outcome": visit.outcome}
+        if visit.record is not None:
+            row |= {name: getattr(visit.record, name) for name in _OF_RECORD}
+        row["targets"] = [link.url for link in visit.links]
+        row["anchors"] = [link.anchor for link in visit.links]
+        row["tiers"] = [link.tier for link in visit.links]
+        row["dropped"] = [link.dropped for link in visit.links]
         yield row
 
     def close(self, committed: Mapping[str, int]) -> None:
@@ -183,15 +182,9 @@ def _setting(crawl: Path, name: str) -> Any:
         raise ArchiveError(f"{crawl} is not a crawl folder: it has no {SETTINGS}") from error
 
 
-_DESCRIBED = ("DOWNLOAD_DELAY", "CONCURRENT_REQUESTS", "DEPTH_LIMIT", "URLLENGTH_LIMIT")
-_PRIVATE = {"LSWC_FRONTIER", "LSWC_CRAWL"}  # may hold a password; says nothing elsewhere
-
-
 def _describe(path: Path, settings: Mapping[str, object]) -> None:
-    try:
+    with writing(path):
         path.write_text(json.dumps(settings, ensure_ascii=False, indent=1) + "\n", "utf-8")
-    except OSError as error:
-        raise ArchiveError(f"can't write {path}: {error.strerror}") from error
 
 
 def _server(url: str) -> str:
@@ -199,9 +192,10 @@ def _server(url: str) -> str:
     return parsed.server if parsed else ""
 
 
-def _place(lease: Lease) -> dict[str, Any]:
+def _place(visit: Visit) -> dict[str, Any]:
+    lease = visit.lease
     return {
-        "url": lease.url,
+        "url": visit.url,
         "tier": lease.tier,
         "distance": distance_of(lease.code),
         "depth": lease.depth,
@@ -219,9 +213,10 @@ def _seen(attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def _about(lease: Lease, outcome: str, record: Record | None) -> dict[str, object]:
+def _about(visit: Visit) -> dict[str, object]:
     """Return the fields of a URL's metadata record; those without a value are left out."""
-    fields: dict[str, object] = {"outcome": outcome}
+    lease, record = visit.lease, visit.record
+    fields: dict[str, object] = {"outcome": visit.outcome}
     if record is not None:
         fields |= {
             "language": record.language,
@@ -238,18 +233,3 @@ def _about(lease: Lease, outcome: str, record: Record | None) -> dict[str, objec
         "via": lease.referrer,
     }
     return {name: value for name, value in fields.items() if value is not None}
-
-
-def described(crawl: Crawl, settings: BaseSettings) -> dict[str, object]:
-    """Return what a crawl is run with, for its folder and for ``warcinfo`` records."""
-    names = [name for name in vars(defaults) if name.startswith("LSWC_")]
-    return {
-        "software": f"lswc/{__version__} Scrapy/{scrapy.__version__}",
-        "format": "WARC File Format 1.1",
-        "language": crawl.language.code,
-        "strategy": crawl.strategy.name,
-        "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
-        "http-header-user-agent": settings.get("USER_AGENT"),
-        **{name: settings.get(name) for name in [*names, *_DESCRIBED] if name not in _PRIVATE},
-        "LSWC_RECRAWL": [str(path) for path in crawl.earlier],
-    }

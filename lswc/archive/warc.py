@@ -14,7 +14,8 @@ import surt
 from fastwarc import WarcRecord, WarcRecordType
 from isal import igzip
 
-from lswc.archive.files import Appended, ArchiveError, cut
+from lswc.archive.files import Appended, cut
+from lswc.errors import writing
 from lswc.visit.attempt import Original
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class WarcWriter:
         """Cut or remove what isn't committed; return the number of the last file."""
         known = [name for name in committed if name.startswith("warc/")]
         last = max((_number(name) for name in known), default=0)
-        try:
+        with writing(self._folder):
             found = sorted(self._folder.glob("*-*.*"), key=lambda path: _number(path.name))
             for path in found:
                 if _number(path.name) > last:
@@ -76,8 +77,6 @@ class WarcWriter:
                     self._remember(path)
                     if _number(path.name) == last:
                         _sort(path)
-        except OSError as error:
-            raise ArchiveError(f"can't write {self._folder}: {error.strerror}") from error
         return last
 
     def _remember(self, path: Path) -> None:
@@ -258,13 +257,11 @@ def _line(
 
 def _sort(path: Path) -> None:
     """Sort a file by lines, byte by byte, as lookups expect it."""
-    try:
+    with writing(path):
         lines = sorted(path.read_bytes().splitlines(keepends=True))
         new = path.with_suffix(".new")
         new.write_bytes(b"".join(lines))
         new.replace(path)
-    except OSError as error:
-        raise ArchiveError(f"can't write {path}: {error.strerror}") from error
 
 
 def _number(name: str) -> int:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.spiderloader import get_spider_loader
 
-from lswc.crawler.scheduler import CANNOT_WRITE
+from lswc.crawler.running import CANNOT_WRITE
 from lswc.crawler.spider import LswcSpider
-from lswc.errors import ConfigError
+from lswc.errors import ConfigError, LswcError
 
 if TYPE_CHECKING:
     import argparse
@@ -35,9 +35,9 @@ class Command(CrawlCommand):
             return  # Scrapy prints its usage
         try:
             _check(self.settings, args[0], opts.spargs)
-        except ValueError as error:
+        except LswcError as error:
             print(f"scrapy crawl: error: {error}", file=sys.stderr)
-            sys.exit(2)
+            sys.exit(error.exit_code)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         # What is loaded by now stays: looking for garbage in it again and again takes a tenth of
@@ -53,7 +53,7 @@ class Command(CrawlCommand):
 
 
 def _check(settings: Settings, spider_name: str, arguments: dict[str, str]) -> None:
-    """Find what is wrong with the spider, its arguments or the settings. Raises ValueError."""
+    """Find what is wrong with the spider, its arguments or the settings. Raises LswcError."""
     loader = get_spider_loader(settings)
     if spider_name not in loader.list():
         known = ", ".join(loader.list())

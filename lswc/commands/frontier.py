@@ -11,7 +11,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from lswc.crawler import workers
-from lswc.frontier import FRONTIER_FILE, redis_report
+from lswc.frontier import FRONTIER_FILE, names_redis, redis_report
 from lswc.frontier.sqlite_report import read
 from lswc.terminal.command import UserCommand
 from lswc.terminal.tables import counted, table
@@ -39,7 +39,7 @@ class Command(UserCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("name one crawl folder, or one Redis", print_help=False)
-        if workers.names_redis(args[0]):
+        if names_redis(args[0]):
             settings = (self.settings or Settings()).copy()
             settings.set("LSWC_FRONTIER", args[0])
             _show(redis_report.read(workers.connect(settings), opts.key, opts.top))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from lswc.errors import ConfigError
 from lswc.langid import Identifier
 from lswc.langid.auto import MIN_SHARE
 from lswc.langid.evaluation import evaluate, load
@@ -51,7 +52,7 @@ class Command(UserCommand):
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if bool(args) == bool(opts.evaluate):
-            raise ValueError("name pages, or --evaluate a file of labelled ones")
+            raise ConfigError("name pages, or --evaluate a file of labelled ones")
         if opts.evaluate:
             self._evaluate(opts)
         elif opts.explain:
@@ -107,7 +108,7 @@ class Command(UserCommand):
 
     def _identifier(self, opts: argparse.Namespace, code: str, method: str = "") -> Identifier:
         if not code:
-            raise ValueError("say which language is the target, for example: --lang th")
+            raise ConfigError("say which language is the target, for example: --lang th")
         share = opts.min_share
         if share is None:
             share = _number("LSWC_MIN_SHARE", self._setting("LSWC_MIN_SHARE", MIN_SHARE))
@@ -126,7 +127,7 @@ def _number(name: str, value: str) -> float:
     try:
         return float(value)
     except ValueError:
-        raise ValueError(f"{name} must be a number, not {value!r}") from None
+        raise ConfigError(f"{name} must be a number, not {value!r}") from None
 
 
 def _print(grid: object) -> None:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scrapy.exceptions import UsageError
 
+from lswc.errors import writing
 from lswc.strategy import strategy
 from lswc.terminal.command import UserCommand
 from lswc.terminal.tables import table
@@ -58,7 +59,8 @@ def _simulate(folder: Path, names: Sequence[str], out: Path) -> None:
     wanted = [one for name in names for one in (OF_THE_PAPERS if name == "all" else (name,))]
     strategies = list({s.name: s for s in map(strategy, wanted)}.values())
     trace = Trace.read(folder)
-    out.mkdir(parents=True, exist_ok=True)
+    with writing(out):
+        out.mkdir(parents=True, exist_ok=True)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     console = Console(stderr=True)
     shown = console.is_terminal
@@ -67,8 +69,9 @@ def _simulate(folder: Path, names: Sequence[str], out: Path) -> None:
         outcomes = simulate(
             trace, strategies, lambda i, pages: bar.update(tasks[i], completed=pages)
         )
-    save(outcomes, trace, out)
-    plots.draw(outcomes, out)
+    with writing(out):
+        save(outcomes, trace, out)
+        plots.draw(outcomes, out)
     _show(outcomes, out)
 
 

@@ -17,6 +17,7 @@ from lswc.archive.store import earlier_of, language_of
 from lswc.archive.warc import NOT_MODIFIED
 from lswc.corpus.duplicates import Duplicates
 from lswc.corpus.paragraphs import paragraphs, read
+from lswc.errors import writing
 from lswc.langid.encoding import decode
 from lswc.langid.fonts import Fonts
 from lswc.langid.shares import measure
@@ -199,15 +200,14 @@ _EMPTY: dict[str, Any] = dict.fromkeys(SCHEMA.names) | {"text": "", "languages":
 def write(crawl: Path, out: Path) -> int:
     """Write ``corpus.jsonl.zst`` and ``corpus.parquet`` of a crawl; return how many rows.
 
-    Raises ArchiveError if the folder isn't a crawl with WARC files, or can't be written.
+    Raises ArchiveError if the folder isn't a crawl with WARC files, LswcError if ``out`` can't
+    be written.
     """
     cleaner = Cleaner(language_of(crawl))
     rows = (row for page in stored(crawl) if (row := cleaner.row(page)))
-    try:
+    with writing(out):
         out.mkdir(parents=True, exist_ok=True)
         return _write(rows, out)
-    except OSError as error:
-        raise ArchiveError(f"can't write the corpus into {out}: {error}") from error
 
 
 def _write(rows: Iterator[dict[str, Any]], out: Path) -> int:

@@ -1,11 +1,12 @@
-"""The last pipeline: hands a page's record over, which ends its lease."""
+"""The last pipeline: a page whose record reaches it is committed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from lswc.crawler.scheduler import scheduler_of
-from lswc.reading.page import Page
+from lswc.crawler.page import Page
+from lswc.crawler.running import RunningCrawl, running_of
+from lswc.outcomes import Outcome
 from lswc.visit.record import Record
 
 if TYPE_CHECKING:
@@ -13,20 +14,17 @@ if TYPE_CHECKING:
 
 
 class RecordPipeline:
-    """Ends the leases of the pages whose records reach it; the scheduler stores the records.
+    """Ends the visits of the pages whose records reach it.
 
     So a page that another pipeline drops has no record.
     """
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+    def __init__(self, running: RunningCrawl) -> None:
+        self._running = running
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
-    def open_spider(self) -> None:
-        self._scheduler = scheduler_of(self._crawler)
+        return cls(running_of(crawler))
 
     def process_item(self, item: Any) -> Any:
         """Take a Record; other items pass. A Page is a TypeError: a middleware is missing."""
@@ -34,6 +32,8 @@ class RecordPipeline:
             raise TypeError(
                 "a Page reached the pipelines: StrategyMiddleware is missing in SPIDER_MIDDLEWARES"
             )
-        if isinstance(item, Record):
-            self._scheduler.finish(item.id, "html", item)
+        visit = self._running.visits.get(item.id) if isinstance(item, Record) else None
+        if visit is not None:
+            visit.record = item
+            self._running.commit(visit, Outcome.HTML)
         return item

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from email.utils import parsedate_to_datetime
-from math import inf
 from time import monotonic, time
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
@@ -23,9 +21,10 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from lswc.crawl import number
-from lswc.crawler.scheduler import LEASE, SINCE, scheduler_of
+from lswc.crawler.requests import visit_of
+from lswc.crawler.running import RunningCrawl, running_of
 from lswc.crawler.transport.refused import Refused
+from lswc.outcomes import Outcome
 from lswc.safety.robots import NOTHING_ALLOWED, reduced
 from lswc.urls import parse
 
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.robotstxt import RobotParser
 
-    from lswc.frontier.contract import Lease
+    from lswc.crawl import Politeness
 
 REMEMBERED = 10_000_000
 """Bytes of robots.txt, the latest, whose rules are kept: 160 MB of them at most.
@@ -69,7 +68,7 @@ class RobotsMiddleware:
         self._held = 0
         self._parser = load_object(settings.get("ROBOTSTXT_PARSER"))
         self._agent: str = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
-        self._longest = number(settings, "LSWC_MAX_CRAWL_DELAY")
+        self._longest = running_of(crawler).crawl.politeness.longest_crawl_delay
         self._retried = {int(status) for status in settings.getlist("RETRY_HTTP_CODES")}
         self._retries = settings.getint("RETRY_TIMES") * settings.getbool("RETRY_ENABLED")
 
@@ -114,10 +113,10 @@ class RobotsMiddleware:
 
     def _obey(self, rules: RobotParser, request: Request) -> None:
         if not rules.allowed(request.url, self._agent):
-            raise Refused("robots.txt")
+            raise Refused(Outcome.ROBOTS)
         delay = rules.crawl_delay(self._agent) or 0.0
-        if self._longest and delay > self._longest:
-            raise Refused("Crawl-delay too long")
+        if delay > self._longest:
+            raise Refused(Outcome.CRAWL_DELAY_TOO_LONG)
         request.meta[CRAWL_DELAY] = delay
 
 
@@ -138,44 +137,45 @@ class RetryMiddleware(retry.RetryMiddleware):
     for more than LSWC_MAX_RETRY_AFTER seconds is left alone.
     """
 
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler.settings)
+        self.crawler = crawler
+        self._running = running_of(crawler)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Request | Response:
-        if response.status not in _OVERLOADED or LEASE not in request.meta:
+        visit = visit_of(request)
+        if response.status not in _OVERLOADED or visit is None:
             return super().process_response(request, response)
-        settings = self.crawler.settings
-        longest = number(settings, "LSWC_MAX_RETRY_AFTER") or inf
+        politeness = self._running.crawl.politeness
+        longest = politeness.longest_retry_after
         wait = retry_after(response)
         if wait is None:
             times = request.meta.get("retry_times", 0)
-            wait = min(10.0 * settings.getfloat("DOWNLOAD_DELAY") * 2**times, longest)
+            wait = min(10.0 * politeness.delay * 2**times, longest)
         if wait > longest:
-            server = scheduler_of(self.crawler).frontier.leases[request.meta[LEASE]].server
-            scheduler_of(self.crawler).limits.close(server, "Retry-After too long")
+            self._running.limits.close(visit.lease.server, Outcome.RETRY_AFTER_TOO_LONG)
             return response
-        _rest(self.crawler, request, wait)
+        _rest(politeness, request, wait)
         return super().process_response(request, response)
 
 
 class TwinMiddleware:
     """Asks by https where nothing answers http's port: twins are one URL, found by either name."""
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
     def process_exception(self, request: Request, exception: Exception) -> Request | None:
         """Return the twin of a page's request that was refused a connection."""
-        lease = _lease(self._crawler, request)
-        url = parse(request.url)
-        if lease is None or url is None or (url.scheme, url.port) != ("http", 80):
+        visit, url = visit_of(request), parse(request.url)
+        if visit is None or url is None or (url.scheme, url.port) != ("http", 80):
             return None
         if not isinstance(exception, DownloadConnectionRefusedError):
             return None
-        lease.url = f"https://{lease.url.partition('://')[2]}"
+        visit.url = f"https://{visit.url.partition('://')[2]}"
         return request.replace(url=f"https://{request.url.partition('://')[2]}")
 
 
@@ -187,35 +187,32 @@ class DelayMiddleware:
     LSWC_MAX_RETRY_AFTER seconds. So a silent server takes little of the crawl, and isn't lost.
     """
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        settings = crawler.settings
-        polite = number(settings, "DOWNLOAD_DELAY") > 0
-        self._factor = number(settings, "LSWC_DELAY_FACTOR") if polite else 0.0
-        self._timeout = number(settings, "DOWNLOAD_TIMEOUT")
-        self._longest = number(settings, "LSWC_MAX_RETRY_AFTER") or inf
+    def __init__(self, running: RunningCrawl) -> None:
+        self._limits = running.limits
+        self._politeness = running.crawl.politeness
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+        return cls(running_of(crawler))
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Set the rest of the page's server."""
         latency = request.meta.get("download_latency") or 0.0
-        _rest(self._crawler, request, self._factor * latency)
+        _rest(self._politeness, request, self._politeness.delay_factor * latency)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Set the rest of the page's server, unless it wasn't asked."""
         if isinstance(exception, DownloadTimeoutError):
-            _rest(self._crawler, request, self._after_silence(request))
+            _rest(self._politeness, request, self._after_silence(request))
         elif not isinstance(exception, IgnoreRequest):
-            _rest(self._crawler, request, 0.0)
+            _rest(self._politeness, request, 0.0)
 
     def _after_silence(self, request: Request) -> float:
         url = parse(request.url)
-        times = scheduler_of(self._crawler).limits.unanswered(url) if url else 0
-        return min(self._factor * self._timeout * 2.0 ** min(times, 20), self._longest)
+        times = self._limits.unanswered(url) if url else 0
+        rest = self._politeness.delay_factor * self._politeness.timeout * 2.0 ** min(times, 20)
+        return min(rest, self._politeness.longest_retry_after)
 
 
 def retry_after(response: Response) -> float | None:
@@ -229,37 +226,9 @@ def retry_after(response: Response) -> float | None:
         return None
 
 
-def robots_tag(response: Response) -> frozenset[str]:
-    """Return what X-Robots-Tag says to all robots or to this one, in lower case.
-
-    A robot's name counts for all that follows in its header.
-    """
-    told: set[str] = set()
-    for value in response.headers.getlist("X-Robots-Tag"):
-        agent = ""
-        for part in value.decode("latin-1").lower().split(","):
-            named = _AGENT.match(part)
-            agent = named[1] if named else agent
-            if agent in ("", "lswc"):
-                told.add(part[named.end() if named else 0 :].strip())
-    return frozenset(told)
-
-
-# A name and a colon, which these rules have too.
-_AGENT = re.compile(
-    r"\s*(?!unavailable_after|max-snippet|max-image-preview|max-video-preview)([a-z0-9_-]+)\s*:"
-)
-
-
-def _rest(crawler: Crawler, request: Request, seconds: float) -> None:
-    """Let the server of a leased URL rest for at least so long from now on."""
-    lease = _lease(crawler, request)
-    own = crawler.settings.getfloat("DOWNLOAD_DELAY")
-    rest = max(seconds, own, request.meta.get(CRAWL_DELAY, 0.0))
-    if lease is not None and rest:
-        elapsed = monotonic() - request.meta[SINCE]
-        lease.rest = max(lease.rest or 0.0, elapsed + rest)
-
-
-def _lease(crawler: Crawler, request: Request) -> Lease | None:
-    return scheduler_of(crawler).frontier.leases.get(request.meta.get(LEASE, 0))
+def _rest(politeness: Politeness, request: Request, seconds: float) -> None:
+    """Let the server of a visit rest for at least so long from now on."""
+    visit = visit_of(request)
+    rest = max(seconds, politeness.delay, request.meta.get(CRAWL_DELAY, 0.0))
+    if visit is not None and rest:
+        visit.rest = max(visit.rest or 0.0, monotonic() - visit.since + rest)

@@ -11,7 +11,7 @@ from rich.status import Status
 from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
-from lswc.crawler.scheduler import scheduler_of
+from lswc.crawler.running import running_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -27,6 +27,7 @@ class ProgressExtension:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+        self._running = running_of(crawler)
         self._live: Status | None = None
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._closed, signals.spider_closed)
@@ -62,7 +63,7 @@ class ProgressExtension:
         stats = self._crawler.stats
         relevant = stats.get_value("lswc/page/relevant", 0)
         pages = relevant + stats.get_value("lswc/page/irrelevant", 0)
-        frontier = scheduler_of(self._crawler).frontier
+        frontier = self._running.frontier
         return (
             f"{pages:,} pages, harvest rate {relevant / max(pages, 1):.1%}, "
             f"queue {frontier.pending:,}, servers {frontier.servers:,}"

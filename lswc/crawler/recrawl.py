@@ -9,9 +9,8 @@ from scrapy.http import Headers
 from scrapy.responsetypes import responsetypes
 
 from lswc.archive.earlier import Earlier
-from lswc.crawl import crawl_of
-from lswc.crawler.scheduler import LEASE
-from lswc.visit.attempt import ATTEMPTS
+from lswc.crawler.requests import VISIT, visit_of
+from lswc.crawler.running import running_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -41,7 +40,7 @@ class RecrawlMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Index the earlier crawls. Raises NotConfigured if there are none, and ArchiveError."""
-        crawls = crawl_of(crawler).earlier
+        crawls = running_of(crawler).crawl.earlier
         if not crawls:
             raise NotConfigured
         return cls(Earlier(crawls))
@@ -51,7 +50,7 @@ class RecrawlMiddleware:
         for condition in _CONDITION_OF.values():  # those of a URL that redirected here
             request.headers.pop(condition, None)
         request.meta.pop(_HELD, None)
-        held = self._earlier.find(request.url) if LEASE in request.meta else None
+        held = self._earlier.find(request.url) if VISIT in request.meta else None
         for name, value in held.headers if held else ():
             if name.lower() in _CONDITION_OF:
                 request.headers[_CONDITION_OF[name.lower()]] = value
@@ -62,8 +61,9 @@ class RecrawlMiddleware:
         held: Held | None = request.meta.pop(_HELD, None)
         if held is None or response.status != 304:
             return response
-        for attempt in request.meta[ATTEMPTS][-1:]:
-            attempt.unchanged = held.original
+        visit = visit_of(request)
+        if visit is not None and visit.attempts:
+            visit.attempts[-1].unchanged = held.original
         return _stored(held, response)
 
 

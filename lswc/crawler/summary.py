@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Self
 from rich.console import Console
 from scrapy import signals
 
-from lswc.crawl import PAGES, Crawl, crawl_of
-from lswc.crawler.scheduler import TierScheduler, scheduler_of
+from lswc.archive.store import PAGES
+from lswc.crawler.running import running_of
 from lswc.terminal.tables import counted
 from lswc.web import truth
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from scrapy.crawler import Crawler
 
+    from lswc.crawl import Crawl
     from lswc.frontier.contract import Counts
 
 SUMMARY = "summary.json"
@@ -147,20 +148,16 @@ class SummaryExtension:
     """Writes ``summary.json`` when the crawl closes, and shows it if there is a terminal."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        crawler.signals.connect(self._opened, signals.spider_opened)
+        self._running = running_of(crawler)
         crawler.signals.connect(self._closed, signals.spider_closed)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
-    def _opened(self) -> None:
-        self._scheduler: TierScheduler = scheduler_of(self._crawler)
-
     def _closed(self, reason: str) -> None:
-        crawl = crawl_of(self._crawler)
-        summary = Summary.of(crawl, self._scheduler.counts, reason)
+        crawl = self._running.crawl
+        summary = Summary.of(crawl, self._running.counts, reason)
         try:
             (crawl.folder / SUMMARY).write_text(summary.json(), encoding="utf-8")
         except OSError as error:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from lswc.demo.hosts import charset
 from lswc.demo.pages import MOVED_HOSTS, NO_LANGUAGE, SEEDS, Graph
 from lswc.demo.render import render
+from lswc.errors import writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,10 +27,19 @@ GIF = bytes.fromhex(
 
 
 def prepare(folder: Path, seed: int = 1) -> Path:
-    """Generate the demo web there unless it is already; all of it or nothing appears."""
+    """Generate the demo web there unless it is already; all of it or nothing appears.
+
+    Raises LswcError if it can't be written.
+    """
     marker = {"version": VERSION, "seed": seed}
     if _marker(folder) == marker:
         return folder
+    with writing(folder):
+        _prepare(folder, seed, marker)
+    return folder
+
+
+def _prepare(folder: Path, seed: int, marker: object) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(prefix=".demo-web-", dir=folder.parent))
     try:
@@ -38,7 +48,6 @@ def prepare(folder: Path, seed: int = 1) -> Path:
         _replace(folder, unfinished, marker)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    return folder
 
 
 def generate(folder: Path, seed: int = 1) -> None:

@@ -13,10 +13,22 @@ if TYPE_CHECKING:
 
     from lswc.strategy import Strategy
 
-__all__ = ["FRONTIER_FILE", "MEMORY", "Frontier", "FrontierError", "open_frontier"]
+__all__ = [
+    "FRONTIER_FILE",
+    "MEMORY",
+    "Frontier",
+    "FrontierError",
+    "names_redis",
+    "open_frontier",
+]
 
 FRONTIER_FILE = "frontier.db"
 """Name of the SQLite frontier in the crawl folder."""
+
+
+def names_redis(store: str) -> bool:
+    """Tell whether ``LSWC_FRONTIER`` is the URL of a Redis."""
+    return store.startswith(("redis://", "rediss://", "unix://"))
 
 
 def open_frontier(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 from typing import TYPE_CHECKING
 
+from lswc.errors import writing
 from lswc.frontier.contract import FrontierError
 
 if TYPE_CHECKING:
@@ -13,8 +14,10 @@ if TYPE_CHECKING:
 
 
 def lock(folder: Path) -> IO[str]:
-    """Lock a crawl folder until the file is closed. Raises FrontierError if it is locked."""
-    file = (folder / "frontier.lock").open("a")
+    """Lock a crawl folder until the file is closed. Raises LswcError if it is locked."""
+    path = folder / "frontier.lock"
+    with writing(path):
+        file = path.open("a")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:

@@ -16,8 +16,10 @@ import redis
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
-from lswc.frontier.contract import REDIRECT, Counts, FrontierError, Lease, Offer
+from lswc.errors import StorageError
+from lswc.frontier.contract import Counts, FrontierError
 from lswc.frontier.lock import lock
+from lswc.outcomes import Outcome
 from lswc.strategy import (
     PageLanguage,
     Status,
@@ -27,12 +29,16 @@ from lswc.strategy import (
     status,
 )
 from lswc.urls import fingerprint
+from lswc.visit.lease import Lease
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-FORMAT = 3
+    from lswc.visit.lease import Offer
+    from lswc.visit.visit import Visit
+
+FORMAT = 4
 TIME_TO_LIVE = 60.0
 """Seconds until a dead worker's lease is given to another; a living one renews it."""
 FEED_BATCH = 1000
@@ -75,7 +81,7 @@ class RedisFrontier:
         time_to_live: float = TIME_TO_LIVE,
         clock_of_caller: bool = False,
     ) -> None:
-        self.leases: dict[int, Lease] = {}
+        self._leases: dict[int, Lease] = {}
         self._client = client
         self._prefix = f"{{{name}}}:"
         self._strategy = strategy
@@ -136,7 +142,7 @@ class RedisFrontier:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """Turn redis-py's errors into FrontierError, without the password of the URL."""
+        """Turn redis-py's errors into those of lswc, without the password of the URL."""
         try:
             yield
         except redis.AuthenticationError as error:
@@ -145,11 +151,11 @@ class RedisFrontier:
             ) from error
         except (redis.ConnectionError, redis.TimeoutError) as error:
             self._client.set_retry(_AT_ONCE)  # don't wait another minute at each call
-            raise FrontierError(
+            raise StorageError(
                 f"{self._address()} can't be reached: start it, or correct LSWC_FRONTIER: {error}"
             ) from error
         except redis.RedisError as error:
-            raise FrontierError(f"{self._address()} refuses the crawl: {error}") from error
+            raise StorageError(f"{self._address()} refuses the crawl: {error}") from error
 
     def _call(
         self, verb: str, *arguments: Any, now: float | None = None, rest: float | None = None
@@ -180,7 +186,7 @@ class RedisFrontier:
                 return int(self._client.hlen(self._prefix + "units"))
             return int(self._client.scard(self._prefix + "servers"))
 
-    def records(self) -> dict[str, int]:
+    def lengths(self) -> dict[str, int]:
         """Return the lengths of this worker's files at its last commit."""
         with self._errors():
             lengths: Any = self._client.hget(self._prefix + "records", self._worker)
@@ -232,7 +238,7 @@ class RedisFrontier:
         if not leased:
             return None
         lease = _lease(*leased)
-        self.leases[lease.id] = lease
+        self._leases[lease.id] = lease
         return lease
 
     def next_ready(self) -> float | None:
@@ -243,12 +249,12 @@ class RedisFrontier:
         return min(float(first[0][1]) / 1000 + self._ahead, self._asked + POLL)
 
     def renew(self, now: float) -> None:
-        servers = [lease.server for lease in self.leases.values()]
+        servers = [lease.server for lease in self._leases.values()]
         if servers:
             self._call("renew", self._token, self._life, *servers, now=now)
 
     @contextmanager
-    def fed(self) -> Iterator[list[str]]:
+    def fed_seeds(self) -> Iterator[list[str]]:
         with self._errors():
             kind, entries = self._read_feed()
         yield [address for entry in entries if (address := _fed_address(entry))]
@@ -270,27 +276,29 @@ class RedisFrontier:
                 found = self._client.zrevrange(self._feed, 0, FEED_BATCH - 1)
         return kind, found
 
-    def finish(self, lease_id: int, outcome: str, records: Mapping[str, int] | None = None) -> bool:
-        lease = self.leases.pop(lease_id, None)
+    def commit(self, visit: Visit, lengths: Mapping[str, int] | None = None) -> bool:
+        lease = self._leases.pop(visit.lease.id, None)
         if lease is None:
             return False
-        tally = {("finished", outcome): 1, **lease.tally}
+        tally = {("finished", visit.outcome): 1, **visit.tally}
         return bool(
             self._call(
                 "finish",
                 self._token,
                 lease.server,
-                lease_id,
+                lease.id,
                 _key(lease.url),
-                "" if lease.relevant is None else int(lease.relevant),
+                "" if visit.relevant is None else int(visit.relevant),
                 self._worker,
-                "" if records is None else json.dumps(records),
-                "http" if outcome == REDIRECT and lease.url.startswith("http:") else "",
+                "" if lengths is None else json.dumps(lengths),
+                "http"
+                if visit.outcome == Outcome.REDIRECT and visit.url.startswith("http:")
+                else "",
                 len(tally),
                 *(text for (kind, name), n in tally.items() for text in (f"{kind}\n{name}", n)),
-                *self._packed(lease.offers),
+                *self._packed(visit.offers),
                 now=0.0,  # a caller's time isn't known here: the lease's counts
-                rest=lease.rest,
+                rest=visit.rest,
             )
         )
 
@@ -299,7 +307,7 @@ class RedisFrontier:
             return count(self._client, self._prefix)
 
     def close(self) -> None:
-        servers = [lease.server for lease in self.leases.values()]
+        servers = [lease.server for lease in self._leases.values()]
         with suppress(FrontierError):  # then the leases expire
             if servers:
                 self._call("release", self._token, *servers, now=0.0)

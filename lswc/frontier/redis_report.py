@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from redis import RedisError
 
+from lswc.errors import StorageError
 from lswc.frontier.contract import FrontierError
 from lswc.frontier.redis import count
 from lswc.frontier.sqlite_report import Queue, Report
@@ -21,7 +22,7 @@ BATCH = 1000
 def read(client: Redis, name: str = "", top: int = 10) -> Report:
     """Read the frontier of the crawl of this name, with its ``top`` longest queues.
 
-    Without a name it is that of the only crawl there is. Raises FrontierError.
+    Without a name it is that of the only crawl there is. Raises LswcError.
     """
     try:
         name = name or _only_crawl(client)
@@ -32,7 +33,7 @@ def read(client: Redis, name: str = "", top: int = 10) -> Report:
             raise FrontierError(f"no crawl {name!r} in this Redis; there are: {_crawls(client)}")
         return Report(identity, count(client, prefix), _queues(client, prefix, top))
     except RedisError as error:
-        raise FrontierError(f"can't read the frontier in Redis: {error}") from error
+        raise StorageError(f"can't read the frontier in Redis: {error}") from error
 
 
 def _only_crawl(client: Redis) -> str:

@@ -11,16 +11,15 @@ from json import dumps, loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lswc.errors import StorageError
 from lswc.frontier.contract import (
-    REDIRECT,
     Counts,
     FrontierError,
-    Lease,
-    Offer,
     is_twin_of_redirect,
 )
 from lswc.frontier.lock import lock
 from lswc.frontier.sqlite_report import count
+from lswc.outcomes import Outcome
 from lswc.strategy import (
     DISCARD,
     PageLanguage,
@@ -31,13 +30,16 @@ from lswc.strategy import (
     status,
 )
 from lswc.urls import fingerprint
+from lswc.visit.lease import Lease
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-FORMAT = 3
+    from lswc.visit.lease import Offer
+    from lswc.visit.visit import Visit
+
+FORMAT = 4
 MEMORY = ":memory:"
-SERVER_IRRELEVANT = "server became irrelevant"
 
 _MOVED = "http"  # instead of the outcome, if http only redirected
 _Known = tuple[int, int, int, int, str | None]  # seq, tier, code, depth, outcome
@@ -82,7 +84,7 @@ class SqliteFrontier:
         self._delay = delay
         self._table = strategy.unit.value
         self._key = "server" if strategy.unit is Unit.SERVER else "unit"
-        self.leases: dict[int, Lease] = {}
+        self._leases: set[int] = set()
         self._held: dict[int, tuple[int, int, float]] = {}  # server, unit, since when
         self._resting: list[tuple[float, int]] = []
         self._lock = None if path == MEMORY else lock(Path(path).parent)
@@ -109,7 +111,7 @@ class SqliteFrontier:
             self._check(identity)
             self._db.execute("UPDATE server SET busy = 0 WHERE busy <> 0")
         except sqlite3.OperationalError as error:
-            raise FrontierError(f"can't open the frontier: {error}") from error
+            raise StorageError(f"can't open the frontier: {error}") from error
         except sqlite3.DatabaseError as error:
             raise FrontierError(f"not a frontier of lswc, or a damaged one: {error}") from error
         self._next = 1 + (self._value("SELECT max(seq) FROM url") or 0)
@@ -126,7 +128,7 @@ class SqliteFrontier:
 
     @property
     def pending(self) -> int:
-        return self._pending - len(self.leases)
+        return self._pending - len(self._leases)
 
     @property
     def servers(self) -> int:
@@ -136,10 +138,10 @@ class SqliteFrontier:
     def unfinished(self) -> int:
         return self._pending
 
-    def records(self) -> dict[str, int]:
+    def lengths(self) -> dict[str, int]:
         """Return the lengths of the crawl's files at the last commit."""
         found: dict[str, int] = loads(
-            self._value("SELECT value FROM about WHERE key = 'records'") or "{}"
+            self._value("SELECT value FROM about WHERE key = 'lengths'") or "{}"
         )
         return found
 
@@ -183,7 +185,7 @@ class SqliteFrontier:
         unit_name = name if self._key == "server" else self._name(unit)
         language = PageLanguage(inherited)
         lease = Lease(seq, url, name, unit_name, code, tier, language, depth, redirects, referrer)
-        self.leases[seq] = lease
+        self._leases.add(seq)
         self._held[seq] = (server, unit, now)
         return lease
 
@@ -197,7 +199,7 @@ class SqliteFrontier:
         """Do nothing: leases are this process's own."""
 
     @contextmanager
-    def fed(self) -> Iterator[list[str]]:
+    def fed_seeds(self) -> Iterator[list[str]]:
         """Give nothing: one process reads its seeds when it starts."""
         yield []
 
@@ -207,26 +209,27 @@ class SqliteFrontier:
             server = heappop(self._resting)[1]
             self._db.execute("UPDATE server SET busy = 0 WHERE id = ?", (server,))
 
-    def finish(self, lease_id: int, outcome: str, records: Mapping[str, int] | None = None) -> bool:
-        lease = self.leases.pop(lease_id, None)
-        if lease is None:
+    def commit(self, visit: Visit, lengths: Mapping[str, int] | None = None) -> bool:
+        if visit.lease.id not in self._leases:
             return False
+        self._leases.remove(visit.lease.id)
         with self._transaction():
-            self._finish(lease, outcome, records)
+            self._commit(visit, lengths)
         return True
 
-    def _finish(self, lease: Lease, outcome: str, records: Mapping[str, int] | None) -> None:
-        server, unit, since = self._held.pop(lease.id)
-        self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, lease.id))
+    def _commit(self, visit: Visit, lengths: Mapping[str, int] | None) -> None:
+        seq = visit.lease.id
+        server, unit, since = self._held.pop(seq)
+        self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (visit.outcome, seq))
         self._pending -= 1
-        self._count(lease, server, unit)
-        self._store(lease.offers, lease.id)
+        self._count(visit.relevant, server, unit)
+        self._store(visit.offers, seq)
         self._set_head(server)
-        self._rest(server, since, self._delay if lease.rest is None else lease.rest)
-        self._tally({("finished", outcome): 1, **lease.tally})
-        if records is not None:
+        self._rest(server, since, self._delay if visit.rest is None else visit.rest)
+        self._tally({("finished", visit.outcome): 1, **visit.tally})
+        if lengths is not None:
             self._db.execute(
-                "INSERT OR REPLACE INTO about VALUES ('records', ?)", (dumps(records),)
+                "INSERT OR REPLACE INTO about VALUES ('lengths', ?)", (dumps(lengths),)
             )
 
     def _rest(self, server: int, since: float, rest: float) -> None:
@@ -235,20 +238,20 @@ class SqliteFrontier:
         else:
             self._db.execute("UPDATE server SET busy = 0 WHERE id = ?", (server,))
 
-    def _count(self, lease: Lease, server: int, unit: int) -> None:
-        if lease.relevant is None:
+    def _count(self, relevant: bool | None, server: int, unit: int) -> None:
+        if relevant is None:
             return
         for table, id_ in {("server", server), (self._table, unit)}:
             self._db.execute(
                 f"UPDATE {table} SET downloaded = downloaded + 1, relevant = relevant + ?"
                 " WHERE id = ?",
-                (lease.relevant, id_),
+                (relevant, id_),
             )
         na, nr = self._db.execute(
             f"SELECT downloaded, relevant FROM {self._table} WHERE id = ?", (unit,)
         ).fetchone()
         now = self._status(na, nr)
-        if now != self._status(na - 1, nr - lease.relevant):
+        if now != self._status(na - 1, nr - relevant):
             self._ask_again(unit, now)
 
     def _ask_again(self, unit: int, now: Status) -> None:
@@ -268,7 +271,7 @@ class SqliteFrontier:
                 )
         self._pending -= dropped
         if dropped:
-            self._tally({("dropped", SERVER_IRRELEVANT): dropped})
+            self._tally({("dropped", Outcome.SERVER_BECAME_IRRELEVANT): dropped})
 
     def _store(self, offers: Sequence[Offer], referrer: int | None) -> None:
         if not offers:
@@ -320,14 +323,14 @@ class SqliteFrontier:
             heads[server] = min(heads.get(server, (tier, seq)), (tier, seq))
         self._insert(new, heads)
         if dropped:
-            self._tally({("dropped", SERVER_IRRELEVANT): dropped})
+            self._tally({("dropped", Outcome.SERVER_BECAME_IRRELEVANT): dropped})
 
     def _seen(self, keys: list[int]) -> dict[int, _Known]:
         rows = self._db.execute(
             "SELECT fingerprint, seq, tier, code, depth,"
             " CASE WHEN outcome = ? AND url LIKE 'http:%' THEN ? ELSE outcome END"
             " FROM url WHERE fingerprint IN (SELECT value FROM json_each(?))",
-            (REDIRECT, _MOVED, dumps(keys)),
+            (Outcome.REDIRECT, _MOVED, dumps(keys)),
         )
         return {row[0]: row[1:] for row in rows}
 
@@ -397,10 +400,10 @@ class SqliteFrontier:
         # Not the leases' own tiers: a URL found again while leased may have a better one now.
         leased = self._db.execute(
             "SELECT tier FROM url WHERE seq IN (SELECT value FROM json_each(?))",
-            (dumps(list(self.leases)),),
+            (dumps(list(self._leases)),),
         )
         pending.subtract(tier for (tier,) in leased)
-        return replace(found, pending=+pending, leased=len(self.leases))
+        return replace(found, pending=+pending, leased=len(self._leases))
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -410,7 +413,7 @@ class SqliteFrontier:
             self._db.execute("COMMIT")
         except sqlite3.Error as error:
             self._db.rollback()
-            raise FrontierError(f"can't write the frontier: {error}") from error
+            raise StorageError(f"can't write the frontier: {error}") from error
 
     def _begin(self) -> None:
         if not self._db.in_transaction:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lswc.frontier.contract import Counts, FrontierError
-from lswc.strategy import Strategy, Unit, status, strategy
+from lswc.strategy import Strategy, StrategyError, Unit, status, strategy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,12 +38,15 @@ def read(path: Path, top: int = 10) -> Report:
     """Read the frontier in a file, with its ``top`` longest queues. Raises FrontierError."""
     if not path.is_file():
         raise FrontierError(f"no frontier: {path} doesn't exist")
-    db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    try:
+        db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    except sqlite3.OperationalError as error:
+        raise FrontierError(f"can't read {path}: {error}") from error
     try:
         identity = dict(db.execute("SELECT key, value FROM about"))
         counts = count(db, strategy(identity["strategy"]))
         return Report(identity, counts, _queues(db, top))
-    except (sqlite3.DatabaseError, KeyError, ValueError) as error:
+    except (sqlite3.DatabaseError, KeyError, ValueError, StrategyError) as error:
         raise FrontierError(f"not a frontier of lswc, or a damaged one: {error}") from error
     finally:
         db.close()

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from lswc.errors import ConfigError
 from lswc.langid.codes import code_of
 from lswc.strategy import Anchor
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from lswc.langid.identifier import Identifier
 
 
-class EvaluationError(ValueError):
+class EvaluationError(ConfigError):
     """A file of labelled pages that can't be used; the message names the line."""
 
 

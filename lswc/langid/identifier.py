@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from lswc.errors import ConfigError
 from lswc.langid import methods
 from lswc.langid.auto import LETTER, MIN_SHARE, Auto
 from lswc.langid.bounds import BOUNDS, Bounds
@@ -25,7 +26,7 @@ RELEVANT = ("contains", "leads")
 """What makes a page relevant: that it contains the target language, or that this one leads."""
 
 
-class IdentifierError(ValueError):
+class IdentifierError(ConfigError):
     """Unknown method, or a share out of range; the message says what is allowed."""
 
 

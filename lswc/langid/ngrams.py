@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from lswc.errors import ConfigError
 from lswc.languages import own_folder
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Table:
     characters: dict[str, int]
 
 
-class TableError(ValueError):
+class TableError(ConfigError):
     """A file of a user's that is no table of n-grams."""
 
 

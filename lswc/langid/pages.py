@@ -8,6 +8,8 @@ from urllib.request import Request, urlopen
 
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
+from lswc.errors import ConfigError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -16,7 +18,7 @@ _SECONDS = 30
 _HTML = {".html", ".htm", ".xhtml", ".shtml", ".php", ".txt", ".xml"}
 
 
-class SourceError(ValueError):
+class SourceError(ConfigError):
     """A file, folder or URL that can't be read; the message says why."""
 
 

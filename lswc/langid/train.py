@@ -14,6 +14,7 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
+from lswc.errors import ConfigError, LswcError, writing
 from lswc.langid.ngrams import (
     TABLES,
     Table,
@@ -27,7 +28,7 @@ _TRIGRAMS = 800
 _CHARACTERS = 2_000
 
 
-class TrainingError(ValueError):
+class TrainingError(ConfigError):
     """A folder without texts, or a file that isn't named as it should be."""
 
 
@@ -37,7 +38,10 @@ def table(file: Path) -> Table:
     if len(parts) != 2 or not all(parts):
         raise TrainingError(f"{file}: name it <language>.<encoding>.txt")
     language, encoding = parts
-    body = file.read_bytes()
+    try:
+        body = file.read_bytes()
+    except OSError as error:
+        raise TrainingError(f"{file}: {error.strerror}") from error
     if not body.strip():
         raise TrainingError(f"{file}: empty")
     characters = character_ngrams(_text(body, encoding)) if _is_needed(encoding) else Counter()
@@ -65,16 +69,17 @@ def _text(body: bytes, encoding: str) -> str:
 
 
 def train(folder: Path, tables: Path) -> list[str]:
-    """Write the tables of all texts of ``folder``; return their names. Raises TrainingError."""
+    """Write the tables of all texts of ``folder``; return their names. Raises LswcError."""
     texts = sorted(folder.glob("*.txt"))
     if not texts:
         raise TrainingError(f"{folder}: no files named <language>.<encoding>.txt")
     made = [table(file) for file in texts]
-    tables.mkdir(parents=True, exist_ok=True)
-    for one in made:
-        target = tables / f"{one.language}.{one.encoding}.json"
-        line = json.dumps(asdict(one), ensure_ascii=False, separators=(",", ":"))
-        target.write_text(line + "\n", encoding="utf-8")
+    with writing(tables):
+        tables.mkdir(parents=True, exist_ok=True)
+        for one in made:
+            target = tables / f"{one.language}.{one.encoding}.json"
+            line = json.dumps(asdict(one), ensure_ascii=False, separators=(",", ":"))
+            target.write_text(line + "\n", encoding="utf-8")
     return [f"{one.language}.{one.encoding}" for one in made]
 
 
@@ -86,9 +91,9 @@ def main(arguments: list[str]) -> int:
     target = Path(arguments[1]) if len(arguments) == 2 else Path(str(TABLES))
     try:
         names = train(Path(arguments[0]), target)
-    except (TrainingError, OSError) as error:
+    except LswcError as error:
         print(error, file=sys.stderr)
-        return 2
+        return error.exit_code
     print(f"{len(names)} tables in {target}: {' '.join(names)}")
     return 0
 

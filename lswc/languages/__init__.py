@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pycld2
 from fontTools import unicodedata
 
+from lswc.errors import ConfigError
+
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
@@ -30,7 +32,7 @@ _TLD = re.compile(r"[a-z0-9-]+")
 _own: list[Path] = []
 
 
-class LanguageError(ValueError):
+class LanguageError(ConfigError):
     """No such language, or a mistake in a user's own; the message says what is right."""
 
 

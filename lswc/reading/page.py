@@ -1,55 +1,155 @@
-"""A page on its way from the spider's callback to its record."""
+"""One reading of a page: bytes in; its language, and its links in scope, out.
+
+A crawl, a trace made from a web, and ``scrapy seeds --fetch`` read pages by this alone.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from lswc.strategy import DISCARD, Anchor, Locality, PageLanguage, Status
+from lswc.outcomes import Outcome
+from lswc.reading.robots_words import robots_words
+from lswc.safety.content import is_html
+from lswc.simhash import simhash
+from lswc.strategy import Anchor, Locality, PageLanguage
+from lswc.urls import site
 
 if TYPE_CHECKING:
-    from lswc.frontier.contract import Lease
-    from lswc.langid import Identification
+    from collections.abc import Iterable
+
+    from lswc.langid import Identification, Identifier, RawLink
+    from lswc.reading.scope import Scope
+    from lswc.safety.limits import Limits
     from lswc.urls import Url
 
+EXAMINED = 20_000
+"""Characters of a page's text that are compared with other pages'."""
 
-@dataclass(slots=True)
-class Link:
-    """A link in scope; the middlewares fill in what they know of it."""
+_UNWANTED = (Outcome.NOINDEX, Outcome.NOARCHIVE)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLink:
+    """A link in scope, as its page has it."""
 
     url: Url
-    unit: str
     locality: Locality
     anchor: Anchor
-    tld: bool = False
-    target_server: Status = Status.UNVISITED
-    tier: int = DISCARD
 
 
-@dataclass(slots=True)
-class Page:
-    """A downloaded page and its links.
+@dataclass(frozen=True, slots=True)
+class LeftLink:
+    """A link that is left out before any strategy is asked, and why."""
 
-    ``language`` is the one that decides, a guess included; ``relevant`` says that it is the
-    target. ``link_distance`` is the distance of the page's links from the latest relevant
-    referrer. ``simhash`` is that of its text, ``near_duplicate`` says that one like it came before.
-    ``unwanted`` is the word by which it asks not to be kept: noindex or noarchive, or empty.
+    url: str
+    anchor: Anchor
+    reason: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class PageReading:
+    """What a page says.
+
+    ``identified`` is its language as strategies tell them apart. ``simhash`` is that of its
+    text. ``unwanted`` says that it asks not to be kept. ``left`` are links out of scope;
+    ``unread_links`` counts those beyond LSWC_MAX_LINKS. ``is_cut`` says that more than links
+    was left unread.
     """
 
-    lease: Lease
-    status: int
     identification: Identification
     identified: PageLanguage
-    language: PageLanguage
     title: str
     simhash: int
-    near_duplicate: bool
-    unwanted: str = ""
-    links: list[Link] = field(default_factory=list)
-    server_status: Status = Status.UNDECIDED
-    link_distance: int = 1
+    unwanted: Outcome | None
+    links: tuple[ReadLink, ...]
+    left: tuple[LeftLink, ...]
+    unread_links: int
+    is_cut: bool
 
-    @property
-    def relevant(self) -> bool:
-        """Whether the page counts as written in the target language."""
-        return self.language == PageLanguage.TARGET
+
+@dataclass(frozen=True)
+class PageReader:
+    """How pages are read: ``obeyed`` are the words of META robots and X-Robots-Tag that count."""
+
+    identifier: Identifier
+    scope: Scope
+    obeyed: frozenset[str]
+
+    def read(
+        self,
+        body: bytes,
+        content_type: str,
+        robots_headers: Iterable[str],
+        url: Url,
+        depth: int,
+        base: str = "",
+    ) -> PageReading | None:
+        """Read a page; None if it isn't HTML.
+
+        ``robots_headers`` are its X-Robots-Tag headers, ``depth`` is its own in links from the
+        seeds. Links are relative to ``base``, the page's URL as it was asked for.
+        """
+        if not is_html(content_type, body):
+            return None
+        raw = self.identifier.read(body, content_type or None, base or url.href)
+        told = raw.robots | robots_words(robots_headers)
+        nofollow = self._obeys(Outcome.NOFOLLOW, told)
+        links: list[ReadLink] = []
+        left: list[LeftLink] = []
+        here = site(url.hostname)
+        for link in raw.links:
+            target = self._target(link, nofollow, depth + 1)
+            if isinstance(target, LeftLink):
+                left.append(target)
+            elif target.href != url.href:
+                links.append(ReadLink(target, _locality(target, url.server, here), link.anchor))
+        return PageReading(
+            identification=raw.identification,
+            identified=self.identifier.relevance(raw.identification),
+            title=raw.title,
+            simhash=simhash(raw.text[:EXAMINED]),
+            unwanted=next((word for word in _UNWANTED if self._obeys(word, told)), None),
+            links=tuple(links),
+            left=tuple(left),
+            unread_links=raw.unread_links,
+            is_cut=raw.is_cut,
+        )
+
+    def _obeys(self, word: Outcome, told: frozenset[str]) -> bool:
+        return word in self.obeyed and (
+            word in told or ("none" in told and word != Outcome.NOARCHIVE)
+        )
+
+    def _target(self, link: RawLink, nofollow: bool, depth: int) -> Url | LeftLink:
+        url = self.scope.check(link.url, depth)
+        if isinstance(url, Outcome):
+            shown = link.url[: self.scope.max_length or None]
+            return LeftLink(shown, link.anchor, url)
+        if nofollow or (link.nofollow and Outcome.NOFOLLOW in self.obeyed):
+            return LeftLink(url.href, link.anchor, Outcome.NOFOLLOW)
+        return url
+
+
+def without_closed(reading: PageReading, limits: Limits) -> PageReading:
+    """Return the reading without the links to places that the crawl's limits leave alone."""
+    reasons = [limits.closed(link.url) for link in reading.links]
+    if not any(reasons):
+        return reading
+    both = list(zip(reading.links, reasons, strict=True))
+    return replace(
+        reading,
+        links=tuple(link for link, reason in both if reason is None),
+        left=(
+            *reading.left,
+            *(LeftLink(link.url.href, link.anchor, reason) for link, reason in both if reason),
+        ),
+    )
+
+
+def _locality(url: Url, server: str, site_of_page: str) -> Locality:
+    if url.server == server:
+        return Locality.SAME_SERVER
+    if site(url.hostname) == site_of_page:
+        return Locality.SAME_SITE
+    return Locality.ELSEWHERE

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from lswc.outcomes import Outcome
 from lswc.safety import traps
 from lswc.safety.address import Networks
 from lswc.urls import parse
@@ -28,33 +29,33 @@ class Scope:
     max_length: int
     domains: tuple[str, ...] = ()
     networks: Networks = field(default_factory=Networks)
-    shape: traps.Shape = field(default_factory=traps.Shape)
+    shape: traps.TrapShape = field(default_factory=traps.TrapShape)
 
-    def check(self, address: str, depth: int) -> Url | str:
+    def check(self, address: str, depth: int) -> Url | Outcome:
         """Return the parsed URL of an absolute address if in scope, else the reason why not."""
         if self._is_long(address):
-            return "URL too long"
+            return Outcome.URL_TOO_LONG
         url = parse(address)
         if url is None or not url.server:
             # A scheme such as javascript: or mailto: has no server.
-            return "invalid URL" if url is None else "scheme"
+            return Outcome.INVALID_URL if url is None else Outcome.SCHEME
         if url.scheme not in ("http", "https"):
-            return "scheme"
+            return Outcome.SCHEME
         if self.max_length and len(url.href) > self.max_length:
-            return "URL too long"
+            return Outcome.URL_TOO_LONG
         if self.max_depth and depth > self.max_depth:
-            return "depth"
+            return Outcome.DEPTH
         if self.domains and not self._allows(url.hostname):
-            return "domain not allowed"
+            return Outcome.DOMAIN_NOT_ALLOWED
         return self._refusal(url) or self.shape.trap(url.path, url.query) or url
 
     def _is_long(self, address: str) -> bool:
         longest = self.max_length * (_SHRINK if address.isascii() else 1)
         return 0 < longest < len(address)
 
-    def _refusal(self, url: Url) -> str | None:
+    def _refusal(self, url: Url) -> Outcome | None:
         if not self.networks.allows_port(url.port):
-            return "port"
+            return Outcome.PORT
         # The address of a name is checked when it is connected to, a written one here already.
         if url.hostname[0] == "[" or url.hostname.replace(".", "").isdecimal():
             return self.networks.refusal(url.hostname.strip("[]"), url.port)

@@ -7,6 +7,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import TYPE_CHECKING
 
 from lswc.errors import ConfigError
+from lswc.outcomes import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,17 +37,17 @@ class Networks:
         """Read the settings. Raises ConfigError for what is no network or no port."""
         return cls(tuple(map(_network, networks)), frozenset(map(_port, ports)))
 
-    def refusal(self, address: str, port: int) -> str | None:
+    def refusal(self, address: str, port: int) -> Outcome | None:
         """Return why an address mustn't be connected to, None if it may be."""
         if not self.allows_port(port):
-            return "port"
+            return Outcome.PORT
         try:
             parsed = ip_address(address)
         except ValueError:
-            return "address not public"
+            return Outcome.ADDRESS_NOT_PUBLIC
         if _is_public(parsed) or any(parsed in network for network in self.allowed):
             return None
-        return "address not public"
+        return Outcome.ADDRESS_NOT_PUBLIC
 
     def allows_port(self, port: int) -> bool:
         """Tell whether the port may be connected to, whatever the address."""

@@ -7,6 +7,7 @@ import re
 from collections import OrderedDict
 from typing import TYPE_CHECKING, TypeVar
 
+from lswc.outcomes import Outcome
 from lswc.safety.near_duplicates import Seen
 from lswc.urls import directory, parse, site
 
@@ -64,7 +65,7 @@ class Limits:
         self._in_a_row: _Latest[int] = _Latest()
         self._unanswered: _Latest[int] = _Latest()
         self._silent: _Latest[None] = _Latest()
-        self._closed: _Latest[str] = _Latest()
+        self._closed: _Latest[Outcome] = _Latest()
 
     def load(self, records: Path) -> None:
         """Count the pages that an earlier run recorded, a line of JSON each."""
@@ -88,9 +89,9 @@ class Limits:
 
     def _count_duplicate(self, url: Url, duplicate: bool) -> None:
         for place, most, reason in (
-            (pattern(url), self._duplicates, "near-duplicates in directory"),
-            (url.server, 2 * self._duplicates, "near-duplicates on server"),
-            (_site(url), 4 * self._duplicates, "near-duplicates on site"),
+            (pattern(url), self._duplicates, Outcome.DUPLICATES_IN_DIRECTORY),
+            (url.server, 2 * self._duplicates, Outcome.DUPLICATES_ON_SERVER),
+            (_site(url), 4 * self._duplicates, Outcome.DUPLICATES_ON_SITE),
         ):
             key = hash(place)
             row = self._in_a_row[key] = self._in_a_row.get(key, 0) + 1 if duplicate else 0
@@ -99,9 +100,9 @@ class Limits:
 
     def _count(self, url: Url) -> None:
         for place, most, reason in (
-            (url.server, self._server_pages, "server's page limit"),
-            (directory(url), self._directory_pages, "directory's page limit"),
-            (_site(url), 10 * self._server_pages, "site's page limit"),
+            (url.server, self._server_pages, Outcome.SERVER_PAGES),
+            (directory(url), self._directory_pages, Outcome.DIRECTORY_PAGES),
+            (_site(url), 10 * self._server_pages, Outcome.SITE_PAGES),
         ):
             key = hash(place)
             pages = self._pages[key] = self._pages.get(key, 0) + 1
@@ -122,14 +123,14 @@ class Limits:
         """Return how many URLs of a server in a row weren't answered in time."""
         return self._unanswered.get(hash(url.server), 0)
 
-    def close(self, server: str, reason: str) -> None:
+    def close(self, server: str, reason: Outcome) -> None:
         """Leave a server alone from now on."""
         self._closed[hash(server)] = reason
 
-    def closed(self, url: Url) -> str | None:
+    def closed(self, url: Url) -> Outcome | None:
         """Return why a URL is left alone, None if it isn't."""
         if self._silent and self._is_silent(url):
-            return "timeouts on site"
+            return Outcome.TIMEOUTS_ON_SITE
         if not self._closed:
             return None
         for place in (url.server, directory(url), pattern(url), _site(url)):

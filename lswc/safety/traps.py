@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from lswc.outcomes import Outcome
+
 
 @dataclass(frozen=True)
-class Shape:
+class TrapShape:
     """The most that a URL may have of each thing that traps are made of; off at 0.
 
     ``segments`` of its path, ``repeats`` of one segment in it or of one name in its query,
@@ -18,15 +20,15 @@ class Shape:
     repeats: int = 0
     parameters: int = 0
 
-    def trap(self, path: str, query: str) -> str | None:
+    def trap(self, path: str, query: str) -> Outcome | None:
         """Return which trap a path and a query without its mark look like, None if none."""
         parts = path[1:].split("/")
         if self.segments and len(parts) > self.segments:
-            return "deep path"
+            return Outcome.DEEP_PATH
         if self.repeats and len(parts) > self.repeats and _most(parts) > self.repeats:
-            return "repeated path segment"
+            return Outcome.REPEATED_SEGMENT
         if query and self._is_faceted(query.split("&")):
-            return "faceted query"
+            return Outcome.FACETED_QUERY
         return None
 
     def _is_faceted(self, parameters: list[str]) -> bool:

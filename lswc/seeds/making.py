@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,12 +14,13 @@ from scrapy.crawler import AsyncCrawlerProcess
 
 from lswc.analysis.collection import AnalysisError
 from lswc.crawl import contact
-from lswc.crawler.scheduler import scheduler_of
 from lswc.crawler.spider import LswcSpider
 from lswc.crawler.summary import SummaryExtension
+from lswc.errors import writing
 from lswc.frontier import MEMORY
 from lswc.langid import Identifier
 from lswc.languages import language
+from lswc.outcomes import Outcome
 from lswc.seeds import candidates
 from lswc.terminal.tables import counted
 from lswc.web import prepare
@@ -30,8 +32,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import Settings
 
-    from lswc.langid import RawLink
-    from lswc.reading.page import Page
+    from lswc.crawler.page import Page
     from lswc.seeds.candidates import Judge
 
 FETCHED = 4
@@ -43,7 +44,7 @@ _UNKEPT = {"LSWC_FRONTIER": MEMORY, "LSWC_ARCHIVE": "none"}
 def make(opts: argparse.Namespace, source: Path, settings: Settings) -> None:
     """Write the seed lists that the options of ``scrapy seeds`` ask for.
 
-    Raises AnalysisError, and ConfigError or another ValueError for a user's mistake.
+    Raises LswcError.
     """
     codes = [language(code.strip()).code for code in opts.lang.split(",")]
     if opts.most < 1:
@@ -79,7 +80,7 @@ def _chosen(opts: argparse.Namespace, codes: list[str], settings: Settings) -> d
 def _fetched(urls: list[str], codes: list[str], settings: Settings) -> dict[str, str]:
     """Fetch pages as a crawl does; return the URLs that were told a language, and which.
 
-    Raises ValueError for a mistake in the settings.
+    Raises LswcError for a mistake in the settings.
     """
     if not urls:
         return {}
@@ -116,30 +117,31 @@ def _counts(stats: Mapping[str, Any], prefix: str) -> dict[str, int]:
 class SeedSpider(LswcSpider):
     """Fetches its seeds as a crawl does, notes their languages, and follows no link.
 
-    The target of a redirect takes the place of the seed. ``codes`` are the languages, ``told``
-    takes the URLs that are in one of them.
+    The target of a redirect takes the place of the seed. ``codes`` are the languages, the first
+    of them the crawl's; ``told`` takes the URLs that are in one of them.
     """
 
     name = "seeds"
 
     def __init__(self, lang: str, seeds: str, codes: list[str], told: dict[str, str]) -> None:
         super().__init__(lang, seeds)
-        self._identifiers, self._told = _identifiers(codes), told
+        self._others, self._told = _identifiers(codes[1:]), told
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[Page]:
-        """Note a page's language and end its lease; there is no record of it."""
-        header = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        """Note a page's language and end its visit; there is no record of it."""
         for page in super().parse(response, **kwargs):
-            if not page.unwanted:
-                code = _told(self._identifiers, response.body, header, response.url)
-                if code is not None:
-                    self._told[page.lease.url] = code
-                page.lease.tally["page", "relevant" if code else "irrelevant"] += 1
-            scheduler_of(self.crawler).finish(page.lease.id, page.unwanted or "html")
+            code = None if page.reading.unwanted else self._language(page, response)
+            if code is not None:
+                self._told[page.visit.url] = code
+            page.visit.tally = Counter({("page", "relevant" if code else "irrelevant"): 1})
+            self.running.commit(page.visit, page.reading.unwanted or Outcome.HTML)
         return iter(())
 
-    def _add_links(self, page: Page, links: list[RawLink], nofollow: bool) -> None:
-        """Leave the links."""
+    def _language(self, page: Page, response: Response) -> str | None:
+        if page.reading.identification.language == self.lang:
+            return self.lang
+        header = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        return _told(self._others, response.body, header, response.url)
 
 
 def _identifiers(codes: list[str]) -> dict[str, Identifier]:
@@ -172,9 +174,7 @@ def _write(out: Path, code: str, urls: list[str], source: str) -> None:
         print(f"scrapy seeds: no {name} page found, no {code}.txt written", file=sys.stderr)
         return
     path = out / f"{code}.txt"
-    try:
+    with writing(path):
         out.mkdir(parents=True, exist_ok=True)
         path.write_text(candidates.text_of(urls, language(code).tlds, source), encoding="utf-8")
-    except OSError as error:
-        raise AnalysisError(f"can't write {path}: {error.strerror}") from error
     print(f"{path}: {len(urls):,} {name} seeds")

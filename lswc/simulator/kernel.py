@@ -29,12 +29,11 @@ URL = np.dtype(
         ("oracle", "i1"),
         ("tier", "i1"),
         ("seq", "i4"),
-        ("code", "i2"),
+        ("code", "i4"),
         ("inherited", "i1"),
-        ("_", "i1"),
     ]
 )
-"""A URL, in 16 bytes that one look into memory brings: what the trace says of it, then what the
+"""A URL, in 17 bytes that one look into memory brings: what the trace says of it, then what the
 frontier knows; ``tier`` is UNSEEN, FINISHED or that of a pending URL."""
 
 UNIT = np.dtype(
@@ -261,8 +260,7 @@ def _follow(web: Web, f: Frontier, ask: Lookup, page: int, effective: int) -> No
     language = f.url[page].language
     d = ask.next_distance[np.int64(effective == _TARGET), ask.distance[own]]
     of_page = (
-        w.least
-        + w.referrer * effective
+        w.referrer * effective
         + w.distance * (d - 1)
         + w.referrer_server * (f.unit[unit].status - _UNDECIDED)
         + w.in_site * ask.in_site[own]

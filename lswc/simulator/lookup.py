@@ -10,16 +10,12 @@ import numpy as np
 
 from lswc.strategy import (
     CODES,
+    FIELDS,
     MAX_DISTANCE,
-    SEED,
-    Anchor,
-    Facts,
-    Locality,
     PageLanguage,
     Status,
     distance_of,
     effective_language,
-    encode,
     from_site_queue,
     next_distance,
 )
@@ -29,21 +25,10 @@ if TYPE_CHECKING:
 
     from lswc.strategy import Strategy
 
-_LEAST = Facts(
-    PageLanguage(0), 1, Status.UNDECIDED, Status.UNVISITED, Locality(0), False, Anchor(0), False
-)
-_SHAPE = (len(PageLanguage), MAX_DISTANCE, 3, len(Locality), 2, len(Anchor), 2, 2)
-_AXES = {"tld": 4, "anchor": 5, "oracle": 7}
-
 
 class Weights(NamedTuple):
-    """What one step of each fact adds to a code; a code is linear in its facts.
+    """What one step of each fact adds to a code, which is linear in its facts."""
 
-    ``least`` is the code of the smallest facts: referrer and locality 0, distance 1,
-    referrer's server UNDECIDED.
-    """
-
-    least: int
     referrer: int
     distance: int
     referrer_server: int
@@ -55,19 +40,8 @@ class Weights(NamedTuple):
 
 
 def weights() -> Weights:
-    """Measure the weights on ``encode`` itself."""
-    least = encode(_LEAST)
-    steps = (
-        _LEAST._replace(referrer=PageLanguage(1)),
-        _LEAST._replace(distance=2),
-        _LEAST._replace(referrer_server=Status(Status.UNDECIDED + 1)),
-        _LEAST._replace(locality=Locality(1)),
-        _LEAST._replace(tld=True),
-        _LEAST._replace(anchor=Anchor(1)),
-        _LEAST._replace(in_site=True),
-        _LEAST._replace(oracle=True),
-    )
-    return Weights(least, *(encode(facts) - least for facts in steps))
+    """Return the weights of the facts that a trace knows."""
+    return Weights(*(FIELDS[name].weight for name in Weights._fields))
 
 
 class Lookup(NamedTuple):
@@ -114,10 +88,3 @@ def _effective(strategy: Strategy) -> NDArray[np.int8]:
         guessed = effective_language(identified, inherited)
         answers[identified, inherited] = guessed if strategy.guesses_unknown else identified
     return answers
-
-
-@cache
-def uses(strategy: Strategy, fact: str) -> bool:
-    """Tell whether any answer of the strategy depends on ``tld``, ``anchor`` or ``oracle``."""
-    answers = np.array(strategy.table()[:SEED], np.int8).reshape(*_SHAPE, len(Status))
-    return bool(np.ptp(answers, axis=_AXES[fact]).any())

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lswc.simulator import kernel
-from lswc.simulator.lookup import uses
 from lswc.simulator.simulation import Simulation
 from lswc.trace import graph
 from lswc.trace.format import TraceError
@@ -86,7 +85,7 @@ def simulate(
     """
     if not strategies:
         raise TraceError("name at least one strategy")
-    known = graph.oracle(trace) if any(uses(s, "oracle") for s in strategies) else None
+    known = graph.oracle(trace) if any("oracle" in s.facts for s in strategies) else None
     runs = [Simulation(trace, s, oracle=known) for s in strategies]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         futures = [pool.submit(run.run) for run in runs]

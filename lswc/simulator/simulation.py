@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lswc.simulator import kernel
-from lswc.simulator.lookup import lookup, uses
+from lswc.simulator.lookup import lookup
 from lswc.strategy import Anchor, Unit
 from lswc.trace import graph
 from lswc.trace.format import Fate, TraceError
@@ -110,7 +110,7 @@ class Simulation:
         url["unit"] = self._unit
         url["fate"] = self._trace.fate
         url["language"] = self._trace.language
-        if uses(self.strategy, "oracle"):
+        if "oracle" in self.strategy.facts:
             url["oracle"] = graph.oracle(self._trace) if self._oracle is None else self._oracle
         return url
 
@@ -151,14 +151,14 @@ def _unit(trace: Trace, strategy: Strategy) -> NDArray[np.int32]:
 
 
 def _check_facts(trace: Trace, strategy: Strategy) -> None:
-    if uses(strategy, "tld"):
+    if "tld" in strategy.facts:
         _needed(trace.tld, strategy, "tld")
         if not trace.about.tlds:
             raise TraceError(
                 f"strategy {strategy.name} needs the language's top-level domains, "
                 "and the trace names none"
             )
-    if uses(strategy, "anchor"):
+    if "anchor" in strategy.facts:
         _needed(trace.anchors, strategy, "anchors")
 
 

@@ -1,12 +1,16 @@
-"""Which link next? Pure functions from the facts of a link to a tier; imports nothing of lswc."""
+"""Which link next? Pure functions from the facts of a link to its cell; imports nothing of lswc."""
 
+from lswc.strategy.cells import Strategy, StrategyError
 from lswc.strategy.facts import (
     CODES,
+    FIELDS,
+    FROZEN,
     MAX_DISTANCE,
     SEED,
     Anchor,
     Facts,
     Locality,
+    Named,
     PageLanguage,
     Status,
     all_facts,
@@ -17,32 +21,54 @@ from lswc.strategy.facts import (
     from_site_queue,
     next_distance,
 )
-from lswc.strategy.registry import NAMES, Strategy, StrategyError, strategy
+from lswc.strategy.order import (
+    Experience,
+    ExperienceError,
+    FixedOrder,
+    LearnedOrder,
+    Order,
+    Rank,
+    better,
+    order,
+)
+from lswc.strategy.registry import NAMES, strategy
 from lswc.strategy.rules import DISCARD
-from lswc.strategy.status import NEVER, Unit, status
+from lswc.strategy.status import NEVER, Pages, Unit, status
 
 __all__ = [
     "CODES",
     "DISCARD",
+    "FIELDS",
+    "FROZEN",
     "MAX_DISTANCE",
     "NAMES",
     "NEVER",
     "SEED",
     "Anchor",
+    "Experience",
+    "ExperienceError",
     "Facts",
+    "FixedOrder",
+    "LearnedOrder",
     "Locality",
+    "Named",
+    "Order",
     "PageLanguage",
+    "Pages",
+    "Rank",
     "Status",
     "Strategy",
     "StrategyError",
     "Unit",
     "all_facts",
+    "better",
     "decode",
     "distance_of",
     "effective_language",
     "encode",
     "from_site_queue",
     "next_distance",
+    "order",
     "status",
     "strategy",
 ]

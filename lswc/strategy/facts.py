@@ -1,7 +1,7 @@
 """The facts of a link: everything a strategy may see, as small finite values.
 
-A link's facts are frozen when it is found, except the status of the server it
-leads to, which is asked again whenever that status changes. So the frozen facts
+``Facts`` is the one declaration of them. A link's facts are frozen when it is found, except
+those marked LIVE, which are asked again whenever they may have changed. So the frozen facts
 are kept with a queued URL as one small integer, its *code*.
 """
 
@@ -9,13 +9,18 @@ from __future__ import annotations
 
 from enum import IntEnum
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from math import prod
+from operator import getitem
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_DISTANCE = 12
 """Distances from the latest relevant referrer are clipped to 1 .. MAX_DISTANCE."""
+
+LIVE = object()
+"""Marks a fact that isn't frozen when the link is found."""
 
 
 class PageLanguage(IntEnum):
@@ -52,50 +57,96 @@ class Anchor(IntEnum):
     NONE = 2
 
 
+class Named(IntEnum):
+    """Language that a link names, in its URL or as its ``hreflang``; NONE if it names none."""
+
+    NONE = 0
+    TARGET = 1
+    OTHER = 2
+
+
+_VISITED = (Status.UNDECIDED, Status.RELEVANT, Status.IRRELEVANT)
+
+
 class Facts(NamedTuple):
-    """The facts of one link.
+    """The facts of one link. A field's values are those of its type, or those given with it.
 
     ``referrer_server`` and ``target_server`` are taken after the referring page was
-    counted (Tamura 2007 Fig. 3). ``in_site`` says that the referring page was a seed
-    or came from the site queue (Mon 2010, Algorithm 1). ``oracle`` is known in
-    simulations only.
+    counted (Tamura 2007 Fig. 3), so the former is never UNVISITED. ``in_site`` says that the
+    referring page was a seed or came from the site queue (Mon 2010, Algorithm 1). ``oracle`` is
+    known in simulations only.
     """
 
     referrer: PageLanguage
-    distance: int
-    referrer_server: Status
-    target_server: Status
+    distance: Annotated[int, range(1, MAX_DISTANCE + 1)]
+    referrer_server: Annotated[Status, _VISITED]
+    target_server: Annotated[Status, LIVE]
     locality: Locality
     tld: bool
     anchor: Anchor
     in_site: bool
     oracle: bool = False
+    named: Named = Named.NONE
+    same_directory: bool = False
 
 
-_LANGUAGES, _LOCALITIES, _ANCHORS = len(PageLanguage), len(Locality), len(Anchor)
+class Field(NamedTuple):
+    """A fact: its values in order, and what one step along them adds to a code, 0 if it is live."""
 
-SEED = _LANGUAGES * MAX_DISTANCE * 3 * _LOCALITIES * 2 * _ANCHORS * 2 * 2
+    name: str
+    values: tuple[Any, ...]
+    live: bool
+    weight: int
+
+    def of(self, code: int) -> int:
+        """Return the place among the values of this fact in a code."""
+        return code // self.weight % len(self.values)
+
+
+def _values(hint: Any) -> tuple[Any, ...]:
+    """Return the values that a field's annotation stands for."""
+    if get_origin(hint) is not Annotated:
+        return (False, True) if hint is bool else tuple(hint)
+    kind, given = get_args(hint)
+    return _values(kind) if given is LIVE else tuple(given)
+
+
+def _declared() -> tuple[Field, ...]:
+    hints = get_type_hints(Facts, include_extras=True)
+    live = {name for name, hint in hints.items() if LIVE in get_args(hint)}
+    sizes = {name: 1 if name in live else len(_values(hint)) for name, hint in hints.items()}
+    weights = {name: prod(list(sizes.values())[i + 1 :]) for i, name in enumerate(hints)}
+    return tuple(
+        Field(name, _values(hint), name in live, 0 if name in live else weights[name])
+        for name, hint in hints.items()
+    )
+
+
+FIELDS = {field.name: field for field in _declared()}
+"""Every fact by name, in the order of ``Facts``."""
+
+FROZEN = tuple(field for field in FIELDS.values() if not field.live)
+"""The facts that a code holds, in the order of ``Facts``."""
+
+SEED = prod(len(field.values) for field in FROZEN)
 """Code of a seed. A seed has no referrer, so no strategy is asked: it is always fetched."""
-
-_DISTANCE = SEED // (_LANGUAGES * MAX_DISTANCE)  # what a code counts distances in
 
 CODES = SEED + 1
 """Number of codes, the seed's among them."""
 
+_STEPS = tuple(
+    {value: step * field.weight for step, value in enumerate(field.values)}
+    for field in FIELDS.values()
+)
+_DISTANCE = FIELDS["distance"]
+
 
 def encode(facts: Facts) -> int:
-    """Return the code of the frozen facts: all of them but ``target_server``.
-
-    The page's own server has just been visited, so ``referrer_server`` is never UNVISITED.
-    """
-    code = int(facts.referrer)
-    code = code * MAX_DISTANCE + facts.distance - 1
-    code = code * 3 + facts.referrer_server - 1
-    code = code * _LOCALITIES + facts.locality
-    code = code * 2 + facts.tld
-    code = code * _ANCHORS + facts.anchor
-    code = code * 2 + facts.in_site
-    return code * 2 + facts.oracle
+    """Return the code of the frozen facts. Raises ValueError for a value that no link has."""
+    try:
+        return sum(map(getitem, _STEPS, facts))
+    except KeyError as error:
+        raise ValueError(f"no link has the fact {error}: {facts}") from error
 
 
 def decode(code: int, target_server: Status) -> Facts:
@@ -105,45 +156,19 @@ def decode(code: int, target_server: Status) -> Facts:
     """
     if not 0 <= code < SEED:
         raise ValueError(f"{code} is not the code of a link: 0 .. {SEED - 1}")
-    code, oracle = divmod(code, 2)
-    code, in_site = divmod(code, 2)
-    code, anchor = divmod(code, _ANCHORS)
-    code, tld = divmod(code, 2)
-    code, locality = divmod(code, _LOCALITIES)
-    code, referrer_server = divmod(code, 3)
-    referrer, distance = divmod(code, MAX_DISTANCE)
-    return Facts(
-        PageLanguage(referrer),
-        distance + 1,
-        Status(referrer_server + 1),
-        target_server,
-        Locality(locality),
-        bool(tld),
-        Anchor(anchor),
-        bool(in_site),
-        bool(oracle),
-    )
+    frozen = {field.name: field.values[field.of(code)] for field in FROZEN}
+    return Facts(**frozen, target_server=target_server)
 
 
 def all_facts() -> Iterator[Facts]:
-    """Yield every combination of facts, about 41,000."""
-    for values in product(
-        PageLanguage,
-        range(1, MAX_DISTANCE + 1),
-        (Status.UNDECIDED, Status.RELEVANT, Status.IRRELEVANT),
-        Status,
-        Locality,
-        (False, True),
-        Anchor,
-        (False, True),
-        (False, True),
-    ):
+    """Yield every combination of facts."""
+    for values in product(*(field.values for field in FIELDS.values())):
         yield Facts(*values)
 
 
 def distance_of(code: int) -> int:
     """Return the distance from the latest relevant referrer; a seed's is 1."""
-    return 1 if code == SEED else code // _DISTANCE % MAX_DISTANCE + 1
+    return 1 if code == SEED else _DISTANCE.of(code) + 1
 
 
 def next_distance(relevant: bool, distance: int) -> int:

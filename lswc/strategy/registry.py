@@ -2,51 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from lswc.strategy import rules
-from lswc.strategy.facts import MAX_DISTANCE, SEED, Status, decode
-from lswc.strategy.status import NEVER, Unit
+from lswc.strategy.cells import Strategy, StrategyError, by_rule, learned
+from lswc.strategy.facts import MAX_DISTANCE
+from lswc.strategy.status import Unit
 
 if TYPE_CHECKING:
     from lswc.strategy.rules import Rule
-
-
-class StrategyError(ValueError):
-    """A strategy's name or parameter is wrong; the message names the valid ones."""
-
-
-@dataclass(frozen=True)
-class Strategy:
-    """A strategy: its rule, and how the counters behind a status are kept.
-
-    ``name`` is the canonical specification. ``tolerated`` is the argument of
-    ``ledger.status``. ``guesses_unknown`` says that a page of unknown language is taken
-    for its referrer's (Somboonviwat 2006 §4.1).
-    """
-
-    name: str
-    rule: Rule
-    unit: Unit = Unit.SERVER
-    tolerated: int = NEVER
-    guesses_unknown: bool = False
-    needs_oracle: bool = False
-
-    def tier(self, code: int, target_server: Status) -> int:
-        """Return the tier of a URL with this code now, or DISCARD; a seed is always in tier 0."""
-        return _table(self)[code][target_server]
-
-    def table(self) -> tuple[tuple[int, ...], ...]:
-        """Return every answer: ``table[code][target_server]``, of shape (CODES, 4)."""
-        return _table(self)
-
-
-@cache
-def _table(strategy: Strategy) -> tuple[tuple[int, ...], ...]:
-    links = (tuple(strategy.rule(decode(code, s)) for s in Status) for code in range(SEED))
-    return (*links, (0,) * len(Status))
 
 
 @dataclass(frozen=True)
@@ -56,6 +24,7 @@ class _Parameter:
     high: int
 
 
+_OWN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*(:.*)?")
 _T_SERVER = _Parameter(10, 0, 1_000_000)
 _DISTANCE = MAX_DISTANCE - 1
 
@@ -74,25 +43,31 @@ _PARAMETERS: dict[str, dict[str, _Parameter]] = {
     "anchor": {},
     "site_queues": {},
     "perfect": {},
+    "adaptive": {},
 }
 
 NAMES = tuple(_PARAMETERS)
-"""Names of all strategies, in the order of the papers."""
+"""Names of all strategies, in the order of the papers; last the learned one."""
 
 
+@cache
 def strategy(specification: str) -> Strategy:
     """Return the strategy of a specification such as ``lswc:S=3,T=5`` or ``bfs``.
 
-    Parameters left out take their defaults. Raises StrategyError.
+    Parameters left out take their defaults. ``module:function`` is a rule of the user's own,
+    and ``module:function:T=5`` one with that tolerance of servers. Raises StrategyError.
     """
     name, _, assignments = specification.partition(":")
-    if name not in _PARAMETERS:
-        raise StrategyError(f"unknown strategy {name!r}; known: {', '.join(NAMES)}")
-    return _build(name, _values(name, assignments))
+    if name in _PARAMETERS:
+        return _build(name, _values(name, assignments, _PARAMETERS[name]))
+    if _OWN.fullmatch(specification):
+        return _own(specification)
+    raise StrategyError(
+        f"unknown strategy {name!r}; known: {', '.join(NAMES)}, and module:function of your own"
+    )
 
 
-def _values(name: str, assignments: str) -> dict[str, int]:
-    known = _PARAMETERS[name]
+def _values(name: str, assignments: str, known: dict[str, _Parameter]) -> dict[str, int]:
     values = {key: parameter.default for key, parameter in known.items()}
     given: set[str] = set()
     for assignment in assignments.split(",") if assignments else ():
@@ -103,12 +78,11 @@ def _values(name: str, assignments: str) -> dict[str, int]:
         if key in given:
             raise StrategyError(f"strategy {name}: parameter {key} is given twice")
         given.add(key)
-        values[key] = _number(name, key, text)
+        values[key] = _number(name, key, text, known[key])
     return values
 
 
-def _number(name: str, key: str, text: str) -> int:
-    parameter = _PARAMETERS[name][key]
+def _number(name: str, key: str, text: str, parameter: _Parameter) -> int:
     if text.isdecimal() and parameter.low <= int(text) <= parameter.high:
         return int(text)
     raise StrategyError(
@@ -121,19 +95,34 @@ def _build(name: str, values: dict[str, int]) -> Strategy:
     spec = name + (":" + ",".join(f"{k}={v}" for k, v in values.items()) if values else "")
     match name:
         case "limited_distance":
-            return Strategy(spec, rules.limited_distance(values["N"]))
+            return by_rule(spec, rules.limited_distance(values["N"]))
         case "server_aggressive":
-            return Strategy(spec, rules.aggressive, tolerated=values["T"])
+            return by_rule(spec, rules.aggressive, tolerated=values["T"])
         case "server_conservative":
-            return Strategy(spec, rules.conservative, tolerated=values["T"])
+            return by_rule(spec, rules.conservative, tolerated=values["T"])
         case "directory_conservative":
-            return Strategy(spec, rules.conservative, Unit.DIRECTORY, values["T"])
+            return by_rule(spec, rules.conservative, Unit.DIRECTORY, values["T"])
         case "lswc":
             # Irrelevant at Na >= S, which is Na > S - 1.
             rule = rules.lswc(values["T"])
-            return Strategy(spec, rule, tolerated=values["S"] - 1, guesses_unknown=True)
+            return by_rule(spec, rule, tolerated=values["S"] - 1, guesses_unknown=True)
         case "perfect":
-            return Strategy(spec, rules.perfect, needs_oracle=True)
+            return by_rule(spec, rules.perfect, needs_oracle=True)
+        case "adaptive":
+            return learned(spec)
         case _:
             plain: Rule = getattr(rules, name)
-            return Strategy(spec, plain)
+            return by_rule(spec, plain)
+
+
+def _own(specification: str) -> Strategy:
+    module, function, *assignments = specification.split(":", 2)
+    name = f"{module}:{function}"
+    values = _values(name, "".join(assignments), {"T": _T_SERVER})
+    try:
+        rule = getattr(import_module(module), function)
+    except (ImportError, AttributeError, SyntaxError) as error:
+        raise StrategyError(f"can't take the strategy {name}: {error}") from error
+    if not callable(rule):
+        raise StrategyError(f"can't take the strategy {name}: {function} isn't a function")
+    return by_rule(f"{name}:T={values['T']}", rule, tolerated=values["T"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import NamedTuple
 
 from lswc.strategy.facts import Status
 
@@ -15,6 +16,16 @@ class Unit(Enum):
 
     SERVER = "server"
     DIRECTORY = "directory"
+
+
+class Pages(NamedTuple):
+    """Na and Nr: downloaded pages, and those of them that are relevant."""
+
+    downloaded: int = 0
+    relevant: int = 0
+
+
+NO_PAGES = Pages()
 
 
 def status(downloaded: int, relevant: int, tolerated: int) -> Status:

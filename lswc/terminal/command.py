@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 
 from lswc import languages
+from lswc.errors import LswcError
 
 if TYPE_CHECKING:
     import argparse
 
 
 class UserCommand(ScrapyCommand):
-    """A command that crawls nothing; a mistake of the user's is one line, and exit code 2."""
+    """A command that crawls nothing; what lswc raises on purpose is one line and an exit code."""
 
     requires_project = True
     requires_crawler_process = False
@@ -24,15 +25,15 @@ class UserCommand(ScrapyCommand):
         try:
             languages.use(self.settings.get("LSWC_LANGUAGES", "") if self.settings else "")
             self.answer(args, opts)
-        except (ValueError, OSError) as error:
+        except LswcError as error:
             name = type(self).__module__.rpartition(".")[2]
             print(f"scrapy {name}: error: {error}", file=sys.stderr)
-            self.exitcode = 2
+            self.exitcode = error.exit_code
 
     @abstractmethod
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         """Do what was asked for, and print the result.
 
-        Raises UsageError for arguments that say nothing to do, and ValueError or OSError with a
-        message for the user.
+        Raises UsageError for arguments that say nothing to do, and LswcError with a message for
+        the user; any other exception is a bug, and shows itself.
         """

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lswc.errors import ConfigError
+from lswc.errors import ConfigError, writing
 from lswc.strategy import Anchor, PageLanguage
 
 if TYPE_CHECKING:
@@ -137,8 +137,6 @@ def _about(path: Path) -> About:
     except OSError as error:
         raise TraceError(f"{path.parent} is not a trace: it has no readable trace.json") from error
     except (ValueError, KeyError, TypeError) as error:
-        if isinstance(error, TraceError):
-            raise
         raise TraceError(f"{path}: not the description of a trace ({error!r})") from error
 
 
@@ -335,12 +333,13 @@ def write(
 ) -> None:
     """Write a trace from tables with the columns of URLS and LINKS, in streams.
 
-    Creates the folder. Raises TraceError if it holds a trace already, or can't be written.
+    Creates the folder. Raises TraceError if it holds a trace already, LswcError if it can't be
+    written.
     """
     folder = Path(folder)
     if (folder / "trace.json").exists():
         raise TraceError(f"{folder} holds a trace already: choose another folder")
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         _write_table(folder / "urls.parquet", urls)
         _write_table(folder / "links.parquet", links)
@@ -349,8 +348,6 @@ def write(
         described = {"format": FORMAT, "language": about.language, "tlds": list(about.tlds)}
         described["source"] = about.source
         (folder / "trace.json").write_text(json.dumps(described, ensure_ascii=False), "utf-8")
-    except OSError as error:
-        raise TraceError(f"can't write a trace into {folder}: {error}") from error
 
 
 def _write_table(path: Path, tables: Iterable[pa.Table]) -> None:

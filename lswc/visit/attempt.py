@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from datetime import datetime
 
-ATTEMPTS = "lswc_attempts"
-"""Key in ``request.meta`` of the list that takes the attempts to download the request."""
-
 _OVERHEAD = 50  # bytes of a Python object
 
 

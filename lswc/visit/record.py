@@ -4,13 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
-
-from lswc.strategy import distance_of
-
-if TYPE_CHECKING:
-    from lswc.reading.page import Page
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,30 +36,6 @@ class Record:
     near_duplicate: bool
     referrer: str | None
     time: str
-
-    @classmethod
-    def of(cls, page: Page) -> Record:
-        """Return the record of a page that the spider middlewares are done with."""
-        lease, identified = page.lease, page.identification
-        return cls(
-            id=lease.id,
-            url=lease.url,
-            status=page.status,
-            title=page.title,
-            language=identified.language,
-            encoding=identified.encoding,
-            confidence=round(identified.confidence, 3),
-            decided_by=identified.how,
-            relevant=page.relevant,
-            distance=distance_of(lease.code),
-            tier=lease.tier,
-            depth=lease.depth,
-            server_status=page.server_status.name.lower(),
-            simhash=f"{page.simhash:016x}",
-            near_duplicate=page.near_duplicate,
-            referrer=lease.referrer,
-            time=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        )
 
     def line(self) -> bytes:
         """Return the record as a line of JSON in UTF-8."""

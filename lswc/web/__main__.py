@@ -9,7 +9,8 @@ from typing import Any
 
 from twisted.internet import reactor as default_reactor
 
-from lswc.web import WebError, open_web, prepare
+from lswc.errors import LswcError
+from lswc.web import open_web, prepare
 from lswc.web.server import listen
 
 
@@ -23,9 +24,9 @@ def main() -> int:
     try:
         web = open_web(prepare(options.web, Path("crawls")) or Path())
         port = listen(reactor, web, options.port)
-    except (WebError, OSError) as error:
+    except LswcError as error:
         print(error, file=sys.stderr)
-        return 2
+        return error.exit_code
     print(
         f"http://127.0.0.1:{port}/, for the hosts of {options.web} by their Host header", flush=True
     )

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from twisted.internet.error import CannotListenError
 from twisted.internet.protocol import Factory, Protocol, connectionDone
 from twisted.protocols.basic import FileSender
 from twisted.protocols.tls import TLSMemoryBIOFactory
@@ -16,7 +17,7 @@ from twisted.web import http
 from typing_extensions import override
 
 from lswc.urls import parse
-from lswc.web.answers import Answer
+from lswc.web.answers import Answer, WebError
 from lswc.web.certificate import ServerContext
 
 if TYPE_CHECKING:
@@ -30,8 +31,14 @@ TLS_HANDSHAKE = 0x16  # the first byte of a ClientHello (RFC 8446 §5.1); no HTT
 
 
 def listen(reactor: Any, web: Web, port: int = 0) -> int:
-    """Serve a web on 127.0.0.1 until the reactor stops; return the port (0: a free one)."""
-    listening = reactor.listenTCP(port, ServerFactory(reactor, web), interface="127.0.0.1")
+    """Serve a web on 127.0.0.1 until the reactor stops; return the port (0: a free one).
+
+    Raises WebError if the port is taken.
+    """
+    try:
+        listening = reactor.listenTCP(port, ServerFactory(reactor, web), interface="127.0.0.1")
+    except CannotListenError as error:
+        raise WebError(f"can't serve a web at port {port}: {error.socketError}") from error
     reactor.addSystemEventTrigger("before", "shutdown", listening.stopListening)
     return int(listening.getHost().port)
 

@@ -11,7 +11,8 @@ import pytest
 
 from lswc.analysis import AnalysisError
 from lswc.analysis.analyze import Questions, analyze, read
-from lswc.strategy import Anchor
+from lswc.languages import LanguageError
+from lswc.strategy import Anchor, StrategyError
 from lswc.trace.format import TraceError
 from tests.analysis.webs import Report, Web, record, write_crawl
 
@@ -53,6 +54,16 @@ def found(trace: Path) -> Report:
 def out(trace: Path) -> Path:
     """Return the folder of the report of the trace."""
     return analyze(trace, trace.parent / "out", Questions()).parent
+
+
+def test_the_size_in_a_few_numbers(out: Path) -> None:
+    html = (out / "report.html").read_text("utf-8")
+    shown = {name: value for value, name in re.findall(r"<td><b>(.*?)</b>(.*?)</td>", html)}
+    # a and b have two pages each; a/never and nowhere.org were never downloaded.
+    assert shown == {
+        "URLs": "8", "pages": "6", "relevant pages": "3", "servers with pages": "4",
+        "relevant servers": "2", "links": "9", "share of pages that are relevant": "50.00%",
+    }  # fmt: skip
 
 
 def test_pages_by_domain_and_distance(found: Report) -> None:
@@ -211,12 +222,12 @@ def test_mistakes_have_clear_errors(tmp_path: Path) -> None:
         read(tmp_path / "nothing", Questions())
     with pytest.raises(AnalysisError, match="make a trace"):
         read(crawl, Questions(strategy="bfs"))
-    with pytest.raises(ValueError, match="known: bfs"):
+    with pytest.raises(StrategyError, match="known: bfs"):
         read(crawl, Questions(strategy="bsf"))
     (crawl / "summary.json").write_text("{}")
     with pytest.raises(AnalysisError, match="--lang"):
         read(crawl, Questions())
-    with pytest.raises(ValueError, match="unknown language"):
+    with pytest.raises(LanguageError, match="unknown language"):
         read(crawl, Questions(lang="xx"))
     assert read(crawl, Questions(lang="lo")).language == "Lao"
 

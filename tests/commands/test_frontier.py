@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 from redis import Redis
 
-from lswc.frontier.contract import Offer
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.strategy import SEED, PageLanguage, strategy
+from lswc.visit.lease import Offer
 from tests.crawl.site import SCRAPY, run
+from tests.visits import ended
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,8 +33,8 @@ def fill(frontier: Frontier) -> None:
     for n in range(12):
         lease = frontier.lease(0.0)
         assert lease is not None
-        lease.tally["dropped", f"reason {n}"] += 1
-        frontier.finish(lease.id, f"outcome {n}")
+        dropped = Counter({("dropped", f"reason {n}"): 1})
+        frontier.commit(ended(lease, f"outcome {n}", tally=dropped))
     frontier.close()
 
 

@@ -56,9 +56,28 @@ def test_text_is_told_from_menus_in_any_script(text: str) -> None:
     assert own(html) == [text[:12].strip(), *[text.strip()] * 3]
 
 
-def test_short_lines_stay_only_among_text() -> None:
-    html = f"<p>{THAI * 2}</p><p>สั้น</p><p>{THAI * 2}</p>{MENU}<p>ลิขสิทธิ์</p>"
-    assert own(html) == [(THAI * 2).strip(), "สั้น", (THAI * 2).strip()]
+LONG = (THAI * 2).strip()
+LINE = "หน่วยงานของมหาวิทยาลัย"  # short, but long enough to be text beside text
+
+
+@pytest.mark.parametrize(
+    ("html", "kept"),
+    [
+        pytest.param(f"<p>{LONG}<p>สั้น<p>{LONG}", [LONG, "สั้น", LONG], id="between texts"),
+        pytest.param(f"<p>{LONG}<p>สั้น", [LONG], id="after text"),
+        pytest.param(f"<p>สั้น<p>{LONG}", [LONG], id="before text"),
+        pytest.param(f"<p>{LONG}<p>{LINE}", [LONG, LINE], id="longer, after text"),
+        pytest.param(f"<p>{LINE}<p>{LONG}", [LINE, LONG], id="longer, before text"),
+        pytest.param(f"<p>{LONG}{MENU}<p>{LINE}{MENU}", [LONG], id="longer, among menus"),
+        pytest.param(f"<p>{LONG}<p><a href=x>{LINE}</a><p>{LONG}", [LONG, LONG], id="a link"),
+        pytest.param(f"<h2>{LINE}</h2><p>{LONG}", [LINE, LONG], id="a heading"),
+        pytest.param(f"<p>{LONG}<h2>{LINE}</h2>", [LONG], id="a heading of nothing"),
+        pytest.param(f"<p>{LONG}<p>สั้น<p>สั้น<p>{LONG}", [LONG, "สั้น", "สั้น", LONG], id="two"),
+        pytest.param(f"<p>{LONG}{'<p>สั้น' * 4}<p>{LONG}", [LONG, LONG], id="too many"),
+    ],
+)
+def test_short_lines_stay_only_among_text(html: str, kept: list[str]) -> None:
+    assert own(html) == kept
 
 
 def test_what_is_not_for_reading_is_left_out() -> None:
@@ -85,6 +104,16 @@ def test_only_paragraphs_in_the_language_are_kept() -> None:
     assert row["languages"] == ["th", "en"]
     assert row["title"] == "ข่าว"
     assert cleaned("th", f"<p>{ENGLISH * 2}</p>") == [None]
+
+
+LAO = "ນັກຮຽນໄປໂຮງຮຽນທຸກວັນ ແລະອ່ານໜັງສືໃນຫ້ອງສະໝຸດຂອງເມືອງຫຼວງ "
+
+
+@pytest.mark.parametrize(("lao", "expected"), [(3, "en"), (6, "lo"), (7, "lo")])
+def test_most_of_a_paragraph_decides(lao: int, expected: str) -> None:
+    (row,) = cleaned("th", f"<p>{THAI * 2}</p><p>{LAO * lao}{ENGLISH * (10 - lao)}</p>")
+    assert row is not None
+    assert row["languages"] == ["th", expected]
 
 
 def test_zawgyi_becomes_unicode_and_is_flagged() -> None:

@@ -16,7 +16,7 @@ from typing_extensions import override
 from tests.resolvers import ToLoopback
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Self
 
 PORT = "SHARED_WEB_PORT"
@@ -41,9 +41,14 @@ class _Server(ThreadingHTTPServer):
 
 
 class SharedWeb:
-    """Serves ``pages`` (absolute URL to HTML) on loopback by the Host header; others are 404."""
+    """Serves ``pages`` (absolute URL to HTML) on loopback by the Host header; others are 404.
 
-    def __init__(self, pages: Mapping[str, str]) -> None:
+    ``before`` is told of each URL before it is answered.
+    """
+
+    def __init__(
+        self, pages: Mapping[str, str], before: Callable[[str], None] = lambda url: None
+    ) -> None:
         asked = self.asked = list[tuple[float, str, str]]()
         """When, which server, which URL; robots.txt included."""
         lock = Lock()
@@ -56,6 +61,7 @@ class SharedWeb:
                 url = f"http://{server}{self.path}"
                 with lock:
                     asked.append((monotonic(), server, url))
+                before(url)
                 body = pages.get(url, "").encode()
                 self.send_response(200 if body else 404)
                 self.send_header("Content-Type", "text/html; charset=utf-8")

@@ -148,7 +148,7 @@ def test_validators_are_asked_for_as_they_were_given(
     site.add("never.example/", "a web needs a host")
     site.seeds(f"{HOST}/")
     date = b"Last-Modified: Tue, 01 Sep 2026 08:00:00 GMT"
-    links = "/zip", "/none", "/unasked", "/close", "/moved"
+    links = "/zip", "/none", "/unasked", "/close", "/moved", "/nofollow"
     zipped = gzip.compress(page(THAI + "ซ").encode())
     answers = {
         "/robots.txt": told(b"200 OK", b"", b'ETag: "r"'),
@@ -160,14 +160,20 @@ def test_validators_are_asked_for_as_they_were_given(
         "/close": told(b"200 OK", page(THAI + "ส").encode(), HTML, b'ETag: "s"')[:-9],
         "/moved": told(b"301 Moved", b"", b"Location: /target", b'ETag: "m"'),
         "/target": told(b"200 OK", page(THAI + "ต").encode(), HTML, b'ETag: "t"'),
+        "/nofollow": told(b"200 OK", page(THAI + "ฟ", "/behind").encode(), HTML, b'ETag: "f"'),
+        "/behind": told(b"200 OK", page(THAI + "ห").encode(), HTML, b'ETag: "b"'),
     }
     settings = {"TWISTED_DNS_RESOLVER": "tests.archive.raw.ToRawServer", "LSWC_ARCHIVE": "all"}
     with serving(answers) as server:
         monkeypatch.setenv(PORT, str(server["port"]))
         site.crawl(**settings)
-    assert len(site.records) == 6
+    assert len(site.records) == 8
     for path in ("/", "/zip", "/unasked", "/target"):
         answers[path] = told(UNCHANGED, b"", b'ETag: "new"')
+    # The new headers count (RFC 9111 §3.2), but not those of a body that wasn't sent.
+    answers["/nofollow"] = told(
+        UNCHANGED, b"", b"X-Robots-Tag: nofollow", b"Content-Type: image/png"
+    )
     with serving(answers) as server:
         monkeypatch.setenv(PORT, str(server["port"]))
         second = again(site, "second", "first", **settings)
@@ -179,7 +185,7 @@ def test_validators_are_asked_for_as_they_were_given(
     for path in ("/robots.txt", "/none", "/unasked", "/close", "/moved"):
         assert b"If-" not in asked[path]
     assert {path: record["status"] for path, record in second.items()} == {
-        "/": 304, "/zip": 304, "/none": 200, "/close": 200, "/target": 304,
+        "/": 304, "/zip": 304, "/none": 200, "/close": 200, "/target": 304, "/nofollow": 304,
     }  # fmt: skip
     finished = json.loads((tmp_path / "second" / "summary.json").read_text())["finished"]
-    assert finished == {"html": 5, "redirect": 1, "status 304": 1}
+    assert finished == {"html": 6, "redirect": 1, "status 304": 1}

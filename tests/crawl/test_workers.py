@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import subprocess
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet as pq
 import pytest
 from redis import Redis
 
+from tests.archive.reading import check, pages, records
 from tests.crawl.shared_web import PORT, SharedWeb
 from tests.crawl.site import ENGLISH, ROOT, SCRAPY, THAI, environment, page
 from tests.frontier.redis_server import RedisServer
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
 SERVERS, PAGES = 16, 6
 DELAY = 0.2
 IN_FLIGHT = 4
+KINDS = ["response", "request", "metadata"]
+"""The WARC records of a page that isn't stored elsewhere."""
 
 
 def url(number: int) -> str:
@@ -61,7 +67,7 @@ class Workers:
     """Processes of one crawl, each with a folder of its own."""
 
     def __init__(self, folder: Path, web: SharedWeb, redis: RedisServer) -> None:
-        self._folder = folder
+        self.folder = folder
         self._web = web
         self.client = Redis.from_url(redis.url, retry=None)
         self._settings = {
@@ -76,10 +82,11 @@ class Workers:
         self.running: list[subprocess.Popen[str]] = []
         (folder / "seeds.txt").write_text(url(0))
 
-    def start(self) -> None:
-        own = {"LSWC_CRAWL": self._folder / f"worker{len(self.running)}", **self._settings}
+    def start(self, **settings: object) -> None:
+        folder = self.folder / f"worker{len(self.running)}"
+        own = {"LSWC_CRAWL": folder, **self._settings, **settings}
         lines = [part for name, value in own.items() for part in ("-s", f"{name}={value}")]
-        seeds = f"seeds={self._folder / 'seeds.txt'}"
+        seeds = f"seeds={self.folder / 'seeds.txt'}"
         self.running.append(
             subprocess.Popen(
                 [*SCRAPY, "crawl", "lswc", "-a", "lang=th", "-a", seeds, *lines],
@@ -118,15 +125,17 @@ class Workers:
     def lost(self) -> set[str]:
         return set(graph()) - set(self.recorded())
 
+    def close(self) -> None:
+        for worker in self.running:
+            worker.kill()
+            worker.communicate()
+        self.client.close()
+
 
 @pytest.fixture
 def workers(tmp_path: Path, web: SharedWeb, redis: RedisServer) -> Iterator[Workers]:
-    workers = Workers(tmp_path, web, redis)
-    yield workers
-    for worker in workers.running:
-        worker.kill()
-        worker.communicate()
-    workers.client.close()
+    with closing(Workers(tmp_path, web, redis)) as workers:
+        yield workers
 
 
 def test_four_workers_do_what_one_would_and_no_server_is_asked_sooner(
@@ -182,3 +191,42 @@ def test_a_fed_seed_is_crawled_by_a_waiting_worker(workers: Workers, web: Shared
     workers.finish()
     assert "http://fed.example/" in web.fetched
     assert not workers.client.exists("lswc:th:start_urls")
+
+
+def test_a_worker_that_slept_through_its_lease_leaves_nothing_of_it(
+    tmp_path: Path, redis: RedisServer
+) -> None:
+    """While the first worker sleeps, the second takes its page; then the first has the copy."""
+    first, copy = url(0), f"{url(0)}?copy"
+    html = page(THAI, copy)
+    times = 0
+
+    def asleep(asked: str) -> None:
+        nonlocal times
+        times += asked == first
+        if asked == first and times == 1:
+            crew.running[0].send_signal(signal.SIGSTOP)
+
+    with (
+        SharedWeb({first: html, copy: html}, asleep) as web,
+        closing(Workers(tmp_path, web, redis)) as crew,
+    ):
+        # The delay is longer than the second worker needs to close.
+        own = {"LSWC_LEASE_SECONDS": 1, "DOWNLOAD_DELAY": 3, "ROBOTSTXT_OBEY": False}
+        crew.start(**own, DOWNLOAD_TIMEOUT=600)
+        crew.wait_for(1)
+        crew.start(**own, CLOSESPIDER_ITEMCOUNT=1)
+        crew.running[1].wait(timeout=100)
+        crew.running[0].send_signal(signal.SIGCONT)
+        logs = crew.logs()
+    assert [worker.returncode for worker in crew.running] == [0, 0], logs
+    assert f"lease expired, {first} is another worker's" in logs[0]
+    assert web.fetched == [first, first, copy]
+    for number, kept in enumerate((copy, first)):
+        folder = tmp_path / f"worker{number}"
+        assert pages(folder) == [kept]
+        assert [r.type for r in records(folder) if r.url == kept] == KINDS
+        assert {r.url for r in records(folder)} == {"", kept}
+        attempts = pq.read_table(folder / "log" / "attempts-00001.parquet", columns=["url"])
+        assert attempts.to_pylist() == [{"url": kept}]
+        check(folder)

@@ -1,49 +1,63 @@
-"""Requests that wait to be sent again; whole crawls are in tests/crawl."""
+"""Requests that come back to the scheduler; whole crawls are in tests/crawl."""
 
 from __future__ import annotations
 
+from asyncio import run
 from datetime import UTC, datetime
-from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING
 
-from scrapy.http import Request
-from scrapy.utils.test import get_crawler
-
-from lswc.crawler.scheduler import HELD, LEASE, SINCE, WAITING, TierScheduler
-from lswc.frontier.contract import Lease
-from lswc.strategy import PageLanguage
+from lswc.crawler.requests import visit_of
+from lswc.crawler.retries import HELD, WAITING
+from lswc.crawler.scheduler import TierScheduler
 from lswc.visit.attempt import Attempt, Exchange
+from tests.crawler.running import SetUp
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
-def lease(number: int, rest: float) -> Lease:
-    server = f"h{number}.example"
-    leased = Lease(
-        number, f"http://{server}/", server, server, 0, 0, PageLanguage.TARGET, 0, 0, None
-    )
-    leased.rest = rest
-    return leased
+def finished(crawl: SetUp) -> dict[str, int]:
+    counts = crawl.running.frontier.counts().tally.get("finished", {})
+    return dict(counts)
 
 
-def test_so_many_wait_and_the_longest_is_given_up() -> None:
-    rests = [3_600.0, *range(WAITING), 7_200.0]
-    leases = {number: lease(number, rest) for number, rest in enumerate(rests)}
-    ended: list[tuple[int, str]] = []
-    scheduler: Any = TierScheduler(get_crawler())
-    scheduler.frontier = SimpleNamespace(leases=leases)
-    scheduler.finish = lambda *end: ended.append(end)
-    for each in leases.values():
-        scheduler.enqueue_request(Request(each.url, meta={LEASE: each.id, SINCE: 0.0}))
-    assert ended == [(0, "too many wait"), (WAITING + 1, "too many wait")]
-    assert len(scheduler._retries) == WAITING
-    assert scheduler.next_request().meta[LEASE] == 1
+def test_so_many_wait_and_the_longest_is_given_up(tmp_path: Path) -> None:
+    run(so_many_wait(tmp_path))
 
 
-def test_a_long_answer_is_not_held_until_then() -> None:
-    scheduler: Any = TierScheduler(get_crawler())
-    scheduler.frontier = SimpleNamespace(leases={1: lease(1, 0.0)})
-    short = Exchange(b"GET", bytearray(b"HTTP"), [b"x" * (HELD // 2)])
-    bodies = [short, Exchange(body=[b"x" * HELD]), Exchange(head=bytearray(HELD))]
-    tried = [Attempt("http://h1.example/", datetime.now(UTC), exchange=body) for body in bodies]
-    scheduler._attempts[1] = tried
-    scheduler.enqueue_request(Request("http://h1.example/", meta={LEASE: 1, SINCE: 0.0}))
-    assert [attempt.exchange for attempt in tried] == [short, None, None]
+async def so_many_wait(folder: Path) -> None:
+    rests = [3_600.0, *map(float, range(WAITING)), 7_200.0]
+    crawl = SetUp(folder, *(f"http://h{number}.example/" for number in range(len(rests))))
+    scheduler = TierScheduler.from_crawler(crawl.crawler)
+    scheduler.open(crawl.spider)
+    visits = [crawl.visit() for _ in rests]
+    for visit, rest in zip(visits, rests, strict=True):
+        visit.rest = rest
+        assert scheduler.enqueue_request(crawl.request(visit))
+    assert finished(crawl) == {"too many wait": 2}
+    assert list(crawl.running.visits.values()) == visits[1:-1]
+    again = scheduler.next_request()
+    assert again is not None
+    assert visit_of(again) is visits[1]
+    scheduler.close("finished")
+
+
+def test_a_long_answer_is_not_held_until_then(tmp_path: Path) -> None:
+    with SetUp(tmp_path) as crawl:
+        scheduler = TierScheduler.from_crawler(crawl.crawler)
+        visit = crawl.visit()
+        short = Exchange(b"GET", bytearray(b"HTTP"), [b"x" * (HELD // 2)])
+        bodies = [short, Exchange(body=[b"x" * HELD]), Exchange(head=bytearray(HELD))]
+        visit.attempts = [Attempt(visit.url, datetime.now(UTC), exchange=body) for body in bodies]
+        scheduler.enqueue_request(crawl.request(visit))
+        assert [attempt.exchange for attempt in visit.attempts] == [short, None, None]
+
+
+def test_a_request_whose_visit_has_ended_is_not_sent_again(tmp_path: Path) -> None:
+    with SetUp(tmp_path) as crawl:
+        scheduler = TierScheduler.from_crawler(crawl.crawler)
+        visit = crawl.visit()
+        crawl.running.commit(visit, "timeout")
+        crawl.running.commit(visit, "html")
+        assert not scheduler.enqueue_request(crawl.request(visit))
+        assert finished(crawl) == {"timeout": 1}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import socket
 import subprocess
 import sys
@@ -16,7 +15,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.crawl.site import ENGLISH, ROOT, Site, page
+from tests.crawl.site import ENGLISH, Site, page
+from tests.project import copy_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,11 +34,9 @@ class Scrapyd:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = str(free.getsockname()[1])
         self.url = f"http://127.0.0.1:{port}/"
-        for name in ("lswc", "seeds", "settings_profiles"):
-            ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-        for name in ("setup.py", "scrapy.cfg", "scrapyd.conf"):
-            text = (ROOT / name).read_text()
+        copy_project(folder)
+        for name in ("scrapy.cfg", "scrapyd.conf"):
+            text = (folder / name).read_text()
             (folder / name).write_text(text.replace("6800", port))
         self.process = subprocess.Popen(
             [BIN / "scrapyd", "-n"], cwd=folder, stdout=subprocess.DEVNULL,

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy.exceptions import DownloadTimeoutError
-from scrapy.http import Request, Response
+from scrapy.http import Response
 from scrapy.spidermiddlewares.httperror import HttpError
-from scrapy.utils.test import get_crawler
 
-from lswc.crawler.scheduler import LEASE, TierScheduler
-from lswc.crawler.spider import LswcSpider
-from lswc.safety.limits import Limits
 from lswc.urls import parse
+from tests.crawler.running import SetUp
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 URL = "http://a.example/"
 GONE = HttpError(Response(URL, 404))
@@ -30,17 +30,15 @@ LATE = DownloadTimeoutError()
         ([LATE, ValueError(), LATE], 2),
     ],
 )
-def test_timeouts_in_a_row_are_counted(errors: list[Exception], unanswered: int) -> None:
-    scheduler: Any = TierScheduler.__new__(TierScheduler)
-    scheduler.limits = Limits(timeouts=2)
-    ended: list[str] = []
-    scheduler.finish = lambda _, outcome: ended.append(outcome)
-    spider: Any = LswcSpider()
-    spider.crawler = get_crawler()
-    spider.crawler.engine = SimpleNamespace(scheduler=scheduler)
-    for error in errors:
-        spider.errback(SimpleNamespace(value=error, request=Request(URL, meta={LEASE: 1})))
+def test_timeouts_in_a_row_are_counted(
+    tmp_path: Path, errors: list[Exception], unanswered: int
+) -> None:
+    urls = [f"{URL}{number}" for number in range(len(errors))]
     url = parse(URL)
     assert url is not None
-    assert scheduler.limits.unanswered(url) == unanswered
-    assert len(ended) == len(errors)
+    with SetUp(tmp_path, *urls, DOWNLOAD_DELAY=0) as crawl:
+        for error in errors:
+            failure: Any = SimpleNamespace(value=error, request=crawl.request(crawl.visit()))
+            crawl.spider.errback(failure)
+        assert crawl.running.limits.unanswered(url) == unanswered
+        assert sum(crawl.running.frontier.counts().tally["finished"].values()) == len(errors)

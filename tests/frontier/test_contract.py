@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 from redis import Redis
 
-from lswc.frontier.contract import REDIRECT, FrontierError, Offer
+from lswc.frontier.contract import FrontierError
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.sqlite import SqliteFrontier
+from lswc.outcomes import Outcome
 from lswc.strategy import SEED, Anchor, Facts, Locality, PageLanguage, Status, encode, strategy
+from lswc.visit.lease import Offer
+from tests.visits import ended
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,8 +85,7 @@ RELEVANT, OTHER = code(PageLanguage.TARGET), code(PageLanguage.OTHER, 2)
 def visit(f: Frontier, relevant: bool, *offers: Offer, now: float = 0.0) -> str:
     lease = f.lease(now)
     assert lease is not None
-    lease.relevant, lease.offers = relevant, offers
-    assert f.finish(lease.id, "html")
+    assert f.commit(ended(lease, relevant=relevant, offers=offers))
     return lease.url
 
 
@@ -113,7 +115,7 @@ def test_one_outstanding_request_a_server_and_the_delay(frontier: Open) -> None:
     assert second is not None
     assert (first.url, second.url) == ("http://a/1", "http://b/1")
     assert f.lease(20.0) is None
-    f.finish(first.id, "html")
+    f.commit(ended(first))
     assert f.next_ready() == 12.0
     assert f.lease(11.9) is None
     third = f.lease(12.0)
@@ -153,13 +155,13 @@ def test_a_server_found_relevant_promotes_its_queue(frontier: Open) -> None:
     ]
 
 
-def test_finishing_twice_counts_once(frontier: Open) -> None:
+def test_committing_twice_counts_once(frontier: Open) -> None:
     f = frontier()
     f.offer([offer("http://s/")])
     lease = f.lease(0)
     assert lease is not None
-    assert f.finish(lease.id, "timeout")
-    assert not f.finish(lease.id, "html")
+    assert f.commit(ended(lease, "timeout"))
+    assert not f.commit(ended(lease))
     assert f.counts().tally["finished"] == {"timeout": 1}
 
 
@@ -185,7 +187,7 @@ def test_unfinished_counts_what_is_pending_or_leased(frontier: Open) -> None:
     assert lease is not None
     f.renew(0)
     assert (f.pending, f.unfinished, f.servers) == (1, 2, 2)
-    f.finish(lease.id, "html")
+    f.commit(ended(lease))
     assert (f.pending, f.unfinished) == (1, 1)
 
 
@@ -204,27 +206,25 @@ def test_a_lease_carries_what_was_offered(frontier: Open) -> None:
 
 def test_the_record_files_length_is_kept(frontier: Open) -> None:
     f = frontier()
-    assert f.records() == {}
+    assert f.lengths() == {}
     f.offer([offer("http://a/1")])
     lease = f.lease(0)
     assert lease is not None
-    f.finish(lease.id, "html", records={"pages.jsonl": 1234})
+    f.commit(ended(lease), {"pages.jsonl": 1234})
     f.close()
-    assert frontier().records() == {"pages.jsonl": 1234}
+    assert frontier().lengths() == {"pages.jsonl": 1234}
 
 
-def test_a_server_rests_as_long_as_its_lease_says(frontier: Open) -> None:
+def test_a_server_rests_as_long_as_its_visit_says(frontier: Open) -> None:
     f = frontier(delay=2.0)
     f.offer([offer(f"http://a/{n}") for n in range(3)])
     first = f.lease(10.0)
     assert first is not None
-    first.rest = 7.0
-    f.finish(first.id, "html")
+    f.commit(ended(first, rest=7.0))
     assert f.lease(16.9) is None
     second = f.lease(17.0)
     assert second is not None
-    second.rest = 0.0
-    f.finish(second.id, "near-duplicates on server")
+    f.commit(ended(second, "near-duplicates on server", rest=0.0))
     assert f.lease(17.0) is not None
 
 
@@ -245,8 +245,8 @@ def test_a_redirect_may_lead_back_to_its_https_twin_once(frontier: Open) -> None
         assert lease is not None
         assert lease.url == url
         f.offer([back, offer("https://a/")])  # nothing new while it isn't finished, or by a link
-        lease.offers = [offer(target)._replace(redirects=lease.redirects + 1)]
-        assert f.finish(lease.id, REDIRECT)
+        there = offer(target)._replace(redirects=lease.redirects + 1)
+        assert f.commit(ended(lease, Outcome.REDIRECT, offers=[there]))
     f.offer([back])
     assert f.lease(0) is None
-    assert f.counts().tally["finished"] == {REDIRECT: 3}
+    assert f.counts().tally["finished"] == {Outcome.REDIRECT: 3}

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
+import redis
 from redis import Redis
 
-from lswc.frontier.contract import FrontierError, Offer
+from lswc.errors import LswcError
+from lswc.frontier.contract import FrontierError
 from lswc.frontier.redis import FORMAT, RedisFrontier
 from lswc.strategy import SEED, PageLanguage, strategy
+from lswc.visit.lease import Offer
 from tests.frontier.redis_server import RedisServer
+from tests.visits import ended
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from lswc.frontier.contract import Lease
+    from lswc.visit.lease import Lease
 
 LIFE = 60.0
 
@@ -71,7 +75,7 @@ def test_two_workers_never_hold_one_server(join: Join) -> None:
     first = leased(one, 10.0)
     assert leased(two, 10.0).url == "http://b/1"
     assert two.lease(11.0) is None
-    one.finish(first.id, "html")
+    one.commit(ended(first))
     assert two.lease(11.9) is None, "the delay counts from the other worker's lease"
     assert leased(two, 12.0).url == "http://a/2"
 
@@ -82,8 +86,7 @@ def test_a_status_that_one_worker_found_drops_what_another_offered(join: Join) -
     lease = leased(two, 0.0)
     bfs_code = 0
     one.offer([seed("http://b/1"), seed("http://a/2")._replace(code=bfs_code)])
-    lease.relevant = False
-    two.finish(lease.id, "html")
+    two.commit(ended(lease, relevant=False))
     assert leased(one, 0.0).url == "http://b/1"
     assert one.lease(0.0) is None
     assert one.counts().tally["dropped"] == {"server became irrelevant": 1}
@@ -97,7 +100,7 @@ def test_a_dead_workers_lease_expires_and_a_living_ones_does_not(join: Join) -> 
     two.renew(LIFE - 1)
     assert leased(three, LIFE).url == "http://a/1"
     assert three.lease(LIFE) is None
-    assert two.finish(alive.id, "html")
+    assert two.commit(ended(alive))
 
 
 def test_the_end_of_an_expired_lease_changes_nothing(join: Join) -> None:
@@ -105,11 +108,9 @@ def test_the_end_of_an_expired_lease_changes_nothing(join: Join) -> None:
     one.offer([seed("http://a/1")])
     expired = leased(one, 0.0)
     again = leased(two, LIFE)
-    expired.relevant = True
-    expired.offers = [seed("http://c/1")]
-    assert not one.finish(expired.id, "html")
+    assert not one.commit(ended(expired, relevant=True, offers=[seed("http://c/1")]))
     assert (one.pending, one.unfinished) == (0, 1)
-    assert two.finish(again.id, "html")
+    assert two.commit(ended(again))
     assert one.counts().tally["finished"] == {"html": 1}
     assert one.unfinished == 0
 
@@ -123,20 +124,36 @@ def test_a_worker_waits_while_another_holds_a_lease(join: Join) -> None:
     ready = two.next_ready()
     assert ready is not None
     assert 5.0 < ready < 5.0 + LIFE
-    one.finish(lease.id, "html")
+    one.commit(ended(lease))
     assert two.next_ready() is None
     assert two.unfinished == 0
 
 
-def test_a_finish_that_is_sent_again_counts_once(join: Join, client: Redis) -> None:
-    """So does redis-py after the connection broke before the answer came."""
-    f = join()
-    f.offer([seed("http://a/1")])
-    lease = leased(f, 0.0)
-    assert f.finish(lease.id, "html")
-    f.leases[lease.id] = lease
-    assert f.finish(lease.id, "html")
-    assert f.counts().tally["finished"] == {"html": 1}
+class LosesAnswers(Redis):
+    """A client that loses the next answer once, after Redis did what was asked."""
+
+    loses = False
+
+    def parse_response(self, *arguments: Any, **options: Any) -> Any:
+        parse: Callable[..., Any] = super().parse_response
+        answer = parse(*arguments, **options)
+        if self.loses:
+            self.loses = False
+            raise redis.ConnectionError("lost")
+        return answer
+
+
+def test_a_commit_whose_answer_is_lost_counts_once(
+    redis_server: RedisServer, client: Redis
+) -> None:
+    losing: Any = LosesAnswers.from_url(redis_server.url)
+    with closing(RedisFrontier(losing, "c", strategy("bfs"), {}, clock_of_caller=True)) as f:
+        f.offer([seed("http://a/1")])
+        lease = leased(f, 0.0)
+        losing.loses = True
+        assert f.commit(ended(lease))
+        assert not losing.loses
+        assert f.counts().tally["finished"] == {"html": 1}
 
 
 def test_each_worker_has_a_record_file_of_its_own(join: Join, tmp_path: Path) -> None:
@@ -144,8 +161,8 @@ def test_each_worker_has_a_record_file_of_its_own(join: Join, tmp_path: Path) ->
     (tmp_path / "two").mkdir()
     one, two = join(folder=tmp_path / "one"), join(folder=tmp_path / "two")
     one.offer([seed("http://a/1")])
-    one.finish(leased(one, 0.0).id, "html", {"pages.jsonl": 321})
-    assert (one.records(), two.records()) == ({"pages.jsonl": 321}, {})
+    one.commit(ended(leased(one, 0.0)), {"pages.jsonl": 321})
+    assert (one.lengths(), two.lengths()) == ({"pages.jsonl": 321}, {})
 
 
 def test_a_second_process_in_one_folder_is_refused(join: Join, tmp_path: Path) -> None:
@@ -176,11 +193,11 @@ def test_fed_seeds_are_taken_once_used(join: Join, client: Redis, kind: str) -> 
             case _:
                 client.zadd("c:start_urls", {entry: 1})
     f = join()
-    with pytest.raises(KeyboardInterrupt), f.fed():
+    with pytest.raises(KeyboardInterrupt), f.fed_seeds():
         raise KeyboardInterrupt
-    with f.fed() as addresses:
+    with f.fed_seeds() as addresses:
         assert sorted(addresses) == ["http://a/1", "http://a/2"]
-    with f.fed() as addresses:
+    with f.fed_seeds() as addresses:
         assert addresses == []
     assert not client.exists("c:start_urls")
 
@@ -188,7 +205,7 @@ def test_fed_seeds_are_taken_once_used(join: Join, client: Redis, kind: str) -> 
 def test_all_keys_share_a_slot_and_outlive_the_workers(join: Join, client: Redis) -> None:
     f = join("directory_conservative:T=1", folder=None)
     f.offer([seed("http://a/1"), seed("http://b/1")])
-    f.finish(leased(f, 0.0).id, "html")
+    f.commit(ended(leased(f, 0.0)))
     before = set(client.scan_iter())
     assert all(key.startswith(b"{c}:") for key in before)
     f.close()
@@ -202,15 +219,14 @@ def test_what_was_committed_outlives_a_killed_redis(tmp_path: Path) -> None:
     lease = leased(f, 0.0)
     server.kill()
     server.start()
-    lease.offers = [seed("http://c/1")]
-    assert f.finish(lease.id, "html")
+    assert f.commit(ended(lease, offers=[seed("http://c/1")]))
     assert [leased(f, 0.0).url for _ in range(2)] == ["http://b/1", "http://c/1"]
     f.close()
     server.stop()
 
 
 def refused(url: str) -> str:
-    with pytest.raises(FrontierError) as error:
+    with pytest.raises(LswcError) as error:
         RedisFrontier(Redis.from_url(url), "c", strategy("bfs"), {"language": "th"})
     message = str(error.value)
     assert "\n" not in message

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 from redis import Redis
 
-from lswc.frontier.contract import FrontierError, Offer
+from lswc.errors import StorageError
+from lswc.frontier.contract import FrontierError
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.redis_report import read
 from lswc.frontier.sqlite_report import Queue
 from lswc.strategy import SEED, PageLanguage, strategy
+from lswc.visit.lease import Offer
+from tests.visits import ended
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,9 +52,9 @@ def test_a_frontier_in_use(client: Redis, spec: str) -> None:
         for _ in range(4):
             lease = frontier.lease(0.0)
             assert lease is not None
-            lease.relevant = lease.server == "a.example"
-            lease.tally["dropped", "depth"] += 1
-            frontier.finish(lease.id, "html")
+            dropped = Counter({("dropped", "depth"): 1})
+            relevant = lease.server == "a.example"
+            frontier.commit(ended(lease, relevant=relevant, tally=dropped))
         frontier.lease(0.0)
         report = read(client, top=1)
         assert report.identity == {"language": "th", "strategy": strategy(spec).name} | {
@@ -72,5 +76,5 @@ def test_one_crawl_of_many_is_named(client: Redis) -> None:
 
 
 def test_a_redis_that_is_not_there() -> None:
-    with pytest.raises(FrontierError, match="can't read the frontier in Redis"):
+    with pytest.raises(StorageError, match="can't read the frontier in Redis"):
         read(Redis(port=1), "c")

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.frontier.contract import FrontierError, Offer
+from lswc.frontier.contract import FrontierError
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.frontier.sqlite_report import Queue, read
 from lswc.strategy import SEED, PageLanguage, strategy
+from lswc.visit.lease import Offer
+from tests.visits import ended
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,9 +28,7 @@ def test_report_reads_a_frontier_in_use(tmp_path: Path) -> None:
     frontier.offer([offer("b.example", page) for page in range(5)])
     lease = frontier.lease(0.0)
     assert lease is not None
-    lease.relevant = True
-    lease.tally["dropped", "depth"] += 2
-    frontier.finish(lease.id, "html")
+    frontier.commit(ended(lease, relevant=True, tally=Counter({("dropped", "depth"): 2})))
 
     report = read(path, top=1)
     assert report.identity["language"] == "th"

@@ -17,12 +17,15 @@ from hypothesis.stateful import (
 )
 from redis import Redis
 
-from lswc.frontier.contract import REDIRECT, Offer
 from lswc.frontier.redis import RedisFrontier, source
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.outcomes import Outcome
 from lswc.strategy import NEVER, SEED, PageLanguage, Unit, status, strategy
+from lswc.visit.lease import Offer
+from tests.visits import ended
 
 if TYPE_CHECKING:
+    from lswc.visit.lease import Lease
     from tests.frontier.redis_server import RedisServer
 
 STRATEGIES = [
@@ -63,7 +66,7 @@ class Stores(RuleBasedStateMachine):
         chosen = strategy(spec)
         self.by_server = chosen.unit is Unit.SERVER
         self.now = 100.0
-        self.held: list[int] = []
+        self.held: list[Lease] = []
         self.redis = RedisFrontier(
             Redis.from_url(self.url), f"agree{next(names)}", chosen, {}, delay,
             clock_of_caller=True, time_to_live=1e6,
@@ -84,31 +87,29 @@ class Stores(RuleBasedStateMachine):
         lease = self.sqlite.lease(self.now)
         assert self.redis.lease(self.now) == lease
         if lease is not None:
-            self.held.append(lease.id)
+            self.held.append(lease)
 
     @precondition(lambda self: self.held)
     @rule(
         data=st.data(),
         relevant=st.sampled_from([True, False, False, None]),
         found=links,
-        outcome=st.sampled_from(["html", "timeout", REDIRECT]),
+        outcome=st.sampled_from(["html", "timeout", Outcome.REDIRECT]),
     )
-    def finish(
+    def commit(
         self,
         data: st.DataObject,
         relevant: bool | None,
         found: list[Offer],
         outcome: str,
     ) -> None:
-        number = data.draw(st.sampled_from(self.held))
-        self.held.remove(number)
+        lease = data.draw(st.sampled_from(self.held))
+        self.held.remove(lease)
+        visit = ended(lease, outcome, relevant=relevant, offers=self.by_unit(found))
+        visit.tally["dropped", "depth"] += 1
         for frontier in (self.sqlite, self.redis):
-            lease = frontier.leases[number]
-            lease.relevant = relevant
-            lease.offers = self.by_unit(found)
-            lease.tally["dropped", "depth"] += 1
-            assert frontier.finish(number, outcome)
-            assert not frontier.finish(number, outcome)
+            assert frontier.commit(visit)
+            assert not frontier.commit(visit)
 
     @precondition(lambda self: self.held)
     @rule(data=st.data(), relevant=st.sampled_from([True, False, None]), found=links)
@@ -118,7 +119,7 @@ class Stores(RuleBasedStateMachine):
         relevant: bool | None,
         found: list[Offer],
     ) -> None:
-        lease = self.sqlite.leases[data.draw(st.sampled_from(self.held))]
+        lease = data.draw(st.sampled_from(self.held))
         units = {offer.unit for offer in self.by_unit(found)} | {lease.unit}
         expected = self.sqlite.statuses(units, lease, relevant)
         assert self.redis.statuses(units, lease, relevant) == expected

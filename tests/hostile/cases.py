@@ -115,7 +115,7 @@ FETCHED: dict[str, dict[str, str]] = {
         "sixtofour.example/": "address not public",
         "multicast.example/": "address not public",
         "mixed.example/": "html",
-        "nowhere.invalid/": "CannotResolveHostError",
+        "nowhere.invalid/": "name not resolved",
     },
     "redirects": {
         "to-private.example/": "redirect",
@@ -152,25 +152,25 @@ FETCHED: dict[str, dict[str, str]] = {
         "claims-more.example/": "html",
         "claims-less.example/": "html",
         "claims-much.example/": "too large",
-        "claims-negative.example/": "DownloadFailedError",
-        "claims-two.example/": "DownloadFailedError",
+        "claims-negative.example/": "download failed",
+        "claims-two.example/": "download failed",
         "links-million.example/": "too large",
         "headers-endless.example/": "headers too large",
         "headers-below.example/": "html",
-        "header-long.example/": "DownloadFailedError",
+        "header-long.example/": "download failed",
         "header-below.example/": "html",
         "continues.example/": "headers too large",
         "cookies.example/": "html",
         "folded.example/": "headers too large",
     },
     "servers": {
-        "drip.example/": "DownloadTimeoutError",
-        "drip-headers.example/": "DownloadTimeoutError",
-        "silent.example/": "DownloadTimeoutError",
+        "drip.example/": "timeout",
+        "drip-headers.example/": "timeout",
+        "silent.example/": "timeout",
         "slow.example/": "html",
-        "closed-http.example/": "DownloadTimeoutError",  # of the https twin, which isn't refused
-        "hangs-up.example/": "DownloadFailedError",
-        "garbage.example/": "DownloadFailedError",
+        "closed-http.example/": "timeout",  # of the https twin, which isn't refused
+        "hangs-up.example/": "download failed",
+        "garbage.example/": "download failed",
         "chunk-size.example/": "html",
         "chunks-cut.example/": "html",
         "status-999.example/": "status invalid",
@@ -237,8 +237,8 @@ FETCHED: dict[str, dict[str, str]] = {
 """How the request for a host and path ends, by kind of case."""
 
 HTTPS = {
-    "tls-silent.example/": "DownloadTimeoutError",
-    "tls-garbage.example/": "DownloadFailedError",
+    "tls-silent.example/": "timeout",
+    "tls-garbage.example/": "download failed",
 }
 """The same by https, where nothing speaks TLS."""
 

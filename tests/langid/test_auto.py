@@ -158,3 +158,14 @@ def test_english_as_the_target() -> None:
     identifier = Identifier(language("en"))
     found = identifier.read(f"<p>{ENGLISH * 3}".encode(), None, "http://a.test/").identification
     assert identifier.relevance(found) is PageLanguage.TARGET
+
+
+LAO = "ນັກຮຽນໄປໂຮງຮຽນທຸກວັນ ແລະອ່ານໜັງສືໃນຫ້ອງສະໝຸດຂອງເມືອງຫຼວງ "
+
+
+@pytest.mark.parametrize(("lao", "expected"), [(1, "en"), (4, "en"), (6, "lo"), (9, "lo")])
+def test_letters_count_and_not_bytes(lao: int, expected: str) -> None:
+    found = identify(f"<p>{LAO * lao}</p><p>{ENGLISH * (10 - lao)}")
+    assert found.language == expected, "CLD2 counts bytes, three to a letter"
+    letters = len(LAO) * lao + len(ENGLISH) * (10 - lao)
+    assert found.share("lo") == pytest.approx(len(LAO) * lao / letters, abs=0.1)

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from lswc.reading.scope import Scope
 from lswc.safety.address import Networks
-from lswc.safety.traps import Shape
+from lswc.safety.traps import TrapShape
 from lswc.urls import Url
 
 OPEN = Scope(0, 0)
-WEB = Scope(0, 0, (), Networks.of(["10.0.0.0/8"], [80, 443, 8080]), Shape(repeats=3))
+WEB = Scope(0, 0, (), Networks.of(["10.0.0.0/8"], [80, 443, 8080]), TrapShape(repeats=3))
 
 
 @pytest.mark.parametrize(

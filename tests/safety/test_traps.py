@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from lswc.safety.traps import Shape
+from lswc.safety.traps import TrapShape
 
-SHAPE = Shape(segments=5, repeats=2, parameters=3)
+SHAPE = TrapShape(segments=5, repeats=2, parameters=3)
 
 
 @pytest.mark.parametrize(
@@ -28,4 +28,4 @@ def test_trap(path: str, query: str, trap: str | None) -> None:
 
 
 def test_off_at_zero() -> None:
-    assert Shape().trap("/a" * 1000, "a&" * 1000) is None
+    assert TrapShape().trap("/a" * 1000, "a&" * 1000) is None

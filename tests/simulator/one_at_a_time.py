@@ -18,4 +18,4 @@ class OneAtATime(TierScheduler):
     """
 
     def next_request(self) -> Request | None:
-        return None if self.frontier.leases else super().next_request()
+        return None if self._running.visits else super().next_request()

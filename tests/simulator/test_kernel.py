@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from hypothesis import given, settings
 
-from lswc.frontier.contract import Offer
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
-from lswc.simulator.lookup import uses, weights
 from lswc.simulator.simulation import Simulation
-from lswc.strategy import SEED, PageLanguage, Status, Strategy, all_facts, encode, strategy
+from lswc.strategy import SEED, PageLanguage, Strategy, strategy
 from lswc.trace import graph
 from lswc.trace.format import Fate, Trace
+from lswc.visit.lease import Offer
 from tests.simulator import reference
 from tests.trace.webs import STRATEGIES, webs
+from tests.visits import ended
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +25,7 @@ EVERY = [strategy(name) for name in STRATEGIES]
 
 
 def oracle(trace: Trace, s: Strategy) -> NDArray[np.bool_]:
-    return graph.oracle(trace) if uses(s, "oracle") else np.zeros(trace.urls, np.bool_)
+    return graph.oracle(trace) if "oracle" in s.facts else np.zeros(trace.urls, np.bool_)
 
 
 def simulated(trace: Trace, s: Strategy, slots: int | None = None) -> list[int]:
@@ -49,19 +49,20 @@ def live(trace: Trace, s: Strategy) -> list[int]:
         while lease := frontier.lease(0):
             page = int(lease.url.removeprefix("http://"))
             visits.append(page)
+            visit = ended(lease)
             if trace.fate[page] == Fate.REDIRECT:
                 targets = reference.links(trace, page)
-                lease.offers = [offer(u, lease.code, lease.inherited) for u in targets]
+                visit.offers = [offer(u, lease.code, lease.inherited) for u in targets]
             elif trace.fate[page] == Fate.PAGE:
                 language = PageLanguage(trace.language[page])
                 taken = reference.effective(s, language, lease.inherited)
-                lease.relevant = taken == PageLanguage.TARGET
+                visit.relevant = taken == PageLanguage.TARGET
                 asked = {str(unit[u]) for u in [page, *reference.links(trace, page)]}
-                statuses = frontier.statuses(asked, lease, lease.relevant)
+                statuses = frontier.statuses(asked, lease, visit.relevant)
                 of = {int(name): status for name, status in statuses.items()}
                 found = reference.offers(trace, page, lease.code, taken, unit, of, known)
-                lease.offers = [offer(u, code, language) for u, code in found]
-            frontier.finish(lease.id, "done")
+                visit.offers = [offer(u, code, language) for u, code in found]
+            frontier.commit(visit)
     return [url for url in visits if trace.fate[url] != Fate.NEVER]
 
 
@@ -85,13 +86,3 @@ def test_sequence_numbers_may_run_out(trace: Trace) -> None:
     tried = int(np.count_nonzero(trace.fate != Fate.NEVER))
     for s in EVERY:
         assert simulated(trace, s, slots=tried) == simulated(trace, s), s.name
-
-
-def test_a_code_is_linear_in_its_facts() -> None:
-    w = weights()
-    for f in all_facts():
-        steps = (
-            f.referrer, f.distance - 1, f.referrer_server - Status.UNDECIDED, f.locality, f.tld,
-            f.anchor, f.in_site, f.oracle,
-        )  # fmt: skip
-        assert encode(f) == w.least + sum(a * b for a, b in zip(w[1:], steps, strict=True))

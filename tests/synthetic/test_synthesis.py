@@ -62,6 +62,20 @@ def test_nearest_relevant_pages_thin_out_exponentially(web: Synthetic) -> None:
     assert np.all((factors > 0.1) & (factors < 0.4))
 
 
+def test_few_servers_are_popular(web: Synthetic) -> None:
+    t = web.trace
+    source = np.repeat(np.arange(t.urls), np.diff(t.offsets))
+    page = t.fate == Fate.PAGE
+    elsewhere = t.site[t.server[source]] != t.site[t.server[t.targets]]
+    for wanted in (t.relevant, page & ~t.relevant):
+        targets = t.targets[elsewhere & page[source] & wanted[t.targets]]
+        links = np.bincount(t.server[targets])
+        links = np.sort(links[np.unique(t.server[wanted])])
+        tenth = links[-len(links) // 10 :].sum() / links.sum()
+        # Were all alike, chance would give a tenth of them 14 to 17 %.
+        assert 0.4 < tenth < 0.55, "the links that the most popular tenth of servers get"
+
+
 def test_the_same_seed_gives_the_same_web_another_seed_another() -> None:
     first, again, other = (synthesize(0.001, seed).trace for seed in (1, 1, 2))
     assert np.array_equal(first.targets, again.targets)

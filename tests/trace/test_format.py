@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from lswc.errors import ConfigError
 from lswc.synthetic.synthesis import synthesize
 from lswc.trace.format import Trace, TraceError
 
@@ -179,5 +180,5 @@ def test_a_trace_is_not_overwritten(folder: Path) -> None:
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(TraceError, match="can't write"):
+    with pytest.raises(ConfigError, match="can't write"):
         WEB.write(tmp_path / "file")

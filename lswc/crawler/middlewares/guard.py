@@ -1,10 +1,12 @@
-"""The outermost spider middleware: no callback ends without ending its lease."""
+"""The outermost spider middleware: no callback ends without ending its visit."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from lswc.crawler.scheduler import LEASE, scheduler_of
+from lswc.crawler.requests import visit_of
+from lswc.crawler.running import RunningCrawl, running_of
+from lswc.outcomes import Outcome
 from lswc.visit.record import Record
 
 if TYPE_CHECKING:
@@ -14,18 +16,18 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 
-class LeaseGuardMiddleware:
-    """Ends the lease of a page that brought no record.
+class VisitGuardMiddleware:
+    """Ends the visit of a page that brought no record.
 
     Of an output that is empty, or emptied by a middleware, Scrapy sends no signal.
     """
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+    def __init__(self, running: RunningCrawl) -> None:
+        self._running = running
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+        return cls(running_of(crawler))
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
@@ -34,5 +36,6 @@ class LeaseGuardMiddleware:
         async for item in result:
             recorded |= isinstance(item, Record)
             yield item
-        if not recorded and LEASE in response.meta:
-            scheduler_of(self._crawler).finish(response.meta[LEASE], "no record")
+        visit = visit_of(response)
+        if not recorded and visit is not None:
+            self._running.commit(visit, Outcome.NO_RECORD)

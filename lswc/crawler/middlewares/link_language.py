@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
-from lswc.crawl import crawl_of
-from lswc.reading.page import Page
+from lswc.crawler.page import Page
+from lswc.crawler.running import running_of
 from lswc.urls import tld
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class LinkLanguageMiddleware(BaseSpiderMiddleware):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._tlds = frozenset(crawl_of(crawler).language.tlds)
+        self._tlds = frozenset(running_of(crawler).crawl.language.tlds)
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         if isinstance(item, Page):

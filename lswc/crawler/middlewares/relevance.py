@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
-from lswc.crawler.scheduler import scheduler_of
-from lswc.reading.page import Page
+from lswc.crawler.page import Page
+from lswc.crawler.running import RunningCrawl, running_of
 from lswc.strategy import distance_of, next_distance
 
 if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
 
@@ -21,12 +22,20 @@ class ServerRelevanceMiddleware(BaseSpiderMiddleware):
     the strategy counts by them.
     """
 
+    def __init__(self, crawler: Crawler, running: RunningCrawl) -> None:
+        super().__init__(crawler)
+        self._running = running
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler, running_of(crawler))
+
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         if isinstance(item, Page):
-            frontier = scheduler_of(self.crawler).frontier
-            units = {link.unit for link in item.links} | {item.lease.unit}
-            statuses = frontier.statuses(units, item.lease, item.relevant)
-            item.server_status = statuses[item.lease.unit]
+            lease = item.visit.lease
+            units = {link.unit for link in item.links} | {lease.unit}
+            statuses = self._running.frontier.statuses(units, lease, item.relevant)
+            item.server_status = statuses[lease.unit]
             for link in item.links:
                 link.target_server = statuses[link.unit]
         return item
@@ -37,5 +46,6 @@ class ReferrerDistanceMiddleware(BaseSpiderMiddleware):
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         if isinstance(item, Page):
-            item.link_distance = next_distance(item.relevant, distance_of(item.lease.code))
+            own = distance_of(item.visit.lease.code)
+            item.link_distance = next_distance(item.relevant, own)
         return item

@@ -18,9 +18,10 @@ from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.web._newclient import STATUS
 
-from lswc.crawler.scheduler import scheduler_of
+from lswc.crawler.requests import visit_of
+from lswc.crawler.running import running_of
 from lswc.crawler.transport.handler import BoundedPool, BoundedProtocol
-from lswc.visit.attempt import ATTEMPTS, Attempt, Exchange
+from lswc.visit.attempt import Attempt, Exchange
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,16 +42,16 @@ _TRUNCATED = {"dataloss": "disconnect", "download_stopped": "unspecified"}
 class AttemptHandler(HTTP11DownloadHandler):
     """Scrapy's HTTP/1.1 handler, that notes every attempt, and its bytes if they are archived.
 
-    A request's attempts go to the list under ATTEMPTS in its meta; those of a request without
-    one (robots.txt) to the scheduler's archive.
+    A request's attempts belong to its visit; those of a request without one (robots.txt) go to
+    the archive.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         from twisted.internet import reactor  # not above: importing it installs one
 
         super().__init__(crawler)
-        kept = crawler.settings.get("LSWC_ARCHIVE") != "none"
-        protocol = _Protocol if kept else BoundedProtocol
+        self._running = running_of(crawler)
+        protocol = BoundedProtocol if self._running.crawl.archived == "none" else _Protocol
         self._pool = BoundedPool(reactor, crawler.settings, protocol)
         # A request that the server hung up on is sent again in its time, and each is noted.
         self._pool.retryAutomatically = False
@@ -90,11 +91,11 @@ class AttemptHandler(HTTP11DownloadHandler):
             return await maybe_deferred_to_future(agent.download_request(request))
 
     def _note(self, request: Request, attempt: Attempt) -> None:
-        attempts: list[Attempt] | None = request.meta.get(ATTEMPTS)
-        if attempts is None:
-            scheduler_of(self._crawler).archive.add(attempt)
+        visit = visit_of(request)
+        if visit is None:
+            self._running.archive.add(attempt)
         else:
-            attempts.append(attempt)
+            visit.attempts.append(attempt)
 
 
 def _media_type(response: Response) -> str:

@@ -8,6 +8,7 @@ from scrapy.downloadermiddlewares import httpcompression
 from typing_extensions import override
 
 from lswc.crawler.transport.refused import Refused
+from lswc.outcomes import Outcome
 
 MAX_PIECES = 1_000
 """Members of gzip (RFC 1952 §2.2) or frames of Zstandard (RFC 8878 §3.1) in a body.
@@ -30,5 +31,5 @@ class CompressionMiddleware(httpcompression.HttpCompressionMiddleware):
     def _decode(body: bytes, encoding: bytes, max_size: int) -> bytes:
         starts = _STARTS.get(encoding)
         if starts is not None and len(starts.findall(body)) > MAX_PIECES:
-            raise Refused("too many pieces")
+            raise Refused(Outcome.TOO_MANY_PIECES)
         return httpcompression.HttpCompressionMiddleware._decode(body, encoding, max_size)

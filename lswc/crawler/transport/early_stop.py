@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
-from lswc.crawler.scheduler import LEASE
+from lswc.crawler.requests import VISIT
 from lswc.safety.content import has_other_signature, may_be_html
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class ContentExtension:
     def headers_received(self, headers: Headers, request: Request) -> None:
         """Raise StopDownload if the headers of a page say that it is none."""
         content_type = (headers.get("Content-Type") or b"").decode("latin-1")
-        if LEASE in request.meta and not may_be_html(content_type):
+        if VISIT in request.meta and not may_be_html(content_type):
             raise StopDownload(fail=False)
 
     def bytes_received(self, data: bytes, request: Request) -> None:
@@ -44,7 +44,7 @@ class ContentExtension:
 
         A body may be compressed here, so gzip's own signature says nothing.
         """
-        if LEASE not in request.meta or request.meta.get(_SEEN):
+        if VISIT not in request.meta or request.meta.get(_SEEN):
             return
         request.meta[_SEEN] = True
         if has_other_signature(data):

@@ -10,6 +10,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from lswc.crawl import number
 from lswc.crawler.transport.handler import HeadersTooLargeError
+from lswc.outcomes import Outcome
 
 if TYPE_CHECKING:
     from typing import Self
@@ -25,7 +26,11 @@ _ENCODINGS = frozenset({*ACCEPTED_ENCODINGS, b"x-gzip"})
 
 
 class Refused(IgnoreRequest):
-    """A limit was hit; ``str()`` is the reason that the frontier counts."""
+    """A limit was hit."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome)
+        self.outcome = outcome
 
 
 class RefusalMiddleware:
@@ -45,7 +50,7 @@ class RefusalMiddleware:
         """Raise Refused for headers that would take long to obey."""
         location = response.headers.get("Location") or b""
         if 0 < self._longest < len(location) and response.status // 100 == 3:
-            raise Refused("URL too long")
+            raise Refused(Outcome.URL_TOO_LONG)
         _check_encodings(response.headers)
         response.headers.pop("Referrer-Policy", None)
         return response
@@ -63,25 +68,25 @@ def _check_encodings(headers: Headers) -> None:
     named = [name.strip().lower() for value in values for name in value.split(b",")]
     known = [name for name in named if name in _ENCODINGS]
     if len(known) > MAX_ENCODINGS:
-        raise Refused("too many encodings")
+        raise Refused(Outcome.TOO_MANY_ENCODINGS)
     if len(known) < len(named):
         headers["Content-Encoding"] = known
 
 
-def _reason(request: Request, exception: Exception) -> str | None:
+def _reason(request: Request, exception: Exception) -> Outcome | None:
     if isinstance(exception, DownloadCancelledError):
-        return "too large"
+        return Outcome.TOO_LARGE
     causes = getattr(exception.__cause__, "reasons", ())
     if any(failure.check(HeadersTooLargeError) for failure in causes):
-        return "headers too large"
+        return Outcome.HEADERS_TOO_LARGE
     return _address_refusal(request) if isinstance(exception, CannotResolveHostError) else None
 
 
-def _address_refusal(request: Request) -> str | None:
+def _address_refusal(request: Request) -> Outcome | None:
     from twisted.internet import reactor  # not above: importing it installs one
 
     url = urlparse_cached(request)
     port = url.port or (443 if url.scheme == "https" else 80)
     refusals = getattr(reactor.nameResolver, "refusals", {})
-    reason: str | None = refusals.get((url.hostname, port))
+    reason: Outcome | None = refusals.get((url.hostname, port))
     return reason

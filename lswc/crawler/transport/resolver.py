@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from twisted.internet.base import ReactorBase
     from twisted.internet.interfaces import IAddress
 
+    from lswc.outcomes import Outcome
     from lswc.web.answers import Web
 
 ADDRESSES = 16
@@ -43,7 +44,7 @@ class Resolver(CachingHostnameResolver):
     address written as a name, fails as a name that doesn't exist.
     """
 
-    refusals: LocalCache[tuple[str, int], str]
+    refusals: LocalCache[tuple[str, int], Outcome]
     """Why names and ports were refused, the latest of them."""
 
     def __init__(self, reactor: ReactorBase, cache_size: int, web: Web | None = None) -> None:

@@ -1,0 +1,87 @@
+"""A page on its way from the spider's callback to its record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from lswc.strategy import Anchor, Facts, Locality, PageLanguage, Status, distance_of
+from lswc.visit.record import Record
+
+if TYPE_CHECKING:
+    from lswc.reading.page import PageReading
+    from lswc.urls import Url
+    from lswc.visit.visit import Visit
+
+
+@dataclass(slots=True)
+class Link:
+    """A link in scope; the middlewares fill in what they know of it."""
+
+    url: Url
+    unit: str
+    locality: Locality
+    anchor: Anchor
+    tld: bool = False
+    target_server: Status = Status.UNVISITED
+
+
+@dataclass(slots=True)
+class Page:
+    """A downloaded page and its links.
+
+    ``language`` is the one that decides, a guess included; ``relevant`` says that it is the
+    target. ``link_distance`` is the distance of the page's links from the latest relevant
+    referrer. ``near_duplicate`` says that a page like it came before.
+    """
+
+    visit: Visit
+    status: int
+    reading: PageReading
+    language: PageLanguage
+    near_duplicate: bool
+    links: list[Link] = field(default_factory=list)
+    server_status: Status = Status.UNDECIDED
+    link_distance: int = 1
+
+    @property
+    def relevant(self) -> bool:
+        """Whether the page counts as written in the target language."""
+        return self.language == PageLanguage.TARGET
+
+    def facts(self, link: Link, in_site: bool) -> Facts:
+        """Return the facts of a link, once all middlewares have added theirs."""
+        return Facts(
+            self.language,
+            self.link_distance,
+            self.server_status,
+            link.target_server,
+            link.locality,
+            link.tld,
+            link.anchor,
+            in_site,
+        )
+
+    def record(self) -> Record:
+        """Return what is kept of the page, once the spider middlewares are done with it."""
+        lease, identified = self.visit.lease, self.reading.identification
+        return Record(
+            id=lease.id,
+            url=self.visit.url,
+            status=self.status,
+            title=self.reading.title,
+            language=identified.language,
+            encoding=identified.encoding,
+            confidence=round(identified.confidence, 3),
+            decided_by=identified.how,
+            relevant=self.relevant,
+            distance=distance_of(lease.code),
+            tier=lease.tier,
+            depth=lease.depth,
+            server_status=self.server_status.name.lower(),
+            simhash=f"{self.reading.simhash:016x}",
+            near_duplicate=self.near_duplicate,
+            referrer=lease.referrer,
+            time=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        )

@@ -1,0 +1,48 @@
+"""Requests of visits, and the visit of a request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+
+from lswc.visit.visit import Visit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.http import Response
+
+VISIT = "lswc_visit"
+"""Key in ``request.meta`` of the Visit that a request is sent for."""
+
+_WAKE_UP = "lswc_wake_up"
+
+
+def request_for(visit: Visit, callback: Callable[..., Any], errback: Callable[..., Any]) -> Request:
+    """Return the request for a visit's URL."""
+    lease = visit.lease
+    return Request(
+        visit.url,
+        callback=callback,
+        errback=errback,
+        meta={VISIT: visit, "depth": lease.depth, "redirect_times": visit.redirects},
+        headers={"Referer": lease.referrer} if lease.referrer else None,
+    )
+
+
+def visit_of(source: Request | Response | None) -> Visit | None:
+    """Return the visit of a request or response; None for robots.txt and other requests."""
+    request = source if isinstance(source, Request) else getattr(source, "request", None)
+    visit = request.meta.get(VISIT) if request is not None else None
+    return visit if isinstance(visit, Visit) else None
+
+
+def wake_up() -> Request:
+    """Return a request that only makes the engine ask the scheduler again."""
+    return Request("data:,wake", meta={_WAKE_UP: True})
+
+
+def is_wake_up(request: Request) -> bool:
+    """Tell whether a request is one of ``wake_up``."""
+    return bool(request.meta.get(_WAKE_UP))

@@ -1,0 +1,87 @@
+"""Requests that come back to the scheduler: retries, and redirects."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from lswc.crawler.requests import visit_of
+from lswc.outcomes import Outcome
+from lswc.urls import fingerprint
+from lswc.visit.visit import FollowedLink
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+    from lswc.crawler.running import RunningCrawl
+    from lswc.visit.visit import Visit
+
+WAITING = 1_000
+"""Requests that wait to be sent again; of more, the one that would wait longest is given up."""
+
+HELD = 16_384
+"""Bytes of an answer, headers included, that are kept while its request waits to be sent again."""
+
+
+class Retries:
+    """Requests that wait to be sent again, each until its server has rested."""
+
+    def __init__(self, running: RunningCrawl) -> None:
+        self._running = running
+        self._waiting: list[tuple[float, Request]] = []
+
+    def take(self, request: Request, visit: Visit) -> None:
+        """Take a request that came back: a redirect ends its visit, or leads to its twin."""
+        if request.meta.get("redirect_times", 0) > visit.redirects:
+            self._redirect(request, visit)
+        else:
+            self._wait(request, visit)
+
+    def _wait(self, request: Request, visit: Visit) -> None:
+        for attempt in visit.attempts:
+            if attempt.exchange is not None and attempt.exchange.weight > HELD:
+                attempt.exchange = None
+        self._waiting.append((visit.since + (visit.rest or 0.0), request))
+        if len(self._waiting) > WAITING:
+            self._waiting.sort(key=itemgetter(0))
+            given_up = visit_of(self._waiting.pop()[1])
+            if given_up is not None:
+                self._running.commit(given_up, Outcome.TOO_MANY_WAIT)
+
+    def _redirect(self, request: Request, visit: Visit) -> None:
+        url = self._running.crawl.reader.scope.check(request.url, visit.lease.depth)
+        times = request.meta["redirect_times"]
+        if isinstance(url, Outcome):
+            visit.tally["dropped", url] += 1
+            visit.links = [FollowedLink(request.url, None, None, url)]
+        elif fingerprint(url.href) == fingerprint(visit.url):
+            # By https, or with a session in it: another request for the same page.
+            if request.url in request.meta["redirect_urls"]:
+                self._running.commit(visit, Outcome.REDIRECT_LOOP)
+            else:
+                visit.url, visit.redirects = url.href, times
+                self._wait(request, visit)
+            return
+        else:
+            visit.offers = [self._running.offer_of_redirect(visit, url, times)]
+            visit.links = [FollowedLink(url.href, None, visit.lease.tier, None)]
+        self._running.commit(visit, Outcome.REDIRECT)
+
+    def next_due(self, now: float) -> Request | None:
+        """Return a request whose wait is over, None if there is none."""
+        for position, (due, request) in enumerate(self._waiting):
+            if due <= now:
+                del self._waiting[position]
+                return request
+        return None
+
+    @property
+    def times(self) -> list[float]:
+        """When each request may be sent."""
+        return [due for due, _ in self._waiting]
+
+    @property
+    def visits(self) -> set[int]:
+        """The numbers of the visits whose requests wait."""
+        visits = (visit_of(request) for _, request in self._waiting)
+        return {visit.lease.id for visit in visits if visit is not None}

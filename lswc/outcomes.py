@@ -1,0 +1,128 @@
+"""How URLs and links end, each in one word for counts and one sentence for users."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """How a URL ended, or why a link was left out. ``sentence`` says it to users.
+
+    The answers of servers that are errors are counted by their number, as "status 404".
+    """
+
+    sentence: str
+
+    def __new__(cls, value: str, sentence: str = "") -> Outcome:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.sentence = sentence
+        return member
+
+    # Fetched.
+    HTML = "html", "A page, recorded."
+    REDIRECT = "redirect", "The server named another URL, which was offered instead."
+    NOT_HTML = "not HTML", "By its type, or by its first bytes; the download stops there."
+    NOINDEX = "noindex", "The page asks not to be kept; its links were followed."
+    NOARCHIVE = "noarchive", "The page asks not to be kept; its links were followed."
+    STATUS = "status", "The server answered with this error."
+    STATUS_INVALID = "status invalid", "The server answered with a status that there isn't."
+    REDIRECT_LOOP = "redirect loop", "The URL leads back to itself."
+    TOO_MANY_REDIRECTS = "too many redirects", "More in a row than REDIRECT_MAX_TIMES."
+    TOO_LARGE = "too large", "The body is larger than DOWNLOAD_MAXSIZE."
+    DECOMPRESSED_TOO_LARGE = (
+        "decompressed too large",
+        "The body is larger than DOWNLOAD_MAXSIZE once it is decompressed.",
+    )
+    HEADERS_TOO_LARGE = "headers too large", "The headers are larger than LSWC_MAX_HEADERS_SIZE."
+    TOO_MANY_ENCODINGS = "too many encodings", "The body has more than three, one in another."
+    TOO_MANY_PIECES = "too many pieces", "More than 1,000 pieces, compressed each for itself."
+    BROKEN_COMPRESSION = "broken compression", "The body isn't what its encoding says."
+
+    # Not fetched, for reasons of the server or the network.
+    TIMEOUT = "timeout", "The server didn't answer in DOWNLOAD_TIMEOUT seconds."
+    NAME_NOT_RESOLVED = "name not resolved", "The server's name has no address."
+    CONNECTION_REFUSED = "connection refused", "Nothing answers at the server's port."
+    DOWNLOAD_FAILED = "download failed", "The connection broke, or what came isn't HTTP."
+    ROBOTS = "robots.txt", "The server's robots.txt forbids it, or can't be had."
+    CRAWL_DELAY_TOO_LONG = (
+        "Crawl-delay too long",
+        "robots.txt asks for LSWC_MAX_CRAWL_DELAY and more.",
+    )
+    RETRY_AFTER_TOO_LONG = (
+        "Retry-After too long",
+        "The server asks to wait longer than LSWC_MAX_RETRY_AFTER.",
+    )
+    TOO_MANY_WAIT = "too many wait", "Too many requests wait to be sent again."
+
+    # Limits of the crawl.
+    SCHEME = "scheme", "Neither http nor https."
+    INVALID_URL = "invalid URL", "Not a URL by the WHATWG URL Standard."
+    URL_TOO_LONG = "URL too long", "Longer than URLLENGTH_LIMIT."
+    DEPTH = "depth", "More links from the seeds than DEPTH_LIMIT."
+    DOMAIN_NOT_ALLOWED = "domain not allowed", "Outside LSWC_ALLOWED_DOMAINS."
+    PORT = "port", "Not one of LSWC_ALLOWED_PORTS."
+    ADDRESS_NOT_PUBLIC = (
+        "address not public",
+        "A private, loopback or other special address, not in LSWC_ALLOWED_NETWORKS.",
+    )
+    DEEP_PATH = "deep path", "More folders than LSWC_MAX_PATH_SEGMENTS."
+    REPEATED_SEGMENT = (
+        "repeated path segment",
+        "One folder's name more often than LSWC_MAX_REPEATS.",
+    )
+    FACETED_QUERY = (
+        "faceted query",
+        "More parameters than LSWC_MAX_PARAMETERS, or one more often than LSWC_MAX_REPEATS.",
+    )
+    SERVER_PAGES = "server's page limit", "The server has LSWC_MAX_SERVER_PAGES pages."
+    DIRECTORY_PAGES = "directory's page limit", "The folder has LSWC_MAX_DIRECTORY_PAGES pages."
+    SITE_PAGES = (
+        "site's page limit",
+        "The registered domain has ten times LSWC_MAX_SERVER_PAGES pages.",
+    )
+    DUPLICATES_IN_DIRECTORY = (
+        "near-duplicates in directory",
+        "LSWC_MAX_DUPLICATES near-duplicates in a row in its folder.",
+    )
+    DUPLICATES_ON_SERVER = (
+        "near-duplicates on server",
+        "Twice LSWC_MAX_DUPLICATES near-duplicates in a row on its server.",
+    )
+    DUPLICATES_ON_SITE = (
+        "near-duplicates on site",
+        "Four times LSWC_MAX_DUPLICATES near-duplicates in a row on its registered domain.",
+    )
+    TIMEOUTS_ON_SITE = (
+        "timeouts on site",
+        "LSWC_MAX_TIMEOUTS URLs in a row of its registered domain weren't answered in time.",
+    )
+    TOO_MANY_LINKS = "too many links", "The page has more than LSWC_MAX_LINKS."
+    NOFOLLOW = "nofollow", "The page, or the link, asks not to be followed."
+
+    # The strategy's.
+    STRATEGY = "strategy", "The strategy doesn't follow such links."
+    IRRELEVANT_SERVER = "irrelevant server", "The server it leads to was irrelevant already."
+    SERVER_BECAME_IRRELEVANT = (
+        "server became irrelevant",
+        "It waited when its server turned out to be irrelevant.",
+    )
+
+    # Faults on our side.
+    SPIDER_ERROR = "spider error", "Reading the page raised an error, which is in the log."
+    NO_RECORD = "no record", "A component of the crawl kept the page back."
+    ITEM_DROPPED = "item dropped or failed", "A pipeline dropped the page's record, or failed."
+    IGNORED = "ignored", "A component of the crawl refused the request."
+    LOST = "lost", "Nothing said how the request ended."
+    FAILED = "failed", "An error that none of the others names; the crawl log has it."
+
+
+def of_status(status: int) -> str:
+    """Return the outcome of an error that a server answered with; only a number of it counts."""
+    return f"{Outcome.STATUS} {status}" if 100 <= status < 600 else Outcome.STATUS_INVALID
+
+
+def sentence(name: str) -> str:
+    """Return the sentence of a counted name. Raises ValueError if there is none."""
+    kind, _, number = name.rpartition(" ")
+    return Outcome(kind if number.isdecimal() else name).sentence

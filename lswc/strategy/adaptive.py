@@ -1,0 +1,206 @@
+"""The learned order: which cells bring relevant pages is learned while the crawl goes on.
+
+A place is what is known of a server so far, its posterior share of relevant pages in buckets; a
+kind is a combination of features of a link. A cell's expected relevance is its place's, moved
+by the effect of each feature in that place, and then by what the cell itself brought. All that is
+learned are two counts a cell, integers, which any number of workers may add to in any order.
+
+The functions that count work on flat sequences and call nothing but ``log`` and ``exp``, so
+that the simulator compiles them as they are, to the same floating point numbers.
+"""
+
+from __future__ import annotations
+
+from math import exp, log
+from typing import TYPE_CHECKING
+
+from lswc.strategy.facts import Anchor, Facts, Locality, Named, PageLanguage
+
+if TYPE_CHECKING:
+    from collections.abc import MutableSequence, Sequence
+
+SEEDS = 0
+"""Cell of the seeds: it comes first, and teaches nothing."""
+
+SITE_UNVISITED = 0
+"""Place of a server whose site has no downloaded page."""
+
+EDGES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5, 0.7, 0.88, 0.97)
+"""Between the buckets of a server's share of relevant pages. They lie close where it is small: a
+server without a relevant page sinks on and on, instead of being dropped."""
+
+BUCKETS = len(EDGES) + 1
+FEW = 2
+"""A server with more pages than this is well known."""
+
+PLACES = 1 + 3 * BUCKETS
+"""SITE_UNVISITED, then by pages of the server: none, at most FEW, more; and by bucket."""
+
+REFERRERS = 6
+NEAR = 4
+SIZES = (len(Named), REFERRERS, NEAR, len(Anchor), 2)
+"""Number of values of each feature: language named by the link, referrer, where it leads,
+language of the anchor text, top-level domain."""
+
+NAMES = ("named", "referrer", "near", "anchor", "tld")
+VALUES = sum(SIZES)
+KINDS = len(Named) * REFERRERS * NEAR * len(Anchor) * 2
+"""Number of combinations of features; kind KINDS is that of the seeds."""
+
+CELLS = 1 + KINDS * PLACES
+"""Number of cells: SEEDS, then one per kind and place."""
+
+SIGNATURE = f"{' '.join(f'{n}:{s}' for n, s in zip(NAMES, SIZES, strict=True))} places:{PLACES}"
+"""What the numbers of cells stand for. Counts by cell mean nothing under another signature."""
+
+PRIOR = 4.0
+"""Pages that a place's effect weighs as much as its prior."""
+
+DAMPING = 0.7
+"""Share of a feature's effect that counts, as features aren't independent of each other."""
+
+OWN_PRIOR = 8.0
+"""Pages of a cell that weigh as much as what is expected of it."""
+
+FLOOR = 0.1
+"""A server hardly known is expected to bring at least this share of the crawl's mean."""
+
+
+def kind(facts: Facts) -> int:
+    """Return the kind of a link: its features as one number, 0 .. KINDS - 1."""
+    number = facts.named * REFERRERS + _referrer(facts)
+    number = number * NEAR + _near(facts)
+    number = number * len(Anchor) + facts.anchor
+    return number * 2 + facts.tld
+
+
+def _referrer(facts: Facts) -> int:
+    """Relevant; unknown; English or other, two steps from a relevant page; three; more."""
+    if facts.referrer == PageLanguage.TARGET:
+        return 0
+    if facts.referrer == PageLanguage.UNKNOWN:
+        return 1
+    if facts.distance <= 2:
+        return 2 if facts.referrer == PageLanguage.ENGLISH else 3
+    return 4 if facts.distance == 3 else 5
+
+
+def _near(facts: Facts) -> int:
+    if facts.locality == Locality.SAME_SERVER:
+        return 0 if facts.same_directory else 1
+    return 2 if facts.locality == Locality.SAME_SITE else 3
+
+
+def place(
+    downloaded: int,
+    relevant: int,
+    site_downloaded: int,
+    site_relevant: int,
+    crawl_downloaded: int,
+    crawl_relevant: int,
+) -> int:
+    """Return the place of a server, by the pages and relevant pages of it, its site, the crawl."""
+    if site_downloaded == 0:
+        return SITE_UNVISITED
+    mean = (crawl_relevant + 1) / (crawl_downloaded + 2)
+    of_site = (site_relevant + 2 * mean) / (site_downloaded + 2)
+    share = (relevant + 2 * of_site) / (downloaded + 2)
+    number = 1
+    for edge in EDGES:
+        if share >= edge:
+            number += 1
+    if downloaded > FEW:
+        return number + 2 * BUCKETS
+    if downloaded > 0:
+        return number + BUCKETS
+    return number
+
+
+def learn_effects(
+    used: Sequence[int],
+    downloaded: Sequence[int],
+    relevant: Sequence[int],
+    crawl_downloaded: int,
+    crawl_relevant: int,
+    places: MutableSequence[float],
+    effects: MutableSequence[float],
+) -> None:
+    """Work out what places and features mean for relevance, from the counts of cells.
+
+    ``used`` are the cells with pages. ``downloaded`` and ``relevant``, of shape (CELLS,): their
+    pages. The results are filled in: ``places`` of shape (PLACES,), a place's relevance in
+    logits, and ``effects`` of shape (PLACES * VALUES,), what a feature's value adds to it there.
+    """
+    mean = (crawl_relevant + 1) / (crawl_downloaded + 2)
+    pages, hits = [0.0] * (PLACES * VALUES), [0.0] * (PLACES * VALUES)
+    place_pages, place_hits = [0.0] * PLACES, [0.0] * PLACES
+    for cell in used:
+        at = (cell - 1) % PLACES
+        left, first = (cell - 1) // PLACES, VALUES
+        place_pages[at] += downloaded[cell]
+        place_hits[at] += relevant[cell]
+        for feature in range(len(SIZES) - 1, -1, -1):
+            first -= SIZES[feature]
+            value = at * VALUES + first + left % SIZES[feature]
+            left //= SIZES[feature]
+            pages[value] += downloaded[cell]
+            hits[value] += relevant[cell]
+    for at in range(PLACES):
+        prior = mean
+        if at != SITE_UNVISITED:
+            bucket = (at - 1) % BUCKETS
+            low = EDGES[bucket - 1] if bucket > 0 else EDGES[0] / 3
+            high = EDGES[bucket] if bucket < len(EDGES) else 1.0
+            prior = (low + high) / 2
+        share = (place_hits[at] + PRIOR * prior) / (place_pages[at] + PRIOR)
+        places[at] = log(share / (1 - share))
+    for value in range(VALUES):
+        all_pages, all_hits, expected = 0.0, 0.0, 0.0
+        for at in range(PLACES):
+            all_pages += pages[at * VALUES + value]
+            all_hits += hits[at * VALUES + value]
+            expected += pages[at * VALUES + value] / (1 + exp(-places[at]))
+        before = (expected + mean) / (all_pages + 1)
+        share = (all_hits + PRIOR * before) / (all_pages + PRIOR)
+        overall = log(share / (1 - share)) - log(before / (1 - before))
+        for at in range(PLACES):
+            here = at * VALUES + value
+            prior = 1 / (1 + exp(-places[at] - overall))
+            share = (hits[here] + PRIOR * prior) / (pages[here] + PRIOR)
+            effects[here] = log(share / (1 - share)) - places[at]
+
+
+def score(
+    cell: int,
+    downloaded: int,
+    relevant: int,
+    crawl_downloaded: int,
+    crawl_relevant: int,
+    places: Sequence[float],
+    effects: Sequence[float],
+) -> float:
+    """Return the expected relevance of a cell that has brought these pages itself.
+
+    ``places`` and ``effects`` are those of ``learn_effects``. The seeds' cell has 2, so that it
+    comes first.
+    """
+    if cell == SEEDS:
+        return 2.0
+    at = (cell - 1) % PLACES
+    left, first = (cell - 1) // PLACES, VALUES
+    logit = places[at]
+    for feature in range(len(SIZES) - 1, -1, -1):
+        first -= SIZES[feature]
+        logit += DAMPING * effects[at * VALUES + first + left % SIZES[feature]]
+        left //= SIZES[feature]
+    expected = (relevant + OWN_PRIOR / (1 + exp(-logit))) / (downloaded + OWN_PRIOR)
+    floor = FLOOR * (crawl_relevant + 1) / (crawl_downloaded + 2) * (1 + expected)
+    return floor if at <= 2 * BUCKETS and floor > expected else expected
+
+
+def is_due(crawl_downloaded: int, scored: int) -> bool:
+    """Tell whether to score all cells again, at so many pages, after doing it at ``scored``.
+
+    At each page below 200, then at every further per cent.
+    """
+    return crawl_downloaded - scored >= max(1, scored // 100)

@@ -1,0 +1,143 @@
+"""Kind, place, cell: what a frontier needs to know of a strategy, as small integers.
+
+Links that a strategy never tells apart are one *kind*. What is known of where a URL leads is its
+*place*: it changes while the crawl goes on. Kind and place give the *cell*, and the next URL
+is the oldest of the best cell. Which cell is better is the *order* (``lswc.strategy.order``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lswc.errors import ConfigError
+from lswc.strategy import adaptive
+from lswc.strategy.facts import Facts, Status
+from lswc.strategy.rules import DISCARD
+from lswc.strategy.status import NEVER, NO_PAGES, Pages, Unit, status
+from lswc.strategy.watching import ask_all
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lswc.strategy.rules import Rule
+
+MOST_TIERS = 100
+
+
+class StrategyError(ConfigError):
+    """A strategy's name, parameter or rule is wrong; the message says what is valid."""
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """A strategy, made ready for a frontier.
+
+    ``name`` is the canonical specification. ``facts`` are the names of the facts that it looks
+    at. ``kind_of`` has the shape (CODES,), ``cell_of`` (kinds, places): a cell or DISCARD.
+    ``learns``: the order of cells is learned, and a place is known by server, site and
+    crawl (``lswc.strategy.adaptive``); else the smaller cell comes first, cells are the
+    rule's tiers, and a place is the Status of the unit. ``tolerated`` is the argument of
+    ``status``. ``guesses_unknown`` says that a page of unknown language is taken for its
+    referrer's (Somboonviwat 2006 §4.1).
+    """
+
+    name: str
+    facts: frozenset[str] = field(repr=False, compare=False)
+    kind_of: Sequence[int] = field(repr=False, compare=False)
+    cell_of: Sequence[Sequence[int]] = field(repr=False, compare=False)
+    unit: Unit = Unit.SERVER
+    tolerated: int = NEVER
+    guesses_unknown: bool = False
+    needs_oracle: bool = False
+    learns: bool = False
+
+    @property
+    def kinds(self) -> int:
+        """Number of kinds."""
+        return len(self.cell_of)
+
+    @property
+    def places(self) -> int:
+        """Number of places."""
+        return len(self.cell_of[0])
+
+    @cached_property
+    def cells(self) -> int:
+        """Number of cells: they are 0 .. cells - 1."""
+        return max(max(row) for row in self.cell_of) + 1
+
+    def place(self, unit: Pages, site: Pages = NO_PAGES, crawl: Pages = NO_PAGES) -> int:
+        """Return the place of a unit: a server, or a directory if the strategy counts by them.
+
+        ``site`` and ``crawl`` count for a strategy that learns only. All of a site's servers that
+        were never downloaded from (Na = 0) are in one place.
+        """
+        if self.learns:
+            return adaptive.place(*unit, *site, *crawl)
+        return status(*unit, self.tolerated)
+
+    def cell(self, code: int, place: int) -> int:
+        """Return the cell of a URL with this code, or DISCARD."""
+        return self.cell_of[self.kind_of[code]][place]
+
+    def tier(self, code: int, target_server: Status) -> int:
+        """Return the tier of a URL with this code now, or DISCARD; a seed is always in tier 0."""
+        return self.cell(code, target_server)
+
+    def table(self) -> tuple[Sequence[int], ...]:
+        """Return every answer: ``table[code][place]``, of shape (CODES, places)."""
+        return tuple(self.cell_of[kind] for kind in self.kind_of)
+
+
+def by_rule(
+    name: str,
+    rule: Rule,
+    unit: Unit = Unit.SERVER,
+    tolerated: int = NEVER,
+    *,
+    guesses_unknown: bool = False,
+    needs_oracle: bool = False,
+) -> Strategy:
+    """Return the strategy of a rule. Raises StrategyError if the rule fails for any link."""
+
+    def tiers(facts: Facts) -> tuple[int, ...]:
+        return tuple(_tier(name, rule, facts._replace(target_server=s)) for s in Status)
+
+    answers = ask_all(tiers)
+    seed = (0,) * len(Status)
+    rows = tuple(dict.fromkeys([*answers.distinct, seed]))
+    return Strategy(
+        name,
+        answers.facts,
+        (*answers.by_code, rows.index(seed)),
+        rows,
+        unit,
+        tolerated,
+        guesses_unknown,
+        needs_oracle,
+    )
+
+
+def _tier(name: str, rule: Rule, facts: Facts) -> int:
+    try:
+        tier = rule(facts)
+    except Exception as error:
+        raise StrategyError(f"the rule of strategy {name} fails: {error!r}") from error
+    if isinstance(tier, int) and DISCARD <= tier < MOST_TIERS:
+        return int(tier)
+    raise StrategyError(
+        f"the rule of strategy {name} must return a tier, 0 to {MOST_TIERS - 1}, "
+        f"or DISCARD, not {tier!r}"
+    )
+
+
+def learned(name: str) -> Strategy:
+    """Return the strategy whose order of cells is learned."""
+    answers = ask_all(adaptive.kind)
+    kinds = tuple(answers.distinct[number] for number in answers.by_code)
+    starts = range(1, adaptive.CELLS, adaptive.PLACES)
+    cells = tuple(tuple(range(first, first + adaptive.PLACES)) for first in starts)
+    seed = (adaptive.SEEDS,) * adaptive.PLACES
+    return Strategy(name, answers.facts, (*kinds, len(cells)), (*cells, seed), learns=True)

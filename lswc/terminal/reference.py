@@ -1,0 +1,102 @@
+"""The reference of all settings, docs/settings.md, from lswc/settings.py.
+
+``python -m lswc.terminal.reference docs/settings.md`` writes it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lswc import settings
+
+HEAD = """\
+# All settings
+
+Give a setting on the command line (`-s NAME=value`), in a profile (`settings_profiles/`), or in
+scrapyd's `setting`. Lists are given with commas: `-s LSWC_ALLOWED_DOMAINS=example.th,example.com`.
+Names that begin with `LSWC_` are lswc's own; the others are
+[Scrapy's](https://docs.scrapy.org/en/latest/topics/settings.html), and here because lswc's default
+is another. A wrong name or value is an error before anything is fetched.
+
+This page is made from `lswc/settings.py`.
+"""
+
+
+@dataclass
+class Section:
+    """A part of the settings file: its heading, and (name, default, meaning) of each setting."""
+
+    title: str
+    settings: list[tuple[str, str, str]] = field(default_factory=list)
+
+
+def sections(source: str) -> list[Section]:
+    """Return the sections of a settings file.
+
+    A comment with a blank line below it is a section's title; one with a setting below it is
+    the setting's meaning.
+    """
+    assigned = {node.lineno: node for node in ast.parse(source).body if _name(node)}
+    found: list[Section] = []
+    comment: list[str] = []
+    for number, line in enumerate(source.splitlines(), 1):
+        if line.startswith("#"):
+            comment.append(line.removeprefix("#").strip())
+            continue
+        node = assigned.get(number)
+        if node is not None:
+            found[-1].settings.append((_name(node), _default(source, node), " ".join(comment)))
+        elif not line and comment:
+            found.append(Section(" ".join(comment)))
+        comment = []
+    return found
+
+
+def page(source: str) -> str:
+    """Return docs/settings.md for a settings file."""
+    return "\n".join([HEAD, *(_table(section) for section in sections(source))])
+
+
+def _name(node: ast.stmt) -> str:
+    target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _default(source: str, node: ast.stmt) -> str:
+    value = getattr(node, "value", None)
+    if isinstance(value, ast.Dict):
+        return "as in the file"
+    if isinstance(value, ast.JoinedStr):  # the version, which no page repeats
+        return "`" + "".join(_part(part) for part in value.values) + "`"
+    text = ast.get_source_segment(source, value) if value else ""
+    return {'""': "empty", "[]": "none", "True": "on", "False": "off"}.get(text or "", f"`{text}`")
+
+
+def _part(part: ast.expr) -> str:
+    return str(part.value) if isinstance(part, ast.Constant) else "<version>"
+
+
+def _table(section: Section) -> str:
+    rows = "".join(
+        f"| `{name}` | {default} | {_linked(meaning)} |\n"
+        for name, default, meaning in section.settings
+    )
+    return f"## {section.title}\n\n| setting | default | meaning |\n|---|---|---|\n{rows}"
+
+
+def _linked(meaning: str) -> str:
+    return re.sub(r"\b([a-z]+)\.md\b", r"[\1.md](\1.md)", meaning)
+
+
+def main() -> None:
+    """Write the page to the file that is named."""
+    source = Path(settings.__file__).read_text(encoding="utf-8")
+    Path(sys.argv[1]).write_text(page(source), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

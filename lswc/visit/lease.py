@@ -1,0 +1,46 @@
+"""URLs on their way into the frontier and out of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from lswc.strategy import PageLanguage
+
+
+class Offer(NamedTuple):
+    """A URL offered to the frontier.
+
+    ``code`` holds the frozen facts of its link (``lswc.strategy.encode``, or SEED).
+    ``inherited`` is the language that the page takes if its own can't be told.
+    ``unit`` names what the strategy counts by: the server or the directory.
+    """
+
+    url: str
+    server: str
+    unit: str
+    code: int
+    inherited: PageLanguage
+    depth: int
+    redirects: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A URL handed out: what the frontier knew of it. Its server is busy until the visit ends.
+
+    ``tier`` is the one that it was handed out of; ``referrer`` is the URL of the page whose link
+    brought it, None for a seed.
+    """
+
+    id: int
+    url: str
+    server: str
+    unit: str
+    code: int
+    tier: int
+    inherited: PageLanguage
+    depth: int
+    redirects: int
+    referrer: str | None

@@ -1,0 +1,60 @@
+"""What a visit brought: one object, built along the way, and committed once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lswc.visit.attempt import Attempt
+    from lswc.visit.lease import Lease, Offer
+    from lswc.visit.record import Record
+
+
+class FollowedLink(NamedTuple):
+    """A link of a page and what became of it, for the crawl log.
+
+    ``anchor`` is its Anchor, None if it wasn't asked; ``tier`` is that of a kept link, and
+    ``dropped`` says why another wasn't.
+    """
+
+    url: str
+    anchor: int | None
+    tier: int | None
+    dropped: str | None
+
+
+@dataclass(slots=True)
+class Visit:
+    """What came of a lease. The lease itself never changes.
+
+    ``url`` is asked for next: the lease's, or its https twin that a redirect led to, after
+    ``redirects`` redirects. ``outcome`` says how it ended, empty until then. ``relevant`` stays
+    None for what doesn't count as a page; ``tally`` counts by (kind, name), for instance
+    ("dropped", "depth"). ``offers`` are the links that the strategy kept, ``links`` all of them.
+    ``attempts`` are the requests sent, ``record`` is what is kept of a page.
+
+    ``since`` is when the URL was handed out, in seconds of a monotonic clock; ``rest`` the least
+    time from then until the server's next: None for the crawl's own delay, 0 if nothing was
+    fetched.
+    """
+
+    lease: Lease
+    since: float = 0.0
+    url: str = ""
+    redirects: int = 0
+    outcome: str = ""
+    relevant: bool | None = None
+    rest: float | None = None
+    offers: Sequence[Offer] = ()
+    tally: Counter[tuple[str, str]] = field(default_factory=Counter)
+    links: list[FollowedLink] = field(default_factory=list)
+    attempts: list[Attempt] = field(default_factory=list)
+    record: Record | None = None
+
+    def __post_init__(self) -> None:
+        self.url = self.url or self.lease.url
+        self.redirects = self.redirects or self.lease.redirects

@@ -1,0 +1,3 @@
+"""The learned order: what to fetch next is learned while the crawl goes on."""
+
+LSWC_STRATEGY = "adaptive"

@@ -1,0 +1,34 @@
+"""What the documents name is there."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lswc import settings
+from tests.crawl.site import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+LINK = re.compile(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)")
+
+
+def anchors(document: Path) -> set[str]:
+    """Return the anchors of a document's headings, as GitHub makes them."""
+    heads = re.findall(r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere_and_settings_exist(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    for path, anchor in LINK.findall(text):
+        target = document.parent / path if path else document
+        assert target.is_file(), path
+        assert not anchor or anchor in anchors(target), f"{path}#{anchor}"
+    named = set(re.findall(r"\bLSWC_[A-Z_]+\b", text))
+    assert named <= set(dir(settings))

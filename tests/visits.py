@@ -1,0 +1,15 @@
+"""Visits of leases, as the tests end them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lswc.visit.visit import Visit
+
+if TYPE_CHECKING:
+    from lswc.visit.lease import Lease
+
+
+def ended(lease: Lease, outcome: str = "html", **brought: Any) -> Visit:
+    """Return the visit of a lease that ended so, and what it brought."""
+    return Visit(lease, outcome=outcome, **brought)
