@@ -32,11 +32,14 @@ from lswc.urls import directory, parse
 from lswc.web import prepare
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from scrapy.settings import BaseSettings
 
     from lswc.urls import Url
 
 _CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
+_HEADER = re.compile(r"[ -~]+")
 UNKNOWN = {"irrelevant": False, "guess": True}
 ARCHIVED = ("relevant", "all", "none")
 ROBOTS_WORDS = ("nofollow", "noindex", "noarchive")
@@ -97,12 +100,14 @@ class Crawl:
     folder of a frozen web, None for the real one. ``store`` says where the frontier is, and
     ``lease_seconds`` after how long a dead worker's URLs go to others. ``archived`` says what
     goes into WARC files of ``warc_size`` bytes: "relevant", "all" or "none". ``earlier`` are the
-    folders of crawls that this one visits again, the latest first.
+    folders of crawls that this one visits again, the latest first. ``headers`` are those that
+    each page is asked for with.
     """
 
     language: Language
     strategy: Strategy
     reader: PageReader
+    headers: Mapping[str, str]
     limits: LimitSettings
     politeness: Politeness
     seeds: tuple[str, ...]
@@ -140,6 +145,7 @@ class Crawl:
             language=target,
             strategy=chosen,
             reader=page_reader(target, settings),
+            headers=_headers(target, settings),
             limits=LimitSettings.of(settings),
             politeness=Politeness.of(settings),
             seeds=_seeds(target, seeds, web),
@@ -219,6 +225,13 @@ def contact(settings: BaseSettings) -> str:
             f"for example -s LSWC_CONTACT=https://library.example/crawl, not {given!r}"
         )
     return given
+
+
+def _headers(target: Language, settings: BaseSettings) -> dict[str, str]:
+    accepted = settings.get("LSWC_ACCEPT_LANGUAGE") or target.accepted
+    if not _HEADER.fullmatch(accepted):
+        raise ConfigError(f"LSWC_ACCEPT_LANGUAGE: {accepted!r} isn't like 'th, en;q=0.5'")
+    return {"Accept-Language": accepted}
 
 
 def _identifier(target: Language, settings: BaseSettings) -> Identifier:

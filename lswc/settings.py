@@ -61,6 +61,9 @@ LSWC_CONTACT = ""
 USER_AGENT = f"lswc/{__version__}"
 # Whether robots.txt is obeyed (RFC 9309).
 ROBOTSTXT_OBEY = True
+# What pages are asked for in Accept-Language, such as `th, en;q=0.5`. The crawl's language, else
+# any other, if empty.
+LSWC_ACCEPT_LANGUAGE = ""
 # The name that is looked for in robots.txt.
 ROBOTSTXT_USER_AGENT = "lswc"
 # Which of `nofollow`, `noindex` and `noarchive` are obeyed, in META robots and X-Robots-Tag.
@@ -166,6 +169,10 @@ DOWNLOADER_MIDDLEWARES = {
     "lswc.crawler.recrawl.RecrawlMiddleware": 890,
 }
 ITEM_PIPELINES = {"lswc.crawler.pipeline.RecordPipeline": 1000}
+# What else each request says: in which language is up to LSWC_ACCEPT_LANGUAGE.
+DEFAULT_REQUEST_HEADERS = {
+    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+}
 # The crawl's own progress says more than Scrapy's LogStats.
 EXTENSIONS = {
     "lswc.crawler.transport.early_stop.ContentExtension": 500,

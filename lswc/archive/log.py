@@ -41,6 +41,8 @@ ATTEMPTS = pa.schema(
         ("language", _WORD),
         ("encoding", _WORD),
         ("decided_by", _WORD),
+        ("content_language", _WORD),
+        ("vary", _WORD),
         ("relevant", pa.bool_()),
         ("guessed", pa.bool_()),
         ("server_status", _WORD),

@@ -161,6 +161,8 @@ _OF_RECORD = (
     "language",
     "encoding",
     "decided_by",
+    "content_language",
+    "vary",
     "relevant",
     "guessed",
     "server_status",
@@ -198,7 +200,7 @@ def _place(visit: Visit) -> dict[str, Any]:
     lease = visit.lease
     return {
         "url": visit.url,
-        "tier": lease.tier,
+        "tier": lease.cell,
         "distance": distance_of(lease.code),
         "depth": lease.depth,
         "referrer": lease.referrer,
@@ -231,7 +233,7 @@ def _about(visit: Visit) -> dict[str, object]:
         }
     fields |= {
         "distance": distance_of(lease.code),
-        "tier": lease.tier,
+        "tier": lease.cell,
         "depth": lease.depth,
         "via": lease.referrer,
     }

@@ -97,7 +97,10 @@ class TierScheduler(BaseScheduler):
         except LswcError as error:
             self._running.fail(str(error))
             return None
-        return request_for(visit, self._callback, self._errback) if visit else None
+        if visit is None:
+            return None
+        headers = self._running.crawl.headers
+        return request_for(visit, headers, self._callback, self._errback)
 
     def _next_visit(self, now: float) -> Visit | None:
         for _ in range(AT_ONCE):

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from lswc.errors import ConfigError
+from lswc.strategy import Pages, status
+from lswc.strategy.status import NO_PAGES
+from lswc.urls import site
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -23,6 +26,45 @@ if TYPE_CHECKING:
 
 class FrontierError(ConfigError):
     """A frontier isn't this crawl's, or is in use; the message says what to do."""
+
+
+def check_identity(
+    found: Mapping[str, object], identity: Mapping[str, str], otherwise: str
+) -> None:
+    """Raise FrontierError unless the crawl that was found is this one.
+
+    ``otherwise`` says what to do instead of going on with that crawl.
+    """
+    for key, value in identity.items():
+        if found.get(key) != value:
+            raise FrontierError(
+                f"this crawl has {key} {found.get(key)!r}, not {value!r}: "
+                f"go on with that, or {otherwise}"
+            )
+
+
+def statuses_after(
+    pages: Mapping[str, Pages],
+    units: Collection[str],
+    lease: Lease,
+    relevant: bool | None,
+    tolerated: int,
+) -> dict[str, Status]:
+    """Return the status of each unit, by its ``pages`` so far and the leased page.
+
+    ``relevant`` is None if the leased page doesn't count.
+    """
+    counted = dict(pages)
+    if relevant is not None and lease.unit in counted:
+        downloaded, relevants = counted[lease.unit]
+        counted[lease.unit] = Pages(downloaded + 1, relevants + relevant)
+    return {unit: status(*counted.get(unit, NO_PAGES), tolerated) for unit in units}
+
+
+def site_of(server: str) -> str:
+    """Return the site of a server, which may be written with a port."""
+    host, _, port = server.rpartition(":")
+    return site(host if host and port.isdecimal() else server)
 
 
 def is_twin_of_redirect(offer: Offer) -> bool:
@@ -38,7 +80,7 @@ def is_twin_of_redirect(offer: Offer) -> bool:
 class Counts:
     """What a frontier holds.
 
-    ``pending`` by tier; ``servers`` (or directories, if the strategy counts by them) by
+    ``pending`` by cell; ``servers`` (or directories, if the strategy counts by them) by
     status; ``tally`` by kind and name: "finished" URLs by outcome, "dropped" links and URLs by
     reason, and whatever the pages' leases counted.
     """
@@ -64,7 +106,7 @@ class Frontier(Protocol):
         """Add URLs that no page brought (seeds), in one transaction."""
 
     def lease(self, now: float) -> Lease | None:
-        """Hand out the oldest URL of the best tier whose server is free and rested.
+        """Hand out the oldest URL of the best cell whose server is free and rested.
 
         ``now`` in seconds, on any clock that doesn't go back. None if there is none now.
         """

@@ -342,7 +342,7 @@ def _lease(server: bytes, number: int, tier: int, packed: bytes, referrer: bytes
     name = server.decode()
     language = PageLanguage(inherited)
     return Lease(
-        number, url, name, unit or name, code, tier, language, depth, redirects,
+        number, url, name, unit or name, code, tier, None, language, depth, redirects,
         referrer.decode() if referrer else None,
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lswc.frontier.contract import Counts, FrontierError
+from lswc.frontier.sqlite_queues import waiting
 from lswc.strategy import Strategy, StrategyError, Unit, status, strategy
 
 if TYPE_CHECKING:
@@ -54,15 +55,12 @@ def read(path: Path, top: int = 10) -> Report:
 
 def count(db: sqlite3.Connection, chosen: Strategy) -> Counts:
     """Count a frontier's URLs, servers and tallies; URLs that a process leased are pending."""
-    by_tier = db.execute(
-        "SELECT tier, count(*) FROM url WHERE outcome IS NULL GROUP BY tier ORDER BY tier"
-    )
     table = "server" if chosen.unit is Unit.SERVER else "directory"
     servers = Counter(
         status(na, nr, chosen.tolerated).name.lower()
         for na, nr in db.execute(f"SELECT downloaded, relevant FROM {table}")
     )
-    return Counts(dict(by_tier.fetchall()), 0, dict(servers), _tallies(db))
+    return Counts(waiting(db), 0, dict(servers), _tallies(db))
 
 
 def _tallies(db: sqlite3.Connection) -> dict[str, dict[str, int]]:
@@ -75,9 +73,9 @@ def _tallies(db: sqlite3.Connection) -> dict[str, dict[str, int]]:
 
 def _queues(db: sqlite3.Connection, top: int) -> tuple[Queue, ...]:
     rows = db.execute(
-        "SELECT name, waiting, downloaded, relevant FROM server JOIN"
-        " (SELECT server, count(*) AS waiting FROM url WHERE outcome IS NULL"
-        "  GROUP BY server ORDER BY waiting DESC, server LIMIT ?) ON server = id",
+        "SELECT name, number, downloaded, relevant FROM server JOIN"
+        " (SELECT server, count(*) AS number FROM url WHERE outcome IS NULL"
+        "  GROUP BY server ORDER BY number DESC, server LIMIT ?) ON server = id",
         (top,),
     )
     return tuple(Queue(*row) for row in rows)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.outcomes import Outcome
+from lswc.reading.headers import said
 from lswc.reading.named import named
 from lswc.reading.robots_words import robots_words
 from lswc.safety.content import is_html
@@ -17,9 +18,8 @@ from lswc.strategy import Anchor, Locality, Named, PageLanguage
 from lswc.urls import directory, site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from lswc.langid import Identification, Identifier, RawLink
+    from lswc.reading.headers import Headers
     from lswc.reading.scope import Scope
     from lswc.safety.limits import Limits
     from lswc.urls import Url
@@ -55,7 +55,8 @@ class PageReading:
     """What a page says.
 
     ``identified`` is its language as strategies tell them apart. ``simhash`` is that of its
-    text. ``unwanted`` says that it asks not to be kept. ``left`` are links out of scope;
+    text. ``unwanted`` says that it asks not to be kept. ``content_language`` is the language
+    that the server says, ``vary`` what its answer depends on. ``left`` are links out of scope;
     ``unread_links`` counts those beyond LSWC_MAX_LINKS. ``is_cut`` says that more than links
     was left unread.
     """
@@ -65,6 +66,8 @@ class PageReading:
     title: str
     simhash: int
     unwanted: Outcome | None
+    content_language: str
+    vary: str
     links: tuple[ReadLink, ...]
     left: tuple[LeftLink, ...]
     unread_links: int
@@ -82,21 +85,21 @@ class PageReader:
     def read(
         self,
         body: bytes,
-        content_type: str,
-        robots_headers: Iterable[str],
+        headers: Headers,
         url: Url,
         depth: int,
         base: str = "",
     ) -> PageReading | None:
         """Read a page; None if it isn't HTML.
 
-        ``robots_headers`` are its X-Robots-Tag headers, ``depth`` is its own in links from the
-        seeds. Links are relative to ``base``, the page's URL as it was asked for.
+        ``depth`` is its own in links from the seeds. Links are relative to ``base``, the page's
+        URL as it was asked for.
         """
+        content_type = next(iter(headers.get("content-type", ())), "")
         if not is_html(content_type, body):
             return None
         raw = self.identifier.read(body, content_type or None, base or url.href)
-        told = raw.robots | robots_words(robots_headers)
+        told = raw.robots | robots_words(headers.get("x-robots-tag", ()))
         nofollow = self._obeys(Outcome.NOFOLLOW, told)
         links: list[ReadLink] = []
         left: list[LeftLink] = []
@@ -107,14 +110,16 @@ class PageReader:
             if isinstance(target, LeftLink):
                 left.append(target)
             elif target.href != url.href:
-                said = named(code, target, link.hreflang or link.lang)
+                language = named(code, target, link.hreflang or link.lang)
                 within = directory(target) == here.directory
-                links.append(ReadLink(target, here.locality(target), link.anchor, said, within))
+                links.append(ReadLink(target, here.locality(target), link.anchor, language, within))
         return PageReading(
             identification=raw.identification,
             identified=self.identifier.relevance(raw.identification),
             title=raw.title,
             simhash=simhash(raw.text[:EXAMINED]),
+            content_language=said(headers, "content-language"),
+            vary=said(headers, "vary"),
             unwanted=next((word for word in _UNWANTED if self._obeys(word, told)), None),
             links=tuple(links),
             left=tuple(left),

@@ -53,19 +53,18 @@ class TraceBuilder:
         status: int,
         language: str | None,
         encoding: str | None,
-        links: Iterable[tuple[str, Anchor] | tuple[str, Anchor, Named]],
+        links: Iterable[tuple[str, Anchor, Named]],
     ) -> None:
         """Add an HTML page downloaded with success; ``links`` in document order.
 
-        A link is its URL, the language of its anchor text, and the one that it names, if any.
+        A link is its URL, the language of its anchor text, and the one that it names.
         """
         row = _Row(status, True, language, encoding)
         self._add(url, row)
-        targets = [(self._id(target), anchor, *named) for target, anchor, *named in links]
         known = [
-            (target, anchor, named[0] if named else Named.NONE)
-            for target, anchor, *named in targets
-            if target is not None
+            (target, anchor, named)
+            for address, anchor, named in links
+            if (target := self._id(address)) is not None
         ]
         self._add(url, row._replace(links=known))
 

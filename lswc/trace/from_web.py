@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
@@ -84,9 +84,10 @@ class _WebReader:
 
     def _page(self, url: Url, answer: Answer, depth: int) -> Iterator[tuple[Url, int]]:
         body = _body(answer)
-        robots = [value for key, value in answer.headers if key.lower() == "x-robots-tag"]
-        content_type = _header(answer, "content-type") or ""
-        reading = self._reader.read(body, content_type, robots, url, depth)
+        headers: defaultdict[str, list[str]] = defaultdict(list)
+        for name, value in answer.headers:
+            headers[name.lower()].append(value)
+        reading = self._reader.read(body, headers, url, depth)
         if reading is None or reading.unwanted:
             self._builder.failure(url.href, answer.status)
             return

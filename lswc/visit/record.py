@@ -16,8 +16,9 @@ class Record:
     does, which is relevant. ``distance`` is the page's own from the latest relevant referrer,
     ``tier`` the one it was fetched in, ``server_status`` that of its server (or directory, if the
     strategy counts by them) after this page. ``simhash`` is that of its text, in 16 hex digits;
-    ``near_duplicate`` says that one like it came before, among the crawl's latest pages. ``time``
-    is UTC, ISO 8601.
+    ``near_duplicate`` says that one like it came before, among the crawl's latest pages.
+    ``content_language`` is the language that the server says, ``vary`` what its answer depends on:
+    both as in the headers, "" without one. ``time`` is UTC, ISO 8601.
     """
 
     id: int
@@ -36,6 +37,8 @@ class Record:
     server_status: str
     simhash: str
     near_duplicate: bool
+    content_language: str
+    vary: str
     referrer: str | None
     time: str
 

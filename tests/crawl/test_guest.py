@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.archive.reading import records
-from tests.crawl.guest_web import HTTPS_ONLY, Answer, GuestWeb, serving
-from tests.crawl.site import THAI, Site, page
+from tests.crawl.guest_web import HTTPS_ONLY, Answer, Given, GuestWeb, Negotiated, serving
+from tests.crawl.site import ENGLISH, THAI, Site, page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,9 +25,7 @@ HUB = "http://hub.example/"
 WEB = "tests.crawl.guest_web.Resolver"
 
 
-def crawl(
-    folder: Path, answers: Mapping[str, Answer | Callable[[int], Answer]], **settings: object
-) -> tuple[Site, GuestWeb]:
+def crawl(folder: Path, answers: Mapping[str, Given], **settings: object) -> tuple[Site, GuestWeb]:
     """Crawl from the hub to the end; gives the crawl and what the servers noticed."""
     site, web = Site(folder / "web", folder / "crawl"), GuestWeb(answers)
     site.add("never.example/", "a web needs a host")
@@ -64,11 +62,11 @@ def telling(word: str, way: str) -> Answer:
     return Answer(html, headers={"X-Robots-Tag": value})
 
 
-def asking() -> dict[str, Answer | Callable[[int], Answer]]:
+def asking() -> dict[str, Given]:
     """Return a web in which each word is said in each way."""
     places = [(word, way) for word in WORDS for way in WAYS]
     rel = '<a rel="nofollow" href="/behind-rel.html">x</a>'
-    answers: dict[str, Answer | Callable[[int], Answer]] = {
+    answers: dict[str, Given] = {
         HUB: Answer(page(THAI, *(f"/{way}-{word}.html" for word, way in places)) + rel),
         f"{HUB}behind-rel.html": Answer(page(THAI)),
     }
@@ -114,6 +112,29 @@ def test_what_pages_ask_of_robots(
     assert site.summary["dropped"] == ({"nofollow": links} if links else {})
 
 
+# --- In which language, and who asks ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("setting", "asked", "language"),
+    [("", "th, *;q=0.5", "th"), ("en, th;q=0.5", "en, th;q=0.5", "en")],
+)
+def test_a_server_that_negotiates_gives_its_pages_in_the_language(
+    tmp_path: Path, setting: str, asked: str, language: str
+) -> None:
+    site, web = crawl(
+        tmp_path,
+        {HUB: Negotiated({"en": Answer(page(ENGLISH)), "th": Answer(page(THAI))})},
+        LSWC_ACCEPT_LANGUAGE=setting,
+        LSWC_CONTACT="crawl@library.example",
+    )
+    assert [visit.headers["Accept-Language"] for visit in web.of("hub.example")] == [asked]
+    assert all(visit.headers["From"] == "crawl@library.example" for visit in web.visits)
+    (record,) = site.records
+    assert (record["content_language"], record["vary"]) == (language, "Accept-Language")
+    assert record["relevant"] == (language == "th")
+
+
 # --- http and https --------------------------------------------------------------------------
 
 ONLY = f"https://{HTTPS_ONLY}/"
@@ -123,7 +144,7 @@ def moved(target: str) -> Answer:
     return Answer(status=301, headers={"Location": target})
 
 
-TWINS: dict[str, Answer | Callable[[int], Answer]] = {
+TWINS: dict[str, Given] = {
     HUB: Answer(
         page(
             THAI,
@@ -210,7 +231,7 @@ HOSTS = (
 )
 PATHS = ("/", "/1", "/2")
 PAGE = Answer(page(THAI))
-TIMED: dict[str, Answer | Callable[[int], Answer]] = {
+TIMED: dict[str, Given] = {
     **{f"http://{host}.example{path}": PAGE for host in HOSTS for path in PATHS},
     HUB: Answer(page(THAI, *(f"http://{host}.example{path}" for host in HOSTS for path in PATHS))),
     **{f"http://slow.example{path}": Answer(page(THAI), takes=0.25) for path in PATHS},
@@ -305,11 +326,9 @@ SLOW = [
 ]
 
 
-def slow() -> dict[str, Answer | Callable[[int], Answer]]:
+def slow() -> dict[str, Given]:
     """Return slow servers of which all but the first have their robots.txt there."""
-    answers: dict[str, Answer | Callable[[int], Answer]] = {
-        url: Answer(page(THAI), takes=0.1) for url in SLOW
-    }
+    answers: dict[str, Given] = {url: Answer(page(THAI), takes=0.1) for url in SLOW}
     for server in range(1, 9):
         answers[f"http://s{server}.example/robots.txt"] = moved(f"http://s0.example/r{server}")
         answers[f"http://s0.example/r{server}"] = Answer("", takes=0.1)

@@ -70,7 +70,7 @@ def _count(page: Page) -> None:
     tally["page", "relevant" if page.identified else guessed] += 1
     tally["language", identified.language or "unknown"] += 1
     tally["encoding", identified.encoding] += 1
-    tally["fetched", f"tier {page.visit.lease.tier}"] += 1
+    tally["fetched", f"tier {page.visit.lease.cell}"] += 1
 
 
 def _reason(link: Link) -> Outcome:
