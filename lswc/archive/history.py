@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError
 from lswc.archive.log import ATTEMPTS, LINKS, conform, journals, tables
+from lswc.urls import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,13 +25,12 @@ class History(NamedTuple):
 
 
 def history(crawl: Path, url: str) -> History:
-    """Return what the log of a crawl says of a URL in its canonical form, or of its twin.
+    """Return what the log of a crawl says of a URL, or of its http or https twin.
 
-    http and https twins are one URL to a crawl. Raises ArchiveError if the folder has no crawl
-    log, or a damaged one.
+    The log has URLs in canonical form, except those that were dropped for what they are. Raises
+    ArchiveError if the folder has no crawl log, or a damaged one.
     """
-    rest = url.partition("://")[2]
-    twins = [f"http://{rest}", f"https://{rest}"]
+    twins = [url, *_twins(url)]
     folder = crawl / "log"
     try:
         links = [table for path in _parquet(folder, "links") for table in _rows(path, twins)]
@@ -44,6 +44,14 @@ def history(crawl: Path, url: str) -> History:
     if not attempts:
         raise ArchiveError(f"{crawl} is not a crawl folder: it has no crawl log")
     return History(_listed(links, LINKS), _listed(attempts, ATTEMPTS))
+
+
+def _twins(url: str) -> list[str]:
+    parsed = parse(url)
+    if parsed is None or parsed.scheme not in ("http", "https"):
+        return []
+    rest = parsed.href.removeprefix(f"{parsed.scheme}:")
+    return [f"http:{rest}", f"https:{rest}"]
 
 
 def _parquet(folder: Path, kind: str) -> list[Path]:

@@ -50,13 +50,12 @@ class Command(UserCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 2:
             raise UsageError("name one crawl folder and one URL", print_help=False)
-        crawl, url = Path(args[0]), parse(args[1])
-        if url is None:
-            raise ConfigError(f"not a URL: {args[1]!r}")
-        told = history(crawl, url.href)
+        crawl, url = Path(args[0]), args[1].strip()
+        told = history(crawl, url)
         kept = bool(opts.redis) or (crawl / FRONTIER_FILE).exists()
-        standing = self._standing(crawl, url.href, opts) if kept else None
-        _show(url.href, told, standing)
+        canonical = parse(url)
+        standing = self._standing(crawl, canonical.href, opts) if canonical and kept else None
+        _show(url, told, standing)
         print(_conclusion(told, standing, kept))
 
     def _standing(self, crawl: Path, url: str, opts: argparse.Namespace) -> Standing | None:
