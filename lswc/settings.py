@@ -26,6 +26,10 @@ LSWC_LANGUAGES = ""
 # What a page counts as if its language can't be told: `guess` (its referrer's language),
 # `irrelevant`, or `strategy` (as the strategy's paper does it).
 LSWC_UNKNOWN = "strategy"
+# With a learned order: a URL waits as long as others wait that are far more likely to be relevant,
+# and their servers are busy: by default ten times as likely. At 1 it waits for any better one, at 0
+# for none: then every free connection is used.
+LSWC_PATIENCE = 0.1
 # Only these domains and their subdomains are crawled, if any are given.
 LSWC_ALLOWED_DOMAINS: list[str] = []
 # The crawl's folder, `crawls/<lang>` if empty. The same folder goes on with the same crawl.
