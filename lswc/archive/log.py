@@ -44,8 +44,10 @@ ATTEMPTS = pa.schema(
         ("content_language", _WORD),
         ("vary", _WORD),
         ("relevant", pa.bool_()),
+        ("guessed", pa.bool_()),
         ("server_status", _WORD),
         ("tier", pa.int16()),
+        ("expected", pa.float32()),
         ("distance", pa.int16()),
         ("depth", pa.int32()),
         ("referrer", pa.string()),
@@ -58,13 +60,17 @@ LINKS = pa.schema(
         ("source", pa.string()),
         ("target", pa.string()),
         ("anchor", pa.int8()),
+        ("named", pa.int8()),
         ("tier", pa.int16()),
         ("dropped", _WORD),
     ]
 )
-"""One row per link: of a kept one the tier, of another why it was dropped."""
+"""One row per link: of a kept one the tier, if there are tiers, of another why it was dropped."""
 
-_LISTS = {"targets": pa.string(), "anchors": pa.int8(), "tiers": pa.int16(), "dropped": pa.string()}
+_LISTS = {
+    "targets": pa.string(), "anchors": pa.int8(), "named": pa.int8(), "tiers": pa.int16(),
+    "dropped": pa.string(),
+}  # fmt: skip
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
@@ -171,6 +177,10 @@ def tables(journal: Path) -> tuple[pa.Table, pa.Table]:
 
 def _links(table: pa.Table) -> pa.Table:
     lists = {name: table[name].combine_chunks() for name in _LISTS}
+    targets, named = lists["targets"], lists["named"]
+    if named.null_count > targets.null_count:  # of an earlier version
+        unknown = pa.nulls(len(targets.values), pa.int8())
+        lists["named"] = pa.ListArray.from_arrays(targets.offsets, unknown)
     columns = [
         pc.take(table["url"], pc.list_parent_indices(lists["targets"])),
         *(pc.list_flatten(column) for column in lists.values()),

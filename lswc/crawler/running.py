@@ -123,6 +123,9 @@ class RunningCrawl:
         ``now`` in seconds on a monotonic clock. Raises LswcError.
         """
         lease = self.frontier.lease(now)
+        while lease is not None and lease.id in self.visits:
+            # It expired while this process stood still; what it was given for is on its way.
+            lease = self.frontier.lease(now)
         if lease is None:
             return None
         visit = self.visits[lease.id] = Visit(lease, now)
@@ -148,7 +151,7 @@ class RunningCrawl:
         del self.visits[visit.lease.id]
         visit.outcome = outcome
         try:
-            lengths = self.archive.store(visit)
+            visit, lengths = self._stored(visit)
             if not self.frontier.commit(visit, lengths):
                 self.archive.withdraw()
                 logger.warning("lease expired, %s is another worker's", visit.url)
@@ -156,9 +159,24 @@ class RunningCrawl:
         except LswcError as error:
             self.fail(str(error))
             return
-        self._stats.inc_value(f"lswc/finished/{outcome}")
+        self._stats.inc_value(f"lswc/finished/{visit.outcome}")
         for (kind, name), count in visit.tally.items():
             self._stats.inc_value(f"lswc/{kind}/{name}", count)
+
+    def _stored(self, visit: Visit) -> tuple[Visit, dict[str, int]]:
+        """Write what a visit brought, or that it failed if no one knows how to write it.
+
+        So one page can't keep its server, and the crawl, from ending. Raises LswcError.
+        """
+        try:
+            return visit, self.archive.store(visit)
+        except LswcError:
+            raise
+        except Exception:
+            logger.exception("can't write what came of %s", visit.url)
+            self.archive.withdraw()
+            failed = Visit(visit.lease, visit.since, rest=visit.rest, outcome=Outcome.FAILED)
+            return failed, self.archive.store(failed)
 
     def tend(self, now: float) -> None:
         """Renew the leases, and take the seeds that were fed; asked every few seconds."""
@@ -192,7 +210,12 @@ def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
     if names_redis(crawl.store):
         return workers.join(crawl, settings)
     return open_frontier(
-        crawl.store, crawl.folder, crawl.strategy, crawl.identity, crawl.politeness.delay
+        crawl.store,
+        crawl.folder,
+        crawl.strategy,
+        crawl.identity,
+        crawl.politeness.delay,
+        crawl.patience,
     )
 
 

@@ -132,7 +132,14 @@ class LswcSpider(Spider):
             effective_language(identified, visit.lease.inherited) if guess else identified,
             near_duplicate,
             [
-                Link(link.url, self.crawl.unit(link.url), link.locality, link.anchor)
+                Link(
+                    link.url,
+                    self.crawl.unit(link.url),
+                    link.locality,
+                    link.anchor,
+                    link.named,
+                    link.same_folder,
+                )
                 for link in reading.links
             ],
         )

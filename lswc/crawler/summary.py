@@ -50,6 +50,8 @@ class Coverage:
 class Summary:
     """A crawl's result, resumed runs included.
 
+    ``relevant`` pages were identified as such, and the harvest rate counts them only; ``guessed``
+    ones count for the strategy alone, their own language being unknown.
     ``servers`` (or directories) by status; ``links`` kept by tier and dropped by reason;
     ``urls`` pending by tier and finished by outcome; ``pages_by_tier`` as fetched. ``content``
     counts pages that were near-duplicates, or not modified since an earlier crawl.
@@ -60,6 +62,7 @@ class Summary:
     reason: str
     pages: int
     relevant: int
+    guessed: int
     harvest_rate: float
     coverage: Coverage | None
     languages: Mapping[str, int]
@@ -83,6 +86,7 @@ class Summary:
             reason=reason,
             pages=pages,
             relevant=relevant,
+            guessed=page.get("guessed", 0),
             harvest_rate=round(relevant / pages, 4) if pages else 0.0,
             coverage=coverage(crawl),
             languages=counts.tally.get("language", {}),
@@ -125,6 +129,7 @@ def shown(summary: Summary) -> Table:
     result: dict[str, object] = {
         "pages": summary.pages,
         "relevant": summary.relevant,
+        "guessed relevant": summary.guessed,
         "harvest rate": f"{summary.harvest_rate:.1%}",
     }
     if summary.coverage is not None:

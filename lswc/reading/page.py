@@ -6,15 +6,16 @@ A crawl, a trace made from a web, and ``scrapy seeds --fetch`` read pages by thi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.outcomes import Outcome
 from lswc.reading.headers import said
+from lswc.reading.named import named
 from lswc.reading.robots_words import robots_words
 from lswc.safety.content import is_html
 from lswc.simhash import simhash
-from lswc.strategy import Anchor, Locality, PageLanguage
-from lswc.urls import site
+from lswc.strategy import Anchor, Locality, Named, PageLanguage
+from lswc.urls import folder, site
 
 if TYPE_CHECKING:
     from lswc.langid import Identification, Identifier, RawLink
@@ -36,6 +37,8 @@ class ReadLink:
     url: Url
     locality: Locality
     anchor: Anchor
+    named: Named
+    same_folder: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +103,16 @@ class PageReader:
         nofollow = self._obeys(Outcome.NOFOLLOW, told)
         links: list[ReadLink] = []
         left: list[LeftLink] = []
-        here = site(url.hostname)
+        here = _Place(url.server, site(url.hostname), folder(url))
+        code = self.identifier.target.code
         for link in raw.links:
             target = self._target(link, nofollow, depth + 1)
             if isinstance(target, LeftLink):
                 left.append(target)
             elif target.href != url.href:
-                links.append(ReadLink(target, _locality(target, url.server, here), link.anchor))
+                language = named(code, target, link.hreflang or link.lang)
+                within = folder(target) == here.folder
+                links.append(ReadLink(target, here.locality(target), link.anchor, language, within))
         return PageReading(
             identification=raw.identification,
             identified=self.identifier.relevance(raw.identification),
@@ -152,9 +158,12 @@ def without_closed(reading: PageReading, limits: Limits) -> PageReading:
     )
 
 
-def _locality(url: Url, server: str, site_of_page: str) -> Locality:
-    if url.server == server:
-        return Locality.SAME_SERVER
-    if site(url.hostname) == site_of_page:
-        return Locality.SAME_SITE
-    return Locality.ELSEWHERE
+class _Place(NamedTuple):
+    server: str
+    site: str
+    folder: str
+
+    def locality(self, url: Url) -> Locality:
+        if url.server == self.server:
+            return Locality.SAME_SERVER
+        return Locality.SAME_SITE if site(url.hostname) == self.site else Locality.ELSEWHERE

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from lswc.strategy import Anchor
+from lswc.strategy import Anchor, Named
 from lswc.trace import graph
 from lswc.trace.format import LINKS, URLS, About, TraceError, write
-from lswc.urls import directory, parse, site, tld
+from lswc.urls import directory, folder, parse, site, tld
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ class _Row(NamedTuple):
     page: bool = False
     language: str | None = None
     encoding: str | None = None
-    links: Sequence[tuple[int, Anchor]] = ()
+    links: Sequence[tuple[int, Anchor, Named]] = ()
 
 
 _NEVER = _Row(0)
@@ -53,19 +53,25 @@ class TraceBuilder:
         status: int,
         language: str | None,
         encoding: str | None,
-        links: Iterable[tuple[str, Anchor]],
+        links: Iterable[tuple[str, Anchor, Named]],
     ) -> None:
-        """Add an HTML page downloaded with success; ``links`` in document order."""
+        """Add an HTML page downloaded with success; ``links`` in document order.
+
+        A link is its URL, the language of its anchor text, and the one that it names.
+        """
         row = _Row(status, True, language, encoding)
         self._add(url, row)
-        targets = [(self._id(target), anchor) for target, anchor in links]
-        known = [(target, anchor) for target, anchor in targets if target is not None]
+        known = [
+            (target, anchor, named)
+            for address, anchor, named in links
+            if (target := self._id(address)) is not None
+        ]
         self._add(url, row._replace(links=known))
 
     def redirect(self, url: str, status: int, target: str) -> None:
         """Add a URL that redirects to another."""
         to = self._id(target)
-        self._add(url, _Row(status, links=[] if to is None else [(to, Anchor.NONE)]))
+        self._add(url, _Row(status, links=[] if to is None else [(to, Anchor.NONE, Named.NONE)]))
 
     def failure(self, url: str, status: int) -> None:
         """Add a URL that brought no page: an error, or not HTML; status 0: no answer at all."""
@@ -98,15 +104,18 @@ class TraceBuilder:
         write(folder, self.about, ids, [self._table(rows, level)], [links])
 
     def _links(self, rows: Sequence[_Row]) -> pa.Table:
-        targets = pa.array([[to for to, _ in row.links] for row in rows], LINKS.types[0])
-        anchors = pa.array([[int(a) for _, a in row.links] for row in rows], LINKS.types[1])
-        return pa.Table.from_arrays([targets, anchors], schema=LINKS)
+        columns = [
+            pa.array([[int(link[place]) for link in row.links] for row in rows], kind)
+            for place, kind in enumerate(LINKS.types)
+        ]
+        return pa.Table.from_arrays(columns, schema=LINKS)
 
     def _table(self, rows: Sequence[_Row], level: NDArray[np.int16]) -> pa.Table:
         columns = {
             "url": [url.href for url in self._urls],
             "server": _numbered(url.server for url in self._urls),
             "directory": _numbered(directory(url) for url in self._urls),
+            "folder": _numbered(folder(url) for url in self._urls),
             "site": _numbered(site(url.hostname) for url in self._urls),
             "tld": [tld(url.hostname) for url in self._urls],
             "language": [row.language for row in rows],

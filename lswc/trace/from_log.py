@@ -13,10 +13,10 @@ from lswc.archive.files import ArchiveError
 from lswc.archive.log import ATTEMPTS, LINKS, conform, journals, tables
 from lswc.archive.store import language_of
 from lswc.outcomes import Outcome
-from lswc.strategy import Anchor
+from lswc.strategy import Anchor, Named
 from lswc.trace.format import ADDRESS, URLS, About, compressed_rows, write
 from lswc.trace.graph import distances
-from lswc.urls import directory, parse, site, tld
+from lswc.urls import directory, folder, parse, site, tld
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,14 +74,15 @@ def to_trace(crawl: Path, out: Path) -> int:
     rows, columns = _outcomes(len(words), tried, attempts)
     offsets, order = _by_source(sources, len(words), rows)
     anchors = pc.fill_null(links["anchor"], int(Anchor.NONE)).to_numpy().astype(np.int8)
-    targets, anchors = targets[order], anchors[order]
+    named = pc.fill_null(links["named"], int(Named.NONE)).to_numpy().astype(np.int8)
+    targets, anchors, named = targets[order], anchors[order], named[order]
     seeds = np.unique(tried[_is_seed(attempts)]).astype(np.int32)
     columns["distance"] = distances(offsets, targets, seeds)
     target = language_of(crawl)
     about = About(target.code, target.tlds, f"crawl {crawl}")
     schema = URLS.append(ADDRESS)
     table = pa.table(_places(words) | columns).select(schema.names).cast(schema)
-    write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors))
+    write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors, named))
     return len(words)
 
 
@@ -122,16 +123,18 @@ def _by_source(
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), order
 
 
+_PLACES = ("server", "directory", "folder", "site")
+
+
 def _places(words: Sequence[str]) -> dict[str, Any]:
-    numbers: dict[str, dict[str, int]] = {"server": {}, "directory": {}, "site": {}}
-    found: dict[str, list[Any]] = {"server": [], "directory": [], "site": [], "tld": []}
+    numbers: dict[str, dict[str, int]] = {name: {} for name in _PLACES}
+    found: dict[str, list[Any]] = {name: [] for name in (*_PLACES, "tld")}
     for word in words:
         url = parse(word)
-        places = (
-            {"server": "", "directory": "", "site": ""}
-            if url is None
-            else {"server": url.server, "directory": directory(url), "site": site(url.hostname)}
-        )
+        places = dict.fromkeys(_PLACES, "")
+        if url is not None:
+            of_url = (url.server, directory(url), folder(url), site(url.hostname))
+            places = dict(zip(_PLACES, of_url, strict=True))
         for name, place in places.items():
             found[name].append(numbers[name].setdefault(place, len(numbers[name])))
         found["tld"].append(tld(url.hostname) if url else "")

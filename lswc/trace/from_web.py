@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
@@ -82,17 +82,18 @@ class _WebReader:
         yield target, depth
 
     def _page(self, url: Url, answer: Answer, depth: int) -> Iterator[tuple[Url, int]]:
-        headers: dict[str, list[str]] = {}
+        body = _body(answer)
+        headers: defaultdict[str, list[str]] = defaultdict(list)
         for name, value in answer.headers:
-            headers.setdefault(name.lower(), []).append(value)
-        reading = self._reader.read(_body(answer), headers, url, depth)
+            headers[name.lower()].append(value)
+        reading = self._reader.read(body, headers, url, depth)
         if reading is None or reading.unwanted:
             self._builder.failure(url.href, answer.status)
             return
         self._limits.add(url, reading.simhash)
         links = without_closed(reading, self._limits).links
         found = reading.identification
-        targets = [(link.url.href, link.anchor) for link in links]
+        targets = [(link.url.href, link.anchor, link.named) for link in links]
         self._builder.page(url.href, answer.status, found.language, found.encoding, targets)
         yield from ((link.url, depth + 1) for link in links)
 
