@@ -49,12 +49,14 @@ ROBOTS_WORDS = ("nofollow", "noindex", "noarchive")
 class Politeness:
     """How a crawl spares servers; seconds, but for ``delay_factor``.
 
-    A server rests ``delay`` after an answer, and ``delay_factor`` times as long as that took; it
-    is left alone if it asks for a longer Crawl-delay or Retry-After than these.
+    A server rests ``delay`` after an answer, and ``delay_factor`` times as long as that took; at
+    first ``backoff`` if it is overloaded and doesn't say for how long. It is left alone if it asks
+    for a longer Crawl-delay or Retry-After than these.
     """
 
     delay: float
     delay_factor: float
+    backoff: float
     timeout: float
     longest_crawl_delay: float
     longest_retry_after: float
@@ -66,6 +68,7 @@ class Politeness:
         return cls(
             delay,
             number(settings, "LSWC_DELAY_FACTOR") if delay else 0.0,
+            number(settings, "LSWC_BACKOFF") if delay else 0.0,
             number(settings, "DOWNLOAD_TIMEOUT"),
             number(settings, "LSWC_MAX_CRAWL_DELAY") or inf,
             number(settings, "LSWC_MAX_RETRY_AFTER") or inf,

@@ -85,6 +85,9 @@ DOWNLOAD_DELAY_JITTER = 0
 # A server rests as many times as long as it took to answer, or not to answer; not if
 # DOWNLOAD_DELAY is 0.
 LSWC_DELAY_FACTOR = 5
+# Seconds that a server rests after 429 or 503 if it doesn't say for how long (Retry-After); twice
+# as long each further time, up to a day, also across a restart. Not if DOWNLOAD_DELAY is 0.
+LSWC_BACKOFF = 60
 # A server whose robots.txt asks for more seconds between two pages is left alone.
 LSWC_MAX_CRAWL_DELAY = 300
 # A server whose Retry-After asks for more seconds is left alone. No server rests longer for being
@@ -168,7 +171,8 @@ SPIDER_MIDDLEWARES = {
 }
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "lswc.crawler.politeness.RobotsMiddleware": 100,
+    "lswc.crawler.politeness.TurnMiddleware": 90,
+    "lswc.crawler.robots.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "lswc.crawler.transport.compression.CompressionMiddleware": 590,

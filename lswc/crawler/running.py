@@ -30,7 +30,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lswc.archive.store import PAGES, Archive
-from lswc.crawler import workers
+from lswc.crawler import backoff, workers
+from lswc.crawler.backoff import Backoff
+from lswc.crawler.turns import Turns
 from lswc.errors import ConfigError, LswcError
 from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_experience
 from lswc.frontier.contract import Counts
@@ -95,6 +97,8 @@ class RunningCrawl:
             committed,
         )
         # Only now: the archive has cut what wasn't committed.
+        self.backoff = Backoff(crawl.folder / backoff.FILE, crawl.politeness.backoff)
+        self.turns = Turns(crawl.politeness.delay, self.backoff)
         self.limits = crawl.limits.new()
         self.limits.load(crawl.folder / PAGES)
 
@@ -202,6 +206,7 @@ class RunningCrawl:
             self.archive.close(self.frontier.lengths())
         except LswcError as error:
             logger.error("%s", error)
+        self.backoff.close()
         self.frontier.close()
 
 
