@@ -98,7 +98,8 @@ class Crawl:
 
     ``guesses_unknown``: a page of unknown language takes its referrer's. ``web`` is the
     folder of a frozen web, None for the real one. ``store`` says where the frontier is, and
-    ``lease_seconds`` after how long a dead worker's URLs go to others. ``archived`` says what
+    ``lease_seconds`` after how long a dead worker's URLs go to others. ``patience``: a URL waits
+    while another is that much more likely to be relevant. ``archived`` says what
     goes into WARC files of ``warc_size`` bytes: "relevant", "all" or "none". ``earlier`` are the
     folders of crawls that this one visits again, the latest first. ``headers`` are those that
     each page is asked for with.
@@ -115,6 +116,7 @@ class Crawl:
     web: Path | None
     store: str
     lease_seconds: float
+    patience: float
     guesses_unknown: bool
     archived: str
     warc_size: float
@@ -153,6 +155,7 @@ class Crawl:
             web=web,
             store=settings.get("LSWC_FRONTIER"),
             lease_seconds=_lease_seconds(settings),
+            patience=number(settings, "LSWC_PATIENCE"),
             guesses_unknown=_guesses(settings.get("LSWC_UNKNOWN"), chosen),
             archived=_archived(settings.get("LSWC_ARCHIVE")),
             warc_size=number(settings, "LSWC_WARC_SIZE"),

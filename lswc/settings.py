@@ -1,7 +1,7 @@
 """Defaults of the project. A profile in ``settings_profiles/`` overrides them, ``-s`` both.
 
 The comment above a setting is its sentence in docs/settings.md, which
-``python -m lswc.terminal.reference docs/settings.md`` makes from this file; a comment with a blank
+``python -m lswc.terminal.reference docs`` makes from this file; a comment with a blank
 line below it begins a section there.
 """
 
@@ -18,14 +18,18 @@ LSWC_IDENTIFIER = "auto"
 # The share of a page's text that must be in the language, from 0 to 1; languages.md says why so
 # little.
 LSWC_MIN_SHARE = 0.15
-# What makes a page relevant: that it `contains` the language, with that share, or that the language
-# `leads` in it.
+# Which pages are relevant: `contains` for those that contain the language, with that share, or
+# `leads` for only those in which it leads.
 LSWC_RELEVANT = "contains"
+# The folder of your own languages, if any: `<code>.toml`, `seeds/<code>.txt` and `tables/`.
+LSWC_LANGUAGES = ""
 # What a page counts as if its language can't be told: `guess` (its referrer's language),
 # `irrelevant`, or `strategy` (as the strategy's paper does it).
 LSWC_UNKNOWN = "strategy"
-# The folder of your own languages: <code>.toml, tables/, seeds/<code>.txt; languages.md says more.
-LSWC_LANGUAGES = ""
+# With a learned order: a URL waits as long as others wait that are far more likely to be relevant,
+# and their servers are busy: by default ten times as likely. At 1 it waits for any better one, at 0
+# for none: then every free connection is used.
+LSWC_PATIENCE = 0.1
 # Only these domains and their subdomains are crawled, if any are given.
 LSWC_ALLOWED_DOMAINS: list[str] = []
 # The crawl's folder, `crawls/<lang>` if empty. The same folder goes on with the same crawl.

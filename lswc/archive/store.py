@@ -200,7 +200,8 @@ def _place(visit: Visit) -> dict[str, Any]:
     lease = visit.lease
     return {
         "url": visit.url,
-        "tier": lease.cell,
+        "tier": lease.tier,
+        "expected": lease.expected,
         "distance": distance_of(lease.code),
         "depth": lease.depth,
         "referrer": lease.referrer,
@@ -233,7 +234,8 @@ def _about(visit: Visit) -> dict[str, object]:
         }
     fields |= {
         "distance": distance_of(lease.code),
-        "tier": lease.cell,
+        "tier": lease.tier,
+        "expected": None if lease.expected is None else round(lease.expected, 4),
         "depth": lease.depth,
         "via": lease.referrer,
     }

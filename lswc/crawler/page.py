@@ -24,7 +24,7 @@ class Link:
     locality: Locality
     anchor: Anchor
     named: Named = Named.NONE
-    same_directory: bool = False
+    same_folder: bool = False
     tld: bool = False
     target_server: Status = Status.UNVISITED
 
@@ -74,7 +74,7 @@ class Page:
             link.anchor,
             in_site,
             named=link.named,
-            same_directory=link.same_directory,
+            same_folder=link.same_folder,
         )
 
     def record(self) -> Record:
@@ -92,7 +92,8 @@ class Page:
             relevant=self.identified,
             guessed=self.guessed,
             distance=distance_of(lease.code),
-            tier=lease.cell,
+            tier=lease.tier,
+            expected=None if lease.expected is None else round(lease.expected, 4),
             depth=lease.depth,
             server_status=self.server_status.name.lower(),
             simhash=f"{self.reading.simhash:016x}",

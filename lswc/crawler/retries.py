@@ -64,7 +64,7 @@ class Retries:
             return
         else:
             visit.offers = [self._running.offer_of_redirect(visit, url, times)]
-            visit.links = [FollowedLink(url.href, None, visit.lease.cell, None)]
+            visit.links = [FollowedLink(url.href, None, visit.lease.tier, None)]
         self._running.commit(visit, Outcome.REDIRECT)
 
     def next_due(self, now: float) -> Request | None:

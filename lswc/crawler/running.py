@@ -205,7 +205,12 @@ def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
     if names_redis(crawl.store):
         return workers.join(crawl, settings)
     return open_frontier(
-        crawl.store, crawl.folder, crawl.strategy, crawl.identity, crawl.politeness.delay
+        crawl.store,
+        crawl.folder,
+        crawl.strategy,
+        crawl.identity,
+        crawl.politeness.delay,
+        crawl.patience,
     )
 
 

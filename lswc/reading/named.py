@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from lswc.languages.naming import NOBODY, codes, countries, names
+from lswc.languages.naming import LONGEST_CODE, NOBODY, codes, countries, names
 from lswc.strategy import Named
 from lswc.urls import site
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 LONGEST = 40
 """A segment with more characters names no language: it is a title."""
 
-_LONGEST_CODE = 3
+_LONGEST_ESCAPED = 9 * LONGEST  # three bytes a character, three characters a byte
 _EXTENSION = re.compile(r"\.(?:s?html?|xhtml|php\d?|aspx?|jsp|cgi|pl|txt|xml)$")
 _LOCALE = re.compile(r"([a-z]{2,3})[-_](?:([a-z]{2})|[a-z]{4}|\d{3})(?:[-_.@].*)?")
 _AT_THE_END = re.compile(r"(?:^|.*[._-])([a-z]{2})[-_]([a-z]{2})")
-_BETWEEN = re.compile(r"[\W_]+")
+_BETWEEN = re.compile(r"[\s!-/:-@\[-`{-~]+")  # not \W, which vowels of Burmese or Thai are
 
 
 def named(target: str, url: Url, tag: str = "") -> Named:
@@ -63,12 +63,12 @@ def _of_host(hostname: str) -> frozenset[str]:
 @lru_cache(maxsize=65_536)
 def _of_word(word: str) -> frozenset[str]:
     """Look at what should be a code, a locale or a name as a whole."""
-    if len(word) > LONGEST * _LONGEST_CODE * _LONGEST_CODE:  # an escape has three characters a byte
+    if len(word) > _LONGEST_ESCAPED:
         return NOBODY
     word = unquote(word).casefold()
     if word in codes():
         return codes()[word]
-    if len(word) > _LONGEST_CODE and word in names():
+    if word in names():
         return names()[word]
     locale = _LOCALE.fullmatch(word)
     if locale and (locale[2] is None or locale[2] in countries() or locale[2] in codes()):
@@ -82,7 +82,7 @@ def _of_segment(segment: str) -> frozenset[str]:
 
     A name counts anywhere, a code only at either end, as in ``index_th`` or ``th-index``.
     """
-    if len(segment) > LONGEST * _LONGEST_CODE * _LONGEST_CODE:
+    if len(segment) > _LONGEST_ESCAPED:
         return NOBODY
     segment = _EXTENSION.sub("", unquote(segment).casefold())
     if len(segment) > LONGEST:
@@ -91,12 +91,12 @@ def _of_segment(segment: str) -> frozenset[str]:
         return whole
     pieces = [piece for piece in _BETWEEN.split(segment) if piece]
     for piece in pieces:
-        if len(piece) > _LONGEST_CODE and piece in names():
+        if piece in names():
             return names()[piece]
     locale = _AT_THE_END.fullmatch(segment)
     if locale and locale[2] in countries():
         return codes().get(locale[1], NOBODY)
     if len(pieces) < 2:
         return NOBODY
-    ends = (piece for piece in (pieces[-1], pieces[0]) if len(piece) <= _LONGEST_CODE)
+    ends = (piece for piece in (pieces[-1], pieces[0]) if len(piece) <= LONGEST_CODE)
     return next((codes()[piece] for piece in ends if piece in codes()), NOBODY)

@@ -36,6 +36,7 @@ STRATEGIES = [
     "server_conservative:T=2",
     "directory_conservative:T=1",
     "lswc:S=2,T=5",
+    "adaptive",
 ]
 names = count()
 
@@ -151,6 +152,6 @@ def test_a_units_status_is_the_strategys(
     redis_server: RedisServer, downloaded: int, relevant: int, tolerated: int
 ) -> None:
     with Redis.from_url(redis_server.url) as client:
-        arguments = ["status", "", tolerated, "0123", 0, 0, downloaded, relevant]
+        arguments = ["status", "", tolerated, "server", 0, "", downloaded, relevant]
         answer = client.register_script(source())(["{x}:about"], arguments)
     assert answer == status(downloaded, relevant, tolerated)

@@ -105,9 +105,9 @@ def test_a_builder_takes_urls_in_any_order(tmp_path: Path) -> None:
         "th",
         "utf-8",
         [
-            ("http://b.com/x", Anchor.OTHER, Named.NONE),
+            ("http://b.com/x", Anchor.OTHER, Named.OTHER),
             ("mailto:me@b.com", Anchor.NONE, Named.NONE),
-            ("http://a.co.th/y", Anchor.TARGET, Named.NONE),
+            ("http://a.co.th/y", Anchor.TARGET, Named.TARGET),
         ],
     )
     builder.write(tmp_path, ["http://a.co.th/"])
@@ -116,6 +116,8 @@ def test_a_builder_takes_urls_in_any_order(tmp_path: Path) -> None:
     assert urls == ["http://b.com/x", "http://a.co.th/", "http://a.co.th/y"]
     assert trace.fate.tolist() == [Fate.FAILED, Fate.PAGE, Fate.NEVER]
     assert trace.distance.tolist() == [1, 0, 1]
+    assert trace.named is not None
+    assert trace.named.tolist() == [Named.OTHER, Named.TARGET]
     assert trace.tld is not None
     assert trace.tld[trace.server].tolist() == [False, True, True]
 

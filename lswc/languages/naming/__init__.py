@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+LONGEST_CODE = 3
 NOBODY: frozenset[str] = frozenset()
 
 
@@ -26,8 +27,12 @@ def codes() -> Mapping[str, frozenset[str]]:
 
 @cache
 def names() -> Mapping[str, frozenset[str]]:
-    """Return the languages that a name may stand for, by names in lower case."""
-    return _inverse(_table()["names"])
+    """Return the languages that a name may stand for, by names in lower case.
+
+    Without names of three Latin letters, such as Ewe: they are other words too.
+    """
+    found = _inverse(_table()["names"])
+    return {name: languages for name, languages in found.items() if not _is_short(name)}
 
 
 @cache
@@ -49,3 +54,7 @@ def _inverse(*tables: Mapping[str, list[str]]) -> dict[str, frozenset[str]]:
             for word in words:
                 languages[word] = languages.get(word, NOBODY) | {language}
     return languages
+
+
+def _is_short(name: str) -> bool:
+    return name.isascii() and len(name) <= LONGEST_CODE
