@@ -30,8 +30,8 @@ LSWC_UNKNOWN = "strategy"
 # and their servers are busy: by default ten times as likely. At 1 it waits for any better one, at 0
 # for none: then every free connection is used.
 LSWC_PATIENCE = 0.1
-# The crawl ends once the next pages should bring a smaller share of relevant ones, such as 0.02; at
-# 0 it goes on until no URL is left.
+# The crawl ends once the next pages should bring a smaller share of relevant ones. At 0 it goes on
+# until no URL is left; the profile adaptive has 0.01.
 LSWC_STOP_HARVEST = 0.0
 # The folder of an earlier crawl of the language with a learned order, or redis://host:6379/0#key: a
 # new crawl begins with what that learned.
