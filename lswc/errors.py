@@ -5,7 +5,7 @@
     LswcError               what a command prints as one line; anything else is a bug
     ├── ConfigError         the user's mistake: exit code 2
     │   ├── StrategyError, LanguageError      no such strategy, parameter, language
-    │   ├── IdentifierError, TrainingError    of the identification, and of its tables
+    │   ├── IdentifierError, TrainingError, TableError    of the identification, and of its tables
     │   ├── SourceError, EvaluationError      pages to identify that can't be read
     │   ├── WebError        LSWC_WEB names no web
     │   ├── FrontierError   this crawl can't go on in that frontier

@@ -39,8 +39,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "trace", "web",
     },
     "commands": {
-        "analysis", "corpus", "crawl", "crawler", "frontier", "langid", "languages", "seeds",
-        "simulator", "strategy", "synthetic", "terminal", "trace", "web",
+        "analysis", "archive", "corpus", "crawl", "crawler", "frontier", "langid", "languages",
+        "seeds", "simulator", "strategy", "synthetic", "terminal", "trace", "web",
     },
 }  # fmt: skip
 """What of lswc each room may import besides ROOT: never one that imports it."""

@@ -44,8 +44,10 @@ ATTEMPTS = pa.schema(
         ("content_language", _WORD),
         ("vary", _WORD),
         ("relevant", pa.bool_()),
+        ("guessed", pa.bool_()),
         ("server_status", _WORD),
         ("tier", pa.int16()),
+        ("expected", pa.float32()),
         ("distance", pa.int16()),
         ("depth", pa.int32()),
         ("referrer", pa.string()),
@@ -63,7 +65,7 @@ LINKS = pa.schema(
         ("dropped", _WORD),
     ]
 )
-"""One row per link: of a kept one the tier, of another why it was dropped."""
+"""One row per link: of a kept one the tier, if there are tiers, of another why it was dropped."""
 
 _LISTS = {
     "targets": pa.string(), "anchors": pa.int8(), "named": pa.int8(), "tiers": pa.int16(),

@@ -110,7 +110,7 @@ class Archive:
             case "all":
                 return True
             case "relevant" if visit.record is not None:
-                return visit.record.relevant
+                return visit.record.relevant or visit.record.guessed
             case "relevant":
                 # A redirect or an error that a reader of the archived pages may meet.
                 linked = visit.lease.inherited == PageLanguage.TARGET
@@ -164,6 +164,7 @@ _OF_RECORD = (
     "content_language",
     "vary",
     "relevant",
+    "guessed",
     "server_status",
 )
 
@@ -199,7 +200,8 @@ def _place(visit: Visit) -> dict[str, Any]:
     lease = visit.lease
     return {
         "url": visit.url,
-        "tier": lease.cell,
+        "tier": lease.tier,
+        "expected": lease.expected,
         "distance": distance_of(lease.code),
         "depth": lease.depth,
         "referrer": lease.referrer,
@@ -232,7 +234,8 @@ def _about(visit: Visit) -> dict[str, object]:
         }
     fields |= {
         "distance": distance_of(lease.code),
-        "tier": lease.cell,
+        "tier": lease.tier,
+        "expected": None if lease.expected is None else round(lease.expected, 4),
         "depth": lease.depth,
         "via": lease.referrer,
     }

@@ -49,8 +49,18 @@ class Page:
 
     @property
     def relevant(self) -> bool:
-        """Whether the page counts as written in the target language."""
+        """Whether strategies count the page as written in the target language."""
         return self.language == PageLanguage.TARGET
+
+    @property
+    def identified(self) -> bool:
+        """Whether it was identified as such: harvest rates count these pages only."""
+        return self.reading.identified == PageLanguage.TARGET
+
+    @property
+    def guessed(self) -> bool:
+        """Whether it is taken for such because its referrer is, its own language being unknown."""
+        return self.relevant and not self.identified
 
     def facts(self, link: Link, in_site: bool) -> Facts:
         """Return the facts of a link, once all middlewares have added theirs."""
@@ -79,9 +89,11 @@ class Page:
             encoding=identified.encoding,
             confidence=round(identified.confidence, 3),
             decided_by=identified.how,
-            relevant=self.relevant,
+            relevant=self.identified,
+            guessed=self.guessed,
             distance=distance_of(lease.code),
-            tier=lease.cell,
+            tier=lease.tier,
+            expected=None if lease.expected is None else round(lease.expected, 4),
             depth=lease.depth,
             server_status=self.server_status.name.lower(),
             simhash=f"{self.reading.simhash:016x}",

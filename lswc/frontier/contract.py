@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from lswc.strategy import Status
+    from lswc.frontier.harvest import CellHarvest
+    from lswc.strategy import Order, Status
     from lswc.visit.lease import Lease, Offer
     from lswc.visit.visit import Visit
 
@@ -65,6 +66,20 @@ def site_of(server: str) -> str:
     """Return the site of a server, which may be written with a port."""
     host, _, port = server.rpartition(":")
     return site(host if host and port.isdecimal() else server)
+
+
+SOON = 60.0
+"""Seconds for which a URL is held back, at a time, because far better ones wait."""
+
+
+def is_far_better(order: Order, best: int, cell: int, patience: float) -> bool:
+    """Tell whether a cell brings less than ``patience`` times what the best one should bring.
+
+    Then its URLs wait while the servers of the best are busy or rest: a free connection is no
+    reason to fetch what is hardly relevant. Never in a fixed order.
+    """
+    expected, most = order.expected(cell), order.expected(best)
+    return expected is not None and most is not None and expected < patience * most
 
 
 def is_twin_of_redirect(offer: Offer) -> bool:
@@ -151,6 +166,12 @@ class Frontier(Protocol):
     @property
     def unfinished(self) -> int:
         """Number of URLs pending, or leased by this worker or another: 0 ends the crawl."""
+
+    def cells(self) -> tuple[CellHarvest, ...]:
+        """Return the cells with URLs or pages, the best first: what they hold, and should bring.
+
+        ``lswc.frontier.harvest.forecast`` makes a forecast of them.
+        """
 
     def counts(self) -> Counts:
         """Count everything, exactly."""

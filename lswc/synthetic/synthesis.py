@@ -598,7 +598,7 @@ def _finished(
     )
     seeds = servers.first[:SEEDS].astype(np.int32)
     trace = Trace(
-        About("th", ("th",), f"synthetic, like thai2004, scale {scale}"),
+        About("th", ("th",), f"synthetic, like thai2004, scale {scale}{_changed(assumed)}"),
         server,
         directory,
         site,
@@ -613,6 +613,12 @@ def _finished(
         folder=directory,
     )
     return Synthetic(trace, tld, language)
+
+
+def _changed(assumed: Assumptions) -> str:
+    """Say which assumptions have another value than usual."""
+    pairs = zip(assumed._fields, assumed, ASSUMED, strict=True)
+    return "".join(f", {name} {value}" for name, value, usual in pairs if value != usual)
 
 
 def _languages(

@@ -46,3 +46,8 @@ class Lease:
     depth: int
     redirects: int
     referrer: str | None
+
+    @property
+    def tier(self) -> int | None:
+        """The tier that it was handed out of; None in a learned order, which has none."""
+        return self.cell if self.expected is None else None

@@ -18,7 +18,7 @@ class FollowedLink(NamedTuple):
     """A link of a page and what became of it, for the crawl log.
 
     ``anchor`` is its Anchor, ``named`` its Named, None if it wasn't asked; ``tier`` is that of a
-    kept link, and ``dropped`` says why another wasn't.
+    kept link, None if the order is learned, and ``dropped`` says why another wasn't.
     """
 
     url: str

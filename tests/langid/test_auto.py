@@ -163,8 +163,9 @@ def test_english_as_the_target() -> None:
 LAO = "ນັກຮຽນໄປໂຮງຮຽນທຸກວັນ ແລະອ່ານໜັງສືໃນຫ້ອງສະໝຸດຂອງເມືອງຫຼວງ "
 
 
-@pytest.mark.parametrize(("lao", "by_letters"), [(1, False), (4, False), (5, True), (7, True)])
-def test_letters_tell_another_language_from_two_fifths_on(lao: int, by_letters: bool) -> None:
+@pytest.mark.parametrize(("lao", "expected"), [(1, "en"), (4, "en"), (6, "lo"), (9, "lo")])
+def test_letters_count_and_not_bytes(lao: int, expected: str) -> None:
     found = identify(f"<p>{LAO * lao}</p><p>{ENGLISH * (10 - lao)}")
-    assert (found.how == "letters of lo") is by_letters, "CLD2 counts bytes, three to a letter"
-    assert found.language == ("en" if lao == 1 else "lo")
+    assert found.language == expected, "CLD2 counts bytes, three to a letter"
+    letters = len(LAO) * lao + len(ENGLISH) * (10 - lao)
+    assert found.share("lo") == pytest.approx(len(LAO) * lao / letters, abs=0.1)
