@@ -31,6 +31,8 @@ from typing import TYPE_CHECKING
 from lswc.archive.store import PAGES, Archive
 from lswc.crawler import backoff, workers
 from lswc.crawler.backoff import Backoff
+from lswc.crawler.machines import Machines
+from lswc.crawler.slots import OwnSlots, Slots
 from lswc.crawler.turns import Turns
 from lswc.errors import ConfigError, LswcError
 from lswc.frontier import names_redis, open_frontier
@@ -94,6 +96,7 @@ class RunningCrawl:
         # Only now: the archive has cut what wasn't committed.
         self.backoff = Backoff(crawl.folder / backoff.FILE, crawl.politeness.backoff)
         self.turns = Turns(crawl.politeness.delay, self.backoff)
+        self.machines = Machines(slots_of(crawl, settings), crawl.politeness)
         self.limits = crawl.limits.new()
         self.limits.load(crawl.folder / PAGES)
 
@@ -217,6 +220,11 @@ def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
         crawl.politeness.delay,
         crawl.patience,
     )
+
+
+def slots_of(crawl: Crawl, settings: BaseSettings) -> Slots:
+    """Return where the slots of machines and domains are taken: of all workers together."""
+    return workers.slots(crawl, settings) if names_redis(crawl.store) else OwnSlots()
 
 
 def running_of(crawler: Crawler) -> RunningCrawl:

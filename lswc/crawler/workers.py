@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from scrapy_redis.connection import get_redis
 from scrapy_redis.defaults import REDIS_PARAMS
 
+from lswc.crawler.slots import SharedSlots
 from lswc.errors import ConfigError
 from lswc.frontier.redis import RedisFrontier
 
@@ -32,9 +33,7 @@ def connect(settings: BaseSettings) -> Redis:
 
 def join(crawl: Crawl, settings: BaseSettings) -> RedisFrontier:
     """Join the crawl ``LSWC_REDIS_KEY``, or begin it. Raises FrontierError or ConfigError."""
-    name = settings.get("LSWC_REDIS_KEY") or f"lswc:{crawl.language.code}"
-    if set(name) & set("{}"):
-        raise ConfigError(f"LSWC_REDIS_KEY={name!r}: braces mark a crawl's keys, leave them out")
+    name = _name(crawl, settings)
     return RedisFrontier(
         connect(settings),
         name,
@@ -46,3 +45,17 @@ def join(crawl: Crawl, settings: BaseSettings) -> RedisFrontier:
         feed=settings.get("REDIS_START_URLS_KEY", "") % {"name": name},
         time_to_live=crawl.lease_seconds,
     )
+
+
+def slots(crawl: Crawl, settings: BaseSettings) -> SharedSlots:
+    """Return the slots that the workers of a crawl share."""
+    # A page's request may take as long as that, and its robots.txt before it.
+    life = 3 * (crawl.politeness.timeout or 600.0)
+    return SharedSlots(connect(settings), f"{{{_name(crawl, settings)}}}:", life)
+
+
+def _name(crawl: Crawl, settings: BaseSettings) -> str:
+    name: str = settings.get("LSWC_REDIS_KEY") or f"lswc:{crawl.language.code}"
+    if set(name) & set("{}"):
+        raise ConfigError(f"LSWC_REDIS_KEY={name!r}: braces mark a crawl's keys, leave them out")
+    return name
