@@ -120,11 +120,10 @@ def write_crawl(folder: Path, *lines: str, lang: str = "th") -> Path:
     return folder
 
 
-def record(url: str, language: str | None, depth: int = 0) -> str:
+def record(url: str, language: str | None, depth: int = 0, **more: str) -> str:
     """Return a line of a crawl's record."""
-    return json.dumps(
-        {"url": url, "status": 200, "language": language, "encoding": "utf-8", "depth": depth}
-    )
+    told = {"url": url, "status": 200, "language": language, "encoding": "utf-8", "depth": depth}
+    return json.dumps(told | more)
 
 
 @dataclass

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lswc.strategy.words import describe
 from redis import Redis
 
 from lswc.frontier import sqlite_experience
@@ -18,7 +19,6 @@ from lswc.frontier.redis import RedisFrontier, source
 from lswc.frontier.redis_order import read as read_redis
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.strategy import SEED, Experience, PageLanguage, Pages, adaptive, strategy
-from lswc.strategy.words import describe
 from lswc.visit.lease import Offer
 from tests.visits import ended
 
