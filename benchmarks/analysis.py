@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lswc.analysis.analyze import Questions, analyze
+from lswc.analysis.questions import Questions, analyze
 
 
 class Watch:

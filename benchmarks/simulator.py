@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lswc.simulator.run import OF_THE_PAPERS, simulate
+from lswc.simulator.run import EVERY, simulate
 from lswc.simulator.simulation import Simulation
 from lswc.strategy import strategy
 from lswc.synthetic.synthesis import SCALES, synthesize
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str]) -> None:
         for name in FEW:
             timed(name, Simulation(trace, strategy(name)).run)
         if options.all:
-            every = [strategy(name) for name in OF_THE_PAPERS]
+            every = [strategy(name) for name in EVERY]
             timed(f"{len(every)} strategies, all cores", partial(simulate, trace, every))
 
 

@@ -32,11 +32,14 @@ from lswc.urls import directory, parse
 from lswc.web import prepare
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from scrapy.settings import BaseSettings
 
     from lswc.urls import Url
 
 _CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
+_HEADER = re.compile(r"[ -~]+")
 UNKNOWN = {"irrelevant": False, "guess": True}
 ARCHIVED = ("relevant", "all", "none")
 ROBOTS_WORDS = ("nofollow", "noindex", "noarchive")
@@ -46,12 +49,14 @@ ROBOTS_WORDS = ("nofollow", "noindex", "noarchive")
 class Politeness:
     """How a crawl spares servers; seconds, but for ``delay_factor``.
 
-    A server rests ``delay`` after an answer, and ``delay_factor`` times as long as that took; it
-    is left alone if it asks for a longer Crawl-delay or Retry-After than these.
+    A server rests ``delay`` after an answer, and ``delay_factor`` times as long as that took; at
+    first ``backoff`` if it is overloaded and doesn't say for how long. It is left alone if it asks
+    for a longer Crawl-delay or Retry-After than these.
     """
 
     delay: float
     delay_factor: float
+    backoff: float
     timeout: float
     longest_crawl_delay: float
     longest_retry_after: float
@@ -63,6 +68,7 @@ class Politeness:
         return cls(
             delay,
             number(settings, "LSWC_DELAY_FACTOR") if delay else 0.0,
+            number(settings, "LSWC_BACKOFF") if delay else 0.0,
             number(settings, "DOWNLOAD_TIMEOUT"),
             number(settings, "LSWC_MAX_CRAWL_DELAY") or inf,
             number(settings, "LSWC_MAX_RETRY_AFTER") or inf,
@@ -95,14 +101,19 @@ class Crawl:
 
     ``guesses_unknown``: a page of unknown language takes its referrer's. ``web`` is the
     folder of a frozen web, None for the real one. ``store`` says where the frontier is, and
-    ``lease_seconds`` after how long a dead worker's URLs go to others. ``archived`` says what
+    ``lease_seconds`` after how long a dead worker's URLs go to others. ``patience``: a URL waits
+    while another is that much more likely to be relevant. ``stop_harvest``: the expected harvest
+    rate below which the crawl ends. ``experience`` names an earlier crawl's folder or Redis, or
+    is empty. ``archived`` says what
     goes into WARC files of ``warc_size`` bytes: "relevant", "all" or "none". ``earlier`` are the
-    folders of crawls that this one visits again, the latest first.
+    folders of crawls that this one visits again, the latest first. ``headers`` are those that
+    each page is asked for with.
     """
 
     language: Language
     strategy: Strategy
     reader: PageReader
+    headers: Mapping[str, str]
     limits: LimitSettings
     politeness: Politeness
     seeds: tuple[str, ...]
@@ -110,6 +121,9 @@ class Crawl:
     web: Path | None
     store: str
     lease_seconds: float
+    patience: float
+    stop_harvest: float
+    experience: str
     guesses_unknown: bool
     archived: str
     warc_size: float
@@ -140,6 +154,7 @@ class Crawl:
             language=target,
             strategy=chosen,
             reader=page_reader(target, settings),
+            headers=_headers(target, settings),
             limits=LimitSettings.of(settings),
             politeness=Politeness.of(settings),
             seeds=_seeds(target, seeds, web),
@@ -147,6 +162,9 @@ class Crawl:
             web=web,
             store=settings.get("LSWC_FRONTIER"),
             lease_seconds=_lease_seconds(settings),
+            patience=number(settings, "LSWC_PATIENCE"),
+            stop_harvest=number(settings, "LSWC_STOP_HARVEST"),
+            experience=settings.get("LSWC_EXPERIENCE"),
             guesses_unknown=_guesses(settings.get("LSWC_UNKNOWN"), chosen),
             archived=_archived(settings.get("LSWC_ARCHIVE")),
             warc_size=number(settings, "LSWC_WARC_SIZE"),
@@ -219,6 +237,13 @@ def contact(settings: BaseSettings) -> str:
             f"for example -s LSWC_CONTACT=https://library.example/crawl, not {given!r}"
         )
     return given
+
+
+def _headers(target: Language, settings: BaseSettings) -> dict[str, str]:
+    accepted = settings.get("LSWC_ACCEPT_LANGUAGE") or target.accepted
+    if not _HEADER.fullmatch(accepted):
+        raise ConfigError(f"LSWC_ACCEPT_LANGUAGE: {accepted!r} isn't like 'th, en;q=0.5'")
+    return {"Accept-Language": accepted}
 
 
 def _identifier(target: Language, settings: BaseSettings) -> Identifier:

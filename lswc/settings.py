@@ -1,7 +1,7 @@
 """Defaults of the project. A profile in ``settings_profiles/`` overrides them, ``-s`` both.
 
 The comment above a setting is its sentence in docs/settings.md, which
-``python -m lswc.terminal.reference docs/settings.md`` makes from this file; a comment with a blank
+``python -m lswc.terminal.reference docs`` makes from this file; a comment with a blank
 line below it begins a section there.
 """
 
@@ -10,7 +10,7 @@ from lswc import __version__
 # The crawl: what is collected, and where it is kept
 
 # The profile: the name of a file in settings_profiles/, which sets any of these settings.
-LSWC_PROFILE = "server_aggressive_t10"
+LSWC_PROFILE = "adaptive"
 # What to fetch next, with its parameters: `lswc:S=5,T=3`. Every profile sets one.
 LSWC_STRATEGY = ""
 # How a page's language is told: a method of languages.md.
@@ -26,6 +26,16 @@ LSWC_LANGUAGES = ""
 # What a page counts as if its language can't be told: `guess` (its referrer's language),
 # `irrelevant`, or `strategy` (as the strategy's paper does it).
 LSWC_UNKNOWN = "strategy"
+# With a learned order: a URL waits as long as others wait that are far more likely to be relevant,
+# and their servers are busy: by default ten times as likely. At 1 it waits for any better one, at 0
+# for none: then every free connection is used.
+LSWC_PATIENCE = 0.1
+# The crawl ends once the next pages should bring a smaller share of relevant ones, such as 0.02; at
+# 0 it goes on until no URL is left.
+LSWC_STOP_HARVEST = 0.0
+# The folder of an earlier crawl of the language with a learned order, or redis://host:6379/0#key: a
+# new crawl begins with what that learned.
+LSWC_EXPERIENCE = ""
 # Only these domains and their subdomains are crawled, if any are given.
 LSWC_ALLOWED_DOMAINS: list[str] = []
 # The crawl's folder, `crawls/<lang>` if empty. The same folder goes on with the same crawl.
@@ -61,6 +71,9 @@ LSWC_CONTACT = ""
 USER_AGENT = f"lswc/{__version__}"
 # Whether robots.txt is obeyed (RFC 9309).
 ROBOTSTXT_OBEY = True
+# What pages are asked for in Accept-Language, such as `th, en;q=0.5`. The crawl's language, else
+# any other, if empty.
+LSWC_ACCEPT_LANGUAGE = ""
 # The name that is looked for in robots.txt.
 ROBOTSTXT_USER_AGENT = "lswc"
 # Which of `nofollow`, `noindex` and `noarchive` are obeyed, in META robots and X-Robots-Tag.
@@ -72,6 +85,9 @@ DOWNLOAD_DELAY_JITTER = 0
 # A server rests as many times as long as it took to answer, or not to answer; not if
 # DOWNLOAD_DELAY is 0.
 LSWC_DELAY_FACTOR = 5
+# Seconds that a server rests after 429 or 503 if it doesn't say for how long (Retry-After); twice
+# as long each further time, up to a day, also across a restart. Not if DOWNLOAD_DELAY is 0.
+LSWC_BACKOFF = 60
 # A server whose robots.txt asks for more seconds between two pages is left alone.
 LSWC_MAX_CRAWL_DELAY = 300
 # A server whose Retry-After asks for more seconds is left alone. No server rests longer for being
@@ -155,7 +171,8 @@ SPIDER_MIDDLEWARES = {
 }
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "lswc.crawler.politeness.RobotsMiddleware": 100,
+    "lswc.crawler.politeness.TurnMiddleware": 90,
+    "lswc.crawler.robots.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "lswc.crawler.transport.compression.CompressionMiddleware": 590,
@@ -166,11 +183,16 @@ DOWNLOADER_MIDDLEWARES = {
     "lswc.crawler.recrawl.RecrawlMiddleware": 890,
 }
 ITEM_PIPELINES = {"lswc.crawler.pipeline.RecordPipeline": 1000}
+# What else each request says: in which language is up to LSWC_ACCEPT_LANGUAGE.
+DEFAULT_REQUEST_HEADERS = {
+    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+}
 # The crawl's own progress says more than Scrapy's LogStats.
 EXTENSIONS = {
     "lswc.crawler.transport.early_stop.ContentExtension": 500,
     "lswc.crawler.summary.SummaryExtension": 500,
     "lswc.crawler.progress.ProgressExtension": 500,
+    "lswc.crawler.stopping.HarvestStopExtension": 500,
     "scrapy.extensions.logstats.LogStats": None,
 }
 # Passes on only the addresses that may be asked, or those of a frozen web.

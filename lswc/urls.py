@@ -3,50 +3,17 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import cache, lru_cache
 from hashlib import blake2b
+from importlib.resources import files
 from string import ascii_letters, digits
 from typing import NamedTuple
 
 import can_ada
 from tldextract import TLDExtract
 
-TRACKING = frozenset(
-    [
-        "fbclid",
-        "gclid",
-        "gclsrc",
-        "dclid",
-        "gbraid",
-        "wbraid",
-        "msclkid",
-        "yclid",
-        "twclid",
-        "ttclid",
-        "igshid",
-        "igsh",
-        "mc_cid",
-        "mc_eid",
-        "_ga",
-        "_gl",
-        "_hsenc",
-        "_hsmi",
-        "mkt_tok",
-        "vero_id",
-        "oly_anon_id",
-        "oly_enc_id",
-        "s_kwcid",
-        "phpsessid",
-        "jsessionid",
-        "sessionid",
-        "session_id",
-        "cfid",
-        "cftoken",
-        "zenid",
-        "oscsid",
-        "xtcsid",
-    ]
-)
+TRACKING = frozenset(tomllib.loads((files("lswc") / "tracking.toml").read_text("utf-8"))["names"])
 """Names, in lower case, of query parameters that say who follows a link, not where it leads.
 
 Besides these: all that begin with ``utm_`` or ``aspsessionid``, and a ``sid`` of 32 hex digits.
@@ -134,6 +101,11 @@ def directory(url: Url) -> str:
     """Return the server plus the path up to and including its second slash (Tamura 2007 §4.3)."""
     end = url.path.find("/", 1)
     return f"{url.server}{url.path[: end + 1] if end > 0 else '/'}"
+
+
+def folder(url: Url) -> str:
+    """Return the server plus the path up to and including its last slash."""
+    return url.server + url.path[: url.path.rfind("/") + 1]
 
 
 @cache

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -10,19 +16,12 @@ from hypothesis import settings
 from tests.crawl.site import Site
 from tests.frontier.redis_server import RedisServer
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+ROOT = Path(__file__).parents[1]
+Serve = Callable[[Path], AbstractContextManager[int]]
 
 # No test asserts a time: machines are noisy.
 settings.register_profile("lswc", deadline=None)
 settings.load_profile("lswc")
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    """A small frozen web for a test to fill, and a crawl folder."""
-    return Site(tmp_path / "web", tmp_path / "crawl")
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +30,42 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServ
     server = RedisServer(tmp_path_factory.mktemp("redis"))
     yield server
     server.stop()
+
+
+@pytest.fixture
+def brake() -> Iterator[None]:
+    """Ends a test that would hold the processor for minutes; nothing that works comes near."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError("the processor was held for a minute")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, 60)
+    yield
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    signal.signal(signal.SIGPROF, before)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    """A small frozen web for a test to fill."""
+    return Site(tmp_path / "web", tmp_path / "crawl")
+
+
+@pytest.fixture(scope="session")
+def serve() -> Serve:
+    """Serve a web by ``python -m lswc.web`` for as long as the context lasts; give its port."""
+
+    @contextmanager
+    def serving(web: Path) -> Iterator[int]:
+        command = [sys.executable, "-W", "error", "-m", "lswc.web", str(web), "--port", "0"]
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout is not None
+            try:
+                found = re.search(r":(\d+)/", server.stdout.readline())
+                assert found
+                yield int(found[1])
+            finally:
+                server.terminate()
+
+    return serving

@@ -39,7 +39,6 @@ _COLUMNS = pa.schema(
         ("page", pa.bool_()),
         ("distance", pa.int16()),
         ("encoding", pa.string()),
-        ("address", pa.string()),
     ]
 )
 
@@ -97,11 +96,11 @@ class Collection:
         target = _target(folder, lang)
         db = connect()
         db.register("batch", _COLUMNS.empty_table())
-        db.execute("CREATE TEMP TABLE urls AS FROM batch")
+        db.execute("CREATE TEMP TABLE urls AS SELECT *, NULL::VARCHAR AS address FROM batch")
         try:
             for batch in _batches(folder / RECORDS):
                 db.register("batch", batch)
-                db.execute("INSERT INTO urls FROM batch")
+                db.execute("INSERT INTO urls BY NAME FROM batch")
         except OSError as error:
             raise AnalysisError(f"can't read {folder / RECORDS}: {error.strerror}") from error
         db.unregister("batch")
@@ -171,7 +170,6 @@ def _row(line: str, servers: dict[str, int], sites: dict[str, int]) -> Iterable[
             "page": True,
             "distance": min(max(depth, -1), 32767),
             "encoding": _text(record.get("encoding")),
-            "address": _text(record.get("address")),
         },
     )
 

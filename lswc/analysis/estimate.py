@@ -22,21 +22,32 @@ _PURPOSE = (
 
 
 def by_words(
-    language: str, pairs: Sequence[Pair], relevant: int, quality: tuple[float, float]
+    language: str,
+    pairs: Sequence[Pair],
+    relevant: int,
+    quality: tuple[float, float],
+    extremes: int = 2,
 ) -> Section:
     """Estimate the web's size by pairs of words counted elsewhere.
 
     ``relevant`` are the crawl's relevant pages, ``quality`` the identifier's precision and
-    accuracy. Raises AnalysisError if too few pairs occur together.
+    accuracy; the ``extremes`` most extreme pairs are left out. Raises AnalysisError if too few
+    pairs occur together.
     """
-    found = _estimate(pairs)
+    found = size.estimate(pairs, extremes if len(pairs) > 2 * extremes else 0)
     recall = size.corrected_recall(relevant, found.mean, *quality)
     said = (
         f"The crawl has {relevant:,} relevant pages: a recall of {recall:.2%}, if the "
         f"identifier's precision is {quality[0]:.1%} and its accuracy {quality[1]:.1%}."
     )
     title = f"Size of the {language} web, by pairs of words"
-    return _by_pairs(("size_by_words", title), "word_pairs", pairs, found, said)
+    findings = [said]
+    if impossible := sum(pair.impossible for pair in pairs):
+        findings.append(
+            f"{impossible} pairs have more documents with both words than with one of them, as "
+            "estimates of a search engine may: they are taken as they are."
+        )
+    return _by_pairs(("size_by_words", title), "word_pairs", pairs, found, findings)
 
 
 def by_own_text(pairs: Sequence[Pair], documents: int) -> Section:
@@ -44,21 +55,21 @@ def by_own_text(pairs: Sequence[Pair], documents: int) -> Section:
 
     Raises AnalysisError if too few pairs occur together.
     """
-    found = _estimate(pairs)
+    found = size.estimate(pairs, 2 if len(pairs) > 4 else 0)
     said = (
         f"The counts are from the crawl's own {documents:,} documents, so this measures the "
         f"method: it finds {found.mean / documents:.2f} times what is there."
     )
     title = "Size of the crawl, by pairs of words in its text"
-    return _by_pairs(("size_by_own_text", title), "word_pairs_of_text", pairs, found, said)
-
-
-def _estimate(pairs: Sequence[Pair]) -> Estimate:
-    return size.estimate(pairs, 2 if len(pairs) > 4 else 0)
+    return _by_pairs(("size_by_own_text", title), "word_pairs_of_text", pairs, found, [said])
 
 
 def _by_pairs(
-    head: tuple[str, str], name: str, pairs: Sequence[Pair], found: Estimate, said: str
+    head: tuple[str, str],
+    name: str,
+    pairs: Sequence[Pair],
+    found: Estimate,
+    findings: Sequence[str],
 ) -> Section:
     rows = [
         (*(getattr(pair, column) for column in size.HEADS), _finite(pair.size), kept)
@@ -77,7 +88,7 @@ def _by_pairs(
         found.mean,
     )
     table = Table(name, "Size by pair of words", heads, rows, shown=50)
-    return Section(*head, _PURPOSE, (mean, said), (table,), figure)
+    return Section(*head, _PURPOSE, (mean, *findings), (table,), figure)
 
 
 def by_crawls(language: str, first: int, second: int, both: int) -> Section:

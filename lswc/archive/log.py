@@ -36,13 +36,18 @@ ATTEMPTS = pa.schema(
         ("mime", _WORD),
         ("outcome", _WORD),
         ("error", _WORD),
+        ("address", _WORD),
         ("title", pa.string()),
         ("language", _WORD),
         ("encoding", _WORD),
         ("decided_by", _WORD),
+        ("content_language", _WORD),
+        ("vary", _WORD),
         ("relevant", pa.bool_()),
+        ("guessed", pa.bool_()),
         ("server_status", _WORD),
         ("tier", pa.int16()),
+        ("expected", pa.float32()),
         ("distance", pa.int16()),
         ("depth", pa.int32()),
         ("referrer", pa.string()),
@@ -55,13 +60,17 @@ LINKS = pa.schema(
         ("source", pa.string()),
         ("target", pa.string()),
         ("anchor", pa.int8()),
+        ("named", pa.int8()),
         ("tier", pa.int16()),
         ("dropped", _WORD),
     ]
 )
-"""One row per link: of a kept one the tier, of another why it was dropped."""
+"""One row per link: of a kept one the tier, if there are tiers, of another why it was dropped."""
 
-_LISTS = {"targets": pa.string(), "anchors": pa.int8(), "tiers": pa.int16(), "dropped": pa.string()}
+_LISTS = {
+    "targets": pa.string(), "anchors": pa.int8(), "named": pa.int8(), "tiers": pa.int16(),
+    "dropped": pa.string(),
+}  # fmt: skip
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
@@ -143,6 +152,15 @@ def _convert(journal: Path) -> None:
         journal.unlink()
 
 
+def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return a table with the columns of a schema; those that an older log lacks are null."""
+    columns = [
+        table[field.name] if field.name in table.column_names else pa.nulls(len(table), field.type)
+        for field in schema
+    ]
+    return pa.table(columns, schema.names).cast(schema)
+
+
 def tables(journal: Path) -> tuple[pa.Table, pa.Table]:
     """Return the attempts and links of a journal; a torn last row is left out."""
     data = journal.read_bytes()
@@ -159,6 +177,10 @@ def tables(journal: Path) -> tuple[pa.Table, pa.Table]:
 
 def _links(table: pa.Table) -> pa.Table:
     lists = {name: table[name].combine_chunks() for name in _LISTS}
+    targets, named = lists["targets"], lists["named"]
+    if named.null_count > targets.null_count:  # of an earlier version
+        unknown = pa.nulls(len(targets.values), pa.int8())
+        lists["named"] = pa.ListArray.from_arrays(targets.offsets, unknown)
     columns = [
         pc.take(table["url"], pc.list_parent_indices(lists["targets"])),
         *(pc.list_flatten(column) for column in lists.values()),

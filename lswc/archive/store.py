@@ -110,7 +110,7 @@ class Archive:
             case "all":
                 return True
             case "relevant" if visit.record is not None:
-                return visit.record.relevant
+                return visit.record.relevant or visit.record.guessed
             case "relevant":
                 # A redirect or an error that a reader of the archived pages may meet.
                 linked = visit.lease.inherited == PageLanguage.TARGET
@@ -139,6 +139,7 @@ class Archive:
             row |= {name: getattr(visit.record, name) for name in _OF_RECORD}
         row["targets"] = [link.url for link in visit.links]
         row["anchors"] = [link.anchor for link in visit.links]
+        row["named"] = [link.named for link in visit.links]
         row["tiers"] = [link.tier for link in visit.links]
         row["dropped"] = [link.dropped for link in visit.links]
         yield row
@@ -160,7 +161,10 @@ _OF_RECORD = (
     "language",
     "encoding",
     "decided_by",
+    "content_language",
+    "vary",
     "relevant",
+    "guessed",
     "server_status",
 )
 
@@ -197,6 +201,7 @@ def _place(visit: Visit) -> dict[str, Any]:
     return {
         "url": visit.url,
         "tier": lease.tier,
+        "expected": lease.expected,
         "distance": distance_of(lease.code),
         "depth": lease.depth,
         "referrer": lease.referrer,
@@ -210,6 +215,7 @@ def _seen(attempt: Attempt) -> dict[str, Any]:
         "bytes": attempt.size,
         "mime": attempt.mime or None,
         "error": attempt.error,
+        "address": attempt.ip or None,
     }
 
 
@@ -229,6 +235,7 @@ def _about(visit: Visit) -> dict[str, object]:
     fields |= {
         "distance": distance_of(lease.code),
         "tier": lease.tier,
+        "expected": None if lease.expected is None else round(lease.expected, 4),
         "depth": lease.depth,
         "via": lease.referrer,
     }

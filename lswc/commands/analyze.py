@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from scrapy.exceptions import UsageError
 
+from lswc.errors import ConfigError
 from lswc.terminal.command import UserCommand
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Command(UserCommand):
         add("--countries", type=Path, help="IP database: MaxMind or DB-IP .mmdb, or DB-IP .csv")
         add("--addresses", type=Path, help="CSV of server and IP address")
         add("--counts", type=Path, help="CSV of word counts: word_a,word_b,n_a,n_b,n_ab")
+        add("--extremes", type=int, default=2, help="pairs of --counts to leave out (default: 2)")
         add("--text", type=Path, help="text of the crawl (Parquet or JSON Lines), to count words")
         add("--words", type=Path, help="words to count, one a line (Thai: a dictionary is known)")
         add("--precision", type=float, default=1.0, help="of the identifier (default: 1)")
@@ -46,13 +48,16 @@ class Command(UserCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1 or opts.out is None:
             raise UsageError("name one crawl folder or trace, and --out", print_help=False)
+        if opts.extremes < 0:
+            raise ConfigError(f"--extremes must not be negative, and {opts.extremes} is")
         # Scrapy imports all commands for any of them: the analyses only for this one.
-        from lswc.analysis.analyze import Questions, analyze
+        from lswc.analysis.questions import Questions, analyze
 
         progress = Console(file=sys.stderr)
         questions = Questions(
             opts.control, opts.strategy, opts.countries, opts.addresses, opts.counts, opts.text,
-            opts.words, (opts.precision, opts.accuracy), opts.random_seed, opts.lang,
+            opts.words, (opts.precision, opts.accuracy), opts.extremes, opts.random_seed,
+            opts.lang,
         )  # fmt: skip
         with progress.status("analyze") as status, _traced(Path(args[0])) as folder:
             path = analyze(folder, opts.out, questions, status.update)

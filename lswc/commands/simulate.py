@@ -40,7 +40,7 @@ class Command(UserCommand):
             action="extend",
             default=[],
             metavar="NAME[:k=v,...]",
-            help="strategies, or all for every one with the papers' parameters",
+            help="strategies, or all for every one, those of the papers with their parameters",
         )
         parser.add_argument("--out", metavar="FOLDER", help="where the results go")
 
@@ -53,12 +53,17 @@ class Command(UserCommand):
 def _simulate(folder: Path, names: Sequence[str], out: Path) -> None:
     # Scrapy imports all commands for any of them: the compiler only for this one.
     from lswc.simulator import plots
-    from lswc.simulator.run import OF_THE_PAPERS, save, simulate
+    from lswc.simulator.grid import draw_grids, expand
+    from lswc.simulator.run import EVERY, save, simulate
+    from lswc.simulator.simulation import lacking
     from lswc.trace.format import Trace
 
-    wanted = [one for name in names for one in (OF_THE_PAPERS if name == "all" else (name,))]
+    wanted = [one for name in names for one in (EVERY if name == "all" else expand(name))]
     strategies = list({s.name: s for s in map(strategy, wanted)}.values())
     trace = Trace.read(folder)
+    for chosen in strategies:
+        if missing := lacking(trace, chosen):
+            print(f"{chosen.name}: the trace has no {', '.join(missing)}, so those facts are none")
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
@@ -66,12 +71,17 @@ def _simulate(folder: Path, names: Sequence[str], out: Path) -> None:
     shown = console.is_terminal
     with Progress(*columns, TimeRemainingColumn(), console=console, disable=not shown) as bar:
         tasks = [bar.add_task(s.name, total=trace.pages) for s in strategies]
-        outcomes = simulate(
-            trace, strategies, lambda i, pages: bar.update(tasks[i], completed=pages)
-        )
+        with writing(out):  # what is known, as soon as it is: a run may take hours
+            outcomes = simulate(
+                trace,
+                strategies,
+                lambda i, pages: bar.update(tasks[i], completed=pages),
+                lambda known: save(known, trace, out),
+            )
     with writing(out):
         save(outcomes, trace, out)
         plots.draw(outcomes, out)
+        draw_grids(outcomes, out)
     _show(outcomes, out)
 
 
@@ -100,6 +110,14 @@ def _show(outcomes: Sequence[Outcome], out: Path) -> None:
     )
     grid.columns[0].no_wrap = True
     console.print(grid)
+    for outcome in outcomes:
+        if outcome.brier:
+            expected, mean = outcome.brier
+            console.print(
+                f"{outcome.result.strategy}: Brier score of the expected relevance "
+                f"{expected:.4f}, of always guessing the mean {mean:.4f}",
+                highlight=False,
+            )
     console.print(f"Series, summary and figures: {out}", highlight=False, markup=False)
 
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from scrapy.exceptions import UsageError
 
 from lswc.errors import ConfigError
+from lswc.synthetic.assumptions import assume
 from lswc.terminal.command import UserCommand
 from lswc.terminal.tables import table
 
@@ -26,7 +27,7 @@ class Command(UserCommand):
     """Makes a synthetic web, and prints its tables beside the published ones."""
 
     def syntax(self) -> str:
-        return "[--like thai2004] [--scale 1.0] [--seed 1] --out FOLDER"
+        return "[--like thai2004] [--scale 1.0] [--seed 1] [--assume NAME=VALUE ...] --out FOLDER"
 
     def short_desc(self) -> str:
         return "Make a synthetic web, as a trace to simulate crawls on"
@@ -36,15 +37,22 @@ class Command(UserCommand):
         parser.add_argument("--like", default=LIKE[0], help=f"measured web: {', '.join(LIKE)}")
         parser.add_argument("--scale", type=float, default=1.0, help="size; 1.0: 18.3 M pages")
         parser.add_argument("--seed", type=int, default=1, help="seed of the random numbers")
+        parser.add_argument(
+            "--assume",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="another value of an assumption (lswc/synthetic/assumptions.toml)",
+        )
         parser.add_argument("--out", metavar="FOLDER", help="where the trace goes")
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if args or not opts.out:
             raise UsageError("give --out", print_help=False)
-        _synthesize(opts.like, opts.scale, opts.seed, Path(opts.out))
+        _synthesize(opts.like, opts.scale, opts.seed, opts.assume, Path(opts.out))
 
 
-def _synthesize(like: str, scale: float, seed: int, out: Path) -> None:
+def _synthesize(like: str, scale: float, seed: int, given: list[str], out: Path) -> None:
     # Scrapy imports all commands for any of them: the compiler only for this one.
     from lswc.synthetic.calibration import compare
     from lswc.synthetic.synthesis import synthesize
@@ -54,9 +62,10 @@ def _synthesize(like: str, scale: float, seed: int, out: Path) -> None:
         raise ConfigError(f"unknown web {like!r}; known: {', '.join(LIKE)}")
     if seed < 0:
         raise ConfigError(f"the seed must not be negative, and {seed} is")
+    assumed = assume(given)
     if (out / "trace.json").exists():
         raise ConfigError(f"{out} holds a trace already: choose another folder")
-    web = synthesize(scale, seed)
+    web = synthesize(scale, seed, assumed)
     web.write(out)
     # A file has no width: wide enough for the longest names.
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 120)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
 
-from lswc.crawl import read_seeds
+from lswc.crawl import LimitSettings, page_reader, read_seeds
 from lswc.errors import ConfigError
 from lswc.languages import language
 from lswc.terminal.command import UserCommand
@@ -50,19 +51,22 @@ class Command(UserCommand):
         if of_crawl:
             _trace_crawl(Path(args[0]), Path(opts.out))
         else:
-            _trace(Path(opts.web), opts.lang, opts.seeds, Path(opts.out))
+            settings = self.settings or Settings()
+            _trace(Path(opts.web), opts.lang, opts.seeds, Path(opts.out), settings)
 
 
-def _trace(folder: Path, code: str, seeds_file: str | None, out: Path) -> None:
+def _trace(folder: Path, code: str, seeds_file: str | None, out: Path, settings: Settings) -> None:
     # Scrapy imports all commands for any of them: the compiler only for this one.
-    from lswc.trace.builder import from_web
-    from lswc.trace.format import Trace
+    from lswc.trace.format import About, Trace
+    from lswc.trace.from_web import from_web
 
     target, web = language(code), open_web(folder)
+    reader, limits = page_reader(target, settings), LimitSettings.of(settings).new()
     seeds = read_seeds(Path(seeds_file) if seeds_file else folder / f"seeds-{code}.txt")
     if (out / "trace.json").exists():
         raise ConfigError(f"{out} holds a trace already: choose another folder")
-    from_web(web, seeds, target, f"frozen web {folder}").write(out, seeds)
+    about = About(target.code, target.tlds, f"frozen web {folder}")
+    from_web(web, seeds, reader, limits, about).write(out, seeds)
     _show(Trace.read(out), out)
 
 

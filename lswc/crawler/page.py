@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from lswc.strategy import Anchor, Facts, Locality, PageLanguage, Status, distance_of
+from lswc.strategy import Anchor, Facts, Locality, Named, PageLanguage, Status, distance_of
 from lswc.visit.record import Record
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ class Link:
     unit: str
     locality: Locality
     anchor: Anchor
+    named: Named = Named.NONE
+    same_folder: bool = False
     tld: bool = False
     target_server: Status = Status.UNVISITED
 
@@ -47,8 +49,18 @@ class Page:
 
     @property
     def relevant(self) -> bool:
-        """Whether the page counts as written in the target language."""
+        """Whether strategies count the page as written in the target language."""
         return self.language == PageLanguage.TARGET
+
+    @property
+    def identified(self) -> bool:
+        """Whether it was identified as such: harvest rates count these pages only."""
+        return self.reading.identified == PageLanguage.TARGET
+
+    @property
+    def guessed(self) -> bool:
+        """Whether it is taken for such because its referrer is, its own language being unknown."""
+        return self.relevant and not self.identified
 
     def facts(self, link: Link, in_site: bool) -> Facts:
         """Return the facts of a link, once all middlewares have added theirs."""
@@ -61,6 +73,8 @@ class Page:
             link.tld,
             link.anchor,
             in_site,
+            named=link.named,
+            same_folder=link.same_folder,
         )
 
     def record(self) -> Record:
@@ -75,13 +89,17 @@ class Page:
             encoding=identified.encoding,
             confidence=round(identified.confidence, 3),
             decided_by=identified.how,
-            relevant=self.relevant,
+            relevant=self.identified,
+            guessed=self.guessed,
             distance=distance_of(lease.code),
             tier=lease.tier,
+            expected=None if lease.expected is None else round(lease.expected, 4),
             depth=lease.depth,
             server_status=self.server_status.name.lower(),
             simhash=f"{self.reading.simhash:016x}",
             near_duplicate=self.near_duplicate,
+            content_language=self.reading.content_language,
+            vary=self.reading.vary,
             referrer=lease.referrer,
             time=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )

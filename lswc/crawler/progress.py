@@ -62,7 +62,8 @@ class ProgressExtension:
     def _line(self) -> str:
         stats = self._crawler.stats
         relevant = stats.get_value("lswc/page/relevant", 0)
-        pages = relevant + stats.get_value("lswc/page/irrelevant", 0)
+        others = (stats.get_value(f"lswc/page/{kind}", 0) for kind in ("guessed", "irrelevant"))
+        pages = relevant + sum(others)
         frontier = self._running.frontier
         return (
             f"{pages:,} pages, harvest rate {relevant / max(pages, 1):.1%}, "

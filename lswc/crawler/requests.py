@@ -9,25 +9,33 @@ from scrapy import Request
 from lswc.visit.visit import Visit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from scrapy.http import Response
 
 VISIT = "lswc_visit"
 """Key in ``request.meta`` of the Visit that a request is sent for."""
 
+IS_ROBOTS = "lswc_robots"
+"""Key in ``request.meta`` of a request for robots.txt."""
+
 _WAKE_UP = "lswc_wake_up"
 
 
-def request_for(visit: Visit, callback: Callable[..., Any], errback: Callable[..., Any]) -> Request:
-    """Return the request for a visit's URL."""
+def request_for(
+    visit: Visit,
+    headers: Mapping[str, str],
+    callback: Callable[..., Any],
+    errback: Callable[..., Any],
+) -> Request:
+    """Return the request for a visit's URL, with these headers and its referrer's."""
     lease = visit.lease
     return Request(
         visit.url,
         callback=callback,
         errback=errback,
         meta={VISIT: visit, "depth": lease.depth, "redirect_times": visit.redirects},
-        headers={"Referer": lease.referrer} if lease.referrer else None,
+        headers={**headers, **({"Referer": lease.referrer} if lease.referrer else {})},
     )
 
 

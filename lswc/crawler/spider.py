@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
 
+    from lswc.reading.headers import Headers
     from lswc.reading.page import PageReading
     from lswc.visit.visit import Visit
 
@@ -74,10 +75,13 @@ class LswcSpider(Spider):
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Add the contact to the User-Agent, unless the user gave another."""
+        """Say who crawls: in the User-Agent, unless the user gave another; an address, in From."""
         super().update_settings(settings)
         if contact := settings.get("LSWC_CONTACT"):
             settings.set("USER_AGENT", f"lswc/{__version__} (+{contact})", priority="spider")
+            if "://" not in contact:  # an e-mail address: RFC 9110 §10.1.2
+                headers = {**settings.getdict("DEFAULT_REQUEST_HEADERS"), "From": contact}
+                settings.set("DEFAULT_REQUEST_HEADERS", headers, priority="spider")
 
     @classmethod
     def check(cls, settings: BaseSettings, **arguments: Any) -> None:
@@ -96,8 +100,7 @@ class LswcSpider(Spider):
             return  # of a request that another component sent
         reading = self.crawl.reader.read(
             response.body,
-            _header(response, "Content-Type"),
-            (value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")),
+            _headers(response),
             url,
             visit.lease.depth,
             response.url,
@@ -129,7 +132,14 @@ class LswcSpider(Spider):
             effective_language(identified, visit.lease.inherited) if guess else identified,
             near_duplicate,
             [
-                Link(link.url, self.crawl.unit(link.url), link.locality, link.anchor)
+                Link(
+                    link.url,
+                    self.crawl.unit(link.url),
+                    link.locality,
+                    link.anchor,
+                    link.named,
+                    link.same_folder,
+                )
                 for link in reading.links
             ],
         )
@@ -144,8 +154,11 @@ class LswcSpider(Spider):
             self.running.commit(visit, outcome_of(failure.value))
 
 
-def _header(response: Response, name: str) -> str:
-    return (response.headers.get(name) or b"").decode("latin-1")
+def _headers(response: Response) -> Headers:
+    return {
+        name.decode("latin-1").lower(): [value.decode("latin-1") for value in values]
+        for name, values in response.headers.items()
+    }
 
 
 def _count(visit: Visit, reading: PageReading, near_duplicate: bool, unchanged: bool) -> None:

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lswc.demo.hosts import charset
-from lswc.demo.pages import MOVED_HOSTS, NO_LANGUAGE, SEEDS, Graph
+from lswc.demo.hypertext import MOVED_HOSTS, NO_LANGUAGE, SEEDS, DemoWeb
 from lswc.demo.render import render
 from lswc.errors import writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lswc.demo.pages import Page, Site
+    from lswc.demo.hypertext import DemoPage, DemoSite
 
 VERSION = 1  # one more whenever the generated files change, so that old ones aren't reused
 MARKER = "demo-web.json"
@@ -52,19 +52,19 @@ def _prepare(folder: Path, seed: int, marker: object) -> None:
 
 def generate(folder: Path, seed: int = 1) -> None:
     """Write the demo web: its hosts, ``web.json``, ``truth.jsonl`` and ``seeds-<lang>.txt``."""
-    graph = Graph(seed)
-    for page in graph.pages:
-        _write(folder / page.host.name / _file(page.path), render(page, graph.random))
-    for site in graph.sites.values():
+    web = DemoWeb(seed)
+    for page in web.pages:
+        _write(folder / page.host.name / _file(page.path), render(page, web.random))
+    for site in web.sites.values():
         _write_site(folder / site.host.name, site)
     for name in MOVED_HOSTS:
         (folder / name).mkdir()
-    rules = _rules(graph.sites.values())
+    rules = _rules(web.sites.values())
     (folder / "web.json").write_text(json.dumps(rules, indent=1), encoding="utf-8")
     for language, seeds in SEEDS.items():
         lines = "".join(f"http://{seed}\n" for seed in seeds.split())
         (folder / f"seeds-{language}.txt").write_text(lines, encoding="utf-8")
-    truth = "".join(f"{json.dumps(page)}\n" for page in _truth(graph))
+    truth = "".join(f"{json.dumps(page)}\n" for page in _truth(web))
     (folder / "truth.jsonl").write_text(truth, encoding="utf-8")
 
 
@@ -96,14 +96,14 @@ def _write(file: Path, content: bytes) -> None:
     file.write_bytes(content)
 
 
-def _write_site(folder: Path, site: Site) -> None:
+def _write_site(folder: Path, site: DemoSite) -> None:
     _write(folder / "logo.gif", GIF)
     closed = "/" if "closed" in site.host.features else ""
     excluded = "/archive/" if "private" in site.host.features else closed
     (folder / "robots.txt").write_text(f"User-agent: *\nDisallow: {excluded}\n")
 
 
-def _rules(sites: Iterable[Site]) -> dict[str, dict[str, object]]:
+def _rules(sites: Iterable[DemoSite]) -> dict[str, dict[str, object]]:
     rules: dict[str, dict[str, object]] = {
         old: {"redirects": {"/": (301, f"http://{new}/")}} for old, new in MOVED_HOSTS.items()
     }
@@ -120,9 +120,9 @@ def _rules(sites: Iterable[Site]) -> dict[str, dict[str, object]]:
     return rules
 
 
-def _truth(graph: Graph) -> Iterable[dict[str, object]]:
-    reached = {language: graph.distances(language) for language in SEEDS}
-    for page in graph.pages:
+def _truth(web: DemoWeb) -> Iterable[dict[str, object]]:
+    reached = {language: web.distances(language) for language in SEEDS}
+    for page in web.pages:
         yield {
             "url": page.url,
             "language": page.language,
@@ -132,7 +132,7 @@ def _truth(graph: Graph) -> Iterable[dict[str, object]]:
         }
 
 
-def _encoding(page: Page) -> str:
+def _encoding(page: DemoPage) -> str:
     """Name the charset, or the two that are more than one: numeric references and Zawgyi."""
     encoding = page.host.encoding
     if page.language == NO_LANGUAGE or (encoding == "zawgyi" and page.language != "my"):

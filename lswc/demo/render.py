@@ -7,19 +7,19 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from lswc.demo.hosts import charset
-from lswc.demo.words import VOCABULARIES, zawgyi
+from lswc.demo.vocabulary import VOCABULARIES, zawgyi
 
 if TYPE_CHECKING:
     from random import Random
 
-    from lswc.demo.pages import Link, Page
+    from lswc.demo.hypertext import DemoLink, DemoPage
 
 SMALLEST, LARGEST = 1_200, 7_000  # bytes of running text
 TAG = re.compile(r"<(/?)([a-z][a-z0-9]*)([^>]*)>")
 ATTRIBUTE = re.compile(r'([a-z-]+)="([^" ]*)"')
 
 
-def render(page: Page, random: Random) -> bytes:
+def render(page: DemoPage, random: Random) -> bytes:
     """Return the page's bytes."""
     if page.kind == "empty":
         return b""
@@ -37,7 +37,7 @@ def encode(text: str, encoding: str) -> bytes:
     return text.encode(codec, "xmlcharrefreplace")
 
 
-def _head(page: Page) -> str:
+def _head(page: DemoPage) -> str:
     host = page.host
     content = f"text/html; charset={host.declares}"
     meta = f'<meta http-equiv="Content-Type" content="{content}">' if host.declares else ""
@@ -48,7 +48,7 @@ def _head(page: Page) -> str:
     return f"<html>\n<head>{meta}{base}\n<title>{escape(page.title)}</title>{font}</head>\n"
 
 
-def _body(page: Page, random: Random) -> str:
+def _body(page: DemoPage, random: Random) -> str:
     if page.kind == "frames":
         frames = "".join(f'<frame src="{escape(link.href)}">' for link in page.links)
         return f'<frameset cols="20%,80%">{frames}</frameset></html>\n'
@@ -61,7 +61,7 @@ def _body(page: Page, random: Random) -> str:
     return _text_body(page, random)
 
 
-def _text_body(page: Page, random: Random) -> str:
+def _text_body(page: DemoPage, random: Random) -> str:
     paragraphs = _paragraphs(page, random)
     links = [_anchor(link) for link in page.links if page.kind != "refresh"]
     # The first links stand above the text, a few within it, the rest in a list below.
@@ -79,15 +79,15 @@ def _lines(parts: list[str]) -> str:
     return "".join(f"{part}\n" for part in parts)
 
 
-def _anchor(link: Link) -> str:
+def _anchor(link: DemoLink) -> str:
     return f'<a href="{escape(link.href)}"{_rel(link)}>{escape(link.text)}</a>'
 
 
-def _rel(link: Link) -> str:
+def _rel(link: DemoLink) -> str:
     return ' rel="nofollow"' if link.nofollow else ""
 
 
-def _paragraphs(page: Page, random: Random) -> list[str]:
+def _paragraphs(page: DemoPage, random: Random) -> list[str]:
     """Return running text; its size in bytes is log-normal, so a few pages are long."""
     size = min(LARGEST, max(SMALLEST, round(random.lognormvariate(7.9, 0.5))))
     words, paragraphs = VOCABULARIES[page.language], []

@@ -11,18 +11,75 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from lswc.errors import ConfigError
+from lswc.strategy import Pages, status
+from lswc.strategy.status import NO_PAGES
+from lswc.urls import site
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from lswc.strategy import Status
+    from lswc.frontier.harvest import CellHarvest
+    from lswc.strategy import Order, Status
     from lswc.visit.lease import Lease, Offer
     from lswc.visit.visit import Visit
 
 
 class FrontierError(ConfigError):
     """A frontier isn't this crawl's, or is in use; the message says what to do."""
+
+
+def check_identity(
+    found: Mapping[str, object], identity: Mapping[str, str], otherwise: str
+) -> None:
+    """Raise FrontierError unless the crawl that was found is this one.
+
+    ``otherwise`` says what to do instead of going on with that crawl.
+    """
+    for key, value in identity.items():
+        if found.get(key) != value:
+            raise FrontierError(
+                f"this crawl has {key} {found.get(key)!r}, not {value!r}: "
+                f"go on with that, or {otherwise}"
+            )
+
+
+def statuses_after(
+    pages: Mapping[str, Pages],
+    units: Collection[str],
+    lease: Lease,
+    relevant: bool | None,
+    tolerated: int,
+) -> dict[str, Status]:
+    """Return the status of each unit, by its ``pages`` so far and the leased page.
+
+    ``relevant`` is None if the leased page doesn't count.
+    """
+    counted = dict(pages)
+    if relevant is not None and lease.unit in counted:
+        downloaded, relevants = counted[lease.unit]
+        counted[lease.unit] = Pages(downloaded + 1, relevants + relevant)
+    return {unit: status(*counted.get(unit, NO_PAGES), tolerated) for unit in units}
+
+
+def site_of(server: str) -> str:
+    """Return the site of a server, which may be written with a port."""
+    host, _, port = server.rpartition(":")
+    return site(host if host and port.isdecimal() else server)
+
+
+SOON = 60.0
+"""Seconds for which a URL is held back, at a time, because far better ones wait."""
+
+
+def is_far_better(order: Order, best: int, cell: int, patience: float) -> bool:
+    """Tell whether a cell brings less than ``patience`` times what the best one should bring.
+
+    Then its URLs wait while the servers of the best are busy or rest: a free connection is no
+    reason to fetch what is hardly relevant. Never in a fixed order.
+    """
+    expected, most = order.expected(cell), order.expected(best)
+    return expected is not None and most is not None and expected < patience * most
 
 
 def is_twin_of_redirect(offer: Offer) -> bool:
@@ -38,7 +95,7 @@ def is_twin_of_redirect(offer: Offer) -> bool:
 class Counts:
     """What a frontier holds.
 
-    ``pending`` by tier; ``servers`` (or directories, if the strategy counts by them) by
+    ``pending`` by cell; ``servers`` (or directories, if the strategy counts by them) by
     status; ``tally`` by kind and name: "finished" URLs by outcome, "dropped" links and URLs by
     reason, and whatever the pages' leases counted.
     """
@@ -64,7 +121,7 @@ class Frontier(Protocol):
         """Add URLs that no page brought (seeds), in one transaction."""
 
     def lease(self, now: float) -> Lease | None:
-        """Hand out the oldest URL of the best tier whose server is free and rested.
+        """Hand out the oldest URL of the best cell whose server is free and rested.
 
         ``now`` in seconds, on any clock that doesn't go back. None if there is none now.
         """
@@ -109,6 +166,12 @@ class Frontier(Protocol):
     @property
     def unfinished(self) -> int:
         """Number of URLs pending, or leased by this worker or another: 0 ends the crawl."""
+
+    def cells(self) -> tuple[CellHarvest, ...]:
+        """Return the cells with URLs or pages, the best first: what they hold, and should bring.
+
+        ``lswc.frontier.harvest.forecast`` makes a forecast of them.
+        """
 
     def counts(self) -> Counts:
         """Count everything, exactly."""

@@ -1,44 +1,55 @@
 -- The frontier's verbs, run inside Redis: each call is atomic for all workers.
 --
 -- KEYS[1]  "{<crawl>}:about"; every key of the crawl begins with "{<crawl>}:", so they share a slot
--- ARGV     verb, now in ms ("" for Redis's own clock), T, classes, "1" if counting by directory,
---          delay in ms; then the verb's own
+-- ARGV     verb, now in ms ("" for Redis's own clock), T, how: "server" or "directory" if a fixed
+--          order counts by that, "learns" for a learned one; delay in ms, the crawl's mark; then
+--          the verb's own
 --
 -- about          hash   what the crawl is, and "next", the number of URLs so far
 -- seen:<n>       hash   fingerprint -> the URL's number; once the URL is finished "", or "http" if
 --                       that only redirected
 -- urls:<n>       list   64 URLs by number: a record while pending or leased; afterwards the URL if
 --                       it is some link's referrer, else "" (as for a discarded URL)
--- queue:<server> zset   number of a pending URL -> rank; best first
--- free           zset   server that may be leased -> rank of its best URL
+-- queue:<server> zset   number of a pending URL -> line * 2^40 + number, exact in a double
+-- ready:<cell>   zset   "line server" -> number of its oldest URL. Lines of busy servers may be
+--                       there: they are taken out when they are met
+-- free           set    servers with pending URLs that may be leased
 -- busy           zset   server -> when it's looked at again: its lease expires, or it is rested
 -- leases         hash   server -> "token number since" of its lease
 -- servers        set    all servers; only if counting by directory
--- units          hash   server or directory -> "Na Nr"
+-- units          hash   server or directory -> "Na Nr place", and the site if the order is learned
+-- sites          hash   site -> "Na Nr place", the place being that of its servers without a page
+-- site:<name>    set    servers of a site
 -- of:<unit>      set    numbers of a directory's pending URLs; only if counting by directory
--- pending        hash   tier -> number of URLs
+-- pending        hash   cell -> number of URLs
 -- statuses       hash   status -> number of units
 -- tally          hash   "kind\nname" -> count
+-- experience     hash   "n" and "r": pages and relevant pages, an earlier crawl's included that this
+--                       one learns from; "n:<cell>" and "r:<cell>": own, leased from a cell
+-- cells          string 1 + cell by kind and place, 2 bytes each (0: discard)
 -- records        hash   worker -> lengths of its files in bytes, as JSON
 -- latest         hash   worker -> number of the URL that it finished last
 --
--- A rank orders by tier, then first in first out: tier * 2^40 + number, exact in a double.
+-- A line is a server's URLs of one kind; if counting by directory, of one cell.
 -- A record: referrer's number (5 bytes, big-endian, 0 for none), then what the client packed:
--- 1 + tier under each of the 4 statuses (0: discard), distance, code (2 bytes), depth (2), inherited,
--- redirects, the unit ("" if it is the server), NUL, the URL. The tiers come with the URL, so no
--- strategy is known here and asking one again is reading one byte.
+-- kind (2 bytes), distance, code (4 bytes), depth (2), inherited, redirects, the unit ("" if it is
+-- the server), NUL, the URL. No strategy is known here: what it says of kinds and places is in
+-- `cells`. Before this file stand EDGES and FEW, of lswc.strategy.adaptive.
 
 local prefix = KEYS[1]:sub(1, -6)
-local verb, clock, tolerated, classes = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
-local by_directory, delay = ARGV[5] == '1', tonumber(ARGV[6])
+local verb, clock, tolerated, how = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
+local delay, mark = tonumber(ARGV[5]), ARGV[6]
+local by_directory, learns = how == 'directory', how == 'learns'
 local FIRST = 7 -- of the verb's own arguments
 local STEP, CHUNK = 2 ^ 40, 64
-local TIERS, DISTANCE, DEPTH, REDIRECTS, UNIT = 6, 10, 13, 16, 17 -- offsets in a record
+local KIND, DISTANCE, DEPTH, REDIRECTS, UNIT = 6, 8, 13, 16, 17 -- offsets in a record
 local DISCARD = -1
 local ABOUT, FREE, BUSY = KEYS[1], prefix .. 'free', prefix .. 'busy'
 local LEASES, SERVERS = prefix .. 'leases', prefix .. 'servers'
-local UNITS, RECORDS, LATEST = prefix .. 'units', prefix .. 'records', prefix .. 'latest'
+local UNITS, SITES, CELLS = prefix .. 'units', prefix .. 'sites', prefix .. 'cells'
+local RECORDS, LATEST = prefix .. 'records', prefix .. 'latest'
 local PENDING, STATUSES, TALLY = prefix .. 'pending', prefix .. 'statuses', prefix .. 'tally'
+local EXPERIENCE = prefix .. 'experience'
 local call = redis.call
 
 local changes = { [PENDING] = {}, [STATUSES] = {}, [TALLY] = {} }
@@ -47,12 +58,22 @@ local function count(hash, field, by)
   changes[hash][field] = (changes[hash][field] or 0) + by
 end
 
+-- Write the counts; return the cells whose number of pending URLs changed, each with that.
 local function flush()
+  local pending = {}
   for hash, fields in pairs(changes) do
     for field, by in pairs(fields) do
-      if by ~= 0 then call('HINCRBY', hash, field, by) end
+      if by ~= 0 then
+        local total = call('HINCRBY', hash, field, by)
+        if hash == PENDING then
+          if total == 0 then call('HDEL', PENDING, field) end
+          pending[#pending + 1] = field
+          pending[#pending + 1] = total
+        end
+      end
     end
   end
+  return pending
 end
 
 local function drop(number)
@@ -96,22 +117,89 @@ local function status(downloaded, relevant)
   return 1
 end
 
-local function counters(unit)
-  local downloaded, relevant = (call('HGET', UNITS, unit) or ''):match('(%d+) (%d+)')
-  return tonumber(downloaded), tonumber(relevant)
-end
-
-local function status_of(unit)
-  local downloaded, relevant = counters(unit)
-  if not downloaded then
-    call('HSET', UNITS, unit, '0 0')
-    count(STATUSES, 0, 1)
-    return 0
+-- lswc.strategy.adaptive.place, and a test holds that they are equal.
+local function place_of(pages, site, crawl)
+  if site.downloaded == 0 then return 0 end
+  local mean = (crawl.relevant + 1) / (crawl.downloaded + 2)
+  local of_site = (site.relevant + 2 * mean) / (site.downloaded + 2)
+  local share = (pages.relevant + 2 * of_site) / (pages.downloaded + 2)
+  local number = 1
+  for _, edge in ipairs(EDGES) do
+    if share >= edge then number = number + 1 end
   end
-  return status(downloaded, relevant)
+  if pages.downloaded > FEW then return number + 2 * (#EDGES + 1) end
+  if pages.downloaded > 0 then return number + #EDGES + 1 end
+  return number
 end
 
-local function tier_of(record, state) return record:byte(TIERS + state) - 1 end
+local function parse(text)
+  local downloaded, relevant, place, site = text:match('(%d+) (%d+) (%d+) ?(.*)')
+  return {
+    downloaded = tonumber(downloaded),
+    relevant = tonumber(relevant),
+    place = tonumber(place),
+    site = site,
+  }
+end
+
+local function keep(hash, name, pages)
+  local text = pages.downloaded .. ' ' .. pages.relevant .. ' ' .. pages.place
+  if pages.site and pages.site ~= '' then text = text .. ' ' .. pages.site end
+  call('HSET', hash, name, text)
+end
+
+local function add_unit(unit, place, site)
+  local pages = { downloaded = 0, relevant = 0, place = place, site = site }
+  keep(UNITS, unit, pages)
+  count(STATUSES, 0, 1)
+  return pages
+end
+
+local known_units = {}
+
+-- What is known of a unit; a new one is added.
+local function unit_pages(unit)
+  local pages = known_units[unit]
+  if not pages then
+    local text = call('HGET', UNITS, unit)
+    pages = text and parse(text) or add_unit(unit, 0)
+    known_units[unit] = pages
+  end
+  return pages
+end
+
+-- Take notice of a server and its site.
+local function meet(server, site)
+  if call('HEXISTS', UNITS, server) == 1 then return end
+  local text = call('HGET', SITES, site)
+  if not text then call('HSET', SITES, site, '0 0 0') end
+  call('SADD', prefix .. 'site:' .. site, server)
+  known_units[server] = add_unit(server, text and parse(text).place or 0, site)
+end
+
+local places, cells = nil, {}
+
+-- The cell of a kind in a place, or DISCARD.
+local function cell_of(kind, place)
+  local at = kind * 256 + place
+  local cell = cells[at]
+  if not cell then
+    places = places or tonumber(call('HGET', ABOUT, 'places'))
+    local first = 2 * (kind * places + place)
+    local text = call('GETRANGE', CELLS, first, first + 1)
+    cell = text:byte(1) * 256 + text:byte(2) - 1
+    cells[at] = cell
+  end
+  return cell
+end
+
+-- The cell of a line, if its server is in that place.
+local function cell_of_line(line, place)
+  if by_directory then return line end
+  return cell_of(line, place)
+end
+
+local function kind_of(record) return record:byte(KIND) * 256 + record:byte(KIND + 1) end
 
 local function depth_of(record) return record:byte(DEPTH) * 256 + record:byte(DEPTH + 1) end
 
@@ -126,93 +214,210 @@ end
 
 local function url_of(record) return record:sub(record:find('\0', UNIT, true) + 1) end
 
--- Bring `free` up to date with a server's queue, unless the server is busy.
-local function set_head(server)
-  if call('ZSCORE', BUSY, server) then return end
-  local head = call('ZRANGE', queue(server), 0, 0, 'WITHSCORES')
-  if head[2] then
-    call('ZADD', FREE, head[2], server)
+-- The line that a URL belongs to, and its cell, now.
+local function line_of(record, unit)
+  local kind = kind_of(record)
+  local cell = cell_of(kind, unit_pages(unit).place)
+  return by_directory and cell or kind, cell
+end
+
+local function ready(cell) return prefix .. 'ready:' .. cell end
+
+-- The oldest URL of the first line that isn't before this one: line, number.
+local function next_line(server, line)
+  local found = call(
+    'ZRANGE', queue(server), line * STEP, '+inf', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES'
+  )
+  if found[1] then return math.floor(found[2] / STEP), tonumber(found[1]) end
+end
+
+local function is_busy(server) return call('ZSCORE', BUSY, server) end
+
+-- Bring `ready` up to date with a line of a free server.
+local function set_head(server, line, cell)
+  local found, number = next_line(server, line)
+  if found == line then
+    call('ZADD', ready(cell), number, line .. ' ' .. server)
   else
-    call('ZREM', FREE, server)
+    call('ZREM', ready(cell), line .. ' ' .. server)
   end
 end
 
-local function put(server, unit, number, tier)
-  call('ZADD', queue(server), tier * STEP + number, number)
-  if by_directory then call('SADD', of(unit), number) end
-  count(PENDING, tier, 1)
+local function set_free(server)
+  call(call('EXISTS', queue(server)) == 1 and 'SADD' or 'SREM', FREE, server)
 end
 
-local function take(server, unit, number, tier)
+-- Make all lines of a server ready.
+local function show(server)
+  local place = not by_directory and unit_pages(server).place
+  local line, number = next_line(server, 0)
+  while line do
+    call('ZADD', ready(cell_of_line(line, place)), number, line .. ' ' .. server)
+    line, number = next_line(server, line + 1)
+  end
+  set_free(server)
+end
+
+local function put(server, unit, number, line, cell)
+  call('ZADD', queue(server), line * STEP + number, number)
+  if by_directory then call('SADD', of(unit), number) end
+  count(PENDING, cell, 1)
+end
+
+local function take(server, unit, number, cell)
   call('ZREM', queue(server), number)
   if by_directory then call('SREM', of(unit), number) end
-  count(PENDING, tier, -1)
+  count(PENDING, cell, -1)
 end
 
-local function move(server, number, from, to)
-  call('ZADD', queue(server), to * STEP + number, number)
+local function move(server, number, line, from, to)
+  call('ZADD', queue(server), line * STEP + number, number)
   count(PENDING, from, -1)
   count(PENDING, to, 1)
 end
 
--- A unit's status changed: ask the strategy again about its pending URLs.
-local function ask_again(server, unit, before, after)
-  local numbers
-  if by_directory then
-    numbers = call('SMEMBERS', of(unit))
-  else
-    numbers = call('ZRANGE', queue(server), 0, -1)
-  end
-  for _, number in ipairs(numbers) do
+local function forget(number)
+  write(number, '')
+  drop(1)
+end
+
+-- A directory's place changed: ask the strategy again about its pending URLs. Its server is busy.
+local function move_directory(server, unit, before, after)
+  local touched = {}
+  for _, number in ipairs(call('SMEMBERS', of(unit))) do
     number = tonumber(number)
-    local record = read(number)
-    local from, to = tier_of(record, before), tier_of(record, after)
+    local kind = kind_of(read(number))
+    local from, to = cell_of(kind, before), cell_of(kind, after)
     if to == DISCARD then
       take(server, unit, number, from)
-      write(number, '')
-      drop(1)
+      forget(number)
     elseif to ~= from then
-      move(server, number, from, to)
+      move(server, number, to, from, to)
+      touched[to] = true
+    end
+    if to ~= from then touched[from] = true end
+  end
+  for cell in pairs(touched) do
+    if cell ~= DISCARD then set_head(server, cell, cell) end
+  end
+end
+
+-- A server's place changed: move its lines to other cells.
+local function move_server(server, before, after)
+  local line, first = next_line(server, 0)
+  while line do
+    local from, to = cell_of(line, before), cell_of(line, after)
+    if from ~= to then
+      call('ZREM', ready(from), line .. ' ' .. server)
+      local low, high = line * STEP, '(' .. string.format('%.0f', (line + 1) * STEP)
+      local number = call('ZCOUNT', queue(server), low, high)
+      count(PENDING, from, -number)
+      if to == DISCARD then
+        for _, dropped in ipairs(call('ZRANGE', queue(server), low, high, 'BYSCORE')) do
+          forget(dropped)
+        end
+        call('ZREMRANGEBYSCORE', queue(server), low, high)
+      else
+        count(PENDING, to, number)
+        call('ZADD', ready(to), first, line .. ' ' .. server)
+      end
+    end
+    line, first = next_line(server, line + 1)
+  end
+end
+
+local function count_in(pages, relevant)
+  pages.downloaded, pages.relevant = pages.downloaded + 1, pages.relevant + relevant
+end
+
+-- Keep the pages of a server or directory, and its place, which may be a new one.
+local function set_place(server, unit, pages, place)
+  local before = pages.place
+  pages.place = place
+  keep(UNITS, unit, pages)
+  if place == before then return end
+  if by_directory then
+    move_directory(server, unit, before, place)
+  else
+    move_server(unit, before, place)
+  end
+end
+
+-- Count a page for its site. When the place of the site's servers without a page changes, ask
+-- all its servers.
+local function count_site(server, pages, relevant, crawl)
+  local site = parse(call('HGET', SITES, pages.site))
+  local before = site.place
+  count_in(site, relevant)
+  site.place = place_of({ downloaded = 0, relevant = 0 }, site, crawl)
+  keep(SITES, pages.site, site)
+  set_place(server, server, pages, place_of(pages, site, crawl))
+  if site.place == before then return end
+  for _, other in ipairs(call('SMEMBERS', prefix .. 'site:' .. pages.site)) do
+    if other ~= server then
+      local others = unit_pages(other)
+      local place = place_of(others, site, crawl)
+      if place ~= others.place then set_place(other, other, others, place) end
     end
   end
 end
 
-local function count_page(server, unit, is_relevant)
-  local downloaded, relevant = counters(unit)
-  local before = status(downloaded, relevant)
-  downloaded, relevant = downloaded + 1, relevant + is_relevant
-  call('HSET', UNITS, unit, downloaded .. ' ' .. relevant)
-  local after = status(downloaded, relevant)
-  if before == after then return end
+-- Count a page, by the cell that its URL was leased from.
+local function count_page(server, unit, relevant, cell)
+  local crawl = {
+    downloaded = call('HINCRBY', EXPERIENCE, 'n', 1),
+    relevant = call('HINCRBY', EXPERIENCE, 'r', relevant),
+  }
+  call('HINCRBY', EXPERIENCE, 'n:' .. cell, 1)
+  if relevant > 0 then call('HINCRBY', EXPERIENCE, 'r:' .. cell, relevant) end
+  local pages = unit_pages(unit)
+  local before = status(pages.downloaded, pages.relevant)
+  count_in(pages, relevant)
+  local after = status(pages.downloaded, pages.relevant)
   count(STATUSES, before, -1)
   count(STATUSES, after, 1)
-  -- Equal classes: the strategy gives every link the same tier under both.
-  if classes:byte(before + 1) ~= classes:byte(after + 1) then
-    ask_again(server, unit, before, after)
+  if learns then
+    count_site(server, pages, relevant, crawl)
+  else
+    set_place(server, unit, pages, after)
   end
 end
 
-local function rediscover(server, number, known, record, state)
-  local tier, known_tier = tier_of(record, state), tier_of(known, state)
+-- Give a known URL what an offer of it brought.
+local function improve(server, number, known, record, cell, known_cell)
+  local line = by_directory and cell or kind_of(record)
+  local known_line = by_directory and known_cell or kind_of(known)
+  record = record:sub(1, UNIT - 1) .. known:sub(UNIT) -- the URL stays, its twin may have come
+  if depth_of(known) < depth_of(record) then record = with_depth_of(record, known) end
+  write(number, record)
+  if line ~= known_line and call('ZSCORE', queue(server), number) then -- else it is leased
+    move(server, number, line, known_cell, cell)
+    set_head(server, line, cell)
+    set_head(server, known_line, known_cell)
+  end
+end
+
+-- A URL is offered again. True if its record now has the offer's referrer; then nil, or what the
+-- client must decide, as only it knows the order of cells: number, cells of offer and URL,
+-- distance.
+local function rediscover(server, unit, number, known, record)
+  local place = unit_pages(unit).place
+  local cell, known_cell = cell_of(kind_of(record), place), cell_of(kind_of(known), place)
   local nearer = record:byte(DISTANCE) < known:byte(DISTANCE)
-  if tier < known_tier or tier == known_tier and nearer then
-    record = record:sub(1, UNIT - 1) .. known:sub(UNIT) -- the URL stays, its twin may have come
-    if depth_of(known) < depth_of(record) then record = with_depth_of(record, known) end
-    write(number, record)
-    if call('ZSCORE', queue(server), number) then -- else it is leased
-      move(server, number, known_tier, tier)
-    end
+  if cell == known_cell and nearer or not learns and cell < known_cell then
+    improve(server, number, known, record, cell, known_cell)
     return true
   end
   if depth_of(record) < depth_of(known) then write(number, with_depth_of(known, record)) end
-  return false
+  if learns and cell ~= known_cell then
+    return true, { number, cell, known_cell, known:byte(DISTANCE) }
+  end
 end
 
-local function add(server, unit, record, tier)
+local function add(server, unit, record, line, cell)
   local number = call('HINCRBY', ABOUT, 'next', 1)
-  local list = place(number)
-  call('RPUSH', list, record)
-  put(server, unit, number, tier)
+  call('RPUSH', place(number), record)
+  put(server, unit, number, line, cell)
   return number
 end
 
@@ -221,19 +426,21 @@ local function is_twin_of_redirect(record)
   return record:byte(REDIRECTS) > 0 and url_of(record):sub(1, 6) == 'https:'
 end
 
--- Store the offers from ARGV[first] on: server, fingerprint, record without referrer, each.
--- Return whether any of them keeps the referrer.
+-- Store the offers from ARGV[first] on: number of servers with their sites, those; then server,
+-- fingerprint, record without referrer, each. Return whether any of them keeps the referrer, and
+-- what the client must decide: position of the offer, counted from 0, and what rediscover gave.
 local function store(first, referrer)
-  local touched, kept = {}, false
+  local touched, kept, undecided = {}, false, {}
   local from = struct.pack('>I5', referrer)
-  for i = first, #ARGV, 3 do
+  local start = first + 1 + 2 * ARGV[first]
+  for i = first + 1, start - 1, 2 do meet(ARGV[i], ARGV[i + 1]) end
+  for i = start, #ARGV, 3 do
     local server, record = ARGV[i], from .. ARGV[i + 2]
     local unit = unit_of(record, server)
     if by_directory then call('SADD', SERVERS, server) end
-    local state = status_of(unit)
-    local tier = tier_of(record, state)
-    if tier == DISCARD then
-      drop(1) -- the status changed since the strategy was asked
+    local line, cell = line_of(record, unit)
+    if cell == DISCARD then
+      drop(1) -- the place changed since the strategy was asked
     else
       local bucket, field = seen(ARGV[i + 1])
       local number = call('HGET', bucket, field)
@@ -241,17 +448,26 @@ local function store(first, referrer)
       if number ~= '' then -- else it is finished
         local known = number and read(number) or ''
         if known == '' then -- never seen, or discarded since
-          call('HSET', bucket, field, add(server, unit, record, tier))
+          call('HSET', bucket, field, add(server, unit, record, line, cell))
           kept = true
-        elseif rediscover(server, tonumber(number), known, record, state) then
-          kept = true
+          touched[server] = touched[server] or {}
+          touched[server][line] = cell
+        else
+          local keeps, question = rediscover(server, unit, tonumber(number), known, record)
+          kept = kept or keeps
+          if question then
+            table.insert(question, 1, (i - start) / 3)
+            undecided[#undecided + 1] = question
+          end
         end
-        touched[server] = true
       end
     end
   end
-  for server in pairs(touched) do set_head(server) end
-  return kept
+  for server, lines in pairs(touched) do
+    for line, cell in pairs(lines) do set_head(server, line, cell) end
+    if not is_busy(server) then set_free(server) end
+  end
+  return kept, undecided
 end
 
 local function lease_of(server)
@@ -266,12 +482,11 @@ local function give_back(server, number)
   call('HDEL', LEASES, server)
   local record = read(number)
   local unit = unit_of(record, server)
-  local tier = tier_of(record, status_of(unit))
-  if tier == DISCARD then
-    write(number, '')
-    drop(1)
+  local line, cell = line_of(record, unit)
+  if cell == DISCARD then
+    forget(number)
   else
-    put(server, unit, number, tier)
+    put(server, unit, number, line, cell)
   end
 end
 
@@ -282,7 +497,7 @@ local function rest(server, till)
     call('ZADD', BUSY, till, server)
   else
     call('ZREM', BUSY, server)
-    set_head(server)
+    show(server)
   end
 end
 
@@ -295,40 +510,59 @@ local function wake(time)
   end
 end
 
+-- The oldest URL of the best of these cells, among free servers: cell, line, server, number.
+local function best(order)
+  for i = 1, #order, 2 do
+    local cell = order:byte(i) * 256 + order:byte(i + 1)
+    local head = call('ZRANGE', ready(cell), 0, 0, 'WITHSCORES')
+    while head[1] do
+      local line, server = head[1]:match('^(%d+) (.*)$')
+      if not is_busy(server) then return cell, line, server, tonumber(head[2]) end
+      call('ZREM', ready(cell), head[1])
+      head = call('ZRANGE', ready(cell), 0, 0, 'WITHSCORES')
+    end
+  end
+end
+
 local verbs = {}
 
--- worker; identity: field, value, ...
+-- worker, table of cells, pages and relevant pages of an earlier crawl; then what the crawl is:
+-- field, value, ...
 function verbs.open()
-  if call('EXISTS', ABOUT) == 0 then call('HSET', ABOUT, unpack(ARGV, FIRST + 1)) end
+  if call('EXISTS', ABOUT) == 0 then
+    call('HSET', EXPERIENCE, 'n', ARGV[FIRST + 2], 'r', ARGV[FIRST + 3])
+    call('HSET', ABOUT, 'mark', mark, unpack(ARGV, FIRST + 4))
+    call('SET', CELLS, ARGV[FIRST + 1])
+  end
   call('HSETNX', RECORDS, ARGV[FIRST], '{}')
   return call('HGETALL', ABOUT)
 end
 
 -- offers
 function verbs.offer()
-  store(FIRST, 0)
-  flush()
+  local _, undecided = store(FIRST, 0)
+  return { 0, flush(), undecided }
 end
 
--- token, time to live in ms
+-- token, time to live in ms, cells in order (2 bytes each)
 function verbs.lease()
   local time = now()
   wake(time)
-  local server = call('ZRANGE', FREE, 0, 0)[1]
-  if not server then
-    flush()
-    return { time }
-  end
-  local head = call('ZRANGE', queue(server), 0, 0, 'WITHSCORES')
-  local number, tier = tonumber(head[1]), math.floor(head[2] / STEP)
+  local free = call('SCARD', FREE)
+  local cell, line, server, number
+  if free > 0 then cell, line, server, number = best(ARGV[FIRST + 2]) end
+  if not server then return { free, flush(), time } end
   local record = read(number)
-  take(server, unit_of(record, server), number, tier)
-  call('ZREM', FREE, server)
+  take(server, unit_of(record, server), number, cell)
+  call('ZREM', ready(cell), line .. ' ' .. server)
+  call('SREM', FREE, server)
   call('ZADD', BUSY, time + ARGV[FIRST + 1], server)
   call('HSET', LEASES, server, ARGV[FIRST] .. ' ' .. number .. ' ' .. time)
-  flush()
   local referrer = struct.unpack('>I5', record)
-  return { time, server, number, tier, record:sub(TIERS), referrer > 0 and read(referrer) }
+  return {
+    free, flush(), time,
+    server, number, cell, record:sub(KIND), referrer > 0 and read(referrer),
+  }
 end
 
 -- token, time to live in ms, servers
@@ -339,31 +573,48 @@ function verbs.renew()
   end
 end
 
--- token, server, number, fingerprint, "1" if relevant, "0" if not, "" if it is no page, worker,
--- lengths of its files or "", what `seen` keeps of it, number of tallies; tallies: field, count;
--- offers
-function verbs.finish()
+-- token, server, number, fingerprint, "1" if relevant, "0" if not, "" if it is no page, cell that
+-- it was leased from, worker, lengths of its files or "", what `seen` keeps of it, its URL, number
+-- of tallies; tallies: field, count; offers
+function verbs.commit()
   local token, server, ended, fingerprint = unpack(ARGV, FIRST, FIRST + 3)
-  local relevant, worker, length, kept, tallies = unpack(ARGV, FIRST + 4, FIRST + 8)
+  local relevant, cell, worker, lengths, kept, url, tallies = unpack(ARGV, FIRST + 4, FIRST + 10)
   local held, number, since = lease_of(server)
   if held ~= token or number ~= tonumber(ended) then
     -- After a lost connection the client asks again, though the first time may have done it.
-    return call('HGET', LATEST, worker) == ended and 1 or 0
+    return { call('HGET', LATEST, worker) == ended and 1 or 0, {}, {} }
   end
   call('HSET', LATEST, worker, ended)
   call('HDEL', LEASES, server)
   local bucket, field = seen(fingerprint)
   call('HSET', bucket, field, kept)
-  local record = read(number)
-  local unit = unit_of(record, server)
-  if relevant ~= '' then count_page(server, unit, tonumber(relevant)) end
-  local offers = FIRST + 9 + 2 * tallies
-  write(number, store(offers, number) and url_of(record) or '')
+  local unit = unit_of(read(number), server)
+  if relevant ~= '' then count_page(server, unit, tonumber(relevant), cell) end
+  local offers = FIRST + 11 + 2 * tallies
+  local referred, undecided = store(offers, number)
+  write(number, referred and url or '')
   rest(server, delay > 0 and math.max(since, now()) + delay)
-  for i = FIRST + 9, offers - 1, 2 do count(TALLY, ARGV[i], ARGV[i + 1]) end
-  if length ~= '' then call('HSET', RECORDS, worker, length) end
-  flush()
-  return 1
+  for i = FIRST + 11, offers - 1, 2 do count(TALLY, ARGV[i], ARGV[i + 1]) end
+  if lengths ~= '' then call('HSET', RECORDS, worker, lengths) end
+  return { 1, flush(), undecided }
+end
+
+-- referrer's number; server, number, cell that the URL is in, record without referrer, each: the
+-- client decided that these offers are better
+function verbs.improve()
+  local from = struct.pack('>I5', ARGV[FIRST])
+  for i = FIRST + 1, #ARGV, 4 do
+    local server, number, record = ARGV[i], tonumber(ARGV[i + 1]), from .. ARGV[i + 3]
+    local known = read(number)
+    if #known >= UNIT then -- else it was dropped, or another worker finished it
+      local place = unit_pages(unit_of(known, server)).place
+      local known_cell = cell_of(kind_of(known), place)
+      if known_cell == tonumber(ARGV[i + 2]) then
+        improve(server, number, known, record, cell_of(kind_of(record), place), known_cell)
+      end
+    end
+  end
+  return { 1, flush(), {} }
 end
 
 -- token, servers
@@ -383,4 +634,19 @@ function verbs.status()
   return status(tonumber(ARGV[FIRST]), tonumber(ARGV[FIRST + 1]))
 end
 
+-- Na, Nr of a server, its site, the crawl
+function verbs.place()
+  local pages = {}
+  for i = 0, 4, 2 do
+    pages[#pages + 1] = {
+      downloaded = tonumber(ARGV[FIRST + i]),
+      relevant = tonumber(ARGV[FIRST + i + 1]),
+    }
+  end
+  return place_of(unpack(pages))
+end
+
+if mark ~= '' and verb ~= 'open' and call('HGET', ABOUT, 'mark') ~= mark then
+  return redis.error_reply('LOST the crawl is not here any more')
+end
 return verbs[verb]()

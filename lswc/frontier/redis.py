@@ -4,29 +4,40 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections import defaultdict
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.resources import files
 from socket import gethostname
-from struct import Struct
+from struct import Struct, pack
 from typing import TYPE_CHECKING, Any
 
 import redis
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
-from lswc.errors import StorageError
-from lswc.frontier.contract import Counts, FrontierError
+from lswc.errors import LswcError, StorageError
+from lswc.frontier.contract import (
+    Counts,
+    FrontierError,
+    check_identity,
+    site_of,
+    statuses_after,
+)
+from lswc.frontier.experience import dumped, identity_of
 from lswc.frontier.lock import lock
+from lswc.frontier.redis_feed import addresses, read_feed, take_off
+from lswc.frontier.redis_order import SharedOrder
+from lswc.frontier.report import by_kind
 from lswc.outcomes import Outcome
 from lswc.strategy import (
     PageLanguage,
+    Pages,
     Status,
     Strategy,
     Unit,
+    adaptive,
+    better,
     distance_of,
-    status,
 )
 from lswc.urls import fingerprint
 from lswc.visit.lease import Lease
@@ -35,19 +46,25 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from lswc.frontier.harvest import CellHarvest
+    from lswc.strategy import Experience
     from lswc.visit.lease import Offer
     from lswc.visit.visit import Visit
 
 FORMAT = 4
 TIME_TO_LIVE = 60.0
 """Seconds until a dead worker's lease is given to another; a living one renews it."""
-FEED_BATCH = 1000
 POLL = 1.0
 """Seconds between two looks at what other workers did, while there is nothing to lease."""
 
+BEST = 32
+"""Cells that are looked into at first for a URL to lease."""
+
+_ANOTHER_NAME = "choose another name with LSWC_REDIS_KEY"
+_LOST = "LOST the crawl is not here any more"
 _AT_ONCE = Retry(NoBackoff(), 0)
 _RECONNECT = Retry(ExponentialBackoff(cap=2.0, base=0.1), 30)  # for about a minute
-_FACTS = Struct(">4sBHHBB")  # tiers, distance, code, depth, inherited, redirects
+_FACTS = Struct(">HBIHBB")  # kind, distance, code, depth, inherited, redirects
 _MAX_DEPTH, _MAX_REDIRECTS = 2**16 - 1, 2**8 - 1
 
 
@@ -55,12 +72,12 @@ class RedisFrontier:
     """The frontier in Redis, under keys that begin with ``{name}:``. Leases expire.
 
     ``folder`` is this worker's own crawl folder: the record file in it is this worker's, and
-    ``recorded`` says that the file isn't empty. ``feed`` is the key of the list, set or sorted
-    set that users push seeds to, as for scrapy-redis. ``delay`` and ``time_to_live`` in
-    seconds; the delay counts from the end of a request, so that no server sees two that are
-    closer, whoever sends them. Time is Redis's own; with ``clock_of_caller`` it is what
-    ``lease`` is called with, and the delay counts from there. A lost connection is tried again
-    for about a minute.
+    ``recorded`` says that the file isn't empty. ``experience`` is what a new crawl begins with.
+    ``feed`` is the key of the list, set or sorted set that users push seeds to, as for
+    scrapy-redis. ``delay`` and ``time_to_live`` in seconds; the delay counts from the end of a
+    request, so that no server sees two that are closer, whoever sends them. Time is Redis's own;
+    with ``clock_of_caller`` it is what ``lease`` is called with, and the delay counts from
+    there. A lost connection is tried again for about a minute.
 
     Raises FrontierError if Redis can't be reached or used, or evicts keys; if it has another
     crawl under this name; if another process crawls into the folder, or the record in it is of
@@ -77,6 +94,7 @@ class RedisFrontier:
         *,
         folder: Path | None = None,
         recorded: bool = False,
+        experience: Experience | None = None,
         feed: str = "",
         time_to_live: float = TIME_TO_LIVE,
         clock_of_caller: bool = False,
@@ -85,7 +103,6 @@ class RedisFrontier:
         self._client = client
         self._prefix = f"{{{name}}}:"
         self._strategy = strategy
-        self._tiers = strategy.table()
         self._worker = f"{gethostname()}:{folder.resolve()}" if folder else ""
         self._feed = feed or f"{name}:start_urls"
         self._token = secrets.token_hex(8)
@@ -93,30 +110,47 @@ class RedisFrontier:
         self._clock_of_caller = clock_of_caller
         self._ahead = self._asked = 0.0
         self._script = client.register_script(source())
-        by_directory = int(strategy.unit is Unit.DIRECTORY)
-        self._how = (strategy.tolerated, _classes(strategy), by_directory, _milliseconds(delay))
+        how = "learns" if strategy.learns else strategy.unit.value
+        self._how = (strategy.tolerated, how, _milliseconds(delay))
+        self._mark = secrets.token_hex(8)
         self._lock = lock(folder) if folder else None
         try:
-            self._open({**identity, "format": str(FORMAT)}, recorded)
+            self._open(identity_of(strategy, identity, FORMAT), recorded, experience)
         except BaseException:
             self.close()
             raise
 
-    def _open(self, identity: dict[str, str], recorded: bool) -> None:
+    def _open(
+        self, identity: dict[str, str], recorded: bool, experience: Experience | None
+    ) -> None:
         self._client.set_retry(_AT_ONCE)
         with self._errors():
             self._check_server()
             found: Any = self._client.hgetall(self._prefix + "about")
-            self._check(found or identity, identity)
+            check_identity(_texts(found) or identity, identity, _ANOTHER_NAME)
             if recorded and not self._client.hexists(self._prefix + "records", self._worker):
                 raise FrontierError(
                     "this folder holds the record of another crawl: move it away, or choose "
                     "another folder with LSWC_CRAWL"
                 )
-        pairs = (text for pair in identity.items() for text in pair)
-        found = self._call("open", self._worker, *pairs)
-        self._check(dict(zip(found[::2], found[1::2], strict=True)), identity)
+        about = _texts(self._begin(identity, experience))
+        check_identity(about, identity, _ANOTHER_NAME)
+        self._mark = about["mark"]
+        with self._errors():
+            self._order = SharedOrder(self._client, self._prefix, self._strategy)
+            self._order.refresh()
         self._client.set_retry(_RECONNECT)
+
+    def _begin(self, identity: dict[str, str], experience: Experience | None) -> Any:
+        """Begin the crawl, unless another worker did; return what it is."""
+        about = identity | {"places": str(self._strategy.places)}
+        pages = Pages()
+        if experience is not None:
+            about["earlier"] = dumped(experience)
+            pages = experience.crawl
+        pairs = (text for pair in about.items() for text in pair)
+        found = self._call("open", self._worker, _cells(self._strategy), *pages, *pairs)
+        return dict(zip(found[::2], found[1::2], strict=True))
 
     def _check_server(self) -> None:
         policy = self._client.info("memory")["maxmemory_policy"]
@@ -125,15 +159,6 @@ class RedisFrontier:
                 f"{self._address()} evicts keys, so it would lose URLs: "
                 f"set maxmemory-policy noeviction instead of {policy}"
             )
-
-    def _check(self, found: Mapping[Any, Any], identity: Mapping[str, str]) -> None:
-        about = {_text(key): _text(value) for key, value in found.items()}
-        for key, value in identity.items():
-            if about.get(key) != value:
-                raise FrontierError(
-                    f"this crawl has {key} {about.get(key)!r}, not {value!r}: "
-                    "go on with that, or choose another name with LSWC_REDIS_KEY"
-                )
 
     def _address(self) -> str:
         where = self._client.connection_pool.connection_kwargs
@@ -155,41 +180,53 @@ class RedisFrontier:
                 f"{self._address()} can't be reached: start it, or correct LSWC_FRONTIER: {error}"
             ) from error
         except redis.RedisError as error:
-            raise StorageError(f"{self._address()} refuses the crawl: {error}") from error
+            raise StorageError(f"{self._address()} {_complaint(error)}: {error}") from error
 
     def _call(
         self, verb: str, *arguments: Any, now: float | None = None, rest: float | None = None
     ) -> Any:
-        how = self._how if rest is None else (*self._how[:3], _milliseconds(rest))
+        how = self._how if rest is None else (*self._how[:2], _milliseconds(rest))
         given = _milliseconds(now) if self._clock_of_caller and now is not None else ""
         with self._errors():
-            return self._script([self._prefix + "about"], [verb, given, *how, *arguments])
+            return self._script(
+                [self._prefix + "about"], [verb, given, *how, self._mark, *arguments]
+            )
+
+    def _ask(self, *questions: tuple[str, str, Any]) -> list[Any]:
+        """Return the answers to commands, each (name, key without prefix, arguments).
+
+        Raises StorageError if the crawl isn't there any more.
+        """
+        pipeline: Any  # redis-py's own has no types for this
+        with self._errors(), self._client.pipeline() as pipeline:
+            pipeline.hget(self._prefix + "about", "mark")
+            for command, key, arguments in questions:
+                pipeline.execute_command(command, self._prefix + key, *arguments)
+            mark, *found = pipeline.execute()
+            if mark != self._mark.encode():
+                raise redis.ResponseError(_LOST)
+        answers: list[Any] = found
+        return answers
 
     @property
     def pending(self) -> int:
-        with self._errors():
-            values: Any = self._client.hvals(self._prefix + "pending")
-        return sum(map(int, values))
+        (pending,) = self._ask(("HVALS", "pending", ()))
+        return sum(map(int, pending))
 
     @property
     def unfinished(self) -> int:
-        with self._errors(), self._client.pipeline() as pipeline:
-            pipeline.hvals(self._prefix + "pending")
-            pipeline.hlen(self._prefix + "leases")
-            pending, leased = pipeline.execute()
+        pending, leased = self._ask(("HVALS", "pending", ()), ("HLEN", "leases", ()))
         return sum(map(int, pending)) + int(leased)
 
     @property
     def servers(self) -> int:
-        with self._errors():
-            if self._strategy.unit is Unit.SERVER:
-                return int(self._client.hlen(self._prefix + "units"))
-            return int(self._client.scard(self._prefix + "servers"))
+        by_server = self._strategy.unit is Unit.SERVER
+        (number,) = self._ask(("HLEN", "units", ()) if by_server else ("SCARD", "servers", ()))
+        return int(number)
 
     def lengths(self) -> dict[str, int]:
         """Return the lengths of this worker's files at its last commit."""
-        with self._errors():
-            lengths: Any = self._client.hget(self._prefix + "records", self._worker)
+        (lengths,) = self._ask(("HGET", "records", (self._worker,)))
         found: dict[str, int] = json.loads(lengths or "{}")
         return found
 
@@ -199,30 +236,34 @@ class RedisFrontier:
         if not units:
             return {}
         names = list(units)
-        with self._errors():
-            found: Any = self._client.hmget(self._prefix + "units", names)
-        statuses = {}
-        for name, text in zip(names, found, strict=True):
-            downloaded, relevants = map(int, (text or b"0 0").split())
-            if relevant is not None and name == lease.unit:
-                downloaded, relevants = downloaded + 1, relevants + relevant
-            statuses[name] = status(downloaded, relevants, self._strategy.tolerated)
-        return statuses
+        (found,) = self._ask(("HMGET", "units", names))
+        pages = {
+            name: Pages(*map(int, text.split()[:2]))
+            for name, text in zip(names, found, strict=True)
+            if text is not None
+        }
+        return statuses_after(pages, units, lease, relevant, self._strategy.tolerated)
 
     def offer(self, offers: Sequence[Offer]) -> None:
-        self._call("offer", *self._packed(offers))
+        _, pending, undecided = self._call("offer", *self._packed(offers))
+        self._order.pending(pending)
+        self._decide(undecided, offers, 0)
 
-    def _packed(self, offers: Sequence[Offer]) -> Iterator[bytes]:
+    def _packed(self, offers: Sequence[Offer]) -> Iterator[Any]:
+        sites = {}
+        if self._strategy.learns:
+            sites = {offer.server: site_of(offer.server) for offer in offers}
+        yield len(sites)
+        yield from (name for pair in sites.items() for name in pair)
         for offer in offers:
-            yield offer.server.encode()
+            yield offer.server
             yield _key(offer.url)
             yield self._record(offer)
 
     def _record(self, offer: Offer) -> bytes:
-        tiers = bytes(tier + 1 for tier in self._tiers[offer.code])
         unit = "" if offer.unit == offer.server else offer.unit
         facts = _FACTS.pack(
-            tiers,
+            self._strategy.kind_of[offer.code],
             distance_of(offer.code),
             offer.code,
             min(offer.depth, _MAX_DEPTH),
@@ -231,22 +272,49 @@ class RedisFrontier:
         )
         return facts + f"{unit}\0{offer.url}".encode()
 
+    def _decide(self, undecided: Iterable[Any], offers: Sequence[Offer], referrer: int) -> None:
+        """Improve the URLs for which an offer in another cell is better by the order as it is."""
+        rank = self._order.rank
+        now: dict[int, tuple[int, int]] = {}
+        chosen: list[Any] = []
+        for index, number, cell, *known in undecided:
+            offer = offers[index]
+            distance = distance_of(offer.code)
+            known_cell, known_distance = now.get(number, known)
+            if better(rank(cell), distance, rank(known_cell), known_distance):
+                now[number] = (cell, distance)
+                chosen += [offer.server, number, known_cell, self._record(offer)]
+        if chosen:
+            _, pending, _ = self._call("improve", referrer, *chosen)
+            self._order.pending(pending)
+
     def lease(self, now: float) -> Lease | None:
-        time, *leased = self._call("lease", self._token, self._life, now=now)
-        self._asked = now
-        self._ahead = now - time / 1000
+        with self._errors():
+            self._order.refresh_if_due()
+        free, leased = self._lease(now, self._order.packed(BEST))
+        if free and not leased:  # all cells that this worker thought best belong to busy servers
+            with self._errors():
+                self._order.refresh()
+            free, leased = self._lease(now, self._order.packed())
         if not leased:
             return None
-        lease = _lease(*leased)
+        lease = _lease(self._order.expected(leased[2]), *leased)
         self._leases[lease.id] = lease
         return lease
 
+    def _lease(self, now: float, cells: bytes) -> tuple[int, list[Any]]:
+        free, pending, time, *leased = self._call("lease", self._token, self._life, cells, now=now)
+        self._order.pending(pending)
+        self._asked = now
+        self._ahead = now - time / 1000
+        return free, leased
+
     def next_ready(self) -> float | None:
-        with self._errors():
-            first: Any = self._client.zrange(self._prefix + "busy", 0, 0, withscores=True)
+        (first,) = self._ask(("ZRANGE", "busy", (0, 0, "WITHSCORES")))
         if not first:
             return None
-        return min(float(first[0][1]) / 1000 + self._ahead, self._asked + POLL)
+        score = first[0][1] if isinstance(first[0], (list, tuple)) else first[1]
+        return min(float(score) / 1000 + self._ahead, self._asked + POLL)
 
     def renew(self, now: float) -> None:
         servers = [lease.server for lease in self._leases.values()]
@@ -256,59 +324,59 @@ class RedisFrontier:
     @contextmanager
     def fed_seeds(self) -> Iterator[list[str]]:
         with self._errors():
-            kind, entries = self._read_feed()
-        yield [address for entry in entries if (address := _fed_address(entry))]
+            kind, entries = read_feed(self._client, self._feed)
+        yield addresses(entries)
         if entries:
-            with self._errors(), self._client.pipeline() as pipeline:
-                for entry in entries:
-                    _take_off(pipeline, kind, self._feed, entry)
-                pipeline.execute()
-
-    def _read_feed(self) -> tuple[bytes, list[bytes]]:
-        kind: Any = self._client.type(self._feed)
-        found: Any = []
-        match kind:
-            case b"list":
-                found = self._client.lrange(self._feed, 0, FEED_BATCH - 1)
-            case b"set":
-                found = self._client.srandmember(self._feed, FEED_BATCH)
-            case b"zset":
-                found = self._client.zrevrange(self._feed, 0, FEED_BATCH - 1)
-        return kind, found
+            with self._errors():
+                take_off(self._client, kind, self._feed, entries)
 
     def commit(self, visit: Visit, lengths: Mapping[str, int] | None = None) -> bool:
-        lease = self._leases.pop(visit.lease.id, None)
-        if lease is None:
+        lease = visit.lease
+        if lease.id not in self._leases:
             return False
         tally = {("finished", visit.outcome): 1, **visit.tally}
-        return bool(
-            self._call(
-                "finish",
-                self._token,
-                lease.server,
-                lease.id,
-                _key(lease.url),
-                "" if visit.relevant is None else int(visit.relevant),
-                self._worker,
-                "" if lengths is None else json.dumps(lengths),
-                "http"
-                if visit.outcome == Outcome.REDIRECT and visit.url.startswith("http:")
-                else "",
-                len(tally),
-                *(text for (kind, name), n in tally.items() for text in (f"{kind}\n{name}", n)),
-                *self._packed(visit.offers),
-                now=0.0,  # a caller's time isn't known here: the lease's counts
-                rest=visit.rest,
-            )
+        moved = visit.outcome == Outcome.REDIRECT and visit.url.startswith("http:")
+        ended, pending, undecided = self._call(
+            "commit",
+            self._token,
+            lease.server,
+            lease.id,
+            _key(lease.url),
+            "" if visit.relevant is None else int(visit.relevant),
+            lease.cell,
+            self._worker,
+            "" if lengths is None else json.dumps(lengths),
+            "http" if moved else "",
+            visit.url,
+            len(tally),
+            *(text for (kind, name), n in tally.items() for text in (f"{kind}\n{name}", n)),
+            *self._packed(visit.offers),
+            now=0.0,  # a caller's time isn't known here: the lease's counts
+            rest=visit.rest,
         )
+        del self._leases[lease.id]
+        if not ended:
+            return False
+        self._order.pending(pending)
+        if visit.relevant is not None:
+            with self._errors():
+                self._order.learn(lease.cell, visit.relevant)
+        self._decide(undecided, visit.offers, lease.id)
+        return True
+
+    def cells(self) -> tuple[CellHarvest, ...]:
+        self._ask()
+        with self._errors():
+            return self._order.harvest()
 
     def counts(self) -> Counts:
+        self._ask()
         with self._errors():
             return count(self._client, self._prefix)
 
     def close(self) -> None:
         servers = [lease.server for lease in self._leases.values()]
-        with suppress(FrontierError):  # then the leases expire
+        with suppress(LswcError):  # then the leases expire
             if servers:
                 self._call("release", self._token, *servers, now=0.0)
         self._client.close()
@@ -319,13 +387,25 @@ class RedisFrontier:
 @cache
 def source() -> str:
     """Return the Lua script that holds every verb."""
-    return files("lswc.frontier").joinpath("redis.lua").read_text(encoding="utf-8")
+    edges = ", ".join(map(repr, adaptive.EDGES))
+    script = files("lswc.frontier").joinpath("redis.lua").read_text(encoding="utf-8")
+    return f"local EDGES, FEW = {{ {edges} }}, {adaptive.FEW}\n{script}"
 
 
-def _classes(strategy: Strategy) -> str:
-    """Give two statuses one digit if the strategy gives every link the same tier under both."""
-    columns = list(zip(*strategy.table(), strict=True))
-    return "".join(str(columns.index(column)) for column in columns)
+def _cells(strategy: Strategy) -> bytes:
+    """Pack the table of cells by kind and place, 2 bytes each."""
+    cells = [1 + cell for row in strategy.cell_of for cell in row]
+    return pack(f">{len(cells)}H", *cells)
+
+
+def _complaint(error: redis.RedisError) -> str:
+    if str(error).startswith("LOST"):
+        return "has lost the crawl: what was recorded is kept, begin anew in another folder"
+    return "refuses the crawl"
+
+
+def _texts(found: Mapping[bytes, bytes]) -> dict[str, str]:
+    return {_text(key): _text(value) for key, value in found.items()}
 
 
 def _milliseconds(seconds: float) -> int:
@@ -336,14 +416,20 @@ def _key(url: str) -> bytes:
     return fingerprint(url).to_bytes(8, signed=True)
 
 
-def _lease(server: bytes, number: int, tier: int, packed: bytes, referrer: bytes | None) -> Lease:
+def _lease(
+    expected: float | None,
+    server: bytes,
+    number: int,
+    cell: int,
+    packed: bytes,
+    referrer: bytes | None,
+) -> Lease:
     _, _, code, depth, inherited, redirects = _FACTS.unpack_from(packed)
     unit, _, url = packed[_FACTS.size :].decode().partition("\0")
     name = server.decode()
-    language = PageLanguage(inherited)
     return Lease(
-        number, url, name, unit or name, code, tier, language, depth, redirects,
-        referrer.decode() if referrer else None,
+        number, url, name, unit or name, code, cell, expected, PageLanguage(inherited), depth,
+        redirects, referrer.decode() if referrer else None,
     )  # fmt: skip
 
 
@@ -355,10 +441,10 @@ def count(client: redis.Redis, prefix: str) -> Counts:
         pipeline.hlen(prefix + "leases")
         pending, statuses, tally, leased = pipeline.execute()
     return Counts(
-        {tier: number for tier, number in sorted(_integers(pending)) if number},
+        dict(sorted(_integers(pending))),
         leased,
         {Status(s).name.lower(): number for s, number in _integers(statuses) if number},
-        _by_kind(tally),
+        _tallies(tally),
     )
 
 
@@ -366,34 +452,13 @@ def _integers(found: Mapping[bytes, bytes]) -> Iterable[tuple[int, int]]:
     return ((int(key), int(value)) for key, value in found.items())
 
 
-def _by_kind(found: Mapping[bytes, bytes]) -> dict[str, dict[str, int]]:
-    rows = sorted((-int(value), key.decode()) for key, value in found.items())
-    tally: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    for number, key in rows:
-        kind, _, name = key.partition("\n")
-        tally[kind][name] = -number
-    return dict(tally)
-
-
-def _take_off(pipeline: Any, kind: bytes, feed: str, entry: bytes) -> None:
-    match kind:
-        case b"list":
-            pipeline.lrem(feed, 1, entry)
-        case b"set":
-            pipeline.srem(feed, entry)
-        case b"zset":
-            pipeline.zrem(feed, entry)
+def _tallies(found: Mapping[bytes, bytes]) -> dict[str, dict[str, int]]:
+    rows = []
+    for key, number in found.items():
+        kind, _, name = key.decode().partition("\n")
+        rows.append((kind, name, int(number)))
+    return by_kind(rows)
 
 
 def _text(value: bytes | str) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else value
-
-
-def _fed_address(entry: bytes) -> str:
-    """Return the URL of a feed's entry: scrapy-redis's JSON with a "url", or the URL itself."""
-    text = _text(entry).strip()
-    try:
-        given = json.loads(text)
-    except ValueError:
-        return text
-    return str(given.get("url", "")) if isinstance(given, dict) else ""

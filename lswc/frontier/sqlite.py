@@ -12,29 +12,42 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lswc.errors import StorageError
+from lswc.frontier import sqlite_experience, sqlite_queues, sqlite_units
 from lswc.frontier.contract import (
+    SOON,
     Counts,
     FrontierError,
+    check_identity,
+    is_far_better,
     is_twin_of_redirect,
+    statuses_after,
 )
+from lswc.frontier.experience import identity_of
+from lswc.frontier.harvest import harvest
 from lswc.frontier.lock import lock
+from lswc.frontier.sqlite_queues import Line, Queues, begin
 from lswc.frontier.sqlite_report import count
+from lswc.frontier.sqlite_units import Units
 from lswc.outcomes import Outcome
 from lswc.strategy import (
     DISCARD,
+    LearnedOrder,
     PageLanguage,
-    Status,
     Strategy,
     Unit,
+    better,
     distance_of,
-    status,
+    order,
 )
+from lswc.strategy.status import NO_PAGES
 from lswc.urls import fingerprint
 from lswc.visit.lease import Lease
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from lswc.frontier.harvest import CellHarvest
+    from lswc.strategy import Experience, Status
     from lswc.visit.lease import Offer
     from lswc.visit.visit import Visit
 
@@ -42,60 +55,58 @@ FORMAT = 4
 MEMORY = ":memory:"
 
 _MOVED = "http"  # instead of the outcome, if http only redirected
-_Known = tuple[int, int, int, int, str | None]  # seq, tier, code, depth, outcome
+_Known = tuple[int, int, int, int, str | None]  # seq, line, code, depth, outcome
 
-# A server's (tier, seq) is its best pending URL; both are NULL if it has none. The partial
-# index on free servers is what makes a lease cost the same however many there are. A redirect whose
-# https twin took its place has no fingerprint.
-_SCHEMA = """
+# A redirect whose https twin took its place has no fingerprint. What a line is: sqlite_queues.
+_SCHEMA = f"""
 CREATE TABLE about (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE tally (kind TEXT, name TEXT, count INTEGER, PRIMARY KEY (kind, name)) WITHOUT ROWID;
-CREATE TABLE server (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
-    downloaded INTEGER NOT NULL DEFAULT 0, relevant INTEGER NOT NULL DEFAULT 0,
-    busy INTEGER NOT NULL DEFAULT 0, tier INTEGER, seq INTEGER);
-CREATE INDEX free_server ON server (tier, seq) WHERE busy = 0 AND tier IS NOT NULL;
-CREATE TABLE directory (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
-    downloaded INTEGER NOT NULL DEFAULT 0, relevant INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE url (
     seq INTEGER PRIMARY KEY, fingerprint INTEGER UNIQUE, url TEXT NOT NULL,
-    server INTEGER NOT NULL, unit INTEGER NOT NULL, tier INTEGER NOT NULL, code INTEGER NOT NULL,
+    server INTEGER NOT NULL, unit INTEGER NOT NULL, line INTEGER NOT NULL, code INTEGER NOT NULL,
     inherited INTEGER NOT NULL, depth INTEGER NOT NULL, redirects INTEGER NOT NULL,
     referrer INTEGER, outcome TEXT);
-CREATE INDEX pending_of_server ON url (server, tier, seq) WHERE outcome IS NULL;
+{sqlite_units.SCHEMA}{sqlite_queues.SCHEMA}{sqlite_experience.SCHEMA}
 """
-_BY_DIRECTORY = "CREATE INDEX pending_of_unit ON url (unit) WHERE outcome IS NULL"
+_BY_DIRECTORY = "CREATE INDEX waiting_of_unit ON url (unit) WHERE outcome IS NULL"
 
 
 class SqliteFrontier:
     """The frontier in a SQLite file, or in memory for a crawl that isn't kept.
 
-    Writes since the last ``finish`` are only marks of busy servers, so a kill loses nothing.
+    Writes since the last ``commit`` only hide lines of busy servers, so a kill loses nothing.
     ``identity`` says what the crawl is (language, strategy); a file made for another is
-    refused. Raises FrontierError for that, for a foreign file, and if another process has it.
+    refused. ``experience`` is what a new crawl begins with, ``patience`` that of
+    ``is_far_better``. Raises FrontierError for that, for
+    a foreign file, and if another process has it.
     """
 
     def __init__(
-        self, path: Path | str, strategy: Strategy, identity: Mapping[str, str], delay: float = 0.0
+        self,
+        path: Path | str,
+        strategy: Strategy,
+        identity: Mapping[str, str],
+        delay: float = 0.0,
+        experience: Experience | None = None,
+        patience: float = 0.0,
     ) -> None:
         self._strategy = strategy
-        self._tiers = strategy.table()
+        self._patience = patience
         self._delay = delay
-        self._table = strategy.unit.value
-        self._key = "server" if strategy.unit is Unit.SERVER else "unit"
-        self._leases: set[int] = set()
-        self._held: dict[int, tuple[int, int, float]] = {}  # server, unit, since when
+        self._by_server = strategy.unit is Unit.SERVER
+        self._held: dict[int, tuple[int, int, float]] = {}  # lease: server, unit, since when
         self._resting: list[tuple[float, int]] = []
         self._lock = None if path == MEMORY else lock(Path(path).parent)
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
+        self._units = Units(self._db, strategy)
+        self._queues = Queues(self._db)
         try:
-            self._open({**identity, "format": str(FORMAT)})
+            self._open(identity_of(strategy, identity, FORMAT), experience)
         except BaseException:
             self.close()
             raise
 
-    def _open(self, identity: dict[str, str]) -> None:
+    def _open(self, identity: dict[str, str], experience: Experience | None) -> None:
         try:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
@@ -104,31 +115,32 @@ class SqliteFrontier:
             # leaf is written once a checkpoint.
             self._db.execute("PRAGMA wal_autocheckpoint = 16000")
             if self._value("SELECT count(*) FROM sqlite_master") == 0:
-                self._db.executescript(_SCHEMA)
-                if self._key == "unit":
-                    self._db.execute(_BY_DIRECTORY)
-                self._db.executemany("INSERT INTO about VALUES (?, ?)", identity.items())
-            self._check(identity)
-            self._db.execute("UPDATE server SET busy = 0 WHERE busy <> 0")
+                self._create(identity, experience)
+            found = dict(self._db.execute("SELECT key, value FROM about"))
+            check_identity(found, identity, "choose another folder with LSWC_CRAWL")
+            self._load()
         except sqlite3.OperationalError as error:
             raise StorageError(f"can't open the frontier: {error}") from error
         except sqlite3.DatabaseError as error:
             raise FrontierError(f"not a frontier of lswc, or a damaged one: {error}") from error
-        self._next = 1 + (self._value("SELECT max(seq) FROM url") or 0)
-        self._pending: int = self._value("SELECT count(*) FROM url WHERE outcome IS NULL")
 
-    def _check(self, identity: dict[str, str]) -> None:
-        found = dict(self._db.execute("SELECT key, value FROM about"))
-        for key, value in identity.items():
-            if found.get(key) != value:
-                raise FrontierError(
-                    f"this crawl has {key} {found.get(key)!r}, not {value!r}: "
-                    "go on with that, or choose another folder with LSWC_CRAWL"
-                )
+    def _create(self, identity: dict[str, str], experience: Experience | None) -> None:
+        self._db.executescript(_SCHEMA)
+        if not self._by_server:
+            self._db.execute(_BY_DIRECTORY)
+        if experience is not None:
+            sqlite_experience.begin_with(self._db, experience)
+        self._db.executemany("INSERT INTO about VALUES (?, ?)", identity.items())
+
+    def _load(self) -> None:
+        """Take what the file holds: when it is opened, and after a write that failed."""
+        self._order = order(self._strategy, *sqlite_experience.load(self._db))
+        self._queues.load(self._order.rank)
+        self._next = 1 + (self._value("SELECT max(seq) FROM url") or 0)
 
     @property
     def pending(self) -> int:
-        return self._pending - len(self._leases)
+        return self.unfinished - len(self._held)
 
     @property
     def servers(self) -> int:
@@ -136,7 +148,7 @@ class SqliteFrontier:
 
     @property
     def unfinished(self) -> int:
-        return self._pending
+        return self._queues.waiting.total()
 
     def lengths(self) -> dict[str, int]:
         """Return the lengths of the crawl's files at the last commit."""
@@ -148,22 +160,8 @@ class SqliteFrontier:
     def statuses(
         self, units: Collection[str], lease: Lease, relevant: bool | None
     ) -> dict[str, Status]:
-        counters = {name: (na, nr) for name, (_, na, nr) in self._units(units).items()}
-        if relevant is not None and lease.unit in counters:
-            na, nr = counters[lease.unit]
-            counters[lease.unit] = (na + 1, nr + relevant)
-        return {name: self._status(*counters.get(name, (0, 0))) for name in units}
-
-    def _status(self, downloaded: int, relevant: int) -> Status:
-        return status(downloaded, relevant, self._strategy.tolerated)
-
-    def _units(self, names: Collection[str]) -> dict[str, tuple[int, int, int]]:
-        rows = self._db.execute(
-            f"SELECT name, id, downloaded, relevant FROM {self._table}"
-            " WHERE name IN (SELECT value FROM json_each(?))",
-            (dumps(list(names)),),
-        )
-        return {name: (id_, na, nr) for name, id_, na, nr in rows}
+        pages = self._units.pages(units)
+        return statuses_after(pages, units, lease, relevant, self._strategy.tolerated)
 
     def offer(self, offers: Sequence[Offer]) -> None:
         with self._transaction():
@@ -171,23 +169,30 @@ class SqliteFrontier:
 
     def lease(self, now: float) -> Lease | None:
         self._wake(now)
-        row = self._db.execute(
-            "SELECT s.id, s.name, u.seq, u.url, u.unit, u.code, u.tier, u.inherited, u.depth,"
-            " u.redirects, (SELECT url FROM url WHERE seq = u.referrer)"
-            " FROM server s INDEXED BY free_server JOIN url u ON u.seq = s.seq"
-            " WHERE s.busy = 0 AND s.tier IS NOT NULL ORDER BY s.tier, s.seq LIMIT 1"
-        ).fetchone()
-        if row is None:
+        line = self._queues.first()
+        if line is None or self._waits_for_better(line.cell, now):
             return None
-        server, name, seq, url, unit, code, tier, inherited, depth, redirects, referrer = row
-        self._begin()
-        self._db.execute("UPDATE server SET busy = 1 WHERE id = ?", (server,))
-        unit_name = name if self._key == "server" else self._name(unit)
-        language = PageLanguage(inherited)
-        lease = Lease(seq, url, name, unit_name, code, tier, language, depth, redirects, referrer)
-        self._leases.add(seq)
-        self._held[seq] = (server, unit, now)
-        return lease
+        row = self._db.execute(
+            "SELECT s.name, u.seq, u.url, u.unit, u.code, u.inherited, u.depth, u.redirects,"
+            " (SELECT url FROM url WHERE seq = u.referrer)"
+            " FROM url u JOIN server s ON s.id = u.server WHERE u.seq = ?",
+            (line.seq,),
+        ).fetchone()
+        name, seq, url, unit, code, inherited, depth, redirects, referrer = row
+        self._queues.busy.add(line.server)
+        self._held[seq] = (line.server, unit, now)
+        return Lease(
+            seq, url, name, name if self._by_server else self._name(unit), code, line.cell,
+            self._order.expected(line.cell), PageLanguage(inherited), depth, redirects, referrer,
+        )  # fmt: skip
+
+    def _waits_for_better(self, cell: int, now: float) -> bool:
+        """Tell whether far better URLs wait for servers, some of which are free soon."""
+        best = self._queues.occupied.first()
+        soon = self._held or (self._resting and self._resting[0][0] <= now + SOON)
+        return bool(
+            soon and best is not None and is_far_better(self._order, best, cell, self._patience)
+        )
 
     def _name(self, unit: int) -> str:
         return str(self._value("SELECT name FROM directory WHERE id = ?", unit))
@@ -205,187 +210,184 @@ class SqliteFrontier:
 
     def _wake(self, now: float) -> None:
         while self._resting and self._resting[0][0] <= now:
-            self._begin()
-            server = heappop(self._resting)[1]
-            self._db.execute("UPDATE server SET busy = 0 WHERE id = ?", (server,))
+            self._queues.free(heappop(self._resting)[1])
 
     def commit(self, visit: Visit, lengths: Mapping[str, int] | None = None) -> bool:
-        if visit.lease.id not in self._leases:
+        if visit.lease.id not in self._held:
             return False
-        self._leases.remove(visit.lease.id)
+        server, unit, since = self._held[visit.lease.id]
         with self._transaction():
-            self._commit(visit, lengths)
+            self._end(visit, server)
+            if visit.relevant is not None:
+                self._learn(visit.lease.cell, visit.relevant)
+                self._count(server, unit, visit.relevant)
+            self._store(visit.offers, visit.lease.id)
+            self._tally({("finished", visit.outcome): 1, **visit.tally})
+            if lengths is not None:
+                self._db.execute(
+                    "INSERT OR REPLACE INTO about VALUES ('lengths', ?)", (dumps(lengths),)
+                )
+        del self._held[visit.lease.id]
+        self._rest(server, since, self._delay if visit.rest is None else visit.rest)
         return True
 
-    def _commit(self, visit: Visit, lengths: Mapping[str, int] | None) -> None:
+    def _end(self, visit: Visit, server: int) -> None:
         seq = visit.lease.id
-        server, unit, since = self._held.pop(seq)
+        line = self._value("SELECT line FROM url WHERE seq = ?", seq)
         self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (visit.outcome, seq))
-        self._pending -= 1
-        self._count(visit.relevant, server, unit)
-        self._store(visit.offers, seq)
-        self._set_head(server)
-        self._rest(server, since, self._delay if visit.rest is None else visit.rest)
-        self._tally({("finished", visit.outcome): 1, **visit.tally})
-        if lengths is not None:
-            self._db.execute(
-                "INSERT OR REPLACE INTO about VALUES ('lengths', ?)", (dumps(lengths),)
-            )
+        if visit.url != visit.lease.url:
+            self._db.execute("UPDATE url SET url = ? WHERE seq = ?", (visit.url, seq))
+        self._queues.take(server, line)
 
     def _rest(self, server: int, since: float, rest: float) -> None:
         if rest:
             heappush(self._resting, (since + rest, server))
         else:
-            self._db.execute("UPDATE server SET busy = 0 WHERE id = ?", (server,))
+            self._queues.free(server)
 
-    def _count(self, relevant: bool | None, server: int, unit: int) -> None:
-        if relevant is None:
-            return
-        for table, id_ in {("server", server), (self._table, unit)}:
-            self._db.execute(
-                f"UPDATE {table} SET downloaded = downloaded + 1, relevant = relevant + ?"
-                " WHERE id = ?",
-                (relevant, id_),
-            )
-        na, nr = self._db.execute(
-            f"SELECT downloaded, relevant FROM {self._table} WHERE id = ?", (unit,)
-        ).fetchone()
-        now = self._status(na, nr)
-        if now != self._status(na - 1, nr - relevant):
-            self._ask_again(unit, now)
+    def _learn(self, cell: int, relevant: bool) -> None:
+        sqlite_experience.learn(self._db, cell, relevant)
+        if isinstance(self._order, LearnedOrder):
+            if self._order.learn(cell, relevant):
+                sqlite_experience.keep_scored(self._db)
+                self._queues.reorder()
+            else:
+                self._queues.reorder(cell)
 
-    def _ask_again(self, unit: int, now: Status) -> None:
-        where = f"{self._key} = ? AND outcome IS NULL"
-        groups = self._db.execute(
-            f"SELECT code, tier, count(*) FROM url WHERE {where} GROUP BY code, tier", (unit,)
-        ).fetchall()
+    def _count(self, server: int, unit: int, relevant: bool) -> None:
+        crawl = NO_PAGES
+        if isinstance(self._order, LearnedOrder):
+            crawl = self._order.experience.crawl
+        moved = self._units.count(server, unit, relevant, crawl)
         dropped = 0
-        for code, tier, number in groups:
-            new = self._tiers[code][now]
-            if new == DISCARD:
-                self._db.execute(f"DELETE FROM url WHERE {where} AND code = ?", (unit, code))
-                dropped += number
-            elif new != tier:
-                self._db.execute(
-                    f"UPDATE url SET tier = ? WHERE {where} AND code = ?", (new, unit, code)
-                )
-        self._pending -= dropped
+        for id_, place in moved.items():
+            if self._by_server:
+                dropped += self._move_server(id_, place)
+            else:
+                dropped += self._move_directory(server, id_, place)
         if dropped:
             self._tally({("dropped", Outcome.SERVER_BECAME_IRRELEVANT): dropped})
+
+    def _move_server(self, server: int, place: int) -> int:
+        """Move a server's lines to the cells of its new place; return how many URLs that drops."""
+        dropped = 0
+        for line in self._queues.lines(server):
+            cell = self._strategy.cell_of[line.line][place]
+            if cell == DISCARD:
+                dropped += self._queues.drop(line)
+            elif cell != line.cell:
+                self._queues.move(line, cell)
+        return dropped
+
+    def _move_directory(self, server: int, unit: int, place: int) -> int:
+        """Move a directory's URLs one by one: its server's others stay where they are."""
+        dropped = 0
+        groups = self._db.execute(
+            "SELECT code, line, min(seq), count(*) FROM url WHERE unit = ? AND outcome IS NULL"
+            " GROUP BY code, line",
+            (unit,),
+        ).fetchall()
+        for code, line, seq, number in groups:
+            cell = self._strategy.cell(code, place)
+            if cell == line:
+                continue
+            where = "WHERE unit = ? AND code = ? AND line = ? AND outcome IS NULL"
+            if cell == DISCARD:
+                self._db.execute(f"DELETE FROM url {where}", (unit, code, line))
+                dropped += number
+            else:
+                self._db.execute(f"UPDATE url SET line = ? {where}", (cell, unit, code, line))
+                self._queues.put(Line(server, cell, cell, seq), number)
+            self._queues.take(server, line, number)
+        return dropped
 
     def _store(self, offers: Sequence[Offer], referrer: int | None) -> None:
         if not offers:
             return
-        servers = self._ids("server", {offer.server for offer in offers})
-        units = (
-            servers
-            if self._key == "server"
-            else self._ids("directory", {offer.unit for offer in offers})
-        )
-        status_of = {
-            name: self._status(na, nr)
-            for name, (_, na, nr) in self._units({offer.unit for offer in offers}).items()
-        }
+        servers = self._units.servers({offer.server for offer in offers})
+        units = servers if self._by_server else self._units.units({o.unit for o in offers})
         keys = [fingerprint(offer.url) for offer in offers]
         seen = self._seen(keys)
-        heads: dict[int, tuple[int, int]] = {}
         new: dict[int, list[Any]] = {}
         dropped = 0
         for offer, key in zip(offers, keys, strict=True):
-            tier = self._tiers[offer.code][status_of[offer.unit]]
-            if tier == DISCARD:
-                dropped += 1  # the status changed since the strategy was asked
+            server, (unit, place) = servers[offer.server].id, units[offer.unit]
+            kind = self._strategy.kind_of[offer.code]
+            cell = self._strategy.cell_of[kind][place]
+            if cell == DISCARD:
+                dropped += 1  # the place changed since the strategy was asked
                 continue
-            server = servers[offer.server]
             known = seen.get(key)
             if known and known[4] == _MOVED and is_twin_of_redirect(offer):
                 self._db.execute("UPDATE url SET fingerprint = NULL WHERE seq = ?", (known[0],))
                 known = None
+            line = kind if self._by_server else cell
             if known is None:
-                seq = self._next
-                self._next += 1
-                seen[key] = (seq, tier, offer.code, offer.depth, None)
-                new[seq] = [
-                    seq, key, offer.url, server, units[offer.unit], tier, offer.code,
+                seen[key] = (self._next, line, offer.code, offer.depth, None)
+                new[self._next] = [
+                    self._next, key, offer.url, server, unit, line, offer.code,
                     int(offer.inherited), offer.depth, offer.redirects, referrer,
                 ]  # fmt: skip
+                self._next += 1
             elif known[4] is None:
-                seq = known[0]
-                if not _better(tier, offer.code, known):
-                    if offer.depth < known[3]:
-                        seen[key] = (seq, known[1], known[2], offer.depth, None)
-                        self._lower_depth(seq, offer.depth, new)
-                    continue
-                seen[key] = (seq, tier, offer.code, min(offer.depth, known[3]), None)
-                self._improve(offer, seen[key], referrer, new)
-            else:
-                continue
-            heads[server] = min(heads.get(server, (tier, seq)), (tier, seq))
-        self._insert(new, heads)
+                seen[key] = self._found_again(offer, server, line, place, known, referrer, new)
+        self._insert(new, {known.id: known.place for known in servers.values()})
         if dropped:
             self._tally({("dropped", Outcome.SERVER_BECAME_IRRELEVANT): dropped})
 
+    def _found_again(
+        self, offer: Offer, server: int, line: int, place: int, known: _Known,
+        referrer: int | None, new: dict[int, list[Any]],
+    ) -> _Known:  # fmt: skip
+        seq, known_line, code, known_depth, _ = known
+        depth = min(offer.depth, known_depth)
+        rank = self._order.rank
+        cell, known_cell = self._cell(line, place), self._cell(known_line, place)
+        if better(rank(cell), distance_of(offer.code), rank(known_cell), distance_of(code)):
+            values = [line, offer.code, int(offer.inherited), depth, offer.redirects, referrer]
+            if seq in new:
+                new[seq][5:] = values
+            else:
+                self._db.execute(
+                    "UPDATE url SET line = ?, code = ?, inherited = ?, depth = ?, redirects = ?,"
+                    " referrer = ? WHERE seq = ?",
+                    (*values, seq),
+                )
+                if line != known_line:
+                    self._queues.put(Line(server, line, cell, seq))
+                    self._queues.take(server, known_line)
+            return (seq, line, offer.code, depth, None)
+        if depth < known_depth:
+            if seq in new:
+                new[seq][8] = depth
+            else:
+                self._db.execute("UPDATE url SET depth = ? WHERE seq = ?", (depth, seq))
+        return (seq, known_line, code, depth, None)
+
+    def _cell(self, line: int, place: int) -> int:
+        return self._strategy.cell_of[line][place] if self._by_server else line
+
     def _seen(self, keys: list[int]) -> dict[int, _Known]:
         rows = self._db.execute(
-            "SELECT fingerprint, seq, tier, code, depth,"
+            "SELECT fingerprint, seq, line, code, depth,"
             " CASE WHEN outcome = ? AND url LIKE 'http:%' THEN ? ELSE outcome END"
             " FROM url WHERE fingerprint IN (SELECT value FROM json_each(?))",
             (Outcome.REDIRECT, _MOVED, dumps(keys)),
         )
         return {row[0]: row[1:] for row in rows}
 
-    def _lower_depth(self, seq: int, depth: int, new: dict[int, list[Any]]) -> None:
-        if seq in new:
-            new[seq][8] = depth
-        else:
-            self._db.execute("UPDATE url SET depth = ? WHERE seq = ?", (depth, seq))
-
-    def _improve(
-        self,
-        offer: Offer,
-        now: _Known,
-        referrer: int | None,
-        new: dict[int, list[Any]],
-    ) -> None:
-        seq, tier, code, depth, _ = now
-        values = [tier, code, int(offer.inherited), depth, offer.redirects, referrer]
-        if seq in new:
-            new[seq][5:] = values
-        else:
-            self._db.execute(
-                "UPDATE url SET tier = ?, code = ?, inherited = ?, depth = ?, redirects = ?,"
-                " referrer = ? WHERE seq = ?",
-                (*values, seq),
-            )
-
-    def _insert(self, new: dict[int, list[Any]], heads: dict[int, tuple[int, int]]) -> None:
+    def _insert(self, new: dict[int, list[Any]], place_of: Mapping[int, int]) -> None:
         self._db.executemany(
             "INSERT INTO url VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)", new.values()
         )
-        self._pending += len(new)
-        self._db.executemany(
-            "UPDATE server SET tier = ?1, seq = ?2"
-            " WHERE id = ?3 AND (tier IS NULL OR (tier, seq) > (?1, ?2))",
-            [(tier, seq, server) for server, (tier, seq) in heads.items()],
-        )
-
-    def _set_head(self, server: int) -> None:
-        self._db.execute(
-            "UPDATE server SET (tier, seq) = (SELECT tier, seq FROM url WHERE server = ?1"
-            " AND outcome IS NULL ORDER BY tier, seq LIMIT 1) WHERE id = ?1",
-            (server,),
-        )
-
-    def _ids(self, table: str, names: Iterable[str]) -> dict[str, int]:
-        listed = dumps(sorted(names))
-        self._db.execute(
-            f"INSERT OR IGNORE INTO {table} (name) SELECT value FROM json_each(?)", (listed,)
-        )
-        rows = self._db.execute(
-            f"SELECT name, id FROM {table} WHERE name IN (SELECT value FROM json_each(?))",
-            (listed,),
-        )
-        return dict(rows.fetchall())
+        first: dict[tuple[int, int], Line] = {}
+        numbers: Counter[Line] = Counter()
+        for seq, (_, _, _, server, _, line, *_) in new.items():
+            if (server, line) not in first:
+                cell = self._cell(line, place_of[server])
+                first[server, line] = Line(server, line, cell, seq)
+            numbers[first[server, line]] += 1
+        self._queues.put_new(numbers)
 
     def _tally(self, counts: Mapping[tuple[str, str], int]) -> None:
         self._db.executemany(
@@ -394,41 +396,38 @@ class SqliteFrontier:
             [(kind, name, count) for (kind, name), count in counts.items()],
         )
 
+    def cells(self) -> tuple[CellHarvest, ...]:
+        pages = sqlite_experience.pages(self._db)
+        return harvest(self._order, self._queues.waiting, pages)
+
     def counts(self) -> Counts:
         found = count(self._db, self._strategy)
         pending = Counter(found.pending)
-        # Not the leases' own tiers: a URL found again while leased may have a better one now.
+        # Not the leases' own cells: a URL found again while leased may have a better one now.
         leased = self._db.execute(
-            "SELECT tier FROM url WHERE seq IN (SELECT value FROM json_each(?))",
-            (dumps(list(self._leases)),),
+            "SELECT cell FROM url u JOIN line USING (server, line)"
+            " WHERE u.seq IN (SELECT value FROM json_each(?))",
+            (dumps(list(self._held)),),
         )
-        pending.subtract(tier for (tier,) in leased)
-        return replace(found, pending=+pending, leased=len(self._leases))
+        pending.subtract(cell for (cell,) in leased)
+        return replace(found, pending=+pending, leased=len(self._held))
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         try:
-            self._begin()
+            begin(self._db)
             yield
             self._db.execute("COMMIT")
         except sqlite3.Error as error:
             self._db.rollback()
+            self._load()
             raise StorageError(f"can't write the frontier: {error}") from error
-
-    def _begin(self) -> None:
-        if not self._db.in_transaction:
-            self._db.execute("BEGIN IMMEDIATE")
 
     def _value(self, query: str, *arguments: object) -> Any:
         row = self._db.execute(query, arguments).fetchone()
         return row[0] if row else None
 
     def close(self) -> None:
-        self._db.close()  # rolls back what is uncommitted: marks of busy servers
+        self._db.close()  # rolls back what is uncommitted: lines of busy servers hidden
         if self._lock is not None:
             self._lock.close()
-
-
-def _better(tier: int, code: int, known: _Known) -> bool:
-    """Rediscovery takes the better tier; ties: the smaller distance, then the first found."""
-    return (tier, distance_of(code)) < (known[1], distance_of(known[2]))

@@ -42,8 +42,9 @@ class Language:
 
     ``code`` is ISO 639. ``scripts`` are Unicode script names, ``charsets`` WHATWG or IANA
     names of charsets that are used for this language alone, ``tlds`` top-level domains in
-    their ASCII form, ``fonts`` names of fonts with an encoding of their own. The last four
-    may be empty. A script that no other language has tells this one.
+    their ASCII form, ``fonts`` names of fonts with an encoding of their own, ``tags`` the BCP 47
+    tags to ask servers by, if the code isn't the only one. The last five may be empty. A script
+    that no other language has tells this one.
     """
 
     code: str
@@ -52,6 +53,12 @@ class Language:
     charsets: tuple[str, ...] = ()
     tlds: tuple[str, ...] = ()
     fonts: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+    @property
+    def accepted(self) -> str:
+        """What to ask servers for in Accept-Language (RFC 9110 §12.5.4): this, else anything."""
+        return ", ".join([*(self.tags or (self.code,)), "*;q=0.5"])
 
 
 _LISTS = tuple(field.name for field in fields(Language))[2:]

@@ -6,19 +6,20 @@ A crawl, a trace made from a web, and ``scrapy seeds --fetch`` read pages by thi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.outcomes import Outcome
+from lswc.reading.headers import said
+from lswc.reading.named import named
 from lswc.reading.robots_words import robots_words
 from lswc.safety.content import is_html
 from lswc.simhash import simhash
-from lswc.strategy import Anchor, Locality, PageLanguage
-from lswc.urls import site
+from lswc.strategy import Anchor, Locality, Named, PageLanguage
+from lswc.urls import folder, site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from lswc.langid import Identification, Identifier, RawLink
+    from lswc.reading.headers import Headers
     from lswc.reading.scope import Scope
     from lswc.safety.limits import Limits
     from lswc.urls import Url
@@ -36,6 +37,8 @@ class ReadLink:
     url: Url
     locality: Locality
     anchor: Anchor
+    named: Named
+    same_folder: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,8 @@ class PageReading:
     """What a page says.
 
     ``identified`` is its language as strategies tell them apart. ``simhash`` is that of its
-    text. ``unwanted`` says that it asks not to be kept. ``left`` are links out of scope;
+    text. ``unwanted`` says that it asks not to be kept. ``content_language`` is the language
+    that the server says, ``vary`` what its answer depends on. ``left`` are links out of scope;
     ``unread_links`` counts those beyond LSWC_MAX_LINKS. ``is_cut`` says that more than links
     was left unread.
     """
@@ -62,6 +66,8 @@ class PageReading:
     title: str
     simhash: int
     unwanted: Outcome | None
+    content_language: str
+    vary: str
     links: tuple[ReadLink, ...]
     left: tuple[LeftLink, ...]
     unread_links: int
@@ -79,36 +85,41 @@ class PageReader:
     def read(
         self,
         body: bytes,
-        content_type: str,
-        robots_headers: Iterable[str],
+        headers: Headers,
         url: Url,
         depth: int,
         base: str = "",
     ) -> PageReading | None:
         """Read a page; None if it isn't HTML.
 
-        ``robots_headers`` are its X-Robots-Tag headers, ``depth`` is its own in links from the
-        seeds. Links are relative to ``base``, the page's URL as it was asked for.
+        ``depth`` is its own in links from the seeds. Links are relative to ``base``, the page's
+        URL as it was asked for.
         """
+        content_type = next(iter(headers.get("content-type", ())), "")
         if not is_html(content_type, body):
             return None
         raw = self.identifier.read(body, content_type or None, base or url.href)
-        told = raw.robots | robots_words(robots_headers)
+        told = raw.robots | robots_words(headers.get("x-robots-tag", ()))
         nofollow = self._obeys(Outcome.NOFOLLOW, told)
         links: list[ReadLink] = []
         left: list[LeftLink] = []
-        here = site(url.hostname)
+        here = _Place(url.server, site(url.hostname), folder(url))
+        code = self.identifier.target.code
         for link in raw.links:
             target = self._target(link, nofollow, depth + 1)
             if isinstance(target, LeftLink):
                 left.append(target)
             elif target.href != url.href:
-                links.append(ReadLink(target, _locality(target, url.server, here), link.anchor))
+                language = named(code, target, link.hreflang or link.lang)
+                within = folder(target) == here.folder
+                links.append(ReadLink(target, here.locality(target), link.anchor, language, within))
         return PageReading(
             identification=raw.identification,
             identified=self.identifier.relevance(raw.identification),
             title=raw.title,
             simhash=simhash(raw.text[:EXAMINED]),
+            content_language=said(headers, "content-language"),
+            vary=said(headers, "vary"),
             unwanted=next((word for word in _UNWANTED if self._obeys(word, told)), None),
             links=tuple(links),
             left=tuple(left),
@@ -147,9 +158,12 @@ def without_closed(reading: PageReading, limits: Limits) -> PageReading:
     )
 
 
-def _locality(url: Url, server: str, site_of_page: str) -> Locality:
-    if url.server == server:
-        return Locality.SAME_SERVER
-    if site(url.hostname) == site_of_page:
-        return Locality.SAME_SITE
-    return Locality.ELSEWHERE
+class _Place(NamedTuple):
+    server: str
+    site: str
+    folder: str
+
+    def locality(self, url: Url) -> Locality:
+        if url.server == self.server:
+            return Locality.SAME_SERVER
+        return Locality.SAME_SITE if site(url.hostname) == self.site else Locality.ELSEWHERE

@@ -1,8 +1,9 @@
 """The simulated crawl, compiled: pages in exactly the order of the live frontier.
 
-A tier's queue is a bitmap over sequence numbers, with two coarser bitmaps above it, so
-that the oldest URL of a tier, and any promoted or dropped one, is found in constant time
-while every URL keeps its number. Numbers are compacted when they run out.
+A cell's queue is a list of URLs in the order of their first offer. A URL that comes into a cell
+later than a younger one (its server's place changed, or a better link led to it) goes
+into the cell's pairing heap, so the oldest URL of a cell is the first of the list or the
+top of the heap. A tournament tree over the cells gives the best one that isn't empty.
 """
 
 from __future__ import annotations
@@ -12,29 +13,36 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from lswc.strategy import DISCARD, MAX_DISTANCE, SEED, Locality, PageLanguage, Status
+from lswc.strategy import DISCARD, MAX_DISTANCE, SEED, Locality, PageLanguage, Status, adaptive
+from lswc.strategy import better as _better
 from lswc.strategy import status as _status
 from lswc.trace.format import Fate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lswc.simulator.lookup import Lookup
+    from lswc.simulator.decisions import Decisions
 
 URL = np.dtype(
     [
         ("unit", "i4"),
+        ("code", "i4"),
+        ("cell", "i4"),
+        ("seq", "i4"),
+        ("next", "i4"),
+        ("previous", "i4"),
+        ("child", "i4"),
         ("fate", "i1"),
         ("language", "i1"),
         ("oracle", "i1"),
-        ("tier", "i1"),
-        ("seq", "i4"),
-        ("code", "i4"),
         ("inherited", "i1"),
     ]
 )
-"""A URL, in 17 bytes that one look into memory brings: what the trace says of it, then what the
-frontier knows; ``tier`` is UNSEEN, FINISHED or that of a pending URL."""
+"""A URL, in 32 bytes that one look into memory brings: what the trace says of it, then what the
+frontier knows. ``cell`` is UNSEEN, FINISHED or that of a pending URL; ``seq`` the number of its
+first offer. ``next`` and ``previous`` are its neighbours in the cell's list, whose members have
+the ``child`` LISTED; in the heap, its right sibling, its left one or parent, and its first child.
+"""
 
 UNIT = np.dtype(
     [
@@ -42,328 +50,575 @@ UNIT = np.dtype(
         ("site", "i4"),
         ("downloaded", "i4"),
         ("relevant", "i4"),
-        ("status", "i1"),
+        ("place", "i1"),
         ("tld", "i1"),
     ]
 )
-"""What the strategy counts by, a server or directory: where it is, and its counters."""
+"""What the strategy counts by, a server or directory: where it is, its counters, its place."""
+
+SITE = np.dtype([("downloaded", "i4"), ("relevant", "i4"), ("place", "i4")])
+"""Counters of a site, and the place of its servers that have no downloaded page."""
+
+CELL = np.dtype(
+    [
+        ("first", "i4"),
+        ("last", "i4"),
+        ("top", "i4"),
+        ("known", "i4"),
+        ("downloaded", "i8"),
+        ("relevant", "i8"),
+        ("score", "f8"),
+    ]
+)
+"""A cell: the ends of its list, the top of its heap; then what a learned order knows of it: whether
+it has a score yet, its pages and relevant pages, its score. A fixed order has scores of 0."""
 
 UNSEEN, FINISHED = -1, -2
+_NO_URL, _LISTED = -1, -2
 
 COUNTS = (
-    "pages",
-    "relevant",
-    "queue",
-    "servers",
-    "largest",
-    "discarded",
-    "dropped",
-    "visits",
-    "next",
-)
-PAGES, RELEVANT, QUEUE, SERVERS, LARGEST, DISCARDED, DROPPED, VISITS, NEXT = range(len(COUNTS))
+    "pages", "relevant", "queue", "servers", "largest", "discarded", "dropped", "visits", "offered",
+    "known", "scored_pages", "scored_relevant",
+)  # fmt: skip
+"""What is counted: ``offered`` first offers, ``known`` cells that have a score, ``scored_...`` the
+crawl's pages when all cells were last scored. The others are described in ``Result``."""
+
+(
+    PAGES, RELEVANT, QUEUE, SERVERS, LARGEST, DISCARDED, DROPPED, VISITS, OFFERED,
+    KNOWN, SCORED_PAGES, SCORED_RELEVANT,
+) = range(len(COUNTS))  # fmt: skip
+
+BINS = 64
+"""Expected relevance is noted in so many bins, of a quarter in logits, from -8 to 8."""
 
 _NEVER, _REDIRECT, _PAGE = int(Fate.NEVER), int(Fate.REDIRECT), int(Fate.PAGE)
 _TARGET = int(PageLanguage.TARGET)
 _UNDECIDED = int(Status.UNDECIDED)
 _SAME_SERVER, _SAME_SITE, _ELSEWHERE = (int(locality) for locality in Locality)
+_SEEDS = adaptive.SEEDS
+_PLACES = adaptive.PLACES
 
-# A product with this de Bruijn number tells the 64 powers of two apart by its upper 6 bits.
-_DE_BRUIJN = 0x03F79D71B4CB0A89
-_BIT = np.zeros(64, np.int64)
-for _i in range(64):
-    _BIT[((_DE_BRUIJN << _i) % 2**64) >> 58] = _i
+# Any: what these take and give is a matter of arrays here, and of plain numbers elsewhere.
+status: Any = njit()(_status)
+better: Any = njit()(_better)
+place_of_server: Any = njit()(adaptive.place)
+learn_effects: Any = njit()(adaptive.learn_effects)
+score_of: Any = njit()(adaptive.score)
+is_due: Any = njit()(adaptive.is_due)
 
-status = njit()(_status)
 
+class WebGraph(NamedTuple):
+    """A trace's links and seeds, and what belongs together.
 
-class Web(NamedTuple):
-    """A trace's links and seeds.
-
-    The URLs of unit u are ``members[member_starts[u]:member_starts[u + 1]]``; an empty
-    ``members`` stands for 0, 1, 2, ...
+    ``folders``, by URL, may be empty: then no link stays in its folder. The URLs of unit
+    u are ``members[member_starts[u]:member_starts[u + 1]]``; an empty ``members`` stands for
+    0, 1, 2, ... So are the units of a site, by ``site_starts`` and ``site_units``.
     """
 
     offsets: NDArray[np.int64]
     targets: NDArray[np.int32]
     anchors: NDArray[np.int8]
+    named: NDArray[np.int8]
+    folders: NDArray[np.int32]
     seeds: NDArray[np.int32]
     member_starts: NDArray[np.int64]
     members: NDArray[np.int32]
+    site_starts: NDArray[np.int64]
+    site_units: NDArray[np.int32]
 
 
-class Frontier(NamedTuple):
-    """URLs by id, queues by tier, counters by unit. ``at`` is the URL of a sequence number.
+class Queues(NamedTuple):
+    """URLs by id, counters by unit and site, cells by number.
 
-    ``fine``, ``middle`` and ``coarse``, of shape (tiers, words): bit i of a fine word is a
-    sequence number, bit i of the others says that word i below isn't zero. ``waiting`` counts
-    a tier's URLs that can be downloaded; never downloaded ones are pending, but in no bitmap.
+    URLs that the trace never downloaded are pending, but in no cell's list or heap. ``best`` of
+    shape (2 * leaves,): the better of each two cells that aren't empty, with all cells' best at 1.
+    ``counts`` is described in COUNTS. ``known`` lists the cells that have a score; ``meanings``, of
+    shape (PLACES + PLACES * VALUES,), are those of places and features (``learn_effects``).
     """
 
     url: NDArray[Any]
-    at: NDArray[np.int32]
-    fine: NDArray[np.int64]
-    middle: NDArray[np.int64]
-    coarse: NDArray[np.int64]
-    waiting: NDArray[np.int64]
     unit: NDArray[Any]
-    tally: NDArray[np.int64]
+    site: NDArray[Any]
+    cell: NDArray[Any]
+    best: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    known: NDArray[np.int32]
+    meanings: NDArray[np.float64]
 
 
-class Record(NamedTuple):
+class Notes(NamedTuple):
     """What is written down. ``series`` of shape (rows, 5): the first five of COUNTS.
 
     ``by_distance`` of shape (2, MAX_DISTANCE + 1): pages by relevance and distance from the
-    latest relevant referrer. ``visits``: the URLs taken from the queue, in order; may have no room.
+    latest relevant referrer. ``reliability`` of shape (BINS, 4): pages, the sums of their expected
+    relevance, of their relevance, and of the squares of the difference, by expected relevance.
+    ``visits``: the URLs taken from the queue, in order; may have no room.
     ``control``: pages so far, for a progress bar; stop if the second isn't 0.
     """
 
     series: NDArray[np.int64]
     every: int
     by_distance: NDArray[np.int64]
+    reliability: NDArray[np.float64]
     visits: NDArray[np.int32]
     server_seen: NDArray[np.bool_]
     control: NDArray[np.int64]
 
 
 @njit(nogil=True)
-def _lowest(word: Any) -> Any:
-    return _BIT[(((word & -word) * _DE_BRUIJN) >> 58) & 63]
+def _meld(queues: Queues, one: int, other: int) -> int:
+    """Join two heaps, by their tops; return the top of both."""
+    if one == _NO_URL:
+        return other
+    if other == _NO_URL:
+        return one
+    if queues.url[other].seq < queues.url[one].seq:
+        one, other = other, one
+    first = queues.url[one].child
+    queues.url[other].next = first
+    queues.url[other].previous = one
+    if first != _NO_URL:
+        queues.url[first].previous = other
+    queues.url[one].child = other
+    queues.url[one].next = _NO_URL
+    queues.url[one].previous = _NO_URL
+    return one
 
 
 @njit(nogil=True)
-def _insert(f: Frontier, tier: int, seq: int) -> None:
-    f.fine[tier, seq >> 6] |= np.int64(1) << (seq & 63)
-    f.middle[tier, seq >> 12] |= np.int64(1) << ((seq >> 6) & 63)
-    f.coarse[tier, seq >> 18] |= np.int64(1) << ((seq >> 12) & 63)
-    f.waiting[tier] += 1
+def _meld_all(queues: Queues, first: int) -> int:
+    """Join a heap's children, once the heap's top is gone: in pairs, then all pairs."""
+    pairs = _NO_URL
+    while first != _NO_URL:
+        second = queues.url[first].next
+        rest = _NO_URL if second == _NO_URL else queues.url[second].next
+        pair = _meld(queues, first, second)
+        queues.url[pair].next = pairs
+        pairs = pair
+        first = rest
+    top = _NO_URL
+    while pairs != _NO_URL:
+        rest = queues.url[pairs].next
+        top = _meld(queues, top, pairs)
+        pairs = rest
+    if top != _NO_URL:
+        queues.url[top].next = _NO_URL
+        queues.url[top].previous = _NO_URL
+    return top
 
 
 @njit(nogil=True)
-def _remove(f: Frontier, tier: int, seq: int) -> None:
-    f.waiting[tier] -= 1
-    f.fine[tier, seq >> 6] &= ~(np.int64(1) << (seq & 63))
-    if f.fine[tier, seq >> 6] == 0:
-        f.middle[tier, seq >> 12] &= ~(np.int64(1) << ((seq >> 6) & 63))
-        if f.middle[tier, seq >> 12] == 0:
-            f.coarse[tier, seq >> 18] &= ~(np.int64(1) << ((seq >> 12) & 63))
-
-
-@njit(nogil=True)
-def _oldest(f: Frontier, tier: int) -> Any:
-    word = 0
-    while f.coarse[tier, word] == 0:
-        word += 1
-    word = (word << 6) + _lowest(f.coarse[tier, word])
-    word = (word << 6) + _lowest(f.middle[tier, word])
-    return (word << 6) + _lowest(f.fine[tier, word])
-
-
-@njit(nogil=True)
-def _best_tier(f: Frontier) -> int:
-    for tier in range(len(f.waiting)):
-        if f.waiting[tier] > 0:
-            return tier
-    return -1
-
-
-@njit(nogil=True)
-def _new_seq(f: Frontier, url: int) -> Any:
-    if f.tally[NEXT] == len(f.at):
-        _compact(f)
-    seq = f.tally[NEXT]
-    f.tally[NEXT] += 1
-    f.at[seq] = url
-    return seq
-
-
-@njit(nogil=True)
-def _compact(f: Frontier) -> None:
-    """Number the waiting URLs anew, in the same order."""
-    f.fine[:] = 0
-    f.middle[:] = 0
-    f.coarse[:] = 0
-    f.waiting[:] = 0
-    end = 0
-    for seq in range(len(f.at)):
-        url = f.at[seq]
-        if f.url[url].tier >= 0 and f.url[url].seq == seq:
-            f.url[url].seq = end
-            f.at[end] = url
-            _insert(f, f.url[url].tier, end)
-            end += 1
-    f.tally[NEXT] = end
-
-
-@njit(nogil=True)
-def _offer(f: Frontier, ask: Lookup, url: int, code: int, inherited: int) -> None:
-    tier = ask.tier[code, f.unit[f.url[url].unit].status]
-    if tier == DISCARD:
-        f.tally[DISCARDED] += 1
+def _cut(queues: Queues, cell: int, url: int) -> None:
+    """Take a URL out of its cell's heap."""
+    children = _meld_all(queues, queues.url[url].child)
+    if url == queues.cell[cell].top:
+        queues.cell[cell].top = children
         return
-    known = f.url[url].tier
-    waits = f.url[url].fate != _NEVER
+    left, right = queues.url[url].previous, queues.url[url].next
+    if queues.url[left].child == url:
+        queues.url[left].child = right
+    else:
+        queues.url[left].next = right
+    if right != _NO_URL:
+        queues.url[right].previous = left
+    queues.cell[cell].top = _meld(queues, queues.cell[cell].top, children)
+
+
+@njit(nogil=True)
+def _unlink(queues: Queues, cell: int, url: int) -> None:
+    """Take a URL out of its cell's list."""
+    left, right = queues.url[url].previous, queues.url[url].next
+    if left == _NO_URL:
+        queues.cell[cell].first = right
+    else:
+        queues.url[left].next = right
+    if right == _NO_URL:
+        queues.cell[cell].last = left
+    else:
+        queues.url[right].previous = left
+
+
+@njit(nogil=True)
+def _is_empty(queues: Queues, cell: int) -> Any:
+    return queues.cell[cell].first == _NO_URL and queues.cell[cell].top == _NO_URL
+
+
+@njit(nogil=True)
+def _remove(queues: Queues, cell: int, url: int) -> None:
+    if queues.url[url].child == _LISTED:
+        _unlink(queues, cell, url)
+    else:
+        _cut(queues, cell, url)
+    if _is_empty(queues, cell):
+        _enter(queues, cell, -1)
+
+
+@njit(nogil=True)
+def _insert(queues: Queues, cell: int, url: int) -> None:
+    was_empty = _is_empty(queues, cell)
+    last = queues.cell[cell].last
+    queues.url[url].next = _NO_URL
+    if last == _NO_URL or queues.url[last].seq < queues.url[url].seq:
+        queues.url[url].child = _LISTED
+        queues.url[url].previous = last
+        queues.cell[cell].last = url
+        if last == _NO_URL:
+            queues.cell[cell].first = url
+        else:
+            queues.url[last].next = url
+    else:
+        queues.url[url].child = _NO_URL
+        queues.url[url].previous = _NO_URL
+        queues.cell[cell].top = _meld(queues, queues.cell[cell].top, url)
+    if was_empty:
+        _enter(queues, cell, cell)
+
+
+@njit(nogil=True)
+def _oldest(queues: Queues, cell: int) -> Any:
+    first, top = queues.cell[cell].first, queues.cell[cell].top
+    if first == _NO_URL:
+        return top
+    if top == _NO_URL or queues.url[first].seq < queues.url[top].seq:
+        return first
+    return top
+
+
+@njit(nogil=True)
+def _winner(queues: Queues, node: int) -> Any:
+    """Return the better of the two cells below a node; the left one is the smaller cell."""
+    left, right = queues.best[2 * node], queues.best[2 * node + 1]
+    if left < 0 or right < 0:
+        return max(left, right)
+    return right if queues.cell[right].score > queues.cell[left].score else left
+
+
+@njit(nogil=True)
+def _enter(queues: Queues, cell: int, winner: int) -> None:
+    """Tell the tree that a cell isn't empty (``winner`` is the cell) or is so (-1)."""
+    node = len(queues.best) // 2 + cell
+    queues.best[node] = winner
+    while node > 1:
+        node //= 2
+        queues.best[node] = _winner(queues, node)
+
+
+@njit(nogil=True)
+def _offer(queues: Queues, decisions: Decisions, url: int, code: int, inherited: int) -> None:
+    place = queues.unit[queues.url[url].unit].place
+    cell = decisions.cell[decisions.code[code].kind, place]
+    if cell == DISCARD:
+        queues.counts[DISCARDED] += 1
+        return
+    known = queues.url[url].cell
+    if known == FINISHED:
+        return
+    waits = queues.url[url].fate != _NEVER
+    if decisions.learns:
+        _know(queues, cell)
     if known == UNSEEN:
-        f.tally[QUEUE] += 1
-        f.url[url].seq = _new_seq(f, url) if waits else -1
+        queues.counts[QUEUE] += 1
+        queues.url[url].seq = queues.counts[OFFERED]
+        queues.counts[OFFERED] += 1
         if waits:
-            _insert(f, tier, f.url[url].seq)
-    elif known == FINISHED or not (
-        tier < known or (tier == known and ask.distance[code] < ask.distance[f.url[url].code])
+            _insert(queues, cell, url)
+    elif not better(
+        (-queues.cell[cell].score, cell),
+        decisions.code[code].distance,
+        (-queues.cell[known].score, known),
+        decisions.code[queues.url[url].code].distance,
     ):
         return
-    elif waits and tier != known:
-        _remove(f, known, f.url[url].seq)
-        _insert(f, tier, f.url[url].seq)
-    f.url[url].tier = tier
-    f.url[url].code = code
-    f.url[url].inherited = inherited
+    elif waits and cell != known:
+        _remove(queues, known, url)
+        _insert(queues, cell, url)
+    queues.url[url].cell = cell
+    queues.url[url].code = code
+    queues.url[url].inherited = inherited
 
 
 @njit(nogil=True)
-def _count_page(web: Web, f: Frontier, ask: Lookup, unit: int, relevant: bool) -> None:
-    f.unit[unit].downloaded += 1
-    f.unit[unit].relevant += relevant
-    before = f.unit[unit].status
-    f.unit[unit].status = status(f.unit[unit].downloaded, f.unit[unit].relevant, ask.tolerated)
-    if ask.changes[before, f.unit[unit].status]:
-        _ask_again(web, f, ask, unit)
-
-
-@njit(nogil=True)
-def _ask_again(web: Web, f: Frontier, ask: Lookup, unit: int) -> None:
-    for i in range(web.member_starts[unit], web.member_starts[unit + 1]):
-        url = web.members[i] if len(web.members) else i
-        before = f.url[url].tier
-        if before < 0:
-            continue
-        tier = ask.tier[f.url[url].code, f.unit[unit].status]
-        if tier == before:
-            continue
-        if f.url[url].fate != _NEVER:
-            _remove(f, before, f.url[url].seq)
-            if tier != DISCARD:
-                _insert(f, tier, f.url[url].seq)
-        f.url[url].tier = UNSEEN if tier == DISCARD else tier
-        if tier == DISCARD:
-            f.tally[QUEUE] -= 1
-            f.tally[DROPPED] += 1
-
-
-@njit(nogil=True)
-def _follow(web: Web, f: Frontier, ask: Lookup, page: int, effective: int) -> None:
-    """Offer a page's links, with the facts as they are after counting it."""
-    w = ask.weights
-    own = f.url[page].code
-    unit = f.url[page].unit
-    server, site = f.unit[unit].server, f.unit[unit].site
-    language = f.url[page].language
-    d = ask.next_distance[np.int64(effective == _TARGET), ask.distance[own]]
-    of_page = (
-        w.referrer * effective
-        + w.distance * (d - 1)
-        + w.referrer_server * (f.unit[unit].status - _UNDECIDED)
-        + w.in_site * ask.in_site[own]
+def _score(queues: Queues, cell: int) -> None:
+    queues.cell[cell].score = score_of(
+        cell,
+        queues.cell[cell].downloaded,
+        queues.cell[cell].relevant,
+        queues.counts[SCORED_PAGES],
+        queues.counts[SCORED_RELEVANT],
+        queues.meanings[:_PLACES],
+        queues.meanings[_PLACES:],
     )
-    begin, end = web.offsets[page], web.offsets[page + 1]
+
+
+@njit(nogil=True)
+def _know(queues: Queues, cell: int) -> None:
+    """Give a cell its first score."""
+    if not queues.cell[cell].known:
+        queues.cell[cell].known = 1
+        queues.known[queues.counts[KNOWN]] = cell
+        queues.counts[KNOWN] += 1
+        _score(queues, cell)
+
+
+@njit(nogil=True)
+def _learn(queues: Queues, cell: int, relevant: bool) -> None:
+    """Learn from a page that was leased from a cell."""
+    if cell != _SEEDS:
+        queues.cell[cell].downloaded += 1
+        queues.cell[cell].relevant += relevant
+        _score(queues, cell)
+        if not _is_empty(queues, cell):
+            _enter(queues, cell, cell)
+    if is_due(queues.counts[PAGES], queues.counts[SCORED_PAGES]):
+        _score_all(queues)
+
+
+@njit(nogil=True)
+def _score_all(queues: Queues) -> None:
+    queues.counts[SCORED_PAGES] = queues.counts[PAGES]
+    queues.counts[SCORED_RELEVANT] = queues.counts[RELEVANT]
+    known = queues.known[: queues.counts[KNOWN]]
+    learn_effects(
+        known,
+        queues.cell["downloaded"],
+        queues.cell["relevant"],
+        queues.counts[SCORED_PAGES],
+        queues.counts[SCORED_RELEVANT],
+        queues.meanings[:_PLACES],
+        queues.meanings[_PLACES:],
+    )
+    for cell in known:
+        _score(queues, cell)
+    for node in range(len(queues.best) // 2 - 1, 0, -1):
+        queues.best[node] = _winner(queues, node)
+
+
+@njit(nogil=True)
+def _count_page(
+    graph: WebGraph, queues: Queues, decisions: Decisions, page: int, relevant: bool
+) -> None:
+    """Count a page for its server and site, and move the URLs whose place it changes."""
+    number = queues.url[page].unit
+    unit = queues.unit[number]
+    queues.unit[number].downloaded += 1
+    queues.unit[number].relevant += relevant
+    if not decisions.learns:
+        place = status(unit.downloaded, unit.relevant, decisions.tolerated)
+        _move(graph, queues, decisions, number, np.int64(place))
+        return
+    pages, hits = queues.counts[PAGES], queues.counts[RELEVANT]
+    queues.site[unit.site].downloaded += 1
+    queues.site[unit.site].relevant += relevant
+    site = queues.site[unit.site]
+    place = place_of_server(
+        unit.downloaded, unit.relevant, site.downloaded, site.relevant, pages, hits
+    )
+    _move(graph, queues, decisions, number, place)
+    place = place_of_server(0, 0, site.downloaded, site.relevant, pages, hits)
+    if place == site.place:
+        return
+    queues.site[unit.site].place = place
+    for i in range(graph.site_starts[unit.site], graph.site_starts[unit.site + 1]):
+        neighbour = graph.site_units[i] if len(graph.site_units) else i
+        if queues.unit[neighbour].downloaded == 0:
+            _move(graph, queues, decisions, neighbour, place)
+
+
+@njit(nogil=True)
+def _move(graph: WebGraph, queues: Queues, decisions: Decisions, unit: Any, place: Any) -> None:
+    """Put a unit in a place: its pending URLs get other cells, or are dropped."""
+    before = queues.unit[unit].place
+    queues.unit[unit].place = place
+    if not decisions.changes[before, place]:
+        return
+    for i in range(graph.member_starts[unit], graph.member_starts[unit + 1]):
+        url = graph.members[i] if len(graph.members) else i
+        old = queues.url[url].cell
+        if old < 0:
+            continue
+        cell = decisions.cell[decisions.code[queues.url[url].code].kind, place]
+        if cell == old:
+            continue
+        if queues.url[url].fate != _NEVER:
+            _remove(queues, old, url)
+            if cell != DISCARD:
+                if decisions.learns:
+                    _know(queues, cell)
+                _insert(queues, cell, url)
+        queues.url[url].cell = UNSEEN if cell == DISCARD else cell
+        if cell == DISCARD:
+            queues.counts[QUEUE] -= 1
+            queues.counts[DROPPED] += 1
+
+
+@njit(nogil=True)
+def _follow(
+    graph: WebGraph, queues: Queues, decisions: Decisions, page: int, effective: int
+) -> None:
+    """Offer a page's links, with the facts as they are after counting it."""
+    weights = decisions.weights
+    own = queues.url[page].code
+    unit = queues.unit[queues.url[page].unit]
+    server, site = unit.server, unit.site
+    language = queues.url[page].language
+    distance = decisions.next_distance[np.int64(effective == _TARGET), decisions.code[own].distance]
+    referrer_server = status(unit.downloaded, unit.relevant, decisions.tolerated)
+    of_page = (
+        weights.referrer * effective
+        + weights.distance * (distance - 1)
+        + weights.referrer_server * (np.int64(referrer_server) - _UNDECIDED)
+        + weights.in_site * decisions.code[own].in_site
+    )
+    begin, end = graph.offsets[page], graph.offsets[page + 1]
     # Fetch all targets before deciding on the first: their places in memory have nothing in
     # common, and so the processor waits for many of them at a time.
     touched = 0
     for link in range(begin, end):
-        touched += f.unit[f.url[web.targets[link]].unit].server
+        touched += queues.unit[queues.url[graph.targets[link]].unit].server
     if touched < 0:
         return
     for link in range(begin, end):
-        url = web.targets[link]
-        there = f.url[url].unit
-        if f.unit[there].server == server:
+        url = graph.targets[link]
+        there = queues.url[url].unit
+        same_folder = False
+        if queues.unit[there].server == server:
             locality = _SAME_SERVER
+            if len(graph.folders):
+                same_folder = graph.folders[url] == graph.folders[page]
         else:
-            locality = _SAME_SITE if f.unit[there].site == site else _ELSEWHERE
+            locality = _SAME_SITE if queues.unit[there].site == site else _ELSEWHERE
         code = (
             of_page
-            + w.locality * locality
-            + w.tld * f.unit[there].tld
-            + w.anchor * web.anchors[link]
-            + w.oracle * f.url[url].oracle
+            + weights.locality * locality
+            + weights.tld * queues.unit[there].tld
+            + weights.anchor * graph.anchors[link]
+            + weights.oracle * queues.url[url].oracle
+            + weights.named * graph.named[link]
+            + weights.same_folder * same_folder
         )
-        _offer(f, ask, url, code, language)
+        _offer(queues, decisions, url, code, language)
 
 
 @njit(nogil=True)
-def _note(f: Frontier, ask: Lookup, record: Record, page: int) -> None:
-    relevant = np.int64(f.url[page].language == _TARGET)
-    server = f.unit[f.url[page].unit].server
-    f.tally[PAGES] += 1
-    f.tally[RELEVANT] += relevant
-    if not record.server_seen[server]:
-        record.server_seen[server] = True
-        f.tally[SERVERS] += 1
-    record.by_distance[relevant, ask.distance[f.url[page].code]] += 1
+def _note(queues: Queues, decisions: Decisions, notes: Notes, page: int) -> None:
+    relevant = np.int64(queues.url[page].language == _TARGET)
+    server = queues.unit[queues.url[page].unit].server
+    queues.counts[PAGES] += 1
+    queues.counts[RELEVANT] += relevant
+    if not notes.server_seen[server]:
+        notes.server_seen[server] = True
+        queues.counts[SERVERS] += 1
+    notes.by_distance[relevant, decisions.code[queues.url[page].code].distance] += 1
 
 
 @njit(nogil=True)
-def crawl(web: Web, f: Frontier, ask: Lookup, record: Record) -> int:
+def _note_expected(queues: Queues, notes: Notes, cell: int, relevant: Any) -> None:
+    """Note what was expected of a page beside what it is."""
+    expected = queues.cell[cell].score
+    place = int(4 * (np.log(expected / (1 - expected)) + 8))
+    of_bin = notes.reliability[max(0, min(place, BINS - 1))]
+    of_bin[0] += 1
+    of_bin[1] += expected
+    of_bin[2] += relevant
+    of_bin[3] += (expected - relevant) ** 2
+
+
+@njit(nogil=True)
+def _take(queues: Queues, notes: Notes, cell: Any) -> Any:
+    """Take the oldest URL of a cell."""
+    url = _oldest(queues, cell)
+    _remove(queues, cell, url)
+    queues.url[url].cell = FINISHED
+    queues.counts[QUEUE] -= 1
+    if queues.counts[VISITS] < len(notes.visits):
+        notes.visits[queues.counts[VISITS]] = url
+    queues.counts[VISITS] += 1
+    return url
+
+
+@njit(nogil=True)
+def _visit(
+    graph: WebGraph, queues: Queues, decisions: Decisions, notes: Notes, page: int, cell: Any
+) -> None:
+    """Count a page, learn from it, follow its links."""
+    effective = decisions.effective[queues.url[page].language, queues.url[page].inherited]
+    relevant = effective == _TARGET
+    _note(queues, decisions, notes, page)
+    if decisions.learns:
+        if cell != _SEEDS:
+            _note_expected(queues, notes, cell, np.int64(relevant))
+        _learn(queues, cell, relevant)
+    _count_page(graph, queues, decisions, page, relevant)
+    _follow(graph, queues, decisions, page, effective)
+    queues.counts[LARGEST] = max(queues.counts[LARGEST], queues.counts[QUEUE])
+
+
+@njit(nogil=True)
+def crawl(graph: WebGraph, queues: Queues, decisions: Decisions, notes: Notes) -> int:
     """Crawl until only URLs never downloaded remain; return the number of rows of the series."""
     rows = 0
-    for url in web.seeds:
-        _offer(f, ask, url, SEED, _TARGET)
-    while record.control[1] == 0:
-        tier = _best_tier(f)
-        if tier < 0:
-            break
-        seq = _oldest(f, tier)
-        url = f.at[seq]
-        _remove(f, tier, seq)
-        f.url[url].tier = FINISHED
-        f.tally[QUEUE] -= 1
-        if f.tally[VISITS] < len(record.visits):
-            record.visits[f.tally[VISITS]] = url
-        f.tally[VISITS] += 1
-        inherited = f.url[url].inherited
-        if f.url[url].fate == _REDIRECT:
-            for link in range(web.offsets[url], web.offsets[url + 1]):
-                _offer(f, ask, web.targets[link], f.url[url].code, inherited)
-        elif f.url[url].fate == _PAGE:
-            effective = ask.effective[f.url[url].language, inherited]
-            _note(f, ask, record, url)
-            _count_page(web, f, ask, f.url[url].unit, effective == _TARGET)
-            _follow(web, f, ask, url, effective)
-            f.tally[LARGEST] = max(f.tally[LARGEST], f.tally[QUEUE])
-            if f.tally[PAGES] % record.every == 0:
-                record.series[rows] = f.tally[:5]
-                record.control[0] = f.tally[PAGES]
+    if decisions.learns:
+        _score_all(queues)
+    for url in graph.seeds:
+        _offer(queues, decisions, url, SEED, _TARGET)
+    while notes.control[1] == 0 and queues.best[1] >= 0:
+        cell = queues.best[1]
+        url = _take(queues, notes, cell)
+        if queues.url[url].fate == _REDIRECT:
+            code, inherited = queues.url[url].code, queues.url[url].inherited
+            for link in range(graph.offsets[url], graph.offsets[url + 1]):
+                _offer(queues, decisions, graph.targets[link], code, inherited)
+        elif queues.url[url].fate == _PAGE:
+            _visit(graph, queues, decisions, notes, url, cell)
+            if queues.counts[PAGES] % notes.every == 0:
+                notes.series[rows] = queues.counts[:5]
+                notes.control[0] = queues.counts[PAGES]
                 rows += 1
-    if rows == 0 or record.series[rows - 1, PAGES] != f.tally[PAGES]:
-        record.series[rows] = f.tally[:5]
+    if rows == 0 or notes.series[rows - 1, PAGES] != queues.counts[PAGES]:
+        notes.series[rows] = queues.counts[:5]
         rows += 1
     return rows
 
 
-def frontier(url: NDArray[Any], unit: NDArray[Any], tiers: int, slots: int) -> Frontier:
-    """Return a frontier with room for ``slots`` sequence numbers, of which nothing is used yet."""
-    url["tier"] = UNSEEN
-    unit["status"] = Status.UNVISITED
-    words = [max(1, -(-slots // 64**level)) for level in (1, 2, 3)]
-    fine, middle, coarse = (np.zeros((tiers, w), np.int64) for w in words)
-    return Frontier(
+def queues(
+    url: NDArray[Any], unit: NDArray[Any], sites: int, decisions: Decisions, cells: int
+) -> Queues:
+    """Return the queues of a crawl in which nothing is offered yet."""
+    url["cell"] = UNSEEN
+    unit["place"] = decisions.place_unvisited
+    site = np.zeros(sites, SITE)
+    site["place"] = decisions.place_unvisited
+    cell = np.zeros(cells, CELL)
+    for name in ("first", "last", "top"):
+        cell[name] = _NO_URL
+    leaves = 1 << max(1, (cells - 1).bit_length())
+    return Queues(
         url,
-        np.empty(slots, np.int32),
-        fine,
-        middle,
-        coarse,
-        np.zeros(tiers, np.int64),
         unit,
+        site,
+        cell,
+        np.full(2 * leaves, -1, np.int32),
         np.zeros(len(COUNTS), np.int64),
+        np.empty(cells, np.int32),
+        np.zeros(adaptive.PLACES * (1 + adaptive.VALUES), np.float64),
     )
 
 
-def blank_record(pages: int, servers: int, every: int, visits: int) -> Record:
-    """Return an empty record of a crawl of at most ``pages`` pages."""
-    return Record(
+def blank_urls(number: int) -> NDArray[Any]:
+    """Return URLs of which nothing is known, such that none lies across two lines of the cache."""
+    line, size = 64, URL.itemsize
+    memory = np.zeros(number * size + line, np.uint8)
+    begin = -memory.ctypes.data % line
+    return memory[begin : begin + number * size].view(URL)
+
+
+def blank_notes(pages: int, servers: int, every: int, visits: int) -> Notes:
+    """Return the empty notes of a crawl of at most ``pages`` pages."""
+    return Notes(
         np.zeros((pages // every + 2, 5), np.int64),
         every,
         np.zeros((2, MAX_DISTANCE + 1), np.int64),
+        np.zeros((BINS, 4), np.float64),
         np.empty(visits, np.int32),
         np.zeros(servers, np.bool_),
         np.zeros(2, np.int64),

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from lswc.strategy import Strategy
     from lswc.trace.format import Trace
 
-OF_THE_PAPERS = (
+EVERY = (
     "bfs", "hard_focused", "soft_focused", "distance", "limited_distance:N=2",
     "limited_distance:N=3", "server_aggressive:T=5", "server_aggressive:T=10",
     "server_aggressive:T=20", "server_conservative:T=5", "server_conservative:T=10",
     "server_conservative:T=20", "directory_conservative:T=5", "directory_conservative:T=10",
     "directory_conservative:T=20", "lswc:S=1,T=1", "lswc:S=1,T=2", "lswc:S=3,T=5", "tld_anchor",
-    "tld", "anchor", "site_queues", "perfect",
+    "tld", "anchor", "site_queues", "perfect", "adaptive",
 )  # fmt: skip
-"""Every strategy, with the parameters that the papers report."""
+"""Every strategy, those of the papers with the parameters that they report."""
 
 POLL = 0.2
 """Seconds between two reports of progress."""
@@ -63,6 +63,28 @@ class Outcome:
         within = np.cumsum(self.result.all_relevant)
         return np.cumsum(self.result.missed) / np.maximum(within, 1)
 
+    @property
+    def reliability(self) -> Any:
+        """Pages, mean expected relevance and relevant share, by expected relevance.
+
+        Shape (bins, 3), without the bins that have no page; 0 if the strategy expects nothing.
+        """
+        bins = self.result.reliability[self.result.reliability[:, 0] > 0]
+        return np.column_stack([bins[:, 0], bins[:, 1] / bins[:, 0], bins[:, 2] / bins[:, 0]])
+
+    @property
+    def brier(self) -> tuple[float, float] | None:
+        """Brier score of the expected relevance, and that of always guessing the mean.
+
+        The mean squared difference between what was expected of a page and what it was
+        (Brier 1950). None if the strategy expects nothing. Seeds don't count.
+        """
+        pages, _, relevant, squares = self.result.reliability.sum(axis=0).tolist()
+        if not pages:
+            return None
+        mean = relevant / pages
+        return squares / pages, mean * (1 - mean)
+
     def column(self, name: str) -> Any:
         """Return a column of the series, by its name in ``kernel.COUNTS``."""
         return self.result.series[:, kernel.COUNTS.index(name)]
@@ -77,29 +99,37 @@ def simulate(
     trace: Trace,
     strategies: Sequence[Strategy],
     progress: Callable[[int, int], None] = lambda number, pages: None,
+    finished: Callable[[list[Outcome]], None] = lambda outcomes: None,
 ) -> list[Outcome]:
     """Crawl a trace by each strategy; a core each, as far as there are cores.
 
-    ``progress`` is told the number of a strategy and its pages so far. Raises TraceError if the
-    trace lacks a fact that a strategy needs.
+    ``progress`` is told the number of a strategy and its pages so far, ``finished`` the outcomes
+    so far whenever there is another. Raises TraceError if the trace lacks a fact that a strategy
+    needs.
     """
     if not strategies:
         raise TraceError("name at least one strategy")
     known = graph.oracle(trace) if any("oracle" in s.facts for s in strategies) else None
     runs = [Simulation(trace, s, oracle=known) for s in strategies]
+    relevant = int(np.count_nonzero(trace.relevant))
+
+    def outcomes() -> list[Outcome]:
+        return [Outcome(f.result(), trace.pages, relevant) for f in futures if f.done()]
+
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         futures = [pool.submit(run.run) for run in runs]
         waiting = set(futures)
         try:
             while waiting:
-                waiting = wait(waiting, POLL).not_done
+                done, waiting = wait(waiting, POLL)
+                if done and waiting:
+                    finished(outcomes())
                 for number, run in enumerate(runs):
                     progress(number, run.progress)
         finally:
             for run in runs:
                 run.stop()
-    relevant = int(np.count_nonzero(trace.relevant))
-    return [Outcome(future.result(), trace.pages, relevant) for future in futures]
+    return outcomes()
 
 
 def marks(pages: int) -> tuple[int, int]:
@@ -153,4 +183,7 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
         "urls_dropped": result.dropped,
         "miss_ratio_by_distance_from_seeds": outcome.miss_ratio.tolist(),
         "pages_by_distance_from_relevant": {"relevant": relevant, "irrelevant": irrelevant},
+        "brier": dict(zip(("expected", "mean"), outcome.brier, strict=True))
+        if outcome.brier
+        else None,
     }

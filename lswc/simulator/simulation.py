@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lswc.simulator import kernel
-from lswc.simulator.lookup import lookup
-from lswc.strategy import Anchor, Unit
+from lswc.simulator.decisions import decisions
+from lswc.strategy import Anchor, Named, Unit
 from lswc.trace import graph
 from lswc.trace.format import Fate, TraceError
 
@@ -31,6 +31,7 @@ class Result:
     largest queue so far. ``by_distance`` of shape (2, MAX_DISTANCE + 1): pages by relevance and
     distance from the latest relevant referrer. ``missed`` and ``all_relevant``, of shape
     (levels,): relevant pages not downloaded, and all, at each distance from the seeds.
+    ``reliability`` is that of ``kernel.Notes``: what was expected of pages beside what they were.
     ``visits`` are the URLs taken from the queue, in order, if asked for.
     """
 
@@ -41,6 +42,7 @@ class Result:
     all_relevant: NDArray[np.int64]
     discarded: int
     dropped: int
+    reliability: NDArray[np.float64]
     visits: NDArray[np.int32]
 
     @property
@@ -63,7 +65,6 @@ class Simulation:
         *,
         oracle: NDArray[np.bool_] | None = None,
         keep_visits: bool = False,
-        slots: int | None = None,
     ) -> None:
         self.strategy = strategy
         self._trace = trace
@@ -71,42 +72,43 @@ class Simulation:
         self._oracle = oracle
         _check_facts(trace, strategy)
         tried = int(np.count_nonzero(trace.fate != Fate.NEVER))
-        self._slots = tried + tried // 8 + 1 if slots is None else slots
         pages = trace.pages
-        self._record = kernel.blank_record(
+        self._notes = kernel.blank_notes(
             pages, len(trace.site), _every(pages), tried if keep_visits else 0
         )
 
     @property
     def progress(self) -> int:
         """Pages downloaded so far."""
-        return int(self._record.control[0])
+        return int(self._notes.control[0])
 
     def stop(self) -> None:
         """Make ``run`` end early, from another thread."""
-        self._record.control[1] = 1
+        self._notes.control[1] = 1
 
     def run(self) -> Result:
         """Crawl to the end."""
-        ask, web = lookup(self.strategy), _web(self._trace, self._unit)
-        tiers = int(ask.tier.max()) + 1
-        frontier = kernel.frontier(self._urls(), self._units(), tiers, self._slots)
-        rows = kernel.crawl(web, frontier, ask, self._record)
-        tally = dict(zip(kernel.COUNTS, frontier.tally.tolist(), strict=True))
-        missed, everything = _missed(self._trace, frontier.url["tier"])
+        decided = decisions(self.strategy)
+        sites = int(self._trace.site.max()) + 1
+        queues = kernel.queues(self._urls(), self._units(), sites, decided, self.strategy.cells)
+        web_graph = _graph(self._trace, self._unit, self.strategy)
+        rows = kernel.crawl(web_graph, queues, decided, self._notes)
+        counts = dict(zip(kernel.COUNTS, queues.counts.tolist(), strict=True))
+        missed, everything = _missed(self._trace, queues.url["cell"])
         return Result(
             self.strategy.name,
-            self._record.series[:rows],
-            self._record.by_distance,
+            self._notes.series[:rows],
+            self._notes.by_distance,
             missed,
             everything,
-            tally["discarded"],
-            tally["dropped"],
-            self._record.visits[: tally["visits"]],
+            counts["discarded"],
+            counts["dropped"],
+            self._notes.reliability,
+            self._notes.visits[: counts["visits"]],
         )
 
     def _urls(self) -> NDArray[Any]:
-        url = np.zeros(self._trace.urls, kernel.URL)
+        url = kernel.blank_urls(self._trace.urls)
         url["unit"] = self._unit
         url["fate"] = self._trace.fate
         url["language"] = self._trace.language
@@ -126,11 +128,11 @@ class Simulation:
         return unit
 
 
-def _missed(trace: Trace, tier: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _missed(trace: Trace, cell: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return relevant pages not downloaded, and all, by distance from the seeds."""
     relevant = trace.relevant & (trace.distance >= 0)
     everything = np.bincount(trace.distance[relevant], minlength=1)
-    relevant &= tier != kernel.FINISHED
+    relevant &= cell != kernel.FINISHED
     return np.bincount(trace.distance[relevant], minlength=len(everything)), everything
 
 
@@ -150,7 +152,19 @@ def _unit(trace: Trace, strategy: Strategy) -> NDArray[np.int32]:
     return _needed(trace.directory, strategy, "directory")
 
 
+def lacking(trace: Trace, strategy: Strategy) -> list[str]:
+    """Return the columns that a strategy that learns does without, as the trace lacks them."""
+    columns = {"tld": "tld", "anchor": "anchors", "named": "named", "same_folder": "folder"}
+    return [
+        column
+        for fact, column in columns.items()
+        if strategy.learns and fact in strategy.facts and getattr(trace, column) is None
+    ]
+
+
 def _check_facts(trace: Trace, strategy: Strategy) -> None:
+    if strategy.learns:
+        return
     if "tld" in strategy.facts:
         _needed(trace.tld, strategy, "tld")
         if not trace.about.tlds:
@@ -160,6 +174,10 @@ def _check_facts(trace: Trace, strategy: Strategy) -> None:
             )
     if "anchor" in strategy.facts:
         _needed(trace.anchors, strategy, "anchors")
+    if "named" in strategy.facts:
+        _needed(trace.named, strategy, "named")
+    if "same_folder" in strategy.facts:
+        _needed(trace.folder, strategy, "folder")
 
 
 def _needed(column: NDArray[Any] | None, strategy: Strategy, name: str) -> NDArray[Any]:
@@ -168,22 +186,29 @@ def _needed(column: NDArray[Any] | None, strategy: Strategy, name: str) -> NDArr
     return column
 
 
-def _web(trace: Trace, unit: NDArray[np.int32]) -> kernel.Web:
-    m, anchors = len(trace.targets), trace.anchors
-    starts, members = _members(unit)
-    return kernel.Web(
+def _graph(trace: Trace, unit: NDArray[np.int32], strategy: Strategy) -> kernel.WebGraph:
+    links, anchors, named = len(trace.targets), trace.anchors, trace.named
+    folders = trace.folder if "same_folder" in strategy.facts else None
+    site_of_unit = np.zeros(int(unit.max()) + 1, np.int32)
+    site_of_unit[unit] = trace.site[trace.server]
+    return kernel.WebGraph(
         trace.offsets,
         trace.targets,
-        np.full(m, Anchor.NONE, np.int8) if anchors is None else anchors,
+        np.full(links, Anchor.NONE, np.int8) if anchors is None else anchors,
+        np.full(links, Named.NONE, np.int8) if named is None else named,
+        np.empty(0, np.int32) if folders is None else folders,
         trace.seeds,
-        starts,
-        members,
+        *_members(unit),
+        *_members(site_of_unit),
     )
 
 
-def _members(unit: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    starts = np.zeros(int(unit.max()) + 2, np.int64)
-    np.cumsum(np.bincount(unit), out=starts[1:])
-    ordered = bool(np.all(unit[1:] >= unit[:-1]))
-    members = np.empty(0, np.int32) if ordered else np.argsort(unit, kind="stable").astype(np.int32)
+def _members(group: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return where each group's members start, and all members; none if they are in order."""
+    starts = np.zeros(int(group.max()) + 2, np.int64)
+    np.cumsum(np.bincount(group), out=starts[1:])
+    ordered = bool(np.all(group[1:] >= group[:-1]))
+    members = (
+        np.empty(0, np.int32) if ordered else np.argsort(group, kind="stable").astype(np.int32)
+    )
     return starts, members

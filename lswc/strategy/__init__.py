@@ -33,7 +33,7 @@ from lswc.strategy.order import (
 )
 from lswc.strategy.registry import NAMES, strategy
 from lswc.strategy.rules import DISCARD
-from lswc.strategy.status import NEVER, Pages, Unit, status
+from lswc.strategy.status import NEVER, NO_PAGES, Pages, Unit, status
 
 __all__ = [
     "CODES",
@@ -43,6 +43,7 @@ __all__ = [
     "MAX_DISTANCE",
     "NAMES",
     "NEVER",
+    "NO_PAGES",
     "SEED",
     "Anchor",
     "Experience",

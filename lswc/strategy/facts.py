@@ -87,7 +87,7 @@ class Facts(NamedTuple):
     in_site: bool
     oracle: bool = False
     named: Named = Named.NONE
-    same_directory: bool = False
+    same_folder: bool = False
 
 
 class Field(NamedTuple):
@@ -98,9 +98,9 @@ class Field(NamedTuple):
     live: bool
     weight: int
 
-    def of(self, code: int) -> int:
-        """Return the place among the values of this fact in a code."""
-        return code // self.weight % len(self.values)
+    def of(self, code: int) -> Any:
+        """Return the value of this fact in a code."""
+        return self.values[code // self.weight % len(self.values)]
 
 
 def _values(hint: Any) -> tuple[Any, ...]:
@@ -138,7 +138,6 @@ _STEPS = tuple(
     {value: step * field.weight for step, value in enumerate(field.values)}
     for field in FIELDS.values()
 )
-_DISTANCE = FIELDS["distance"]
 
 
 def encode(facts: Facts) -> int:
@@ -156,7 +155,7 @@ def decode(code: int, target_server: Status) -> Facts:
     """
     if not 0 <= code < SEED:
         raise ValueError(f"{code} is not the code of a link: 0 .. {SEED - 1}")
-    frozen = {field.name: field.values[field.of(code)] for field in FROZEN}
+    frozen = {field.name: field.of(code) for field in FROZEN}
     return Facts(**frozen, target_server=target_server)
 
 
@@ -168,7 +167,7 @@ def all_facts() -> Iterator[Facts]:
 
 def distance_of(code: int) -> int:
     """Return the distance from the latest relevant referrer; a seed's is 1."""
-    return 1 if code == SEED else _DISTANCE.of(code) + 1
+    return 1 if code == SEED else int(FIELDS["distance"].of(code))
 
 
 def next_distance(relevant: bool, distance: int) -> int:
@@ -187,10 +186,9 @@ def from_site_queue(code: int) -> bool:
     """
     if code == SEED:
         return True
-    facts = decode(code, Status.UNVISITED)
-    return facts.locality != Locality.ELSEWHERE and (
-        facts.in_site or facts.referrer == PageLanguage.TARGET
-    )
+    if FIELDS["locality"].of(code) == Locality.ELSEWHERE:
+        return False
+    return bool(FIELDS["in_site"].of(code) or FIELDS["referrer"].of(code) == PageLanguage.TARGET)
 
 
 def effective_language(identified: PageLanguage, inherited: PageLanguage) -> PageLanguage:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from lswc.errors import ConfigError
 from lswc.strategy import adaptive
 from lswc.strategy.status import NO_PAGES, Pages
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 Rank = tuple[float, int]
 
 
-class ExperienceError(ValueError):
+class ExperienceError(ConfigError):
     """What was learned can't be read; the message says why."""
 
 
@@ -29,6 +30,9 @@ class Order(Protocol):
     def expected(self, cell: int) -> float | None:
         """Return the share of relevant pages that a cell should bring, None if unknown."""
 
+    def learn(self, cell: int, relevant: bool) -> bool:
+        """Count a downloaded page that was leased from a cell; True if all cells were scored."""
+
 
 class FixedOrder:
     """The smaller cell comes first."""
@@ -38,6 +42,9 @@ class FixedOrder:
 
     def expected(self, cell: int) -> float | None:
         return None
+
+    def learn(self, cell: int, relevant: bool) -> bool:
+        return False
 
 
 def better(rank: Rank, distance: int, known_rank: Rank, known_distance: int) -> bool:
@@ -121,7 +128,6 @@ class LearnedOrder:
         self._fit()
 
     def learn(self, cell: int, relevant: bool) -> bool:
-        """Count a downloaded page that was leased from a cell; True if all cells were scored."""
         self.experience.learn(cell, relevant)
         self._scores.pop(cell, None)
         due = adaptive.is_due(self.experience.crawl.downloaded, self.scored.crawl.downloaded)
@@ -135,7 +141,6 @@ class LearnedOrder:
         self._fit()
 
     def expected(self, cell: int) -> float:
-        """Return the share of relevant pages that a cell should bring; of the seeds', the mean."""
         if cell == adaptive.SEEDS:
             return (self.scored.crawl.relevant + 1) / (self.scored.crawl.downloaded + 2)
         return -self.rank(cell)[0]
@@ -162,6 +167,6 @@ class LearnedOrder:
 
 def order(
     strategy: Strategy, experience: Experience | None = None, scored: Experience | None = None
-) -> FixedOrder | LearnedOrder:
+) -> Order:
     """Return the order of a strategy's cells, for one that learns with what it knows already."""
     return LearnedOrder(experience, scored) if strategy.learns else FixedOrder()

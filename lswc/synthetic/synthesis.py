@@ -1,7 +1,7 @@
 """A synthetic web like the Thai one of 2004, made from what the papers publish about it.
 
 Sites hold servers, servers hold directories, directories hold pages of mostly one kind. What
-no paper says is an assumption, and one of ``Assumptions``.
+no paper says is an assumption (``assumptions.toml``).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numba import njit
 from lswc.errors import ConfigError
 from lswc.strategy import PageLanguage
 from lswc.synthetic import thai2004, wiring
+from lswc.synthetic.assumptions import ASSUMED
 from lswc.synthetic.thai2004 import (
     ELSEWHERE,
     OF_NO_SERVER,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
+    from lswc.synthetic.assumptions import Assumptions
+
 SCALES = 0.0005, 4.0
 SEEDS = 3
 
@@ -48,44 +51,6 @@ _LATE = [
     (ON_THAI_SERVER, THAI, ELSEWHERE),
     (ON_OTHER_SERVER, THAI, ELSEWHERE),
 ]
-
-
-@dataclass(frozen=True)
-class Assumptions:
-    """What the papers leave open.
-
-    ``thai_in_th``: share of the Thai servers under .th. ``non_thai_on_thai``: non-Thai pages
-    on Thai servers, under .th and elsewhere, at scale 1. ``other_th_servers``: servers under .th
-    without a Thai page. ``siblings``: servers of Thai sites that have no Thai page, per Thai
-    server. ``site_exponent``: of the power law of servers per site. ``size_sigma``, ``largest``:
-    of the log-normal law of pages per server; a crawl of two months at one page in one to two
-    minutes ends near the largest. ``directory``: pages per directory. ``apart``: share of the
-    Thai pages that no Thai page links to, which is also the factor from one distance between
-    nearest Thai pages to the next: exponential, from most at 1 to a farthest of 10. ``far``:
-    the same for non-Thai pages of Thai servers. ``thai_home``: share of Thai servers with a Thai
-    home page. ``deep``: share of directories that other servers link to. ``degree_sigma``: of the
-    log-normal law of links per page. ``unknown_per_server``: known URLs per server without
-    a page.
-    """
-
-    thai_in_th: float = 0.4
-    non_thai_on_thai: tuple[int, int] = (197_000, 800_000)
-    other_th_servers: int = 1_500
-    siblings: float = 0.25
-    site_exponent: float = 1.5
-    size_sigma: float = 2.0
-    largest: int = 58_000
-    directory: float = 9.0
-    apart: float = 0.21
-    farthest: int = 10
-    far: float = 0.3
-    thai_home: float = 0.75
-    deep: float = 0.03
-    degree_sigma: float = 1.0
-    unknown_per_server: float = 4.0
-
-
-ASSUMED = Assumptions()
 
 
 LANGUAGES = ("th", "en", "other")
@@ -152,7 +117,7 @@ class Synthetic:
             "distance": t.distance[rows],
         }
         if t.directory is not None:
-            columns["directory"] = t.directory[rows]
+            columns["directory"] = columns["folder"] = t.directory[rows]
         return pa.table(columns)
 
 
@@ -178,8 +143,8 @@ def synthesize(scale: float = 1.0, seed: int = 1, assumed: Assumptions = ASSUMED
     if not SCALES[0] <= scale <= SCALES[1]:
         raise ConfigError(f"scale must lie between {SCALES[0]} and {SCALES[1]}, not {scale}")
     random = np.random.default_rng(seed)
-    servers = _servers(random, scale, assumed)
-    return _web(random, scale, servers, assumed)
+    discovered = _servers(random, scale, assumed)
+    return _web(random, scale, discovered, assumed)
 
 
 def _cluster(random: Generator, count: int, exponent: float, largest: int) -> NDArray[np.int64]:
@@ -207,43 +172,54 @@ def _heavy(
     return np.diff(np.minimum(ends, total), prepend=0).astype(np.int64)
 
 
-def _servers(random: Generator, scale: float, a: Assumptions) -> _Servers:
+def _servers(random: Generator, scale: float, assumed: Assumptions) -> _Servers:
     total = max(20, round(thai2004.SERVERS * scale))
     thai = max(2 * SEEDS, round(thai2004.THAI_SERVERS * scale))
-    in_th = max(SEEDS + 1, round(thai * a.thai_in_th)) - SEEDS
+    in_th = max(SEEDS + 1, round(thai * assumed.thai_in_th)) - SEEDS
     elsewhere = thai - SEEDS - in_th
-    siblings = [round(n * a.siblings) for n in (in_th, elsewhere)]
-    quiet = round(a.other_th_servers * scale)
+    siblings = [round(n * assumed.siblings) for n in (in_th, elsewhere)]
+    quiet = round(assumed.other_th_servers * scale)
     groups = [  # Thai servers, others, under .th, first and last key of discovery
         (SEEDS, 0, True, -1.0, -1.0),
-        (in_th, siblings[0], True, 0.0, 0.6),
-        (elsewhere, siblings[1], False, 0.0, 0.6),
+        (in_th, siblings[0], True, 0.0, assumed.early),
+        (elsewhere, siblings[1], False, 0.0, assumed.early),
         (0, quiet, True, 0.0, 1.0),
         (0, total - thai - sum(siblings) - quiet, False, 0.0, 1.0),
     ]
-    columns = [_group(random, a, *group) for group in groups]
+    columns = [_group(random, assumed, *group) for group in groups]
     starts = np.cumsum([0, *(site[-1] + 1 if len(site) else 0 for site, *_ in columns)])
     site = np.concatenate([c[0] + start for c, start in zip(columns, starts, strict=False)])
     is_thai, tld, key = (np.concatenate([c[i] for c in columns]) for i in (1, 2, 3))
     order = np.lexsort((site, key))
     site, is_thai, tld = site[order], is_thai[order], tld[order]
     changes = np.diff(site, prepend=site[0]) != 0
-    thai_pages, other_pages = _page_numbers(random, scale, is_thai, tld == _TH, a)
+    thai_pages, other_pages = _page_numbers(random, scale, is_thai, tld == _TH, assumed)
     return _Servers(tld, np.cumsum(changes).astype(np.int32), thai_pages, other_pages)
 
 
 def _group(
-    random: Generator, a: Assumptions, thai: int, others: int, th: bool, low: float, high: float
+    random: Generator,
+    assumed: Assumptions,
+    thai: int,
+    others: int,
+    th: bool,
+    low: float,
+    high: float,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int8], NDArray[np.float64]]:
     """Return site, Thai or not, TLD and key of discovery of each server of a group."""
     count = thai + others
-    site = _cluster(random, count, np.inf if low < 0 else a.site_exponent, max(1, count // 40))
+    site = _cluster(
+        random, count, np.inf if low < 0 else assumed.site_exponent, max(1, count // 40)
+    )
     first = np.diff(site, prepend=-1) != 0
     is_thai = np.zeros(count, np.bool_)
     is_thai[np.lexsort((random.random(count), ~first))[:thai]] = True  # the first of each site
     tld = np.full(count, _TH)
     if not th:
-        shares = [share * (2.0 if thai and name == "com" else 1.0) for name, share in _SHARES]
+        shares = [
+            share * (assumed.com_factor if thai and name == "com" else 1.0)
+            for name, share in _SHARES
+        ]
         tld = random.choice(len(shares), count, p=np.array(shares) / sum(shares))[site]
     key = random.uniform(low, high, count)[site]
     return site, is_thai, tld.astype(np.int8), key
@@ -254,27 +230,34 @@ def _page_numbers(
     scale: float,
     is_thai: NDArray[np.bool_],
     th: NDArray[np.bool_],
-    a: Assumptions,
+    assumed: Assumptions,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the Thai and the other pages of each server. Seeds are home pages of large servers."""
     thai, other = np.zeros((2, len(is_thai)), np.int64)
-    for under_th, tld, on_thai in ((True, ".th", 0), (False, "others", 1)):
+    domains = (True, ".th", assumed.non_thai_on_th), (False, "others", assumed.non_thai_elsewhere)
+    for under_th, tld, on_thai in domains:
         mine = np.flatnonzero(is_thai & (th == under_th))
         theirs = np.flatnonzero(~is_thai & (th == under_th))
         number = round(thai2004.PAGES["thai", tld] * scale)
         non_thai = round(scale * sum(thai2004.PAGES[k, tld] for k in ("english", "other")))
-        on_mine = round(a.non_thai_on_thai[on_thai] * scale)
-        largest = min(a.largest, max(100, non_thai // 20))
+        on_mine = round(on_thai * scale)
+        largest = min(assumed.largest, max(100, non_thai // 20))
         thai[mine] = 1 + _heavy(
-            random, np.ones(len(mine)), number - len(mine), a.size_sigma, largest
+            random, np.ones(len(mine)), number - len(mine), assumed.size_sigma, largest
         )
         if under_th:
             for seed in range(SEEDS):
                 biggest = seed + int(np.argmax(thai[mine][seed:]))
                 thai[mine[[seed, biggest]]] = thai[mine[[biggest, seed]]]
-        other[mine] = _heavy(random, thai[mine] ** 0.5, on_mine, 1.5, largest)
+        other[mine] = _heavy(
+            random,
+            thai[mine] ** assumed.non_thai_exponent,
+            on_mine,
+            assumed.non_thai_sigma,
+            largest,
+        )
         rest = non_thai - on_mine - len(theirs)
-        other[theirs] = 1 + _heavy(random, np.ones(len(theirs)), rest, a.size_sigma, largest)
+        other[theirs] = 1 + _heavy(random, np.ones(len(theirs)), rest, assumed.size_sigma, largest)
     return thai, other
 
 
@@ -283,8 +266,7 @@ def _layout(
     random: Generator,
     thai: NDArray[np.int64],
     other: NDArray[np.int64],
-    thai_home: float,
-    directory_end: float,
+    assumed: Assumptions,
     seeds: int,
 ) -> tuple[NDArray[np.int8], NDArray[np.int32], NDArray[np.bool_]]:
     """Return kind and directory of each page, server by server, and whether it is a head.
@@ -299,13 +281,13 @@ def _layout(
     for server in range(len(thai)):
         left = np.array([thai[server], other[server]])
         non_thai = ON_THAI_SERVER if left[0] else ON_OTHER_SERVER
-        which = 0 if server < seeds or (left[0] and random.random() < thai_home) else 1
+        which = 0 if server < seeds or (left[0] and random.random() < assumed.thai_home) else 1
         first = page
         while left[0] + left[1] > 0:
-            if page == first or random.random() < directory_end:
+            if page == first or random.random() < 1 / assumed.directory:
                 head[page] = True
                 here += 1
-            if page > first and (head[page] or random.random() < 0.07):
+            if page > first and (head[page] or random.random() < assumed.mixing):
                 which = 0 if random.random() * (left[0] + left[1]) < left[0] else 1
             if left[which] == 0:
                 which = 1 - which
@@ -324,18 +306,22 @@ def _shared_out(weight: NDArray[np.float32], number: float) -> NDArray[np.int32]
 
 
 def _pages(
-    random: Generator, scale: float, v: _Servers, a: Assumptions
+    random: Generator, scale: float, discovered: _Servers, assumed: Assumptions
 ) -> tuple[wiring.Servers, wiring.Pages, NDArray[np.float32], NDArray[np.int32], int]:
     """Return servers and pages, with weight and links to own other URLs; and the unknown URLs."""
-    kinds = {kind: number * scale for kind, number in thai2004.links().items()}
+    kinds = {kind: number * scale for kind, number in thai2004.links(assumed).items()}
     kind, directory, head = _layout(
-        random, v.thai_pages, v.other_pages, a.thai_home, 1 / a.directory, SEEDS
+        random,
+        discovered.thai_pages,
+        discovered.other_pages,
+        assumed,
+        SEEDS,
     )
-    count = v.thai_pages + v.other_pages
+    count = discovered.thai_pages + discovered.other_pages
     ends = np.cumsum(count)
-    weight = random.lognormal(0.0, a.degree_sigma, len(kind)).astype(np.float32)
-    weight[head] *= 2
-    weight[ends - count] *= 2
+    weight = random.lognormal(0.0, assumed.degree_sigma, len(kind)).astype(np.float32)
+    weight[head] *= assumed.index_factor
+    weight[ends - count] *= assumed.index_factor
     own = np.zeros(len(kind), np.int32)
     for k in _PAGES:
         to = OF_OTHER_SERVER if k == ON_OTHER_SERVER else OF_THAI_SERVER
@@ -353,12 +339,12 @@ def _pages(
     )
     first = np.concatenate([[0], np.cumsum(count + extra.astype(np.int64))])
     url = np.arange(len(kind)) + np.repeat(first[:-1] - (ends - count), count)
-    placed = _placed(random, first, url, kind, directory, v, a)
+    placed = _placed(random, first, url, kind, directory, discovered, assumed)
     n = int(first[-1])
     weights, owns = np.zeros(n, np.float32), np.zeros(n, np.int32)
     weights[url], owns[url] = weight, own
-    bounds = np.flatnonzero(np.diff(v.site, prepend=-1, append=v.site[-1] + 1))
-    site_first, site_end = bounds[v.site], bounds[v.site + 1]
+    bounds = np.flatnonzero(np.diff(discovered.site, prepend=-1, append=discovered.site[-1] + 1))
+    site_first, site_end = bounds[discovered.site], bounds[discovered.site + 1]
     servers = wiring.Servers(
         first, count.astype(np.int32), site_first.astype(np.int32), site_end.astype(np.int32), SEEDS
     )
@@ -371,23 +357,25 @@ def _placed(
     url: NDArray[np.int64],
     page_kind: NDArray[np.int8],
     page_directory: NDArray[np.int32],
-    v: _Servers,
-    a: Assumptions,
+    discovered: _Servers,
+    assumed: Assumptions,
 ) -> wiring.Pages:
     n = int(first[-1])
     server = np.repeat(np.arange(len(first) - 1, dtype=np.int32), np.diff(first))
-    kind = np.where(v.thai_pages[server] > 0, OF_THAI_SERVER, OF_OTHER_SERVER).astype(np.int8)
+    kind = np.where(discovered.thai_pages[server] > 0, OF_THAI_SERVER, OF_OTHER_SERVER).astype(
+        np.int8
+    )
     kind[url] = page_kind
     # A URL that is no page belongs to a random directory of its server.
-    count = v.thai_pages + v.other_pages
+    count = discovered.thai_pages + discovered.other_pages
     page_first = np.cumsum(count) - count
     random_page = page_first[server] + (random.random(n) * count[server]).astype(np.int64)
     directory = page_directory[random_page]
     directory[url] = page_directory
     apart = np.zeros(n, np.bool_)
     draw = random.random(n)
-    apart[(kind == THAI) & (draw < a.apart)] = True
-    apart[(kind == ON_THAI_SERVER) & (draw < a.far)] = True
+    apart[(kind == THAI) & (draw < assumed.apart)] = True
+    apart[(kind == ON_THAI_SERVER) & (draw < assumed.far)] = True
     apart[first[:SEEDS]] = False
     listed = [np.flatnonzero(kind == k).astype(np.int32) for k in _PAGES]
     begins = np.cumsum([0, *map(len, listed)])
@@ -412,35 +400,39 @@ def _grouped(keys: NDArray[np.int32], n: int) -> tuple[NDArray[np.int32], NDArra
     return used[np.argsort(keys[used], kind="stable")], start
 
 
-def _task(
+def _plan(
     random: Generator,
     scale: float,
-    s: wiring.Servers,
-    p: wiring.Pages,
+    servers: wiring.Servers,
+    pages: wiring.Pages,
     server: NDArray[np.int32],
     weight: NDArray[np.float32],
     own: NDArray[np.int32],
     unknown: int,
-    a: Assumptions,
-) -> tuple[wiring.Task, NDArray[np.int64]]:
+    assumed: Assumptions,
+) -> tuple[wiring.LinkPlan, NDArray[np.int64]]:
     """Return what is to be drawn, beside the tree, and the tree's numbers of links."""
-    numbers = {kind: number * scale for kind, number in thai2004.links().items()}
-    parent = wiring.tree(random, s, p, a.deep)
+    numbers = {kind: number * scale for kind, number in thai2004.links(assumed).items()}
+    parent = wiring.tree(random, servers, pages, assumed)
     children, child_start = _grouped(parent, len(parent))
-    done = wiring.tree_counts(s, p, server, parent)
+    done = wiring.tree_counts(servers, pages, server, parent)
     kinds, rates = [], []
     outside = np.zeros((3, 3))
     for kind, number in numbers.items():
-        total_weight = float(weight[p.kind == kind.source].sum(dtype=np.float64))
+        total_weight = float(weight[pages.kind == kind.source].sum(dtype=np.float64))
         if kind.target in _PAGES and kind not in _LATE:
             kinds.append(kind)
             left = max(0.0, number - int(done[kind]))
-            rates.append(wiring.rate(s, p, server, weight, (kind[0], kind[1], kind[2]), left))
+            rates.append(
+                wiring.rate(
+                    servers, pages, assumed, server, weight, (kind[0], kind[1], kind[2]), left
+                )
+            )
         elif kind.target == OF_NO_SERVER:
             outside[kind.source, 2] = number / total_weight
         elif kind.locality == ELSEWHERE and kind.target in _NO_PAGES:
             outside[kind.source, _NO_PAGES.index(kind.target)] = number / total_weight
-    task = wiring.Task(
+    plan = wiring.LinkPlan(
         weight,
         children,
         child_start,
@@ -450,64 +442,80 @@ def _task(
         outside,
         (unknown, round(sum(n for k, n in numbers.items() if k.target == OF_NO_SERVER))),
         _anchors(),
-        thai2004.REDIRECTS * scale / np.count_nonzero(p.kind >= OF_THAI_SERVER),
+        thai2004.REDIRECTS * scale / np.count_nonzero(pages.kind >= OF_THAI_SERVER),
         round(sum(numbers.values()) * 1.02 + thai2004.REDIRECTS * scale + 1000),
     )
-    return task, done
+    return plan, done
 
 
-def _web(random: Generator, scale: float, v: _Servers, a: Assumptions) -> Synthetic:
-    s, p, weight, own, unknown = _pages(random, scale, v, a)
-    server = np.repeat(np.arange(len(s.pages), dtype=np.int32), np.diff(s.first))
-    task, done = _task(random, scale, s, p, server, weight, own, unknown, a)
-    offsets, targets, anchors, redirects = wiring.weave(random, s, p, task)
-    del task, weight, own
-    late = _late_links(random, scale, s, p, server, offsets, targets, done, a)
+def _web(random: Generator, scale: float, discovered: _Servers, assumed: Assumptions) -> Synthetic:
+    servers, pages, weight, own, unknown = _pages(random, scale, discovered, assumed)
+    server = np.repeat(np.arange(len(servers.pages), dtype=np.int32), np.diff(servers.first))
+    plan, done = _plan(random, scale, servers, pages, server, weight, own, unknown, assumed)
+    offsets, targets, anchors, redirects = wiring.draw_links(random, servers, pages, assumed, plan)
+    del plan, weight, own
+    late = _late_links(random, scale, servers, pages, server, offsets, targets, done, assumed)
     offsets, targets, anchors = wiring.merge(
         random, offsets, targets, anchors, late[0], late[1], _anchors()[1, 0]
     )
-    return _finished(random, scale, v, s, p, server, offsets, targets, anchors, redirects)
+    return _finished(
+        random,
+        scale,
+        assumed,
+        discovered,
+        servers,
+        pages,
+        server,
+        offsets,
+        targets,
+        anchors,
+        redirects,
+    )
 
 
 def _late_links(
     random: Generator,
     scale: float,
-    s: wiring.Servers,
-    p: wiring.Pages,
+    servers: wiring.Servers,
+    pages: wiring.Pages,
     server: NDArray[np.int32],
     offsets: NDArray[np.int64],
     targets: NDArray[np.int32],
     done: NDArray[np.int64],
-    a: Assumptions,
+    assumed: Assumptions,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return the links from non-Thai to Thai pages, as compressed rows.
 
     Thai pages apart are put at an exponentially distributed distance from the nearest Thai page.
     """
-    n = len(p.kind)
-    reached = graph.distances(offsets, targets, s.first[:SEEDS].astype(np.int32))[:n] >= 0
-    thai = p.listed[: p.start[THAI, -1]]
+    n = len(pages.kind)
+    reached = graph.distances(offsets, targets, servers.first[:SEEDS].astype(np.int32))[:n] >= 0
+    thai = pages.listed[: pages.start[THAI, -1]]
     level = graph.distances(offsets, targets, thai)[:n]
-    level[~reached | (p.kind > ON_OTHER_SERVER)] = -1
-    apart = thai[p.apart[thai]]
-    drawn = 1 + random.geometric(1 - a.apart, len(apart))
-    planned = np.minimum(drawn, a.farthest).astype(np.int8)
+    level[~reached | (pages.kind > ON_OTHER_SERVER)] = -1
+    apart = thai[pages.apart[thai]]
+    drawn = 1 + random.geometric(1 - assumed.apart, len(apart))
+    planned = np.minimum(drawn, assumed.farthest).astype(np.int8)
     keys = np.full(n, -1, np.int32)
-    usable = (level > 0) & (level < a.farthest) & ((p.kind == 1) | (p.kind == 2))
-    keys[usable] = (p.kind[usable] - 1) * (a.farthest + 1) + level[usable]
-    candidates, start = _grouped(keys, 2 * (a.farthest + 1))
-    starts = np.array([start[: a.farthest + 2], start[a.farthest + 1 :]])
-    sources, made = wiring.attach(random, s, p, server, apart, planned, level, candidates, starts)
+    usable = (level > 0) & (level < assumed.farthest) & ((pages.kind == 1) | (pages.kind == 2))
+    keys[usable] = (pages.kind[usable] - 1) * (assumed.farthest + 1) + level[usable]
+    candidates, start = _grouped(keys, 2 * (assumed.farthest + 1))
+    starts = np.array([start[: assumed.farthest + 2], start[assumed.farthest + 1 :]])
+    sources, made = wiring.attach(
+        random, servers, pages, assumed, server, apart, planned, level, candidates, starts
+    )
     nearest = np.zeros(n, np.int8)
     nearest[apart] = made
     pairs = [sources.astype(np.int64) * n + apart]
     near = np.where(server[sources] == server[apart], SAME_SERVER, ELSEWHERE)
-    site = s.site_first
+    site = servers.site_first
     near[(near == ELSEWHERE) & (site[server[sources]] == site[server[apart]])] = SAME_SITE
     for kind in _LATE:
-        attached = np.count_nonzero((p.kind[sources] == kind[0]) & (near == kind[2]))
-        wanted = round(thai2004.links()[Kind(*kind)] * scale - done[kind] - attached)
-        pairs.append(_late_pairs(random, s, p, server, kind, wanted, level, nearest))
+        attached = np.count_nonzero((pages.kind[sources] == kind[0]) & (near == kind[2]))
+        wanted = round(thai2004.links(assumed)[Kind(*kind)] * scale - done[kind] - attached)
+        pairs.append(
+            _late_pairs(random, servers, pages, assumed, server, kind, wanted, level, nearest)
+        )
     together = np.unique(np.concatenate(pairs))
     extra = np.zeros(len(offsets), np.int64)
     np.cumsum(np.bincount(together // n, minlength=len(offsets) - 1), out=extra[1:])
@@ -516,8 +524,9 @@ def _late_links(
 
 def _late_pairs(
     random: Generator,
-    s: wiring.Servers,
-    p: wiring.Pages,
+    servers: wiring.Servers,
+    pages: wiring.Pages,
+    assumed: Assumptions,
     server: NDArray[np.int32],
     kind: tuple[int, int, int],
     wanted: int,
@@ -530,9 +539,19 @@ def _late_pairs(
         missing = wanted - len(pairs)
         if missing <= 0:
             break
-        args = (random, s, p, server, kind, missing + missing // 20, level, nearest)
+        args = (
+            random,
+            servers,
+            pages,
+            assumed,
+            server,
+            kind,
+            missing + missing // 20,
+            level,
+            nearest,
+        )
         sources, targets = wiring.more_to_thai(*args)
-        found = sources.astype(np.int64) * len(p.kind) + targets
+        found = sources.astype(np.int64) * len(pages.kind) + targets
         pairs = np.unique(np.concatenate([pairs, found]))
     return random.permutation(pairs)[: max(0, wanted)]
 
@@ -540,21 +559,22 @@ def _late_pairs(
 def _finished(
     random: Generator,
     scale: float,
-    v: _Servers,
-    s: wiring.Servers,
-    p: wiring.Pages,
+    assumed: Assumptions,
+    discovered: _Servers,
+    servers: wiring.Servers,
+    pages: wiring.Pages,
     server: NDArray[np.int32],
     offsets: NDArray[np.int64],
     targets: NDArray[np.int32],
     anchors: NDArray[np.int8],
     redirects: NDArray[np.bool_],
 ) -> Synthetic:
-    n, known = len(offsets) - 1, len(s.pages)
-    unknown = n - len(p.kind)
-    strangers = known + np.arange(unknown) // round(ASSUMED.unknown_per_server)
+    n, known = len(offsets) - 1, len(servers.pages)
+    unknown = n - len(pages.kind)
+    strangers = known + np.arange(unknown) // round(assumed.unknown_per_server)
     foreign = int(strangers[-1]) + 1 - known if unknown else 0
-    kind = np.concatenate([p.kind, np.full(unknown, OF_NO_SERVER, np.int8)])
-    n_other = int(np.count_nonzero(p.kind >= OF_THAI_SERVER) - np.count_nonzero(redirects))
+    kind = np.concatenate([pages.kind, np.full(unknown, OF_NO_SERVER, np.int8)])
+    n_other = int(np.count_nonzero(pages.kind >= OF_THAI_SERVER) - np.count_nonzero(redirects))
     tried = random.random(n) < thai2004.NON_HTML * scale / max(n_other, 1)
     fate = np.select(
         [kind < OF_THAI_SERVER, redirects, tried & (kind < OF_NO_SERVER)],
@@ -562,19 +582,25 @@ def _finished(
         Fate.NEVER,
     ).astype(np.int8)
     shares = [share for _, share in _SHARES]
-    tld = np.concatenate([v.tld, random.choice(len(shares), foreign, p=shares).astype(np.int8)])
-    site = np.concatenate([v.site, v.site[-1] + 1 + np.arange(foreign)]).astype(np.int32)
+    tld = np.concatenate(
+        [discovered.tld, random.choice(len(shares), foreign, p=shares).astype(np.int8)]
+    )
+    site = np.concatenate([discovered.site, discovered.site[-1] + 1 + np.arange(foreign)]).astype(
+        np.int32
+    )
     server = np.concatenate([server, strangers]).astype(np.int32)
-    directory = np.concatenate([p.directory, p.directory.max() + 1 + strangers - known])
-    language = _languages(random, kind, server, tld, scale)
+    directory = np.concatenate(
+        [pages.directory, pages.directory.max() + 1 + strangers - known]
+    ).astype(np.int32)
+    language = _languages(random, assumed, kind, server, tld, scale)
     codes = np.array(
         [PageLanguage.TARGET, PageLanguage.ENGLISH, PageLanguage.OTHER, PageLanguage.UNKNOWN]
     )
-    seeds = s.first[:SEEDS].astype(np.int32)
+    seeds = servers.first[:SEEDS].astype(np.int32)
     trace = Trace(
-        About("th", ("th",), f"synthetic, like thai2004, scale {scale}"),
+        About("th", ("th",), f"synthetic, like thai2004, scale {scale}{_changed(assumed)}"),
         server,
-        directory.astype(np.int32),
+        directory,
         site,
         tld == _TH,
         codes[language].astype(np.int8),
@@ -584,12 +610,20 @@ def _finished(
         targets,
         anchors,
         seeds,
+        folder=directory,
     )
     return Synthetic(trace, tld, language)
 
 
+def _changed(assumed: Assumptions) -> str:
+    """Say which assumptions have another value than usual."""
+    pairs = zip(assumed._fields, assumed, ASSUMED, strict=True)
+    return "".join(f", {name} {value}" for name, value, usual in pairs if value != usual)
+
+
 def _languages(
     random: Generator,
+    assumed: Assumptions,
     kind: NDArray[np.int8],
     server: NDArray[np.int32],
     tld: NDArray[np.int8],
@@ -598,9 +632,13 @@ def _languages(
     """Return the language of each URL: pages of a server have mostly one, as many as published."""
     language = np.full(len(kind), -1, np.int8)
     language[kind == THAI] = 0
-    likely = np.array([0.65, 0.06, 0.06, 0.65, 0.55, 0.40, 0.15])  # English, by TLD
+    likely = np.full(len(TLDS), assumed.english_other)
+    likely[[TLDS.index("com"), TLDS.index("org")]] = assumed.english_com
+    likely[[TLDS.index("de"), TLDS.index("jp")]] = assumed.english_abroad
+    likely[TLDS.index("net")] = assumed.english_net
+    likely[_TH] = assumed.english_th
     english = random.random(len(tld)) < likely[tld]
-    share = np.where(english, 0.95, 0.05)
+    share = np.where(english, assumed.english_purity, 1 - assumed.english_purity)
     for under_th in (True, False):
         pages = np.flatnonzero(
             ((kind == ON_THAI_SERVER) | (kind == ON_OTHER_SERVER))

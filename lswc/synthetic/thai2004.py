@@ -6,10 +6,14 @@ numbers of links of each kind that follow from them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.strategy import Locality
+from lswc.synthetic.assumptions import ASSUMED
 from lswc.trace.links import End
+
+if TYPE_CHECKING:
+    from lswc.synthetic.assumptions import Assumptions
 
 SERVERS, THAI_SERVERS = 574_111, 26_671
 URLS, LINKS = 39_078_795, 123_836_342
@@ -81,7 +85,7 @@ class Kind(NamedTuple):
     locality: int
 
 
-def links() -> dict[Kind, float]:
+def links(assumed: Assumptions = ASSUMED) -> dict[Kind, float]:
     """Return the number of links of each kind.
 
     Tables 4 and 5 fix most of them. What they leave open is split in proportion, except for the
@@ -110,12 +114,16 @@ def links() -> dict[Kind, float]:
     elsewhere_2 = _elsewhere(nt + ot, nt + nn + ot + oo, "non-Thai page")
     elsewhere_2_thai = elsewhere_2 * SITE_SHARES["non-Thai page", "other domain"]
     site_2_thai = nt_inter + ot_inter - elsewhere_2_thai
-    site_nn = 0.35 * nn_inter
+    site_nn = assumed.site_links * nn_inter
     site_oo = (nn_inter + oo_inter) - (elsewhere_2 - elsewhere_2_thai) - site_nn
 
     own_other = ss - ss_inter - (tt - tt_inter + tn - tn_inter + nt - nt_inter + nn - nn_inter)
     own_thai = (tt - tt_inter + tn - tn_inter) / (ss - ss_inter - own_other)
     unknown = LINKS - sum(value for value, _ in SERVER_LINKS.values())
+    to_server = assumed.site_to_thai_server
+    from_other = assumed.unknown_from_other
+    site_nn_to_server = site_nn * assumed.site_from_non_thai
+    site_nn_to_other = site_nn - site_nn_to_server
     split = {THAI: from_thai_page, ON_THAI_SERVER: 1 - from_thai_page}
     kinds = {
         Kind(THAI, THAI, SAME_SERVER): tt - tt_inter,
@@ -127,29 +135,29 @@ def links() -> dict[Kind, float]:
         Kind(ON_THAI_SERVER, OF_THAI_SERVER, SAME_SERVER): own_other * (1 - own_thai),
         Kind(ON_OTHER_SERVER, OF_OTHER_SERVER, SAME_SERVER): xx - xx_inter - (oo - oo_inter),
         Kind(THAI, THAI, SAME_SITE): site_thai,
-        Kind(THAI, ON_THAI_SERVER, SAME_SITE): site_other * 0.55,
-        Kind(THAI, ON_OTHER_SERVER, SAME_SITE): site_other * 0.45,
+        Kind(THAI, ON_THAI_SERVER, SAME_SITE): site_other * to_server,
+        Kind(THAI, ON_OTHER_SERVER, SAME_SITE): site_other * (1 - to_server),
         Kind(ON_THAI_SERVER, THAI, SAME_SITE): site_2_thai,
-        Kind(ON_THAI_SERVER, ON_THAI_SERVER, SAME_SITE): site_nn * 0.6,
-        Kind(ON_THAI_SERVER, ON_OTHER_SERVER, SAME_SITE): site_nn * 0.4,
+        Kind(ON_THAI_SERVER, ON_THAI_SERVER, SAME_SITE): site_nn_to_server,
+        Kind(ON_THAI_SERVER, ON_OTHER_SERVER, SAME_SITE): site_nn_to_other,
         Kind(ON_OTHER_SERVER, ON_OTHER_SERVER, SAME_SITE): site_oo,
         Kind(THAI, THAI, ELSEWHERE): elsewhere_thai,
-        Kind(THAI, ON_THAI_SERVER, ELSEWHERE): tn_inter * near - site_other * 0.55,
-        Kind(THAI, ON_OTHER_SERVER, ELSEWHERE): tn_inter * far - site_other * 0.45,
+        Kind(THAI, ON_THAI_SERVER, ELSEWHERE): tn_inter * near - site_other * to_server,
+        Kind(THAI, ON_OTHER_SERVER, ELSEWHERE): tn_inter * far - site_other * (1 - to_server),
         Kind(ON_THAI_SERVER, THAI, ELSEWHERE): nt_inter - site_2_thai,
-        Kind(ON_THAI_SERVER, ON_THAI_SERVER, ELSEWHERE): nn_inter * near - site_nn * 0.6,
-        Kind(ON_THAI_SERVER, ON_OTHER_SERVER, ELSEWHERE): nn_inter * far - site_nn * 0.4,
+        Kind(ON_THAI_SERVER, ON_THAI_SERVER, ELSEWHERE): nn_inter * near - site_nn_to_server,
+        Kind(ON_THAI_SERVER, ON_OTHER_SERVER, ELSEWHERE): nn_inter * far - site_nn_to_other,
         Kind(ON_OTHER_SERVER, THAI, ELSEWHERE): ot_inter,
         Kind(ON_OTHER_SERVER, ON_THAI_SERVER, ELSEWHERE): to_thai_server,
         Kind(ON_OTHER_SERVER, ON_OTHER_SERVER, ELSEWHERE): other_pages - site_oo,
         Kind(ON_OTHER_SERVER, OF_THAI_SERVER, ELSEWHERE): os_inter - ot_inter - to_thai_server,
         Kind(ON_OTHER_SERVER, OF_OTHER_SERVER, ELSEWHERE): xx_inter - other_pages,
-        Kind(ON_OTHER_SERVER, OF_NO_SERVER, ELSEWHERE): unknown * 0.75,
+        Kind(ON_OTHER_SERVER, OF_NO_SERVER, ELSEWHERE): unknown * from_other,
     }
     for source, share in split.items():
         kinds[Kind(source, OF_THAI_SERVER, ELSEWHERE)] = left * (1 - page_share) * share
         kinds[Kind(source, OF_OTHER_SERVER, ELSEWHERE)] = so_inter * (1 - page_share) * share
-        kinds[Kind(source, OF_NO_SERVER, ELSEWHERE)] = unknown * 0.25 * share
+        kinds[Kind(source, OF_NO_SERVER, ELSEWHERE)] = unknown * (1 - from_other) * share
     return kinds
 
 

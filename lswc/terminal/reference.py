@@ -1,6 +1,6 @@
-"""The reference of all settings, docs/settings.md, from lswc/settings.py.
+"""The reference pages docs/settings.md and docs/outcomes.md, from the code.
 
-``python -m lswc.terminal.reference docs/settings.md`` writes it.
+``python -m lswc.terminal.reference docs`` writes them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lswc import settings
+from lswc.outcomes import Outcome
 
 HEAD = """\
 # All settings
@@ -23,6 +24,20 @@ Names that begin with `LSWC_` are lswc's own; the others are
 is another. A wrong name or value is an error before anything is fetched.
 
 This page is made from `lswc/settings.py`.
+"""
+
+
+OUTCOMES_HEAD = """\
+# How URLs and links end
+
+The crawl counts what became of every URL that it asked for, and why it left out every other. The
+summary and `scrapy frontier` show these words: URLs under *URLs finished*, links and queued URLs
+under *dropped*. The errors of servers are counted by their number, as `status 404`.
+
+This page is made from `lswc/outcomes.py`.
+
+| word | meaning |
+|---|---|
 """
 
 
@@ -61,6 +76,11 @@ def page(source: str) -> str:
     return "\n".join([HEAD, *(_table(section) for section in sections(source))])
 
 
+def outcomes_page() -> str:
+    """Return docs/outcomes.md."""
+    return OUTCOMES_HEAD + "".join(f"| `{end}` | {end.sentence} |\n" for end in Outcome)
+
+
 def _name(node: ast.stmt) -> str:
     target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
     return target.id if isinstance(target, ast.Name) else ""
@@ -92,10 +112,16 @@ def _linked(meaning: str) -> str:
     return re.sub(r"\b([a-z]+)\.md\b", r"[\1.md](\1.md)", meaning)
 
 
-def main() -> None:
-    """Write the page to the file that is named."""
+def pages() -> dict[str, str]:
+    """Return every page by the name of its file."""
     source = Path(settings.__file__).read_text(encoding="utf-8")
-    Path(sys.argv[1]).write_text(page(source), encoding="utf-8")
+    return {"settings.md": page(source), "outcomes.md": outcomes_page()}
+
+
+def main() -> None:
+    """Write the pages into the folder that is named."""
+    for name, text in pages().items():
+        (Path(sys.argv[1]) / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lswc.errors import ConfigError, writing
-from lswc.strategy import Anchor, PageLanguage
+from lswc.strategy import Anchor, Named, PageLanguage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,6 +30,7 @@ URLS = pa.schema(
         ("url", pa.string()),
         ("server", pa.int32()),
         ("directory", pa.int32()),
+        ("folder", pa.int32()),
         ("site", pa.int32()),
         ("tld", pa.dictionary(pa.int32(), pa.string())),
         ("language", pa.dictionary(pa.int32(), pa.string())),
@@ -39,10 +40,19 @@ URLS = pa.schema(
         ("encoding", pa.dictionary(pa.int32(), pa.string())),
     ]
 )
-LINKS = pa.schema([("targets", pa.list_(pa.int32())), ("anchors", pa.list_(pa.int8()))])
+ADDRESS = pa.field("address", pa.dictionary(pa.int32(), pa.string()))
+"""The IP address that a URL's last answer came from: a column of URLs that a crawl has."""
+
+LINKS = pa.schema(
+    [
+        ("targets", pa.list_(pa.int32())),
+        ("anchors", pa.list_(pa.int8())),
+        ("named", pa.list_(pa.int8())),
+    ]
+)
 SEEDS = pa.schema([("url", pa.int32())])
 
-_OPTIONAL = {"url", "directory", "tld", "encoding", "anchors"}
+_OPTIONAL = {"url", "directory", "folder", "tld", "encoding", "anchors", "named"}
 
 
 class TraceError(ConfigError):
@@ -73,10 +83,11 @@ class About:
 class Trace:
     """A trace as far as a simulation needs it. n URLs, m links, s servers.
 
-    Shapes: (n,) for ``server``, ``directory``, ``language`` (PageLanguage), ``fate`` (Fate)
-    and ``distance`` (-1: no path from a seed); (s,) for ``site`` and ``tld`` (does the
-    server's TLD belong to the language); (n + 1,) for ``offsets``; (m,) for ``targets`` and
-    ``anchors`` (Anchor). ``directory``, ``tld`` and ``anchors`` are None if the trace lacks them.
+    Shapes: (n,) for ``server``, ``directory``, ``folder``, ``language`` (PageLanguage), ``fate``
+    (Fate) and ``distance`` (-1: no path from a seed); (s,) for ``site`` and ``tld`` (does the
+    server's TLD belong to the language); (n + 1,) for ``offsets``; (m,) for ``targets``,
+    ``anchors`` (Anchor) and ``named`` (Named). ``directory``, ``folder``, ``tld``, ``anchors`` and
+    ``named`` are None if the trace lacks them.
     """
 
     about: About
@@ -91,6 +102,8 @@ class Trace:
     targets: NDArray[np.int32]
     anchors: NDArray[np.int8] | None
     seeds: NDArray[np.int32]
+    named: NDArray[np.int8] | None = None
+    folder: NDArray[np.int32] | None = None
 
     @property
     def urls(self) -> int:
@@ -119,11 +132,8 @@ class Trace:
         folder = Path(folder)
         about = _about(folder / "trace.json")
         columns = _read_urls(folder / "urls.parquet", about)
-        offsets, targets, anchors = _read_links(folder / "links.parquet")
-        seeds = _read_seeds(folder / "seeds.parquet")
-        trace = cls(
-            about, **columns, offsets=offsets, targets=targets, anchors=anchors, seeds=seeds
-        )
+        columns |= _read_links(folder / "links.parquet")
+        trace = cls(about, **columns, seeds=_read_seeds(folder / "seeds.parquet"))
         _validate(trace)
         return trace
 
@@ -195,7 +205,7 @@ def _read_urls(path: Path, about: About) -> dict[str, Any]:
         n = file.metadata.num_rows
         if n >= 2**31:
             raise TraceError(f"{path}: {n} URLs, more than fit 32 bits")
-        ids = [c for c in ("server", "directory", "site", "distance") if c in present]
+        ids = [c for c in ("server", "directory", "folder", "site", "distance") if c in present]
         read: dict[str, Any] = {c: np.empty(n, URLS.field(c).type.to_pandas_dtype()) for c in ids}
         language, fate = np.empty(n, np.int8), np.empty(n, np.int8)
         tld = np.empty(n, np.bool_) if "tld" in present else None
@@ -213,10 +223,11 @@ def _read_urls(path: Path, about: About) -> dict[str, Any]:
             if tld is not None:
                 belongs = dict.fromkeys(about.tlds, 1)
                 tld[rows] = _coded(batch.column("tld"), belongs, 0, 0) == 1
-    _within(path, read, ("server", "directory", "site"), n)
+    _within(path, read, ("server", "directory", "folder", "site"), n)
     return {
         "server": read["server"],
         "directory": read.get("directory"),
+        "folder": read.get("folder"),
         "site": _per_server(read["server"], read["site"]),
         "tld": None if tld is None else _per_server(read["server"], tld),
         "language": language,
@@ -256,7 +267,7 @@ def _fate(status: NDArray[np.int16], page: NDArray[np.bool_]) -> NDArray[np.int8
     return np.where(page, Fate.PAGE, np.where(status == 0, Fate.NEVER, tried)).astype(np.int8)
 
 
-def _read_links(path: Path) -> tuple[NDArray[np.int64], NDArray[np.int32], Any]:
+def _read_links(path: Path) -> dict[str, Any]:
     with _opened(path, LINKS) as (file, present):
         leaf = file.schema.names.index("element") if "element" in file.schema.names else 0
         counts = (file.metadata.row_group(g) for g in range(file.num_row_groups))
@@ -264,7 +275,7 @@ def _read_links(path: Path) -> tuple[NDArray[np.int64], NDArray[np.int32], Any]:
         most = sum(group.column(leaf).num_values for group in counts)
         offsets = np.zeros(file.metadata.num_rows + 1, np.int64)
         targets = np.empty(most, np.int32)
-        anchors = np.empty(most, np.int8) if "anchors" in present else None
+        facts = {c: np.empty(most, np.int8) for c in ("anchors", "named") if c in present}
         end = 0
         for start, batch in _groups(file, present):
             lists = batch.column("targets")
@@ -272,10 +283,11 @@ def _read_links(path: Path) -> tuple[NDArray[np.int64], NDArray[np.int32], Any]:
             values = _values(path, lists, "targets")
             offsets[start + 1 : start + 1 + len(lists)] = end + (ends[1:] - ends[0])
             targets[end : end + len(values)] = values
-            if anchors is not None:
-                _fill_anchors(path, batch, ends, anchors[end : end + len(values)])
+            for name, column in facts.items():
+                _fill(path, batch, name, ends, column[end : end + len(values)])
             end += len(values)
-    return offsets, targets[:end], None if anchors is None else anchors[:end]
+    read = {"offsets": offsets, "targets": targets[:end], "anchors": None}
+    return read | {name: column[:end] for name, column in facts.items()}
 
 
 def _values(path: Path, lists: pa.ListArray, name: str) -> NDArray[Any]:
@@ -285,14 +297,14 @@ def _values(path: Path, lists: pa.ListArray, name: str) -> NDArray[Any]:
     return values
 
 
-def _fill_anchors(
-    path: Path, batch: pa.RecordBatch, ends: NDArray[np.int64], out: NDArray[np.int8]
+def _fill(
+    path: Path, batch: pa.RecordBatch, name: str, ends: NDArray[np.int64], out: NDArray[np.int8]
 ) -> None:
-    lists = batch.column("anchors")
+    lists = batch.column(name)
     own = lists.offsets.to_numpy()
     if not np.array_equal(own - own[0], ends - ends[0]):
-        raise TraceError(f"{path}: columns targets and anchors have lists of different lengths")
-    out[:] = _values(path, lists, "anchors")
+        raise TraceError(f"{path}: columns targets and {name} have lists of different lengths")
+    out[:] = _values(path, lists, name)
 
 
 def _read_seeds(path: Path) -> NDArray[np.int32]:
@@ -317,6 +329,8 @@ def _validate(trace: Trace) -> None:
         raise TraceError(f"a seed or a link leads to a URL outside 0 .. {n - 1}")
     if trace.anchors is not None and not _inside(trace.anchors, len(Anchor)):
         raise TraceError(f"an anchor language is outside 0 .. {len(Anchor) - 1}")
+    if trace.named is not None and not _inside(trace.named, len(Named)):
+        raise TraceError(f"a language named by a link is outside 0 .. {len(Named) - 1}")
     degree = np.diff(trace.offsets)
     if np.any(degree[trace.fate < Fate.REDIRECT]) or np.any(
         degree[trace.fate == Fate.REDIRECT] > 1
@@ -370,14 +384,21 @@ def _write_table(path: Path, tables: Iterable[pa.Table]) -> None:
 
 
 def compressed_rows(
-    offsets: NDArray[np.int64], targets: NDArray[np.int32], anchors: NDArray[np.int8] | None
+    offsets: NDArray[np.int64],
+    targets: NDArray[np.int32],
+    anchors: NDArray[np.int8] | None,
+    named: NDArray[np.int8] | None = None,
 ) -> Iterator[pa.Table]:
     """Yield the links of all URLs as tables for ``write``, a row group at a time."""
+    columns = dict(zip(LINKS.names, (targets, anchors, named), strict=True))
+    present = {name: values for name, values in columns.items() if values is not None}
     bounds = [*range(0, len(offsets) - 1, ROW_GROUP), len(offsets) - 1]
     for first, last in pairwise(bounds):
         begin, end = offsets[first], offsets[last]
         ends = pa.array((offsets[first : last + 1] - begin).astype(np.int32))
-        lists = [pa.ListArray.from_arrays(ends, pa.array(targets[begin:end]))]
-        if anchors is not None:
-            lists.append(pa.ListArray.from_arrays(ends, pa.array(anchors[begin:end])))
-        yield pa.Table.from_arrays(lists, names=LINKS.names[: len(lists)])
+        yield pa.table(
+            {
+                name: pa.ListArray.from_arrays(ends, pa.array(values[begin:end]))
+                for name, values in present.items()
+            }
+        )

@@ -10,12 +10,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError
-from lswc.archive.log import ATTEMPTS, LINKS, journals, tables
+from lswc.archive.log import ATTEMPTS, LINKS, conform, journals, tables
 from lswc.archive.store import language_of
-from lswc.strategy import Anchor
-from lswc.trace.format import URLS, About, compressed_rows, write
+from lswc.outcomes import Outcome
+from lswc.strategy import Anchor, Named
+from lswc.trace.format import ADDRESS, URLS, About, compressed_rows, write
 from lswc.trace.graph import distances
-from lswc.urls import directory, parse, site, tld
+from lswc.urls import directory, folder, parse, site, tld
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROBOTS = "robots.txt file"
+
+_BY_STRATEGY = [Outcome.STRATEGY.value, Outcome.IRRELEVANT_SERVER.value]
 
 
 def log(crawl: Path) -> tuple[pa.Table, pa.Table]:
@@ -45,20 +48,22 @@ def log(crawl: Path) -> tuple[pa.Table, pa.Table]:
 
 
 def _joined(schema: pa.Schema, parts: Sequence[pa.Table]) -> pa.Table:
-    return pa.concat_tables([part.cast(schema) for part in parts]).unify_dictionaries()
+    return pa.concat_tables([conform(part, schema) for part in parts]).unify_dictionaries()
 
 
 def to_trace(crawl: Path, out: Path) -> int:
     """Write a crawl's log as a trace; return the number of URLs. Raises ArchiveError, TraceError.
 
-    A URL's last attempt counts. Links that aren't http or https, and links out of a page that
-    was fetched but isn't one, are left out.
+    A URL's last attempt counts. Of the links that were dropped only those are in the trace that
+    the strategy dropped: another may follow them. Links out of a page that was fetched but isn't
+    one are left out.
     """
     attempts, links = log(crawl)
     attempts = attempts.filter(
         pc.not_equal(pc.cast(attempts["outcome"], pa.string()), pa.scalar(ROBOTS))
     )
-    links = links.filter(pc.match_substring_regex(links["target"], "^https?://"))
+    dropped = pc.cast(links["dropped"], pa.string())
+    links = links.filter(pc.or_(pc.is_null(dropped), pc.is_in(dropped, pa.array(_BY_STRATEGY))))
     both = pa.chunked_array([*attempts["url"].chunks, *links["target"].chunks], pa.string())
     coded = both.combine_chunks().dictionary_encode()
     words: list[str] = coded.dictionary.to_pylist()
@@ -69,13 +74,15 @@ def to_trace(crawl: Path, out: Path) -> int:
     rows, columns = _outcomes(len(words), tried, attempts)
     offsets, order = _by_source(sources, len(words), rows)
     anchors = pc.fill_null(links["anchor"], int(Anchor.NONE)).to_numpy().astype(np.int8)
-    targets, anchors = targets[order], anchors[order]
+    named = pc.fill_null(links["named"], int(Named.NONE)).to_numpy().astype(np.int8)
+    targets, anchors, named = targets[order], anchors[order], named[order]
     seeds = np.unique(tried[_is_seed(attempts)]).astype(np.int32)
     columns["distance"] = distances(offsets, targets, seeds)
     target = language_of(crawl)
     about = About(target.code, target.tlds, f"crawl {crawl}")
-    table = pa.table(_places(words) | columns).select(URLS.names).cast(URLS)
-    write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors))
+    schema = URLS.append(ADDRESS)
+    table = pa.table(_places(words) | columns).select(schema.names).cast(schema)
+    write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors, named))
     return len(words)
 
 
@@ -92,7 +99,7 @@ def _outcomes(
     last = np.full(n, -1, np.int64)
     last[tried] = np.arange(len(tried))
     known = pa.array(np.where(last < 0, 0, last), mask=last < 0)
-    taken = attempts.select(["status", "outcome", "language", "encoding"]).take(known)
+    taken = attempts.select(["status", "outcome", "language", "encoding", "address"]).take(known)
     status = pc.fill_null(taken["status"], 0).to_numpy()
     html = pc.equal(pc.cast(taken["outcome"], pa.string()), "html")
     page: NDArray[np.bool_] = pc.fill_null(html, False).to_numpy() & (status // 100 == 2)
@@ -102,6 +109,7 @@ def _outcomes(
         name: pc.if_else(blank, empty, pc.cast(taken[name], pa.string()))
         for name in ("language", "encoding")
     }
+    words["address"] = taken["address"]
     return page | (status // 100 == 3), {"status": status, "page": page, **words}
 
 
@@ -115,16 +123,18 @@ def _by_source(
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), order
 
 
+_PLACES = ("server", "directory", "folder", "site")
+
+
 def _places(words: Sequence[str]) -> dict[str, Any]:
-    numbers: dict[str, dict[str, int]] = {"server": {}, "directory": {}, "site": {}}
-    found: dict[str, list[Any]] = {"server": [], "directory": [], "site": [], "tld": []}
+    numbers: dict[str, dict[str, int]] = {name: {} for name in _PLACES}
+    found: dict[str, list[Any]] = {name: [] for name in (*_PLACES, "tld")}
     for word in words:
         url = parse(word)
-        places = (
-            {"server": "", "directory": "", "site": ""}
-            if url is None
-            else {"server": url.server, "directory": directory(url), "site": site(url.hostname)}
-        )
+        places = dict.fromkeys(_PLACES, "")
+        if url is not None:
+            of_url = (url.server, directory(url), folder(url), site(url.hostname))
+            places = dict(zip(_PLACES, of_url, strict=True))
         for name, place in places.items():
             found[name].append(numbers[name].setdefault(place, len(numbers[name])))
         found["tld"].append(tld(url.hostname) if url else "")

@@ -70,6 +70,7 @@ def _count(
     server: NDArray[np.int32],
     site: NDArray[np.int32],
     counts: NDArray[np.int64],
+    linked_by: NDArray[np.int32],
 ) -> None:
     for url in range(first, last):
         source = end[url]
@@ -78,6 +79,9 @@ def _count(
         home = server[url]
         for link in range(offsets[url], offsets[url + 1]):
             target = targets[link]
+            if linked_by[target] == url:
+                continue
+            linked_by[target] = url
             if server[target] == home:
                 locality = _SAME_SERVER
             elif site[server[target]] == site[home]:
@@ -91,8 +95,9 @@ def _count(
 def census(trace: Trace) -> NDArray[np.int64]:
     """Count the links of pages by kind.
 
-    Shape (3, 6, 3, 3): source (End), destination (End), Locality, Anchor. Without anchors in the
-    trace, all links count as having no text.
+    Shape (3, 6, 3, 3): source (End), destination (End), Locality, Anchor. A page has one link to
+    another, the first (Tamura 2007 §3.1). Without anchors in the trace, all links count as having
+    no text.
     """
     end = ends(trace)
     anchors = np.empty(0, np.int8) if trace.anchors is None else trace.anchors
@@ -114,6 +119,7 @@ def census(trace: Trace) -> NDArray[np.int64]:
                 trace.server,
                 trace.site,
                 counts[number],
+                np.full(trace.urls, -1, np.int32),
             )
             for number, (first, last) in enumerate(pairwise(cuts))
         ]

@@ -30,8 +30,9 @@ class Offer(NamedTuple):
 class Lease:
     """A URL handed out: what the frontier knew of it. Its server is busy until the visit ends.
 
-    ``tier`` is the one that it was handed out of; ``referrer`` is the URL of the page whose link
-    brought it, None for a seed.
+    ``cell`` is the one that it was handed out of, ``expected`` the share of relevant pages that
+    this was expected to bring, None if the order isn't learned; ``referrer`` is the URL of the
+    page whose link brought it, None for a seed.
     """
 
     id: int
@@ -39,8 +40,14 @@ class Lease:
     server: str
     unit: str
     code: int
-    tier: int
+    cell: int
+    expected: float | None
     inherited: PageLanguage
     depth: int
     redirects: int
     referrer: str | None
+
+    @property
+    def tier(self) -> int | None:
+        """The tier that it was handed out of; None in a learned order, which has none."""
+        return self.cell if self.expected is None else None

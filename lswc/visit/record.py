@@ -11,12 +11,16 @@ class Record:
     """The record of a page; an item as Scrapy's feeds and pipelines know it.
 
     ``id`` is the page's number in the frontier. ``language`` is the identified one, None if it
-    can't be told; ``decided_by`` says by what. ``relevant`` says that the page counts as written
-    in the target language, a guess from the referrer included. ``distance`` is the page's own
-    from the latest relevant referrer, ``tier`` the one it was fetched in, ``server_status`` that
-    of its server (or directory, if the strategy counts by them) after this page. ``simhash`` is
-    that of its text, in 16 hex digits; ``near_duplicate`` says that one like it came before, among
-    the crawl's latest pages. ``time`` is UTC, ISO 8601.
+    can't be told; ``decided_by`` says by what. ``relevant`` says that it is the target language;
+    ``guessed`` that it can't be told, and that the page counts for the strategy as its referrer
+    does, which is relevant. ``distance`` is the page's own from the latest relevant referrer,
+    ``tier`` the one it was fetched in, or ``expected`` how probable it was, when it was fetched,
+    that it is relevant: None for an order that isn't learned. ``server_status`` is that of its
+    server (or directory, if the strategy counts by them) after this page. ``simhash`` is that of
+    its text, in 16 hex digits; ``near_duplicate`` says that one like it came before, among the
+    crawl's latest pages.
+    ``content_language`` is the language that the server says, ``vary`` what its answer depends on:
+    both as in the headers, "" without one. ``time`` is UTC, ISO 8601.
     """
 
     id: int
@@ -28,12 +32,16 @@ class Record:
     confidence: float
     decided_by: str
     relevant: bool
+    guessed: bool
     distance: int
-    tier: int
+    tier: int | None
+    expected: float | None
     depth: int
     server_status: str
     simhash: str
     near_duplicate: bool
+    content_language: str
+    vary: str
     referrer: str | None
     time: str
 

@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 class FollowedLink(NamedTuple):
     """A link of a page and what became of it, for the crawl log.
 
-    ``anchor`` is its Anchor, None if it wasn't asked; ``tier`` is that of a kept link, and
-    ``dropped`` says why another wasn't.
+    ``anchor`` is its Anchor, ``named`` its Named, None if it wasn't asked; ``tier`` is that of a
+    kept link, None if the order is learned, and ``dropped`` says why another wasn't.
     """
 
     url: str
     anchor: int | None
     tier: int | None
     dropped: str | None
+    named: int | None = None
 
 
 @dataclass(slots=True)

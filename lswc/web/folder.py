@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote_to_bytes
 from lswc.urls import parse
 from lswc.web import calendar
 from lswc.web.answers import Answer, WebError
-from lswc.web.rules import HostRules, read_rules
+from lswc.web.host_rules import HostRules, read_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lswc.analysis import AnalysisError
-from lswc.analysis.analyze import Questions
 from lswc.analysis.compare import difference
+from lswc.analysis.questions import Questions
 from tests.analysis.webs import Report, Web, record, write_crawl
 
 if TYPE_CHECKING:

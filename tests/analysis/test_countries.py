@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.analysis import AnalysisError
-from lswc.analysis.analyze import Questions
 from lswc.analysis.countries import country_of_tld, open_database
+from lswc.analysis.questions import Questions
 from tests.analysis.webs import Report, Web
 
 if TYPE_CHECKING:

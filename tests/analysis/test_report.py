@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lswc.analysis import AnalysisError
-from lswc.analysis.analyze import Questions, analyze, read
+from lswc.analysis.questions import Questions, analyze, read
 from lswc.languages import LanguageError
 from lswc.strategy import Anchor, StrategyError
 from lswc.trace.format import TraceError

@@ -137,7 +137,8 @@ def test_wilson_by_a_published_interval() -> None:
 
 def test_recall_is_corrected_both_ways() -> None:
     assert corrected_recall(1000, 10_000, 1, 1) == pytest.approx(0.1)
-    assert corrected_recall(1000, 10_000, 0.9, 0.8) == pytest.approx(0.1 * 0.9 / 0.8)
+    # Mon 2010 §6.1, as printed.
+    assert corrected_recall(1_070_000, 1_200_000, 0.93, 0.95) == pytest.approx(0.79, abs=0.005)
     with pytest.raises(AnalysisError, match="precision"):
         corrected_recall(1, 1, 0, 1)
 
@@ -153,7 +154,7 @@ def test_counts_of_a_search_engine_are_read(tmp_path: Path) -> None:
     [
         ("a,b\n1,2\n", "first line must name"),
         ("word_a,word_b,n_a,n_b,n_ab\na,b,1,2,x\n", "line 2"),
-        ("word_a,word_b,n_a,n_b,n_ab\na,b,3,3,1\na,b,1,2,2\n", "line 3"),
+        ("word_a,word_b,n_a,n_b,n_ab\na,b,3,3,1\na,b,1,2,-2\n", "line 3"),
         ("word_a,word_b,n_a,n_b,n_ab\na,b,3\n", "line 2"),
     ],
 )

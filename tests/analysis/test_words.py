@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lswc.analysis import AnalysisError
-from lswc.analysis.analyze import Questions, analyze
+from lswc.analysis.questions import Questions, analyze
 from lswc.analysis.words import count_pairs, word_list
 from tests.analysis.webs import Report, record, write_crawl
 
@@ -80,7 +80,20 @@ def test_counts_of_a_search_engine_give_a_recall(tmp_path: Path) -> None:
     questions = Questions(counts=counts, quality=(0.9, 0.9))
     text = analyze(crawl, tmp_path / "out", questions).read_text("utf-8")
     assert "Mean 1,000, standard deviation 0, of 1 pairs" in text
-    assert "a recall of 0.10%" in text
+    assert "a recall of 0.08%" in text
+    assert "pairs have more documents with both words" not in text
+
+
+def test_counts_that_can_not_be_are_taken_and_named(tmp_path: Path) -> None:
+    counts = tmp_path / "counts.csv"
+    rows = [(100, 100, 10), (100, 100, 10), (10, 100, 20), (100, 10, 20), (100, 100, 5), (9, 9, 9)]
+    lines = "".join(f"a,b,{a},{b},{both}\n" for a, b, both in rows)
+    counts.write_text(f"word_a,word_b,n_a,n_b,n_ab\n{lines}", "utf-8")
+    crawl = write_crawl(tmp_path / "crawl", record("http://www.a.co.th/", "th"))
+    text = analyze(crawl, tmp_path / "out", Questions(counts=counts, extremes=0)).read_text("utf-8")
+    assert "2 pairs have more documents with both words" in text
+    assert "of 6 pairs; left out: 0" in text
+    assert f"Mean {(1000 + 1000 + 50 + 50 + 2000 + 9) / 6:,.0f}" in text
 
 
 def test_thai_words_are_known_and_others_must_be_given() -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from lswc.analysis.analyze import Questions, read, sections
-from lswc.strategy import Anchor
+from lswc.analysis.questions import Questions, read, sections
+from lswc.strategy import Anchor, Named
 from lswc.trace import graph
 from lswc.trace.format import LINKS, URLS, About, write
 from lswc.urls import directory, parse, site, tld
@@ -68,6 +68,7 @@ class Web:
             {
                 "targets": [[ids[url] for url, _ in listed] for listed in links],
                 "anchors": [[int(anchor) for _, anchor in listed] for listed in links],
+                "named": [[int(Named.NONE)] * len(listed) for listed in links],
             },
             LINKS,
         )

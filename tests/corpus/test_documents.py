@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from lswc.corpus.documents import Cleaner, Stored
 from lswc.corpus.duplicates import Duplicates
-from lswc.corpus.paragraphs import paragraphs, read
+from lswc.corpus.paragraphs import paragraphs, read, weight
 from lswc.languages import language
 from tests.crawl.site import ENGLISH, SCRAPY, THAI, run
 
@@ -74,10 +74,38 @@ LINE = "หน่วยงานของมหาวิทยาลัย"  # s
         pytest.param(f"<p>{LONG}<h2>{LINE}</h2>", [LONG], id="a heading of nothing"),
         pytest.param(f"<p>{LONG}<p>สั้น<p>สั้น<p>{LONG}", [LONG, "สั้น", "สั้น", LONG], id="two"),
         pytest.param(f"<p>{LONG}{'<p>สั้น' * 4}<p>{LONG}", [LONG, LONG], id="too many"),
+        pytest.param(f"<p>{LONG}</p>{LINE}", [LONG, LINE], id="outside of any block"),
     ],
 )
 def test_short_lines_stay_only_among_text(html: str, kept: list[str]) -> None:
     assert own(html) == kept
+
+
+@pytest.mark.parametrize(("linked", "kept"), [(0, True), (3, True), (5, False), (10, False)])
+def test_a_block_with_many_links_is_a_menu(linked: int, kept: bool) -> None:
+    html = f"<p><a href=x>{THAI * linked}</a>{THAI * (10 - linked)}"
+    assert bool(own(html)) is kept
+
+
+@pytest.mark.parametrize(
+    ("text", "letters"),
+    [
+        ("ก" * 60, 60),
+        ("กา กี่", 5),
+        ("東京", 5),
+        ("東京ab", 7),
+        ("한글", 5),
+        ("a1 b2, c", 3),
+        ("", 0),
+    ],
+)
+def test_letters_are_weighed(text: str, letters: float) -> None:
+    assert weight(text) == letters
+
+
+@pytest.mark.parametrize(("characters", "kept"), [(23, False), (24, True)])
+def test_ideographs_are_text_sooner(characters: int, kept: bool) -> None:
+    assert bool(own(f"<p>{'日本語' * 8}"[: 3 + characters])) is kept
 
 
 def test_what_is_not_for_reading_is_left_out() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from lswc.corpus.paragraphs import read
@@ -13,9 +11,7 @@ from lswc.corpus.paragraphs import read
     "hostile",
     ["<div>" * 100_000, "<p x='>' " + " ".join(f"a{n}" for n in range(100_000)) + ">"],
 )
-def test_a_hostile_page_takes_no_time(hostile: str) -> None:
-    # The parser alone needs a quarter of a minute for these.
-    start = time.process_time()
+@pytest.mark.usefixtures("brake")
+def test_a_hostile_page_does_not_hold_the_parser(hostile: str) -> None:
     found = read(f"<title>t</title><p>text of the page</p>{hostile}", "http://a.example/")
-    assert time.process_time() - start < 5
     assert (found.title, found.blocks[0].text[:16]) == ("t", "text of the page")

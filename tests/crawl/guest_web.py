@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import socket
 import ssl
 import sys
 from collections import Counter
+from collections.abc import Callable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 from time import monotonic, sleep, time
@@ -22,7 +24,7 @@ from lswc.web.certificate import self_signed
 from tests.resolvers import ToLoopback
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
 PORTS = "GUEST_WEB_PORTS"
@@ -34,20 +36,46 @@ HTTPS_ONLY = "tls-only.example"
 
 @dataclass(frozen=True)
 class Answer:
-    """A response, sent after ``takes`` seconds; status 0 hangs up instead."""
+    """A response, sent after ``takes`` seconds; status 0 hangs up instead.
+
+    ``coded`` is its Content-Encoding. It ``claims`` to have so many bytes, if more than it has.
+    """
 
     body: str = ""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     takes: float = 0.0
+    coded: str = ""
+    claims: int = 0
 
 
 @dataclass(frozen=True)
+class Negotiated:
+    """Answers by language; the first of those that the guest accepts, else the first of all."""
+
+    answers: Mapping[str, Answer]
+
+    def choose(self, accepted: str) -> Answer:
+        """Choose by an Accept-Language without weights, but for the last."""
+        asked = [part.partition(";")[0].strip() for part in accepted.split(",")]
+        first = next((name for name in asked if name in self.answers), next(iter(self.answers)))
+        answer = self.answers[first]
+        headers = {"Content-Language": first, "Vary": "Accept-Language", **answer.headers}
+        return replace(answer, headers=headers)
+
+
+Given = Answer | Negotiated | Callable[[int], Answer]
+"""What is answered: always, by language, or by the number of the visit."""
+
+
+@dataclass
 class Visit:
     """A request: its URL, and when it came (monotonic and Unix time, seconds).
 
+    ``ended`` is when its answer began to be sent.
+
     ``at_once`` requests were being answered by its host then and ``in_all`` by all, this included.
-    ``agent`` is the User-Agent.
+    ``headers`` are those of the request.
     """
 
     url: str
@@ -55,7 +83,8 @@ class Visit:
     clock: float
     at_once: int
     in_all: int
-    agent: str
+    headers: Mapping[str, str]
+    ended: float = 0.0
 
     @property
     def path(self) -> str:
@@ -64,9 +93,9 @@ class Visit:
 
 
 class GuestWeb:
-    """Answers by the absolute URL, or by the number of the visit to it; others are 404."""
+    """Answers by the absolute URL; others are 404."""
 
-    def __init__(self, answers: Mapping[str, Answer | Callable[[int], Answer]]) -> None:
+    def __init__(self, answers: Mapping[str, Given]) -> None:
         self.visits: list[Visit] = []
         self._answers = answers
         self._busy: Counter[str] = Counter()
@@ -82,19 +111,23 @@ class GuestWeb:
         """How often each URL was asked for."""
         return Counter(visit.url for visit in self.visits)
 
-    def visit(self, url: str, host: str, agent: str) -> Answer:
+    def visit(self, url: str, host: str, headers: Mapping[str, str]) -> Answer:
         """Note a request and wait as long as its answer takes."""
         with self._lock:
             self._busy[host] += 1
             times = self.urls[url]
             in_all = self._busy.total()
-            self.visits.append(Visit(url, monotonic(), time(), self._busy[host], in_all, agent))
+            visit = Visit(url, monotonic(), time(), self._busy[host], in_all, headers)
+            self.visits.append(visit)
         answer = self._answers.get(url, Answer(status=404))
+        if isinstance(answer, Negotiated):
+            answer = answer.choose(headers.get("Accept-Language", ""))
         answer = answer if isinstance(answer, Answer) else answer(times)
         sleep(answer.takes)
         with self._lock:
             # Before it is sent: whoever has the answer may come again.
             self._busy[host] -= 1
+            visit.ended = monotonic()
         return answer
 
 
@@ -154,17 +187,22 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         scheme = "http" if self.server.tls is None else "https"
         host = self.headers["Host"]
-        name, agent = host.partition(":")[0], self.headers["User-Agent"]
-        answer = self.server.web.visit(f"{scheme}://{host}{self.path}", name, agent)
+        name, headers = host.partition(":")[0], dict(self.headers)
+        answer = self.server.web.visit(f"{scheme}://{host}{self.path}", name, headers)
         if not answer.status:
             raise ConnectionAbortedError
         body = answer.body.encode()
+        if answer.coded:
+            body = gzip.compress(body)
         self.send_response(answer.status)
         for name, value in {"Content-Type": "text/html; charset=utf-8", **answer.headers}.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
+        if answer.coded:
+            self.send_header("Content-Encoding", answer.coded)
+        self.send_header("Content-Length", str(max(len(body), answer.claims)))
         self.end_headers()
         self.wfile.write(body)
+        self.close_connection = answer.claims > len(body)
 
     def log_message(self, *_: Any) -> None:
         pass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import DropItem
@@ -37,9 +38,11 @@ class Late:
 
 
 class Choosy:
-    """A pipeline that drops ``/dropped``, and fails at ``/failed``."""
+    """A pipeline that drops ``/dropped``, fails at ``/failed``, and spoils ``/spoilt``."""
 
     def process_item(self, item: Any) -> Any:
+        if item.url.endswith("/spoilt"):
+            return replace(item, title=b"no JSON")
         if item.url.endswith("/dropped"):
             raise DropItem("not wanted")
         if item.url.endswith("/failed"):

@@ -69,6 +69,28 @@ def test_summary_counts_pages_servers_and_links(small: Site) -> None:
     assert "30.0%" in done.stdout
 
 
+def test_a_guess_from_the_referrer_is_no_harvest(site: Site) -> None:
+    site.seeds("http://www.one.co.th/")
+    site.add("www.one.co.th/", page(THAI, "/1.html", "http://www.two.com/"))
+    site.add("www.one.co.th/1.html", page("", "/2.html"))
+    site.add("www.one.co.th/2.html", page(THAI))
+    site.add("www.two.com/", page(ENGLISH, "/3.html"))
+    site.add("www.two.com/3.html", page(""))
+    done = site.crawl(LSWC_PROFILE="lswc_s3_t5")
+    told = {r["url"]: (r["language"], r["relevant"], r["guessed"]) for r in site.records}
+    assert told == {
+        "http://www.one.co.th/": ("th", True, False),
+        "http://www.one.co.th/1.html": (None, False, True),
+        "http://www.one.co.th/2.html": ("th", True, False),
+        "http://www.two.com/": ("en", False, False),
+        "http://www.two.com/3.html": (None, False, False),
+    }
+    summary = site.summary
+    assert (summary["pages"], summary["relevant"], summary["guessed"]) == (5, 2, 1)
+    assert summary["harvest_rate"] == 0.4
+    assert "40.0%" in done.stdout
+
+
 def test_strategy_decides_what_is_fetched(small: Site) -> None:
     small.crawl(LSWC_PROFILE="hard_focused")
     assert sorted(small.urls) == [

@@ -58,6 +58,8 @@ class SetUp:
 
     def request(self, visit: Visit, **meta: Any) -> Request:
         """Return the request for a visit."""
-        request = request_for(visit, self.spider.parse, self.spider.errback)
+        request = request_for(
+            visit, self.running.crawl.headers, self.spider.parse, self.spider.errback
+        )
         request.meta.update(meta)
         return request

@@ -22,8 +22,8 @@ from protego import Protego
 
 from lswc.demo.generate import MARKER
 from lswc.demo.hosts import read_table
-from lswc.demo.pages import Graph
-from lswc.demo.words import BURMESE, VOCABULARIES, zawgyi
+from lswc.demo.hypertext import DemoWeb
+from lswc.demo.vocabulary import VOCABULARIES, zawgyi
 from lswc.urls import parse
 from lswc.web import TruthPage, WebError, prepare, truth
 
@@ -68,7 +68,7 @@ def test_the_same_seed_gives_the_same_web(demo: Path, tmp_path: Path) -> None:
     assert files(again) == [name for name in files(demo) if str(name) != MARKER]
     _, different, errors = filecmp.cmpfiles(demo, again, names, shallow=False)
     assert (different, errors) == ([], [])
-    titles = [[page.title for page in Graph(seed).pages] for seed in (1, 1, 2)]
+    titles = [[page.title for page in DemoWeb(seed).pages] for seed in (1, 1, 2)]
     assert titles[0] == titles[1] != titles[2]
 
 
@@ -274,4 +274,4 @@ def test_zawgyi_is_the_order_in_which_its_font_shows_letters() -> None:
     assert zawgyi("မြန်မာ") == "\u103b\u1019\u1014\u1039\u1019\u102c"
     assert zawgyi("သင်္ကြန်") == "\u101e\u103b\u1000\u1064\u1014\u1039"
     assert zawgyi("plain ไทย") == "plain ไทย"
-    assert "\u1031" in zawgyi(BURMESE.does)
+    assert "\u1031" in zawgyi("".join(VOCABULARIES["my"].parts["does"]))

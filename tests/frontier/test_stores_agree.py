@@ -36,13 +36,14 @@ STRATEGIES = [
     "server_conservative:T=2",
     "directory_conservative:T=1",
     "lswc:S=2,T=5",
+    "adaptive",
 ]
 names = count()
 
 
 @st.composite
 def found(draw: st.DrawFn) -> Offer:
-    server = draw(st.sampled_from(["a.example", "b.example:8080", "c"]))
+    server = draw(st.sampled_from(["a.co.th", "b.a.co.th:8080", "b.co.th", "c"]))
     directory = draw(st.sampled_from([f"{server}/x/", f"{server}/y/"]))
     return Offer(
         f"{draw(st.sampled_from(['http', 'https']))}://{directory}{draw(st.integers(0, 4))}",
@@ -151,6 +152,6 @@ def test_a_units_status_is_the_strategys(
     redis_server: RedisServer, downloaded: int, relevant: int, tolerated: int
 ) -> None:
     with Redis.from_url(redis_server.url) as client:
-        arguments = ["status", "", tolerated, "0123", 0, 0, downloaded, relevant]
+        arguments = ["status", "", tolerated, "server", 0, "", downloaded, relevant]
         answer = client.register_script(source())(["{x}:about"], arguments)
     assert answer == status(downloaded, relevant, tolerated)

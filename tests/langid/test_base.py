@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from urllib.parse import urljoin
 
 import can_ada
@@ -99,8 +98,7 @@ def test_any_text_in_any_charset_gets_an_answer(text: str, charset: str) -> None
     assert Base(text, charset).join(text) is not None
 
 
-def test_blanks_without_end_take_no_time() -> None:
-    start = time.process_time()
+@pytest.mark.usefixtures("brake")
+def test_blanks_without_end_are_read_once() -> None:
     href = f"?ก{' ' * 500_000}x"
     assert Base("http://a.test/", "windows-874").join(href).startswith("http://a.test/?%A1%20")
-    assert time.process_time() - start < 5

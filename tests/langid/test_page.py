@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import unicodedata
 
 import pytest
@@ -123,19 +122,16 @@ def test_robots_and_lang() -> None:
         *(b"<font size=1>", b"</p>", b"<!--", b"<div></p>", b"<a><div>"),
     ],
 )
+@pytest.mark.usefixtures("brake")
 def test_hostile_nesting_is_bounded(unit: bytes) -> None:
-    # The parser alone needs minutes for some of these; the generous limit only tells that apart.
-    start = time.process_time()
     parse(unit * (500_000 // len(unit)), BASE)
-    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize("separator", [b" ", b"='>' ", b"/"])
 @pytest.mark.parametrize("start_of_tag", [b"<a ", b"<a href='<>' "])
+@pytest.mark.usefixtures("brake")
 def test_hostile_attributes_are_bounded(start_of_tag: bytes, separator: bytes) -> None:
-    start = time.process_time()
     parse(start_of_tag + separator.join(b"a%d" % n for n in range(60_000)), BASE)
-    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize("closed", [b"", b"<!--</b>-->", b"<object></b></object>"])

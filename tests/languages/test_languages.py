@@ -32,3 +32,8 @@ def test_no_charset_belongs_to_two_languages() -> None:
 def test_an_unknown_language_lists_the_known() -> None:
     with pytest.raises(LanguageError, match=r"unknown language 'xx'; known: .*\bth\b"):
         language("xx")
+
+
+def test_servers_are_asked_by_each_tag_of_a_language() -> None:
+    assert language("th").accepted == "th, *;q=0.5"
+    assert language("zh").accepted == "zh, zh-CN, zh-TW, zh-HK, zh-Hans, zh-Hant, *;q=0.5"

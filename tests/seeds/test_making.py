@@ -97,7 +97,9 @@ def test_candidates_are_fetched_as_in_a_crawl(
         assert end in done.stdout
     pages = {url for url in web.urls if not url.endswith("/robots.txt")}
     assert pages == {*ASKED, *EXPECTED["th"]} - {"http://closed.example/"}
-    assert {visit.agent.partition(" ")[2] for visit in web.visits} == {"(+crawl@library.example)"}
+    assert {visit.headers["User-Agent"].partition(" ")[2] for visit in web.visits} == {
+        "(+crawl@library.example)"
+    }
     for host in ("slow.example", "busy.example"):
         (gap,) = [after.at - before.at for before, after in pairwise(web.of(host))]
         assert gap >= 1

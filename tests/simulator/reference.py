@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from heapq import heappop, heappush
+from collections import defaultdict
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.strategy import (
     DISCARD,
+    NO_PAGES,
     SEED,
     Anchor,
     Facts,
     Locality,
+    Named,
     PageLanguage,
+    Pages,
     Status,
     Strategy,
     Unit,
+    better,
     distance_of,
     effective_language,
     encode,
     from_site_queue,
     next_distance,
+    order,
     status,
 )
 from lswc.trace.format import Fate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -56,59 +60,90 @@ def offers(
     page: int,
     code: int,
     language: PageLanguage,
-    unit: list[int],
-    of: Mapping[int, Status],
+    referrer_server: Status,
     oracle: NDArray[np.bool_],
 ) -> Iterator[tuple[int, int]]:
     """Yield target and code of each link of a page of that (effective) language, in order."""
     assert t.tld is not None
     assert t.anchors is not None
+    assert t.named is not None
+    assert t.folder is not None
     server, distance = t.server[page], next_distance(language == 0, distance_of(code))
-    for url, anchor in zip(links(t, page), t.anchors[t.offsets[page] :], strict=False):
+    begin = t.offsets[page]
+    for link, url in enumerate(links(t, page), begin):
         there = t.server[url]
         near = Locality.SAME_SITE if t.site[there] == t.site[server] else Locality.ELSEWHERE
-        locality = Locality.SAME_SERVER if there == server else near
-        at = (of[unit[page]], of[unit[url]], locality, bool(t.tld[there]), Anchor(anchor))
-        facts = Facts(language, distance, *at, from_site_queue(code), bool(oracle[url]))
+        facts = Facts(
+            referrer=language,
+            distance=distance,
+            referrer_server=referrer_server,
+            target_server=Status.UNVISITED,
+            locality=Locality.SAME_SERVER if there == server else near,
+            tld=bool(t.tld[there]),
+            anchor=Anchor(t.anchors[link]),
+            in_site=from_site_queue(code),
+            oracle=bool(oracle[url]),
+            named=Named(t.named[link]),
+            same_folder=bool(t.folder[url] == t.folder[page]),
+        )
         yield url, encode(facts)
 
 
+class Pending(NamedTuple):
+    cell: int
+    seq: int
+    code: int
+    inherited: PageLanguage
+
+
 class Crawl:
-    """A crawl of a trace; ``visits`` are the URLs taken from the queue, in order."""
+    """A crawl of a trace; ``visits`` are the URLs taken from the queue, in order.
+
+    ``queue_sizes`` are those after each page, ``dropped`` the URLs dropped from the queue.
+    """
 
     def __init__(self, t: Trace, s: Strategy, oracle: NDArray[np.bool_]) -> None:
         self.t, self.s, self.oracle, self.unit = t, s, oracle, units(t, s)
-        self.counters: defaultdict[int, Counter[bool]] = defaultdict(Counter)
-        self.of: defaultdict[int, Status] = defaultdict(lambda: Status.UNVISITED)
-        # tier, seq, code, inherited; the queue also holds entries that a better one replaced
-        self.pending: dict[int, tuple[int, int, int, PageLanguage]] = {}
-        self.queue: list[tuple[int, int, int]] = []
+        self.site: list[int] = t.site[t.server].tolist()
+        self.order = order(s)
+        self.of_unit: defaultdict[int, Pages] = defaultdict(Pages)
+        self.of_site: defaultdict[int, Pages] = defaultdict(Pages)
+        self.crawl = Pages()
+        unvisited = s.place(NO_PAGES)
+        self.place_of_site: defaultdict[int, int] = defaultdict(lambda: unvisited)
+        self.place_of_unit: dict[int, int] = {}
+        self.pending: dict[int, Pending] = {}
         self.visits: dict[int, None] = {}
+        self.queue_sizes: list[int] = []
+        self.dropped = 0
         self.seqs = count()
         for seed in t.seeds.tolist():
             self.offer(seed, SEED, PageLanguage.TARGET)
-        while self.queue:
-            *place, page = heappop(self.queue)
-            if page in self.pending and list(self.pending[page][:2]) == place:
-                self.visit(page)
+        while waiting := [u for u in self.pending if t.fate[u] != Fate.NEVER]:
+            self.visit(min(waiting, key=self.turn))
 
-    def put(self, url: int, tier: int, seq: int, code: int, inherited: PageLanguage) -> None:
-        self.pending[url] = (tier, seq, code, inherited)
-        if self.t.fate[url] != Fate.NEVER:
-            heappush(self.queue, (tier, seq, url))
+    def turn(self, url: int) -> tuple[tuple[float, int], int]:
+        found = self.pending[url]
+        return self.order.rank(found.cell), found.seq
+
+    def place(self, url: int) -> int:
+        unit = self.unit[url]
+        return self.place_of_unit.setdefault(unit, self.place_of_site[self.site[url]])
 
     def offer(self, url: int, code: int, inherited: PageLanguage) -> None:
-        tier = self.s.tier(code, self.of[self.unit[url]])
-        if tier == DISCARD or url in self.visits:
+        cell = self.s.cell(code, self.place(url))
+        if cell == DISCARD or url in self.visits:
             return
         old = self.pending.get(url)
         if old is None:
-            self.put(url, tier, next(self.seqs), code, inherited)
-        elif (tier, distance_of(code)) < (old[0], distance_of(old[2])):
-            self.put(url, tier, old[1], code, inherited)
+            self.pending[url] = Pending(cell, next(self.seqs), code, inherited)
+            return
+        rank, old_rank = self.order.rank(cell), self.order.rank(old.cell)
+        if better(rank, distance_of(code), old_rank, distance_of(old.code)):
+            self.pending[url] = Pending(cell, old.seq, code, inherited)
 
     def visit(self, page: int) -> None:
-        _, _, code, inherited = self.pending.pop(page)
+        cell, _, code, inherited = self.pending.pop(page)
         self.visits[page] = None
         if self.t.fate[page] == Fate.REDIRECT:
             for url in links(self.t, page):
@@ -116,19 +151,40 @@ class Crawl:
         elif self.t.fate[page] == Fate.PAGE:
             language = PageLanguage(self.t.language[page])
             taken = effective(self.s, language, inherited)
-            self.ask_again(self.unit[page], taken == PageLanguage.TARGET)
-            found = offers(self.t, page, code, taken, self.unit, self.of, self.oracle)
-            for url, link in list(found):
+            self.order.learn(cell, taken == PageLanguage.TARGET)
+            self.count(page, taken == PageLanguage.TARGET)
+            of_page = status(*self.of_unit[self.unit[page]], self.s.tolerated)
+            for url, link in list(offers(self.t, page, code, taken, of_page, self.oracle)):
                 self.offer(url, link, language)
+            self.queue_sizes.append(len(self.pending))
 
-    def ask_again(self, unit: int, relevant: bool) -> None:
-        na_nr, before = self.counters[unit], self.of[unit]
-        na_nr[relevant] += 1
-        self.of[unit] = status(na_nr.total(), na_nr[True], self.s.tolerated)
-        if self.of[unit] == before:
+    def count(self, page: int, relevant: bool) -> None:
+        unit, site = self.unit[page], self.site[page]
+        self.of_unit[unit] = one_more(self.of_unit[unit], relevant)
+        self.of_site[site] = one_more(self.of_site[site], relevant)
+        self.crawl = one_more(self.crawl, relevant)
+        self.move(unit, self.s.place(self.of_unit[unit], self.of_site[site], self.crawl))
+        if not self.s.learns:
             return
+        self.place_of_site[site] = self.s.place(NO_PAGES, self.of_site[site], self.crawl)
+        for url in range(self.t.urls):
+            neighbour = self.unit[url]
+            if self.site[url] == site and neighbour not in self.visited():
+                self.move(neighbour, self.place_of_site[site])
+
+    def visited(self) -> set[int]:
+        return {unit for unit, pages in self.of_unit.items() if pages.downloaded}
+
+    def move(self, unit: int, place: int) -> None:
+        self.place_of_unit[unit] = place
         for url in [url for url in self.pending if self.unit[url] == unit]:
-            _, seq, code, inherited = self.pending.pop(url)
-            tier = self.s.tier(code, self.of[unit])
-            if tier != DISCARD:
-                self.put(url, tier, seq, code, inherited)
+            cell = self.s.cell(self.pending[url].code, place)
+            if cell == DISCARD:
+                del self.pending[url]
+                self.dropped += 1
+            else:
+                self.pending[url] = self.pending[url]._replace(cell=cell)
+
+
+def one_more(pages: Pages, relevant: bool) -> Pages:
+    return Pages(pages.downloaded + 1, pages.relevant + relevant)

@@ -17,13 +17,15 @@ from scrapy.settings import Settings
 from lswc.commands.simulate import Command as SimulateCommand
 from lswc.commands.synthesize import Command as SynthesizeCommand
 from lswc.simulator import plots
-from lswc.simulator.run import OF_THE_PAPERS, Outcome, marks, save, simulate
+from lswc.simulator.run import EVERY, Outcome, marks, save, simulate
 from lswc.strategy import NAMES, strategy
 from lswc.synthetic.synthesis import synthesize
 from lswc.trace.format import About, Trace, TraceError
 
+SOME = ("queue_size_by_limit", "reliability")  # figures of some strategies only
 WEB = synthesize(0.002)
-NAMED = ("bfs", "soft_focused", "limited_distance:N=2", "perfect")
+NAMED = ("bfs", "soft_focused", "limited_distance:N=2", "perfect", "adaptive")
+OWN = "tests.strategy.own_rules:named_first"
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +33,9 @@ def outcomes() -> list[Outcome]:
     return simulate(WEB.trace, [strategy(name) for name in NAMED])
 
 
-def test_every_strategy_of_the_papers_is_in_all() -> None:
-    assert {name.partition(":")[0] for name in OF_THE_PAPERS} == set(NAMES) - {"adaptive"}
-    assert len({strategy(name).name for name in OF_THE_PAPERS}) == len(OF_THE_PAPERS)
+def test_every_strategy_is_in_all() -> None:
+    assert {name.partition(":")[0] for name in EVERY} == set(NAMES)
+    assert len({strategy(name).name for name in EVERY}) == len(EVERY)
 
 
 def test_results_come_in_the_order_of_the_strategies(outcomes: list[Outcome]) -> None:
@@ -72,6 +74,27 @@ def test_a_harvest_rate_after_the_end_is_none(outcomes: list[Outcome]) -> None:
     assert outcomes[0].harvest_rate_at(1) == 1.0  # the first seed
 
 
+def test_only_a_strategy_that_learns_expects_something(outcomes: list[Outcome]) -> None:
+    assert [o.result.strategy for o in outcomes if o.brier] == ["adaptive"]
+    assert len(outcomes[0].reliability) == 0
+
+
+def test_what_the_learned_order_expects_is_about_what_it_gets(outcomes: list[Outcome]) -> None:
+    learned = outcomes[-1]
+    assert learned.coverage[-1] == 1.0
+    pages, expected, seen = learned.reliability.T
+    assert pages.sum() == learned.result.pages - len(set(WEB.trace.seeds.tolist()))
+    assert np.all((expected > 0) & (expected < 1) & (seen >= 0) & (seen <= 1))
+    assert (pages * seen).sum() == pytest.approx((pages * expected).sum(), rel=0.2)
+    assert learned.brier is not None
+    assert learned.brier[0] < 0.5 * learned.brier[1]
+
+
+def test_the_learned_order_is_better_than_soft_focused(outcomes: list[Outcome]) -> None:
+    half = [np.searchsorted(o.coverage, 0.9) for o in (outcomes[1], outcomes[-1])]
+    assert outcomes[-1].column("pages")[half[1]] < 0.8 * outcomes[1].column("pages")[half[0]]
+
+
 def test_marks_are_round() -> None:
     assert marks(18_344_127) == (1_000_000, 2_000_000)
     assert marks(20) == (1, 2)
@@ -92,10 +115,13 @@ def test_every_figure_is_drawn_twice_and_names_every_strategy(
     outcomes: list[Outcome], tmp_path: Path
 ) -> None:
     files = plots.draw(outcomes, tmp_path)
-    assert len(files) == 2 * 7
+    assert len(files) == 2 * 8
     assert all(f.read_bytes().startswith(b"\x89PNG") for f in files if f.suffix == ".png")
-    for svg in (f for f in files if f.suffix == ".svg" and "limit" not in f.name):
-        assert all(name.replace(":", " ") in svg.read_text() for name in NAMED), svg
+    for svg in (f for f in files if f.suffix == ".svg" and not f.name.startswith(SOME)):
+        text = svg.read_text()
+        parts = [part for name in NAMED for part in name.replace("_", " ").split(":")]
+        assert all(part in text or part.replace(" ", "_") in text for part in parts), svg
+        assert f"n = {WEB.trace.pages:,} pages" in text
 
 
 def without(**columns: Any) -> Trace:
@@ -110,6 +136,7 @@ def without(**columns: Any) -> Trace:
         ("tld", {"tld": None}, "needs the column tld"),
         ("tld_anchor", {"about": About("xx", (), "")}, "names none"),
         ("directory_conservative", {"directory": None}, "needs the column directory"),
+        (OWN, {"named": None}, "needs the column named"),
         ("directory_conservative", {"directory": WEB.trace.server * 0}, "on several servers"),
     ],
 )
@@ -121,6 +148,7 @@ def test_a_fact_that_the_trace_lacks(spec: str, lacking: dict[str, Any], message
 def test_other_strategies_do_without_it() -> None:
     trace = without(anchors=None, tld=None, directory=None)
     assert simulate(trace, [strategy("soft_focused")])[0].coverage[-1] == 1.0
+    assert simulate(trace, [strategy("adaptive")])[0].coverage[-1] == 1.0
 
 
 def call(*arguments: str) -> int:
@@ -137,8 +165,13 @@ def test_synthesize_then_simulate(tmp_path: Path, capsys: pytest.CaptureFixture[
     web, out = str(tmp_path / "web"), tmp_path / "out"
     assert call("synthesize", "--scale", "0.001", "--seed", "7", "--out", web) == 0
     assert "Tamura Table 4" in capsys.readouterr().out
-    assert call("simulate", "--trace", web, "--strategy", "bfs", "lswc", "--out", str(out)) == 0
-    assert "lswc:S=3,T=5" in capsys.readouterr().out
+    asked = ("--strategy", "bfs", "lswc", "adaptive", "--out", str(out))
+    assert call("simulate", "--trace", web, *asked) == 0
+    printed = capsys.readouterr().out
+    assert "lswc:S=3,T=5" in printed
+    assert "adaptive: the trace has no named, so those facts are none" in printed
+    assert "Brier score" in printed
+    assert json.loads((out / "summary.json").read_text())["strategies"]["bfs"]["brier"] is None
     assert (out / "coverage.svg").exists()
 
 

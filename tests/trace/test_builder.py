@@ -14,13 +14,12 @@ import pytest
 from scrapy.settings import Settings
 
 from lswc.commands.trace import Command as TraceCommand
-from lswc.languages import language
 from lswc.simulator.simulation import Simulation
-from lswc.strategy import NAMES, Anchor, strategy
-from lswc.trace.builder import TraceBuilder, from_web
+from lswc.strategy import NAMES, Anchor, Named, strategy
+from lswc.trace.builder import TraceBuilder
 from lswc.trace.format import About, Fate, Trace, TraceError
-from lswc.web import open_web
 from tests.crawl.site import ENGLISH, THAI, Site
+from tests.trace.frozen import write_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,14 +55,8 @@ def random_web(site: Site, seed: int) -> None:
 
 
 def read(site: Site, folder: Path) -> tuple[Trace, list[str]]:
-    seeds = (site.web / "seeds-th.txt").read_text().split()
-    from_web(open_web(site.web), seeds, language("th"), "test").write(folder, seeds)
+    write_trace(site, folder)
     return Trace.read(folder), pq.read_table(folder / "urls.parquet")["url"].to_pylist()
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path / "web", tmp_path / "crawl")
 
 
 def test_every_fate_of_a_url(site: Site, tmp_path: Path) -> None:
@@ -112,9 +105,9 @@ def test_a_builder_takes_urls_in_any_order(tmp_path: Path) -> None:
         "th",
         "utf-8",
         [
-            ("http://b.com/x", Anchor.OTHER),
-            ("mailto:me@b.com", Anchor.NONE),
-            ("http://a.co.th/y", Anchor.TARGET),
+            ("http://b.com/x", Anchor.OTHER, Named.OTHER),
+            ("mailto:me@b.com", Anchor.NONE, Named.NONE),
+            ("http://a.co.th/y", Anchor.TARGET, Named.TARGET),
         ],
     )
     builder.write(tmp_path, ["http://a.co.th/"])
@@ -123,13 +116,15 @@ def test_a_builder_takes_urls_in_any_order(tmp_path: Path) -> None:
     assert urls == ["http://b.com/x", "http://a.co.th/", "http://a.co.th/y"]
     assert trace.fate.tolist() == [Fate.FAILED, Fate.PAGE, Fate.NEVER]
     assert trace.distance.tolist() == [1, 0, 1]
+    assert trace.named is not None
+    assert trace.named.tolist() == [Named.OTHER, Named.TARGET]
     assert trace.tld is not None
     assert trace.tld[trace.server].tolist() == [False, True, True]
 
 
 def test_twins_are_one_url(tmp_path: Path) -> None:
     builder = TraceBuilder(About("th", ("th",), "by hand"))
-    builder.page("http://a.th/", 200, "th", None, [("https://a.th/x", Anchor.NONE)])
+    builder.page("http://a.th/", 200, "th", None, [("https://a.th/x", Anchor.NONE, Named.NONE)])
     builder.failure("http://a.th/x", 404)
     builder.write(tmp_path, ["https://a.th/"])
     assert Trace.read(tmp_path).fate.tolist() == [Fate.PAGE, Fate.FAILED]

@@ -45,7 +45,6 @@ def test_trace_of_a_crawl(crawled: Site, tmp_path: Path) -> None:
         f"{ONE}gone": Fate.FAILED,
         f"{ONE}deep/b.html": Fate.FAILED,
         "http://hub.example.com/": Fate.PAGE,
-        "http://hub.example.com/far.html": Fate.NEVER,
     }
     links = {
         url: [urls[t] for t in trace.targets[trace.offsets[n] : trace.offsets[n + 1]]]
@@ -53,12 +52,22 @@ def test_trace_of_a_crawl(crawled: Site, tmp_path: Path) -> None:
     }
     assert links[ONE] == [f"{ONE}a.html", f"{ONE}folder", f"{ONE}gone"]
     assert links[f"{ONE}folder"] == [f"{ONE}folder/"]
-    assert links["http://hub.example.com/"] == ["http://hub.example.com/far.html"] * 2
+    assert links["http://hub.example.com/"] == []  # too deep
     assert [urls[seed] for seed in trace.seeds] == [ONE]
     distance = dict(zip(urls, trace.distance.tolist(), strict=True))
-    assert distance["http://hub.example.com/far.html"] == 4
+    assert distance["http://hub.example.com/"] == 3
     assert trace.about.language == "th"
+    table = pq.read_table(tmp_path / "trace" / "urls.parquet")
+    assert table["address"].to_pylist() == ["127.0.0.1"] * len(urls)
     assert "th" in trace.about.tlds
+
+
+def test_a_log_from_before_addresses_were_written(crawled: Site, tmp_path: Path) -> None:
+    (path,) = (crawled.folder / "log").glob("attempts-*.parquet")
+    pq.write_table(pq.read_table(path).drop_columns(["address"]), path)
+    to_trace(crawled.folder, tmp_path / "trace")
+    urls = pq.read_table(tmp_path / "trace" / "urls.parquet")
+    assert urls["address"].null_count == len(urls) > 0
 
 
 def test_a_damaged_log(crawled: Site, tmp_path: Path) -> None:

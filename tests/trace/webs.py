@@ -13,7 +13,7 @@ STRATEGIES = [
     "bfs", "hard_focused", "soft_focused", "distance", "limited_distance:N=2",
     "limited_distance:N=3", "server_aggressive:T=0", "server_aggressive:T=2",
     "server_conservative:T=1", "directory_conservative:T=1", "lswc:S=1,T=1", "lswc:S=1,T=2",
-    "lswc:S=2,T=5", "tld_anchor", "tld", "anchor", "site_queues", "perfect",
+    "lswc:S=2,T=5", "tld_anchor", "tld", "anchor", "site_queues", "perfect", "adaptive",
 ]  # fmt: skip
 
 
@@ -55,4 +55,6 @@ def webs(draw: st.DrawFn) -> Trace:
         targets,
         random.integers(0, 3, m).astype(np.int8),
         seeds,
+        random.integers(0, 3, m).astype(np.int8),
+        (server * 4 + random.integers(0, 4, n)).astype(np.int32),
     )

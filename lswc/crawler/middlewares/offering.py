@@ -1,4 +1,4 @@
-"""Where the strategy is asked: the facts of every link in, its tier or its refusal out."""
+"""Where the strategy is asked: the facts of every link in, an offer or its refusal out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from lswc.crawler.page import Link, Page
 from lswc.crawler.running import RunningCrawl, running_of
+from lswc.frontier.harvest import group
 from lswc.outcomes import Outcome
 from lswc.strategy import DISCARD, Status, encode, from_site_queue
 from lswc.visit.lease import Offer
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class StrategyMiddleware(BaseSpiderMiddleware):
-    """Asks the strategy for the tier of every link and turns the page into its record.
+    """Asks the strategy about every link and turns the page into its record.
 
     What the page brought goes into its visit, and into the frontier when that is committed. The
     visit of a page that asks not to be kept ends here: its links and its language count, but
@@ -29,7 +30,7 @@ class StrategyMiddleware(BaseSpiderMiddleware):
     def __init__(self, crawler: Crawler, running: RunningCrawl) -> None:
         super().__init__(crawler)
         self._running = running
-        self._tiers = running.crawl.strategy.table()
+        self._strategy = running.crawl.strategy
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -51,25 +52,31 @@ class StrategyMiddleware(BaseSpiderMiddleware):
 
     def _ask(self, page: Page, link: Link, in_site: bool) -> Offer | None:
         code = encode(page.facts(link, in_site))
-        tier = self._tiers[code][link.target_server]
-        visit = page.visit
+        visit, tier = page.visit, self._tier(code, link)
         if tier == DISCARD:
             reason = _reason(link)
             visit.tally["dropped", reason] += 1
-            visit.links.append(FollowedLink(link.url.href, link.anchor, None, reason))
+            visit.links.append(FollowedLink(link.url.href, link.anchor, None, reason, link.named))
             return None
-        visit.tally["kept", f"tier {tier}"] += 1
-        visit.links.append(FollowedLink(link.url.href, link.anchor, tier, None))
+        visit.tally["kept", "links" if tier is None else f"tier {tier}"] += 1
+        visit.links.append(FollowedLink(link.url.href, link.anchor, tier, None, link.named))
         identified, depth = page.reading.identified, visit.lease.depth + 1
         return Offer(link.url.href, link.url.server, link.unit, code, identified, depth)
+
+    def _tier(self, code: int, link: Link) -> int | None:
+        """Return a link's tier, or DISCARD; None if the order is learned: the frontier knows it."""
+        if self._strategy.learns:
+            return None
+        return self._strategy.cell(code, link.target_server)
 
 
 def _count(page: Page) -> None:
     tally, identified = page.visit.tally, page.reading.identification
-    tally["page", "relevant" if page.relevant else "irrelevant"] += 1
+    guessed = "guessed" if page.guessed else "irrelevant"
+    tally["page", "relevant" if page.identified else guessed] += 1
     tally["language", identified.language or "unknown"] += 1
     tally["encoding", identified.encoding] += 1
-    tally["fetched", f"tier {page.visit.lease.tier}"] += 1
+    tally["fetched", group(page.visit.lease.cell, page.visit.lease.expected)] += 1
 
 
 def _reason(link: Link) -> Outcome:

@@ -22,9 +22,9 @@ class Questions:
 
     ``control``: another crawl or trace to set beside. ``strategy``: whose misses to explain.
     ``countries``: an IP database, ``addresses``: a CSV of server and address. ``counts``: a CSV
-    of word counts; ``text``: the crawl's text, to count ``words`` (a file) in. ``quality``: the
-    identifier's precision and accuracy. ``seed``: of random choices. ``lang``: of a crawl folder
-    without summary.
+    of word counts, ``extremes`` of its pairs left out; ``text``: the crawl's text, to count
+    ``words`` (a file) in. ``quality``: the identifier's precision and accuracy. ``seed``: of
+    random choices. ``lang``: of a crawl folder without summary.
     """
 
     control: Path | None = None
@@ -35,6 +35,7 @@ class Questions:
     text: Path | None = None
     words: Path | None = None
     quality: tuple[float, float] = (1.0, 1.0)
+    extremes: int = 2
     seed: int = 1
     lang: str = ""
 
@@ -44,7 +45,7 @@ def analyze(
 ) -> Path:
     """Write the report of a trace or crawl folder and return its path; ``say`` hears the steps.
 
-    Raises AnalysisError, TraceError, StrategyError or LanguageError, all of them ValueError.
+    Raises LswcError.
     """
     report.check(out)
     say("reading")
@@ -92,7 +93,9 @@ def _sizes(collection: Collection, questions: Questions) -> Iterator[Section]:
     relevant = int(census.facts(collection)["relevant pages"])
     if questions.counts is not None:
         pairs = size.read_counts(questions.counts)
-        yield estimate.by_words(collection.language, pairs, relevant, questions.quality)
+        yield estimate.by_words(
+            collection.language, pairs, relevant, questions.quality, questions.extremes
+        )
     if questions.text is not None:
         known = words.word_list(questions.words, collection.about.language)
         pairs, documents = words.count_pairs(questions.text, known, questions.seed)

@@ -8,7 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from lswc.demo.hosts import Host, read_table
-from lswc.demo.words import VOCABULARIES
+from lswc.demo.vocabulary import VOCABULARIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ MOVED_HOSTS = {
 
 
 @dataclass(eq=False)
-class Page:
+class DemoPage:
     """A page; ``kind`` is text, image, frames, refresh, empty or binary."""
 
     host: Host
@@ -53,7 +53,7 @@ class Page:
     language: str
     title: str
     kind: str = "text"
-    links: list[Link] = field(default_factory=list)
+    links: list[DemoLink] = field(default_factory=list)
 
     @property
     def url(self) -> str:
@@ -67,31 +67,31 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Link:
+class DemoLink:
     """A link; ``target`` is where a browser ends up, None if nowhere."""
 
     href: str
     text: str
-    target: Page | None = None
+    target: DemoPage | None = None
     nofollow: bool = False
 
 
 @dataclass
-class Site:
+class DemoSite:
     """A host's pages: its front page, its sections (index first), whatever else it has."""
 
     host: Host
-    front: Page
-    sections: list[list[Page]]
-    others: list[Page] = field(default_factory=list)
+    front: DemoPage
+    sections: list[list[DemoPage]]
+    others: list[DemoPage] = field(default_factory=list)
     redirects: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     @property
-    def pages(self) -> list[Page]:
+    def pages(self) -> list[DemoPage]:
         return [self.front, *(page for section in self.sections for page in section), *self.others]
 
 
-class Graph:
+class DemoWeb:
     """The demo web's sites and links, the same for the same seed.
 
     ``random`` is the source of all chance in them, and of what is left to chance in the HTML.
@@ -101,8 +101,8 @@ class Graph:
         self.random = Random(seed)
         self.sites = {host.name: self._site(host) for host in read_table()}
         open_sites = [s for s in self.sites.values() if "island" not in s.host.features]
-        self._pool: dict[str, list[Page]] = {name: [] for name in VOCABULARIES}
-        self._fronts: dict[str, list[Page]] = {name: [] for name in VOCABULARIES}
+        self._pool: dict[str, list[DemoPage]] = {name: [] for name in VOCABULARIES}
+        self._fronts: dict[str, list[DemoPage]] = {name: [] for name in VOCABULARIES}
         for site in open_sites:
             for page in site.pages:
                 self._pool[page.language].append(page)
@@ -118,16 +118,16 @@ class Graph:
             self._dress_front(site)
 
     @property
-    def pages(self) -> Iterator[Page]:
+    def pages(self) -> Iterator[DemoPage]:
         """All HTML pages, host by host."""
         for site in self.sites.values():
             yield from site.pages
 
-    def distances(self, language: str) -> dict[Page, int]:
+    def distances(self, language: str) -> dict[DemoPage, int]:
         """Count the links from the language's seeds to each page that can be reached."""
         by_url = {page.url: page for page in self.pages}
         level = [by_url[f"http://{seed}"] for seed in SEEDS[language].split()]
-        found = dict.fromkeys(level, 0)
+        distance_of = dict.fromkeys(level, 0)
         while level:
             targets = [
                 link.target
@@ -135,17 +135,17 @@ class Graph:
                 for link in page.links
                 if link.target and not link.nofollow and not link.target.excluded
             ]
-            distance = found[level[0]] + 1
-            level = [page for page in dict.fromkeys(targets) if page not in found]
-            found.update(dict.fromkeys(level, distance))
-        return found
+            distance = distance_of[level[0]] + 1
+            level = [page for page in dict.fromkeys(targets) if page not in distance_of]
+            distance_of.update(dict.fromkeys(level, distance))
+        return distance_of
 
     # A host's own pages
 
-    def _site(self, host: Host) -> Site:
+    def _site(self, host: Host) -> DemoSite:
         language = host.languages[0]
         front = self._page(host, "/", "en" if "english" in host.features else language)
-        return Site(host, front, [self._section(host, *part) for part in self._parts(host)])
+        return DemoSite(host, front, [self._section(host, *part) for part in self._parts(host)])
 
     def _parts(self, host: Host) -> list[tuple[int, str, str, int]]:
         """Return (number, directory, language, pages) of each section."""
@@ -165,7 +165,9 @@ class Graph:
             for number, language in enumerate(languages)
         ]
 
-    def _section(self, host: Host, number: int, name: str, language: str, count: int) -> list[Page]:
+    def _section(
+        self, host: Host, number: int, name: str, language: str, count: int
+    ) -> list[DemoPage]:
         if "query" in host.features:
             paths = [f"/view.php?cat={number}&id={page}" for page in range(1, count)]
             paths.insert(0, f"/list.php?cat={number}")
@@ -173,12 +175,12 @@ class Graph:
             paths = [f"/{name}/", *(f"/{name}/{page}.html" for page in range(1, count))]
         return [self._page(host, path, language) for path in paths[:count]]
 
-    def _page(self, host: Host, path: str, language: str) -> Page:
+    def _page(self, host: Host, path: str, language: str) -> DemoPage:
         site = host.name.split(".")[1].partition("-")[0].capitalize()
         topic = VOCABULARIES[language].pick("topic", self.random)
-        return Page(host, path, language, f"{topic} - {site}")
+        return DemoPage(host, path, language, f"{topic} - {site}")
 
-    def _link_inside(self, site: Site) -> None:
+    def _link_inside(self, site: DemoSite) -> None:
         for section in site.sections:
             if not section:
                 continue
@@ -197,7 +199,7 @@ class Graph:
 
     # Links between hosts
 
-    def _link_across(self, site: Site) -> None:
+    def _link_across(self, site: DemoSite) -> None:
         hub = "hub" in site.host.features
         indexes = [site.front, *(section[0] for section in site.sections if section)]
         for page in site.pages:
@@ -208,14 +210,14 @@ class Graph:
                 target = self._elsewhere(page)
                 self._link(page, target, nofollow=self.random.random() < 0.03)
 
-    def _elsewhere(self, page: Page) -> Page:
+    def _elsewhere(self, page: DemoPage) -> DemoPage:
         shares = AFFINITY[page.language]
         (language,) = self.random.choices(list(shares), list(shares.values()))
         pool = self._fronts if self.random.random() < 0.75 else self._pool
         target = self.random.choice(pool[language])
         return target if target.host != page.host else self._elsewhere(page)
 
-    def _introduce(self, sites: list[Site]) -> None:
+    def _introduce(self, sites: list[DemoSite]) -> None:
         """See to it that hubs name every host that isn't an island, and the great ones first."""
         hubs = [site for site in sites if "hub" in site.host.features]
         for site in sites:
@@ -256,8 +258,8 @@ class Graph:
 
     def _link(
         self,
-        page: Page,
-        target: Page,
+        page: DemoPage,
+        target: DemoPage,
         text: str = "",
         *,
         nofollow: bool = False,
@@ -265,10 +267,10 @@ class Graph:
     ) -> None:
         own = VOCABULARIES[page.language].pick("links", self.random)
         text = text or (target.title if self.random.random() < 0.7 else own)
-        link = Link(self._href(page, target), text, target, nofollow)
+        link = DemoLink(self._href(page, target), text, target, nofollow)
         page.links.insert(0 if first else len(page.links), link)
 
-    def _href(self, page: Page, target: Page) -> str:
+    def _href(self, page: DemoPage, target: DemoPage) -> str:
         """Write a link to the target as absolute, by its path, or relative."""
         if page.host != target.host:
             return target.url
@@ -289,12 +291,12 @@ class Graph:
         self._dead_links()
         for site in self.sites.values():
             if "calendar" in site.host.features:
-                site.front.links.append(Link("/calendar/2026/11/", "2026"))
+                site.front.links.append(DemoLink("/calendar/2026/11/", "2026"))
         odd = self.sites["www.oldrailways-demo.com"]
         for kind in ("empty", "binary"):
-            page = Page(odd.host, f"/{kind}.html", NO_LANGUAGE, kind, kind)
+            page = DemoPage(odd.host, f"/{kind}.html", NO_LANGUAGE, kind, kind)
             odd.others.append(page)
-            odd.front.links.append(Link(page.path, kind, page))
+            odd.front.links.append(DemoLink(page.path, kind, page))
 
     def _redirects(self) -> None:
         pages = [page for page in self.pages if page.links]
@@ -304,14 +306,14 @@ class Graph:
             target = self._elsewhere(page) if number % 3 == 0 else near
             path = f"/moved/{number}.html"
             site.redirects[path] = (self.random.choice((301, 302, 307)), target.url)
-            page.links.append(Link(f"http://{page.host.name}{path}", target.title, target))
+            page.links.append(DemoLink(f"http://{page.host.name}{path}", target.title, target))
         for old, new in MOVED_HOSTS.items():
             target = self.sites[new].front
             for page in self.random.sample(pages, 3):
-                page.links.append(Link(f"http://{old}/", target.title, target))
+                page.links.append(DemoLink(f"http://{old}/", target.title, target))
         loop = self.sites["www.worldportal-demo.net"]
         loop.redirects |= {"/loop/a": (302, "/loop/b"), "/loop/b": (302, "/loop/a")}
-        loop.front.links.append(Link("/loop/a", "round and round"))
+        loop.front.links.append(DemoLink("/loop/a", "round and round"))
 
     def _dead_links(self) -> None:
         dead = DEAD_HOSTS.split()
@@ -319,9 +321,9 @@ class Graph:
         for number, page in enumerate(self.random.sample(pages, 100)):
             text = VOCABULARIES[page.language].pick("links", self.random)
             host = page.host.name if number % 10 else dead[number // 10 % len(dead)]
-            page.links.append(Link(f"http://{host}/missing/{number}.html", text))
+            page.links.append(DemoLink(f"http://{host}/missing/{number}.html", text))
 
-    def _dress_front(self, site: Site) -> None:
+    def _dress_front(self, site: DemoSite) -> None:
         """Make the front page a frameset, an image map or a page that refreshes to another."""
         front, features = site.front, site.host.features
         kind = next((kind for kind in ("frames", "image", "refresh") if kind in features), "text")
@@ -331,11 +333,11 @@ class Graph:
         pages = [self._page(site.host, f"/{name}.html", front.language) for name in names]
         if pages:
             pages[-1].links = front.links
-            front.links = [Link(page.path, page.title, page) for page in pages]
+            front.links = [DemoLink(page.path, page.title, page) for page in pages]
             site.others += pages
         if kind == "frames":
             pages[0].links = [
-                Link(link.href, link.text, link.target) for link in pages[1].links[:5]
+                DemoLink(link.href, link.text, link.target) for link in pages[1].links[:5]
             ]
         front.kind = kind
         if kind != "refresh":

@@ -1,0 +1,137 @@
+"""``scrapy why CRAWL URL``: what became of a URL, and why."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from lswc.archive.history import history
+from lswc.archive.store import language_of
+from lswc.crawler import workers
+from lswc.errors import ConfigError
+from lswc.frontier import FRONTIER_FILE, names_redis
+from lswc.frontier.find import find_in_file, find_in_redis
+from lswc.outcomes import Outcome, sentence
+from lswc.strategy import SEED, Anchor, Named, Status, decode
+from lswc.terminal.command import UserCommand
+from lswc.terminal.tables import table
+from lswc.urls import parse
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Mapping
+
+    from lswc.archive.history import History
+    from lswc.frontier.find import Standing
+
+_MOST = 20
+"""Links to the URL that are shown."""
+
+
+class Command(UserCommand):
+    """Tells a URL's history: who linked to it, what the strategy said, what the server said."""
+
+    def syntax(self) -> str:
+        return "<crawl folder> <URL> [--redis redis://... [--key NAME]]"
+
+    def short_desc(self) -> str:
+        return "Tell why a crawl fetched a URL, dropped it, or never saw it"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--redis", default="", help="LSWC_FRONTIER, if that is in Redis")
+        parser.add_argument("--key", default="", help="LSWC_REDIS_KEY, if it was set")
+
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 2:
+            raise UsageError("name one crawl folder and one URL", print_help=False)
+        crawl, url = Path(args[0]), args[1].strip()
+        told = history(crawl, url)
+        kept = bool(opts.redis) or (crawl / FRONTIER_FILE).exists()
+        canonical = parse(url)
+        standing = self._standing(crawl, canonical.href, opts) if canonical and kept else None
+        _show(url, told, standing)
+        print(_conclusion(told, standing, kept))
+
+    def _standing(self, crawl: Path, url: str, opts: argparse.Namespace) -> Standing | None:
+        if not opts.redis:
+            return find_in_file(crawl / FRONTIER_FILE, url)
+        if not names_redis(opts.redis):
+            raise ConfigError(f"--redis isn't the URL of a Redis: {opts.redis!r}")
+        settings = (self.settings or Settings()).copy()
+        settings.set("LSWC_FRONTIER", opts.redis)
+        name = opts.key or f"lswc:{language_of(crawl).code}"
+        return find_in_redis(workers.connect(settings), name, url)
+
+
+def _conclusion(told: History, standing: Standing | None, kept: bool) -> str:
+    """Say in one line what became of the URL."""
+    if told.attempts:
+        outcome = told.attempts[-1]["outcome"]
+        return f"{_ended(told.attempts[-1])}: {_explained(outcome)}"
+    if standing is not None and standing.outcome is None:
+        return "waits: it is in the queue, or being fetched now"
+    taken = [link for link in told.links if link["dropped"] is None]
+    if taken and kept:
+        outcome = Outcome.SERVER_BECAME_IRRELEVANT
+        return f"dropped, {outcome}: {outcome.sentence}"
+    if taken:
+        return "kept by the strategy; the frontier wasn't kept, so what followed isn't known"
+    if told.links:
+        reasons = dict.fromkeys(link["dropped"] for link in told.links)
+        return "\n".join(f"dropped, {reason}: {_explained(reason)}" for reason in reasons)
+    if standing is not None:
+        return "finished by another worker: its log has the rest"
+    return "never seen: no page that this crawl read links to it, and it is no seed"
+
+
+def _ended(attempt: Mapping[str, Any]) -> str:
+    return f"{attempt['outcome']}, {attempt['time']:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _explained(outcome: str) -> str:
+    try:
+        return sentence(outcome)
+    except ValueError:  # of an older crawl
+        return "no more is known"
+
+
+def _show(url: str, told: History, standing: Standing | None) -> None:
+    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200)
+    if told.links:
+        more = len(told.links) - _MOST
+        title = f"links to {url}" + (f", {more:,} more aren't shown" if more > 0 else "")
+        heads = ("on page", "anchor", "names", "the strategy said")
+        console.print(table(title, heads, [_link(link) for link in told.links[:_MOST]]))
+    if told.attempts:
+        columns = ("time", "outcome", "status", "bytes", "language", "tier", "distance", "depth")
+        rows = [[_cell(attempt[name]) for name in columns] for attempt in told.attempts]
+        console.print(table("asked for", columns, rows))
+    if standing is not None and standing.code is not None:
+        console.print(table("facts", ("fact", "value"), list(_facts(standing.code))))
+
+
+def _link(link: Mapping[str, Any]) -> tuple[object, ...]:
+    anchor = "" if link["anchor"] is None else Anchor(link["anchor"]).name.lower()
+    names = "" if link["named"] is None else Named(link["named"]).name.lower()
+    verdict = f"tier {link['tier']}" if link["dropped"] is None else f"dropped: {link['dropped']}"
+    return link["source"], anchor, names, verdict
+
+
+def _facts(code: int) -> Iterator[tuple[str, object]]:
+    if code == SEED:
+        yield "seed", "yes"
+        return
+    facts = decode(code, Status.UNVISITED)._asdict()
+    for name, value in facts.items():
+        if name not in ("target_server", "oracle"):  # of now, and of simulations
+            yield name, str(getattr(value, "name", value)).lower()
+
+
+def _cell(value: object) -> object:
+    return "" if value is None else value

@@ -1,0 +1,194 @@
+"""The queues of servers in a SQLite file: which waits in which cell, and which is next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from lswc.frontier.ready import ReadyCells
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Mapping
+
+    from lswc.strategy import Rank
+
+# A line is a server's URLs of one kind; if the strategy counts by directory, of one cell, as a
+# directory's place says nothing of the server's other URLs. `seq` is that of its oldest URL. A
+# line is hidden while its server is busy, if it was in the way: so a lease costs the same
+# however many servers are busy, and a busy server costs nothing as long as nobody looks.
+SCHEMA = """
+CREATE TABLE line (
+    server INTEGER, line INTEGER, cell INTEGER NOT NULL, seq INTEGER NOT NULL,
+    hidden INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (server, line)) WITHOUT ROWID;
+CREATE INDEX first_in_cell ON line (cell, seq) WHERE hidden = 0;
+CREATE INDEX waiting_url ON url (server, line, seq) WHERE outcome IS NULL;
+"""
+
+_PUT = "INSERT INTO line (server, line, cell, seq) VALUES (?, ?, ?, ?) ON CONFLICT DO "
+_COUNT = "SELECT count(*) FROM url WHERE server = ? AND line = ? AND outcome IS NULL"
+_FIRST = (
+    "SELECT server, line, cell, seq FROM line INDEXED BY first_in_cell"
+    " WHERE hidden = 0 AND cell = ? ORDER BY seq LIMIT 1"
+)
+_HEAD = (
+    "SELECT cell, (SELECT seq FROM url WHERE server = ?1 AND line = ?2 AND outcome IS NULL"
+    " ORDER BY seq LIMIT 1) FROM line WHERE server = ?1 AND line = ?2"
+)
+
+
+class Line(NamedTuple):
+    """A server's URLs of one kind, that wait in one cell; ``seq`` is that of the oldest."""
+
+    server: int
+    line: int
+    cell: int
+    seq: int
+
+
+class Queues:
+    """The lines of all servers. ``waiting`` counts their URLs by cell, the leased ones too.
+
+    ``busy`` are the servers that nothing may be handed out of now. ``ready`` are the cells that
+    may have a URL of a free server, ``occupied`` those that have a URL at all.
+    """
+
+    waiting: Counter[int]
+    ready: ReadyCells
+    occupied: ReadyCells
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._hidden: set[int] = set()
+        self.busy: set[int] = set()
+
+    def load(self, rank: Callable[[int], Rank]) -> None:
+        """Take what the file holds. ``rank`` gives a cell's rank as it is now."""
+        begin(self._db)
+        self._db.execute("UPDATE line SET hidden = 0 WHERE hidden <> 0")
+        self._db.execute("COMMIT")
+        self._hidden.clear()
+        self.waiting = Counter(waiting(self._db))
+        self.ready = ReadyCells(rank, self.waiting)
+        self.occupied = ReadyCells(rank, self.waiting)
+
+    def put_new(self, lines: Mapping[Line, int]) -> None:
+        """Add so many URLs to each line. They must be newer than all others."""
+        # Sorted: neighbours in the file are written together. Most lines are there already, and
+        # then nothing is written.
+        self._db.executemany(_PUT + "NOTHING", sorted(lines))
+        for line, number in lines.items():
+            self._add(line.cell, number)
+
+    def put(self, line: Line, number: int = 1) -> None:
+        """Add so many URLs to a line, of which ``line.seq`` is the oldest."""
+        self._db.execute(_PUT + "UPDATE SET seq = min(seq, excluded.seq)", line)
+        self._add(line.cell, number)
+
+    def _add(self, cell: int, number: int) -> None:
+        self.waiting[cell] += number
+        self.ready.add(cell)
+        self.occupied.add(cell)
+
+    def _subtract(self, cell: int, number: int) -> None:
+        self.waiting[cell] -= number
+        if not self.waiting[cell]:
+            self.occupied.remove(cell)
+
+    def reorder(self, cell: int | None = None) -> None:
+        """Take notice of the new rank of a cell, or of a new order of all."""
+        for cells in (self.ready, self.occupied):
+            if cell is None:
+                cells.reorder()
+            else:
+                cells.changed(cell)
+
+    def take(self, server: int, line: int, number: int = 1) -> None:
+        """Take so many URLs out of a line, which no longer wait in it."""
+        cell, seq = self._db.execute(_HEAD, (server, line)).fetchone()
+        if seq is None:
+            self._db.execute("DELETE FROM line WHERE server = ? AND line = ?", (server, line))
+        else:
+            self._db.execute(
+                "UPDATE line SET seq = ? WHERE server = ? AND line = ?", (seq, server, line)
+            )
+        self._subtract(cell, number)
+
+    def lines(self, server: int) -> list[Line]:
+        """Return the lines of a server."""
+        rows = self._db.execute(
+            "SELECT server, line, cell, seq FROM line WHERE server = ?", (server,)
+        )
+        return [Line(*row) for row in rows.fetchall()]
+
+    def move(self, line: Line, cell: int) -> None:
+        """Put a whole line into another cell."""
+        self._db.execute(
+            "UPDATE line SET cell = ? WHERE server = ? AND line = ?", (cell, *line[:2])
+        )
+        number = self._length(line)
+        self._subtract(line.cell, number)
+        self._add(cell, number)
+
+    def drop(self, line: Line) -> int:
+        """Forget a line and its URLs; return how many."""
+        number = self._length(line)
+        where = "WHERE server = ? AND line = ?"
+        self._db.execute(f"DELETE FROM line {where}", line[:2])
+        self._db.execute(f"DELETE FROM url {where} AND outcome IS NULL", line[:2])
+        self._subtract(line.cell, number)
+        return number
+
+    def _length(self, line: Line) -> int:
+        (number,) = self._db.execute(_COUNT, line[:2]).fetchone()
+        return int(number)
+
+    def first(self) -> Line | None:
+        """Return the line whose oldest URL is next: of the best cell, among free servers."""
+        for cell in iter(self.ready.first, None):
+            if (line := self._first_of(cell)) is not None:
+                return line
+            self.ready.remove(cell)
+        return None
+
+    def _first_of(self, cell: int) -> Line | None:
+        while (row := self._db.execute(_FIRST, (cell,)).fetchone()) is not None:
+            line = Line(*row)
+            if line.server not in self.busy:
+                return line
+            self._hide(line)
+        return None
+
+    def _hide(self, line: Line) -> None:
+        begin(self._db)
+        self._hidden.add(line.server)
+        self._db.execute("UPDATE line SET hidden = 1 WHERE server = ? AND line = ?", line[:2])
+
+    def free(self, server: int) -> None:
+        """Let a server's lines be seen again."""
+        self.busy.discard(server)
+        if server not in self._hidden:
+            return
+        begin(self._db)
+        self._hidden.remove(server)
+        shown = self._db.execute(
+            "UPDATE line SET hidden = 0 WHERE server = ? AND hidden = 1 RETURNING cell", (server,)
+        )
+        for (cell,) in shown.fetchall():
+            self.ready.add(cell)
+
+
+def waiting(db: sqlite3.Connection) -> dict[int, int]:
+    """Return the number of URLs that wait, or are leased, by cell."""
+    rows = db.execute(
+        "SELECT cell, sum(number) FROM line JOIN"
+        " (SELECT server, line, count(*) AS number FROM url WHERE outcome IS NULL"
+        "  GROUP BY server, line) USING (server, line) GROUP BY cell ORDER BY cell"
+    )
+    return dict(rows.fetchall())
+
+
+def begin(db: sqlite3.Connection) -> None:
+    """Begin a transaction, unless one has begun."""
+    if not db.in_transaction:
+        db.execute("BEGIN IMMEDIATE")

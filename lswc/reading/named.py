@@ -1,0 +1,102 @@
+"""The language that a link names: in its URL, or by what its page says of the target.
+
+``/th/about.html``, ``?lang=ja``, ``ko.example.org``, ``index_fr.html``, ``hreflang="de"``: codes of
+ISO 639 and names of languages, as ``lswc.languages.naming`` lists them. A code of two letters may
+mean something else (``/it/``, ``/my/``): what naming a language is worth is for a strategy to
+learn.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from lswc.languages.naming import LONGEST_CODE, NOBODY, codes, countries, names
+from lswc.strategy import Named
+from lswc.urls import site
+
+if TYPE_CHECKING:
+    from lswc.urls import Url
+
+LONGEST = 40
+"""A segment with more characters names no language: it is a title."""
+
+_LONGEST_ESCAPED = 9 * LONGEST  # three bytes a character, three characters a byte
+_EXTENSION = re.compile(r"\.(?:s?html?|xhtml|php\d?|aspx?|jsp|cgi|pl|txt|xml)$")
+_LOCALE = re.compile(r"([a-z]{2,3})[-_](?:([a-z]{2})|[a-z]{4}|\d{3})(?:[-_.@].*)?")
+_AT_THE_END = re.compile(r"(?:^|.*[._-])([a-z]{2})[-_]([a-z]{2})")
+_BETWEEN = re.compile(r"[\s!-/:-@\[-`{-~]+")  # not \W, which vowels of Burmese or Thai are
+
+
+def named(target: str, url: Url, tag: str = "") -> Named:
+    """Return the language that a link names, as a language with the code ``target`` sees it.
+
+    ``tag`` is the link's ``hreflang``, else its ``lang``: a BCP 47 tag in lower case, or "". TARGET
+    wins over OTHER where a link names several, as in ``/en/th/``.
+    """
+    found = _of_tag(tag) if tag else NOBODY
+    found |= _of_host(url.hostname)
+    for segment in url.path.split("/"):
+        if segment:
+            found |= _of_segment(segment)
+    if url.query:
+        for parameter in url.query.split("&"):
+            found |= _of_word(parameter.partition("=")[2] or parameter)
+    if not found:
+        return Named.NONE
+    return Named.TARGET if target in found else Named.OTHER
+
+
+def _of_tag(tag: str) -> frozenset[str]:
+    return codes().get(tag.partition("-")[0], NOBODY)
+
+
+@lru_cache(maxsize=65_536)
+def _of_host(hostname: str) -> frozenset[str]:
+    """Look at the labels below the registered domain."""
+    labels = hostname.removesuffix(site(hostname)).split(".")
+    return NOBODY.union(*(_of_word(label) for label in labels))
+
+
+@lru_cache(maxsize=65_536)
+def _of_word(word: str) -> frozenset[str]:
+    """Look at what should be a code, a locale or a name as a whole."""
+    if len(word) > _LONGEST_ESCAPED:
+        return NOBODY
+    word = unquote(word).casefold()
+    if word in codes():
+        return codes()[word]
+    if word in names():
+        return names()[word]
+    locale = _LOCALE.fullmatch(word)
+    if locale and (locale[2] is None or locale[2] in countries() or locale[2] in codes()):
+        return codes().get(locale[1], NOBODY)
+    return NOBODY
+
+
+@lru_cache(maxsize=65_536)
+def _of_segment(segment: str) -> frozenset[str]:
+    """Look at a segment of a path: as a whole, else at its pieces.
+
+    A name counts anywhere, a code only at either end, as in ``index_th`` or ``th-index``.
+    """
+    if len(segment) > _LONGEST_ESCAPED:
+        return NOBODY
+    segment = _EXTENSION.sub("", unquote(segment).casefold())
+    if len(segment) > LONGEST:
+        return NOBODY
+    if whole := _of_word(segment):
+        return whole
+    pieces = [piece for piece in _BETWEEN.split(segment) if piece]
+    for piece in pieces:
+        if piece in names():
+            return names()[piece]
+    locale = _AT_THE_END.fullmatch(segment)
+    if locale and locale[2] in countries():
+        return codes().get(locale[1], NOBODY)
+    if len(pieces) < 2:
+        return NOBODY
+    ends = (piece for piece in (pieces[-1], pieces[0]) if len(piece) <= LONGEST_CODE)
+    return next((codes()[piece] for piece in ends if piece in codes()), NOBODY)

@@ -1,0 +1,28 @@
+"""The trace of a frozen web."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.settings import Settings
+
+from lswc.crawl import LimitSettings, page_reader
+from lswc.languages import language
+from lswc.trace.format import About
+from lswc.trace.from_web import from_web
+from lswc.web import open_web
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.crawl.site import Site
+
+
+def write_trace(site: Site, folder: Path) -> None:
+    """Write the trace of everything reachable from the site's seeds, read as a crawl reads it."""
+    settings = Settings()
+    settings.setmodule("lswc.settings")
+    seeds = (site.web / "seeds-th.txt").read_text().split()
+    reader, limits = page_reader(language("th"), settings), LimitSettings.of(settings).new()
+    about = About("th", ("th",), "test")
+    from_web(open_web(site.web), seeds, reader, limits, about).write(folder, seeds)
