@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,14 +13,19 @@ from scrapy.settings import Settings
 
 from lswc.crawler import workers
 from lswc.frontier import FRONTIER_FILE, names_redis, redis_report
+from lswc.frontier.harvest import forecast
 from lswc.frontier.sqlite_report import read
+from lswc.strategy import Strategy, strategy
 from lswc.terminal.command import UserCommand
 from lswc.terminal.tables import counted, table
 
 if TYPE_CHECKING:
     import argparse
 
-    from lswc.frontier.sqlite_report import Report
+    from rich.table import Table
+
+    from lswc.frontier.harvest import CellHarvest, Forecast
+    from lswc.frontier.report import Report
 
 
 class Command(UserCommand):
@@ -33,7 +39,9 @@ class Command(UserCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--top", type=int, default=10, help="queues to show (default: 10)")
+        parser.add_argument(
+            "--top", type=int, default=10, help="cells and queues to show (default: 10)"
+        )
         parser.add_argument("--key", default="", help="LSWC_REDIS_KEY, if Redis has many crawls")
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -42,18 +50,17 @@ class Command(UserCommand):
         if names_redis(args[0]):
             settings = (self.settings or Settings()).copy()
             settings.set("LSWC_FRONTIER", args[0])
-            _show(redis_report.read(workers.connect(settings), opts.key, opts.top))
+            _show(redis_report.read(workers.connect(settings), opts.key, opts.top), opts.top)
         else:
-            _show(read(Path(args[0]) / FRONTIER_FILE, opts.top))
+            _show(read(Path(args[0]) / FRONTIER_FILE, opts.top), opts.top)
 
 
-def _show(report: Report) -> None:
+def _show(report: Report, top: int) -> None:
     console = Console(file=sys.stdout)
     counts = report.counts
     title = f"{report.identity['language']}, {report.identity['strategy']}"
-    pending = {f"tier {tier}": number for tier, number in counts.pending.items()}
     groups = {
-        "URLs pending": pending or {"none": 0},
+        "URLs": {"pending": sum(counts.pending.values())},
         "URLs leased": {"now": counts.leased} if counts.leased else {},
         "URLs finished": counts.tally.get("finished", {}),
         "dropped": counts.tally.get("dropped", {}),
@@ -61,6 +68,38 @@ def _show(report: Report) -> None:
         "servers": counts.servers,
     }
     console.print(counted(title, groups, longest=None))
+    chosen = strategy(report.identity["strategy"])
+    waiting = [cell for cell in report.cells if cell.waiting]
+    console.print(_table("best cells", chosen, waiting[:top]))
+    largest = sorted(waiting, key=attrgetter("waiting"), reverse=True)
+    if len(waiting) > top:
+        console.print(_table("largest cells", chosen, largest[:top]))
+    console.print(_expected(forecast(report.cells)))
     queues = [(q.server, q.pending, q.downloaded, q.relevant) for q in report.queues]
     heads = ("server", "pending", "downloaded", "relevant")
     console.print(table("longest queues", heads, queues))
+
+
+def _table(title: str, chosen: Strategy, cells: list[CellHarvest]) -> Table:
+    """Return a table of cells: what their URLs have in common, how many, expected and seen."""
+    heads = ("", "waiting", "expected", "seen", "pages")
+    rows = (
+        (chosen.describe(c.cell), c.waiting, f"{c.expected:.1%}", _seen(c), c.pages.downloaded)
+        for c in cells
+    )
+    return table(title, heads, rows)
+
+
+def _seen(cell: CellHarvest) -> str:
+    pages = cell.pages
+    return f"{pages.relevant / pages.downloaded:.1%}" if pages.downloaded else ""
+
+
+def _expected(told: Forecast) -> str:
+    if told.next_harvest is None:
+        return "Nothing waits."
+    return (
+        f"Relevant pages expected: {told.waiting:,.0f} among all that wait,"
+        f" {told.next_relevant:,.0f} ({told.next_harvest:.1%}) among the next"
+        f" {told.next_downloads:,}."
+    )

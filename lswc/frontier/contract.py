@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from lswc.frontier.harvest import CellHarvest
     from lswc.strategy import Order, Status
     from lswc.visit.lease import Lease, Offer
     from lswc.visit.visit import Visit
@@ -165,6 +166,12 @@ class Frontier(Protocol):
     @property
     def unfinished(self) -> int:
         """Number of URLs pending, or leased by this worker or another: 0 ends the crawl."""
+
+    def cells(self) -> tuple[CellHarvest, ...]:
+        """Return the cells with URLs or pages, the best first: what they hold, and should bring.
+
+        ``lswc.frontier.harvest.forecast`` makes a forecast of them.
+        """
 
     def counts(self) -> Counts:
         """Count everything, exactly."""

@@ -24,8 +24,8 @@
 -- pending        hash   cell -> number of URLs
 -- statuses       hash   status -> number of units
 -- tally          hash   "kind\nname" -> count
--- experience     hash   "n" and "r": pages and relevant pages; "n:<cell>" and "r:<cell>": of those
---                       that were leased from a cell
+-- experience     hash   "n" and "r": pages and relevant pages, an earlier crawl's included that this
+--                       one learns from; "n:<cell>" and "r:<cell>": own, leased from a cell
 -- cells          string 1 + cell by kind and place, 2 bytes each (0: discard)
 -- records        hash   worker -> lengths of its files in bytes, as JSON
 -- latest         hash   worker -> number of the URL that it finished last
@@ -526,13 +526,12 @@ end
 
 local verbs = {}
 
--- worker, table of cells, number of counts of experience; those, then what the crawl is: field,
--- value, ...
+-- worker, table of cells, pages and relevant pages of an earlier crawl; then what the crawl is:
+-- field, value, ...
 function verbs.open()
   if call('EXISTS', ABOUT) == 0 then
-    local about = FIRST + 3 + 2 * ARGV[FIRST + 2]
-    for i = FIRST + 3, about - 1, 2 do call('HSET', EXPERIENCE, ARGV[i], ARGV[i + 1]) end
-    call('HSET', ABOUT, 'mark', mark, unpack(ARGV, about))
+    call('HSET', EXPERIENCE, 'n', ARGV[FIRST + 2], 'r', ARGV[FIRST + 3])
+    call('HSET', ABOUT, 'mark', mark, unpack(ARGV, FIRST + 4))
     call('SET', CELLS, ARGV[FIRST + 1])
   end
   call('HSETNX', RECORDS, ARGV[FIRST], '{}')

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections import defaultdict
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.resources import files
@@ -24,9 +23,11 @@ from lswc.frontier.contract import (
     site_of,
     statuses_after,
 )
+from lswc.frontier.experience import dumped, identity_of
 from lswc.frontier.lock import lock
 from lswc.frontier.redis_feed import addresses, read_feed, take_off
-from lswc.frontier.redis_order import SharedOrder, dump
+from lswc.frontier.redis_order import SharedOrder
+from lswc.frontier.report import by_kind
 from lswc.outcomes import Outcome
 from lswc.strategy import (
     PageLanguage,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from lswc.frontier.harvest import CellHarvest
     from lswc.strategy import Experience
     from lswc.visit.lease import Offer
     from lswc.visit.visit import Visit
@@ -113,7 +115,7 @@ class RedisFrontier:
         self._mark = secrets.token_hex(8)
         self._lock = lock(folder) if folder else None
         try:
-            self._open({**identity, "format": str(FORMAT)}, recorded, experience)
+            self._open(identity_of(strategy, identity, FORMAT), recorded, experience)
         except BaseException:
             self.close()
             raise
@@ -134,17 +136,20 @@ class RedisFrontier:
         about = _texts(self._begin(identity, experience))
         check_identity(about, identity, _ANOTHER_NAME)
         self._mark = about["mark"]
-        self._order = SharedOrder(self._client, self._prefix, self._strategy)
         with self._errors():
+            self._order = SharedOrder(self._client, self._prefix, self._strategy)
             self._order.refresh()
         self._client.set_retry(_RECONNECT)
 
     def _begin(self, identity: dict[str, str], experience: Experience | None) -> Any:
         """Begin the crawl, unless another worker did; return what it is."""
-        learned = dump(experience) if experience else {}
         about = identity | {"places": str(self._strategy.places)}
-        arguments = [text for pair in (learned | about).items() for text in pair]
-        found = self._call("open", self._worker, _cells(self._strategy), len(learned), *arguments)
+        pages = Pages()
+        if experience is not None:
+            about["earlier"] = dumped(experience)
+            pages = experience.crawl
+        pairs = (text for pair in about.items() for text in pair)
+        found = self._call("open", self._worker, _cells(self._strategy), *pages, *pairs)
         return dict(zip(found[::2], found[1::2], strict=True))
 
     def _check_server(self) -> None:
@@ -192,13 +197,15 @@ class RedisFrontier:
 
         Raises StorageError if the crawl isn't there any more.
         """
+        pipeline: Any  # redis-py's own has no types for this
         with self._errors(), self._client.pipeline() as pipeline:
             pipeline.hget(self._prefix + "about", "mark")
             for command, key, arguments in questions:
                 pipeline.execute_command(command, self._prefix + key, *arguments)
-            mark, *answers = pipeline.execute()
+            mark, *found = pipeline.execute()
             if mark != self._mark.encode():
                 raise redis.ResponseError(_LOST)
+        answers: list[Any] = found
         return answers
 
     @property
@@ -267,7 +274,9 @@ class RedisFrontier:
 
     def _decide(self, undecided: Iterable[Any], offers: Sequence[Offer], referrer: int) -> None:
         """Improve the URLs for which an offer in another cell is better by the order as it is."""
-        rank, now, chosen = self._order.rank, {}, []
+        rank = self._order.rank
+        now: dict[int, tuple[int, int]] = {}
+        chosen: list[Any] = []
         for index, number, cell, *known in undecided:
             offer = offers[index]
             distance = distance_of(offer.code)
@@ -355,6 +364,11 @@ class RedisFrontier:
         self._decide(undecided, visit.offers, lease.id)
         return True
 
+    def cells(self) -> tuple[CellHarvest, ...]:
+        self._ask()
+        with self._errors():
+            return self._order.harvest()
+
     def counts(self) -> Counts:
         self._ask()
         with self._errors():
@@ -430,7 +444,7 @@ def count(client: redis.Redis, prefix: str) -> Counts:
         dict(sorted(_integers(pending))),
         leased,
         {Status(s).name.lower(): number for s, number in _integers(statuses) if number},
-        _by_kind(tally),
+        _tallies(tally),
     )
 
 
@@ -438,13 +452,12 @@ def _integers(found: Mapping[bytes, bytes]) -> Iterable[tuple[int, int]]:
     return ((int(key), int(value)) for key, value in found.items())
 
 
-def _by_kind(found: Mapping[bytes, bytes]) -> dict[str, dict[str, int]]:
-    rows = sorted((-int(value), key.decode()) for key, value in found.items())
-    tally: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    for number, key in rows:
-        kind, _, name = key.partition("\n")
-        tally[kind][name] = -number
-    return dict(tally)
+def _tallies(found: Mapping[bytes, bytes]) -> dict[str, dict[str, int]]:
+    rows = []
+    for key, number in found.items():
+        kind, _, name = key.decode().partition("\n")
+        rows.append((kind, name, int(number)))
+    return by_kind(rows)
 
 
 def _text(value: bytes | str) -> str:

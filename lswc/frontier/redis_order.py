@@ -7,7 +7,8 @@ from struct import pack
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from lswc.frontier.experience import by_cell, experience_of
+from lswc.frontier.experience import check_source, experience_of, loaded
+from lswc.frontier.harvest import harvest
 from lswc.frontier.ready import ReadyCells
 from lswc.strategy import Experience, LearnedOrder, Pages, adaptive, order
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
     import redis
 
-    from lswc.strategy import Rank, Strategy
+    from lswc.frontier.harvest import CellHarvest
+    from lswc.strategy import Order, Rank, Strategy
 
 REFRESH = 1.0
 """Seconds between two looks at what other workers learned and found."""
@@ -36,6 +38,7 @@ class SharedOrder:
         self._order = order(strategy)
         self._ready = ReadyCells(self.rank)
         self._looked = 0.0
+        self._earlier: Any = client.hget(prefix + "about", "earlier")
 
     def rank(self, cell: int) -> Rank:
         """Return what cells are compared by: the smaller rank comes first."""
@@ -77,42 +80,73 @@ class SharedOrder:
 
     def refresh(self) -> None:
         """Look at what other workers did."""
-        with self._client.pipeline() as pipeline:
-            pipeline.hkeys(self._prefix + "pending")
-            pipeline.hgetall(self._prefix + "experience")
-            pipeline.get(self._prefix + "scored")
-            cells, learned, scored = pipeline.execute()
-        if isinstance(self._order, LearnedOrder):
-            self._take_over(self._order, load(learned), scored)
+        known = self._order
+        if isinstance(known, LearnedOrder):
+            self._order = self._looked_at(known)
+        cells: Any = self._client.hkeys(self._prefix + "pending")
         self._ready = ReadyCells(self.rank, map(int, cells))
         self._looked = monotonic()
 
-    def _take_over(self, known: LearnedOrder, now: Experience, scored: bytes | None) -> None:
+    def _looked_at(self, known: LearnedOrder) -> LearnedOrder:
+        if not self._looked:
+            loaded = load(self._client, self._prefix, self._strategy)
+            return loaded if isinstance(loaded, LearnedOrder) else known
+        learned: Any = self._client.hgetall(self._prefix + "experience")
+        now = experience_of(pages_by_cell(learned), self._earlier)
         if now == known.experience:
-            return
-        first = not self._looked
-        before = Experience.load(json.loads(scored)) if first and scored else known.scored
-        self._order = LearnedOrder(now, before)
-        if adaptive.is_due(now.crawl.downloaded, before.crawl.downloaded):
-            self._order.score_all()
-            self._keep_scored(self._order)
+            return known
+        known = LearnedOrder(now, known.scored)
+        if adaptive.is_due(now.crawl.downloaded, known.scored.crawl.downloaded):
+            known.score_all()
+            self._keep_scored(known)
+        return known
+
+    def harvest(self) -> tuple[CellHarvest, ...]:
+        """Return the cells with URLs or pages, the best first."""
+        self.refresh()
+        return read_harvest(self._client, self._prefix, self._order)
 
 
-def dump(experience: Experience) -> dict[str, int]:
-    """Return an experience as the fields of a hash in Redis."""
-    fields = {"n": experience.crawl.downloaded, "r": experience.crawl.relevant}
-    for cell, pages in by_cell(experience).items():
-        fields |= {f"n:{cell}": pages.downloaded, f"r:{cell}": pages.relevant}
-    return fields
+def read_harvest(client: redis.Redis, prefix: str, known: Order) -> tuple[CellHarvest, ...]:
+    """Return the cells of a crawl with URLs or pages, the best first."""
+    waiting: Any = client.hgetall(prefix + "pending")
+    learned: Any = client.hgetall(prefix + "experience")
+    numbers = {int(cell): int(number) for cell, number in waiting.items()}
+    return harvest(known, numbers, pages_by_cell(learned))
 
 
 def pages_by_cell(found: Mapping[bytes, bytes]) -> dict[int, Pages]:
-    """Return the pages by the cell that they were leased from, out of such fields."""
+    """Return the pages by the cell that they were leased from, out of the hash ``experience``."""
     counts = {key.decode(): int(value) for key, value in found.items()}
     cells = sorted(int(key[2:]) for key in counts if key.startswith("n:"))
     return {cell: Pages(counts[f"n:{cell}"], counts.get(f"r:{cell}", 0)) for cell in cells}
 
 
-def load(found: Mapping[bytes, bytes]) -> Experience:
-    """Return the experience out of the fields of a hash in Redis."""
-    return experience_of(pages_by_cell(found))
+def load(client: redis.Redis, prefix: str, strategy: Strategy) -> Order:
+    """Return the order of a crawl's cells as all workers know it."""
+    with client.pipeline() as pipeline:
+        pipeline.hgetall(prefix + "experience")
+        pipeline.get(prefix + "scored")
+        pipeline.hget(prefix + "about", "earlier")
+        learned, scored, earlier = pipeline.execute()
+    if not strategy.learns:
+        return order(strategy)
+    now = experience_of(pages_by_cell(learned), earlier)
+    before = Experience.load(json.loads(scored)) if scored else experience_of({}, earlier)
+    known = LearnedOrder(now, before)
+    if adaptive.is_due(now.crawl.downloaded, before.crawl.downloaded):
+        known.score_all()
+    return known
+
+
+def read(client: redis.Redis, name: str, language: str) -> Experience:
+    """Return what the crawl of this name in Redis learned.
+
+    Raises FrontierError if that is of no use, redis.RedisError if it can't be read.
+    """
+    prefix = f"{{{name}}}:"
+    about: Any = client.hgetall(prefix + "about")
+    found = {key.decode(): value.decode() for key, value in about.items()}
+    check_source(name, found, language)
+    learned: Any = client.hgetall(prefix + "experience")
+    return loaded(name, pages_by_cell(learned), found.get("earlier"))

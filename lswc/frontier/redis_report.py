@@ -10,7 +10,9 @@ from redis import RedisError
 from lswc.errors import StorageError
 from lswc.frontier.contract import FrontierError
 from lswc.frontier.redis import count
-from lswc.frontier.sqlite_report import Queue, Report
+from lswc.frontier.redis_order import load, read_harvest
+from lswc.frontier.report import Queue, Report
+from lswc.strategy import strategy
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -31,7 +33,8 @@ def read(client: Redis, name: str = "", top: int = 10) -> Report:
         identity = {key.decode(): value.decode() for key, value in about.items()}
         if "strategy" not in identity:
             raise FrontierError(f"no crawl {name!r} in this Redis; there are: {_crawls(client)}")
-        return Report(identity, count(client, prefix), _queues(client, prefix, top))
+        cells = read_harvest(client, prefix, load(client, prefix, strategy(identity["strategy"])))
+        return Report(identity, count(client, prefix), _queues(client, prefix, top), cells)
     except RedisError as error:
         raise StorageError(f"can't read the frontier in Redis: {error}") from error
 
@@ -63,7 +66,7 @@ def _queues(client: Redis, prefix: str, top: int) -> tuple[Queue, ...]:
     for unit, text in client.hscan_iter(f"{prefix}units", count=BATCH):
         server = unit.decode().partition("/")[0]  # a directory's name begins with its server's
         if server in counters:
-            downloaded, relevant = map(int, text.split())
+            downloaded, relevant = map(int, text.split()[:2])
             counters[server][0] += downloaded
             counters[server][1] += relevant
     return tuple(Queue(server, number, *counters[server]) for server, number in pending.items())

@@ -22,6 +22,8 @@ from lswc.frontier.contract import (
     is_twin_of_redirect,
     statuses_after,
 )
+from lswc.frontier.experience import identity_of
+from lswc.frontier.harvest import harvest
 from lswc.frontier.lock import lock
 from lswc.frontier.sqlite_queues import Line, Queues, begin
 from lswc.frontier.sqlite_report import count
@@ -44,6 +46,7 @@ from lswc.visit.lease import Lease
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from lswc.frontier.harvest import CellHarvest
     from lswc.strategy import Experience, Status
     from lswc.visit.lease import Offer
     from lswc.visit.visit import Visit
@@ -98,7 +101,7 @@ class SqliteFrontier:
         self._units = Units(self._db, strategy)
         self._queues = Queues(self._db)
         try:
-            self._open({**identity, "format": str(FORMAT)}, experience)
+            self._open(identity_of(strategy, identity, FORMAT), experience)
         except BaseException:
             self.close()
             raise
@@ -392,6 +395,10 @@ class SqliteFrontier:
             " ON CONFLICT DO UPDATE SET count = count + excluded.count",
             [(kind, name, count) for (kind, name), count in counts.items()],
         )
+
+    def cells(self) -> tuple[CellHarvest, ...]:
+        pages = sqlite_experience.pages(self._db)
+        return harvest(self._order, self._queues.waiting, pages)
 
     def counts(self) -> Counts:
         found = count(self._db, self._strategy)

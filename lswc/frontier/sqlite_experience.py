@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
-from lswc.frontier.experience import by_cell, experience_of
-from lswc.strategy import Pages
+from lswc.frontier.contract import FrontierError
+from lswc.frontier.experience import check_source, dumped, experience_of, loaded
+from lswc.strategy import Pages, StrategyError
 
 if TYPE_CHECKING:
-    import sqlite3
+    from pathlib import Path
 
     from lswc.strategy import Experience
 
@@ -22,8 +25,7 @@ CREATE TABLE experience (
 
 def begin_with(db: sqlite3.Connection, experience: Experience) -> None:
     """Begin with what another crawl learned."""
-    rows = [(cell, *pages, *pages) for cell, pages in by_cell(experience).items()]
-    db.executemany("INSERT INTO experience VALUES (?, ?, ?, ?, ?)", rows)
+    db.execute("INSERT INTO about VALUES ('earlier', ?)", (dumped(experience),))
 
 
 def learn(db: sqlite3.Connection, cell: int, relevant: bool) -> None:
@@ -55,4 +57,21 @@ def load(db: sqlite3.Connection) -> tuple[Experience, Experience]:
     rows = db.execute("SELECT * FROM experience ORDER BY cell").fetchall()
     now = {cell: Pages(*counts[:2]) for cell, *counts in rows}
     scored = {cell: Pages(*counts[2:]) for cell, *counts in rows}
-    return experience_of(now), experience_of(scored)
+    row = db.execute("SELECT value FROM about WHERE key = 'earlier'").fetchone()
+    earlier = row[0] if row else None
+    return experience_of(now, earlier), experience_of(scored, earlier)
+
+
+def read(path: Path, language: str) -> Experience:
+    """Return what the crawl in a file learned. Raises FrontierError if that is of no use."""
+    if not path.is_file():
+        raise FrontierError(f"LSWC_EXPERIENCE: no frontier: {path} doesn't exist")
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
+            found = dict(db.execute("SELECT key, value FROM about"))
+            check_source(path.parent, found, language)
+            return loaded(path.parent, pages(db), found.get("earlier"))
+    except (sqlite3.DatabaseError, StrategyError) as error:
+        raise FrontierError(
+            f"LSWC_EXPERIENCE={path.parent}: not a frontier of lswc, or a damaged one: {error}"
+        ) from error

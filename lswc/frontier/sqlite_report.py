@@ -3,36 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter, defaultdict
-from dataclasses import dataclass
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from lswc.frontier import sqlite_experience
 from lswc.frontier.contract import Counts, FrontierError
+from lswc.frontier.harvest import harvest
+from lswc.frontier.report import Queue, Report, by_kind
 from lswc.frontier.sqlite_queues import waiting
-from lswc.strategy import Strategy, StrategyError, Unit, status, strategy
+from lswc.strategy import Strategy, StrategyError, Unit, order, status, strategy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
-
-
-@dataclass(frozen=True)
-class Queue:
-    """A server's queue: pending URLs, and its counters Na and Nr."""
-
-    server: str
-    pending: int
-    downloaded: int
-    relevant: int
-
-
-@dataclass(frozen=True)
-class Report:
-    """A frontier as its last commit left it; ``identity`` says what crawl it is of."""
-
-    identity: Mapping[str, str]
-    counts: Counts
-    queues: tuple[Queue, ...]
 
 
 def read(path: Path, top: int = 10) -> Report:
@@ -45,8 +27,11 @@ def read(path: Path, top: int = 10) -> Report:
         raise FrontierError(f"can't read {path}: {error}") from error
     try:
         identity = dict(db.execute("SELECT key, value FROM about"))
-        counts = count(db, strategy(identity["strategy"]))
-        return Report(identity, counts, _queues(db, top))
+        chosen = strategy(identity["strategy"])
+        counts = count(db, chosen)
+        known = order(chosen, *sqlite_experience.load(db))
+        cells = harvest(known, counts.pending, sqlite_experience.pages(db))
+        return Report(identity, counts, _queues(db, top), cells)
     except (sqlite3.DatabaseError, KeyError, ValueError, StrategyError) as error:
         raise FrontierError(f"not a frontier of lswc, or a damaged one: {error}") from error
     finally:
@@ -60,15 +45,8 @@ def count(db: sqlite3.Connection, chosen: Strategy) -> Counts:
         status(na, nr, chosen.tolerated).name.lower()
         for na, nr in db.execute(f"SELECT downloaded, relevant FROM {table}")
     )
-    return Counts(waiting(db), 0, dict(servers), _tallies(db))
-
-
-def _tallies(db: sqlite3.Connection) -> dict[str, dict[str, int]]:
-    tallies: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    rows = db.execute("SELECT kind, name, count FROM tally ORDER BY count DESC, name")
-    for kind, name, total in rows:
-        tallies[kind][name] = total
-    return dict(tallies)
+    tally = db.execute("SELECT kind, name, count FROM tally")
+    return Counts(waiting(db), 0, dict(servers), by_kind(tally.fetchall()))
 
 
 def _queues(db: sqlite3.Connection, top: int) -> tuple[Queue, ...]:

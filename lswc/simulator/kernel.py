@@ -59,15 +59,34 @@ UNIT = np.dtype(
 SITE = np.dtype([("downloaded", "i4"), ("relevant", "i4"), ("place", "i4")])
 """Counters of a site, and the place of its servers that have no downloaded page."""
 
+CELL = np.dtype(
+    [
+        ("first", "i4"),
+        ("last", "i4"),
+        ("top", "i4"),
+        ("known", "i4"),
+        ("downloaded", "i8"),
+        ("relevant", "i8"),
+        ("score", "f8"),
+    ]
+)
+"""A cell: the ends of its list, the top of its heap; then what a learned order knows of it: whether
+it has a score yet, its pages and relevant pages, its score. A fixed order has scores of 0."""
+
 UNSEEN, FINISHED = -1, -2
 _NO_URL, _LISTED = -1, -2
 
 COUNTS = (
     "pages", "relevant", "queue", "servers", "largest", "discarded", "dropped", "visits", "offered",
+    "known", "scored_pages", "scored_relevant",
 )  # fmt: skip
-"""``offered`` counts first offers; the others are described in ``Result``."""
+"""What is counted: ``offered`` first offers, ``known`` cells that have a score, ``scored_...`` the
+crawl's pages when all cells were last scored. The others are described in ``Result``."""
 
-PAGES, RELEVANT, QUEUE, SERVERS, LARGEST, DISCARDED, DROPPED, VISITS, OFFERED = range(len(COUNTS))
+(
+    PAGES, RELEVANT, QUEUE, SERVERS, LARGEST, DISCARDED, DROPPED, VISITS, OFFERED,
+    KNOWN, SCORED_PAGES, SCORED_RELEVANT,
+) = range(len(COUNTS))  # fmt: skip
 
 BINS = 64
 """Expected relevance is noted in so many bins, of a quarter in logits, from -8 to 8."""
@@ -77,7 +96,7 @@ _TARGET = int(PageLanguage.TARGET)
 _UNDECIDED = int(Status.UNDECIDED)
 _SAME_SERVER, _SAME_SITE, _ELSEWHERE = (int(locality) for locality in Locality)
 _SEEDS = adaptive.SEEDS
-_KNOWN, _USED, _SCORED_PAGES, _SCORED_RELEVANT = range(4)
+_PLACES = adaptive.PLACES
 
 # Any: what these take and give is a matter of arrays here, and of plain numbers elsewhere.
 status: Any = njit()(_status)
@@ -91,7 +110,7 @@ is_due: Any = njit()(adaptive.is_due)
 class WebGraph(NamedTuple):
     """A trace's links and seeds, and what belongs together.
 
-    ``directories``, by URL, may be empty: then no link stays in its directory. The URLs of unit
+    ``folders``, by URL, may be empty: then no link stays in its folder. The URLs of unit
     u are ``members[member_starts[u]:member_starts[u + 1]]``; an empty ``members`` stands for
     0, 1, 2, ... So are the units of a site, by ``site_starts`` and ``site_units``.
     """
@@ -100,7 +119,7 @@ class WebGraph(NamedTuple):
     targets: NDArray[np.int32]
     anchors: NDArray[np.int8]
     named: NDArray[np.int8]
-    directories: NDArray[np.int32]
+    folders: NDArray[np.int32]
     seeds: NDArray[np.int32]
     member_starts: NDArray[np.int64]
     members: NDArray[np.int32]
@@ -109,42 +128,22 @@ class WebGraph(NamedTuple):
 
 
 class Queues(NamedTuple):
-    """URLs by id, counters by unit and site, queues by cell.
+    """URLs by id, counters by unit and site, cells by number.
 
-    ``first``, ``last`` and ``top`` of shape (cells,): the ends of a cell's list, the top of its
-    heap. URLs that the trace never downloaded are pending, but in no queue. ``best`` of
+    URLs that the trace never downloaded are pending, but in no cell's list or heap. ``best`` of
     shape (2 * leaves,): the better of each two cells that aren't empty, with all cells' best at 1.
-    ``counts`` is described in COUNTS.
+    ``counts`` is described in COUNTS. ``known`` lists the cells that have a score; ``meanings``, of
+    shape (PLACES + PLACES * VALUES,), are those of places and features (``learn_effects``).
     """
 
     url: NDArray[Any]
     unit: NDArray[Any]
     site: NDArray[Any]
-    first: NDArray[np.int32]
-    last: NDArray[np.int32]
-    top: NDArray[np.int32]
+    cell: NDArray[Any]
     best: NDArray[np.int32]
     counts: NDArray[np.int64]
-    learned: Learned
-
-
-class Learned(NamedTuple):
-    """What a learned order knows; see ``lswc.strategy.adaptive``.
-
-    ``downloaded``, ``relevant`` and ``score`` of shape (cells,). ``known`` are the cells that have
-    a score, ``used`` those with pages; ``state`` has the numbers of both, and the crawl's pages
-    and relevant pages when all cells were last scored. A fixed order has scores of 0.
-    """
-
-    downloaded: NDArray[np.int64]
-    relevant: NDArray[np.int64]
-    score: NDArray[np.float64]
-    is_known: NDArray[np.bool_]
     known: NDArray[np.int32]
-    used: NDArray[np.int32]
-    places: NDArray[np.float64]
-    effects: NDArray[np.float64]
-    state: NDArray[np.int64]
+    meanings: NDArray[np.float64]
 
 
 class Notes(NamedTuple):
@@ -212,8 +211,8 @@ def _meld_all(queues: Queues, first: int) -> int:
 def _cut(queues: Queues, cell: int, url: int) -> None:
     """Take a URL out of its cell's heap."""
     children = _meld_all(queues, queues.url[url].child)
-    if url == queues.top[cell]:
-        queues.top[cell] = children
+    if url == queues.cell[cell].top:
+        queues.cell[cell].top = children
         return
     left, right = queues.url[url].previous, queues.url[url].next
     if queues.url[left].child == url:
@@ -222,7 +221,7 @@ def _cut(queues: Queues, cell: int, url: int) -> None:
         queues.url[left].next = right
     if right != _NO_URL:
         queues.url[right].previous = left
-    queues.top[cell] = _meld(queues, queues.top[cell], children)
+    queues.cell[cell].top = _meld(queues, queues.cell[cell].top, children)
 
 
 @njit(nogil=True)
@@ -230,18 +229,18 @@ def _unlink(queues: Queues, cell: int, url: int) -> None:
     """Take a URL out of its cell's list."""
     left, right = queues.url[url].previous, queues.url[url].next
     if left == _NO_URL:
-        queues.first[cell] = right
+        queues.cell[cell].first = right
     else:
         queues.url[left].next = right
     if right == _NO_URL:
-        queues.last[cell] = left
+        queues.cell[cell].last = left
     else:
         queues.url[right].previous = left
 
 
 @njit(nogil=True)
 def _is_empty(queues: Queues, cell: int) -> Any:
-    return queues.first[cell] == _NO_URL and queues.top[cell] == _NO_URL
+    return queues.cell[cell].first == _NO_URL and queues.cell[cell].top == _NO_URL
 
 
 @njit(nogil=True)
@@ -257,27 +256,27 @@ def _remove(queues: Queues, cell: int, url: int) -> None:
 @njit(nogil=True)
 def _insert(queues: Queues, cell: int, url: int) -> None:
     was_empty = _is_empty(queues, cell)
-    last = queues.last[cell]
+    last = queues.cell[cell].last
     queues.url[url].next = _NO_URL
     if last == _NO_URL or queues.url[last].seq < queues.url[url].seq:
         queues.url[url].child = _LISTED
         queues.url[url].previous = last
-        queues.last[cell] = url
+        queues.cell[cell].last = url
         if last == _NO_URL:
-            queues.first[cell] = url
+            queues.cell[cell].first = url
         else:
             queues.url[last].next = url
     else:
         queues.url[url].child = _NO_URL
         queues.url[url].previous = _NO_URL
-        queues.top[cell] = _meld(queues, queues.top[cell], url)
+        queues.cell[cell].top = _meld(queues, queues.cell[cell].top, url)
     if was_empty:
         _enter(queues, cell, cell)
 
 
 @njit(nogil=True)
 def _oldest(queues: Queues, cell: int) -> Any:
-    first, top = queues.first[cell], queues.top[cell]
+    first, top = queues.cell[cell].first, queues.cell[cell].top
     if first == _NO_URL:
         return top
     if top == _NO_URL or queues.url[first].seq < queues.url[top].seq:
@@ -291,7 +290,7 @@ def _winner(queues: Queues, node: int) -> Any:
     left, right = queues.best[2 * node], queues.best[2 * node + 1]
     if left < 0 or right < 0:
         return max(left, right)
-    return right if queues.learned.score[right] > queues.learned.score[left] else left
+    return right if queues.cell[right].score > queues.cell[left].score else left
 
 
 @njit(nogil=True)
@@ -307,7 +306,7 @@ def _enter(queues: Queues, cell: int, winner: int) -> None:
 @njit(nogil=True)
 def _offer(queues: Queues, decisions: Decisions, url: int, code: int, inherited: int) -> None:
     place = queues.unit[queues.url[url].unit].place
-    cell = decisions.cell[decisions.kind[code], place]
+    cell = decisions.cell[decisions.code[code].kind, place]
     if cell == DISCARD:
         queues.counts[DISCARDED] += 1
         return
@@ -324,10 +323,10 @@ def _offer(queues: Queues, decisions: Decisions, url: int, code: int, inherited:
         if waits:
             _insert(queues, cell, url)
     elif not better(
-        (-queues.learned.score[cell], cell),
-        decisions.distance[code],
-        (-queues.learned.score[known], known),
-        decisions.distance[queues.url[url].code],
+        (-queues.cell[cell].score, cell),
+        decisions.code[code].distance,
+        (-queues.cell[known].score, known),
+        decisions.code[queues.url[url].code].distance,
     ):
         return
     elif waits and cell != known:
@@ -340,62 +339,56 @@ def _offer(queues: Queues, decisions: Decisions, url: int, code: int, inherited:
 
 @njit(nogil=True)
 def _score(queues: Queues, cell: int) -> None:
-    learned = queues.learned
-    learned.score[cell] = score_of(
+    queues.cell[cell].score = score_of(
         cell,
-        learned.downloaded[cell],
-        learned.relevant[cell],
-        learned.state[_SCORED_PAGES],
-        learned.state[_SCORED_RELEVANT],
-        learned.places,
-        learned.effects,
+        queues.cell[cell].downloaded,
+        queues.cell[cell].relevant,
+        queues.counts[SCORED_PAGES],
+        queues.counts[SCORED_RELEVANT],
+        queues.meanings[:_PLACES],
+        queues.meanings[_PLACES:],
     )
 
 
 @njit(nogil=True)
 def _know(queues: Queues, cell: int) -> None:
     """Give a cell its first score."""
-    learned = queues.learned
-    if not learned.is_known[cell]:
-        learned.is_known[cell] = True
-        learned.known[learned.state[_KNOWN]] = cell
-        learned.state[_KNOWN] += 1
+    if not queues.cell[cell].known:
+        queues.cell[cell].known = 1
+        queues.known[queues.counts[KNOWN]] = cell
+        queues.counts[KNOWN] += 1
         _score(queues, cell)
 
 
 @njit(nogil=True)
 def _learn(queues: Queues, cell: int, relevant: bool) -> None:
     """Learn from a page that was leased from a cell."""
-    learned = queues.learned
     if cell != _SEEDS:
-        if learned.downloaded[cell] == 0:
-            learned.used[learned.state[_USED]] = cell
-            learned.state[_USED] += 1
-        learned.downloaded[cell] += 1
-        learned.relevant[cell] += relevant
+        queues.cell[cell].downloaded += 1
+        queues.cell[cell].relevant += relevant
         _score(queues, cell)
         if not _is_empty(queues, cell):
             _enter(queues, cell, cell)
-    if is_due(queues.counts[PAGES], learned.state[_SCORED_PAGES]):
+    if is_due(queues.counts[PAGES], queues.counts[SCORED_PAGES]):
         _score_all(queues)
 
 
 @njit(nogil=True)
 def _score_all(queues: Queues) -> None:
-    learned = queues.learned
-    learned.state[_SCORED_PAGES] = queues.counts[PAGES]
-    learned.state[_SCORED_RELEVANT] = queues.counts[RELEVANT]
+    queues.counts[SCORED_PAGES] = queues.counts[PAGES]
+    queues.counts[SCORED_RELEVANT] = queues.counts[RELEVANT]
+    known = queues.known[: queues.counts[KNOWN]]
     learn_effects(
-        learned.used[: learned.state[_USED]],
-        learned.downloaded,
-        learned.relevant,
-        learned.state[_SCORED_PAGES],
-        learned.state[_SCORED_RELEVANT],
-        learned.places,
-        learned.effects,
+        known,
+        queues.cell["downloaded"],
+        queues.cell["relevant"],
+        queues.counts[SCORED_PAGES],
+        queues.counts[SCORED_RELEVANT],
+        queues.meanings[:_PLACES],
+        queues.meanings[_PLACES:],
     )
-    for i in range(learned.state[_KNOWN]):
-        _score(queues, learned.known[i])
+    for cell in known:
+        _score(queues, cell)
     for node in range(len(queues.best) // 2 - 1, 0, -1):
         queues.best[node] = _winner(queues, node)
 
@@ -443,7 +436,7 @@ def _move(graph: WebGraph, queues: Queues, decisions: Decisions, unit: Any, plac
         old = queues.url[url].cell
         if old < 0:
             continue
-        cell = decisions.cell[decisions.kind[queues.url[url].code], place]
+        cell = decisions.cell[decisions.code[queues.url[url].code].kind, place]
         if cell == old:
             continue
         if queues.url[url].fate != _NEVER:
@@ -468,13 +461,13 @@ def _follow(
     unit = queues.unit[queues.url[page].unit]
     server, site = unit.server, unit.site
     language = queues.url[page].language
-    distance = decisions.next_distance[np.int64(effective == _TARGET), decisions.distance[own]]
+    distance = decisions.next_distance[np.int64(effective == _TARGET), decisions.code[own].distance]
     referrer_server = status(unit.downloaded, unit.relevant, decisions.tolerated)
     of_page = (
         weights.referrer * effective
         + weights.distance * (distance - 1)
         + weights.referrer_server * (np.int64(referrer_server) - _UNDECIDED)
-        + weights.in_site * decisions.in_site[own]
+        + weights.in_site * decisions.code[own].in_site
     )
     begin, end = graph.offsets[page], graph.offsets[page + 1]
     # Fetch all targets before deciding on the first: their places in memory have nothing in
@@ -487,11 +480,11 @@ def _follow(
     for link in range(begin, end):
         url = graph.targets[link]
         there = queues.url[url].unit
-        same_directory = False
+        same_folder = False
         if queues.unit[there].server == server:
             locality = _SAME_SERVER
-            if len(graph.directories):
-                same_directory = graph.directories[url] == graph.directories[page]
+            if len(graph.folders):
+                same_folder = graph.folders[url] == graph.folders[page]
         else:
             locality = _SAME_SITE if queues.unit[there].site == site else _ELSEWHERE
         code = (
@@ -501,7 +494,7 @@ def _follow(
             + weights.anchor * graph.anchors[link]
             + weights.oracle * queues.url[url].oracle
             + weights.named * graph.named[link]
-            + weights.same_directory * same_directory
+            + weights.same_folder * same_folder
         )
         _offer(queues, decisions, url, code, language)
 
@@ -515,13 +508,13 @@ def _note(queues: Queues, decisions: Decisions, notes: Notes, page: int) -> None
     if not notes.server_seen[server]:
         notes.server_seen[server] = True
         queues.counts[SERVERS] += 1
-    notes.by_distance[relevant, decisions.distance[queues.url[page].code]] += 1
+    notes.by_distance[relevant, decisions.code[queues.url[page].code].distance] += 1
 
 
 @njit(nogil=True)
 def _note_expected(queues: Queues, notes: Notes, cell: int, relevant: Any) -> None:
     """Note what was expected of a page beside what it is."""
-    expected = queues.learned.score[cell]
+    expected = queues.cell[cell].score
     place = int(4 * (np.log(expected / (1 - expected)) + 8))
     of_bin = notes.reliability[max(0, min(place, BINS - 1))]
     of_bin[0] += 1
@@ -595,29 +588,28 @@ def queues(
     unit["place"] = decisions.place_unvisited
     site = np.zeros(sites, SITE)
     site["place"] = decisions.place_unvisited
+    cell = np.zeros(cells, CELL)
+    for name in ("first", "last", "top"):
+        cell[name] = _NO_URL
     leaves = 1 << max(1, (cells - 1).bit_length())
-    first, last, top = (np.full(cells, _NO_URL, np.int32) for _ in range(3))
     return Queues(
         url,
         unit,
         site,
-        first,
-        last,
-        top,
+        cell,
         np.full(2 * leaves, -1, np.int32),
         np.zeros(len(COUNTS), np.int64),
-        Learned(
-            np.zeros(cells, np.int64),
-            np.zeros(cells, np.int64),
-            np.zeros(cells, np.float64),
-            np.zeros(cells, np.bool_),
-            np.empty(cells, np.int32),
-            np.empty(cells, np.int32),
-            np.zeros(adaptive.PLACES, np.float64),
-            np.zeros(adaptive.PLACES * adaptive.VALUES, np.float64),
-            np.zeros(4, np.int64),
-        ),
+        np.empty(cells, np.int32),
+        np.zeros(adaptive.PLACES * (1 + adaptive.VALUES), np.float64),
     )
+
+
+def blank_urls(number: int) -> NDArray[Any]:
+    """Return URLs of which nothing is known, such that none lies across two lines of the cache."""
+    line, size = 64, URL.itemsize
+    memory = np.zeros(number * size + line, np.uint8)
+    begin = -memory.ctypes.data % line
+    return memory[begin : begin + number * size].view(URL)
 
 
 def blank_notes(pages: int, servers: int, every: int, visits: int) -> Notes:

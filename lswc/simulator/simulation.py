@@ -91,7 +91,7 @@ class Simulation:
         decided = decisions(self.strategy)
         sites = int(self._trace.site.max()) + 1
         queues = kernel.queues(self._urls(), self._units(), sites, decided, self.strategy.cells)
-        web_graph = _graph(self._trace, self._unit)
+        web_graph = _graph(self._trace, self._unit, self.strategy)
         rows = kernel.crawl(web_graph, queues, decided, self._notes)
         counts = dict(zip(kernel.COUNTS, queues.counts.tolist(), strict=True))
         missed, everything = _missed(self._trace, queues.url["cell"])
@@ -108,7 +108,7 @@ class Simulation:
         )
 
     def _urls(self) -> NDArray[Any]:
-        url = np.zeros(self._trace.urls, kernel.URL)
+        url = kernel.blank_urls(self._trace.urls)
         url["unit"] = self._unit
         url["fate"] = self._trace.fate
         url["language"] = self._trace.language
@@ -154,7 +154,7 @@ def _unit(trace: Trace, strategy: Strategy) -> NDArray[np.int32]:
 
 def lacking(trace: Trace, strategy: Strategy) -> list[str]:
     """Return the columns that a strategy that learns does without, as the trace lacks them."""
-    columns = {"tld": "tld", "anchor": "anchors", "named": "named", "same_directory": "directory"}
+    columns = {"tld": "tld", "anchor": "anchors", "named": "named", "same_folder": "folder"}
     return [
         column
         for fact, column in columns.items()
@@ -176,8 +176,8 @@ def _check_facts(trace: Trace, strategy: Strategy) -> None:
         _needed(trace.anchors, strategy, "anchors")
     if "named" in strategy.facts:
         _needed(trace.named, strategy, "named")
-    if "same_directory" in strategy.facts:
-        _needed(trace.directory, strategy, "directory")
+    if "same_folder" in strategy.facts:
+        _needed(trace.folder, strategy, "folder")
 
 
 def _needed(column: NDArray[Any] | None, strategy: Strategy, name: str) -> NDArray[Any]:
@@ -186,9 +186,9 @@ def _needed(column: NDArray[Any] | None, strategy: Strategy, name: str) -> NDArr
     return column
 
 
-def _graph(trace: Trace, unit: NDArray[np.int32]) -> kernel.WebGraph:
+def _graph(trace: Trace, unit: NDArray[np.int32], strategy: Strategy) -> kernel.WebGraph:
     links, anchors, named = len(trace.targets), trace.anchors, trace.named
-    nothing = np.empty(0, np.int32)
+    folders = trace.folder if "same_folder" in strategy.facts else None
     site_of_unit = np.zeros(int(unit.max()) + 1, np.int32)
     site_of_unit[unit] = trace.site[trace.server]
     return kernel.WebGraph(
@@ -196,7 +196,7 @@ def _graph(trace: Trace, unit: NDArray[np.int32]) -> kernel.WebGraph:
         trace.targets,
         np.full(links, Anchor.NONE, np.int8) if anchors is None else anchors,
         np.full(links, Named.NONE, np.int8) if named is None else named,
-        nothing if trace.directory is None else trace.directory,
+        np.empty(0, np.int32) if folders is None else folders,
         trace.seeds,
         *_members(unit),
         *_members(site_of_unit),

@@ -16,7 +16,7 @@ from lswc.outcomes import Outcome
 from lswc.strategy import Anchor, Named
 from lswc.trace.format import ADDRESS, URLS, About, compressed_rows, write
 from lswc.trace.graph import distances
-from lswc.urls import directory, parse, site, tld
+from lswc.urls import directory, folder, parse, site, tld
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,16 +123,18 @@ def _by_source(
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), order
 
 
+_PLACES = ("server", "directory", "folder", "site")
+
+
 def _places(words: Sequence[str]) -> dict[str, Any]:
-    numbers: dict[str, dict[str, int]] = {"server": {}, "directory": {}, "site": {}}
-    found: dict[str, list[Any]] = {"server": [], "directory": [], "site": [], "tld": []}
+    numbers: dict[str, dict[str, int]] = {name: {} for name in _PLACES}
+    found: dict[str, list[Any]] = {name: [] for name in (*_PLACES, "tld")}
     for word in words:
         url = parse(word)
-        places = (
-            {"server": "", "directory": "", "site": ""}
-            if url is None
-            else {"server": url.server, "directory": directory(url), "site": site(url.hostname)}
-        )
+        places = dict.fromkeys(_PLACES, "")
+        if url is not None:
+            of_url = (url.server, directory(url), folder(url), site(url.hostname))
+            places = dict(zip(_PLACES, of_url, strict=True))
         for name, place in places.items():
             found[name].append(numbers[name].setdefault(place, len(numbers[name])))
         found["tld"].append(tld(url.hostname) if url else "")

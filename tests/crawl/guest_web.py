@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import socket
 import ssl
@@ -35,12 +36,17 @@ HTTPS_ONLY = "tls-only.example"
 
 @dataclass(frozen=True)
 class Answer:
-    """A response, sent after ``takes`` seconds; status 0 hangs up instead."""
+    """A response, sent after ``takes`` seconds; status 0 hangs up instead.
+
+    ``coded`` is its Content-Encoding. It ``claims`` to have so many bytes, if more than it has.
+    """
 
     body: str = ""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     takes: float = 0.0
+    coded: str = ""
+    claims: int = 0
 
 
 @dataclass(frozen=True)
@@ -62,9 +68,11 @@ Given = Answer | Negotiated | Callable[[int], Answer]
 """What is answered: always, by language, or by the number of the visit."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Visit:
     """A request: its URL, and when it came (monotonic and Unix time, seconds).
+
+    ``ended`` is when its answer began to be sent.
 
     ``at_once`` requests were being answered by its host then and ``in_all`` by all, this included.
     ``headers`` are those of the request.
@@ -76,6 +84,7 @@ class Visit:
     at_once: int
     in_all: int
     headers: Mapping[str, str]
+    ended: float = 0.0
 
     @property
     def path(self) -> str:
@@ -108,7 +117,8 @@ class GuestWeb:
             self._busy[host] += 1
             times = self.urls[url]
             in_all = self._busy.total()
-            self.visits.append(Visit(url, monotonic(), time(), self._busy[host], in_all, headers))
+            visit = Visit(url, monotonic(), time(), self._busy[host], in_all, headers)
+            self.visits.append(visit)
         answer = self._answers.get(url, Answer(status=404))
         if isinstance(answer, Negotiated):
             answer = answer.choose(headers.get("Accept-Language", ""))
@@ -117,6 +127,7 @@ class GuestWeb:
         with self._lock:
             # Before it is sent: whoever has the answer may come again.
             self._busy[host] -= 1
+            visit.ended = monotonic()
         return answer
 
 
@@ -181,12 +192,17 @@ class _Handler(BaseHTTPRequestHandler):
         if not answer.status:
             raise ConnectionAbortedError
         body = answer.body.encode()
+        if answer.coded:
+            body = gzip.compress(body)
         self.send_response(answer.status)
         for name, value in {"Content-Type": "text/html; charset=utf-8", **answer.headers}.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
+        if answer.coded:
+            self.send_header("Content-Encoding", answer.coded)
+        self.send_header("Content-Length", str(max(len(body), answer.claims)))
         self.end_headers()
         self.wfile.write(body)
+        self.close_connection = answer.claims > len(body)
 
     def log_message(self, *_: Any) -> None:
         pass

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.frontier.contract import FrontierError
+from lswc.frontier.report import Queue
 from lswc.frontier.sqlite import SqliteFrontier
-from lswc.frontier.sqlite_report import Queue, read
+from lswc.frontier.sqlite_report import read
 from lswc.strategy import SEED, PageLanguage, strategy
 from lswc.visit.lease import Offer
 from tests.visits import ended

@@ -1,0 +1,101 @@
+"""What the URLs that wait should bring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lswc.strategy import Pages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from lswc.strategy import Order
+
+NEXT = 10_000
+"""Downloads that a forecast looks ahead."""
+
+_PRIOR = 8.0
+"""Pages of a cell that weigh as much as the crawl's mean, where the order isn't learned."""
+
+
+_BANDS = (
+    (0.8, "expected 80-100 %"),
+    (0.5, "expected 50-80 %"),
+    (0.2, "expected 20-50 %"),
+    (0.05, "expected 5-20 %"),
+    (0.01, "expected 1-5 %"),
+    (0.0, "expected under 1 %"),
+)
+
+
+def group(cell: int, expected: float | None) -> str:
+    """Return what URLs of a cell are counted under: its tier, or what a learned order expects."""
+    if expected is None:
+        return f"tier {cell}"
+    return next(name for least, name in _BANDS if expected >= least)
+
+
+@dataclass(frozen=True)
+class CellHarvest:
+    """A cell: URLs ``waiting``, pages that were leased from it, share of relevant ones expected.
+
+    ``group`` is what its URLs are counted under.
+    """
+
+    cell: int
+    waiting: int
+    pages: Pages
+    expected: float
+    group: str
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Relevant pages to expect: ``waiting`` among all URLs that wait, ``next_relevant`` among the
+    ``next_downloads`` that come first.
+
+    As if no more links were found. A URL may turn out not to be a page at all.
+    """
+
+    waiting: float
+    next_downloads: int
+    next_relevant: float
+
+    @property
+    def next_harvest(self) -> float | None:
+        """The harvest rate that the next downloads should have, None if nothing waits."""
+        return self.next_relevant / self.next_downloads if self.next_downloads else None
+
+
+def harvest(
+    order: Order, waiting: Mapping[int, int], pages: Mapping[int, Pages]
+) -> tuple[CellHarvest, ...]:
+    """Return the cells with URLs or pages, the best first.
+
+    What an order doesn't expect, as it isn't learned, is estimated by the cell's own pages and
+    the mean of the crawl.
+    """
+    downloaded = sum(page.downloaded for page in pages.values())
+    mean = (sum(page.relevant for page in pages.values()) + 1) / (downloaded + 2)
+    cells = []
+    for cell in sorted({*(c for c, n in waiting.items() if n), *pages}, key=order.rank):
+        own = pages.get(cell, Pages())
+        learned = order.expected(cell)
+        seen = (own.relevant + _PRIOR * mean) / (own.downloaded + _PRIOR)
+        expected = seen if learned is None else learned
+        named = group(cell, learned)
+        cells.append(CellHarvest(cell, waiting.get(cell, 0), own, expected, named))
+    return tuple(cells)
+
+
+def forecast(cells: Iterable[CellHarvest], downloads: int = NEXT) -> Forecast:
+    """Say what the URLs that wait should bring, and the first of them by the order of cells."""
+    waiting = following = 0.0
+    left = downloads
+    for cell in cells:
+        waiting += cell.waiting * cell.expected
+        number = min(cell.waiting, left)
+        following += number * cell.expected
+        left -= number
+    return Forecast(waiting, downloads - left, following)
