@@ -16,6 +16,14 @@ $(VENV)/whatwg.json: $(VENV)/installed
 	tar -xzmf $(VENV)/httpx-0.28.1.tar.gz -C $(VENV) --strip-components 3 \
 		httpx-0.28.1/tests/models/whatwg.json
 
+# Google's public test cases of robots.txt, which no package installs.
+$(VENV)/google_robots.py: $(VENV)/installed
+	$(VENV)/bin/pip download --quiet --disable-pip-version-check --no-deps \
+		--no-binary gpyrobotstxt --dest $(VENV) gpyrobotstxt==1.0.0
+	tar -xzmf $(VENV)/gpyrobotstxt-1.0.0.tar.gz -C $(VENV) --strip-components 2 \
+		gpyrobotstxt-1.0.0/test/test_google_only_system.py
+	mv $(VENV)/test_google_only_system.py $@
+
 # The demo web is on this machine: nobody is disturbed without a delay.
 crawl: $(VENV)/installed
 	rm -rf crawls/demo
@@ -30,7 +38,7 @@ redis:
 			&& apt-get install -y -qq redis-server >/dev/null 2>&1; } \
 		|| echo "redis-server is missing: install it with the system's package manager" >&2
 
-test: $(VENV)/installed $(VENV)/whatwg.json redis
+test: $(VENV)/installed $(VENV)/whatwg.json $(VENV)/google_robots.py redis
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy

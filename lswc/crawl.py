@@ -49,15 +49,20 @@ ROBOTS_WORDS = ("nofollow", "noindex", "noarchive")
 class Politeness:
     """How a crawl spares servers; seconds, but for ``delay_factor``.
 
-    A server rests ``delay`` after an answer, and ``delay_factor`` times as long as that took; it
-    is left alone if it asks for a longer Crawl-delay or Retry-After than these.
+    A server rests ``delay`` after an answer, and ``delay_factor`` times as long as that took; at
+    first ``backoff`` if it is overloaded and doesn't say for how long. It is left alone if it asks
+    for a longer Crawl-delay or Retry-After than these. ``per_address`` and ``per_domain`` are
+    requests at a time, any number at 0.
     """
 
     delay: float
     delay_factor: float
+    backoff: float
     timeout: float
     longest_crawl_delay: float
     longest_retry_after: float
+    per_address: int
+    per_domain: int
 
     @classmethod
     def of(cls, settings: BaseSettings) -> Politeness:
@@ -66,9 +71,12 @@ class Politeness:
         return cls(
             delay,
             number(settings, "LSWC_DELAY_FACTOR") if delay else 0.0,
+            number(settings, "LSWC_BACKOFF") if delay else 0.0,
             number(settings, "DOWNLOAD_TIMEOUT"),
             number(settings, "LSWC_MAX_CRAWL_DELAY") or inf,
             number(settings, "LSWC_MAX_RETRY_AFTER") or inf,
+            int(number(settings, "LSWC_MAX_PER_ADDRESS")),
+            int(number(settings, "LSWC_MAX_PER_DOMAIN")),
         )
 
 
@@ -98,7 +106,10 @@ class Crawl:
 
     ``guesses_unknown``: a page of unknown language takes its referrer's. ``web`` is the
     folder of a frozen web, None for the real one. ``store`` says where the frontier is, and
-    ``lease_seconds`` after how long a dead worker's URLs go to others. ``archived`` says what
+    ``lease_seconds`` after how long a dead worker's URLs go to others. ``patience``: a URL waits
+    while another is that much more likely to be relevant. ``stop_harvest``: the expected harvest
+    rate below which the crawl ends. ``experience`` names an earlier crawl's folder or Redis, or
+    is empty. ``archived`` says what
     goes into WARC files of ``warc_size`` bytes: "relevant", "all" or "none". ``earlier`` are the
     folders of crawls that this one visits again, the latest first. ``headers`` are those that
     each page is asked for with.
@@ -115,6 +126,9 @@ class Crawl:
     web: Path | None
     store: str
     lease_seconds: float
+    patience: float
+    stop_harvest: float
+    experience: str
     guesses_unknown: bool
     archived: str
     warc_size: float
@@ -153,6 +167,9 @@ class Crawl:
             web=web,
             store=settings.get("LSWC_FRONTIER"),
             lease_seconds=_lease_seconds(settings),
+            patience=number(settings, "LSWC_PATIENCE"),
+            stop_harvest=number(settings, "LSWC_STOP_HARVEST"),
+            experience=settings.get("LSWC_EXPERIENCE"),
             guesses_unknown=_guesses(settings.get("LSWC_UNKNOWN"), chosen),
             archived=_archived(settings.get("LSWC_ARCHIVE")),
             warc_size=number(settings, "LSWC_WARC_SIZE"),

@@ -10,7 +10,7 @@ from lswc import __version__
 # The crawl: what is collected, and where it is kept
 
 # The profile: the name of a file in settings_profiles/, which sets any of these settings.
-LSWC_PROFILE = "server_aggressive_t10"
+LSWC_PROFILE = "adaptive"
 # What to fetch next, with its parameters: `lswc:S=5,T=3`. Every profile sets one.
 LSWC_STRATEGY = ""
 # How a page's language is told: a method of languages.md.
@@ -26,6 +26,16 @@ LSWC_LANGUAGES = ""
 # What a page counts as if its language can't be told: `guess` (its referrer's language),
 # `irrelevant`, or `strategy` (as the strategy's paper does it).
 LSWC_UNKNOWN = "strategy"
+# With a learned order: a URL waits as long as others wait that are far more likely to be relevant,
+# and their servers are busy: by default ten times as likely. At 1 it waits for any better one, at 0
+# for none: then every free connection is used.
+LSWC_PATIENCE = 0.1
+# The crawl ends once the next pages should bring a smaller share of relevant ones. At 0 it goes on
+# until no URL is left; the profile adaptive has 0.01.
+LSWC_STOP_HARVEST = 0.0
+# The folder of an earlier crawl of the language with a learned order, or redis://host:6379/0#key: a
+# new crawl begins with what that learned.
+LSWC_EXPERIENCE = ""
 # Only these domains and their subdomains are crawled, if any are given.
 LSWC_ALLOWED_DOMAINS: list[str] = []
 # The crawl's folder, `crawls/<lang>` if empty. The same folder goes on with the same crawl.
@@ -75,6 +85,9 @@ DOWNLOAD_DELAY_JITTER = 0
 # A server rests as many times as long as it took to answer, or not to answer; not if
 # DOWNLOAD_DELAY is 0.
 LSWC_DELAY_FACTOR = 5
+# Seconds that a server rests after 429 or 503 if it doesn't say for how long (Retry-After); twice
+# as long each further time, up to a day, also across a restart. Not if DOWNLOAD_DELAY is 0.
+LSWC_BACKOFF = 60
 # A server whose robots.txt asks for more seconds between two pages is left alone.
 LSWC_MAX_CRAWL_DELAY = 300
 # A server whose Retry-After asks for more seconds is left alone. No server rests longer for being
@@ -82,6 +95,11 @@ LSWC_MAX_CRAWL_DELAY = 300
 LSWC_MAX_RETRY_AFTER = 3600
 # Requests at a time, to all servers together.
 CONCURRENT_REQUESTS = 32
+# Requests at a time to one address, whatever the names of its servers; each rests DOWNLOAD_DELAY.
+# Content networks get more (safety.md). 0 for any number.
+LSWC_MAX_PER_ADDRESS = 2
+# Requests at a time to the servers of a registered domain. 0 for any number.
+LSWC_MAX_PER_DOMAIN = 4
 # Requests at a time to one server. More are never sent.
 CONCURRENT_REQUESTS_PER_DOMAIN = 1
 
@@ -158,7 +176,8 @@ SPIDER_MIDDLEWARES = {
 }
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "lswc.crawler.politeness.RobotsMiddleware": 100,
+    "lswc.crawler.politeness.TurnMiddleware": 90,
+    "lswc.crawler.robots.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "lswc.crawler.transport.compression.CompressionMiddleware": 590,
@@ -178,6 +197,7 @@ EXTENSIONS = {
     "lswc.crawler.transport.early_stop.ContentExtension": 500,
     "lswc.crawler.summary.SummaryExtension": 500,
     "lswc.crawler.progress.ProgressExtension": 500,
+    "lswc.crawler.stopping.HarvestStopExtension": 500,
     "scrapy.extensions.logstats.LogStats": None,
 }
 # Passes on only the addresses that may be asked, or those of a frozen web.

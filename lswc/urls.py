@@ -103,6 +103,11 @@ def directory(url: Url) -> str:
     return f"{url.server}{url.path[: end + 1] if end > 0 else '/'}"
 
 
+def folder(url: Url) -> str:
+    """Return the server plus the path up to and including its last slash."""
+    return url.server + url.path[: url.path.rfind("/") + 1]
+
+
 @cache
 def _suffixes() -> TLDExtract:
     # No list URLs: only the bundled snapshot, never a download while crawling.

@@ -8,6 +8,7 @@ from scrapy.exceptions import (
     DownloadFailedError,
     DownloadTimeoutError,
     IgnoreRequest,
+    ResponseDataLossError,
 )
 from scrapy.spidermiddlewares.httperror import HttpError
 
@@ -24,6 +25,7 @@ _ERRORS: dict[type[BaseException], Outcome] = {
     CannotResolveHostError: Outcome.NAME_NOT_RESOLVED,
     DownloadConnectionRefusedError: Outcome.CONNECTION_REFUSED,
     DownloadFailedError: Outcome.DOWNLOAD_FAILED,
+    ResponseDataLossError: Outcome.DOWNLOAD_FAILED,  # of robots.txt
     ValueError: Outcome.INVALID_URL,  # of a redirect
 }
 

@@ -24,7 +24,7 @@ class Link:
     locality: Locality
     anchor: Anchor
     named: Named = Named.NONE
-    same_directory: bool = False
+    same_folder: bool = False
     tld: bool = False
     target_server: Status = Status.UNVISITED
 
@@ -74,7 +74,7 @@ class Page:
             link.anchor,
             in_site,
             named=link.named,
-            same_directory=link.same_directory,
+            same_folder=link.same_folder,
         )
 
     def record(self) -> Record:

@@ -1,31 +1,23 @@
-"""A good guest: what servers ask for, in robots.txt, in headers and by how fast they answer."""
+"""A good guest: what servers ask for, in headers and by how fast they answer."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from asyncio import sleep
 from email.utils import parsedate_to_datetime
 from time import monotonic, time
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
-from scrapy.core.downloader import Downloader
 from scrapy.downloadermiddlewares import retry
 from scrapy.exceptions import (
     DownloadConnectionRefusedError,
     DownloadTimeoutError,
-    IgnoreRequest,
-    NotConfigured,
 )
-from scrapy.http import Request, Response
-from scrapy.http.request import NO_CALLBACK
-from scrapy.utils.httpobj import urlparse_cached
-from scrapy.utils.misc import build_from_crawler, load_object
 
 from lswc.crawler.requests import visit_of
+from lswc.crawler.robots import CRAWL_DELAY
 from lswc.crawler.running import RunningCrawl, running_of
-from lswc.crawler.transport.refused import Refused
+from lswc.errors import LswcError
 from lswc.outcomes import Outcome
-from lswc.safety.robots import NOTHING_ALLOWED, reduced
 from lswc.urls import parse
 
 if TYPE_CHECKING:
@@ -33,114 +25,57 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
-    from scrapy.robotstxt import RobotParser
-
-    from lswc.crawl import Politeness
-
-REMEMBERED = 10_000_000
-"""Bytes of robots.txt, the latest, whose rules are kept: 160 MB of them at most.
-
-Each counts as 1,000 bytes more, so that is 9,000 servers, most files being short.
-"""
-
-CRAWL_DELAY = "lswc_crawl_delay"
-"""Key of the Crawl-delay in seconds in a page's ``request.meta``."""
-
-_IS_ROBOTS = "dont_obey_robotstxt"
-_OVERLOADED = (429, 503)
+    from scrapy.http import Request, Response
 
 
-class RobotsMiddleware:
-    """robots.txt (RFC 9309) with its Crawl-delay.
+OVERLOADED = (429, 503)
+"""Statuses by which a server says that it is asked for too much, or too often."""
 
-    A server that asks for more than LSWC_MAX_CRAWL_DELAY seconds isn't crawled: the delay is
-    never shortened. A robots.txt that can't be had fails the page it is asked for, so that the
-    page is tried again, or by https, and the server is waited for; one that still gets a
-    server's error allows nothing (RFC 9309 §2.3.1.4).
+_ASKED = "lswc_asked"
+
+
+class TurnMiddleware:
+    """Lets a page's request wait while its server rests, where it keeps no other waiting.
+
+    The frontier leases no URL of a server that rests from a page; but robots.txt may have been
+    asked for just now, or a redirect have led here. Its machine and its registered domain have
+    other servers, which the frontier doesn't know of.
     """
 
-    def __init__(self, crawler: Crawler) -> None:
-        settings = crawler.settings
-        if not settings.getbool("ROBOTSTXT_OBEY"):
-            raise NotConfigured
-        self._crawler = crawler
-        self._rules: OrderedDict[str, tuple[RobotParser, int]] = OrderedDict()
-        self._held = 0
-        self._parser = load_object(settings.get("ROBOTSTXT_PARSER"))
-        self._agent: str = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
-        self._longest = running_of(crawler).crawl.politeness.longest_crawl_delay
-        self._retried = {int(status) for status in settings.getlist("RETRY_HTTP_CODES")}
-        self._retries = settings.getint("RETRY_TIMES") * settings.getbool("RETRY_ENABLED")
+    def __init__(self, running: RunningCrawl) -> None:
+        self._running = running
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+        return cls(running_of(crawler))
 
-    async def process_request(self, request: Request) -> Response | None:
-        """Raise Refused if robots.txt forbids it; answer with the server's failure to say so."""
-        if request.meta.get(_IS_ROBOTS):
-            # A redirect may have led it to another server, which has its own turn to wait for.
-            request.meta.pop(Downloader.DOWNLOAD_SLOT, None)
+    async def process_request(self, request: Request) -> Request | None:
+        """Return a page's request, to be sent later, if it isn't its turn."""
+        visit, url = visit_of(request), parse(request.url)
+        if visit is None or url is None:
             return None
-        server = urlparse_cached(request).netloc
-        if server not in self._rules:
-            response = await self._fetch(request)
-            if self._is_retried(request, response):
-                return Response(request.url, response.status, response.headers, request=request)
-            self._remember(server, _rules(response, self._agent))
-        self._obey(self._rules[server][0], request)
-        return None
-
-    async def _fetch(self, request: Request) -> Response:
-        url = urljoin(request.url, "/robots.txt")
-        meta = {_IS_ROBOTS: True, "dont_retry": True}
-        robots = Request(url, callback=NO_CALLBACK, meta=meta)
+        wait = self._running.turns.wait(url.server, request.meta.get(CRAWL_DELAY, 0.0))
         try:
-            return await self._crawler.engine.download_async(robots)
-        except IgnoreRequest:  # by a limit of ours; none that it is above says what is allowed
-            return Response(url, status=404)
+            wait = wait or await self._running.machines.take(request, url)
+        except LswcError as error:
+            self._running.fail(str(error))
+        if not wait:
+            return None
+        visit.rest = max(visit.rest or 0.0, monotonic() - visit.since + wait)
+        return request.replace(dont_filter=True)
 
-    def _remember(self, server: str, text: bytes) -> None:
-        rules = build_from_crawler(self._parser, self._crawler, text)
-        self._rules[server] = rules, len(text) + 1000
-        self._held += len(text) + 1000
-        while self._held > REMEMBERED:
-            self._held -= self._rules.popitem(last=False)[1][1]
-
-    def _is_retried(self, request: Request, response: Response) -> bool:
-        retries = request.meta.get("retry_times", 0)
-        return _fails(response) and response.status in self._retried and retries < self._retries
-
-    def _obey(self, rules: RobotParser, request: Request) -> None:
-        if not rules.allowed(request.url, self._agent):
-            raise Refused(Outcome.ROBOTS)
-        delay = rules.crawl_delay(self._agent) or 0.0
-        if delay > self._longest:
-            raise Refused(Outcome.CRAWL_DELAY_TOO_LONG)
-        request.meta[CRAWL_DELAY] = delay
-
-
-def _fails(response: Response) -> bool:
-    return response.status >= 500 or response.status == 429
-
-
-def _rules(response: Response, agent: str) -> bytes:
-    if _fails(response):
-        return NOTHING_ALLOWED
-    return reduced(response.body, agent) if response.status < 400 else b""
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Give back what a request holds that was refused before it was sent."""
+        _give_back(self._running, request, asked=False)
 
 
 class RetryMiddleware(retry.RetryMiddleware):
-    """Retries after the time that a 429 or 503 asks for in Retry-After (RFC 9110 §10.2.3).
-
-    Without that header after ten times DOWNLOAD_DELAY, then twenty and so on. A server that asks
-    for more than LSWC_MAX_RETRY_AFTER seconds is left alone.
-    """
+    """Retries what Scrapy's does; not what a server says that is left alone for its Retry-After."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler.settings)
         self.crawler = crawler
-        self._running = running_of(crawler)
+        self._longest = running_of(crawler).crawl.politeness.longest_retry_after
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -149,19 +84,8 @@ class RetryMiddleware(retry.RetryMiddleware):
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Request | Response:
-        visit = visit_of(request)
-        if response.status not in _OVERLOADED or visit is None:
-            return super().process_response(request, response)
-        politeness = self._running.crawl.politeness
-        longest = politeness.longest_retry_after
-        wait = retry_after(response)
-        if wait is None:
-            times = request.meta.get("retry_times", 0)
-            wait = min(10.0 * politeness.delay * 2**times, longest)
-        if wait > longest:
-            self._running.limits.close(visit.lease.server, Outcome.RETRY_AFTER_TOO_LONG)
+        if response.status in OVERLOADED and (retry_after(response) or 0.0) > self._longest:
             return response
-        _rest(politeness, request, wait)
         return super().process_response(request, response)
 
 
@@ -180,37 +104,79 @@ class TwinMiddleware:
 
 
 class DelayMiddleware:
-    """Lets a server rest after each answer of its, or failure to.
+    """Lets a server rest after each answer of its, or failure to, robots.txt and retries included.
 
     As long as the longest of DOWNLOAD_DELAY, its Crawl-delay, and LSWC_DELAY_FACTOR times as long
     as it took to answer; if it didn't in time, twice as long after each further URL, but at most
     LSWC_MAX_RETRY_AFTER seconds. So a silent server takes little of the crawl, and isn't lost.
+
+    After 429 and 503 as long as Retry-After asks for (RFC 9110 §10.2.3); without it LSWC_BACKOFF
+    seconds, and twice as long each further time. A server that asks for more than
+    LSWC_MAX_RETRY_AFTER seconds is left alone.
     """
 
     def __init__(self, running: RunningCrawl) -> None:
-        self._limits = running.limits
+        self._running = running
         self._politeness = running.crawl.politeness
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(running_of(crawler))
 
+    async def process_request(self, request: Request) -> None:
+        """Hold up a robots.txt whose redirect leads to a server that rests; count the others."""
+        url = parse(request.url)
+        if url is None:
+            return
+        while visit_of(request) is None and (wait := self._running.turns.wait(url.server)):
+            await sleep(wait)
+        self._running.turns.begin(url.server)
+        request.meta[_ASKED] = url.server
+
     def process_response(self, request: Request, response: Response) -> Response:
-        """Set the rest of the page's server."""
+        """Set the rest of the server."""
+        server = request.meta.get(_ASKED)
+        if server is None:  # none was asked for it
+            _give_back(self._running, request, asked=False)
+            return response
         latency = request.meta.get("download_latency") or 0.0
-        _rest(self._politeness, request, self._politeness.delay_factor * latency)
+        rest = self._politeness.delay_factor * latency
+        try:
+            if response.status in OVERLOADED:
+                rest = max(rest, self._overloaded(server, response))
+            else:
+                self._running.backoff.answered(server)
+        except LswcError as error:
+            self._running.fail(str(error))
+        self._end(request, rest)
         return response
 
+    def _overloaded(self, server: str, response: Response) -> float:
+        wait = retry_after(response)
+        if wait is None:
+            return self._running.backoff.overloaded(server, time())
+        if wait > self._politeness.longest_retry_after:
+            self._running.limits.close(server, Outcome.RETRY_AFTER_TOO_LONG)
+        return wait
+
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """Set the rest of the page's server, unless it wasn't asked."""
-        if isinstance(exception, DownloadTimeoutError):
-            _rest(self._politeness, request, self._after_silence(request))
-        elif not isinstance(exception, IgnoreRequest):
-            _rest(self._politeness, request, 0.0)
+        """Set the rest of the server, if it was asked."""
+        silent = isinstance(exception, DownloadTimeoutError)
+        self._end(request, self._after_silence(request) if silent else 0.0)
+
+    def _end(self, request: Request, seconds: float) -> None:
+        server, visit = request.meta.pop(_ASKED, None), visit_of(request)
+        if server is None:
+            return
+        _give_back(self._running, request, asked=True)
+        rest = max(seconds, self._politeness.delay, request.meta.get(CRAWL_DELAY, 0.0))
+        self._running.turns.end(server, rest)
+        if visit is not None and rest:
+            visit.rest = max(visit.rest or 0.0, monotonic() - visit.since + rest)
 
     def _after_silence(self, request: Request) -> float:
         url = parse(request.url)
-        times = self._limits.unanswered(url) if url else 0
+        times = self._running.limits.unanswered(url) if url else 0
         rest = self._politeness.delay_factor * self._politeness.timeout * 2.0 ** min(times, 20)
         return min(rest, self._politeness.longest_retry_after)
 
@@ -226,9 +192,8 @@ def retry_after(response: Response) -> float | None:
         return None
 
 
-def _rest(politeness: Politeness, request: Request, seconds: float) -> None:
-    """Let the server of a visit rest for at least so long from now on."""
-    visit = visit_of(request)
-    rest = max(seconds, politeness.delay, request.meta.get(CRAWL_DELAY, 0.0))
-    if visit is not None and rest:
-        visit.rest = max(visit.rest or 0.0, monotonic() - visit.since + rest)
+def _give_back(running: RunningCrawl, request: Request, *, asked: bool) -> None:
+    try:
+        running.machines.give_back(request, asked=asked)
+    except LswcError as error:
+        running.fail(str(error))

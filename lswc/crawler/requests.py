@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 VISIT = "lswc_visit"
 """Key in ``request.meta`` of the Visit that a request is sent for."""
 
+IS_ROBOTS = "lswc_robots"
+"""Key in ``request.meta`` of a request for robots.txt."""
+
 _WAKE_UP = "lswc_wake_up"
 
 

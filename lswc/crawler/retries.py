@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
+from heapq import heapify, heappop, heappush
+from itertools import count
 from typing import TYPE_CHECKING
 
 from lswc.crawler.requests import visit_of
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 WAITING = 1_000
 """Requests that wait to be sent again; of more, the one that would wait longest is given up."""
 
+PARKED = 5_000
+"""Requests that wait in all, those that only wait for their turn included, before no further URL
+is leased."""
+
 HELD = 16_384
 """Bytes of an answer, headers included, that are kept while its request waits to be sent again."""
 
@@ -28,7 +33,9 @@ class Retries:
 
     def __init__(self, running: RunningCrawl) -> None:
         self._running = running
-        self._waiting: list[tuple[float, Request]] = []
+        self._waiting: list[tuple[float, int, Request]] = []  # a heap
+        self._numbers = count()
+        self._retried = 0
 
     def take(self, request: Request, visit: Visit) -> None:
         """Take a request that came back: a redirect ends its visit, or leads to its twin."""
@@ -41,12 +48,21 @@ class Retries:
         for attempt in visit.attempts:
             if attempt.exchange is not None and attempt.exchange.weight > HELD:
                 attempt.exchange = None
-        self._waiting.append((visit.since + (visit.rest or 0.0), request))
-        if len(self._waiting) > WAITING:
-            self._waiting.sort(key=itemgetter(0))
-            given_up = visit_of(self._waiting.pop()[1])
-            if given_up is not None:
-                self._running.commit(given_up, Outcome.TOO_MANY_WAIT)
+        due = visit.since + (visit.rest or 0.0)
+        heappush(self._waiting, (due, next(self._numbers), request))
+        self._retried += bool(visit.attempts)
+        if self._retried > WAITING:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """End the visit of the request that would be sent again last."""
+        last = max(entry for entry in self._waiting if _is_retried(entry[2]))
+        self._waiting.remove(last)
+        heapify(self._waiting)
+        self._retried -= 1
+        given_up = visit_of(last[2])
+        if given_up is not None:
+            self._running.commit(given_up, Outcome.TOO_MANY_WAIT)
 
     def _redirect(self, request: Request, visit: Visit) -> None:
         url = self._running.crawl.reader.scope.check(request.url, visit.lease.depth)
@@ -69,19 +85,30 @@ class Retries:
 
     def next_due(self, now: float) -> Request | None:
         """Return a request whose wait is over, None if there is none."""
-        for position, (due, request) in enumerate(self._waiting):
-            if due <= now:
-                del self._waiting[position]
-                return request
-        return None
+        if not self._waiting or self._waiting[0][0] > now:
+            return None
+        request = heappop(self._waiting)[2]
+        self._retried -= _is_retried(request)
+        return request
 
     @property
-    def times(self) -> list[float]:
-        """When each request may be sent."""
-        return [due for due, _ in self._waiting]
+    def is_full(self) -> bool:
+        """Whether so many requests wait that no further one should be begun."""
+        return len(self._waiting) >= PARKED
+
+    @property
+    def next_time(self) -> float | None:
+        """When the next request may be sent; None if none waits."""
+        return self._waiting[0][0] if self._waiting else None
 
     @property
     def visits(self) -> set[int]:
         """The numbers of the visits whose requests wait."""
-        visits = (visit_of(request) for _, request in self._waiting)
+        visits = (visit_of(request) for _, _, request in self._waiting)
         return {visit.lease.id for visit in visits if visit is not None}
+
+
+def _is_retried(request: Request) -> bool:
+    """Tell whether a request was sent before: others wait only until their server has rested."""
+    visit = visit_of(request)
+    return visit is not None and bool(visit.attempts)

@@ -104,7 +104,7 @@ class TierScheduler(BaseScheduler):
 
     def _next_visit(self, now: float) -> Visit | None:
         for _ in range(AT_ONCE):
-            visit = self._running.lease(now)
+            visit = None if self._retries.is_full else self._running.lease(now)
             if visit is None:
                 self._wake_later(now)
                 return None
@@ -117,12 +117,11 @@ class TierScheduler(BaseScheduler):
         return None
 
     def _wake_later(self, now: float) -> None:
-        times = self._retries.times
-        ready = self._running.frontier.next_ready()
-        if ready is not None:
-            times.append(ready)
-        if times:
-            self._wake_at(min(times))
+        ready = None if self._retries.is_full else self._running.frontier.next_ready()
+        times = (self._retries.next_time, ready)
+        known = [time for time in times if time is not None]
+        if known:
+            self._wake_at(min(known))
 
     def _wake_at(self, time: float) -> None:
         if self._wake_up is not None and self._wake_time <= time:
@@ -151,7 +150,7 @@ class TierScheduler(BaseScheduler):
             return False
         try:
             running.take_fed_seeds()
-            return bool(self._retries.times or running.frontier.unfinished)
+            return bool(self._retries.visits or running.frontier.unfinished)
         except LswcError as error:
             running.fail(str(error))
             return False

@@ -138,7 +138,7 @@ class LswcSpider(Spider):
                     link.locality,
                     link.anchor,
                     link.named,
-                    link.same_directory,
+                    link.same_folder,
                 )
                 for link in reading.links
             ],

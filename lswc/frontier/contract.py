@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from lswc.frontier.harvest import CellHarvest
-    from lswc.strategy import Status
+    from lswc.strategy import Order, Status
     from lswc.visit.lease import Lease, Offer
     from lswc.visit.visit import Visit
 
@@ -66,6 +66,20 @@ def site_of(server: str) -> str:
     """Return the site of a server, which may be written with a port."""
     host, _, port = server.rpartition(":")
     return site(host if host and port.isdecimal() else server)
+
+
+SOON = 60.0
+"""Seconds for which a URL is held back, at a time, because far better ones wait."""
+
+
+def is_far_better(order: Order, best: int, cell: int, patience: float) -> bool:
+    """Tell whether a cell brings less than ``patience`` times what the best one should bring.
+
+    Then its URLs wait while the servers of the best are busy or rest: a free connection is no
+    reason to fetch what is hardly relevant. Never in a fixed order.
+    """
+    expected, most = order.expected(cell), order.expected(best)
+    return expected is not None and most is not None and expected < patience * most
 
 
 def is_twin_of_redirect(offer: Offer) -> bool:

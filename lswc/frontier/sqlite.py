@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 from lswc.errors import StorageError
 from lswc.frontier import sqlite_experience, sqlite_queues, sqlite_units
 from lswc.frontier.contract import (
+    SOON,
     Counts,
     FrontierError,
     check_identity,
+    is_far_better,
     is_twin_of_redirect,
     statuses_after,
 )
@@ -74,7 +76,8 @@ class SqliteFrontier:
 
     Writes since the last ``commit`` only hide lines of busy servers, so a kill loses nothing.
     ``identity`` says what the crawl is (language, strategy); a file made for another is
-    refused. ``experience`` is what a new crawl begins with. Raises FrontierError for that, for
+    refused. ``experience`` is what a new crawl begins with, ``patience`` that of
+    ``is_far_better``. Raises FrontierError for that, for
     a foreign file, and if another process has it.
     """
 
@@ -85,8 +88,10 @@ class SqliteFrontier:
         identity: Mapping[str, str],
         delay: float = 0.0,
         experience: Experience | None = None,
+        patience: float = 0.0,
     ) -> None:
         self._strategy = strategy
+        self._patience = patience
         self._delay = delay
         self._by_server = strategy.unit is Unit.SERVER
         self._held: dict[int, tuple[int, int, float]] = {}  # lease: server, unit, since when
@@ -166,7 +171,7 @@ class SqliteFrontier:
     def lease(self, now: float) -> Lease | None:
         self._wake(now)
         line = self._queues.first()
-        if line is None:
+        if line is None or self._waits_for_better(line.cell, now):
             return None
         row = self._db.execute(
             "SELECT s.name, u.seq, u.url, u.unit, u.code, u.inherited, u.depth, u.redirects,"
@@ -182,6 +187,14 @@ class SqliteFrontier:
             seq, url, name, name if self._by_server else self._name(unit), code, line.cell,
             self._order.expected(line.cell), PageLanguage(inherited), depth, redirects, referrer,
         )  # fmt: skip
+
+    def _waits_for_better(self, cell: int, now: float) -> bool:
+        """Tell whether far better URLs wait for servers, some of which are free soon."""
+        best = self._queues.occupied.first()
+        soon = self._held or (self._resting and self._resting[0][0] <= now + SOON)
+        return bool(
+            soon and best is not None and is_far_better(self._order, best, cell, self._patience)
+        )
 
     def _name(self, unit: int) -> str:
         return str(self._value("SELECT name FROM directory WHERE id = ?", unit))
@@ -238,9 +251,9 @@ class SqliteFrontier:
         if isinstance(self._order, LearnedOrder):
             if self._order.learn(cell, relevant):
                 sqlite_experience.keep_scored(self._db)
-                self._queues.ready.reorder()
+                self._queues.reorder()
             else:
-                self._queues.ready.changed(cell)
+                self._queues.reorder(cell)
 
     def _count(self, server: int, unit: int, relevant: bool) -> None:
         crawl = NO_PAGES

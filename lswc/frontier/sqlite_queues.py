@@ -49,11 +49,13 @@ class Line(NamedTuple):
 class Queues:
     """The lines of all servers. ``waiting`` counts their URLs by cell, the leased ones too.
 
-    ``busy`` are the servers that nothing may be handed out of now.
+    ``busy`` are the servers that nothing may be handed out of now. ``ready`` are the cells that
+    may have a URL of a free server, ``occupied`` those that have a URL at all.
     """
 
     waiting: Counter[int]
     ready: ReadyCells
+    occupied: ReadyCells
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
@@ -68,6 +70,7 @@ class Queues:
         self._hidden.clear()
         self.waiting = Counter(waiting(self._db))
         self.ready = ReadyCells(rank, self.waiting)
+        self.occupied = ReadyCells(rank, self.waiting)
 
     def put_new(self, lines: Mapping[Line, int]) -> None:
         """Add so many URLs to each line. They must be newer than all others."""
@@ -85,6 +88,20 @@ class Queues:
     def _add(self, cell: int, number: int) -> None:
         self.waiting[cell] += number
         self.ready.add(cell)
+        self.occupied.add(cell)
+
+    def _subtract(self, cell: int, number: int) -> None:
+        self.waiting[cell] -= number
+        if not self.waiting[cell]:
+            self.occupied.remove(cell)
+
+    def reorder(self, cell: int | None = None) -> None:
+        """Take notice of the new rank of a cell, or of a new order of all."""
+        for cells in (self.ready, self.occupied):
+            if cell is None:
+                cells.reorder()
+            else:
+                cells.changed(cell)
 
     def take(self, server: int, line: int, number: int = 1) -> None:
         """Take so many URLs out of a line, which no longer wait in it."""
@@ -95,7 +112,7 @@ class Queues:
             self._db.execute(
                 "UPDATE line SET seq = ? WHERE server = ? AND line = ?", (seq, server, line)
             )
-        self.waiting[cell] -= number
+        self._subtract(cell, number)
 
     def lines(self, server: int) -> list[Line]:
         """Return the lines of a server."""
@@ -110,7 +127,7 @@ class Queues:
             "UPDATE line SET cell = ? WHERE server = ? AND line = ?", (cell, *line[:2])
         )
         number = self._length(line)
-        self.waiting[line.cell] -= number
+        self._subtract(line.cell, number)
         self._add(cell, number)
 
     def drop(self, line: Line) -> int:
@@ -119,7 +136,7 @@ class Queues:
         where = "WHERE server = ? AND line = ?"
         self._db.execute(f"DELETE FROM line {where}", line[:2])
         self._db.execute(f"DELETE FROM url {where} AND outcome IS NULL", line[:2])
-        self.waiting[line.cell] -= number
+        self._subtract(line.cell, number)
         return number
 
     def _length(self, line: Line) -> int:

@@ -15,7 +15,7 @@ from lswc.reading.robots_words import robots_words
 from lswc.safety.content import is_html
 from lswc.simhash import simhash
 from lswc.strategy import Anchor, Locality, Named, PageLanguage
-from lswc.urls import directory, site
+from lswc.urls import folder, site
 
 if TYPE_CHECKING:
     from lswc.langid import Identification, Identifier, RawLink
@@ -38,7 +38,7 @@ class ReadLink:
     locality: Locality
     anchor: Anchor
     named: Named
-    same_directory: bool
+    same_folder: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class PageReader:
         nofollow = self._obeys(Outcome.NOFOLLOW, told)
         links: list[ReadLink] = []
         left: list[LeftLink] = []
-        here = _Place(url.server, site(url.hostname), directory(url))
+        here = _Place(url.server, site(url.hostname), folder(url))
         code = self.identifier.target.code
         for link in raw.links:
             target = self._target(link, nofollow, depth + 1)
@@ -111,7 +111,7 @@ class PageReader:
                 left.append(target)
             elif target.href != url.href:
                 language = named(code, target, link.hreflang or link.lang)
-                within = directory(target) == here.directory
+                within = folder(target) == here.folder
                 links.append(ReadLink(target, here.locality(target), link.anchor, language, within))
         return PageReading(
             identification=raw.identification,
@@ -161,7 +161,7 @@ def without_closed(reading: PageReading, limits: Limits) -> PageReading:
 class _Place(NamedTuple):
     server: str
     site: str
-    directory: str
+    folder: str
 
     def locality(self, url: Url) -> Locality:
         if url.server == self.server:

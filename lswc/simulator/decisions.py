@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -38,22 +38,24 @@ class Weights(NamedTuple):
     in_site: int
     oracle: int
     named: int
-    same_directory: int
+    same_folder: int
+
+
+CODE = np.dtype([("kind", "i4"), ("distance", "i2"), ("in_site", "i2")])
+"""A code: its link's kind; the distance of a page with that code, and whether it is in a site."""
 
 
 class Decisions(NamedTuple):
     """Everything the kernel asks of a strategy.
 
-    ``kind`` of shape (CODES,), ``cell`` of shape (kinds, places). ``distance`` and ``in_site`` of
-    shape (CODES,): of a page with that code. ``effective`` of shape (4, 4), by identified and
-    inherited language. ``next_distance`` of shape (2, MAX_DISTANCE + 1), by relevance and own
-    distance. ``changes`` of shape (places, places): can any URL's cell differ between two places.
+    ``code`` of shape (CODES,), ``cell`` of shape (kinds, places). ``effective`` of shape (4, 4), by
+    identified and inherited language. ``next_distance`` of shape (2, MAX_DISTANCE + 1), by
+    relevance and own distance. ``changes`` of shape (places, places): can any URL's cell differ
+    between two places.
     """
 
-    kind: NDArray[np.int32]
+    code: NDArray[Any]
     cell: NDArray[np.int32]
-    distance: NDArray[np.int8]
-    in_site: NDArray[np.bool_]
     effective: NDArray[np.int8]
     next_distance: NDArray[np.int8]
     changes: NDArray[np.bool_]
@@ -68,13 +70,14 @@ def decisions(strategy: Strategy) -> Decisions:
     """Ask a strategy for everything once. Raises OverflowError if there are too many facts."""
     if np.iinfo(np.int32).max < CODES:
         raise OverflowError(f"{CODES} combinations of facts: more than the kernel's 32 bits hold")
+    if np.iinfo(np.int16).max < strategy.cells:
+        raise OverflowError(f"{strategy.cells} cells: more than the kernel's 16 bits hold")
     cell = np.array(strategy.cell_of, np.int32)
-    distance, in_site = _of_codes()
+    code = _codes().copy()
+    code["kind"] = strategy.kind_of
     return Decisions(
-        np.array(strategy.kind_of, np.int32),
+        code,
         cell,
-        distance,
-        in_site,
         _effective(strategy),
         np.array(
             [[next_distance(r, d) for d in range(MAX_DISTANCE + 1)] for r in (False, True)], np.int8
@@ -88,9 +91,11 @@ def decisions(strategy: Strategy) -> Decisions:
 
 
 @cache
-def _of_codes() -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
-    distance = np.array([distance_of(code) for code in range(CODES)], np.int8)
-    return distance, np.array([from_site_queue(code) for code in range(CODES)])
+def _codes() -> NDArray[Any]:
+    code = np.zeros(CODES, CODE)
+    code["distance"] = [distance_of(number) for number in range(CODES)]
+    code["in_site"] = [from_site_queue(number) for number in range(CODES)]
+    return code
 
 
 def _effective(strategy: Strategy) -> NDArray[np.int8]:

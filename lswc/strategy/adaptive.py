@@ -11,6 +11,7 @@ that the simulator compiles them as they are, to the same floating point numbers
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import exp, log
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,12 @@ EDGES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5, 0.7, 0.88, 0.97)
 server without a relevant page sinks on and on, instead of being dropped."""
 
 BUCKETS = len(EDGES) + 1
+MIDDLES = tuple(
+    1 / (1 + exp(-(log(low / (1 - low)) + log(high / (1 - high))) / 2))
+    for low, high in pairwise((EDGES[0] / 3, *EDGES, 1 - (1 - EDGES[-1]) / 3))
+)
+"""What a place is taken for before anything was seen there: its bucket's middle, in logits."""
+
 FEW = 2
 """A server with more pages than this is well known."""
 
@@ -87,7 +94,7 @@ def _referrer(facts: Facts) -> int:
 
 def _near(facts: Facts) -> int:
     if facts.locality == Locality.SAME_SERVER:
-        return 0 if facts.same_directory else 1
+        return 0 if facts.same_folder else 1
     return 2 if facts.locality == Locality.SAME_SITE else 3
 
 
@@ -148,10 +155,7 @@ def learn_effects(
     for at in range(PLACES):
         prior = mean
         if at != SITE_UNVISITED:
-            bucket = (at - 1) % BUCKETS
-            low = EDGES[bucket - 1] if bucket > 0 else EDGES[0] / 3
-            high = EDGES[bucket] if bucket < len(EDGES) else 1.0
-            prior = (low + high) / 2
+            prior = MIDDLES[(at - 1) % BUCKETS]
         share = (place_hits[at] + PRIOR * prior) / (place_pages[at] + PRIOR)
         places[at] = log(share / (1 - share))
     for value in range(VALUES):
@@ -160,9 +164,10 @@ def learn_effects(
             all_pages += pages[at * VALUES + value]
             all_hits += hits[at * VALUES + value]
             expected += pages[at * VALUES + value] / (1 + exp(-places[at]))
-        before = (expected + mean) / (all_pages + 1)
-        share = (all_hits + PRIOR * before) / (all_pages + PRIOR)
-        overall = log(share / (1 - share)) - log(before / (1 - before))
+        # Both what was seen and what the places alone would have made of it, shrunk to the mean.
+        seen = (all_hits + PRIOR * mean) / (all_pages + PRIOR)
+        before = (expected + PRIOR * mean) / (all_pages + PRIOR)
+        overall = log(seen / (1 - seen)) - log(before / (1 - before))
         for at in range(PLACES):
             here = at * VALUES + value
             prior = 1 / (1 + exp(-places[at] - overall))
@@ -196,6 +201,35 @@ def score(
     expected = (relevant + OWN_PRIOR / (1 + exp(-logit))) / (downloaded + OWN_PRIOR)
     floor = FLOOR * (crawl_relevant + 1) / (crawl_downloaded + 2) * (1 + expected)
     return floor if at <= 2 * BUCKETS and floor > expected else expected
+
+
+_WORDS = (
+    ("names no language", "names the language", "names another language"),
+    (
+        "from a relevant page", "from a page of unknown language", "from an English page, 2 steps",
+        "from another page, 2 steps", "from 3 steps away", "from farther away",
+    ),
+    ("in the folder", "on the server", "on the site", "elsewhere"),
+    ("text in the language", "text in another language", "without text"),
+    ("other top-level domain", "top-level domain of the language"),
+)  # fmt: skip
+_VISITED = ("server unvisited", f"server with 1-{FEW} pages", f"server with more than {FEW} pages")
+
+
+def describe(cell: int) -> str:
+    """Return a cell in words: the features of its links, and what is known of their server."""
+    if cell == SEEDS:
+        return "seeds"
+    left, at = divmod(cell - 1, PLACES)
+    words: list[str] = []
+    for said, size in zip(reversed(_WORDS), reversed(SIZES), strict=True):
+        left, value = divmod(left, size)
+        words.insert(0, said[value])
+    if at == SITE_UNVISITED:
+        return f"{', '.join(words)}; site unvisited"
+    visited, bucket = divmod(at - 1, BUCKETS)
+    low, high = (0.0, *EDGES, 1.0)[bucket : bucket + 2]
+    return f"{', '.join(words)}; {_VISITED[visited]}, {100 * low:g}-{100 * high:g} % relevant"
 
 
 def is_due(crawl_downloaded: int, scored: int) -> bool:

@@ -78,6 +78,10 @@ class Strategy:
             return adaptive.place(*unit, *site, *crawl)
         return status(*unit, self.tolerated)
 
+    def describe(self, cell: int) -> str:
+        """Return a cell in words."""
+        return adaptive.describe(cell) if self.learns else f"tier {cell}"
+
     def cell(self, code: int, place: int) -> int:
         """Return the cell of a URL with this code, or DISCARD."""
         return self.cell_of[self.kind_of[code]][place]

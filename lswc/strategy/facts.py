@@ -87,7 +87,7 @@ class Facts(NamedTuple):
     in_site: bool
     oracle: bool = False
     named: Named = Named.NONE
-    same_directory: bool = False
+    same_folder: bool = False
 
 
 class Field(NamedTuple):

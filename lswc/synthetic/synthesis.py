@@ -117,7 +117,7 @@ class Synthetic:
             "distance": t.distance[rows],
         }
         if t.directory is not None:
-            columns["directory"] = t.directory[rows]
+            columns["directory"] = columns["folder"] = t.directory[rows]
         return pa.table(columns)
 
 
@@ -589,7 +589,9 @@ def _finished(
         np.int32
     )
     server = np.concatenate([server, strangers]).astype(np.int32)
-    directory = np.concatenate([pages.directory, pages.directory.max() + 1 + strangers - known])
+    directory = np.concatenate(
+        [pages.directory, pages.directory.max() + 1 + strangers - known]
+    ).astype(np.int32)
     language = _languages(random, assumed, kind, server, tld, scale)
     codes = np.array(
         [PageLanguage.TARGET, PageLanguage.ENGLISH, PageLanguage.OTHER, PageLanguage.UNKNOWN]
@@ -598,7 +600,7 @@ def _finished(
     trace = Trace(
         About("th", ("th",), f"synthetic, like thai2004, scale {scale}{_changed(assumed)}"),
         server,
-        directory.astype(np.int32),
+        directory,
         site,
         tld == _TH,
         codes[language].astype(np.int8),
@@ -608,6 +610,7 @@ def _finished(
         targets,
         anchors,
         seeds,
+        folder=directory,
     )
     return Synthetic(trace, tld, language)
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from lswc.strategy import Anchor, Named
 from lswc.trace import graph
 from lswc.trace.format import LINKS, URLS, About, TraceError, write
-from lswc.urls import directory, parse, site, tld
+from lswc.urls import directory, folder, parse, site, tld
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -115,6 +115,7 @@ class TraceBuilder:
             "url": [url.href for url in self._urls],
             "server": _numbered(url.server for url in self._urls),
             "directory": _numbered(directory(url) for url in self._urls),
+            "folder": _numbered(folder(url) for url in self._urls),
             "site": _numbered(site(url.hostname) for url in self._urls),
             "tld": [tld(url.hostname) for url in self._urls],
             "language": [row.language for row in rows],

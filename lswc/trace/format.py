@@ -30,6 +30,7 @@ URLS = pa.schema(
         ("url", pa.string()),
         ("server", pa.int32()),
         ("directory", pa.int32()),
+        ("folder", pa.int32()),
         ("site", pa.int32()),
         ("tld", pa.dictionary(pa.int32(), pa.string())),
         ("language", pa.dictionary(pa.int32(), pa.string())),
@@ -42,6 +43,9 @@ URLS = pa.schema(
 ADDRESS = pa.field("address", pa.dictionary(pa.int32(), pa.string()))
 """The IP address that a URL's last answer came from: a column of URLs that a crawl has."""
 
+TIME = pa.field("time", pa.int64())
+"""When a URL was last asked for, in ms since 1970, UTC; null if never. A crawl's URLs have it."""
+
 LINKS = pa.schema(
     [
         ("targets", pa.list_(pa.int32())),
@@ -51,7 +55,7 @@ LINKS = pa.schema(
 )
 SEEDS = pa.schema([("url", pa.int32())])
 
-_OPTIONAL = {"url", "directory", "tld", "encoding", "anchors", "named"}
+_OPTIONAL = {"url", "directory", "folder", "tld", "encoding", "anchors", "named"}
 
 
 class TraceError(ConfigError):
@@ -82,11 +86,11 @@ class About:
 class Trace:
     """A trace as far as a simulation needs it. n URLs, m links, s servers.
 
-    Shapes: (n,) for ``server``, ``directory``, ``language`` (PageLanguage), ``fate`` (Fate)
-    and ``distance`` (-1: no path from a seed); (s,) for ``site`` and ``tld`` (does the
+    Shapes: (n,) for ``server``, ``directory``, ``folder``, ``language`` (PageLanguage), ``fate``
+    (Fate) and ``distance`` (-1: no path from a seed); (s,) for ``site`` and ``tld`` (does the
     server's TLD belong to the language); (n + 1,) for ``offsets``; (m,) for ``targets``,
-    ``anchors`` (Anchor) and ``named`` (Named). ``directory``, ``tld``, ``anchors`` and ``named``
-    are None if the trace lacks them.
+    ``anchors`` (Anchor) and ``named`` (Named). ``directory``, ``folder``, ``tld``, ``anchors`` and
+    ``named`` are None if the trace lacks them.
     """
 
     about: About
@@ -102,6 +106,7 @@ class Trace:
     anchors: NDArray[np.int8] | None
     seeds: NDArray[np.int32]
     named: NDArray[np.int8] | None = None
+    folder: NDArray[np.int32] | None = None
 
     @property
     def urls(self) -> int:
@@ -203,7 +208,7 @@ def _read_urls(path: Path, about: About) -> dict[str, Any]:
         n = file.metadata.num_rows
         if n >= 2**31:
             raise TraceError(f"{path}: {n} URLs, more than fit 32 bits")
-        ids = [c for c in ("server", "directory", "site", "distance") if c in present]
+        ids = [c for c in ("server", "directory", "folder", "site", "distance") if c in present]
         read: dict[str, Any] = {c: np.empty(n, URLS.field(c).type.to_pandas_dtype()) for c in ids}
         language, fate = np.empty(n, np.int8), np.empty(n, np.int8)
         tld = np.empty(n, np.bool_) if "tld" in present else None
@@ -221,10 +226,11 @@ def _read_urls(path: Path, about: About) -> dict[str, Any]:
             if tld is not None:
                 belongs = dict.fromkeys(about.tlds, 1)
                 tld[rows] = _coded(batch.column("tld"), belongs, 0, 0) == 1
-    _within(path, read, ("server", "directory", "site"), n)
+    _within(path, read, ("server", "directory", "folder", "site"), n)
     return {
         "server": read["server"],
         "directory": read.get("directory"),
+        "folder": read.get("folder"),
         "site": _per_server(read["server"], read["site"]),
         "tld": None if tld is None else _per_server(read["server"], tld),
         "language": language,

@@ -14,9 +14,9 @@ from lswc.archive.log import ATTEMPTS, LINKS, conform, journals, tables
 from lswc.archive.store import language_of
 from lswc.outcomes import Outcome
 from lswc.strategy import Anchor, Named
-from lswc.trace.format import ADDRESS, URLS, About, compressed_rows, write
+from lswc.trace.format import ADDRESS, TIME, URLS, About, compressed_rows, write
 from lswc.trace.graph import distances
-from lswc.urls import directory, parse, site, tld
+from lswc.urls import directory, folder, parse, site, tld
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +80,7 @@ def to_trace(crawl: Path, out: Path) -> int:
     columns["distance"] = distances(offsets, targets, seeds)
     target = language_of(crawl)
     about = About(target.code, target.tlds, f"crawl {crawl}")
-    schema = URLS.append(ADDRESS)
+    schema = URLS.append(ADDRESS).append(TIME)
     table = pa.table(_places(words) | columns).select(schema.names).cast(schema)
     write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors, named))
     return len(words)
@@ -99,7 +99,9 @@ def _outcomes(
     last = np.full(n, -1, np.int64)
     last[tried] = np.arange(len(tried))
     known = pa.array(np.where(last < 0, 0, last), mask=last < 0)
-    taken = attempts.select(["status", "outcome", "language", "encoding", "address"]).take(known)
+    taken = attempts.select(["status", "outcome", "language", "encoding", "address", "time"]).take(
+        known
+    )
     status = pc.fill_null(taken["status"], 0).to_numpy()
     html = pc.equal(pc.cast(taken["outcome"], pa.string()), "html")
     page: NDArray[np.bool_] = pc.fill_null(html, False).to_numpy() & (status // 100 == 2)
@@ -109,7 +111,7 @@ def _outcomes(
         name: pc.if_else(blank, empty, pc.cast(taken[name], pa.string()))
         for name in ("language", "encoding")
     }
-    words["address"] = taken["address"]
+    words |= {"address": taken["address"], "time": taken["time"]}
     return page | (status // 100 == 3), {"status": status, "page": page, **words}
 
 
@@ -123,16 +125,18 @@ def _by_source(
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), order
 
 
+_PLACES = ("server", "directory", "folder", "site")
+
+
 def _places(words: Sequence[str]) -> dict[str, Any]:
-    numbers: dict[str, dict[str, int]] = {"server": {}, "directory": {}, "site": {}}
-    found: dict[str, list[Any]] = {"server": [], "directory": [], "site": [], "tld": []}
+    numbers: dict[str, dict[str, int]] = {name: {} for name in _PLACES}
+    found: dict[str, list[Any]] = {name: [] for name in (*_PLACES, "tld")}
     for word in words:
         url = parse(word)
-        places = (
-            {"server": "", "directory": "", "site": ""}
-            if url is None
-            else {"server": url.server, "directory": directory(url), "site": site(url.hostname)}
-        )
+        places = dict.fromkeys(_PLACES, "")
+        if url is not None:
+            of_url = (url.server, directory(url), folder(url), site(url.hostname))
+            places = dict(zip(_PLACES, of_url, strict=True))
         for name, place in places.items():
             found[name].append(numbers[name].setdefault(place, len(numbers[name])))
         found["tld"].append(tld(url.hostname) if url else "")

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from protego import Protego
-
 from lswc.outcomes import Outcome
 from lswc.reading.page import without_closed
+from lswc.safety.robots import RobotsRules
 from lswc.trace.builder import TraceBuilder, name_of
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class _WebReader:
     def __init__(self, web: Web, reader: PageReader, limits: Limits, builder: TraceBuilder) -> None:
         self._web, self._reader, self._limits = web, reader, limits
         self._builder = builder
-        self._robots: dict[str, Protego] = {}
+        self._robots: dict[str, RobotsRules] = {}
 
     def read(self, url: Url, depth: int) -> Iterator[tuple[Url, int]]:
         known = self._web.knows(url.server) and not self._limits.closed(url)
@@ -101,9 +100,9 @@ class _WebReader:
     def _allowed(self, url: Url) -> bool:
         if url.server not in self._robots:
             answer = self._web.answer(url.server, "/robots.txt")
-            text = _body(answer).decode("utf-8", "replace") if answer.status == 200 else ""
-            self._robots[url.server] = Protego.parse(text)
-        return bool(self._robots[url.server].can_fetch(url.href, AGENT))
+            text = _body(answer) if answer.status == 200 else b""
+            self._robots[url.server] = RobotsRules(text, AGENT)
+        return self._robots[url.server].allows(url.href)
 
 
 def _body(answer: Answer) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -14,8 +15,9 @@ from hypothesis import strategies as st
 
 from lswc.corpus.documents import Cleaner, Stored
 from lswc.corpus.duplicates import Duplicates
-from lswc.corpus.paragraphs import paragraphs, read
+from lswc.corpus.paragraphs import paragraphs, read, weight
 from lswc.languages import language
+from lswc.simhash import DISTANCE, simhash
 from tests.crawl.site import ENGLISH, SCRAPY, THAI, run
 
 if TYPE_CHECKING:
@@ -74,10 +76,38 @@ LINE = "หน่วยงานของมหาวิทยาลัย"  # s
         pytest.param(f"<p>{LONG}<h2>{LINE}</h2>", [LONG], id="a heading of nothing"),
         pytest.param(f"<p>{LONG}<p>สั้น<p>สั้น<p>{LONG}", [LONG, "สั้น", "สั้น", LONG], id="two"),
         pytest.param(f"<p>{LONG}{'<p>สั้น' * 4}<p>{LONG}", [LONG, LONG], id="too many"),
+        pytest.param(f"<p>{LONG}</p>{LINE}", [LONG, LINE], id="outside of any block"),
     ],
 )
 def test_short_lines_stay_only_among_text(html: str, kept: list[str]) -> None:
     assert own(html) == kept
+
+
+@pytest.mark.parametrize(("linked", "kept"), [(0, True), (3, True), (5, False), (10, False)])
+def test_a_block_with_many_links_is_a_menu(linked: int, kept: bool) -> None:
+    html = f"<p><a href=x>{THAI * linked}</a>{THAI * (10 - linked)}"
+    assert bool(own(html)) is kept
+
+
+@pytest.mark.parametrize(
+    ("text", "letters"),
+    [
+        ("ก" * 60, 60),
+        ("กา กี่", 5),
+        ("東京", 5),
+        ("東京ab", 7),
+        ("한글", 5),
+        ("a1 b2, c", 3),
+        ("", 0),
+    ],
+)
+def test_letters_are_weighed(text: str, letters: float) -> None:
+    assert weight(text) == letters
+
+
+@pytest.mark.parametrize(("characters", "kept"), [(23, False), (24, True)])
+def test_ideographs_are_text_sooner(characters: int, kept: bool) -> None:
+    assert bool(own(f"<p>{'日本語' * 8}"[: 3 + characters])) is kept
 
 
 def test_what_is_not_for_reading_is_left_out() -> None:
@@ -160,6 +190,29 @@ def test_exact_and_near_duplicates() -> None:
     assert found.find(" ".join(words), "same") == ("exact", "first")
     assert found.find(" ".join([*words[:-1], "ท้าย"]), "almost") == ("near", "first")
     assert found.find(" ".join(f"สิ่ง{n * n}อื่นโดยสิ้นเชิง" for n in range(300)), "other") is None
+
+
+def test_a_near_duplicate_is_found_wherever_its_hash_differs() -> None:
+    choose, letters = random.Random(3), "กขคงจฉชซญดตถทนบปผพฟมยรลวสหอ"
+    whole = choose.choices(letters, k=1500)
+    found, known, kinds = Duplicates(), dict[str, int](), Counter[int]()
+    for number in range(300):
+        text = list(whole)
+        for place in choose.sample(range(1500), number % 30):
+            text[place] = choose.choice(letters)
+        name, value = str(number), simhash("".join(text))
+        near = [first for first, other in known.items() if (value ^ other).bit_count() <= DISTANCE]
+        told = found.find("".join(text), name)
+        if not near:
+            assert told is None
+            known[name] = value
+        elif told is not None and told[0] == "near":
+            assert told[1] in near
+            kinds[(value ^ known[told[1]]).bit_count()] += 1
+        else:
+            assert told == ("exact", near[0])
+    assert min(kinds[bits] for bits in (1, 2, 3)) > 5
+    assert len(known) > 30
 
 
 def test_corpus_of_a_crawl(site: Site) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import socket
 import ssl
@@ -17,13 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from scrapy.resolver import CachingHostnameResolver
 from typing_extensions import override
 
 from lswc.web.certificate import self_signed
-from tests.resolvers import ToLoopback
+from tests.resolvers import ToLoopback, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 PORTS = "GUEST_WEB_PORTS"
@@ -35,12 +37,17 @@ HTTPS_ONLY = "tls-only.example"
 
 @dataclass(frozen=True)
 class Answer:
-    """A response, sent after ``takes`` seconds; status 0 hangs up instead."""
+    """A response, sent after ``takes`` seconds; status 0 hangs up instead.
+
+    ``coded`` is its Content-Encoding. It ``claims`` to have so many bytes, if more than it has.
+    """
 
     body: str = ""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     takes: float = 0.0
+    coded: str = ""
+    claims: int = 0
 
 
 @dataclass(frozen=True)
@@ -62,9 +69,11 @@ Given = Answer | Negotiated | Callable[[int], Answer]
 """What is answered: always, by language, or by the number of the visit."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Visit:
     """A request: its URL, and when it came (monotonic and Unix time, seconds).
+
+    ``ended`` is when its answer began to be sent, ``address`` the one that it came to.
 
     ``at_once`` requests were being answered by its host then and ``in_all`` by all, this included.
     ``headers`` are those of the request.
@@ -76,6 +85,8 @@ class Visit:
     at_once: int
     in_all: int
     headers: Mapping[str, str]
+    address: str = ""
+    ended: float = 0.0
 
     @property
     def path(self) -> str:
@@ -102,13 +113,14 @@ class GuestWeb:
         """How often each URL was asked for."""
         return Counter(visit.url for visit in self.visits)
 
-    def visit(self, url: str, host: str, headers: Mapping[str, str]) -> Answer:
+    def visit(self, url: str, host: str, headers: Mapping[str, str], address: str = "") -> Answer:
         """Note a request and wait as long as its answer takes."""
         with self._lock:
             self._busy[host] += 1
             times = self.urls[url]
             in_all = self._busy.total()
-            self.visits.append(Visit(url, monotonic(), time(), self._busy[host], in_all, headers))
+            visit = Visit(url, monotonic(), time(), self._busy[host], in_all, headers, address)
+            self.visits.append(visit)
         answer = self._answers.get(url, Answer(status=404))
         if isinstance(answer, Negotiated):
             answer = answer.choose(headers.get("Accept-Language", ""))
@@ -117,18 +129,24 @@ class GuestWeb:
         with self._lock:
             # Before it is sent: whoever has the answer may come again.
             self._busy[host] -= 1
+            visit.ended = monotonic()
         return answer
 
 
 @contextmanager
-def serving(web: GuestWeb, folder: Path) -> Iterator[dict[str, str]]:
-    """Serve a web by http and https while the block lasts; gives the environment of a crawl."""
+def serving(web: GuestWeb, folder: Path, addresses: Sequence[str] = ()) -> Iterator[dict[str, str]]:
+    """Serve a web by http and https while the block lasts; gives the environment of a crawl.
+
+    It is served by http at further addresses of this machine too.
+    """
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))  # never listens
         servers = [_Server(web, None), _Server(web, _tls(folder / "key.pem"))]
+        port = servers[0].server_port
+        servers += [_Server(web, None, address, port) for address in addresses]
         for server in servers:
             Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}).start()
-        ports = [*(server.server_port for server in servers), closed.getsockname()[1]]
+        ports = [*(server.server_port for server in servers[:2]), closed.getsockname()[1]]
         try:
             yield {PORTS: " ".join(map(str, ports))}
         finally:
@@ -148,9 +166,16 @@ def _tls(file: Path) -> ssl.SSLContext:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 128
 
-    def __init__(self, web: GuestWeb, tls: ssl.SSLContext | None) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(
+        self,
+        web: GuestWeb,
+        tls: ssl.SSLContext | None,
+        address: str = "127.0.0.1",
+        port: int = 0,
+    ) -> None:
+        super().__init__((address, port), _Handler)
         self.web, self.tls = web, tls
 
     @override
@@ -177,16 +202,23 @@ class _Handler(BaseHTTPRequestHandler):
         scheme = "http" if self.server.tls is None else "https"
         host = self.headers["Host"]
         name, headers = host.partition(":")[0], dict(self.headers)
-        answer = self.server.web.visit(f"{scheme}://{host}{self.path}", name, headers)
+        answer = self.server.web.visit(
+            f"{scheme}://{host}{self.path}", name, headers, self.connection.getsockname()[0]
+        )
         if not answer.status:
             raise ConnectionAbortedError
         body = answer.body.encode()
+        if answer.coded:
+            body = gzip.compress(body)
         self.send_response(answer.status)
         for name, value in {"Content-Type": "text/html; charset=utf-8", **answer.headers}.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
+        if answer.coded:
+            self.send_header("Content-Encoding", answer.coded)
+        self.send_header("Content-Length", str(max(len(body), answer.claims)))
         self.end_headers()
         self.wfile.write(body)
+        self.close_connection = answer.claims > len(body)
 
     def log_message(self, *_: Any) -> None:
         pass
@@ -199,3 +231,19 @@ class Resolver(ToLoopback):
     def port(self, name: str, port: int) -> int:
         http, https, closed = map(int, os.environ[PORTS].split())
         return https if port == 443 else closed if name == HTTPS_ONLY else http
+
+
+class ByName(CachingHostnameResolver):
+    """For ``TWISTED_DNS_RESOLVER``: a name leads to the address that its first label ends with.
+
+    So "h1-3.example" and "h2-3.example" are at 127.0.0.3.
+    """
+
+    @override
+    def resolveHostName(
+        self, resolutionReceiver: Any, hostName: str, portNumber: int = 0, *_: Any, **__: Any
+    ) -> Any:
+        number = hostName.partition(".")[0].rpartition("-")[2]
+        address = f"127.0.0.{number if number.isdecimal() else 1}"
+        port = int(os.environ[PORTS].split()[0])
+        return resolve(resolutionReceiver, hostName, [address], port)

@@ -6,6 +6,7 @@ makes a guest later, never too early.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from email.utils import formatdate
 from itertools import pairwise
 from time import time
@@ -30,7 +31,9 @@ def crawl(folder: Path, answers: Mapping[str, Given], **settings: object) -> tup
     site, web = Site(folder / "web", folder / "crawl"), GuestWeb(answers)
     site.add("never.example/", "a web needs a host")
     site.seeds(HUB)
-    given = {"LSWC_MAX_DUPLICATES": 0, "TWISTED_DNS_RESOLVER": WEB, **settings}
+    given = {
+        "LSWC_MAX_DUPLICATES": 0, "TWISTED_DNS_RESOLVER": WEB, "LSWC_MAX_PER_ADDRESS": 0, **settings
+    }  # fmt: skip
     with serving(web, folder) as environment, pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
             patch.setenv(name, value)
@@ -209,6 +212,7 @@ DELAY = 0.1
 FACTOR = 5
 MOST_DELAY = 1.5
 MOST_RETRY = 2
+BACKOFF = 0.5
 
 
 def first(answer: Callable[[], Answer], then: Answer) -> Callable[[int], Answer]:
@@ -265,6 +269,7 @@ def test_a_guest_never_comes_too_early(tmp_path: Path, subtests: pytest.Subtests
         TIMED,
         DOWNLOAD_DELAY=DELAY,
         LSWC_DELAY_FACTOR=FACTOR,
+        LSWC_BACKOFF=BACKOFF,
         LSWC_MAX_CRAWL_DELAY=MOST_DELAY,
         LSWC_MAX_RETRY_AFTER=MOST_RETRY,
     )
@@ -289,14 +294,10 @@ def test_a_guest_never_comes_too_early(tmp_path: Path, subtests: pytest.Subtests
         visits = web.of("retry-date.example")
         assert [visit.path for visit in visits] == ["/", "/", "/1", "/2"]
         assert visits[1].clock >= int(visits[0].clock) + MOST_RETRY
-    with subtests.test(
-        "without Retry-After ten times the delay, then twice as long, up to the limit"
-    ):
+    with subtests.test("without Retry-After LSWC_BACKOFF, then twice as long each time"):
         found = gaps(web, "retry-silent.example")
         assert [visit.path for visit in web.of("retry-silent.example")] == [*"///", "/1", "/2"]
-        assert found[0] >= 10 * DELAY
-        assert found[1] >= 20 * DELAY
-        assert found[2] >= MOST_RETRY
+        assert [gap >= BACKOFF * 2**times for times, gap in enumerate(found[:3])] == [True] * 3
     with subtests.test("a Retry-After above the limit"):
         for host in ("retry-more.example", "retry-date-more.example"):
             assert [visit.path for visit in web.of(host)] == ["/"]
@@ -307,7 +308,7 @@ def test_a_guest_never_comes_too_early(tmp_path: Path, subtests: pytest.Subtests
         assert visits[1].at - visits[0].at >= 1
     with subtests.test("a robots.txt that never comes"):
         visits = web.of("robots-failing.example", robots=True)
-        assert [visit.path for visit in visits] == ["/robots.txt"] * 3
+        assert [visit.path for visit in visits] == ["/robots.txt"] * 9
         assert all(after.at - before.at >= 1 for before, after in pairwise(visits))
     with subtests.test("each end is counted"):
         assert site.summary["finished"] == {
@@ -341,3 +342,56 @@ def test_one_at_a_time_to_a_server_and_so_many_servers(tmp_path: Path) -> None:
     assert sorted(site.urls) == sorted([HUB, *SLOW])
     assert max(visit.at_once for visit in web.visits) == 1
     assert 1 < max(visit.in_all for visit in web.visits) <= SERVERS
+
+
+# --- robots.txt that is large, cut short, or out of date --------------------------------------
+
+CUT = "User-agent: *\nDisallow: /1\n"
+LARGE = CUT + "# " + "x" * 12_000_000
+
+
+def robots_and_pages() -> dict[str, Given]:
+    hosts = ("large", "claims", "short", "gzip", "renewed", "kept", "fails-later")
+    pages = {f"http://{host}.example{path}": PAGE for host in hosts for path in PATHS}
+    later = Answer("User-agent: *\nDisallow: /2", headers={"Cache-Control": "max-age=1"})
+    return {
+        HUB: Answer(page(THAI, *pages)),
+        **pages,
+        "http://large.example/robots.txt": Answer(LARGE),
+        "http://gzip.example/robots.txt": Answer(LARGE, coded="gzip"),
+        "http://claims.example/robots.txt": Answer(CUT, claims=20_000_000),
+        "http://short.example/robots.txt": lambda times: Answer(CUT, claims=0 if times else 999),
+        "http://renewed.example/robots.txt": lambda times: replace(
+            robots("Disallow: /2" if times else "Disallow: /1"),
+            headers={"Cache-Control": "public, max-age=1"},
+        ),
+        "http://kept.example/robots.txt": robots("Disallow: /1"),
+        "http://fails-later.example/robots.txt": lambda times: busy("1") if times else later,
+    }
+
+
+def test_robots_txt_whatever_its_size_and_age(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    site, web = crawl(
+        tmp_path, robots_and_pages(), DOWNLOAD_DELAY=1.1, LSWC_DELAY_FACTOR=0, LSWC_BACKOFF=0
+    )
+
+    def asked(host: str) -> list[str]:
+        return [visit.path for visit in web.of(f"{host}.example", robots=True)]
+
+    for host in ("large", "gzip", "kept"):
+        with subtests.test(host):
+            assert asked(host) == ["/robots.txt", "/", "/2"]
+    with subtests.test("one that is cut short says nothing"):
+        assert asked("claims") == ["/robots.txt"] * 9
+    with subtests.test("one that was cut short is asked for again"):
+        assert asked("short") == ["/robots.txt", "/robots.txt", "/", "/2"]
+    with subtests.test("one that has expired is asked for again"):
+        assert asked("renewed") == ["/robots.txt", "/", "/robots.txt", "/1", "/robots.txt"]
+    with subtests.test("rules go on while the server fails to give new ones"):
+        assert asked("fails-later") == ["/robots.txt", "/", "/robots.txt", "/1"]
+    with subtests.test("the delay counts from the end of an answer, robots.txt included"):
+        for host in ("large", "gzip", "short", "renewed", "kept", "fails-later"):
+            visits = web.of(f"{host}.example", robots=True)
+            gaps = [after.at - before.ended for before, after in pairwise(visits)]
+            assert min(gaps) >= 1.1, host
+    assert site.summary["finished"] == {"html": 13, "robots.txt": 6, "download failed": 3}

@@ -18,9 +18,9 @@ from scrapy.http import Request, Response
 from lswc.crawler.politeness import (
     DelayMiddleware,
     RetryMiddleware,
-    RobotsMiddleware,
     retry_after,
 )
+from lswc.crawler.robots import RobotsMiddleware
 from lswc.crawler.transport.refused import Refused
 from lswc.urls import parse
 from tests.crawler.running import SetUp
@@ -99,14 +99,15 @@ def test_crawl_delay_beyond_the_limit(tmp_path: Path, delay: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("headers", "retries", "wait"),
-    [({"Retry-After": "3600"}, 0, 3600), ({}, 0, 10), ({}, 1, 20)],
+    ("headers", "before", "wait"),
+    [({"Retry-After": "3600"}, 0, 3600), ({}, 0, 60), ({}, 1, 120), ({}, 20, 86_400)],
 )
 def test_an_overloaded_server_is_asked_later(
-    tmp_path: Path, headers: dict[str, str], retries: int, wait: float
+    tmp_path: Path, headers: dict[str, str], before: int, wait: float
 ) -> None:
     with Asked(tmp_path) as asked:
-        asked.asked.meta["retry_times"] = retries
+        for _ in range(before):
+            asked.running.backoff.overloaded("a.example", 0.0)
         again = RetryMiddleware.from_crawler(asked.crawler).process_response(
             asked.asked, Response(asked.asked.url, status=429, headers=headers)
         )

@@ -67,7 +67,7 @@ def offers(
     assert t.tld is not None
     assert t.anchors is not None
     assert t.named is not None
-    assert t.directory is not None
+    assert t.folder is not None
     server, distance = t.server[page], next_distance(language == 0, distance_of(code))
     begin = t.offsets[page]
     for link, url in enumerate(links(t, page), begin):
@@ -84,7 +84,7 @@ def offers(
             in_site=from_site_queue(code),
             oracle=bool(oracle[url]),
             named=Named(t.named[link]),
-            same_directory=bool(t.directory[url] == t.directory[page]),
+            same_folder=bool(t.folder[url] == t.folder[page]),
         )
         yield url, encode(facts)
 

@@ -19,8 +19,13 @@ def named_first(facts: Facts) -> int:
 def one_corner(facts: Facts) -> int:
     """Looks at its last fact only if all those before are as they are nowhere else."""
     if facts.tld and facts.distance == 12 and facts.named == Named.OTHER:
-        return 2 if facts.same_directory else 1
+        return 2 if facts.same_folder else 1
     return 0
+
+
+def not_undecided(facts: Facts) -> int:
+    """Drops the URLs of a server at its first page, to take those found later."""
+    return DISCARD if facts.target_server == Status.UNDECIDED else 0
 
 
 def raises(facts: Facts) -> int:

@@ -10,11 +10,15 @@ from lswc.strategy import (
     NAMES,
     NO_PAGES,
     SEED,
+    Anchor,
+    Named,
     Pages,
     Status,
     StrategyError,
     adaptive,
+    all_facts,
     decode,
+    encode,
     rules,
     strategy,
 )
@@ -55,7 +59,7 @@ def test_kinds_are_what_a_strategy_tells_apart(name: str) -> None:
         ("distance", {"distance"}),
         ("server_conservative", {"referrer", "referrer_server", "target_server"}),
         (OWN + "named_first", {"named", "target_server"}),
-        (OWN + "one_corner", {"tld", "distance", "named", "same_directory"}),
+        (OWN + "one_corner", {"tld", "distance", "named", "same_folder"}),
     ],
 )
 def test_it_is_known_which_facts_a_rule_looks_at(name: str, facts: set[str]) -> None:
@@ -121,3 +125,18 @@ def test_all_servers_of_a_site_without_pages_are_in_one_place() -> None:
     place = strategy("adaptive").place
     assert place(NO_PAGES) == adaptive.SITE_UNVISITED
     assert place(NO_PAGES, Pages(9, 0), Pages(9, 0)) != place(NO_PAGES, Pages(9, 9), Pages(9, 9))
+
+
+def test_a_cell_in_words() -> None:
+    learned = strategy("adaptive")
+    words = {learned.describe(cell) for cell in range(learned.cells)}
+    assert len(words) == learned.cells
+    first = next(all_facts())
+    facts = first._replace(tld=True, anchor=Anchor.TARGET, named=Named.TARGET)
+    cell = learned.cell(encode(facts), learned.place(Pages(9, 4), Pages(9, 4), Pages(9, 4)))
+    assert learned.describe(cell) == (
+        "names the language, from a relevant page, on the server, text in the language, "
+        "top-level domain of the language; server with more than 2 pages, 30-50 % relevant"
+    )
+    assert learned.describe(adaptive.SEEDS) == "seeds"
+    assert strategy("lswc").describe(3) == "tier 3"

@@ -30,7 +30,7 @@ from lswc.strategy import (
     strategy,
 )
 
-EVERY = [f for f in all_facts() if f.named is Named.NONE and not f.same_directory]
+EVERY = [f for f in all_facts() if f.named is Named.NONE and not f.same_folder]
 """Every combination of the facts that the papers name."""
 
 OF_THE_PAPERS = [name for name in NAMES if name != "adaptive"]

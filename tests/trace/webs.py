@@ -56,4 +56,5 @@ def webs(draw: st.DrawFn) -> Trace:
         random.integers(0, 3, m).astype(np.int8),
         seeds,
         random.integers(0, 3, m).astype(np.int8),
+        (server * 4 + random.integers(0, 4, n)).astype(np.int32),
     )

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
-from lswc.crawler.requests import VISIT
+from lswc.crawler.requests import IS_ROBOTS, VISIT
 from lswc.safety.content import has_other_signature, may_be_html
+from lswc.safety.robots import MAX_SIZE
 
 if TYPE_CHECKING:
     from typing import Self
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from scrapy.http import Headers
 
 _SEEN = "lswc_bytes_seen"
+_BYTES = "lswc_bytes"
 
 
 class ContentExtension:
@@ -42,8 +44,14 @@ class ContentExtension:
     def bytes_received(self, data: bytes, request: Request) -> None:
         """Raise StopDownload if a page's first bytes are another format's.
 
-        A body may be compressed here, so gzip's own signature says nothing.
+        A body may be compressed here, so gzip's own signature says nothing. Of a robots.txt no
+        more is read than counts.
         """
+        if request.meta.get(IS_ROBOTS):
+            request.meta[_BYTES] = request.meta.get(_BYTES, 0) + len(data)
+            if request.meta[_BYTES] >= MAX_SIZE:
+                raise StopDownload(fail=False)
+            return
         if VISIT not in request.meta or request.meta.get(_SEEN):
             return
         request.meta[_SEEN] = True

@@ -1,0 +1,74 @@
+"""Servers that are overloaded, and don't say for how long: they rest longer each time."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+from lswc.archive.files import Appended
+from lswc.errors import writing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILE = "backoff.jsonl"
+"""Name of the file in the crawl folder that keeps who rests, and until when."""
+
+LONGEST = 86_400.0
+"""Seconds that a server rests at most: a day."""
+
+
+class _Rest(NamedTuple):
+    times: int
+    until: float
+
+
+class Backoff:
+    """How often in a row each server was overloaded, and until when it rests.
+
+    ``first`` is the rest in seconds after the first time; each further one doubles it, up to
+    LONGEST. Times are Unix time, so that a rest goes on when the crawl does. Raises LswcError if
+    the file can't be read or written.
+    """
+
+    def __init__(self, path: Path, first: float) -> None:
+        self._first = first
+        with writing(path):
+            text = path.read_text("utf-8") if path.exists() else ""
+        self._rests = _read(text)
+        self._file = Appended(path)  # what is over is left out
+        for server in self._rests:
+            self._write(server)
+
+    def overloaded(self, server: str, now: float) -> float:
+        """Count that a server is overloaded; return the seconds that it is to rest."""
+        times = self._rests[server].times if server in self._rests else 0
+        rest = min(self._first * 2.0 ** min(times, 40), LONGEST)
+        self._rests[server] = _Rest(times + 1, now + rest)
+        self._write(server)
+        return rest
+
+    def answered(self, server: str) -> None:
+        """Take note that a server isn't overloaded any more."""
+        if self._rests.pop(server, None) is not None:
+            self._write(server)
+
+    def remaining(self, server: str, now: float) -> float:
+        """Return the seconds that a server still rests."""
+        return max(0.0, self._rests[server].until - now) if server in self._rests else 0.0
+
+    def _write(self, server: str) -> None:
+        times, until = self._rests.get(server, _Rest(0, 0.0))
+        row = {"server": server, "times": times, "until": round(until, 3)}
+        self._file.append(json.dumps(row).encode() + b"\n")
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _read(text: str) -> dict[str, _Rest]:
+    rests: dict[str, _Rest] = {}
+    for line in text.split("\n")[:-1]:  # a torn last line is none
+        row = json.loads(line)
+        rests[row["server"]] = _Rest(row["times"], row["until"])
+    return {server: rest for server, rest in rests.items() if rest.times}
