@@ -107,7 +107,9 @@ class Crawl:
     ``guesses_unknown``: a page of unknown language takes its referrer's. ``web`` is the
     folder of a frozen web, None for the real one. ``store`` says where the frontier is, and
     ``lease_seconds`` after how long a dead worker's URLs go to others. ``patience``: a URL waits
-    while another is that much more likely to be relevant. ``archived`` says what
+    while another is that much more likely to be relevant. ``stop_harvest``: the expected harvest
+    rate below which the crawl ends. ``experience`` names an earlier crawl's folder or Redis, or
+    is empty. ``archived`` says what
     goes into WARC files of ``warc_size`` bytes: "relevant", "all" or "none". ``earlier`` are the
     folders of crawls that this one visits again, the latest first. ``headers`` are those that
     each page is asked for with.
@@ -125,6 +127,8 @@ class Crawl:
     store: str
     lease_seconds: float
     patience: float
+    stop_harvest: float
+    experience: str
     guesses_unknown: bool
     archived: str
     warc_size: float
@@ -164,6 +168,8 @@ class Crawl:
             store=settings.get("LSWC_FRONTIER"),
             lease_seconds=_lease_seconds(settings),
             patience=number(settings, "LSWC_PATIENCE"),
+            stop_harvest=number(settings, "LSWC_STOP_HARVEST"),
+            experience=settings.get("LSWC_EXPERIENCE"),
             guesses_unknown=_guesses(settings.get("LSWC_UNKNOWN"), chosen),
             archived=_archived(settings.get("LSWC_ARCHIVE")),
             warc_size=number(settings, "LSWC_WARC_SIZE"),

@@ -10,7 +10,7 @@ from lswc import __version__
 # The crawl: what is collected, and where it is kept
 
 # The profile: the name of a file in settings_profiles/, which sets any of these settings.
-LSWC_PROFILE = "server_aggressive_t10"
+LSWC_PROFILE = "adaptive"
 # What to fetch next, with its parameters: `lswc:S=5,T=3`. Every profile sets one.
 LSWC_STRATEGY = ""
 # How a page's language is told: a method of languages.md.
@@ -30,6 +30,12 @@ LSWC_UNKNOWN = "strategy"
 # and their servers are busy: by default ten times as likely. At 1 it waits for any better one, at 0
 # for none: then every free connection is used.
 LSWC_PATIENCE = 0.1
+# The crawl ends once the next pages should bring a smaller share of relevant ones. At 0 it goes on
+# until no URL is left; the profile adaptive has 0.01.
+LSWC_STOP_HARVEST = 0.0
+# The folder of an earlier crawl of the language with a learned order, or redis://host:6379/0#key: a
+# new crawl begins with what that learned.
+LSWC_EXPERIENCE = ""
 # Only these domains and their subdomains are crawled, if any are given.
 LSWC_ALLOWED_DOMAINS: list[str] = []
 # The crawl's folder, `crawls/<lang>` if empty. The same folder goes on with the same crawl.
@@ -191,6 +197,7 @@ EXTENSIONS = {
     "lswc.crawler.transport.early_stop.ContentExtension": 500,
     "lswc.crawler.summary.SummaryExtension": 500,
     "lswc.crawler.progress.ProgressExtension": 500,
+    "lswc.crawler.stopping.HarvestStopExtension": 500,
     "scrapy.extensions.logstats.LogStats": None,
 }
 # Passes on only the addresses that may be asked, or those of a frozen web.

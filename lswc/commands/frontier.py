@@ -16,7 +16,6 @@ from lswc.frontier import FRONTIER_FILE, names_redis, redis_report
 from lswc.frontier.harvest import forecast
 from lswc.frontier.sqlite_report import read
 from lswc.strategy import Strategy, strategy
-from lswc.strategy.words import describe
 from lswc.terminal.command import UserCommand
 from lswc.terminal.tables import counted, table
 
@@ -85,7 +84,7 @@ def _table(title: str, chosen: Strategy, cells: list[CellHarvest]) -> Table:
     """Return a table of cells: what their URLs have in common, how many, expected and seen."""
     heads = ("", "waiting", "expected", "seen", "pages")
     rows = (
-        (describe(chosen, c.cell), c.waiting, f"{c.expected:.1%}", _seen(c), c.pages.downloaded)
+        (chosen.describe(c.cell), c.waiting, f"{c.expected:.1%}", _seen(c), c.pages.downloaded)
         for c in cells
     )
     return table(title, heads, rows)

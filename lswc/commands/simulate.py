@@ -53,11 +53,12 @@ class Command(UserCommand):
 def _simulate(folder: Path, names: Sequence[str], out: Path) -> None:
     # Scrapy imports all commands for any of them: the compiler only for this one.
     from lswc.simulator import plots
+    from lswc.simulator.grid import draw_grids, expand
     from lswc.simulator.run import EVERY, save, simulate
     from lswc.simulator.simulation import lacking
     from lswc.trace.format import Trace
 
-    wanted = [one for name in names for one in (EVERY if name == "all" else (name,))]
+    wanted = [one for name in names for one in (EVERY if name == "all" else expand(name))]
     strategies = list({s.name: s for s in map(strategy, wanted)}.values())
     trace = Trace.read(folder)
     for chosen in strategies:
@@ -70,12 +71,17 @@ def _simulate(folder: Path, names: Sequence[str], out: Path) -> None:
     shown = console.is_terminal
     with Progress(*columns, TimeRemainingColumn(), console=console, disable=not shown) as bar:
         tasks = [bar.add_task(s.name, total=trace.pages) for s in strategies]
-        outcomes = simulate(
-            trace, strategies, lambda i, pages: bar.update(tasks[i], completed=pages)
-        )
+        with writing(out):  # what is known, as soon as it is: a run may take hours
+            outcomes = simulate(
+                trace,
+                strategies,
+                lambda i, pages: bar.update(tasks[i], completed=pages),
+                lambda known: save(known, trace, out),
+            )
     with writing(out):
         save(outcomes, trace, out)
         plots.draw(outcomes, out)
+        draw_grids(outcomes, out)
     _show(outcomes, out)
 
 

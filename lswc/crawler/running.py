@@ -26,6 +26,7 @@ crawl closed or killed                     nothing to do: unfinished URLs are pe
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lswc.archive.store import PAGES, Archive
@@ -35,7 +36,7 @@ from lswc.crawler.machines import Machines
 from lswc.crawler.slots import OwnSlots, Slots
 from lswc.crawler.turns import Turns
 from lswc.errors import ConfigError, LswcError
-from lswc.frontier import names_redis, open_frontier
+from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_experience
 from lswc.frontier.contract import Counts
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
 
     from lswc.crawl import Crawl
     from lswc.frontier import Frontier
+    from lswc.frontier.harvest import CellHarvest
+    from lswc.strategy import Experience
     from lswc.urls import Url
 
 CANNOT_WRITE = "can't write"
@@ -63,14 +66,16 @@ logger = logging.getLogger(__name__)
 class RunningCrawl:
     """A crawl under way in this process.
 
-    ``stop`` closes the crawl for a reason. ``visits`` are those that haven't ended, by the number
-    of their lease. Raises LswcError; the caller closes it.
+    ``stop`` closes the crawl in order, for a reason. ``visits`` are those that haven't ended, by
+    the number of their lease. Raises LswcError; the caller closes it.
     """
 
     failed = False
     """Whether the crawl's state can't be written any more; nothing is, from then on."""
     counts = Counts({}, 0, {}, {})
     """What the frontier held when the crawl was closed."""
+    cells: tuple[CellHarvest, ...] = ()
+    """What its cells held then, and should bring."""
 
     def __init__(
         self,
@@ -82,7 +87,7 @@ class RunningCrawl:
         self.crawl = crawl
         self.visits: dict[int, Visit] = {}
         self._stats = stats
-        self._stop = stop
+        self.stop = stop
         self.frontier = frontier_of(crawl, settings)
         committed = self.frontier.lengths()
         self.archive = Archive(
@@ -195,12 +200,12 @@ class RunningCrawl:
         if not self.failed:
             self.failed = True
             logger.error("%s; the crawl stops, and goes on from here when started again", reason)
-            self._stop(CANNOT_WRITE)
+            self.stop(CANNOT_WRITE)
 
     def close(self) -> None:
         """Close the archive and the frontier; what isn't finished stays pending."""
         try:
-            self.counts = self.frontier.counts()
+            self.counts, self.cells = self.frontier.counts(), self.frontier.cells()
             self.archive.close(self.frontier.lengths())
         except LswcError as error:
             logger.error("%s", error)
@@ -210,8 +215,9 @@ class RunningCrawl:
 
 def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
     """Open a crawl's frontier; the caller closes it. Raises LswcError."""
+    experience = _experience(crawl, settings)
     if names_redis(crawl.store):
-        return workers.join(crawl, settings)
+        return workers.join(crawl, settings, experience)
     return open_frontier(
         crawl.store,
         crawl.folder,
@@ -219,12 +225,25 @@ def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
         crawl.identity,
         crawl.politeness.delay,
         crawl.patience,
+        experience,
     )
 
 
 def slots_of(crawl: Crawl, settings: BaseSettings) -> Slots:
     """Return where the slots of machines and domains are taken: of all workers together."""
     return workers.slots(crawl, settings) if names_redis(crawl.store) else OwnSlots()
+
+
+def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
+    if not crawl.experience:
+        return None
+    if not crawl.strategy.learns:
+        raise ConfigError(
+            f"LSWC_EXPERIENCE: strategy {crawl.strategy.name!r} learns nothing: choose 'adaptive'"
+        )
+    if names_redis(crawl.experience):
+        return workers.read_experience(crawl, settings)
+    return sqlite_experience.read(Path(crawl.experience) / FRONTIER_FILE, crawl.language.code)
 
 
 def running_of(crawler: Crawler) -> RunningCrawl:

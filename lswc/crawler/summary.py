@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -13,11 +14,12 @@ from scrapy import signals
 
 from lswc.archive.store import PAGES
 from lswc.crawler.running import running_of
+from lswc.frontier.harvest import Forecast, forecast
 from lswc.terminal.tables import counted
 from lswc.web import truth
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from rich.table import Table
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from lswc.crawl import Crawl
     from lswc.frontier.contract import Counts
+    from lswc.frontier.harvest import CellHarvest
 
 SUMMARY = "summary.json"
 """Name of the summary in the crawl folder."""
@@ -52,9 +55,10 @@ class Summary:
 
     ``relevant`` pages were identified as such, and the harvest rate counts them only; ``guessed``
     ones count for the strategy alone, their own language being unknown.
-    ``servers`` (or directories) by status; ``links`` kept by tier and dropped by reason;
-    ``urls`` pending by tier and finished by outcome; ``pages_by_tier`` as fetched. ``content``
-    counts pages that were near-duplicates, or not modified since an earlier crawl.
+    ``servers`` (or directories) by status; ``fetched`` pages and ``pending`` URLs by tier, or by
+    expected relevance in a learned order; ``forecast`` says what the pending ones should bring.
+    Links are kept by tier and dropped by reason, URLs ``finished`` by outcome. ``content`` counts
+    pages that were near-duplicates, or not modified since an earlier crawl.
     """
 
     language: str
@@ -71,13 +75,14 @@ class Summary:
     servers: Mapping[str, int]
     links_kept: Mapping[str, int]
     dropped: Mapping[str, int]
-    pages_by_tier: Mapping[str, int]
-    pending_by_tier: Mapping[str, int]
+    fetched: Mapping[str, int]
+    pending: Mapping[str, int]
+    forecast: Forecast
     finished: Mapping[str, int]
 
     @classmethod
-    def of(cls, crawl: Crawl, counts: Counts, reason: str) -> Summary:
-        """Sum up a crawl whose frontier holds ``counts``, and that ended for ``reason``."""
+    def of(cls, crawl: Crawl, counts: Counts, cells: Sequence[CellHarvest], reason: str) -> Summary:
+        """Sum up a crawl whose frontier holds ``counts`` and ``cells``, and why it ended."""
         page = counts.tally.get("page", {})
         pages, relevant = sum(page.values()), page.get("relevant", 0)
         return cls(
@@ -95,8 +100,9 @@ class Summary:
             servers=counts.servers,
             links_kept=counts.tally.get("kept", {}),
             dropped=counts.tally.get("dropped", {}),
-            pages_by_tier=counts.tally.get("fetched", {}),
-            pending_by_tier={f"tier {tier}": n for tier, n in counts.pending.items()},
+            fetched=counts.tally.get("fetched", {}),
+            pending=_pending(cells),
+            forecast=forecast(cells),
             finished=counts.tally.get("finished", {}),
         )
 
@@ -106,6 +112,14 @@ class Summary:
         if self.coverage is not None:
             values["coverage"]["share"] = round(self.coverage.share, 4)
         return json.dumps(values, ensure_ascii=False, indent=1) + "\n"
+
+
+def _pending(cells: Iterable[CellHarvest]) -> dict[str, int]:
+    """Return the number of waiting URLs by group, the best first."""
+    pending: Counter[str] = Counter()
+    for cell in cells:
+        pending[cell.group] += cell.waiting
+    return dict(+pending)
 
 
 def coverage(crawl: Crawl) -> Coverage | None:
@@ -135,6 +149,8 @@ def shown(summary: Summary) -> Table:
     if summary.coverage is not None:
         result["relevant on this web"] = summary.coverage.relevant
         result["coverage"] = f"{summary.coverage.share:.1%}"
+    if summary.pending:
+        result["relevant expected among URLs pending"] = round(summary.forecast.waiting)
     groups = {
         "result": result,
         "languages": summary.languages,
@@ -142,8 +158,8 @@ def shown(summary: Summary) -> Table:
         "servers": summary.servers,
         "links kept": summary.links_kept,
         "dropped": summary.dropped,
-        "pages by tier": summary.pages_by_tier,
-        "URLs pending": summary.pending_by_tier,
+        "pages fetched": summary.fetched,
+        "URLs pending": summary.pending,
         "URLs finished": summary.finished,
     }
     return counted(f"{summary.language}, {summary.strategy}: {summary.reason}", groups)
@@ -162,7 +178,7 @@ class SummaryExtension:
 
     def _closed(self, reason: str) -> None:
         crawl = self._running.crawl
-        summary = Summary.of(crawl, self._running.counts, reason)
+        summary = Summary.of(crawl, self._running.counts, self._running.cells, reason)
         try:
             (crawl.folder / SUMMARY).write_text(summary.json(), encoding="utf-8")
         except OSError as error:

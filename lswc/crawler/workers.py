@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from redis import RedisError
 from scrapy_redis.connection import get_redis
 from scrapy_redis.defaults import REDIS_PARAMS
 
 from lswc.crawler.slots import SharedSlots
-from lswc.errors import ConfigError
+from lswc.errors import ConfigError, StorageError
+from lswc.frontier import redis_order
 from lswc.frontier.redis import RedisFrontier
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from lswc.crawl import Crawl
+    from lswc.strategy import Experience
 
 
 def connect(settings: BaseSettings) -> Redis:
@@ -31,7 +34,21 @@ def connect(settings: BaseSettings) -> Redis:
     return client
 
 
-def join(crawl: Crawl, settings: BaseSettings) -> RedisFrontier:
+def read_experience(crawl: Crawl, settings: BaseSettings) -> Experience:
+    """Return what the crawl of ``LSWC_EXPERIENCE``, ``redis://...#key``, learned.
+
+    Raises FrontierError if that is of no use, StorageError if Redis can't be read.
+    """
+    url, _, name = crawl.experience.partition("#")
+    settings = settings.copy()
+    settings.set("LSWC_FRONTIER", url, priority="cmdline")
+    try:
+        return redis_order.read(connect(settings), name, crawl.language.code)
+    except RedisError as error:
+        raise StorageError(f"LSWC_EXPERIENCE: can't read that Redis: {error}") from error
+
+
+def join(crawl: Crawl, settings: BaseSettings, experience: Experience | None) -> RedisFrontier:
     """Join the crawl ``LSWC_REDIS_KEY``, or begin it. Raises FrontierError or ConfigError."""
     name = _name(crawl, settings)
     return RedisFrontier(
@@ -40,6 +57,7 @@ def join(crawl: Crawl, settings: BaseSettings) -> RedisFrontier:
         crawl.strategy,
         crawl.identity,
         crawl.politeness.delay,
+        experience=experience,
         folder=crawl.folder,
         recorded=crawl.has_records,
         feed=settings.get("REDIS_START_URLS_KEY", "") % {"name": name},

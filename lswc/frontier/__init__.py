@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from lswc.strategy import Strategy
+    from lswc.strategy import Experience, Strategy
 
 __all__ = [
     "FRONTIER_FILE",
@@ -37,14 +37,16 @@ def open_frontier(
     strategy: Strategy,
     identity: Mapping[str, str],
     delay: float,
-    patience: float,
+    patience: float = 0.0,
+    experience: Experience | None = None,
 ) -> Frontier:
     """Open the frontier that ``LSWC_FRONTIER`` names: "sqlite" or ":memory:".
 
     ``delay`` is the least time in seconds between two requests to a server, ``patience`` that of
-    ``lswc.frontier.contract.is_far_better``. Raises FrontierError.
+    ``lswc.frontier.contract.is_far_better``, ``experience`` what a new crawl begins with. Raises
+    FrontierError.
     """
     if store not in ("sqlite", MEMORY):
         raise FrontierError(f"LSWC_FRONTIER={store!r} isn't one of: sqlite, {MEMORY}, redis://...")
     path = MEMORY if store == MEMORY else folder / FRONTIER_FILE
-    return SqliteFrontier(path, strategy, identity, delay, patience=patience)
+    return SqliteFrontier(path, strategy, identity, delay, experience, patience)

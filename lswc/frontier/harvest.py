@@ -19,14 +19,35 @@ _PRIOR = 8.0
 """Pages of a cell that weigh as much as the crawl's mean, where the order isn't learned."""
 
 
+_BANDS = (
+    (0.8, "expected 80-100 %"),
+    (0.5, "expected 50-80 %"),
+    (0.2, "expected 20-50 %"),
+    (0.05, "expected 5-20 %"),
+    (0.01, "expected 1-5 %"),
+    (0.0, "expected under 1 %"),
+)
+
+
+def group(cell: int, expected: float | None) -> str:
+    """Return what URLs of a cell are counted under: its tier, or what a learned order expects."""
+    if expected is None:
+        return f"tier {cell}"
+    return next(name for least, name in _BANDS if expected >= least)
+
+
 @dataclass(frozen=True)
 class CellHarvest:
-    """A cell: URLs ``waiting``, pages that were leased from it, share of relevant ones expected."""
+    """A cell: URLs ``waiting``, pages that were leased from it, share of relevant ones expected.
+
+    ``group`` is what its URLs are counted under.
+    """
 
     cell: int
     waiting: int
     pages: Pages
     expected: float
+    group: str
 
 
 @dataclass(frozen=True)
@@ -60,10 +81,11 @@ def harvest(
     cells = []
     for cell in sorted({*(c for c, n in waiting.items() if n), *pages}, key=order.rank):
         own = pages.get(cell, Pages())
-        expected = order.expected(cell)
-        if expected is None:
-            expected = (own.relevant + _PRIOR * mean) / (own.downloaded + _PRIOR)
-        cells.append(CellHarvest(cell, waiting.get(cell, 0), own, expected))
+        learned = order.expected(cell)
+        seen = (own.relevant + _PRIOR * mean) / (own.downloaded + _PRIOR)
+        expected = seen if learned is None else learned
+        named = group(cell, learned)
+        cells.append(CellHarvest(cell, waiting.get(cell, 0), own, expected, named))
     return tuple(cells)
 
 

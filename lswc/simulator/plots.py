@@ -1,4 +1,4 @@
-"""The papers' figures: one file each, all strategies in one plot."""
+"""The papers' figures: one file each; many strategies are small plots, one a family."""
 
 from __future__ import annotations
 
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from lswc.simulator.run import Outcome
 
 FORMATS = ("png", "svg")
+TOGETHER = 8
+"""Strategies that fit into one plot; more get a small plot a family."""
+
+BESIDE = {"bfs": "-", "perfect": "--"}
+"""What every family is drawn beside, and the style of its line."""
+
+_FEW = ("#0b6e75", "#d62728", "#e0912f", "#7a4fa3", "#1f77b4", "#2ca02c")
 _STYLES = ("-", "--", ":", "-.")
 _COLOURS = (
     "#000000", "#d62728", "#1f77b4", "#2ca02c", "#98c379", "#ff7f0e", "#9467bd", "#8c564b",
@@ -94,9 +101,23 @@ def _axes(rows: int = 1) -> tuple[Figure, list[Axes]]:
     return figure, list(axes)
 
 
-def _save(figure: Figure, path: Path) -> list[Path]:
+def _save(outcomes: Sequence[Outcome], figure: Figure, path: Path) -> list[Path]:
     handles, _ = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=9)
+    _say_size(outcomes, figure)
+    return save_figure(figure, path)
+
+
+def _say_size(outcomes: Sequence[Outcome], figure: Figure) -> None:
+    pages, relevant = outcomes[0].trace_pages, outcomes[0].trace_relevant
+    figure.supxlabel(
+        f"n = {pages:,} pages on the trace, {relevant:,} of them relevant", fontsize=8, x=0.99,
+        ha="right", color="#5a6472",
+    )  # fmt: skip
+
+
+def save_figure(figure: Figure, path: Path) -> list[Path]:
+    """Write a figure as PNG and SVG; return the files. Raises OSError."""
     files = [path.with_suffix(f".{suffix}") for suffix in FORMATS]
     # A fixed salt keeps the ids in an SVG, and with them the file, the same from run to run.
     with mpl.rc_context({"svg.hashsalt": "lswc", "svg.fonttype": "none"}):
@@ -108,20 +129,75 @@ def _save(figure: Figure, path: Path) -> list[Path]:
 
 
 def _plot(outcomes: Sequence[Outcome], path: Path, label: str, values: Any) -> list[Path]:
+    if len(outcomes) > TOGETHER:
+        return _by_family(outcomes, path, label, values)
     figure, (axes,) = _axes()
     for outcome, look, name in zip(outcomes, _styles(outcomes), _labels(outcomes), strict=True):
-        pages, heights = outcome.column("pages"), values(outcome)
-        (line,) = axes.plot(pages, heights, label=name, **look)
-        # A dot shows where a crawl ends, also where its line lies under another.
-        axes.plot(pages[-1:], heights[-1:], "o", markersize=4, color=line.get_color())
-    axes.set_xlabel("Pages downloaded")
-    axes.set_ylabel(label)
+        _draw_line(axes, outcome, values, label=name, **look)
+    _finish(axes, path.name in _SHARES, "Pages downloaded", label)
+    return _save(outcomes, figure, path)
+
+
+_SHARES = ("coverage", "harvest_rate")
+
+
+def _draw_line(axes: Axes, outcome: Outcome, values: Any, **look: Any) -> None:
+    pages, heights = outcome.column("pages"), values(outcome)
+    (line,) = axes.plot(pages, heights, **look)
+    # A dot shows where a crawl ends, also where its line lies under another.
+    axes.plot(pages[-1:], heights[-1:], "o", markersize=4, color=line.get_color())
+
+
+def _finish(axes: Axes, share: bool, across: str, up: str) -> None:
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-    share = path.name in ("coverage", "harvest_rate")
     axes.yaxis.set_major_formatter(PercentFormatter(1) if share else EngFormatter(sep=""))
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
-    return _save(figure, path)
+
+
+def _family(outcome: Outcome) -> str:
+    return outcome.result.strategy.partition(":")[0]
+
+
+def _by_family(outcomes: Sequence[Outcome], path: Path, label: str, values: Any) -> list[Path]:
+    """Draw a small plot for each family of strategies, beside breadth-first and the oracle."""
+    beside = [o for o in outcomes if _family(o) in BESIDE]
+    families = list(dict.fromkeys(_family(o) for o in outcomes if o not in beside))
+    columns = min(4, len(families))
+    rows = -(-len(families) // columns)
+    figure = Figure(figsize=(3.4 * columns, 2.8 * rows), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flat
+    for axes, family in zip(panels, families, strict=False):
+        for outcome in beside:
+            look = {"color": "#9aa4b2", "linewidth": 1, "linestyle": BESIDE[_family(outcome)]}
+            _draw_line(axes, outcome, values, **look)
+            _name_line(axes, outcome, values, _family(outcome), "#5a6472")
+        own = [o for o in outcomes if _family(o) == family]
+        for outcome, colour in zip(own, _FEW, strict=False):
+            _draw_line(axes, outcome, values, color=colour, linewidth=1.6)
+            parameters = outcome.result.strategy.partition(":")[2]
+            _name_line(axes, outcome, values, parameters or family, colour)
+        axes.set_title(family.replace("_", " "), loc="left", fontsize=10, fontweight="bold")
+        axes.grid(color="#dddddd", linewidth=0.6)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.margins(x=0.2)
+        _finish(axes, path.name in _SHARES, "", "")
+    for axes in panels:  # without a family
+        axes.set_axis_off()
+    figure.supylabel(label, fontsize=10)
+    figure.suptitle("by pages downloaded", fontsize=9, x=0.01, ha="left")
+    _say_size(outcomes, figure)
+    return save_figure(figure, path)
+
+
+def _name_line(axes: Axes, outcome: Outcome, values: Any, name: str, colour: str) -> None:
+    """Write a line's name at its end."""
+    end = outcome.column("pages")[-1], values(outcome)[-1]
+    axes.annotate(
+        name, end, (4, 0), textcoords="offset points", fontsize=7, color=colour, va="center"
+    )
 
 
 def _miss_ratio(outcomes: Sequence[Outcome], path: Path) -> list[Path]:
@@ -134,7 +210,7 @@ def _miss_ratio(outcomes: Sequence[Outcome], path: Path) -> list[Path]:
     axes.yaxis.set_major_formatter(PercentFormatter(1))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylim(bottom=0)
-    return _save(figure, path)
+    return _save(outcomes, figure, path)
 
 
 def _by_distance(outcomes: Sequence[Outcome], path: Path) -> list[Path]:
@@ -148,7 +224,7 @@ def _by_distance(outcomes: Sequence[Outcome], path: Path) -> list[Path]:
         axes.set_ylabel(f"{title} pages downloaded")
     both[1].set_xlabel("Distance from the latest relevant referrer")
     both[1].xaxis.set_major_locator(MaxNLocator(integer=True))
-    return _save(figure, path)
+    return _save(outcomes, figure, path)
 
 
 def _reliability(outcomes: Sequence[Outcome], path: Path) -> list[Path]:
@@ -169,4 +245,4 @@ def _reliability(outcomes: Sequence[Outcome], path: Path) -> list[Path]:
     axes.set_ylim(0, 1.05)
     axes.set_xlabel("Expected share of relevant pages")
     axes.set_ylabel("Relevant pages among them")
-    return _save(figure, path)
+    return _save(outcomes, figure, path)

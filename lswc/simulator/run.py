@@ -99,29 +99,37 @@ def simulate(
     trace: Trace,
     strategies: Sequence[Strategy],
     progress: Callable[[int, int], None] = lambda number, pages: None,
+    finished: Callable[[list[Outcome]], None] = lambda outcomes: None,
 ) -> list[Outcome]:
     """Crawl a trace by each strategy; a core each, as far as there are cores.
 
-    ``progress`` is told the number of a strategy and its pages so far. Raises TraceError if the
-    trace lacks a fact that a strategy needs.
+    ``progress`` is told the number of a strategy and its pages so far, ``finished`` the outcomes
+    so far whenever there is another. Raises TraceError if the trace lacks a fact that a strategy
+    needs.
     """
     if not strategies:
         raise TraceError("name at least one strategy")
     known = graph.oracle(trace) if any("oracle" in s.facts for s in strategies) else None
     runs = [Simulation(trace, s, oracle=known) for s in strategies]
+    relevant = int(np.count_nonzero(trace.relevant))
+
+    def outcomes() -> list[Outcome]:
+        return [Outcome(f.result(), trace.pages, relevant) for f in futures if f.done()]
+
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         futures = [pool.submit(run.run) for run in runs]
         waiting = set(futures)
         try:
             while waiting:
-                waiting = wait(waiting, POLL).not_done
+                done, waiting = wait(waiting, POLL)
+                if done and waiting:
+                    finished(outcomes())
                 for number, run in enumerate(runs):
                     progress(number, run.progress)
         finally:
             for run in runs:
                 run.stop()
-    relevant = int(np.count_nonzero(trace.relevant))
-    return [Outcome(future.result(), trace.pages, relevant) for future in futures]
+    return outcomes()
 
 
 def marks(pages: int) -> tuple[int, int]:

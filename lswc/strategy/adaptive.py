@@ -221,7 +221,7 @@ def describe(cell: int) -> str:
     if cell == SEEDS:
         return "seeds"
     left, at = divmod(cell - 1, PLACES)
-    words = []
+    words: list[str] = []
     for said, size in zip(reversed(_WORDS), reversed(SIZES), strict=True):
         left, value = divmod(left, size)
         words.insert(0, said[value])

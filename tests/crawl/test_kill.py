@@ -88,7 +88,7 @@ def check_nothing_lost(web: Site, whole: dict[str, int]) -> None:
     urls = [record["url"] for record in records]
     assert len(urls) == len(set(urls)) == whole["html"]
     assert dict(server_counters(web)) == dict(counted(records))
-    assert web.summary["pending_by_tier"] == {}
+    assert web.summary["pending"] == {}
 
 
 def counted(records: list[dict[str, object]]) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -43,7 +43,7 @@ names = count()
 
 @st.composite
 def found(draw: st.DrawFn) -> Offer:
-    server = draw(st.sampled_from(["a.example", "b.example:8080", "c"]))
+    server = draw(st.sampled_from(["a.co.th", "b.a.co.th:8080", "b.co.th", "c"]))
     directory = draw(st.sampled_from([f"{server}/x/", f"{server}/y/"]))
     return Offer(
         f"{draw(st.sampled_from(['http', 'https']))}://{directory}{draw(st.integers(0, 4))}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def read(
     return reader.read(html.encode(), given, HERE, 1, base)
 
 
-def page(html: str, **given: list[str]) -> PageReading:
+def page(html: str, **given: Any) -> PageReading:
     found = read(html, **given)
     assert found is not None
     return found
@@ -56,7 +57,7 @@ def test_a_link_is_told_by_where_it_leads() -> None:
         "<a href=http://www.two.co.th/>x</a>"
     )
     assert [
-        (link.url.href, link.locality, link.anchor, link.same_directory) for link in found.links
+        (link.url.href, link.locality, link.anchor, link.same_folder) for link in found.links
     ] == [
         ("http://www.one.co.th/news/old.html", Locality.SAME_SERVER, Anchor.TARGET, True),
         ("http://www.one.co.th/", Locality.SAME_SERVER, Anchor.OTHER, False),

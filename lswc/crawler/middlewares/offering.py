@@ -8,6 +8,7 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from lswc.crawler.page import Link, Page
 from lswc.crawler.running import RunningCrawl, running_of
+from lswc.frontier.harvest import group
 from lswc.outcomes import Outcome
 from lswc.strategy import DISCARD, Status, encode, from_site_queue
 from lswc.visit.lease import Offer
@@ -16,8 +17,6 @@ from lswc.visit.visit import FollowedLink
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-
-    from lswc.visit.lease import Lease
 
 
 class StrategyMiddleware(BaseSpiderMiddleware):
@@ -77,24 +76,7 @@ def _count(page: Page) -> None:
     tally["page", "relevant" if page.identified else guessed] += 1
     tally["language", identified.language or "unknown"] += 1
     tally["encoding", identified.encoding] += 1
-    tally["fetched", _where_from(page.visit.lease)] += 1
-
-
-def _where_from(lease: Lease) -> str:
-    if lease.expected is None:
-        return f"tier {lease.cell}"
-    expected = lease.expected
-    return next(name for least, name in _EXPECTED if expected >= least)
-
-
-_EXPECTED = (
-    (0.8, "expected 80-100 %"),
-    (0.5, "expected 50-80 %"),
-    (0.2, "expected 20-50 %"),
-    (0.05, "expected 5-20 %"),
-    (0.01, "expected 1-5 %"),
-    (0.0, "expected under 1 %"),
-)
+    tally["fetched", group(page.visit.lease.cell, page.visit.lease.expected)] += 1
 
 
 def _reason(link: Link) -> Outcome:

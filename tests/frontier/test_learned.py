@@ -1,0 +1,256 @@
+"""What every frontier promises of an order that is learned."""
+
+from __future__ import annotations
+
+import random
+from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lswc.strategy.words import describe
+from redis import Redis
+
+from lswc.frontier import sqlite_experience
+from lswc.frontier.contract import FrontierError
+from lswc.frontier.harvest import CellHarvest, forecast
+from lswc.frontier.redis import RedisFrontier, source
+from lswc.frontier.redis_order import read as read_redis
+from lswc.frontier.sqlite import SqliteFrontier
+from lswc.strategy import SEED, Experience, PageLanguage, Pages, adaptive, strategy
+from lswc.visit.lease import Offer
+from tests.visits import ended
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from lswc.frontier.contract import Frontier
+    from lswc.visit.lease import Lease
+    from tests.frontier.redis_server import RedisServer
+
+ADAPTIVE = strategy("adaptive")
+FORMS = 12
+"""Kinds of links in the web below."""
+
+SERVERS = [f"{host}site{n}.co.th" for n in range(12) for host in ("", "www.", "blog.")]
+CODES = [random.Random(form).randrange(SEED) for form in range(FORMS)]
+
+
+class Open(Protocol):
+    def __call__(
+        self, spec: str = ..., name: str = ..., experience: Experience | None = ...
+    ) -> Frontier: ...
+
+
+@pytest.fixture(params=["sqlite", "redis"])
+def frontier(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
+    with ExitStack() as stack:
+
+        def opened(
+            spec: str = "adaptive", name: str = "crawl", experience: Experience | None = None
+        ) -> Frontier:
+            chosen = strategy(spec)
+            identity = {"language": "th", "strategy": chosen.name}
+            store: Frontier
+            if request.param == "sqlite":
+                (tmp_path / name).mkdir(exist_ok=True)
+                path = tmp_path / name / "frontier.db"
+                store = SqliteFrontier(path, chosen, identity, experience=experience)
+            else:
+                client = Redis.from_url(request.getfixturevalue("redis_server").url)
+                store = RedisFrontier(
+                    client, f"{tmp_path}{name}", chosen, identity, experience=experience,
+                    clock_of_caller=True,
+                )  # fmt: skip
+            return stack.enter_context(closing(store))
+
+        yield opened
+
+
+@pytest.fixture
+def learned(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], Experience]:
+    """Return a function that reads what the crawl of a name learned, from either store."""
+
+    def read(name: str, language: str = "th") -> Experience:
+        path = tmp_path / name / "frontier.db"
+        if path.exists():
+            return sqlite_experience.read(path, language)
+        with Redis.from_url(request.getfixturevalue("redis_server").url) as client:
+            return read_redis(client, f"{tmp_path}{name}", language)
+
+    return read
+
+
+def link(server: str, page: int, form: int) -> Offer:
+    url = f"http://{server}/{page}.{form}"
+    return Offer(url, server, server, CODES[form], PageLanguage.TARGET, 1)
+
+
+def seed(server: str) -> Offer:
+    return Offer(f"http://{server}/", server, server, SEED, PageLanguage.TARGET, 0)
+
+
+def is_relevant(lease: Lease) -> bool:
+    """Pages of some sites are relevant, and where links of a form lead."""
+    chance = random.Random(lease.url).random()
+    site, form = SERVERS.index(lease.server) // 3, CODES.index(lease.code) if lease.referrer else 0
+    return chance < (0.9 if site % 3 == 0 else 0.1) * (1.0 if form % 2 else 0.3)
+
+
+def links(lease: Lease) -> list[Offer]:
+    choose = random.Random(lease.url)
+    return [
+        link(choose.choice(SERVERS), choose.randrange(40), choose.randrange(FORMS))
+        for _ in range(6)
+    ]
+
+
+def visit(f: Frontier) -> Lease:
+    lease = f.lease(0.0)
+    assert lease is not None
+    assert f.commit(ended(lease, relevant=is_relevant(lease), offers=links(lease)))
+    return lease
+
+
+def visits(f: Frontier, number: int) -> list[str]:
+    return [visit(f).url for _ in range(number)]
+
+
+def test_a_crawl_that_was_stopped_decides_as_one_that_was_not(frontier: Open) -> None:
+    whole = frontier(name="whole")
+    whole.offer([seed(server) for server in SERVERS[:4]])
+    expected = visits(whole, 260)
+    stopped = frontier(name="stopped")
+    stopped.offer([seed(server) for server in SERVERS[:4]])
+    found: list[str] = []
+    for number in (1, 40, 99, 80, 3, 37):
+        found += visits(stopped, number)
+        stopped.lease(0.0)
+        stopped.close()
+        stopped = frontier(name="stopped")
+    assert found == expected
+
+
+def test_cells_that_brought_pages_come_first(frontier: Open) -> None:
+    f = frontier()
+    f.offer([seed(server) for server in SERVERS[:4]])
+    visits(f, 200)
+    ranked = [cell.expected for cell in f.cells() if cell.cell != adaptive.SEEDS]
+    assert ranked == sorted(ranked, reverse=True)
+    lease = visit(f)
+    assert lease.expected is not None
+    assert lease.expected > sum(c.expected for c in f.cells()) / len(f.cells())
+    brought = sum(is_relevant(visit(f)) for _ in range(100))
+    waiting = [c for c in f.cells() if c.waiting]
+    assert brought > 100 * waiting[-1].expected
+    assert sum(c.waiting for c in waiting) == f.pending
+    assert sum(c.pages.downloaded for c in f.cells()) == 301
+
+
+def test_a_server_that_brings_nothing_sinks(frontier: Open) -> None:
+    f = frontier()
+    f.offer([seed("a.co.th"), seed("b.co.th")])
+    urls = {s: [link(f"{s}.co.th", n, 0) for n in range(8)] for s in "ab"}
+    for server in "ab":
+        lease = f.lease(0.0)
+        assert lease is not None
+        assert lease.server == f"{server}.co.th"
+        f.commit(ended(lease, relevant=server == "b", offers=urls[server]))
+    order = []
+    while (lease := f.lease(0.0)) is not None:
+        order.append(lease.server[0])
+        f.commit(ended(lease, relevant=lease.server == "b.co.th"))
+    assert "".join(order).rindex("b") < "".join(order).rindex("a")
+    assert order[:6] == ["b"] * 6
+
+
+def test_a_site_moves_its_servers_without_pages(frontier: Open) -> None:
+    f = frontier()
+    f.offer([seed("a.one.co.th"), seed("a.two.co.th")])
+    for site, relevant in (("one", False), ("two", True)):
+        lease = f.lease(0.0)
+        assert lease is not None
+        f.commit(ended(lease, relevant=relevant, offers=[link(f"b.{site}.co.th", 1, 0)]))
+    lease = f.lease(0.0)
+    assert lease is not None
+    assert lease.server == "b.two.co.th"
+
+
+def test_an_earlier_crawl_teaches_another(
+    frontier: Open, learned: Callable[[str], Experience]
+) -> None:
+    first = frontier(name="first")
+    first.offer([seed(server) for server in SERVERS[:4]])
+    visits(first, 150)
+    first.close()
+    taught = learned("first")
+    assert taught.crawl.downloaded == 150
+    second = frontier(name="second", experience=taught)
+    second.offer([seed(server) for server in SERVERS[:4]])
+    visits(second, 20)
+    assert sum(cell.pages.downloaded for cell in second.cells()) == 20
+    second.close()
+    both = learned("second")
+    assert both.crawl.downloaded == 170
+    assert sum(pages.downloaded for pages in both.cells.values()) > sum(
+        pages.downloaded for pages in taught.cells.values()
+    )
+
+
+def test_experience_that_does_not_fit_is_refused(
+    frontier: Open, learned: Callable[..., Experience], tmp_path: Path
+) -> None:
+    frontier(name="thai").close()
+    with pytest.raises(FrontierError, match="of language 'th', not 'lo'"):
+        learned("thai", "lo")
+    frontier("bfs", name="fixed").close()
+    with pytest.raises(FrontierError, match="'bfs' learns nothing"):
+        learned("fixed")
+    with pytest.raises(FrontierError, match="doesn't exist"):
+        sqlite_experience.read(tmp_path / "none", "th")
+
+
+def test_a_fixed_order_says_what_to_expect_too(frontier: Open) -> None:
+    f = frontier("soft_focused")
+    f.offer([seed(server) for server in SERVERS])
+    lease = f.lease(0.0)
+    assert lease is not None
+    assert lease.expected is None
+    f.commit(ended(lease, relevant=True))
+    (cell,) = f.cells()
+    assert (cell.cell, cell.waiting, cell.pages, cell.group) == (0, 35, Pages(1, 1), "tier 0")
+    assert cell.expected == pytest.approx((1 + 8 * 2 / 3) / 9)
+
+
+def test_a_forecast_takes_the_best_cells_first() -> None:
+    cells = [CellHarvest(1, 10, Pages(), 0.9, ""), CellHarvest(2, 100, Pages(), 0.1, "")]
+    told = forecast(cells, 20)
+    assert told.waiting == pytest.approx(19.0)
+    assert told.next_downloads == 20
+    assert told.next_harvest == pytest.approx(0.5)
+    assert forecast([]).next_harvest is None
+
+
+def test_every_cell_has_words() -> None:
+    said = {describe(ADAPTIVE, cell) for cell in range(adaptive.CELLS)}
+    assert len(said) == adaptive.CELLS
+
+
+counts = st.integers(0, 3000)
+pages = st.tuples(counts, st.floats(0, 1)).map(lambda given: (given[0], int(given[0] * given[1])))
+
+
+@given(server=pages, site=pages, crawl=pages)
+@settings(max_examples=200, deadline=None)
+def test_a_servers_place_is_the_strategys(
+    redis_server: RedisServer,
+    server: tuple[int, int],
+    site: tuple[int, int],
+    crawl: tuple[int, int],
+) -> None:
+    with Redis.from_url(redis_server.url) as client:
+        arguments = ["place", "", 0, "learns", 0, "", *server, *site, *crawl]
+        answer = client.register_script(source())(["{x}:about"], arguments)
+    assert answer == adaptive.place(*server, *site, *crawl)
