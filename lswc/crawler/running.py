@@ -229,11 +229,6 @@ def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
     )
 
 
-def slots_of(crawl: Crawl, settings: BaseSettings) -> Slots:
-    """Return where the slots of machines and domains are taken: of all workers together."""
-    return workers.slots(crawl, settings) if names_redis(crawl.store) else OwnSlots()
-
-
 def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
     if not crawl.experience:
         return None
@@ -244,6 +239,11 @@ def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
     if names_redis(crawl.experience):
         return workers.read_experience(crawl, settings)
     return sqlite_experience.read(Path(crawl.experience) / FRONTIER_FILE, crawl.language.code)
+
+
+def slots_of(crawl: Crawl, settings: BaseSettings) -> Slots:
+    """Return where the slots of machines and domains are taken: of all workers together."""
+    return workers.slots(crawl, settings) if names_redis(crawl.store) else OwnSlots()
 
 
 def running_of(crawler: Crawler) -> RunningCrawl:
