@@ -30,8 +30,8 @@ LSWC_UNKNOWN = "strategy"
 # and their servers are busy: by default ten times as likely. At 1 it waits for any better one, at 0
 # for none: then every free connection is used.
 LSWC_PATIENCE = 0.1
-# The crawl ends once the next pages should bring a smaller share of relevant ones, such as 0.02; at
-# 0 it goes on until no URL is left.
+# The crawl ends once the next pages should bring a smaller share of relevant ones. At 0 it goes on
+# until no URL is left; the profile adaptive has 0.01.
 LSWC_STOP_HARVEST = 0.0
 # The folder of an earlier crawl of the language with a learned order, or redis://host:6379/0#key: a
 # new crawl begins with what that learned.
@@ -95,6 +95,11 @@ LSWC_MAX_CRAWL_DELAY = 300
 LSWC_MAX_RETRY_AFTER = 3600
 # Requests at a time, to all servers together.
 CONCURRENT_REQUESTS = 32
+# Requests at a time to one address, whatever the names of its servers; each rests DOWNLOAD_DELAY.
+# Content networks get more (safety.md). 0 for any number.
+LSWC_MAX_PER_ADDRESS = 2
+# Requests at a time to the servers of a registered domain. 0 for any number.
+LSWC_MAX_PER_DOMAIN = 4
 # Requests at a time to one server. More are never sent.
 CONCURRENT_REQUESTS_PER_DOMAIN = 1
 

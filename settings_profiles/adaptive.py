@@ -1,3 +1,4 @@
-"""The learned order: what to fetch next is learned while the crawl goes on."""
+"""The learned order, until fewer than one in a hundred of the next pages should be relevant."""
 
 LSWC_STRATEGY = "adaptive"
+LSWC_STOP_HARVEST = 0.01

@@ -64,7 +64,8 @@ def _first_bytes(body: bytes, encoding: bytes, most: int) -> bytes:
         case b"gzip" | b"x-gzip" | b"deflate":
             return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(body, most)
         case b"br":
-            return brotli.Decompressor().process(body, output_buffer_limit=most)[:most]
+            unpacked: bytes = brotli.Decompressor().process(body, output_buffer_limit=most)
+            return unpacked[:most]
         case b"zstd":
             return zstd.ZstdDecompressor().decompress(body, most)
     return body[:most]
