@@ -1,81 +1,132 @@
-"""Every profile on a frozen web of real pages, for several languages, within a budget of pages.
+"""How many downloads each strategy needs: python -m benchmarks.strategies TRACE ... [options].
 
-``python -m benchmarks.strategies WEB --seeds FILE [--languages th ja] [--budget 5000]``
+For every trace (one language each), for several sets of seeds: the pages downloaded until 50, 80,
+90, 95 and 99 % of the relevant pages that can be reached, as a multiple of what `perfect` needs.
+Seeds are those of the trace; those of them that are relevant; and three in English, drawn by lot,
+from which enough relevant pages are reached. At the end, geometric means over all cases in which
+a strategy gets there, and in how many it does.
 
-First breadth-first without a budget: the relevant pages it reaches are what coverage is taken of.
-Then every profile until the budget is spent. Prints one table a language.
+--without FACT leaves a fact of the links out (named, anchors, tld, folder): what it is worth.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
+import dataclasses
 import sys
-import tempfile
-from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lswc.crawler import profiles
+import numpy as np
 
+from lswc.simulator.simulation import Simulation
+from lswc.strategy import PageLanguage, strategy
+from lswc.trace import graph
+from lswc.trace.format import Fate, Trace
 
-def crawl(options: argparse.Namespace, folder: Path, language: str, **settings: object) -> Path:
-    """Crawl into the folder, by a process of its own, and return the folder."""
-    given = {
-        "LSWC_WEB": options.web.resolve(),
-        "LSWC_CRAWL": folder,
-        "DOWNLOAD_DELAY": 0,
-        "LOG_LEVEL": "ERROR",
-        "LSWC_ARCHIVE": "none",
-        **settings,
-    }
-    command = [sys.executable, "-m", "scrapy", "crawl", "lswc", "-a", f"lang={language}"]
-    command += ["-a", f"seeds={options.seeds.resolve()}"]
-    for name, value in given.items():
-        command += ["-s", f"{name}={value}"]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return folder
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
 
-def records(folder: Path) -> list[dict[str, Any]]:
-    lines = (folder / "pages.jsonl").read_text(encoding="utf-8").split("\n")
-    return [json.loads(line) for line in lines[:-1]]
+SHARES = (0.5, 0.8, 0.9, 0.95, 0.99)
+STRATEGIES = (
+    "bfs", "soft_focused", "limited_distance:N=3", "server_aggressive:T=10",
+    "server_conservative:T=10", "lswc:S=3,T=5", "tld_anchor", "site_queues", "adaptive",
+)  # fmt: skip
+LEAST = 50
+"""A case has at least so many relevant pages."""
+
+DRAWS = 50
+FACTS = ("named", "anchors", "tld", "folder")
 
 
-def main() -> None:
+def seeded(trace: Trace, seeds: NDArray[np.int32]) -> Trace:
+    """Return the trace with other seeds."""
+    distance = graph.distances(trace.offsets, trace.targets, seeds)
+    return dataclasses.replace(trace, seeds=seeds, distance=distance)
+
+
+def reached(trace: Trace) -> NDArray[np.bool_]:
+    """Return which URLs are relevant pages that a path leads to."""
+    found: NDArray[np.bool_] = trace.relevant & (trace.distance >= 0)
+    return found
+
+
+def cases(trace: Trace) -> Iterator[tuple[str, Trace]]:
+    """Yield the trace with each set of seeds that has enough to find."""
+    pages = trace.seeds[trace.fate[trace.seeds] >= Fate.REDIRECT]
+    sets = {"all": pages, "own": pages[trace.language[pages] == PageLanguage.TARGET]}
+    english = np.array(_one_per_server(trace, pages[trace.language[pages] == PageLanguage.ENGLISH]))
+    random = np.random.default_rng(len(english))
+    for name in ("english-1", "english-2"):
+        for _ in range(DRAWS if len(english) >= 3 else 0):
+            drawn = np.sort(random.choice(english, 3, replace=False)).astype(np.int32)
+            if reached(seeded(trace, drawn)).sum() >= LEAST:
+                sets[name] = drawn
+                break
+    for name, seeds in sets.items():
+        if len(seeds) and reached(seeded(trace, seeds)).sum() >= LEAST:
+            yield name, seeded(trace, seeds)
+
+
+def _one_per_server(trace: Trace, urls: NDArray[np.int32]) -> list[int]:
+    first: dict[int, int] = {}
+    for url in urls.tolist():
+        first.setdefault(int(trace.server[url]), url)
+    return list(first.values())
+
+
+def downloads(trace: Trace, name: str) -> list[float]:
+    """Return the pages downloaded until each of SHARES; infinity if that is never reached."""
+    visits = Simulation(trace, strategy(name), keep_visits=True).run().visits
+    pages = visits[trace.fate[visits] == Fate.PAGE]
+    wanted = reached(trace)
+    found = np.cumsum(wanted[pages])
+    needed = np.ceil(np.array(SHARES) * wanted.sum())
+    at = np.searchsorted(found, needed) + 1.0
+    return list(np.where(at > len(found), np.inf, at))
+
+
+def row(label: str, name: str, multiples: Sequence[float]) -> str:
+    """Return a line of the table."""
+    cells = ("   never" if np.isinf(m) else f"{m:8.2f}" for m in multiples)
+    return f"{label:28} {name:26}" + "".join(cells)
+
+
+def means(found: dict[str, list[list[float]]]) -> None:
+    """Print each strategy's geometric means over the cases."""
+    print(f"\n{'geometric mean (cases)':28} {'':26}" + "".join(f"{s:14.0%}" for s in SHARES))
+    for name, multiples in found.items():
+        table = np.array(multiples)
+        parts = []
+        for column in table.T:
+            got = column[np.isfinite(column)]
+            mean = np.exp(np.log(got).mean()) if len(got) else np.inf
+            parts.append(f"{mean:8.2f} ({len(got):2})")
+        print(f"{'':28} {name:26}" + "  ".join(parts))
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("web", type=Path)
-    parser.add_argument("--seeds", type=Path, required=True)
-    parser.add_argument("--languages", nargs="+", default=["th", "ja", "ko", "km", "zh"])
-    parser.add_argument("--budget", type=int, default=5000)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        compare(options, Path(temporary))
-
-
-def compare(options: argparse.Namespace, folder: Path) -> None:
-    everything = records(crawl(options, folder / "all", options.languages[0], LSWC_PROFILE="bfs"))
-    known = Counter(record["language"] for record in everything)
-    print(f"breadth-first, no budget: {len(everything):,} pages", flush=True)
-    for language in options.languages:
-        total = known[language]
-        print(f"\n{language}: {total:,} relevant pages in all; {options.budget:,} pages each")
-        print(f"{'profile':28}{'pages':>8}{'relevant':>10}{'harvest':>10}{'coverage':>10}")
-        for name in profiles.names():
-            done = crawl(
-                options,
-                folder / f"{language}-{name}",
-                language,
-                LSWC_PROFILE=name,
-                CLOSESPIDER_ITEMCOUNT=options.budget,
-            )
-            pages = records(done)
-            found = sum(record["language"] == language for record in pages)
-            harvest, coverage = found / max(len(pages), 1), found / max(total, 1)
-            row = f"{name:28}{len(pages):>8,}{found:>10,}{harvest:>10.1%}{coverage:>10.1%}"
-            print(row, flush=True)
+    parser.add_argument("traces", nargs="+", type=Path)
+    parser.add_argument("--strategies", nargs="+", default=STRATEGIES)
+    parser.add_argument("--without", nargs="*", default=(), choices=FACTS)
+    options = parser.parse_args(arguments)
+    lost: dict[str, Any] = dict.fromkeys(options.without)
+    found: dict[str, list[list[float]]] = {name: [] for name in options.strategies}
+    print(f"{'':55}" + "".join(f"{share:8.0%}" for share in SHARES))
+    for folder in options.traces:
+        for seeds, trace in cases(Trace.read(folder)):
+            best = downloads(trace, "perfect")
+            for name in options.strategies:
+                needed = downloads(dataclasses.replace(trace, **lost), name)
+                multiples = [a / b for a, b in zip(needed, best, strict=True)]
+                found[name].append(multiples)
+                print(row(f"{folder.name} {seeds}", name, multiples), flush=True)
+    means(found)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -51,7 +51,8 @@ class Politeness:
 
     A server rests ``delay`` after an answer, and ``delay_factor`` times as long as that took; at
     first ``backoff`` if it is overloaded and doesn't say for how long. It is left alone if it asks
-    for a longer Crawl-delay or Retry-After than these.
+    for a longer Crawl-delay or Retry-After than these. ``per_address`` and ``per_domain`` are
+    requests at a time, any number at 0.
     """
 
     delay: float
@@ -60,6 +61,8 @@ class Politeness:
     timeout: float
     longest_crawl_delay: float
     longest_retry_after: float
+    per_address: int
+    per_domain: int
 
     @classmethod
     def of(cls, settings: BaseSettings) -> Politeness:
@@ -72,6 +75,8 @@ class Politeness:
             number(settings, "DOWNLOAD_TIMEOUT"),
             number(settings, "LSWC_MAX_CRAWL_DELAY") or inf,
             number(settings, "LSWC_MAX_RETRY_AFTER") or inf,
+            int(number(settings, "LSWC_MAX_PER_ADDRESS")),
+            int(number(settings, "LSWC_MAX_PER_DOMAIN")),
         )
 
 

@@ -95,6 +95,11 @@ LSWC_MAX_CRAWL_DELAY = 300
 LSWC_MAX_RETRY_AFTER = 3600
 # Requests at a time, to all servers together.
 CONCURRENT_REQUESTS = 32
+# Requests at a time to one address, whatever the names of its servers; each rests DOWNLOAD_DELAY.
+# Content networks get more (safety.md). 0 for any number.
+LSWC_MAX_PER_ADDRESS = 2
+# Requests at a time to the servers of a registered domain. 0 for any number.
+LSWC_MAX_PER_DOMAIN = 4
 # Requests at a time to one server. More are never sent.
 CONCURRENT_REQUESTS_PER_DOMAIN = 1
 

@@ -70,6 +70,8 @@ def decisions(strategy: Strategy) -> Decisions:
     """Ask a strategy for everything once. Raises OverflowError if there are too many facts."""
     if np.iinfo(np.int32).max < CODES:
         raise OverflowError(f"{CODES} combinations of facts: more than the kernel's 32 bits hold")
+    if np.iinfo(np.int16).max < strategy.cells:
+        raise OverflowError(f"{strategy.cells} cells: more than the kernel's 16 bits hold")
     cell = np.array(strategy.cell_of, np.int32)
     code = _codes().copy()
     code["kind"] = strategy.kind_of

@@ -27,22 +27,20 @@ URL = np.dtype(
     [
         ("unit", "i4"),
         ("code", "i4"),
-        ("cell", "i4"),
         ("seq", "i4"),
-        ("next", "i4"),
-        ("previous", "i4"),
-        ("child", "i4"),
-        ("fate", "i1"),
-        ("language", "i1"),
-        ("oracle", "i1"),
+        ("cell", "i2"),
+        ("answer", "i1"),
         ("inherited", "i1"),
     ]
 )
-"""A URL, in 32 bytes that one look into memory brings: what the trace says of it, then what the
-frontier knows. ``cell`` is UNSEEN, FINISHED or that of a pending URL; ``seq`` the number of its
-first offer. ``next`` and ``previous`` are its neighbours in the cell's list, whose members have
-the ``child`` LISTED; in the heap, its right sibling, its left one or parent, and its first child.
-"""
+"""A URL, in 16 bytes that one look into memory brings: what the trace says of it, then what the
+frontier knows. ``answer`` is its Fate, a page's plus its language; ``seq`` the number of its first
+offer; ``cell`` is UNSEEN, FINISHED or that of a pending URL."""
+
+NODE = np.dtype([("url", "i4"), ("next", "i4"), ("previous", "i4"), ("child", "i4")])
+"""A place in a cell's queue, by sequence number, so that what is found together lies together.
+``next`` and ``previous`` are its neighbours in the list, whose members have the ``child`` LISTED;
+in the heap, its right sibling, its left one or parent, and its first child."""
 
 UNIT = np.dtype(
     [
@@ -74,7 +72,7 @@ CELL = np.dtype(
 it has a score yet, its pages and relevant pages, its score. A fixed order has scores of 0."""
 
 UNSEEN, FINISHED = -1, -2
-_NO_URL, _LISTED = -1, -2
+_NONE, _LISTED = -1, -2
 
 COUNTS = (
     "pages", "relevant", "queue", "servers", "largest", "discarded", "dropped", "visits", "offered",
@@ -110,9 +108,9 @@ is_due: Any = njit()(adaptive.is_due)
 class WebGraph(NamedTuple):
     """A trace's links and seeds, and what belongs together.
 
-    ``folders``, by URL, may be empty: then no link stays in its folder. The URLs of unit
-    u are ``members[member_starts[u]:member_starts[u + 1]]``; an empty ``members`` stands for
-    0, 1, 2, ... So are the units of a site, by ``site_starts`` and ``site_units``.
+    ``folders`` and ``oracle``, by URL, may be empty: for a strategy that doesn't look at them. The
+    URLs of unit u are ``members[member_starts[u]:member_starts[u + 1]]``; an empty ``members``
+    stands for 0, 1, 2, ... So are the units of a site, by ``site_starts`` and ``site_units``.
     """
 
     offsets: NDArray[np.int64]
@@ -120,6 +118,7 @@ class WebGraph(NamedTuple):
     anchors: NDArray[np.int8]
     named: NDArray[np.int8]
     folders: NDArray[np.int32]
+    oracle: NDArray[np.bool_]
     seeds: NDArray[np.int32]
     member_starts: NDArray[np.int64]
     members: NDArray[np.int32]
@@ -130,13 +129,15 @@ class WebGraph(NamedTuple):
 class Queues(NamedTuple):
     """URLs by id, counters by unit and site, cells by number.
 
-    URLs that the trace never downloaded are pending, but in no cell's list or heap. ``best`` of
-    shape (2 * leaves,): the better of each two cells that aren't empty, with all cells' best at 1.
+    ``node`` has the queues themselves; URLs that the trace never downloaded are pending, but in no
+    queue. ``best`` of shape (2 * leaves,): the better of each two cells that aren't empty, with
+    all cells' best at 1.
     ``counts`` is described in COUNTS. ``known`` lists the cells that have a score; ``meanings``, of
     shape (PLACES + PLACES * VALUES,), are those of places and features (``learn_effects``).
     """
 
     url: NDArray[Any]
+    node: NDArray[Any]
     unit: NDArray[Any]
     site: NDArray[Any]
     cell: NDArray[Any]
@@ -168,108 +169,108 @@ class Notes(NamedTuple):
 @njit(nogil=True)
 def _meld(queues: Queues, one: int, other: int) -> int:
     """Join two heaps, by their tops; return the top of both."""
-    if one == _NO_URL:
+    if one == _NONE:
         return other
-    if other == _NO_URL:
+    if other == _NONE:
         return one
-    if queues.url[other].seq < queues.url[one].seq:
+    if other < one:
         one, other = other, one
-    first = queues.url[one].child
-    queues.url[other].next = first
-    queues.url[other].previous = one
-    if first != _NO_URL:
-        queues.url[first].previous = other
-    queues.url[one].child = other
-    queues.url[one].next = _NO_URL
-    queues.url[one].previous = _NO_URL
+    first = queues.node[one].child
+    queues.node[other].next = first
+    queues.node[other].previous = one
+    if first != _NONE:
+        queues.node[first].previous = other
+    queues.node[one].child = other
+    queues.node[one].next = _NONE
+    queues.node[one].previous = _NONE
     return one
 
 
 @njit(nogil=True)
 def _meld_all(queues: Queues, first: int) -> int:
     """Join a heap's children, once the heap's top is gone: in pairs, then all pairs."""
-    pairs = _NO_URL
-    while first != _NO_URL:
-        second = queues.url[first].next
-        rest = _NO_URL if second == _NO_URL else queues.url[second].next
+    pairs = _NONE
+    while first != _NONE:
+        second = queues.node[first].next
+        rest = _NONE if second == _NONE else queues.node[second].next
         pair = _meld(queues, first, second)
-        queues.url[pair].next = pairs
+        queues.node[pair].next = pairs
         pairs = pair
         first = rest
-    top = _NO_URL
-    while pairs != _NO_URL:
-        rest = queues.url[pairs].next
+    top = _NONE
+    while pairs != _NONE:
+        rest = queues.node[pairs].next
         top = _meld(queues, top, pairs)
         pairs = rest
-    if top != _NO_URL:
-        queues.url[top].next = _NO_URL
-        queues.url[top].previous = _NO_URL
+    if top != _NONE:
+        queues.node[top].next = _NONE
+        queues.node[top].previous = _NONE
     return top
 
 
 @njit(nogil=True)
-def _cut(queues: Queues, cell: int, url: int) -> None:
+def _cut(queues: Queues, cell: int, seq: int) -> None:
     """Take a URL out of its cell's heap."""
-    children = _meld_all(queues, queues.url[url].child)
-    if url == queues.cell[cell].top:
+    children = _meld_all(queues, queues.node[seq].child)
+    if seq == queues.cell[cell].top:
         queues.cell[cell].top = children
         return
-    left, right = queues.url[url].previous, queues.url[url].next
-    if queues.url[left].child == url:
-        queues.url[left].child = right
+    left, right = queues.node[seq].previous, queues.node[seq].next
+    if queues.node[left].child == seq:
+        queues.node[left].child = right
     else:
-        queues.url[left].next = right
-    if right != _NO_URL:
-        queues.url[right].previous = left
+        queues.node[left].next = right
+    if right != _NONE:
+        queues.node[right].previous = left
     queues.cell[cell].top = _meld(queues, queues.cell[cell].top, children)
 
 
 @njit(nogil=True)
-def _unlink(queues: Queues, cell: int, url: int) -> None:
+def _unlink(queues: Queues, cell: int, seq: int) -> None:
     """Take a URL out of its cell's list."""
-    left, right = queues.url[url].previous, queues.url[url].next
-    if left == _NO_URL:
+    left, right = queues.node[seq].previous, queues.node[seq].next
+    if left == _NONE:
         queues.cell[cell].first = right
     else:
-        queues.url[left].next = right
-    if right == _NO_URL:
+        queues.node[left].next = right
+    if right == _NONE:
         queues.cell[cell].last = left
     else:
-        queues.url[right].previous = left
+        queues.node[right].previous = left
 
 
 @njit(nogil=True)
 def _is_empty(queues: Queues, cell: int) -> Any:
-    return queues.cell[cell].first == _NO_URL and queues.cell[cell].top == _NO_URL
+    return queues.cell[cell].first == _NONE and queues.cell[cell].top == _NONE
 
 
 @njit(nogil=True)
-def _remove(queues: Queues, cell: int, url: int) -> None:
-    if queues.url[url].child == _LISTED:
-        _unlink(queues, cell, url)
+def _remove(queues: Queues, cell: int, seq: int) -> None:
+    if queues.node[seq].child == _LISTED:
+        _unlink(queues, cell, seq)
     else:
-        _cut(queues, cell, url)
+        _cut(queues, cell, seq)
     if _is_empty(queues, cell):
         _enter(queues, cell, -1)
 
 
 @njit(nogil=True)
-def _insert(queues: Queues, cell: int, url: int) -> None:
+def _insert(queues: Queues, cell: int, seq: int) -> None:
     was_empty = _is_empty(queues, cell)
     last = queues.cell[cell].last
-    queues.url[url].next = _NO_URL
-    if last == _NO_URL or queues.url[last].seq < queues.url[url].seq:
-        queues.url[url].child = _LISTED
-        queues.url[url].previous = last
-        queues.cell[cell].last = url
-        if last == _NO_URL:
-            queues.cell[cell].first = url
+    queues.node[seq].next = _NONE
+    if last < seq:
+        queues.node[seq].child = _LISTED
+        queues.node[seq].previous = last
+        queues.cell[cell].last = seq
+        if last == _NONE:
+            queues.cell[cell].first = seq
         else:
-            queues.url[last].next = url
+            queues.node[last].next = seq
     else:
-        queues.url[url].child = _NO_URL
-        queues.url[url].previous = _NO_URL
-        queues.cell[cell].top = _meld(queues, queues.cell[cell].top, url)
+        queues.node[seq].child = _NONE
+        queues.node[seq].previous = _NONE
+        queues.cell[cell].top = _meld(queues, queues.cell[cell].top, seq)
     if was_empty:
         _enter(queues, cell, cell)
 
@@ -277,11 +278,9 @@ def _insert(queues: Queues, cell: int, url: int) -> None:
 @njit(nogil=True)
 def _oldest(queues: Queues, cell: int) -> Any:
     first, top = queues.cell[cell].first, queues.cell[cell].top
-    if first == _NO_URL:
+    if first == _NONE:
         return top
-    if top == _NO_URL or queues.url[first].seq < queues.url[top].seq:
-        return first
-    return top
+    return first if top == _NONE else min(first, top)
 
 
 @njit(nogil=True)
@@ -304,6 +303,33 @@ def _enter(queues: Queues, cell: int, winner: int) -> None:
 
 
 @njit(nogil=True)
+def _new_seq(queues: Queues, url: int) -> Any:
+    if queues.counts[OFFERED] == len(queues.node):
+        _compact(queues)
+    seq = queues.counts[OFFERED]
+    queues.counts[OFFERED] += 1
+    queues.node[seq].url = url
+    return seq
+
+
+@njit(nogil=True)
+def _compact(queues: Queues) -> None:
+    """Number the waiting URLs anew, in the same order."""
+    for cell in range(len(queues.cell)):
+        queues.cell[cell].first = queues.cell[cell].last = queues.cell[cell].top = _NONE
+    queues.best[:] = -1
+    end = 0
+    for seq in range(len(queues.node)):
+        url = queues.node[seq].url
+        if queues.url[url].cell >= 0 and queues.url[url].seq == seq:
+            queues.url[url].seq = end
+            queues.node[end].url = url
+            _insert(queues, queues.url[url].cell, end)
+            end += 1
+    queues.counts[OFFERED] = end
+
+
+@njit(nogil=True)
 def _offer(queues: Queues, decisions: Decisions, url: int, code: int, inherited: int) -> None:
     place = queues.unit[queues.url[url].unit].place
     cell = decisions.cell[decisions.code[code].kind, place]
@@ -313,15 +339,14 @@ def _offer(queues: Queues, decisions: Decisions, url: int, code: int, inherited:
     known = queues.url[url].cell
     if known == FINISHED:
         return
-    waits = queues.url[url].fate != _NEVER
+    waits = queues.url[url].answer != _NEVER
     if decisions.learns:
         _know(queues, cell)
     if known == UNSEEN:
         queues.counts[QUEUE] += 1
-        queues.url[url].seq = queues.counts[OFFERED]
-        queues.counts[OFFERED] += 1
         if waits:
-            _insert(queues, cell, url)
+            queues.url[url].seq = _new_seq(queues, url)
+            _insert(queues, cell, queues.url[url].seq)
     elif not better(
         (-queues.cell[cell].score, cell),
         decisions.code[code].distance,
@@ -330,8 +355,8 @@ def _offer(queues: Queues, decisions: Decisions, url: int, code: int, inherited:
     ):
         return
     elif waits and cell != known:
-        _remove(queues, known, url)
-        _insert(queues, cell, url)
+        _remove(queues, known, queues.url[url].seq)
+        _insert(queues, cell, queues.url[url].seq)
     queues.url[url].cell = cell
     queues.url[url].code = code
     queues.url[url].inherited = inherited
@@ -439,12 +464,12 @@ def _move(graph: WebGraph, queues: Queues, decisions: Decisions, unit: Any, plac
         cell = decisions.cell[decisions.code[queues.url[url].code].kind, place]
         if cell == old:
             continue
-        if queues.url[url].fate != _NEVER:
-            _remove(queues, old, url)
+        if queues.url[url].answer != _NEVER:
+            _remove(queues, old, queues.url[url].seq)
             if cell != DISCARD:
                 if decisions.learns:
                     _know(queues, cell)
-                _insert(queues, cell, url)
+                _insert(queues, cell, queues.url[url].seq)
         queues.url[url].cell = UNSEEN if cell == DISCARD else cell
         if cell == DISCARD:
             queues.counts[QUEUE] -= 1
@@ -460,7 +485,7 @@ def _follow(
     own = queues.url[page].code
     unit = queues.unit[queues.url[page].unit]
     server, site = unit.server, unit.site
-    language = queues.url[page].language
+    language = queues.url[page].answer - _PAGE
     distance = decisions.next_distance[np.int64(effective == _TARGET), decisions.code[own].distance]
     referrer_server = status(unit.downloaded, unit.relevant, decisions.tolerated)
     of_page = (
@@ -481,6 +506,7 @@ def _follow(
         url = graph.targets[link]
         there = queues.url[url].unit
         same_folder = False
+        is_known_good = len(graph.oracle) > 0 and graph.oracle[url]
         if queues.unit[there].server == server:
             locality = _SAME_SERVER
             if len(graph.folders):
@@ -492,7 +518,7 @@ def _follow(
             + weights.locality * locality
             + weights.tld * queues.unit[there].tld
             + weights.anchor * graph.anchors[link]
-            + weights.oracle * queues.url[url].oracle
+            + weights.oracle * is_known_good
             + weights.named * graph.named[link]
             + weights.same_folder * same_folder
         )
@@ -501,7 +527,7 @@ def _follow(
 
 @njit(nogil=True)
 def _note(queues: Queues, decisions: Decisions, notes: Notes, page: int) -> None:
-    relevant = np.int64(queues.url[page].language == _TARGET)
+    relevant = np.int64(queues.url[page].answer == _PAGE + _TARGET)
     server = queues.unit[queues.url[page].unit].server
     queues.counts[PAGES] += 1
     queues.counts[RELEVANT] += relevant
@@ -526,8 +552,9 @@ def _note_expected(queues: Queues, notes: Notes, cell: int, relevant: Any) -> No
 @njit(nogil=True)
 def _take(queues: Queues, notes: Notes, cell: Any) -> Any:
     """Take the oldest URL of a cell."""
-    url = _oldest(queues, cell)
-    _remove(queues, cell, url)
+    seq = _oldest(queues, cell)
+    _remove(queues, cell, seq)
+    url = queues.node[seq].url
     queues.url[url].cell = FINISHED
     queues.counts[QUEUE] -= 1
     if queues.counts[VISITS] < len(notes.visits):
@@ -541,7 +568,7 @@ def _visit(
     graph: WebGraph, queues: Queues, decisions: Decisions, notes: Notes, page: int, cell: Any
 ) -> None:
     """Count a page, learn from it, follow its links."""
-    effective = decisions.effective[queues.url[page].language, queues.url[page].inherited]
+    effective = decisions.effective[queues.url[page].answer - _PAGE, queues.url[page].inherited]
     relevant = effective == _TARGET
     _note(queues, decisions, notes, page)
     if decisions.learns:
@@ -564,11 +591,11 @@ def crawl(graph: WebGraph, queues: Queues, decisions: Decisions, notes: Notes) -
     while notes.control[1] == 0 and queues.best[1] >= 0:
         cell = queues.best[1]
         url = _take(queues, notes, cell)
-        if queues.url[url].fate == _REDIRECT:
+        if queues.url[url].answer == _REDIRECT:
             code, inherited = queues.url[url].code, queues.url[url].inherited
             for link in range(graph.offsets[url], graph.offsets[url + 1]):
                 _offer(queues, decisions, graph.targets[link], code, inherited)
-        elif queues.url[url].fate == _PAGE:
+        elif queues.url[url].answer >= _PAGE:
             _visit(graph, queues, decisions, notes, url, cell)
             if queues.counts[PAGES] % notes.every == 0:
                 notes.series[rows] = queues.counts[:5]
@@ -581,19 +608,28 @@ def crawl(graph: WebGraph, queues: Queues, decisions: Decisions, notes: Notes) -
 
 
 def queues(
-    url: NDArray[Any], unit: NDArray[Any], sites: int, decisions: Decisions, cells: int
+    url: NDArray[Any],
+    unit: NDArray[Any],
+    sites: int,
+    decisions: Decisions,
+    cells: int,
+    slots: int,
 ) -> Queues:
-    """Return the queues of a crawl in which nothing is offered yet."""
+    """Return the queues of a crawl in which nothing is offered yet.
+
+    ``slots`` is the room for sequence numbers: at least the URLs that may wait at a time.
+    """
     url["cell"] = UNSEEN
     unit["place"] = decisions.place_unvisited
     site = np.zeros(sites, SITE)
     site["place"] = decisions.place_unvisited
     cell = np.zeros(cells, CELL)
     for name in ("first", "last", "top"):
-        cell[name] = _NO_URL
+        cell[name] = _NONE
     leaves = 1 << max(1, (cells - 1).bit_length())
     return Queues(
         url,
+        np.empty(slots, NODE),
         unit,
         site,
         cell,
@@ -602,14 +638,6 @@ def queues(
         np.empty(cells, np.int32),
         np.zeros(adaptive.PLACES * (1 + adaptive.VALUES), np.float64),
     )
-
-
-def blank_urls(number: int) -> NDArray[Any]:
-    """Return URLs of which nothing is known, such that none lies across two lines of the cache."""
-    line, size = 64, URL.itemsize
-    memory = np.zeros(number * size + line, np.uint8)
-    begin = -memory.ctypes.data % line
-    return memory[begin : begin + number * size].view(URL)
 
 
 def blank_notes(pages: int, servers: int, every: int, visits: int) -> Notes:

@@ -65,6 +65,7 @@ class Simulation:
         *,
         oracle: NDArray[np.bool_] | None = None,
         keep_visits: bool = False,
+        slots: int | None = None,
     ) -> None:
         self.strategy = strategy
         self._trace = trace
@@ -72,6 +73,7 @@ class Simulation:
         self._oracle = oracle
         _check_facts(trace, strategy)
         tried = int(np.count_nonzero(trace.fate != Fate.NEVER))
+        self._slots = tried + tried // 8 + 1 if slots is None else slots
         pages = trace.pages
         self._notes = kernel.blank_notes(
             pages, len(trace.site), _every(pages), tried if keep_visits else 0
@@ -90,8 +92,10 @@ class Simulation:
         """Crawl to the end."""
         decided = decisions(self.strategy)
         sites = int(self._trace.site.max()) + 1
-        queues = kernel.queues(self._urls(), self._units(), sites, decided, self.strategy.cells)
-        web_graph = _graph(self._trace, self._unit, self.strategy)
+        queues = kernel.queues(
+            self._urls(), self._units(), sites, decided, self.strategy.cells, self._slots
+        )
+        web_graph = self._graph()
         rows = kernel.crawl(web_graph, queues, decided, self._notes)
         counts = dict(zip(kernel.COUNTS, queues.counts.tolist(), strict=True))
         missed, everything = _missed(self._trace, queues.url["cell"])
@@ -107,13 +111,34 @@ class Simulation:
             self._notes.visits[: counts["visits"]],
         )
 
+    def _graph(self) -> kernel.WebGraph:
+        trace, facts = self._trace, self.strategy.facts
+        links, anchors, named = len(trace.targets), trace.anchors, trace.named
+        folders = trace.folder if "same_folder" in facts else None
+        site_of_unit = np.zeros(int(self._unit.max()) + 1, np.int32)
+        site_of_unit[self._unit] = trace.site[trace.server]
+        known = np.empty(0, np.bool_)
+        if "oracle" in facts:
+            known = graph.oracle(trace) if self._oracle is None else self._oracle
+        return kernel.WebGraph(
+            trace.offsets,
+            trace.targets,
+            np.full(links, Anchor.NONE, np.int8) if anchors is None else anchors,
+            np.full(links, Named.NONE, np.int8) if named is None else named,
+            np.empty(0, np.int32) if folders is None else folders,
+            known,
+            trace.seeds,
+            *_members(self._unit),
+            *_members(site_of_unit),
+        )
+
     def _urls(self) -> NDArray[Any]:
-        url = kernel.blank_urls(self._trace.urls)
+        url = np.zeros(self._trace.urls, kernel.URL)
         url["unit"] = self._unit
-        url["fate"] = self._trace.fate
-        url["language"] = self._trace.language
-        if "oracle" in self.strategy.facts:
-            url["oracle"] = graph.oracle(self._trace) if self._oracle is None else self._oracle
+        url["answer"] = self._trace.fate
+        url["answer"][self._trace.fate == Fate.PAGE] += self._trace.language[
+            self._trace.fate == Fate.PAGE
+        ]
         return url
 
     def _units(self) -> NDArray[Any]:
@@ -184,23 +209,6 @@ def _needed(column: NDArray[Any] | None, strategy: Strategy, name: str) -> NDArr
     if column is None:
         raise TraceError(f"strategy {strategy.name} needs the column {name}, which the trace lacks")
     return column
-
-
-def _graph(trace: Trace, unit: NDArray[np.int32], strategy: Strategy) -> kernel.WebGraph:
-    links, anchors, named = len(trace.targets), trace.anchors, trace.named
-    folders = trace.folder if "same_folder" in strategy.facts else None
-    site_of_unit = np.zeros(int(unit.max()) + 1, np.int32)
-    site_of_unit[unit] = trace.site[trace.server]
-    return kernel.WebGraph(
-        trace.offsets,
-        trace.targets,
-        np.full(links, Anchor.NONE, np.int8) if anchors is None else anchors,
-        np.full(links, Named.NONE, np.int8) if named is None else named,
-        np.empty(0, np.int32) if folders is None else folders,
-        trace.seeds,
-        *_members(unit),
-        *_members(site_of_unit),
-    )
 
 
 def _members(group: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

@@ -31,7 +31,9 @@ def crawl(folder: Path, answers: Mapping[str, Given], **settings: object) -> tup
     site, web = Site(folder / "web", folder / "crawl"), GuestWeb(answers)
     site.add("never.example/", "a web needs a host")
     site.seeds(HUB)
-    given = {"LSWC_MAX_DUPLICATES": 0, "TWISTED_DNS_RESOLVER": WEB, **settings}
+    given = {
+        "LSWC_MAX_DUPLICATES": 0, "TWISTED_DNS_RESOLVER": WEB, "LSWC_MAX_PER_ADDRESS": 0, **settings
+    }  # fmt: skip
     with serving(web, folder) as environment, pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
             patch.setenv(name, value)

@@ -234,7 +234,7 @@ def test_a_forecast_takes_the_best_cells_first() -> None:
 
 
 def test_every_cell_has_words() -> None:
-    said = {describe(ADAPTIVE, cell) for cell in range(adaptive.CELLS)}
+    said = {ADAPTIVE.describe(cell) for cell in range(adaptive.CELLS)}
     assert len(said) == adaptive.CELLS
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 OFFERED = st.tuples(
     st.tuples(st.sampled_from([-0.5, -0.25, 0.0]), st.integers(0, 3)), st.integers(1, 3)
 )
+OWN = "tests.strategy.own_rules:"
 EVERY = [strategy(name) for name in STRATEGIES]
 
 
@@ -43,8 +44,8 @@ def oracle(trace: Trace, s: Strategy) -> NDArray[np.bool_]:
     return graph.oracle(trace) if "oracle" in s.facts else np.zeros(trace.urls, np.bool_)
 
 
-def simulated(trace: Trace, s: Strategy) -> list[int]:
-    visits: list[int] = Simulation(trace, s, keep_visits=True).run().visits.tolist()
+def simulated(trace: Trace, s: Strategy, slots: int | None = None) -> list[int]:
+    visits: list[int] = Simulation(trace, s, keep_visits=True, slots=slots).run().visits.tolist()
     return visits
 
 
@@ -137,3 +138,13 @@ def test_the_queue_has_the_size_of_the_references(trace: Trace) -> None:
         after_pages = result.series[:, kernel.PAGES] > 0
         assert result.series[after_pages, kernel.QUEUE].tolist() == crawl.queue_sizes, s.name
         assert result.dropped == crawl.dropped, s.name
+
+
+@settings(max_examples=20, deadline=None)
+@given(webs())
+def test_sequence_numbers_may_run_out(trace: Trace) -> None:
+    tried = int(np.count_nonzero(trace.fate != Fate.NEVER))
+    dropping = [strategy(OWN + "not_undecided:T=1"), strategy(OWN + "not_undecided:T=3"), *EVERY]
+    for s in dropping:
+        assert simulated(trace, s, slots=tried) == simulated(trace, s), s.name
+        assert simulated(trace, s, slots=tried) == referred(trace, s), s.name

@@ -23,6 +23,11 @@ def one_corner(facts: Facts) -> int:
     return 0
 
 
+def not_undecided(facts: Facts) -> int:
+    """Drops the URLs of a server at its first page, to take those found later."""
+    return DISCARD if facts.target_server == Status.UNDECIDED else 0
+
+
 def raises(facts: Facts) -> int:
     return 1 // (facts.distance - 7)
 
