@@ -208,7 +208,7 @@ def _is_one_script(sample: bytes, codec: str) -> bool:
     """Tell whether a charset makes of nearly all bytes letters of one script."""
     text = sample[: len(sample) // 2 * 2].decode(codec, "replace")
     letters = scripts.count(text)[1:]
-    return letters.max() > 0.9 * letters.sum() and letters.sum() > 0.6 * len(text)
+    return bool(letters.max() > 0.9 * letters.sum() and letters.sum() > 0.6 * len(text))
 
 
 def _is_utf8(sample: bytes) -> bool:

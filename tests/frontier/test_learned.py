@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lswc.strategy.words import describe
 from redis import Redis
 
 from lswc.frontier import sqlite_experience
