@@ -87,7 +87,10 @@ def of_page(code: str, text: str, english: list[str], chance: random.Random) -> 
     own = text[start : start + size]
     if kind < 0.2:
         own = chance.choice(NO_TEXT).format(word=word(chance), n=chance.randrange(2_000))
-        own, label = own + SCRIPTLESS * (chance.random() < 0.5), chance.choice((code, code, "und"))
+        own, label = (
+            own + SCRIPTLESS * (chance.random() < 0.5),
+            chance.choice((code, code, code, "und")),
+        )
     elif kind < 0.3 and len(own) > 100:
         # Both ways: some English on a page in the language, some of it on one in English.
         share = chance.uniform(0.05, 0.45)

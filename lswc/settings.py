@@ -78,6 +78,9 @@ LSWC_ACCEPT_LANGUAGE = ""
 ROBOTSTXT_USER_AGENT = "lswc"
 # Which of `nofollow`, `noindex` and `noarchive` are obeyed, in META robots and X-Robots-Tag.
 LSWC_ROBOTS_META = ["nofollow"]
+# What follows if a page says that its text must not be mined (safety.md): `record` it, and no more;
+# `skip-corpus`, leave it out of the corpus; `skip-archive`, leave it out of the archive too.
+LSWC_OPT_OUT = "skip-corpus"
 # Seconds that a server rests after an answer.
 DOWNLOAD_DELAY = 1.0
 # No more, no less: other delays are for reasons that a server has.
@@ -95,6 +98,11 @@ LSWC_MAX_CRAWL_DELAY = 300
 LSWC_MAX_RETRY_AFTER = 3600
 # Requests at a time, to all servers together.
 CONCURRENT_REQUESTS = 32
+# Requests at a time to one address, whatever the names of its servers; each rests DOWNLOAD_DELAY.
+# Content networks get more (safety.md). 0 for any number.
+LSWC_MAX_PER_ADDRESS = 2
+# Requests at a time to the servers of a registered domain. 0 for any number.
+LSWC_MAX_PER_DOMAIN = 4
 # Requests at a time to one server. More are never sent.
 CONCURRENT_REQUESTS_PER_DOMAIN = 1
 

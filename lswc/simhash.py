@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from functools import cache
 from typing import TYPE_CHECKING
@@ -40,8 +41,11 @@ def simhash(text: str) -> int:
 @cache
 def _counts() -> NDArray[np.bool_]:
     """Return for each code point whether it counts."""
-    characters = map(chr, range(sys.maxunicode + 1))
-    return np.array([not (c.isdecimal() or c.isspace()) for c in characters])
+    codes = np.arange(sys.maxunicode + 1, dtype="<u4")
+    characters = codes.tobytes().decode("utf-32-le", "surrogatepass")
+    counts = np.ones(len(codes), np.bool_)
+    counts[[match.start() for match in re.finditer(r"[\d\s]", characters)]] = False
+    return counts
 
 
 def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:

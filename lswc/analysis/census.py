@@ -33,6 +33,7 @@ def facts(collection: Collection) -> dict[str, float]:
     found: dict[str, float] = dict(zip(names, row, strict=True))
     if collection.trace is not None:
         found["links"] = len(collection.trace.targets)
+    found["irrelevant pages"] = row[1] - row[2]
     found["share of pages that are relevant"] = share(row[2], row[1]) or 0.0
     return found
 
@@ -62,7 +63,9 @@ def languages(collection: Collection) -> Section:
         "SELECT language, tld, count(*) FROM urls WHERE page GROUP BY ALL"
         " ORDER BY count(*) DESC, language, tld"
     )
-    rows = [(language or "unknown", _dotted(tld), pages) for language, tld, pages in found]
+    rows = [
+        (language or "unknown", _readable(_dotted(tld)), pages) for language, tld, pages in found
+    ]
     per_language = Counter[str]()
     for language, _, pages in rows:
         per_language[language] += pages
@@ -82,7 +85,8 @@ def languages(collection: Collection) -> Section:
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for language, tld, pages in found:
         counts[_dotted(tld)][_kind(collection, language)] += pages
-    tables.insert(0, _pivot(collection, counts))
+    title = "Pages by top-level domain and kind of language"
+    tables.insert(0, by_tld(collection, found, "pages_by_tld", title))
     tables.append(
         Table(
             "pages_by_language_and_tld",
@@ -103,6 +107,14 @@ def languages(collection: Collection) -> Section:
     )
 
 
+def _readable(dotted: str) -> str:
+    """Return a domain in its own script: ".xn--o3cw4h" is written in Thai."""
+    try:
+        return dotted.encode().decode("idna") if dotted.startswith(".xn--") else dotted
+    except UnicodeError:
+        return dotted
+
+
 def _dotted(tld: str | None) -> str:
     return f".{tld}" if tld else "(address)" if tld == "" else "(not known)"
 
@@ -111,7 +123,16 @@ def _top(counts: dict[str, Counter[str]]) -> list[str]:
     return sorted(counts, key=lambda tld: (-counts[tld].total(), tld))[:_TOP]
 
 
-def _pivot(collection: Collection, counts: dict[str, Counter[str]]) -> Table:
+def by_tld(
+    collection: Collection,
+    found: Iterable[tuple[str | None, str | None, int]],
+    name: str,
+    title: str,
+) -> Table:
+    """Return a table of counts, given by language and top-level domain, by kind of language."""
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for language, tld, number in found:
+        counts[_dotted(tld)][_kind(collection, language)] += number
     names, top = kinds(collection), _top(counts)
     lines = {tld: counts[tld] for tld in top}
     rest = sum((count for tld, count in counts.items() if tld not in lines), Counter[str]())
@@ -120,19 +141,14 @@ def _pivot(collection: Collection, counts: dict[str, Counter[str]]) -> Table:
     lines["total"] = sum(counts.values(), Counter[str]())
     rows = [
         (
-            tld,
+            _readable(tld),
             *(count[name] for name in names),
             count.total(),
             share(count[names[0]], count.total()),
         )
         for tld, count in lines.items()
     ]
-    return Table(
-        "pages_by_tld",
-        "Pages by top-level domain and kind of language",
-        ("tld", *names, "total", f"share {names[0]}"),
-        rows,
-    )
+    return Table(name, title, ("tld", *names, "total", f"share {names[0]}"), rows)
 
 
 def _said_of_domains(
@@ -155,7 +171,8 @@ def _domains_figure(collection: Collection, counts: dict[str, Counter[str]]) -> 
     if not top:
         return None
     parts = {name: [counts[tld][name] for tld in top] for name in kinds(collection)}
-    return figures.stacked(top, parts, "Pages by top-level domain", "pages")
+    number = sum(count.total() for count in counts.values())
+    return figures.stacked(top, parts, f"Pages by top-level domain (n = {number:,})", "pages")
 
 
 def distances(collection: Collection) -> Section:
@@ -187,7 +204,7 @@ def distances(collection: Collection) -> Section:
         shown=16,
     )  # fmt: skip
     shares = {"within the distance": cumulated, "at the distance": at}
-    figure = figures.by_distance(levels, within, shares)
+    figure = figures.by_distance(levels, within, shares) if len(levels) > 1 else None
     return Section(
         "distances", "Distance from the seeds", purpose, tuple(findings), (table,), figure
     )
@@ -211,17 +228,31 @@ def encodings(collection: Collection) -> Section:
     heads = ("encoding", "sites", "pages")
     tables = [Table("encodings_by_sites", "Encodings of relevant pages", heads, found, shown=12)]
     if "tld" in collection.columns:
-        by_tld = collection.rows(
+        per_tld = collection.rows(
             "SELECT coalesce(encoding, 'unknown') AS name, tld, count(DISTINCT site) AS sites,"
             " count(*) FROM urls WHERE page AND language = $target GROUP BY ALL"
             " ORDER BY sites DESC, name, tld"
         )
-        rows = [(name, _dotted(tld), sites, pages) for name, tld, sites, pages in by_tld]
+        of_tld = Counter[str]()
+        for _, tld, _, pages in per_tld:
+            of_tld[tld] += pages
+        rows = [
+            (name, _readable(_dotted(tld)), sites, pages, share(pages, of_tld[tld]))
+            for name, tld, sites, pages in per_tld
+        ]
         title = "Encodings of relevant pages by top-level domain"
         tables.append(
-            Table("encodings_by_tld", title, (*heads[:1], "tld", *heads[1:]), rows, shown=15)
+            Table(
+                "encodings_by_tld",
+                title,
+                (*heads[:1], "tld", *heads[1:], "share of the domain's pages"),
+                rows,
+                shown=15,
+            )
         )
     names, sites = [row[0] for row in found[:12]], [row[1] for row in found[:12]]
-    figure = figures.stacked(names, {"sites": sites}, "Sites by encoding", "sites")
+    number = sum(row[1] for row in found)
+    title = f"Sites by encoding (n = {number:,})"
+    figure = figures.stacked(names, {"sites": sites}, title, "sites") if len(found) > 1 else None
     said = "A site with pages in several encodings counts once for each."
     return Section(*section, (said,), tuple(tables), figure)

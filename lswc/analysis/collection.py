@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
@@ -39,11 +40,18 @@ _COLUMNS = pa.schema(
         ("page", pa.bool_()),
         ("distance", pa.int16()),
         ("encoding", pa.string()),
+        ("time", pa.int64()),
     ]
 )
 
 
-_OPTIONAL = ("url", "tld", "encoding", "address")
+_OPTIONAL = {
+    "url": "VARCHAR",
+    "tld": "VARCHAR",
+    "encoding": "VARCHAR",
+    "address": "VARCHAR",
+    "time": "BIGINT",
+}
 
 
 class AnalysisError(ConfigError):
@@ -54,10 +62,10 @@ class AnalysisError(ConfigError):
 class Collection:
     """What a crawl collected: a view ``urls`` in ``db``, with one row per URL.
 
-    Its columns are those of a trace's ``urls.parquet`` (docs/trace.md), ``address``, the IP
-    address of the server, and ``id``, the row number; ``columns`` names those that are there, the
-    others are null. ``trace`` has the links; it is None for a
-    crawl folder, where ``distance`` is the number of links that the crawl walked to the page.
+    Its columns are those of a trace's ``urls.parquet`` (docs/trace.md) and ``id``, the row
+    number; ``columns`` names those that are there, the others are null. ``trace`` has the links;
+    it is None for a crawl folder, where ``distance`` is the number of links that the crawl walked
+    to the page.
     """
 
     name: str
@@ -86,7 +94,7 @@ class Collection:
         path = folder / "urls.parquet"
         db = connect()
         present = frozenset(pq.read_schema(path).names)
-        lacking = [f"NULL::VARCHAR AS {name}" for name in _OPTIONAL if name not in present]
+        lacking = [f"NULL::{k} AS {name}" for name, k in _OPTIONAL.items() if name not in present]
         urls = db.read_parquet(str(path), file_row_number=True)
         urls.project(", ".join(["*", "file_row_number AS id", *lacking])).create_view("urls")
         return cls(folder.name, trace.about, db, present, trace)
@@ -170,8 +178,16 @@ def _row(line: str, servers: dict[str, int], sites: dict[str, int]) -> Iterable[
             "page": True,
             "distance": min(max(depth, -1), 32767),
             "encoding": _text(record.get("encoding")),
+            "time": _milliseconds(record.get("time")),
         },
     )
+
+
+def _milliseconds(value: object) -> int | None:
+    try:
+        return round(datetime.fromisoformat(str(value)).timestamp() * 1000)
+    except (ValueError, OverflowError):
+        return None
 
 
 def _text(value: object) -> str | None:

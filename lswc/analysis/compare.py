@@ -71,7 +71,11 @@ def side_by_side(experiment: Collection, control: Collection) -> Section:
     name = f"Pages per language: control {control.name}, experiment {experiment.name}"
     top = rows[:8]
     shares = {"control": [row[2] for row in top], "experiment": [row[4] for row in top]}
-    figure = figures.grouped([row[0] for row in top], shares, "Share of pages per language")
+    figure = figures.grouped(
+        [row[0] for row in top],
+        shares,
+        f"Share of pages per language (n = {all_ours:,} and {all_theirs:,})",
+    )
     said = (f"Control: {control.name}, {all_theirs:,} pages. "
             f"Experiment: {experiment.name}, {all_ours:,} pages.",)  # fmt: skip
     table = Table("side_by_side", name, heads, rows, shown=15)
@@ -192,8 +196,9 @@ def _by_run(longest: NDArray[np.int16]) -> Table:
     return Table("by_run", title, heads, rows)
 
 
-def _missed_figure(table: Table, name: str) -> Figure:
-    title = f"Missed {name} pages by what lies on the shortest path"
+def _missed_figure(table: Table, name: str) -> Figure | None:
+    number = sum(row[1] for row in table.rows)
+    title = f"Missed {name} pages by what lies on the shortest path (n = {number:,})"
     axis = "most irrelevant URLs in a row on the path"
     return figures.histogram({row[0]: row[1] for row in table.rows}, title, axis)
 

@@ -176,7 +176,7 @@ def section(collection: Collection, locate: Locate | None, addresses: Mapping[st
     figure = figures.stacked(
         [str(row[0]) for row in top],
         {"sites": [row[3] for row in top]},
-        "Sites with relevant pages by country",
+        f"Sites with relevant pages by country (n = {len(servers):,} servers)",
         "sites",
     )
     return Section(*head, (_said(locate, number),), (table,), figure)

@@ -164,8 +164,10 @@ def by_distance(
     return figure
 
 
-def histogram(values: Mapping[int, int], title: str, axis: str) -> Figure:
-    """Draw counts by a whole number, on a logarithmic scale."""
+def histogram(values: Mapping[int, int], title: str, axis: str) -> Figure | None:
+    """Draw counts by a whole number, on a logarithmic scale; nothing for a single one."""
+    if len(values) < 2:
+        return None
     figure, (axes,) = _axes(3.0)
     bars = axes.bar(list(values), list(values.values()), color=COLOURS[0])
     axes.set_yscale("log")
@@ -178,6 +180,17 @@ def histogram(values: Mapping[int, int], title: str, axis: str) -> Figure:
     axes.set_xlabel(axis)
     axes.grid(axis="y")
     axes.set_title(label_title(title), loc="left", fontweight="bold", fontsize=11)
+    return figure
+
+
+def over_pages(pages: Sequence[int], rates: Sequence[float], title: str) -> Figure:
+    """Draw a share of 1 by pages so far."""
+    figure, (axes,) = _axes(3.0)
+    axes.plot(pages, rates, color=COLOURS[0])
+    axes.set_xlim(left=0)
+    axes.set_ylim(0, 1.02)
+    axes.yaxis.set_major_formatter(PercentFormatter(1))
+    _finish(axes, title, "pages downloaded", horizontal=False)
     return figure
 
 
@@ -194,7 +207,9 @@ def estimates(
     axes.invert_yaxis()
     axes.set_xlim(min(*values, mean) / 1.5, max(*values, mean) * 1.5)
     axes.set_xscale("log")
-    _finish(axes, "Estimated size by pair of words", "pages", horizontal=True)
+    _finish(
+        axes, f"Estimated size by pair of words (n = {sum(kept)} pairs)", "pages", horizontal=True
+    )
     axes.legend(frameon=False)
     return figure
 

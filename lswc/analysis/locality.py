@@ -78,7 +78,8 @@ def _locality(collection: Collection, counts: NDArray[np.int64]) -> Section:
     figure = None
     if whole:
         shares = {str(row[0]): row[2::2] for row in by_place.rows}
-        title = f"Share of links that lead to {name} pages"
+        number = total(counts, list(PAGES), list(PAGES))
+        title = f"Share of links that lead to {name} pages (n = {number:,} links between pages)"
         figure = figures.grouped(list(_PLACES), shares, title)
     tables = (by_place, _by_page(counts, name), _by_server(counts, name), _in_full(counts))
     return Section(
@@ -122,11 +123,13 @@ def _by_server(counts: NDArray[np.int64], name: str) -> Table:
     for source, (ends, _) in kinds.items():
         row: list[object] = [source]
         for places in (_ALL, _INTER_SERVER):
-            row += [total(counts, ends, targets, places) for _, targets in kinds.values()]
+            to, other = (total(counts, ends, targets, places) for _, targets in kinds.values())
+            row += [to, other, share(to, to + other)]
         rows.append(tuple(row))
     heads = (
-        "link from", f"to {name} server", "to other server",
+        "link from", f"to {name} server", "to other server", f"share to {name} server",
         f"between servers, to {name} server", "between servers, to other server",
+        f"share to {name} server between servers",
     )  # fmt: skip
     title = "Links between servers with downloaded pages, to URLs never downloaded too"
     return Table("links_by_server_kind", title, heads, rows)
@@ -191,8 +194,11 @@ def _anchors(collection: Collection, counts: NDArray[np.int64]) -> Section:
     heads = ("link from", "anchor", "links", "share of the source's links",
              f"to {name} page", f"share to {name}")  # fmt: skip
     title = "Links between downloaded pages by language of the anchor text"
+    number = sum(row[2] for row in rows)
     shares = {source: [row[5] for row in rows if row[0] == source] for source in sources}
-    figure = figures.grouped(list(texts), shares, f"Share of links that lead to {name} pages")
+    figure = figures.grouped(
+        list(texts), shares, f"Share of links that lead to {name} pages (n = {number:,})"
+    )
     return Section(*section, (), (Table("anchors", title, heads, rows),), figure)
 
 
@@ -223,6 +229,7 @@ def nearest(collection: Collection) -> Section:
     if whole > reached:
         findings.append(f"No other relevant page leads to {whole - reached:,} of {whole:,}.")
     drawn = {row[0]: row[1] for row in rows}
-    figure = figures.histogram(drawn, "Nearest relevant pages", "links to the nearest")
+    name = f"Nearest relevant pages (n = {reached:,})"
+    figure = figures.histogram(drawn, name, "links to the nearest")
     table = Table("nearest_relevant", title, heads, rows)
     return Section(*section, tuple(findings), (table,), figure)

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lswc.analysis import census, compare, countries, estimate, locality, report, size, words
+from lswc.analysis import (
+    census,
+    compare,
+    countries,
+    course,
+    estimate,
+    locality,
+    report,
+    size,
+    words,
+)
 from lswc.analysis.collection import AnalysisError, Collection
 from lswc.strategy import strategy
 
@@ -41,9 +51,15 @@ class Questions:
 
 
 def analyze(
-    folder: Path, out: Path, questions: Questions, say: Callable[[str], None] = lambda _: None
+    folder: Path,
+    out: Path,
+    questions: Questions,
+    say: Callable[[str], None] = lambda _: None,
+    name: str = "",
 ) -> Path:
     """Write the report of a trace or crawl folder and return its path; ``say`` hears the steps.
+
+    ``name`` is what the title calls it, the folder's own if that is empty.
 
     Raises LswcError.
     """
@@ -54,7 +70,7 @@ def analyze(
     for section in sections(collection, questions):
         say(section.title)
         found.append(section)
-    title = f"The {collection.language} web in {collection.name}"
+    title = f"The {collection.language} web in {name or folder.name}"
     lead = f"Target language: {collection.language}. Source: {collection.about.source}."
     say("writing")
     return report.write(out, title, lead, census.facts(collection), found)
@@ -73,6 +89,8 @@ def read(folder: Path, questions: Questions) -> Collection:
 def sections(collection: Collection, questions: Questions) -> Iterator[Section]:
     """Yield the report's sections in order, each worked out when it is asked for."""
     yield census.languages(collection)
+    yield course.seeds(collection)
+    yield course.harvest(collection)
     yield census.distances(collection)
     yield locality.nearest(collection)
     yield from locality.sections(collection)

@@ -60,7 +60,7 @@ class Command(UserCommand):
             opts.lang,
         )  # fmt: skip
         with progress.status("analyze") as status, _traced(Path(args[0])) as folder:
-            path = analyze(folder, opts.out, questions, status.update)
+            path = analyze(folder, opts.out, questions, status.update, Path(args[0]).name)
         print(path)
 
 

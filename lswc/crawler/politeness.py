@@ -38,26 +38,35 @@ class TurnMiddleware:
     """Lets a page's request wait while its server rests, where it keeps no other waiting.
 
     The frontier leases no URL of a server that rests from a page; but robots.txt may have been
-    asked for just now, or a redirect have led here.
+    asked for just now, or a redirect have led here. Its machine and its registered domain have
+    other servers, which the frontier doesn't know of.
     """
 
     def __init__(self, running: RunningCrawl) -> None:
-        self._turns = running.turns
+        self._running = running
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(running_of(crawler))
 
-    def process_request(self, request: Request) -> Request | None:
+    async def process_request(self, request: Request) -> Request | None:
         """Return a page's request, to be sent later, if it isn't its turn."""
         visit, url = visit_of(request), parse(request.url)
         if visit is None or url is None:
             return None
-        wait = self._turns.wait(url.server, request.meta.get(CRAWL_DELAY, 0.0))
+        wait = self._running.turns.wait(url.server, request.meta.get(CRAWL_DELAY, 0.0))
+        try:
+            wait = wait or await self._running.machines.take(request, url)
+        except LswcError as error:
+            self._running.fail(str(error))
         if not wait:
             return None
         visit.rest = max(visit.rest or 0.0, monotonic() - visit.since + wait)
         return request.replace(dont_filter=True)
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Give back what a request holds that was refused before it was sent."""
+        _give_back(self._running, request, asked=False)
 
 
 class RetryMiddleware(retry.RetryMiddleware):
@@ -127,8 +136,9 @@ class DelayMiddleware:
     def process_response(self, request: Request, response: Response) -> Response:
         """Set the rest of the server."""
         server = request.meta.get(_ASKED)
-        if server is None:
-            return response  # no server was asked for it
+        if server is None:  # none was asked for it
+            _give_back(self._running, request, asked=False)
+            return response
         latency = request.meta.get("download_latency") or 0.0
         rest = self._politeness.delay_factor * latency
         try:
@@ -156,6 +166,8 @@ class DelayMiddleware:
 
     def _end(self, request: Request, seconds: float) -> None:
         server, visit = request.meta.pop(_ASKED, None), visit_of(request)
+        # Now: a retry is a copy of the request, and would hold it too.
+        _give_back(self._running, request, asked=server is not None)
         if server is None:
             return
         rest = max(seconds, self._politeness.delay, request.meta.get(CRAWL_DELAY, 0.0))
@@ -179,3 +191,10 @@ def retry_after(response: Response) -> float | None:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time())
     except (ValueError, OverflowError, TypeError):
         return None
+
+
+def _give_back(running: RunningCrawl, request: Request, *, asked: bool) -> None:
+    try:
+        running.machines.give_back(request, asked=asked)
+    except LswcError as error:
+        running.fail(str(error))

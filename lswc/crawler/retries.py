@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 WAITING = 1_000
 """Requests that wait to be sent again; of more, the one that would wait longest is given up."""
 
+PARKED = 5_000
+"""Requests that wait in all, those that only wait for their turn included, before no further URL
+is leased."""
+
 HELD = 16_384
 """Bytes of an answer, headers included, that are kept while its request waits to be sent again."""
 
@@ -86,6 +90,11 @@ class Retries:
         request = heappop(self._waiting)[2]
         self._retried -= _is_retried(request)
         return request
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so many requests wait that no further one should be begun."""
+        return len(self._waiting) >= PARKED
 
     @property
     def next_time(self) -> float | None:

@@ -73,7 +73,7 @@ class RobotsMiddleware:
         self._held = 0
         self._agent: str = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
         running = running_of(crawler)
-        self._turns = running.turns
+        self._turns, self._machines = running.turns, running.machines
         self._longest = running.crawl.politeness.longest_crawl_delay
         self._retried = {int(status) for status in settings.getlist("RETRY_HTTP_CODES")}
         self._retries = settings.getint("RETRY_TIMES") * settings.getbool("RETRY_ENABLED")
@@ -107,6 +107,7 @@ class RobotsMiddleware:
             rules = NOTHING_ALLOWED if _fails(response) else self._remember(server, response)
             self._obey(rules, request)
         request.meta[_FETCHED] = server
+        self._machines.give_back(request, asked=True)
         return request.replace(dont_filter=True)  # in its turn: the server was asked just now
 
     async def _renewed(self, server: str, rules: RobotsRules, request: Request) -> RobotsRules:

@@ -32,6 +32,8 @@ from typing import TYPE_CHECKING
 from lswc.archive.store import PAGES, Archive
 from lswc.crawler import backoff, workers
 from lswc.crawler.backoff import Backoff
+from lswc.crawler.machines import Machines
+from lswc.crawler.slots import OwnSlots, Slots
 from lswc.crawler.turns import Turns
 from lswc.errors import ConfigError, LswcError
 from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_experience
@@ -99,6 +101,7 @@ class RunningCrawl:
         # Only now: the archive has cut what wasn't committed.
         self.backoff = Backoff(crawl.folder / backoff.FILE, crawl.politeness.backoff)
         self.turns = Turns(crawl.politeness.delay, self.backoff)
+        self.machines = Machines(slots_of(crawl, settings), crawl.politeness)
         self.limits = crawl.limits.new()
         self.limits.load(crawl.folder / PAGES)
 
@@ -236,6 +239,11 @@ def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
     if names_redis(crawl.experience):
         return workers.read_experience(crawl, settings)
     return sqlite_experience.read(Path(crawl.experience) / FRONTIER_FILE, crawl.language.code)
+
+
+def slots_of(crawl: Crawl, settings: BaseSettings) -> Slots:
+    """Return where the slots of machines and domains are taken: of all workers together."""
+    return workers.slots(crawl, settings) if names_redis(crawl.store) else OwnSlots()
 
 
 def running_of(crawler: Crawler) -> RunningCrawl:

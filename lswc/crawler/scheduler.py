@@ -104,7 +104,7 @@ class TierScheduler(BaseScheduler):
 
     def _next_visit(self, now: float) -> Visit | None:
         for _ in range(AT_ONCE):
-            visit = self._running.lease(now)
+            visit = None if self._retries.is_full else self._running.lease(now)
             if visit is None:
                 self._wake_later(now)
                 return None
@@ -117,7 +117,8 @@ class TierScheduler(BaseScheduler):
         return None
 
     def _wake_later(self, now: float) -> None:
-        times = (self._retries.next_time, self._running.frontier.next_ready())
+        ready = None if self._retries.is_full else self._running.frontier.next_ready()
+        times = (self._retries.next_time, ready)
         known = [time for time in times if time is not None]
         if known:
             self._wake_at(min(known))

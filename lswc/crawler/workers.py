@@ -8,6 +8,7 @@ from redis import RedisError
 from scrapy_redis.connection import get_redis
 from scrapy_redis.defaults import REDIS_PARAMS
 
+from lswc.crawler.slots import SharedSlots
 from lswc.errors import ConfigError, StorageError
 from lswc.frontier import redis_order
 from lswc.frontier.redis import RedisFrontier
@@ -49,9 +50,7 @@ def read_experience(crawl: Crawl, settings: BaseSettings) -> Experience:
 
 def join(crawl: Crawl, settings: BaseSettings, experience: Experience | None) -> RedisFrontier:
     """Join the crawl ``LSWC_REDIS_KEY``, or begin it. Raises FrontierError or ConfigError."""
-    name = settings.get("LSWC_REDIS_KEY") or f"lswc:{crawl.language.code}"
-    if set(name) & set("{}"):
-        raise ConfigError(f"LSWC_REDIS_KEY={name!r}: braces mark a crawl's keys, leave them out")
+    name = _name(crawl, settings)
     return RedisFrontier(
         connect(settings),
         name,
@@ -64,3 +63,17 @@ def join(crawl: Crawl, settings: BaseSettings, experience: Experience | None) ->
         feed=settings.get("REDIS_START_URLS_KEY", "") % {"name": name},
         time_to_live=crawl.lease_seconds,
     )
+
+
+def slots(crawl: Crawl, settings: BaseSettings) -> SharedSlots:
+    """Return the slots that the workers of a crawl share."""
+    # A page's request may take as long as that, and its robots.txt before it.
+    life = 3 * (crawl.politeness.timeout or 600.0)
+    return SharedSlots(connect(settings), f"{{{_name(crawl, settings)}}}:", life)
+
+
+def _name(crawl: Crawl, settings: BaseSettings) -> str:
+    name: str = settings.get("LSWC_REDIS_KEY") or f"lswc:{crawl.language.code}"
+    if set(name) & set("{}"):
+        raise ConfigError(f"LSWC_REDIS_KEY={name!r}: braces mark a crawl's keys, leave them out")
+    return name

@@ -9,6 +9,7 @@ from lswc.langid import scripts
 from lswc.langid.fonts import myanmar
 from lswc.langid.scripts import LATIN, MYANMAR, VIETNAMESE
 from lswc.langid.shares import guesses, letters_of, measure
+from lswc.langid.vietnamese import could_be_vietnamese, is_vietnamese
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,9 +58,9 @@ class Anchors:
         return max(shares, key=shares.__getitem__, default="") == self._target
 
     def _by_vietnamese(self, text: str, hint: str | None) -> bool:
-        if text.isascii():
-            return False
-        return bool(scripts.count(text)[VIETNAMESE]) or self._by_guess(text, hint)
+        if not text.isascii():
+            return bool(scripts.count(text)[VIETNAMESE]) or is_vietnamese(text)
+        return hint == "vi" and (len(text) < _SHORT or could_be_vietnamese(text))
 
     def _by_guess(self, text: str, hint: str | None) -> bool:
         if len(text) < _SHORT:

@@ -29,9 +29,9 @@ _EXAMINED = 40_000  # characters
 _SURE = 0.9  # confidence in another language that spares a look at fonts
 _SMALLEST = 0.01  # share that is told
 LETTER = re.compile(r"[^\W\d_]")
-_ADDRESS = re.compile(
-    r"\S*(?:://|www\.|@|\.(?:html?|php|aspx?|com|org|net|jpe?g|png|gif|pdf)\b)\S*"
-)
+_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"']+")
+_SOURCE = re.compile(r"</?[a-zA-Z][^<>]{0,500}>|<!\[CDATA\[|\]\]>")  # markup in a feed's text
+_NAME = re.compile(r"\S*(?:@|\.(?:html?|php|aspx?|com|org|net|io|js|jpe?g|png|gif|pdf)\b)\S*")
 # Lines that stand on pages of any language.
 _BOILERPLATE = re.compile(
     r"^.*(?:java ?script|cookies|powered by|all rights reserved|copyright|©|loading|redirecting"
@@ -58,28 +58,36 @@ def weigh(document: Document) -> Weighed:
     """Take a page's own text if there is enough of it, else that of its links as well."""
     page, says = document.page, declared(document)
     hint = says.get("lang") or says.get("locale") or says.get("charset")
-    own = f"{page.title}\n{page.content}"[:_EXAMINED]
-    measured = measure(own, hint)
+    own = _clean(f"{page.title}\n{page.content}"[:_EXAMINED])
+    han = says.get("charset")
+    measured = measure(own, hint, han)
     if measured.total >= ENOUGH:
         return Weighed(own, measured, says, True)
     anchors = weight(scripts.count(page.anchors[:_EXAMINED]))
     total = measured.total + anchors
     if total >= ENOUGH and measured.total >= _CONTENT_SHARE * total:
         return Weighed(own, measured, says, True)
-    text = f"{own}\n{page.anchors}"[:_EXAMINED]
+    text = f"{own}\n{_clean(page.anchors)}"[:_EXAMINED]
     if total < ENOUGH:
         data = Data(document.utf8)
         if data.language:
             says["data"] = data.language
         text = _without_boilerplate(f"{text}\n{page.hints}\n{data.text}"[:_EXAMINED])
-    return Weighed(text, measure(text, hint), says, False)
+    return Weighed(text, measure(text, hint, han), says, False)
+
+
+def _clean(text: str) -> str:
+    """Return text without addresses and markup."""
+    if "</" in text or "]]>" in text:
+        text = _SOURCE.sub(" ", text)
+    return _ADDRESS.sub(" ", text) if "://" in text or "www." in text else text
 
 
 def _without_boilerplate(text: str) -> str:
     text = _BOILERPLATE.sub(
         lambda line: "" if len(line[0]) <= _LONGEST_BOILERPLATE else line[0], text
     )
-    return _ADDRESS.sub(" ", text)
+    return _NAME.sub(" ", text)
 
 
 class Auto:
@@ -107,7 +115,7 @@ class Auto:
         candidates = model.candidates(weighed.measured, weighed.declared)
         likely = model.probabilities(candidates)
         shares = _rounded(weighed.measured.shares)
-        best, confidence = model.leading(likely, weighed.measured)
+        best, confidence = model.leading(likely, weighed.measured, weighed.declared.get("charset"))
         if best is None:
             return NOTHING._replace(shares=shares)
         return Finding(best, confidence, _how(best, weighed), shares)

@@ -6,6 +6,7 @@ import codecs
 import encodings
 import re
 from encodings.aliases import aliases
+from itertools import pairwise
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,11 +20,15 @@ from w3lib.encoding import (
     resolve_encoding,
 )
 
+from lswc.langid import scripts
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _SAMPLE = 8_192  # bytes that the detector sees, from the first that isn't ASCII on
 _HZ = re.compile(rb"~\{.*?(?:~\}|\Z)|~~|~", re.DOTALL)
+_SHIFTED = re.compile(rb"\x0e([\x21-\x7e]*)\x0f?")
+_DESIGNATION = re.compile(rb"\x1b\$[)*+][A-Z]")
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
 _UTF_16_32 = frozenset({"utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"})
 _UNHEEDED = _UTF_16_32 | {"cp1252", "iso8859-1", "ascii"}
@@ -53,6 +58,22 @@ _USUAL = {_KANA: 0.4, _HANGUL: 0.95, _CHINESE: 0.06}
 _SHORT = 400  # bytes; of more, the detector is sure
 _FEWEST = 10
 _BEYOND_ASCII = re.compile("[^\x00-\x7f\u3000-\u3040\uff00-\uffef]")
+
+# Of two letters side by side in a right charset few are a small one before a capital, or none.
+_PAIR = re.compile("[^\x00-\x7f]{2,}")
+_MOST_ODD = 0.15
+_LETTERS = 2_000
+_PUNCTUATION = frozenset("«»„“”‘’–—…№°§©®™·•\u00a0،؛؟")
+# Charsets of letters: of any bytes they make some text.
+_BY_LETTERS = re.compile(r"cp125[0-7]|cp8(?:5[0-8]|6[0-9])|iso8859-?\d+|koi8.*|mac.*")
+_TWICE = re.compile("[\xc2-\xf4][\x80-\xbf\u0152-\u2122]")
+_RUN = re.compile("[\x80-\xff]{3,}")
+_BEYOND = re.compile("[^\x00-\x7f]")
+# Japanese is written in three scripts; Yi is what EUC-JP looks like in UTF-16.
+_WITH_HIRAGANA = (scripts.KATAKANA, scripts.HAN, scripts.HAN_JAPANESE, scripts.HAN_CHINESE)
+_CYRILLIC = re.compile("[\u0400-\u04ff]")
+_C1 = "lswc.controls"
+_THAI = re.compile("[\u0e01-\u0e5b]")
 
 _WHATWG_NAMES = {
     "cp874": "windows-874",
@@ -96,7 +117,7 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     if codec is not None:
         return _decoded(body[len(mark or b"") :], codec, "bom")
     if b"\x1b" in body and b"\x1b$" in body:  # the first alone is ten times faster
-        return _decoded(body, "iso2022_kr" if b"\x1b$)C" in body else "iso2022_jp", "escapes")
+        return _escaped(body)
     wide = _wide(body[:_SAMPLE]) if b"\0" in body[:_SAMPLE] else None
     if wide is not None:
         return _decoded(body, wide, "content")
@@ -104,7 +125,9 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
         return _ascii(body, content_type)
     text, is_valid = _utf8(body)
     if text is not None:
-        return Decoded(text, "utf-8", "content", is_valid)
+        # Only U+00C0 to U+00FF begin with this byte: no page without has been read twice.
+        repaired = _read_twice(text) if b"\xc3" in body else None
+        return repaired or Decoded(text, "utf-8", "content", is_valid)
     for codec, how in declarations(body, content_type):
         if codec not in _UNHEEDED and (plausible := _plausible(body, codec)) is not None:
             return Decoded(plausible, _name(codec), how)
@@ -143,6 +166,19 @@ def _ascii(body: bytes, content_type: str | None) -> Decoded:
     return Decoded(text, "ascii", "nothing", True)
 
 
+def _escaped(body: bytes) -> Decoded:
+    """Decode ISO-2022: Korean (RFC 1557), Chinese (RFC 1922) or Japanese (RFC 1468)."""
+    if b"\x1b$)A" in body:
+        return Decoded(_iso_2022_cn(body), "iso-2022-cn", "escapes")
+    return _decoded(body, "iso2022_kr" if b"\x1b$)C" in body else "iso2022_jp", "escapes")
+
+
+def _iso_2022_cn(body: bytes) -> str:
+    """Decode ISO-2022-CN as far as it is GB 2312; no codec has the planes of CNS 11643."""
+    shifted = _SHIFTED.sub(lambda part: bytes(byte | 0x80 for byte in part[1]), body)
+    return _DESIGNATION.sub(b"", shifted).decode("gb2312", "replace")
+
+
 def _hz(body: bytes) -> str | None:
     """Return the text if it is in HZ (RFC 1843), Chinese in seven bits."""
     # Outside Chinese a tilde should be doubled; those of URLs never are.
@@ -163,7 +199,22 @@ def _wide(sample: bytes) -> str | None:
         return None
     if second + fourth > 10 * (first + third):
         return "utf-16-le"
-    return "utf-16-be" if first + third > 10 * (second + fourth) else None
+    if first + third > 10 * (second + fourth):
+        return "utf-16-be"
+    return next(
+        (codec for codec in ("utf-16-le", "utf-16-be") if _is_one_script(sample, codec)), None
+    )
+
+
+def _is_one_script(sample: bytes, codec: str) -> bool:
+    """Tell whether a charset makes of nearly all bytes letters of one script, besides ASCII."""
+    text = sample[: len(sample) // 2 * 2].decode(codec, "replace")
+    letters = scripts.count(text)
+    letters[scripts.HIRAGANA] += letters[list(_WITH_HIRAGANA)].sum()
+    letters[list(_WITH_HIRAGANA)] = 0
+    ascii_letters, letters[scripts.LATIN] = letters[scripts.LATIN], 0
+    total = letters[1:].sum() + ascii_letters
+    return bool(letters[1:].max() + ascii_letters > 0.9 * total > 0.5 * len(text))
 
 
 def _is_utf8(sample: bytes) -> bool:
@@ -194,7 +245,7 @@ def _plausible(body: bytes, codec: str) -> str | None:
         text = body.decode(codec, "replace")
     except (LookupError, UnicodeError):
         return None
-    if text.count("\ufffd") * 200 > len(text):
+    if text.count("\ufffd") * 200 > len(text) or not _reads(text, codec):
         return None
     expected = _EXPECTED.get(codec)
     if expected is None:
@@ -203,6 +254,76 @@ def _plausible(body: bytes, codec: str) -> str | None:
     letters = len(_EAST_ASIAN.findall(sample))
     likely = letters < _FEW or len(expected.findall(sample)) * 50 >= letters
     return text if likely else None
+
+
+def _reads(text: str, codec: str) -> bool:
+    """Tell whether a text beyond ASCII reads like words, if its charset is one of letters.
+
+    Of any bytes such a charset makes some text: letters among signs, capitals after small ones.
+    """
+    if _BY_LETTERS.fullmatch(codec) is None:
+        return True
+    pairs = odd = 0
+    for run in _PAIR.findall(text[: _SAMPLE * 4]):
+        for first, second in pairwise(run):
+            if first in _PUNCTUATION or second in _PUNCTUATION:
+                continue
+            pairs += 1
+            is_word = first.isalpha() and second.isalpha()
+            odd += not is_word or (first.islower() and second.isupper())
+        if pairs > _LETTERS:
+            break
+    return odd <= _MOST_ODD * pairs or pairs < _FEWEST
+
+
+def _read_twice(text: str) -> Decoded | None:
+    """Return the text of a page whose bytes were once taken for Windows-1252, if that is so.
+
+    What remains then is UTF-8 read as such, or Thai, Chinese, Japanese, Korean or Cyrillic.
+    """
+    sample = text[: _SAMPLE * 8]
+    beyond = len(_BEYOND.findall(sample))
+    runs = sum(map(len, _RUN.findall(sample)))
+    if 2 * len(_TWICE.findall(sample)) < 0.4 * beyond and runs < 0.6 * beyond:
+        return None
+    body = _as_windows_1252(text)
+    if body is None:
+        return None
+    inner = body.decode("utf-8", "replace")
+    # Five bytes have no sign in Windows-1252; editors drop them.
+    if inner.count("\ufffd") * 4 < len(_BEYOND.findall(inner)):
+        return Decoded(inner, "utf-8 (double)", "content")
+    if runs < 0.6 * beyond:
+        return None
+    found = _detected(body)
+    if not _is_sure(found.text):
+        return None
+    return Decoded(found.text, f"{found.encoding} (double)", "detector")
+
+
+def _as_windows_1252(text: str) -> bytes | None:
+    """Return the bytes that were read as Windows-1252 or Latin-1; None for what they can't give."""
+    body = text.encode("cp1252", _C1)
+    return body if body.count(b"?") - text.count("?") <= len(text) // 100 else None
+
+
+def _is_sure(text: str) -> bool:
+    """Tell whether nearly all characters beyond ASCII are Thai, East Asian or Cyrillic."""
+    sample = text[: _SAMPLE * 4]
+    beyond = len(_BEYOND_ASCII.findall(sample))
+    told = max(len(kind.findall(sample)) for kind in (_THAI, _EAST_ASIAN, _CYRILLIC))
+    return told >= _FEWEST and told > 0.85 * beyond
+
+
+def _control(error: UnicodeError) -> tuple[bytes, int]:
+    """Encode the controls that Windows-1252 has no signs for as Latin-1 does, the rest as ``?``."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    wrong = error.object[error.start : error.end]
+    return bytes(ord(sign) if ord(sign) < 0x100 else 0x3F for sign in wrong), error.end
+
+
+codecs.register_error(_C1, _control)
 
 
 def _detected(body: bytes) -> Decoded:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from functools import cache
@@ -31,6 +32,10 @@ _DATA = re.compile(
     rb"([^<]{0,100000})",
     re.IGNORECASE,
 )
+_LABELS = re.compile(
+    rb"\s(?:alt|placeholder|aria-label)\s{0,9}=\s{0,9}(?:\"([^\"<>]{1,300})\"|'([^'<>]{1,300})')",
+    re.IGNORECASE,
+)
 _MOST_DATA = 5
 _NAMES = frozenset({"inlanguage", "locale", "lang", "language"})
 _TEXTS = frozenset(
@@ -50,7 +55,7 @@ def declared(document: Document) -> dict[str, str]:
     """Return the languages that a page declares by where it does: some of SOURCES."""
     page = document.page
     _, encoding, how, _ = document.decoded
-    charset = encoding if how in ("header", "meta") else ""
+    charset = encoding if how in ("header", "meta", "escapes", "detector") else ""
     found = {
         "lang": known_code(page.lang),
         "locale": known_code(page.locale),
@@ -75,12 +80,14 @@ def _tld(url: str) -> str:
 
 
 class Data:
-    """The data in a page's scripts: what they say of its language, and texts in it."""
+    """What a page without text has: alternative texts, labels, and the data in its scripts."""
 
     def __init__(self, body: bytes) -> None:
         self.language: str | None = None
         self._texts: list[str] = []
         self._left = _MOST_TEXT
+        for label in _LABELS.finditer(body):
+            self._take("text", html.unescape((label[1] or label[2]).decode("utf-8", "replace")))
         for _, script in zip(range(_MOST_DATA), _DATA.finditer(body), strict=False):
             try:
                 self._read(json.loads(script[1]), 0)
@@ -89,7 +96,7 @@ class Data:
 
     @property
     def text(self) -> str:
-        """Names, headlines and descriptions, one a line."""
+        """Labels, names, headlines and descriptions, one a line."""
         return "\n".join(self._texts)
 
     def _read(self, value: Any, depth: int) -> None:

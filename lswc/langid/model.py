@@ -26,6 +26,8 @@ ENOUGH = 150.0
 """Letters from which on more of them say no more."""
 
 _CERTAIN = 0.9
+_LIKELY = 0.45
+_DOUBT = 0.25
 
 FEATURES = (
     "candidate",
@@ -40,7 +42,8 @@ FEATURES = (
     "other script",
 )
 """All evidence is from 0 to 1. ``letters`` and ``guessed`` are a language's share of the text by
-its letters alone or by CLD2; ``other script``, the share of text in scripts it isn't written in.
+its letters alone or by CLD2; ``other script``, of one that isn't in the text, the share of text in
+scripts it isn't written in.
 """
 
 
@@ -66,7 +69,9 @@ def _features(code: str, measured: Measured, declared: dict[str, str]) -> list[f
         guessed * (certainty >= _CERTAIN and measured.total >= ENOUGH),
         *(said * much for said in says),
         *(said * (1 - much) for said in says),
-        measured.in_other_scripts(code) * much,
+        (
+            0.0 if share else measured.in_other_scripts(code) * much**3
+        ),  # a few Latin letters are a name's
     ]
 
 
@@ -81,20 +86,26 @@ def probabilities(candidates: dict[str, list[float]]) -> dict[str, float]:
     return {code: value / total for code, value in odds.items()}
 
 
-def leading(likely: dict[str, float], measured: Measured) -> tuple[str | None, float]:
+def leading(
+    likely: dict[str, float], measured: Measured, charset: str | None = None
+) -> tuple[str | None, float]:
     """Return the language a page is in, and how likely that is; None if none is likeliest.
 
-    Of those that certainly are in the text, and each likelier than the rest of doubt, the one
-    with the largest share.
+    Of those that probably are in the text, and aren't unlikely, the one
+    with the largest share. That of the page's charset counts three times: who writes English
+    doesn't choose Big5.
     """
     unknown = 1 - sum(likely.values())
     best = max(likely, key=likely.__getitem__, default=None)
     if best is None or likely[best] <= unknown:
         return None, 0.0
-    if measured.total >= ENOUGH and measured.certainty.get(best, 0.0) >= _CERTAIN:
+    if measured.total >= ENOUGH and measured.certainty.get(best, 0.0) >= _LIKELY:
         shares = measured.shares
-        sure = [c for c in shares if measured.certainty[c] >= _CERTAIN and likely[c] > unknown]
-        return max(sure, key=shares.__getitem__, default=best), sum(likely[c] for c in sure)
+        sure = [
+            c for c in shares if measured.certainty[c] >= _LIKELY and likely[c] > unknown * _DOUBT
+        ]
+        chosen = max(sure, key=lambda code: shares[code] * (3 if code == charset else 1))
+        return chosen, sum(likely[code] for code in sure)
     return best, likely[best]
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +14,19 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from lswc.langid.base import Base
 from lswc.langid.bounds import BOUNDS, Bounds
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 MAX_TITLE = 1_000
 """Characters of a title that are kept."""
 
+# What a page whose letters are decomposed holds: U+0300 to U+036F, the marks of kana, Hangul's
+# letters; or references, which may be to any of these.
+_MARKS = (b"\xcc", b"\xcd", b"\xe3\x82\x99", b"\xe3\x82\x9a", b"\xe1\x84", b"&#")
+_DECOMPOSED = re.compile(
+    "\\w[\u0300-\u036f]{1,4}|[\u3041-\u30ff][\u3099\u309a]"
+    "|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?"
+)
 _BOILERPLATE = ["script", "style", "select", "a", "nav", "footer"]
 _SELECTOR = "a[href],area[href],frame[src],iframe[src],link[href],meta,base[href],title"
 _FOLLOWED_RELS = frozenset({"next", "prev", "alternate", "canonical", "index", "contents", "start"})
@@ -95,7 +106,8 @@ def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUN
     """
     bounded = flattened(source, bounds)
     tree = LexborHTMLParser(bounded)
-    reader = _Reader(url, charset, bounds.links, len(source))
+    compose = composed if any(mark in bounded for mark in _MARKS) else str
+    reader = _Reader(url, charset, bounds.links, len(source), compose)
     for node in tree.css(_SELECTOR):
         reader.take(node)
     anchors = "\n".join([link.text for link in reader.links])
@@ -103,8 +115,8 @@ def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUN
     lang = (root.attributes.get("lang") or "").lower() if root else ""
     tree.strip_tags(_BOILERPLATE)
     body = tree.body or root
-    content = body.text(separator="\n", strip=True) if body else ""
-    hints = "\n".join(reader.hints)
+    content = compose(body.text(separator="\n", strip=True) if body else "")
+    hints = compose("\n".join(reader.hints))
     return Page(
         reader.title,
         content,
@@ -119,11 +131,22 @@ def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUN
     )
 
 
+def composed(text: str) -> str:
+    """Return text in Unicode's Normalization Form C (UAX #15), as far as letters go.
+
+    Letter by letter: of a long run of marks the whole would take the square.
+    """
+    return _DECOMPOSED.sub(lambda letter: unicodedata.normalize("NFC", letter[0]), text)
+
+
 class _Reader:
     """Collects the links of a page in document order."""
 
-    def __init__(self, url: str, charset: str, most: int, size: int) -> None:
+    def __init__(
+        self, url: str, charset: str, most: int, size: int, compose: Callable[[str], str]
+    ) -> None:
         self.title = ""
+        self._compose = compose
         self.links: list[Link] = []
         self.robots: set[str] = set()
         self.hints: list[str] = []
@@ -164,7 +187,7 @@ class _Reader:
         """Return an element's text; none once they have more than the page: they are nested."""
         text = node.text() if self._text_left > 0 else ""
         self._text_left -= len(text)
-        return " ".join(text.split())
+        return self._compose(" ".join(text.split()))
 
     def _link(self, attributes: Attributes) -> None:
         rels = frozenset((attributes.get("rel") or "").lower().split())
@@ -176,6 +199,8 @@ class _Reader:
         name = (attributes.get("name") or "").lower()
         if name in ("robots", "lswc"):
             self.robots.update(filter(None, content.lower().replace(",", " ").split()))
+        elif name == "tdm-reservation":
+            self.robots.add(f"{name}={content.strip()[:1]}")
         elif name in ("description", "keywords"):
             self.hints.append(content)
         elif "property" in attributes:

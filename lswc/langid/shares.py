@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pycld2
 
-from lswc.langid import scripts
+from lswc.langid import scripts, vietnamese
 from lswc.langid.fonts import myanmar
 from lswc.langid.neighbours import neighbours
 from lswc.langid.scripts import (
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 DENSE = 2.5
 """An ideograph, kana or Hangul syllable says as much as 2.5 letters."""
 
+_LITTLE = 1_000  # letters
 _VIETNAMESE_PER_LETTER = 0.13  # of these letters among those of Vietnamese text
 _IDEOGRAPHS = (HAN, HAN_JAPANESE, HAN_CHINESE)
 _KANA = (HIRAGANA, KATAKANA)
@@ -93,10 +94,11 @@ def weight(letters: npt.NDArray[np.intp]) -> float:
     return float(letters[1:].sum() + letters[list(_EAST_ASIAN)].sum() * (DENSE - 1))
 
 
-def measure(text: str, hint: str | None = None) -> Measured:
+def measure(text: str, hint: str | None = None, han: str | None = None) -> Measured:
     """Tell the languages of a text and their shares.
 
-    ``hint`` is the language for ideographs that could be Chinese or Japanese.
+    ``hint`` is the language for ideographs that could be Chinese or Japanese, ``han`` that of all
+    ideographs if there are any: a page in a Japanese charset can hold no others.
     """
     classes = scripts.classes(text)
     letters = np.bincount(classes, minlength=len(scripts.NAMES))
@@ -104,6 +106,8 @@ def measure(text: str, hint: str | None = None) -> Measured:
     if not found.total:
         return found
     amounts = _east_asian(text, classes, letters, hint)
+    if han in amounts and "zh" in amounts and han != "zh":
+        amounts[str(han)] += amounts.pop("zh")
     told = _scripts(own_folder())
     for code, of in told.alone.items():
         if amount := float(letters[of].sum()):
@@ -113,7 +117,10 @@ def measure(text: str, hint: str | None = None) -> Measured:
         amounts[code] = amounts.get(code, 0.0) + float(letters[MYANMAR])
     latin = float(letters[LATIN] + letters[VIETNAMESE])
     if letters[VIETNAMESE]:
-        amounts["vi"] = min(latin, float(letters[VIETNAMESE]) / _VIETNAMESE_PER_LETTER)
+        enough = float(letters[VIETNAMESE]) / _VIETNAMESE_PER_LETTER
+        # In a few words these letters are more or less by chance.
+        spelt = vietnamese.share(text) * latin if latin < _LITTLE else 0.0
+        amounts["vi"] = min(latin, max(enough, spelt))
     found.certainty, found.told = dict.fromkeys(amounts, 1.0), frozenset(amounts)
     for guess, amount in _others(text, classes, letters, amounts.get("vi", 0.0)):
         amounts[guess.language] = amounts.get(guess.language, 0.0) + guess.share * amount
@@ -126,13 +133,13 @@ def _others(
     text: str,
     classes: npt.NDArray[np.uint8],
     letters: npt.NDArray[np.intp],
-    vietnamese: float,
+    in_vietnamese: float,
 ) -> list[tuple[Guess, float]]:
     """Ask CLD2 about each script that many languages have; return its guesses and their letters."""
     present, decided = np.flatnonzero(letters).tolist(), _scripts(own_folder()).decided
     amounts = {script: float(letters[script]) for script in present if script not in decided}
     if VIETNAMESE in present or LATIN in amounts:
-        amounts[LATIN] = float(letters[LATIN] + letters[VIETNAMESE]) - vietnamese
+        amounts[LATIN] = float(letters[LATIN] + letters[VIETNAMESE]) - in_vietnamese
     least = max(1.0, _LEAST * float(letters[1:].sum()))
     found = []
     for script, amount in amounts.items():
@@ -230,12 +237,14 @@ def cld2(sample: str) -> list[Guess]:
     except pycld2.error:
         return []
     known, found = detectable(), []
+    # What it leaves out of a text that it is sure of are short words and names.
+    whole = sum(percent for _, _, percent, _ in ranked) if reliable else 100
     for place, (_, name, percent, score) in enumerate(ranked):
         code = name.partition("-")[0]
         code = RENAMED.get(code, code)
         certainty = min(1.0, score / _NORMAL_SCORE) * (1.0 if reliable and not place else 0.5)
         if code in known:
-            found.append(Guess(code, percent / 100, certainty))
+            found.append(Guess(code, percent / max(1, whole), certainty))
     return found
 
 

@@ -43,6 +43,9 @@ URLS = pa.schema(
 ADDRESS = pa.field("address", pa.dictionary(pa.int32(), pa.string()))
 """The IP address that a URL's last answer came from: a column of URLs that a crawl has."""
 
+TIME = pa.field("time", pa.int64())
+"""When a URL was last asked for, in ms since 1970, UTC; null if never. A crawl's URLs have it."""
+
 LINKS = pa.schema(
     [
         ("targets", pa.list_(pa.int32())),

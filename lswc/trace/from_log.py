@@ -14,7 +14,7 @@ from lswc.archive.log import ATTEMPTS, LINKS, conform, journals, tables
 from lswc.archive.store import language_of
 from lswc.outcomes import Outcome
 from lswc.strategy import Anchor, Named
-from lswc.trace.format import ADDRESS, URLS, About, compressed_rows, write
+from lswc.trace.format import ADDRESS, TIME, URLS, About, compressed_rows, write
 from lswc.trace.graph import distances
 from lswc.urls import directory, folder, parse, site, tld
 
@@ -80,7 +80,7 @@ def to_trace(crawl: Path, out: Path) -> int:
     columns["distance"] = distances(offsets, targets, seeds)
     target = language_of(crawl)
     about = About(target.code, target.tlds, f"crawl {crawl}")
-    schema = URLS.append(ADDRESS)
+    schema = URLS.append(ADDRESS).append(TIME)
     table = pa.table(_places(words) | columns).select(schema.names).cast(schema)
     write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors, named))
     return len(words)
@@ -99,7 +99,9 @@ def _outcomes(
     last = np.full(n, -1, np.int64)
     last[tried] = np.arange(len(tried))
     known = pa.array(np.where(last < 0, 0, last), mask=last < 0)
-    taken = attempts.select(["status", "outcome", "language", "encoding", "address"]).take(known)
+    taken = attempts.select(["status", "outcome", "language", "encoding", "address", "time"]).take(
+        known
+    )
     status = pc.fill_null(taken["status"], 0).to_numpy()
     html = pc.equal(pc.cast(taken["outcome"], pa.string()), "html")
     page: NDArray[np.bool_] = pc.fill_null(html, False).to_numpy() & (status // 100 == 2)
@@ -109,7 +111,7 @@ def _outcomes(
         name: pc.if_else(blank, empty, pc.cast(taken[name], pa.string()))
         for name in ("language", "encoding")
     }
-    words["address"] = taken["address"]
+    words |= {"address": taken["address"], "time": taken["time"]}
     return page | (status // 100 == 3), {"status": status, "page": page, **words}
 
 

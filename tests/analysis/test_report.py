@@ -62,7 +62,8 @@ def test_the_size_in_a_few_numbers(out: Path) -> None:
     # a and b have two pages each; a/never and nowhere.org were never downloaded.
     assert shown == {
         "URLs": "8", "pages": "6", "relevant pages": "3", "servers with pages": "4",
-        "relevant servers": "2", "links": "9", "share of pages that are relevant": "50.00%",
+        "relevant servers": "2", "links": "9", "irrelevant pages": "3",
+        "share of pages that are relevant": "50.00%",
     }  # fmt: skip
 
 
@@ -89,7 +90,9 @@ def test_links_by_page_server_place_and_anchor(found: Report) -> None:
         ("other page on another server", 1, 2, 1, 1),
     ]
     # The link to a/never is between Thai servers; the one to nowhere.org is in no cell.
-    assert [row[1:] for row in found.rows("links_by_server_kind")] == [(3, 2, 0, 2), (1, 2, 1, 1)]
+    assert [row[1:] for row in found.rows("links_by_server_kind")] == [
+        (3, 2, 0.6, 0, 2, 0.0), (1, 2, 1 / 3, 1, 1, 0.5),
+    ]  # fmt: skip
     places = ("all links", "same server", "same site", "other site", "other server")
     of_thai = [found.column("links_by_place", place)[0] for place in places]
     assert of_thai == [4, 2, 3, 1, 2]
@@ -101,7 +104,9 @@ def test_links_by_page_server_place_and_anchor(found: Report) -> None:
 
 def test_encodings_are_counted_by_site(found: Report) -> None:
     assert found.rows("encodings_by_sites") == [("utf-8", 2, 3)]
-    assert found.rows("encodings_by_tld") == [("utf-8", ".com", 1, 1), ("utf-8", ".th", 1, 2)]
+    assert found.rows("encodings_by_tld") == [
+        ("utf-8", ".com", 1, 1, 1.0), ("utf-8", ".th", 1, 2, 1.0),
+    ]  # fmt: skip
 
 
 def test_every_table_and_figure_is_a_file_and_the_report_needs_no_other(
@@ -207,6 +212,35 @@ def test_a_crawl_folder_gives_what_it_can_without_links(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert set(found.column("pages_by_tld", "tld")) == {".th", ".com", "(address)", "total"}
     assert found.rows("encodings_by_sites") == [("utf-8", 2, 2)]
+
+
+def test_the_harvest_rate_of_a_crawl_is_in_the_order_of_its_pages(tmp_path: Path) -> None:
+    times = [f"2026-01-01T{hour:02}:30:00.000+00:00" for hour in (2, 0, 1, 4)]
+    crawl = write_crawl(
+        tmp_path / "crawl",
+        record(A, "th", time=times[0]),
+        record(B, "en", time=times[1]),
+        record(C, "th", time=times[2]),
+        record(D, "th", time=times[3]),
+        record("http://www.untimed.com/", "th", time="soon"),
+    )
+    found = Report.of(crawl)
+    assert found.rows("harvest_over_crawl") == [
+        (1, 0, 0.0, 0.0), (2, 1, 0.5, 1.0), (3, 2, 2 / 3, 2.0), (4, 3, 0.75, 4.0),
+    ]  # fmt: skip
+    assert "3 of 4 pages in 4.0 hours are in Thai" in found.text
+
+
+def test_seeds_are_counted_by_domain_and_language(found: Report) -> None:
+    assert found.rows("seeds_by_tld") == [
+        (".th", 1, 0, 0, 0, 1, 1.0), ("total", 1, 0, 0, 0, 1, 1.0),
+    ]  # fmt: skip
+    assert "1 seeds, 1 of them are pages" in found.text
+
+
+def test_a_domain_is_named_in_its_own_script(tmp_path: Path) -> None:
+    crawl = write_crawl(tmp_path / "crawl", record("http://a.xn--o3cw4h/", "th"))
+    assert Report.of(crawl).column("pages_by_tld", "tld") == [".ไทย", "total"]
 
 
 def test_an_empty_crawl_is_reported_as_such(tmp_path: Path) -> None:

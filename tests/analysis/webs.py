@@ -14,6 +14,7 @@ from lswc.strategy import Anchor, Named
 from lswc.trace import graph
 from lswc.trace.format import LINKS, URLS, About, write
 from lswc.urls import directory, parse, site, tld
+from lswc.urls import folder as urls_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -93,6 +94,7 @@ def _urls(rows: list[Row], distance: np.ndarray[tuple[int], np.dtype[np.int16]])
             "url": [url.href for url in urls],
             "server": _numbered(url.server for url in urls),
             "directory": _numbered(directory(url) for url in urls),
+            "folder": _numbered(urls_folder(url) for url in urls),
             "site": _numbered(site(url.hostname) for url in urls),
             "tld": [tld(url.hostname) for url in urls],
             "language": [row.language if row.page else None for row in rows],
@@ -118,11 +120,10 @@ def write_crawl(folder: Path, *lines: str, lang: str = "th") -> Path:
     return folder
 
 
-def record(url: str, language: str | None, depth: int = 0) -> str:
+def record(url: str, language: str | None, depth: int = 0, **more: str) -> str:
     """Return a line of a crawl's record."""
-    return json.dumps(
-        {"url": url, "status": 200, "language": language, "encoding": "utf-8", "depth": depth}
-    )
+    told = {"url": url, "status": 200, "language": language, "encoding": "utf-8", "depth": depth}
+    return json.dumps(told | more)
 
 
 @dataclass

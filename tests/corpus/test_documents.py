@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ from lswc.corpus.documents import Cleaner, Stored
 from lswc.corpus.duplicates import Duplicates
 from lswc.corpus.paragraphs import paragraphs, read, weight
 from lswc.languages import language
+from lswc.simhash import DISTANCE, simhash
 from tests.crawl.site import ENGLISH, SCRAPY, THAI, run
 
 if TYPE_CHECKING:
@@ -188,6 +190,29 @@ def test_exact_and_near_duplicates() -> None:
     assert found.find(" ".join(words), "same") == ("exact", "first")
     assert found.find(" ".join([*words[:-1], "ท้าย"]), "almost") == ("near", "first")
     assert found.find(" ".join(f"สิ่ง{n * n}อื่นโดยสิ้นเชิง" for n in range(300)), "other") is None
+
+
+def test_a_near_duplicate_is_found_wherever_its_hash_differs() -> None:
+    choose, letters = random.Random(3), "กขคงจฉชซญดตถทนบปผพฟมยรลวสหอ"
+    whole = choose.choices(letters, k=1500)
+    found, known, kinds = Duplicates(), dict[str, int](), Counter[int]()
+    for number in range(1200):
+        text = list(whole)
+        for place in choose.sample(range(1500), number % 30):
+            text[place] = choose.choice(letters)
+        name, value = str(number), simhash("".join(text))
+        near = [first for first, other in known.items() if (value ^ other).bit_count() <= DISTANCE]
+        told = found.find("".join(text), name)
+        if not near:
+            assert told is None
+            known[name] = value
+        elif told is not None and told[0] == "near":
+            assert told[1] in near
+            kinds[(value ^ known[told[1]]).bit_count()] += 1
+        else:
+            assert told == ("exact", near[0])
+    assert min(kinds[bits] for bits in (1, 2, 3)) > 5
+    assert len(known) > 30
 
 
 def test_corpus_of_a_crawl(site: Site) -> None:

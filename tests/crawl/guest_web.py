@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from scrapy.resolver import CachingHostnameResolver
 from typing_extensions import override
 
 from lswc.web.certificate import self_signed
-from tests.resolvers import ToLoopback
+from tests.resolvers import ToLoopback, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 PORTS = "GUEST_WEB_PORTS"
@@ -72,7 +73,7 @@ Given = Answer | Negotiated | Callable[[int], Answer]
 class Visit:
     """A request: its URL, and when it came (monotonic and Unix time, seconds).
 
-    ``ended`` is when its answer began to be sent.
+    ``ended`` is when its answer began to be sent, ``address`` the one that it came to.
 
     ``at_once`` requests were being answered by its host then and ``in_all`` by all, this included.
     ``headers`` are those of the request.
@@ -84,6 +85,7 @@ class Visit:
     at_once: int
     in_all: int
     headers: Mapping[str, str]
+    address: str = ""
     ended: float = 0.0
 
     @property
@@ -111,13 +113,13 @@ class GuestWeb:
         """How often each URL was asked for."""
         return Counter(visit.url for visit in self.visits)
 
-    def visit(self, url: str, host: str, headers: Mapping[str, str]) -> Answer:
+    def visit(self, url: str, host: str, headers: Mapping[str, str], address: str = "") -> Answer:
         """Note a request and wait as long as its answer takes."""
         with self._lock:
             self._busy[host] += 1
             times = self.urls[url]
             in_all = self._busy.total()
-            visit = Visit(url, monotonic(), time(), self._busy[host], in_all, headers)
+            visit = Visit(url, monotonic(), time(), self._busy[host], in_all, headers, address)
             self.visits.append(visit)
         answer = self._answers.get(url, Answer(status=404))
         if isinstance(answer, Negotiated):
@@ -132,14 +134,19 @@ class GuestWeb:
 
 
 @contextmanager
-def serving(web: GuestWeb, folder: Path) -> Iterator[dict[str, str]]:
-    """Serve a web by http and https while the block lasts; gives the environment of a crawl."""
+def serving(web: GuestWeb, folder: Path, addresses: Sequence[str] = ()) -> Iterator[dict[str, str]]:
+    """Serve a web by http and https while the block lasts; gives the environment of a crawl.
+
+    It is served by http at further addresses of this machine too.
+    """
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))  # never listens
         servers = [_Server(web, None), _Server(web, _tls(folder / "key.pem"))]
+        port = servers[0].server_port
+        servers += [_Server(web, None, address, port) for address in addresses]
         for server in servers:
             Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}).start()
-        ports = [*(server.server_port for server in servers), closed.getsockname()[1]]
+        ports = [*(server.server_port for server in servers[:2]), closed.getsockname()[1]]
         try:
             yield {PORTS: " ".join(map(str, ports))}
         finally:
@@ -159,9 +166,16 @@ def _tls(file: Path) -> ssl.SSLContext:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 128
 
-    def __init__(self, web: GuestWeb, tls: ssl.SSLContext | None) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(
+        self,
+        web: GuestWeb,
+        tls: ssl.SSLContext | None,
+        address: str = "127.0.0.1",
+        port: int = 0,
+    ) -> None:
+        super().__init__((address, port), _Handler)
         self.web, self.tls = web, tls
 
     @override
@@ -188,7 +202,9 @@ class _Handler(BaseHTTPRequestHandler):
         scheme = "http" if self.server.tls is None else "https"
         host = self.headers["Host"]
         name, headers = host.partition(":")[0], dict(self.headers)
-        answer = self.server.web.visit(f"{scheme}://{host}{self.path}", name, headers)
+        answer = self.server.web.visit(
+            f"{scheme}://{host}{self.path}", name, headers, self.connection.getsockname()[0]
+        )
         if not answer.status:
             raise ConnectionAbortedError
         body = answer.body.encode()
@@ -215,3 +231,19 @@ class Resolver(ToLoopback):
     def port(self, name: str, port: int) -> int:
         http, https, closed = map(int, os.environ[PORTS].split())
         return https if port == 443 else closed if name == HTTPS_ONLY else http
+
+
+class ByName(CachingHostnameResolver):
+    """For ``TWISTED_DNS_RESOLVER``: a name leads to the address that its first label ends with.
+
+    So "h1-3.example" and "h2-3.example" are at 127.0.0.3.
+    """
+
+    @override
+    def resolveHostName(
+        self, resolutionReceiver: Any, hostName: str, portNumber: int = 0, *_: Any, **__: Any
+    ) -> Any:
+        number = hostName.partition(".")[0].rpartition("-")[2]
+        address = f"127.0.0.{number if number.isdecimal() else 1}"
+        port = int(os.environ[PORTS].split()[0])
+        return resolve(resolutionReceiver, hostName, [address], port)

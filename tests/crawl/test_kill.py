@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.urls import parse
-from tests.crawl.site import ENGLISH, ROOT, THAI, environment, page, run
+from tests.crawl.site import ENGLISH, ROOT, THAI, Site, environment, page, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from tests.crawl.site import Site
+    from pathlib import Path
 
 SERVERS, PAGES, KILLS = 40, 25, 20
 
@@ -29,10 +28,11 @@ def name(server: int) -> str:
     return f"www.s{server}.example"
 
 
-@pytest.fixture
-def web(site: Site) -> Site:
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Site:
     """A random graph of 1,000 pages, every one of them reachable from the seed."""
-    choose = random.Random(1)
+    folder = tmp_path_factory.mktemp("kill")
+    site, choose = Site(folder / "web", folder / "whole"), random.Random(1)
     for number in range(SERVERS * PAGES):
         server, at = number % SERVERS, number // SERVERS
         links = [f"http://{name(n % SERVERS)}/{n // SERVERS}.html" for n in
@@ -46,15 +46,19 @@ def web(site: Site) -> Site:
     return site
 
 
-@pytest.fixture
-def whole(web: Site) -> dict[str, int]:
+@pytest.fixture(scope="module")
+def whole(shared: Site) -> dict[str, int]:
     """How an uninterrupted crawl's requests ended."""
-    kept, web.folder = web.folder, web.folder.with_name("whole")
-    web.crawl()
-    finished: dict[str, int] = web.summary["finished"]
+    shared.crawl()
+    finished: dict[str, int] = shared.summary["finished"]
     assert finished["html"] == SERVERS * PAGES
-    web.folder = kept
     return finished
+
+
+@pytest.fixture
+def web(shared: Site, tmp_path: Path) -> Site:
+    """The graph, to be crawled into a folder of the test's own."""
+    return Site(shared.web, tmp_path / "crawl")
 
 
 def start(web: Site) -> subprocess.Popen[str]:

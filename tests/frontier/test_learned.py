@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lswc.strategy.words import describe
 from redis import Redis
 
 from lswc.frontier import sqlite_experience
@@ -234,7 +233,7 @@ def test_a_forecast_takes_the_best_cells_first() -> None:
 
 
 def test_every_cell_has_words() -> None:
-    said = {describe(ADAPTIVE, cell) for cell in range(adaptive.CELLS)}
+    said = {ADAPTIVE.describe(cell) for cell in range(adaptive.CELLS)}
     assert len(said) == adaptive.CELLS
 
 

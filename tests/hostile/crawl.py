@@ -47,6 +47,8 @@ SETTINGS = {
     "LSWC_ARCHIVE": "all",
     "LSWC_MAX_DUPLICATES": cases.DUPLICATES,
     "LSWC_MAX_LINKS": cases.LINKS,
+    "LSWC_MAX_PER_ADDRESS": 0,  # all names lead to this machine
+    "LSWC_MAX_PER_DOMAIN": 0,
     "LSWC_MAX_CRAWL_DELAY": cases.CRAWL_DELAY,
     "LSWC_MAX_RETRY_AFTER": cases.RETRY_AFTER,
     "LSWC_MAX_HEADERS_SIZE": cases.HEADERS,

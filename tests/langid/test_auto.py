@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from lswc.langid import Identification, Identifier
@@ -169,3 +172,87 @@ def test_letters_count_and_not_bytes(lao: int, expected: str) -> None:
     assert found.language == expected, "CLD2 counts bytes, three to a letter"
     letters = len(LAO) * lao + len(ENGLISH) * (10 - lao)
     assert found.share("lo") == pytest.approx(len(LAO) * lao / letters, abs=0.1)
+
+
+SCRIPT = (
+    "<script src=a.js></script><noscript>You need to enable JavaScript.</noscript><div id=root>"
+)
+
+
+@pytest.mark.parametrize(
+    "title", ["", "React App", "https://www.example.com/x", "logo.png", "ACME"]
+)
+def test_a_page_without_text_is_told_by_its_lang_or_not_at_all(title: str) -> None:
+    declared = identify(f"<html lang=ja><title>{title}</title>{SCRIPT}")
+    assert declared.language in ("ja", None)
+    assert declared.confidence < 0.9
+    assert identify(f"<title>{title}</title>{SCRIPT}").confidence < 0.9
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        '<script type="application/ld+json">{{"@graph": [{{"name": "{}"}}]}}</script>',
+        '<script id="__NEXT_DATA__">{{"props": {{"title": "{}"}}}}</script>',
+        '<meta name=description content="{}">',
+        '<meta property="og:description" content="{}">',
+        '<img src=a alt="{}">',
+        "<button>{}</button>",
+        '<input placeholder="{}">',
+    ],
+)
+def test_a_shell_is_told_by_what_text_it_has(where: str) -> None:
+    found = identify(f"<html lang=en>{SCRIPT}{where.format(THAI)}")
+    assert (found.language, found.how) == ("th", "letters of th")
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "<html lang=th-TH>",
+        "<html><meta http-equiv=content-language content=th>",
+        "<html><meta property=og:locale content=th_TH>",
+        '<html><script type="application/ld+json">{"inLanguage": "th"}</script>',
+        '<html><script id="__NEXT_DATA__">{"locale": "th-TH"}</script>',
+    ],
+)
+def test_a_shell_without_any_is_told_by_what_it_declares(declaration: str) -> None:
+    found = identify(declaration + SCRIPT)
+    assert found.language == "th"
+    assert found.how.startswith("declared: ")
+    assert found.confidence < 0.9
+
+
+@pytest.mark.parametrize("data", ["{", "[" * 50_000, '{"name": 1, "inLanguage": ["th"]}', "null"])
+def test_data_that_says_nothing(data: str) -> None:
+    html = f'<script type="application/ld+json">{data}</script>'
+    assert identify(html).language is None
+
+
+@pytest.mark.parametrize("other", ["はじめまして、私は学生です。", "안녕하세요 저는 학생입니다 "])
+def test_some_japanese_or_korean_on_a_chinese_page(other: str) -> None:
+    chinese = "人人生而自由，在尊严和权利上一律平等。他们赋有理性和良心。"
+    for target in ("zh", "ja", "ko"):
+        found = identify(f"<p>{chinese * 4}{other}", target)
+        assert found.language == "zh"
+        assert found.share("zh") == pytest.approx(0.88, abs=0.06)
+        assert sum(found.share(code) for code in ("ja", "ko")) == pytest.approx(0.12, abs=0.06)
+
+
+def test_a_fifth_of_hangul_is_no_korean_page() -> None:
+    ukrainian = "Всі люди народжуються вільними і рівними у своїй гідності та правах. "
+    found = identify(
+        f"<p>{ukrainian * 3}<p>모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에", "ko"
+    )
+    assert found.language == "uk"
+    assert 0.15 < found.share("ko") < 0.45
+
+
+def test_an_unloved_import_waits_until_it_is_asked_for() -> None:
+    code = (
+        "import sys; from lswc.langid import Identifier; from lswc.languages import language; "
+        "Identifier(language('th')).read(b'text', None, 'http://a.test/'); "
+        "print({'langdetect', 'pythainlp'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

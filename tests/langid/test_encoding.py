@@ -18,9 +18,7 @@ JAPANESE = (
     "すべての人間は、生まれながらにして自由であり、かつ、尊厳と権利とについて平等である。" * 5
 )
 KOREAN = "모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다. " * 5
-SIMPLIFIED = (
-    "人人生而自由,在尊严和权利上一律平等。他们赋有理性和良心,并应以兄弟关系的精神相对待。" * 5
-)
+SIMPLIFIED = "人人生而自由,在尊严和权利上一律平等。他们赋有理性和良心" * 5
 TRADITIONAL = (
     "人人生而自由,在尊嚴和權利上一律平等。他們賦有理性和良心,並應以兄弟關係的精神相對待。" * 5
 )
@@ -152,3 +150,70 @@ def test_blanks_without_end_are_read_once() -> None:
     assert decode(b"a", f"text/html; charset={blanks}").encoding == "ascii"
     page = f"<meta charset={blanks}><p>ก".encode()
     assert methods.tamura2007(Document(page, None, "http://a.test/"), language("th"))
+
+
+TEXTS = {
+    "cp874": "นักเรียนไปโรงเรียนทุกวัน และอ่านหนังสือในห้องสมุดของเมืองหลวง",
+    "gb18030": "人人生而自由,在尊严和权利上一律平等。他们赋有理性和良心",
+    "euc_jp": "すべての人間は、生まれながらにして自由であり、かつ、尊厳と権利について平等である",
+    "cp949": "모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다",
+    "cp1251": "Все люди рождаются свободными и равными в своем достоинстве и правах",
+}
+
+
+@pytest.mark.parametrize("declared", ["windows-1251", "iso-8859-2", "windows-1253", "koi8-r"])
+@pytest.mark.parametrize("codec", ["cp874", "gb18030", "euc_jp", "cp949"])
+def test_a_charset_of_letters_is_checked_like_any_other(codec: str, declared: str) -> None:
+    body = f"<meta charset={declared}><p>".encode() + (TEXTS[codec] * 4).encode(codec)
+    assert TEXTS[codec] in decode(body).text
+
+
+@pytest.mark.parametrize(
+    ("codec", "text"),
+    [
+        ("cp1251", TEXTS["cp1251"]),
+        ("koi8-r", "Все люди: СССР, НАТО; рождаются свободными © 1999"),
+        ("iso-8859-2", "Všichni lidé rodí se svobodní a sobě rovní co do důstojnosti"),
+        ("cp1253", "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι"),
+        ("cp1256", "يولد جميع الناس أحراراً متساوين في الكرامة والحقوق"),
+        ("cp1255", "כל בני האדם נולדו בני חורין ושווים בערכם"),
+    ],
+)
+def test_and_heeded_where_it_is_right(codec: str, text: str) -> None:
+    found = decode(f"<meta charset={codec}><p>".encode() + text.encode(codec))
+    assert (found.how, text in found.text) == ("meta", True)
+
+
+@pytest.mark.parametrize(
+    ("codec", "text"), [*TEXTS.items(), *(("utf-8", text) for text in TEXTS.values())]
+)
+def test_what_was_read_twice_is_read_once(codec: str, text: str) -> None:
+    found = decode(f"<p>{(text.encode(codec) * 3).decode('latin-1')}".encode())
+    assert text in found.text
+    assert found.encoding.endswith(" (double)")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "L’été à Paris : où êtes-vous ? Ça va très bien, «déjà vu» — naïve façade, cœur",
+        "Größe, Straße, Übermut, Äpfel, ÄÖÜ äöü ß",
+        "Tất cả mọi người sinh ra đều được tự do và bình đẳng về nhân phẩm",
+        "São Paulo, ação, coração, não, informações © 2020 Ã",
+        "½ ° ± § ¶ © ® ×",
+    ],
+)
+def test_what_was_read_once_stays(text: str) -> None:
+    assert decode(text.encode()) == (text, "utf-8", "content", True)
+
+
+def test_utf_16_without_a_mark_or_an_ascii_character() -> None:
+    text = "လူတိုင်းသည် တူညီ လွတ်လပ်သော ဂုဏ်သိက္ခာဖြင့် လည်းကောင်း မွေးဖွားလာသူများ ဖြစ်သည်။" * 3
+    for codec in ("utf-16-le", "utf-16-be"):
+        found = decode(text.encode(codec))
+        assert (found.text, found.encoding) == (text, codec)
+
+
+def test_iso_2022_cn() -> None:
+    body = b"\x1b$)A<p>\x0e%b\x0f ok" % bytes(b & 0x7F for b in "人人生而自由".encode("gb2312"))
+    assert decode(body)[:2] == ("<p>人人生而自由 ok", "iso-2022-cn")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -89,6 +91,20 @@ def test_what_a_page_says_of_a_links_language(html: str, hreflang: str, lang: st
 @pytest.mark.parametrize("rel", ["stylesheet", "alternate stylesheet", "", "icon"])
 def test_a_resource_in_a_language_is_no_link(rel: str) -> None:
     assert parse(f"<link rel='{rel}' hreflang=th href=x>".encode(), BASE).links == []
+
+
+@pytest.mark.parametrize("letters", ["ệ", "й", "が", "한글", "ά"])
+def test_letters_are_composed(letters: str) -> None:
+    decomposed = unicodedata.normalize("NFD", letters)
+    page = parse(f"<p>{decomposed}<a href=x>{decomposed}</a>".encode(), BASE)
+    assert (page.content, page.anchors) == (letters, letters)
+    references = "".join(f"&#{ord(letter)};" for letter in decomposed)
+    assert parse(f"<p>{references}".encode(), BASE).content == letters
+
+
+def test_marks_without_end_are_no_work() -> None:
+    marks = "\u0316\u0300" * 20_000
+    assert len(parse(f"<p>a{marks}".encode(), BASE).content) > 39_000
 
 
 def test_robots_and_lang() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from lswc.outcomes import Outcome
 from lswc.safety.limits import Limits, pattern
 from lswc.safety.near_duplicates import Seen
 from lswc.simhash import DISTANCE, simhash
@@ -63,6 +64,35 @@ def test_a_directory_is_closed_by_near_duplicates_in_a_row() -> None:
     assert limits.closed(url("http://a.example/cal/2027/1/")) == "near-duplicates in directory"
     assert limits.closed(url("http://a.example/news/1.html")) is None
     assert limits.closed(url("http://b.example/cal/2027/1/")) is None
+
+
+def test_the_first_page_of_a_directory_may_be_the_first_of_a_row() -> None:
+    limits = Limits(duplicates=3)
+    add(limits, url("http://a.example/"), NEWS)
+    for number in range(3):
+        page = url(f"http://mirror.example/m/{number}.html")
+        assert limits.closed(page) is None
+        add(limits, page, NEWS)
+    assert limits.closed(page) == "near-duplicates in directory"
+
+
+def test_only_the_latest_servers_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lswc.safety.limits.REMEMBERED", 10)
+    limits = Limits()
+    servers = [url(f"http://s{number}.example{number}/") for number in range(20)]
+    for page in servers[:7]:
+        limits.close(page.server, Outcome.RETRY_AFTER_TOO_LONG)
+    limits.close(servers[0].server, Outcome.RETRY_AFTER_TOO_LONG)
+    for page in servers[7:16]:
+        limits.close(page.server, Outcome.RETRY_AFTER_TOO_LONG)
+    left = [page for page in servers if limits.closed(page)]
+    assert left == [servers[0], *servers[7:16]]
+
+
+def test_a_crawl_without_records_has_used_nothing(tmp_path: Path) -> None:
+    limits = Limits(server_pages=1)
+    limits.load(tmp_path / "pages.jsonl")
+    assert limits.closed(url("http://a.example/")) is None
 
 
 def test_a_new_page_ends_the_row() -> None:

@@ -71,6 +71,11 @@ class Resolver(CachingHostnameResolver):
         resolver._web = open_web(folder) if folder else None
         return resolver
 
+    @property
+    def serves_web(self) -> bool:
+        """Whether every name leads to a frozen web on this machine."""
+        return self._web is not None
+
     @override
     def install_on_reactor(self) -> None:
         if self._web is not None:
