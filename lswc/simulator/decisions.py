@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -41,20 +41,20 @@ class Weights(NamedTuple):
     same_folder: int
 
 
-KIND, DISTANCE, IN_SITE = range(3)
+CODE = np.dtype([("kind", "i4"), ("distance", "i2"), ("in_site", "i2")])
+"""A code: its link's kind; the distance of a page with that code, and whether it is in a site."""
 
 
 class Decisions(NamedTuple):
     """Everything the kernel asks of a strategy.
 
-    ``code`` of shape (CODES, 3): the kind of its link; the distance of a page with that code, and
-    whether it is in a site. ``cell`` of shape (kinds, places). ``effective`` of shape (4, 4), by
+    ``code`` of shape (CODES,), ``cell`` of shape (kinds, places). ``effective`` of shape (4, 4), by
     identified and inherited language. ``next_distance`` of shape (2, MAX_DISTANCE + 1), by
     relevance and own distance. ``changes`` of shape (places, places): can any URL's cell differ
     between two places.
     """
 
-    code: NDArray[np.int32]
+    code: NDArray[Any]
     cell: NDArray[np.int32]
     effective: NDArray[np.int8]
     next_distance: NDArray[np.int8]
@@ -74,7 +74,7 @@ def decisions(strategy: Strategy) -> Decisions:
         raise OverflowError(f"{strategy.cells} cells: more than the kernel's 16 bits hold")
     cell = np.array(strategy.cell_of, np.int32)
     code = _codes().copy()
-    code[:, KIND] = strategy.kind_of
+    code["kind"] = strategy.kind_of
     return Decisions(
         code,
         cell,
@@ -83,7 +83,7 @@ def decisions(strategy: Strategy) -> Decisions:
             [[next_distance(r, d) for d in range(MAX_DISTANCE + 1)] for r in (False, True)], np.int8
         ),
         (cell[:, :, None] != cell[:, None, :]).any(axis=0),
-        strategy.place(NO_PAGES),
+        int(strategy.place(NO_PAGES)),  # a Status would be another type, and all compiled again
         strategy.tolerated,
         strategy.learns,
         Weights(*(FIELDS[name].weight for name in Weights._fields)),
@@ -91,10 +91,10 @@ def decisions(strategy: Strategy) -> Decisions:
 
 
 @cache
-def _codes() -> NDArray[np.int32]:
-    code = np.zeros((CODES, 3), np.int32)
-    code[:, DISTANCE] = [distance_of(number) for number in range(CODES)]
-    code[:, IN_SITE] = [from_site_queue(number) for number in range(CODES)]
+def _codes() -> NDArray[Any]:
+    code = np.zeros(CODES, CODE)
+    code["distance"] = [distance_of(number) for number in range(CODES)]
+    code["in_site"] = [from_site_queue(number) for number in range(CODES)]
     return code
 
 

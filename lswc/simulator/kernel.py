@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from lswc.simulator.decisions import DISTANCE, IN_SITE, KIND
 from lswc.strategy import DISCARD, MAX_DISTANCE, SEED, Locality, PageLanguage, Status, adaptive
 from lswc.strategy import better as _better
 from lswc.strategy import status as _status
@@ -38,6 +37,11 @@ URL = np.dtype(
 frontier knows. ``answer`` is its Fate, a page's plus its language; ``seq`` the number of its first
 offer; ``cell`` is UNSEEN, FINISHED or that of a pending URL."""
 
+NODE = np.dtype([("url", "i4"), ("next", "i4"), ("previous", "i4"), ("child", "i4")])
+"""A place in a cell's queue, by sequence number, so that what is found together lies together.
+``next`` and ``previous`` are its neighbours in the list, whose members have the ``child`` LISTED;
+in the heap, its right sibling, its left one or parent, and its first child."""
+
 UNIT = np.dtype(
     [
         ("server", "i4"),
@@ -54,9 +58,21 @@ SITE = np.dtype([("downloaded", "i4"), ("relevant", "i4"), ("place", "i4")])
 """Counters of a site, and the place of its servers that have no downloaded page. When that changes,
 all its servers' places do."""
 
+CELL = np.dtype(
+    [
+        ("first", "i4"),
+        ("last", "i4"),
+        ("top", "i4"),
+        ("known", "i4"),
+        ("downloaded", "i8"),
+        ("relevant", "i8"),
+        ("score", "f8"),
+    ]
+)
+"""A cell: the ends of its list, the top of its heap; then what a learned order knows of it: whether
+it has a score yet, its pages and relevant pages, its score. A fixed order has scores of 0."""
+
 UNSEEN, FINISHED = -1, -2
-_URL, _NEXT, _PREVIOUS, _CHILD = range(4)
-_FIRST, _LAST, _TOP, _IS_KNOWN = range(4)
 _NONE, _LISTED = -1, -2
 
 COUNTS = (
@@ -81,8 +97,7 @@ _SAME_SERVER, _SAME_SITE, _ELSEWHERE = (int(locality) for locality in Locality)
 _SEEDS = adaptive.SEEDS
 _PLACES = adaptive.PLACES
 
-# No division here can be by zero. Records cost the compiler's count of who uses which array: so
-# they are for URLs and units alone, where one look into memory must bring all.
+# No division here can be by zero.
 compiled = njit(nogil=True, error_model="numpy")
 _int: Any = np.int64  # one type of number throughout: each further one is compiled anew
 
@@ -117,29 +132,22 @@ class WebGraph(NamedTuple):
 
 
 class Queues(NamedTuple):
-    """URLs by id, counters by unit and site, queues by cell, and what a learned order knows.
+    """URLs by id, counters by unit and site, cells by number.
 
-    ``node`` of shape (slots, 4), by sequence number, so that what is found together lies together:
-    the URL, its neighbours in the list, and LISTED; or in the heap its right sibling, its left one
-    or parent, and its first child. ``ends`` of shape (cells, 4): the ends of a cell's list,
-    the top of its heap, and whether it has a score yet. URLs that the trace never downloaded are
-    pending, but in no queue. ``best`` of shape (2 * leaves,): the better of each two cells
-    that aren't empty, with all cells' best at 1. ``counts`` is described in COUNTS.
-
-    ``score`` of shape (cells,), 0 in a fixed order; ``pages`` of shape (2, cells): pages and
-    relevant pages that taught; ``known`` lists the cells that have a score; ``meanings``, of shape
-    (PLACES + PLACES * VALUES,), are those of places and features (``learn_effects``).
+    ``node`` has the queues themselves; URLs that the trace never downloaded are pending, but in no
+    queue. ``best`` of shape (2 * leaves,): the better of each two cells that aren't empty, with
+    all cells' best at 1.
+    ``counts`` is described in COUNTS. ``known`` lists the cells that have a score; ``meanings``, of
+    shape (PLACES + PLACES * VALUES,), are those of places and features (``learn_effects``).
     """
 
     url: NDArray[Any]
+    node: NDArray[Any]
     unit: NDArray[Any]
     site: NDArray[Any]
-    node: NDArray[np.int32]
-    ends: NDArray[np.int32]
+    cell: NDArray[Any]
     best: NDArray[np.int32]
     counts: NDArray[np.int64]
-    score: NDArray[np.float64]
-    pages: NDArray[np.int64]
     known: NDArray[np.int32]
     meanings: NDArray[np.float64]
 
@@ -172,14 +180,14 @@ def _meld(queues: Queues, one: int, other: int) -> int:
         return one
     if other < one:
         one, other = other, one
-    first = queues.node[one, _CHILD]
-    queues.node[other, _NEXT] = first
-    queues.node[other, _PREVIOUS] = one
+    first = queues.node[one].child
+    queues.node[other].next = first
+    queues.node[other].previous = one
     if first != _NONE:
-        queues.node[first, _PREVIOUS] = other
-    queues.node[one, _CHILD] = other
-    queues.node[one, _NEXT] = _NONE
-    queues.node[one, _PREVIOUS] = _NONE
+        queues.node[first].previous = other
+    queues.node[one].child = other
+    queues.node[one].next = _NONE
+    queues.node[one].previous = _NONE
     return one
 
 
@@ -188,62 +196,62 @@ def _meld_all(queues: Queues, first: int) -> int:
     """Join a heap's children, once the heap's top is gone: in pairs, then all pairs."""
     pairs = _NONE
     while first != _NONE:
-        second = queues.node[first, _NEXT]
-        rest = _NONE if second == _NONE else queues.node[second, _NEXT]
+        second = queues.node[first].next
+        rest = _NONE if second == _NONE else queues.node[second].next
         pair = _meld(queues, first, second)
-        queues.node[pair, _NEXT] = pairs
+        queues.node[pair].next = pairs
         pairs = pair
         first = rest
     top = _NONE
     while pairs != _NONE:
-        rest = queues.node[pairs, _NEXT]
+        rest = queues.node[pairs].next
         top = _meld(queues, top, pairs)
         pairs = rest
     if top != _NONE:
-        queues.node[top, _NEXT] = _NONE
-        queues.node[top, _PREVIOUS] = _NONE
+        queues.node[top].next = _NONE
+        queues.node[top].previous = _NONE
     return top
 
 
 @compiled
 def _cut(queues: Queues, cell: int, seq: int) -> None:
     """Take a URL out of its cell's heap."""
-    children = _meld_all(queues, queues.node[seq, _CHILD])
-    if seq == queues.ends[cell, _TOP]:
-        queues.ends[cell, _TOP] = children
+    children = _meld_all(queues, queues.node[seq].child)
+    if seq == queues.cell[cell].top:
+        queues.cell[cell].top = children
         return
-    left, right = queues.node[seq, _PREVIOUS], queues.node[seq, _NEXT]
-    if queues.node[left, _CHILD] == seq:
-        queues.node[left, _CHILD] = right
+    left, right = queues.node[seq].previous, queues.node[seq].next
+    if queues.node[left].child == seq:
+        queues.node[left].child = right
     else:
-        queues.node[left, _NEXT] = right
+        queues.node[left].next = right
     if right != _NONE:
-        queues.node[right, _PREVIOUS] = left
-    queues.ends[cell, _TOP] = _meld(queues, queues.ends[cell, _TOP], children)
+        queues.node[right].previous = left
+    queues.cell[cell].top = _meld(queues, queues.cell[cell].top, children)
 
 
 @compiled
 def _unlink(queues: Queues, cell: int, seq: int) -> None:
     """Take a URL out of its cell's list."""
-    left, right = queues.node[seq, _PREVIOUS], queues.node[seq, _NEXT]
+    left, right = queues.node[seq].previous, queues.node[seq].next
     if left == _NONE:
-        queues.ends[cell, _FIRST] = right
+        queues.cell[cell].first = right
     else:
-        queues.node[left, _NEXT] = right
+        queues.node[left].next = right
     if right == _NONE:
-        queues.ends[cell, _LAST] = left
+        queues.cell[cell].last = left
     else:
-        queues.node[right, _PREVIOUS] = left
+        queues.node[right].previous = left
 
 
 @compiled
 def _is_empty(queues: Queues, cell: int) -> Any:
-    return queues.ends[cell, _FIRST] == _NONE and queues.ends[cell, _TOP] == _NONE
+    return queues.cell[cell].first == _NONE and queues.cell[cell].top == _NONE
 
 
 @compiled
 def _remove(queues: Queues, cell: int, seq: int) -> None:
-    if queues.node[seq, _CHILD] == _LISTED:
+    if queues.node[seq].child == _LISTED:
         _unlink(queues, cell, seq)
     else:
         _cut(queues, cell, seq)
@@ -254,27 +262,27 @@ def _remove(queues: Queues, cell: int, seq: int) -> None:
 @compiled
 def _insert(queues: Queues, cell: int, seq: int) -> None:
     was_empty = _is_empty(queues, cell)
-    last = queues.ends[cell, _LAST]
-    queues.node[seq, _NEXT] = _NONE
+    last = queues.cell[cell].last
+    queues.node[seq].next = _NONE
     if last < seq:
-        queues.node[seq, _CHILD] = _LISTED
-        queues.node[seq, _PREVIOUS] = last
-        queues.ends[cell, _LAST] = seq
+        queues.node[seq].child = _LISTED
+        queues.node[seq].previous = last
+        queues.cell[cell].last = seq
         if last == _NONE:
-            queues.ends[cell, _FIRST] = seq
+            queues.cell[cell].first = seq
         else:
-            queues.node[last, _NEXT] = seq
+            queues.node[last].next = seq
     else:
-        queues.node[seq, _CHILD] = _NONE
-        queues.node[seq, _PREVIOUS] = _NONE
-        queues.ends[cell, _TOP] = _meld(queues, queues.ends[cell, _TOP], seq)
+        queues.node[seq].child = _NONE
+        queues.node[seq].previous = _NONE
+        queues.cell[cell].top = _meld(queues, queues.cell[cell].top, seq)
     if was_empty:
         _enter(queues, cell, cell)
 
 
 @compiled
 def _oldest(queues: Queues, cell: int) -> Any:
-    first, top = queues.ends[cell, _FIRST], queues.ends[cell, _TOP]
+    first, top = queues.cell[cell].first, queues.cell[cell].top
     if first == _NONE:
         return top
     return first if top == _NONE else min(first, top)
@@ -286,7 +294,7 @@ def _winner(queues: Queues, node: int) -> Any:
     left, right = queues.best[2 * node], queues.best[2 * node + 1]
     if left < 0 or right < 0:
         return max(left, right)
-    return right if queues.score[right] > queues.score[left] else left
+    return right if queues.cell[right].score > queues.cell[left].score else left
 
 
 @compiled
@@ -305,22 +313,22 @@ def _new_seq(queues: Queues, url: int) -> Any:
         _compact(queues)
     seq = queues.counts[OFFERED]
     queues.counts[OFFERED] += 1
-    queues.node[seq, _URL] = url
+    queues.node[seq].url = url
     return seq
 
 
 @compiled
 def _compact(queues: Queues) -> None:
     """Number the waiting URLs anew, in the same order."""
-    for cell in range(len(queues.ends)):
-        queues.ends[cell, _FIRST] = queues.ends[cell, _LAST] = queues.ends[cell, _TOP] = _NONE
+    for cell in range(len(queues.cell)):
+        queues.cell[cell].first = queues.cell[cell].last = queues.cell[cell].top = _NONE
     queues.best[:] = -1
     end = 0
     for seq in range(len(queues.node)):
-        url = queues.node[seq, _URL]
+        url = queues.node[seq].url
         if queues.url[url].cell >= 0 and queues.url[url].seq == seq:
             queues.url[url].seq = end
-            queues.node[end, _URL] = url
+            queues.node[end].url = url
             _insert(queues, _int(queues.url[url].cell), end)
             end += 1
     queues.counts[OFFERED] = end
@@ -329,7 +337,7 @@ def _compact(queues: Queues) -> None:
 @compiled
 def _offer(queues: Queues, decisions: Decisions, url: int, code: int, inherited: int) -> None:
     place = queues.unit[queues.url[url].unit].place
-    cell = _int(decisions.cell[decisions.code[code, KIND], place])
+    cell = _int(decisions.cell[decisions.code[code].kind, place])
     if cell == DISCARD:
         queues.counts[DISCARDED] += 1
         return
@@ -345,10 +353,10 @@ def _offer(queues: Queues, decisions: Decisions, url: int, code: int, inherited:
             queues.url[url].seq = _new_seq(queues, url)
             _insert(queues, cell, _int(queues.url[url].seq))
     elif not better(
-        (-queues.score[cell], cell),
-        decisions.code[code, DISTANCE],
-        (-queues.score[known], known),
-        decisions.code[queues.url[url].code, DISTANCE],
+        (-queues.cell[cell].score, cell),
+        decisions.code[code].distance,
+        (-queues.cell[known].score, known),
+        decisions.code[queues.url[url].code].distance,
     ):
         return
     elif waits and cell != known:
@@ -361,10 +369,10 @@ def _offer(queues: Queues, decisions: Decisions, url: int, code: int, inherited:
 
 @compiled
 def _score(queues: Queues, cell: int) -> None:
-    queues.score[cell] = score_of(
+    queues.cell[cell].score = score_of(
         cell,
-        queues.pages[0, cell],
-        queues.pages[1, cell],
+        queues.cell[cell].downloaded,
+        queues.cell[cell].relevant,
         queues.counts[SCORED_PAGES],
         queues.counts[SCORED_RELEVANT],
         queues.meanings[:_PLACES],
@@ -375,8 +383,8 @@ def _score(queues: Queues, cell: int) -> None:
 @compiled
 def _know(queues: Queues, cell: int) -> None:
     """Give a cell its first score."""
-    if not queues.ends[cell, _IS_KNOWN]:
-        queues.ends[cell, _IS_KNOWN] = 1
+    if not queues.cell[cell].known:
+        queues.cell[cell].known = 1
         queues.known[queues.counts[KNOWN]] = cell
         queues.counts[KNOWN] += 1
         _score(queues, cell)
@@ -386,8 +394,8 @@ def _know(queues: Queues, cell: int) -> None:
 def _learn(queues: Queues, cell: int, relevant: bool) -> None:
     """Learn from a page that was leased from a cell."""
     if cell != _SEEDS:
-        queues.pages[0, cell] += 1
-        queues.pages[1, cell] += relevant
+        queues.cell[cell].downloaded += 1
+        queues.cell[cell].relevant += relevant
         _score(queues, cell)
         if not _is_empty(queues, cell):
             _enter(queues, cell, cell)
@@ -402,8 +410,8 @@ def _score_all(queues: Queues) -> None:
     known = queues.known[: queues.counts[KNOWN]]
     learn_effects(
         known,
-        queues.pages[0],
-        queues.pages[1],
+        queues.cell["downloaded"],
+        queues.cell["relevant"],
         queues.counts[SCORED_PAGES],
         queues.counts[SCORED_RELEVANT],
         queues.meanings[:_PLACES],
@@ -426,7 +434,7 @@ def _count_page(
     queues.unit[number].relevant += relevant
     if not decisions.learns:
         place = status(unit.downloaded, unit.relevant, decisions.tolerated)
-        _move(graph, queues, decisions, number, _int(place))
+        _move(graph, queues, decisions, number, np.int64(place))
         return
     pages, hits = queues.counts[PAGES], queues.counts[RELEVANT]
     queues.site[unit.site].downloaded += 1
@@ -462,7 +470,7 @@ def _move(graph: WebGraph, queues: Queues, decisions: Decisions, unit: Any, plac
         old = _int(queues.url[url].cell)
         if old < 0:
             continue
-        cell = _int(decisions.cell[decisions.code[queues.url[url].code, KIND], place])
+        cell = _int(decisions.cell[decisions.code[queues.url[url].code].kind, place])
         if cell == old:
             continue
         if queues.url[url].answer != _NEVER:
@@ -487,61 +495,70 @@ def _follow(
     unit = queues.unit[queues.url[page].unit]
     server, site = unit.server, unit.site
     language = queues.url[page].answer - _PAGE
-    distance = decisions.next_distance[_int(effective == _TARGET), decisions.code[own, DISTANCE]]
+    distance = decisions.next_distance[np.int64(effective == _TARGET), decisions.code[own].distance]
     referrer_server = status(unit.downloaded, unit.relevant, decisions.tolerated)
     of_page = (
         weights.referrer * effective
         + weights.distance * (distance - 1)
-        + weights.referrer_server * (_int(referrer_server) - _UNDECIDED)
-        + weights.in_site * decisions.code[own, IN_SITE]
+        + weights.referrer_server * (np.int64(referrer_server) - _UNDECIDED)
+        + weights.in_site * decisions.code[own].in_site
     )
     begin, end = graph.offsets[page], graph.offsets[page + 1]
+    urls, units, codes, cells = queues.url, queues.unit, decisions.code, decisions.cell
     # Fetch all targets before deciding on the first: their places in memory have nothing in
     # common, and so the processor waits for many of them at a time.
     touched = 0
     for link in range(begin, end):
-        touched += queues.unit[queues.url[graph.targets[link]].unit].server
+        touched += units[urls[graph.targets[link]].unit].server
     if touched < 0:
         return
     for link in range(begin, end):
         url = graph.targets[link]
-        there = queues.url[url].unit
+        there = urls[url].unit
         same_folder = False
-        is_known_good = len(graph.oracle) > 0 and graph.oracle[url]
-        if queues.unit[there].server == server:
+        if units[there].server == server:
             locality = _SAME_SERVER
             if len(graph.folders):
                 same_folder = graph.folders[url] == graph.folders[page]
         else:
-            locality = _SAME_SITE if queues.unit[there].site == site else _ELSEWHERE
+            locality = _SAME_SITE if units[there].site == site else _ELSEWHERE
         code = (
             of_page
             + weights.locality * locality
-            + weights.tld * queues.unit[there].tld
+            + weights.tld * units[there].tld
             + weights.anchor * graph.anchors[link]
-            + weights.oracle * is_known_good
             + weights.named * graph.named[link]
             + weights.same_folder * same_folder
         )
+        if len(graph.oracle):
+            code += weights.oracle * graph.oracle[url]
+        cell = cells[codes[code].kind, units[there].place]
+        known = urls[url].cell
+        # Most links lead to a page that was fetched, or are no better: a call would cost more.
+        if cell != DISCARD and (
+            known == FINISHED
+            or (known == cell and codes[code].distance >= codes[urls[url].code].distance)
+        ):
+            continue
         _offer(queues, decisions, _int(url), _int(code), _int(language))
 
 
 @compiled
 def _note(queues: Queues, decisions: Decisions, notes: Notes, page: int) -> None:
-    relevant = _int(queues.url[page].answer == _PAGE + _TARGET)
+    relevant = np.int64(queues.url[page].answer == _PAGE + _TARGET)
     server = queues.unit[queues.url[page].unit].server
     queues.counts[PAGES] += 1
     queues.counts[RELEVANT] += relevant
     if not notes.server_seen[server]:
         notes.server_seen[server] = True
         queues.counts[SERVERS] += 1
-    notes.by_distance[relevant, decisions.code[queues.url[page].code, DISTANCE]] += 1
+    notes.by_distance[relevant, decisions.code[queues.url[page].code].distance] += 1
 
 
 @compiled
 def _note_expected(queues: Queues, notes: Notes, cell: int, relevant: Any) -> None:
     """Note what was expected of a page beside what it is."""
-    expected = queues.score[cell]
+    expected = queues.cell[cell].score
     place = int(4 * (np.log(expected / (1 - expected)) + 8))
     of_bin = notes.reliability[max(0, min(place, BINS - 1))]
     of_bin[0] += 1
@@ -555,7 +572,7 @@ def _take(queues: Queues, notes: Notes, cell: Any) -> Any:
     """Take the oldest URL of a cell."""
     seq = _int(_oldest(queues, cell))
     _remove(queues, cell, seq)
-    url = queues.node[seq, _URL]
+    url = queues.node[seq].url
     queues.url[url].cell = FINISHED
     queues.counts[QUEUE] -= 1
     if queues.counts[VISITS] < len(notes.visits):
@@ -574,7 +591,7 @@ def _visit(
     _note(queues, decisions, notes, page)
     if decisions.learns:
         if cell != _SEEDS:
-            _note_expected(queues, notes, cell, _int(relevant))
+            _note_expected(queues, notes, cell, np.int64(relevant))
         _learn(queues, cell, relevant)
     _count_page(graph, queues, decisions, page, relevant)
     _follow(graph, queues, decisions, page, effective)
@@ -624,19 +641,18 @@ def queues(
     unit["place"] = decisions.place_unvisited
     site = np.zeros(sites, SITE)
     site["place"] = decisions.place_unvisited
-    ends = np.full((cells, 4), _NONE, np.int32)
-    ends[:, _IS_KNOWN] = 0
+    cell = np.zeros(cells, CELL)
+    for name in ("first", "last", "top"):
+        cell[name] = _NONE
     leaves = 1 << max(1, (cells - 1).bit_length())
     return Queues(
         url,
+        np.empty(slots, NODE),
         unit,
         site,
-        np.empty((slots, 4), np.int32),
-        ends,
+        cell,
         np.full(2 * leaves, -1, np.int32),
         np.zeros(len(COUNTS), np.int64),
-        np.zeros(cells, np.float64),
-        np.zeros((2, cells), np.int64),
         np.empty(cells, np.int32),
         np.zeros(adaptive.PLACES * (1 + adaptive.VALUES), np.float64),
     )
