@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from struct import pack
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from lswc.frontier.contract import is_far_better
 from lswc.frontier.experience import check_source, experience_of, loaded
 from lswc.frontier.harvest import harvest
 from lswc.frontier.ready import ReadyCells
@@ -56,10 +58,16 @@ class SharedOrder:
             else:
                 self._ready.remove(cell)
 
-    def packed(self, number: int | None = None) -> bytes:
-        """Return so many cells with URLs, or all: the best first, 2 bytes each."""
+    def packed(self, patience: float, number: int | None = None) -> tuple[bytes, int]:
+        """Return so many cells with URLs, or all: the best first, 2 bytes each.
+
+        Also how many of them aren't far worse than the best, by ``patience``.
+        """
         cells = self._ready.best(number)
-        return pack(f">{len(cells)}H", *cells)
+        good = bisect_left(
+            cells, True, key=lambda cell: is_far_better(self._order, cells[0], cell, patience)
+        )
+        return pack(f">{len(cells)}H", *cells), good
 
     def learn(self, cell: int, relevant: bool) -> None:
         """Take notice of a page that is counted in Redis already."""

@@ -344,7 +344,9 @@ class SqliteFrontier:
         depth = min(offer.depth, known_depth)
         rank = self._order.rank
         cell, known_cell = self._cell(line, place), self._cell(known_line, place)
-        if offer.code != code and better(rank(cell), distance_of(offer.code), rank(known_cell), distance_of(code)):
+        if offer.code != code and better(
+            rank(cell), distance_of(offer.code), rank(known_cell), distance_of(code)
+        ):
             values = [line, offer.code, int(offer.inherited), depth, offer.redirects, referrer]
             if seq in new:
                 new[seq][5:] = values
