@@ -17,7 +17,7 @@ from pathlib import Path
 from scrapy import Request
 
 from benchmarks.frontier import CODE, scheduler
-from lswc.frontier.contract import Offer
+from lswc.visit.lease import Offer
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.strategy import PageLanguage, strategy
 

@@ -589,7 +589,7 @@ function verbs.commit()
   local held, number, since = lease_of(server)
   if held ~= token or number ~= tonumber(ended) then
     -- After a lost connection the client asks again, though the first time may have done it.
-    return { call('HGET', LATEST, worker) == ended and 1 or 0, {}, {} }
+    return { call('HGET', LATEST, worker) == ended and 1 or 0, {}, {}, 0 }
   end
   call('HSET', LATEST, worker, ended)
   call('HDEL', LEASES, server)
@@ -603,7 +603,7 @@ function verbs.commit()
   rest(server, delay > 0 and math.max(since, now()) + delay)
   for i = FIRST + 11, offers - 1, 2 do count(TALLY, ARGV[i], ARGV[i + 1]) end
   if lengths ~= '' then call('HSET', RECORDS, worker, lengths) end
-  return { 1, flush(), undecided }
+  return { 1, flush(), undecided, learns and tonumber(call('HGET', EXPERIENCE, 'n')) or 0 }
 end
 
 -- referrer's number; server, number, cell that the URL is in, record without referrer, each: the

@@ -341,7 +341,7 @@ class RedisFrontier:
             return False
         tally = {("finished", visit.outcome): 1, **visit.tally}
         moved = visit.outcome == Outcome.REDIRECT and visit.url.startswith("http:")
-        ended, pending, undecided = self._call(
+        ended, pending, undecided, pages = self._call(
             "commit",
             self._token,
             lease.server,
@@ -366,6 +366,7 @@ class RedisFrontier:
         if visit.relevant is not None:
             with self._errors():
                 self._order.learn(lease.cell, visit.relevant)
+                self._order.compare(pages)
         self._decide(undecided, visit.offers, lease.id)
         return True
 

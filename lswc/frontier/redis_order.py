@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from lswc.strategy import Order, Rank, Strategy
 
 REFRESH = 1.0
-"""Seconds between two looks at what other workers learned and found."""
+"""Seconds between two looks at what other workers learned and found. They look sooner after as many
+pages of all workers as make it worth to score all cells again."""
 
 
 class SharedOrder:
@@ -40,6 +41,7 @@ class SharedOrder:
         self._order = order(strategy)
         self._ready = ReadyCells(self.rank)
         self._looked = 0.0
+        self._pages = 0
         self._earlier: Any = client.hget(prefix + "about", "earlier")
 
     def rank(self, cell: int) -> Rank:
@@ -78,6 +80,15 @@ class SharedOrder:
             else:
                 self._ready.changed(cell)
 
+    def compare(self, pages: int) -> None:
+        """Look at what other workers did if the crawl's pages are many more than were known."""
+        if (
+            isinstance(self._order, LearnedOrder)
+            and pages > self._order.experience.crawl.downloaded
+            and adaptive.is_due(pages, self._pages)
+        ):
+            self.refresh()
+
     def _keep_scored(self, learned: LearnedOrder) -> None:
         self._client.set(self._prefix + "scored", json.dumps(learned.scored.dump()))
 
@@ -91,6 +102,7 @@ class SharedOrder:
         known = self._order
         if isinstance(known, LearnedOrder):
             self._order = self._looked_at(known)
+            self._pages = self._order.experience.crawl.downloaded
         cells: Any = self._client.hkeys(self._prefix + "pending")
         self._ready = ReadyCells(self.rank, map(int, cells))
         self._looked = monotonic()
