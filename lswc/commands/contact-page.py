@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
 
 from lswc.crawl import contact
 from lswc.errors import writing
@@ -34,7 +35,7 @@ class Command(UserCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if args or not opts.out:
             raise UsageError("say where to write the page: --out bot.html", print_help=False)
-        settings, out = self.settings, Path(opts.out)
+        settings, out = self.settings or Settings(), Path(opts.out)
         page = contact_page(
             language(opts.lang).code, contact(settings), settings.get("ROBOTSTXT_USER_AGENT")
         )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import sys
+from math import inf
+from time import monotonic
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
@@ -12,12 +14,16 @@ from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
 from lswc.crawler.running import running_of
+from lswc.frontier.harvest import Forecast, forecast
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 TERMINAL_INTERVAL = 0.5
 """Seconds between two updates of the live line."""
+
+FORECAST_INTERVAL = 5.0
+"""Seconds between two looks at what the queue should bring."""
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +35,7 @@ class ProgressExtension:
         self._crawler = crawler
         self._running = running_of(crawler)
         self._live: Status | None = None
+        self._forecast, self._forecast_at = Forecast(0.0, 0, 0.0), -inf
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._closed, signals.spider_closed)
 
@@ -67,5 +74,12 @@ class ProgressExtension:
         frontier = self._running.frontier
         return (
             f"{pages:,} pages, harvest rate {relevant / max(pages, 1):.1%}, "
-            f"queue {frontier.pending:,}, servers {frontier.servers:,}"
+            f"queue {frontier.pending:,}, servers {frontier.servers:,}, {self._outlook()}"
         )
+
+    def _outlook(self) -> str:
+        """Say what waits; worked out every FORECAST_INTERVAL seconds, as it looks at every cell."""
+        if monotonic() - self._forecast_at > FORECAST_INTERVAL:
+            self._forecast_at = monotonic()
+            self._forecast = forecast(self._running.frontier.cells())
+        return f"{self._forecast.waiting:,.0f} relevant ones expected in the queue"
