@@ -43,6 +43,7 @@ ATTEMPTS = pa.schema(
         ("decided_by", _WORD),
         ("content_language", _WORD),
         ("vary", _WORD),
+        ("opt_outs", pa.list_(pa.string())),
         ("relevant", pa.bool_()),
         ("guessed", pa.bool_()),
         ("server_status", _WORD),

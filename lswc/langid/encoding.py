@@ -69,6 +69,8 @@ _BY_LETTERS = re.compile(r"cp125[0-7]|cp8(?:5[0-8]|6[0-9])|iso8859-?\d+|koi8.*|m
 _TWICE = re.compile("[\xc2-\xf4][\x80-\xbf\u0152-\u2122]")
 _RUN = re.compile("[\x80-\xff]{3,}")
 _BEYOND = re.compile("[^\x00-\x7f]")
+# Japanese is written in three scripts; Yi is what EUC-JP looks like in UTF-16.
+_WITH_HIRAGANA = (scripts.KATAKANA, scripts.HAN, scripts.HAN_JAPANESE, scripts.HAN_CHINESE)
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _C1 = "lswc.controls"
 _THAI = re.compile("[\u0e01-\u0e5b]")
@@ -205,10 +207,14 @@ def _wide(sample: bytes) -> str | None:
 
 
 def _is_one_script(sample: bytes, codec: str) -> bool:
-    """Tell whether a charset makes of nearly all bytes letters of one script."""
+    """Tell whether a charset makes of nearly all bytes letters of one script, besides ASCII."""
     text = sample[: len(sample) // 2 * 2].decode(codec, "replace")
-    letters = scripts.count(text)[1:]
-    return bool(letters.max() > 0.9 * letters.sum() and letters.sum() > 0.6 * len(text))
+    letters = scripts.count(text)
+    letters[scripts.HIRAGANA] += letters[list(_WITH_HIRAGANA)].sum()
+    letters[list(_WITH_HIRAGANA)] = 0
+    ascii_letters, letters[scripts.LATIN] = letters[scripts.LATIN], 0
+    total = letters[1:].sum() + ascii_letters
+    return bool(letters[1:].max() + ascii_letters > 0.9 * total > 0.5 * len(text))
 
 
 def _is_utf8(sample: bytes) -> bool:

@@ -6,9 +6,10 @@ import gzip
 import html
 import json
 import time
+from base64 import b64decode
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lswc.errors import ConfigError
 from lswc.langid.codes import code_of
@@ -26,12 +27,17 @@ class EvaluationError(ConfigError):
 
 
 class Labelled(NamedTuple):
-    """A page and its true language; ``text`` is what an anchor text would be."""
+    """A page and its true language, "und" if none can be told from it.
+
+    ``text`` is what an anchor text would be, ``kind`` the sort of page, "" if the label says none.
+    """
 
     language: str
     body: bytes
     content_type: str | None
     text: str
+    url: str = "http://page.invalid/"
+    kind: str = ""
 
 
 @dataclass
@@ -69,8 +75,8 @@ class Score:
 def load(file: Path) -> list[Labelled]:
     """Read labelled pages from JSON lines, gzipped or not. Raises EvaluationError.
 
-    Each has ``language`` and either ``text``, ``html``, or ``file``, a path beside the
-    JSON lines; ``content_type`` may be given.
+    Each has ``language`` and either ``text``, ``html``, ``base64`` (the page's bytes) or ``file``,
+    a path beside the JSON lines; ``content_type``, ``url`` and ``kind`` may be given.
     """
     opener = gzip.open if file.suffix == ".gz" else open
     pages = []
@@ -93,16 +99,34 @@ def _labelled(line: str, place: str, file: Path) -> Labelled:
         raise EvaluationError(f"{place}: not JSON: {error}") from error
     if not isinstance(entry, dict) or not isinstance(entry.get("language"), str):
         raise EvaluationError(f'{place}: an object with "language" is needed')
-    code = code_of(entry["language"])
-    content_type = entry.get("content_type")
     text = entry.get("text")
-    if isinstance(text, str):
-        return Labelled(code, html.escape(text).encode("utf-8", "replace"), content_type, text)
-    if isinstance(entry.get("html"), str):
-        return Labelled(code, entry["html"].encode("utf-8", "replace"), content_type, "")
-    if isinstance(entry.get("file"), str):
-        return Labelled(code, (file.parent / entry["file"]).read_bytes(), content_type, "")
-    raise EvaluationError(f'{place}: one of "text", "html" and "file" is needed')
+    return Labelled(
+        code_of(entry["language"]),
+        _body(entry, place, file),
+        entry.get("content_type"),
+        text if isinstance(text, str) else "",
+        entry.get("url", "http://page.invalid/"),
+        entry.get("kind", ""),
+    )
+
+
+def _body(entry: dict[str, Any], place: str, file: Path) -> bytes:
+    if isinstance(text := entry.get("text"), str):
+        return html.escape(text).encode("utf-8", "replace")
+    if isinstance(source := entry.get("html"), str):
+        return source.encode("utf-8", "replace")
+    if isinstance(encoded := entry.get("base64"), str):
+        return _decoded(encoded, place)
+    if isinstance(name := entry.get("file"), str):
+        return (file.parent / name).read_bytes()
+    raise EvaluationError(f'{place}: one of "text", "html", "base64" and "file" is needed')
+
+
+def _decoded(encoded: str, place: str) -> bytes:
+    try:
+        return b64decode(encoded, validate=True)
+    except ValueError as error:
+        raise EvaluationError(f"{place}: not base64: {error}") from error
 
 
 def evaluate(identifier: Identifier, pages: Iterable[Labelled], anchors: bool = False) -> Score:
@@ -113,7 +137,7 @@ def evaluate(identifier: Identifier, pages: Iterable[Labelled], anchors: bool = 
         if anchors:
             answer = target if identifier.anchor(page.text) is Anchor.TARGET else "other"
         else:
-            reading = identifier.read(page.body, page.content_type, "http://page.invalid/")
+            reading = identifier.read(page.body, page.content_type, page.url)
             answer = reading.identification.language or "unknown"
         score.seconds += time.perf_counter() - start
         score.pages += 1

@@ -26,6 +26,7 @@ ENOUGH = 150.0
 """Letters from which on more of them say no more."""
 
 _CERTAIN = 0.9
+_LIKELY = 0.45
 _DOUBT = 0.25
 
 FEATURES = (
@@ -90,7 +91,7 @@ def leading(
 ) -> tuple[str | None, float]:
     """Return the language a page is in, and how likely that is; None if none is likeliest.
 
-    Of those that certainly are in the text, and aren't unlikely, the one
+    Of those that probably are in the text, and aren't unlikely, the one
     with the largest share. That of the page's charset counts three times: who writes English
     doesn't choose Big5.
     """
@@ -98,10 +99,10 @@ def leading(
     best = max(likely, key=likely.__getitem__, default=None)
     if best is None or likely[best] <= unknown:
         return None, 0.0
-    if measured.total >= ENOUGH and measured.certainty.get(best, 0.0) >= _CERTAIN:
+    if measured.total >= ENOUGH and measured.certainty.get(best, 0.0) >= _LIKELY:
         shares = measured.shares
         sure = [
-            c for c in shares if measured.certainty[c] >= _CERTAIN and likely[c] > unknown * _DOUBT
+            c for c in shares if measured.certainty[c] >= _LIKELY and likely[c] > unknown * _DOUBT
         ]
         chosen = max(sure, key=lambda code: shares[code] * (3 if code == charset else 1))
         return chosen, sum(likely[code] for code in sure)

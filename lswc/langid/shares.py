@@ -237,12 +237,14 @@ def cld2(sample: str) -> list[Guess]:
     except pycld2.error:
         return []
     known, found = detectable(), []
+    # What it leaves out of a text that it is sure of are short words and names.
+    whole = sum(percent for _, _, percent, _ in ranked) if reliable else 100
     for place, (_, name, percent, score) in enumerate(ranked):
         code = name.partition("-")[0]
         code = RENAMED.get(code, code)
         certainty = min(1.0, score / _NORMAL_SCORE) * (1.0 if reliable and not place else 0.5)
         if code in known:
-            found.append(Guess(code, percent / 100, certainty))
+            found.append(Guess(code, percent / max(1, whole), certainty))
     return found
 
 

@@ -176,7 +176,7 @@ def test_mistakes_are_one_line_and_exit_code_2(
     [
         ("{", ":2: not JSON"),
         ("[]", ':2: an object with "language"'),
-        ('{"language": "th"}', ':2: one of "text", "html" and "file"'),
+        ('{"language": "th"}', ':2: one of "text", "html", "base64" and "file"'),
         ('{"language": "th", "file": "nowhere"}', "nowhere"),
     ],
 )
