@@ -5,12 +5,19 @@
 The hot server has 300 URLs in the best tier, the others 60 each in the next. As many pages a second
 as servers are free could be had: 30 servers / 2 s = 15. Prints pages a second, servers visited and
 how long the crawl took to stop, beside Scrapy's two priority queues with the same URLs.
+
+``python -m benchmarks.politeness --seen 20000 [--redis redis://127.0.0.1:6379/0]`` takes the
+servers' view instead: so many requests by one process, and by two workers over Redis, each logged
+where it arrives. It fails if one came sooner after the last answer of its server than promised, if
+there were more at a time to a server, an address or a registered domain, or if a page came before
+robots.txt.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -22,14 +29,20 @@ from urllib.parse import urlsplit
 from scrapy import Request, Spider
 from scrapy.crawler import AsyncCrawlerProcess
 
+from tests.crawl.guest_web import Answer, GuestWeb, serving
+from tests.crawl.server_view import address, before_robots, domain, server, too_many
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from scrapy.http import Response
 
+    from tests.crawl.guest_web import Given
+
 THAI = "ข่าววันนี้ของประเทศไทยมีเรื่องน่าสนใจหลายเรื่องสำหรับผู้อ่านทุกคน " * 4
 ENGLISH = "The news of today is about the weather, the trade and the people of the country. " * 4
 DELAY, HOT, OTHERS, EACH = 2.0, 300, 29, 60
+SEEN_DELAY = 0.5
 QUEUES = {
     "Scrapy, ScrapyPriorityQueue": "scrapy.pqueues.ScrapyPriorityQueue",
     "Scrapy, default queue": "scrapy.pqueues.DownloaderAwarePriorityQueue",
@@ -123,11 +136,68 @@ def measure(name: str, web: Path, folder: Path, seconds: float) -> None:
     print(f"{name:30}{rate:6.1f} pages/s {servers:4} servers, {took:5.1f} s with start and stop")
 
 
+def seen(requests: int, redis: str) -> None:
+    """Crawl a web of servers that log what they see, and check it."""
+    hosts = [f"s{n}-{2 + n % 200}.{'one' if n % 20 == 0 else f'd{n}'}.example" for n in range(500)]
+    pages = [f"http://{host}/{n}" for n in range(requests // len(hosts)) for host in hosts]
+    for store in ("sqlite", redis):
+        workers = 2 if store == redis else 1
+        with tempfile.TemporaryDirectory() as temporary:
+            web = _logged(Path(temporary), pages, store, workers)
+        checks = {
+            "sooner than promised, to a server": too_many(web.visits, server, 1, SEEN_DELAY),
+            "more than two to an address": too_many(web.visits, address, 2, SEEN_DELAY),
+            "more than four to a domain": too_many(web.visits, domain, 4, 0.0),
+            "before robots.txt": before_robots(web.visits),
+        }
+        print(f"{store.partition(':')[0]}, {workers} worker(s): {len(web.visits):,} requests")
+        for name, found in checks.items():
+            print(f"  {name:35}{len(found):6}")
+        assert not any(checks.values())
+
+
+def _logged(folder: Path, pages: list[str], store: str, workers: int) -> GuestWeb:
+    answers: dict[str, Given] = {url: Answer(f"<p>{THAI} {url}") for url in pages}
+    parts = [pages[start : start + 2000] for start in range(0, len(pages), 2000)]
+    seeds = [f"http://hub{number}-1.hub.example/" for number in range(len(parts))]
+    for seed, part in zip(seeds, parts, strict=True):
+        links = "".join(f'<a href="{url}">{url}</a> ' for url in part)
+        answers[seed] = Answer(f"<p>{THAI}</p>{links}")
+    web = GuestWeb(answers)
+    (folder / "seeds.txt").write_text("\n".join(seeds))
+    settings = {
+        "LSWC_CONTACT": "https://library.example/", "LSWC_PROFILE": "bfs", "LSWC_ARCHIVE": "none",
+        "LSWC_FRONTIER": store, "LSWC_REDIS_KEY": folder.name, "LSWC_MAX_DUPLICATES": 0,
+        "LSWC_DELAY_FACTOR": 0, "DOWNLOAD_DELAY": SEEN_DELAY, "CONCURRENT_REQUESTS": 64,
+        "TWISTED_DNS_RESOLVER": "tests.crawl.guest_web.ByName", "LOG_LEVEL": "ERROR",
+        "LSWC_ALLOWED_NETWORKS": "127.0.0.0/8",
+    }  # fmt: skip
+    command = [sys.executable, "-m", "scrapy", "crawl", "lswc", "-a", "lang=th"]
+    command += ["-a", f"seeds={folder}/seeds.txt"]
+    command += [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+    addresses = [f"127.0.0.{number}" for number in range(2, 202)]
+    with serving(web, folder, addresses) as ports:
+        started = [
+            subprocess.Popen(
+                [*command, "-s", f"LSWC_CRAWL={folder}/{number}"],
+                env={**os.environ, **ports}, stdout=subprocess.DEVNULL,
+            )
+            for number in range(workers)
+        ]  # fmt: skip
+        assert [process.wait() for process in started] == [0] * workers
+    return web
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--one", nargs=3, metavar=("QUEUE", "WEB", "OUT"))
+    parser.add_argument("--seen", type=int, metavar="REQUESTS")
+    parser.add_argument("--redis", default="redis://127.0.0.1:6379/0")
     options = parser.parse_args()
+    if options.seen:
+        seen(options.seen, options.redis)
+        return
     if options.one:
         queue, web, out = options.one
         rival(queue, Path(web), Path(out), options.seconds)

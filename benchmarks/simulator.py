@@ -54,7 +54,6 @@ def beside_the_reference(trace: Trace) -> None:
     for name in FEW:
         chosen = strategy(name)
         oracle = np.zeros(trace.urls, np.bool_)
-        chosen.table()
         begin = time.perf_counter()
         expected = list(reference.Crawl(trace, chosen, oracle).visits)
         plain = time.perf_counter() - begin

@@ -42,6 +42,7 @@ _CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
 _HEADER = re.compile(r"[ -~]+")
 UNKNOWN = {"irrelevant": False, "guess": True}
 ARCHIVED = ("relevant", "all", "none")
+OPT_OUT = ("record", "skip-corpus", "skip-archive")
 ROBOTS_WORDS = ("nofollow", "noindex", "noarchive")
 
 
@@ -109,10 +110,10 @@ class Crawl:
     ``lease_seconds`` after how long a dead worker's URLs go to others. ``patience``: a URL waits
     while another is that much more likely to be relevant. ``stop_harvest``: the expected harvest
     rate below which the crawl ends. ``experience`` names an earlier crawl's folder or Redis, or
-    is empty. ``archived`` says what
-    goes into WARC files of ``warc_size`` bytes: "relevant", "all" or "none". ``earlier`` are the
-    folders of crawls that this one visits again, the latest first. ``headers`` are those that
-    each page is asked for with.
+    is empty. ``archived`` says what goes into WARC files of ``warc_size`` bytes: "relevant",
+    "all" or "none"; ``opt_out`` what follows from a page's opt-out. ``earlier`` are the folders
+    of crawls that this one visits again, the latest first. ``headers`` are those that each page
+    is asked for with.
     """
 
     language: Language
@@ -131,6 +132,7 @@ class Crawl:
     experience: str
     guesses_unknown: bool
     archived: str
+    opt_out: str
     warc_size: float
     earlier: tuple[Path, ...]
 
@@ -171,7 +173,8 @@ class Crawl:
             stop_harvest=number(settings, "LSWC_STOP_HARVEST"),
             experience=settings.get("LSWC_EXPERIENCE"),
             guesses_unknown=_guesses(settings.get("LSWC_UNKNOWN"), chosen),
-            archived=_archived(settings.get("LSWC_ARCHIVE")),
+            archived=_one_of(settings, "LSWC_ARCHIVE", ARCHIVED),
+            opt_out=_one_of(settings, "LSWC_OPT_OUT", OPT_OUT),
             warc_size=number(settings, "LSWC_WARC_SIZE"),
             earlier=_earlier(settings.getlist("LSWC_RECRAWL"), folder),
         )
@@ -321,9 +324,10 @@ def _guesses(setting: str, chosen: Strategy) -> bool:
     return UNKNOWN[setting]
 
 
-def _archived(setting: str) -> str:
-    if setting not in ARCHIVED:
-        raise ConfigError(f"LSWC_ARCHIVE={setting!r} isn't one of: {', '.join(ARCHIVED)}")
+def _one_of(settings: BaseSettings, name: str, known: tuple[str, ...]) -> str:
+    setting: str = settings.get(name)
+    if setting not in known:
+        raise ConfigError(f"{name}={setting!r} isn't one of: {', '.join(known)}")
     return setting
 
 

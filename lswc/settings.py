@@ -78,6 +78,9 @@ LSWC_ACCEPT_LANGUAGE = ""
 ROBOTSTXT_USER_AGENT = "lswc"
 # Which of `nofollow`, `noindex` and `noarchive` are obeyed, in META robots and X-Robots-Tag.
 LSWC_ROBOTS_META = ["nofollow"]
+# What follows if a page says that its text must not be mined (safety.md): `record` it, and no more;
+# `skip-corpus`, leave it out of the corpus; `skip-archive`, leave it out of the archive too.
+LSWC_OPT_OUT = "skip-corpus"
 # Seconds that a server rests after an answer.
 DOWNLOAD_DELAY = 1.0
 # No more, no less: other delays are for reasons that a server has.

@@ -44,6 +44,7 @@ ATTEMPTS = pa.schema(
         ("shares", _WORD),
         ("content_language", _WORD),
         ("vary", _WORD),
+        ("opt_outs", pa.list_(pa.string())),
         ("relevant", pa.bool_()),
         ("guessed", pa.bool_()),
         ("server_status", _WORD),

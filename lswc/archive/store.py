@@ -164,6 +164,7 @@ _OF_RECORD = (
     "shares",
     "content_language",
     "vary",
+    "opt_outs",
     "relevant",
     "guessed",
     "server_status",
@@ -178,6 +179,11 @@ def language_of(crawl: Path) -> Language:
 def earlier_of(crawl: Path) -> tuple[Path, ...]:
     """Return the folders of the crawls that a crawl visited again. Raises ArchiveError."""
     return tuple(Path(name) for name in _setting(crawl, "LSWC_RECRAWL"))
+
+
+def opt_out_of(crawl: Path) -> str:
+    """Return what a crawl does with opted-out pages. Raises ArchiveError if it holds none."""
+    return str(_setting(crawl, "LSWC_OPT_OUT"))
 
 
 def _setting(crawl: Path, name: str) -> Any:
@@ -233,6 +239,7 @@ def _about(visit: Visit) -> dict[str, object]:
             "confidence": record.confidence,
             "relevant": "yes" if record.relevant else "no",
             "server-status": record.server_status,
+            "opt-out": "; ".join(record.opt_outs) or None,
         }
     fields |= {
         "distance": distance_of(lease.code),

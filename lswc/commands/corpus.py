@@ -32,5 +32,7 @@ class Command(UserCommand):
             raise UsageError("name one crawl folder", print_help=False)
         crawl = Path(args[0])
         out = Path(opts.out) if opts.out else crawl / "corpus"
-        number = write(crawl, out)
-        print(f"{number:,} pages with text in {out}")
+        written = write(crawl, out)
+        print(f"{written.rows:,} pages with text in {out}")
+        if written.opted_out:
+            print(f"{written.opted_out:,} pages left out that say their text must not be mined")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.commands.crawl import Command as CrawlCommand
@@ -36,7 +38,9 @@ class Command(CrawlCommand):
         try:
             _check(self.settings, args[0], opts.spargs)
         except LswcError as error:
-            print(f"scrapy crawl: error: {error}", file=sys.stderr)
+            line = f"scrapy crawl: error: {error}"
+            print(line, file=sys.stderr)
+            _log(self.settings.get("LOG_FILE"), line)
             sys.exit(error.exit_code)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -50,6 +54,13 @@ class Command(CrawlCommand):
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
         self._ran = super()._create_crawler(spidercls)
         return self._ran
+
+
+def _log(file: str | None, line: str) -> None:
+    """Write a line into the log that the crawl would have had: scrapyd shows nothing else."""
+    if file:
+        with suppress(OSError), Path(file).open("a", encoding="utf-8") as log:
+            log.write(f"{line}\n")
 
 
 def _check(settings: Settings, spider_name: str, arguments: dict[str, str]) -> None:

@@ -98,7 +98,14 @@ class Command(UserCommand):
             score = evaluate(identifier, labelled, opts.anchors)
             measures = (score.precision, score.recall, score.f1)
             per_page = f"{score.seconds / score.pages * 1e6:.0f}"
-            rows.append((*name, *(f"{m:.2%}" for m in measures), score.pages, per_page))
+            rows.append(
+                (
+                    *name,
+                    *("–" if m is None else f"{m:.2%}" for m in measures),
+                    score.pages,
+                    per_page,
+                )
+            )
             for (true, answer), number in score.confusions.most_common(_MOST_CONFUSIONS):
                 confusions.append((*name, true, answer, number))
         heads = ("method", "language", "precision", "recall", "F1", "pages", "µs/page")

@@ -13,7 +13,7 @@ from myanmar.converter import convert
 
 from lswc.archive.earlier import Earlier
 from lswc.archive.files import ArchiveError
-from lswc.archive.store import earlier_of, language_of
+from lswc.archive.store import earlier_of, language_of, opt_out_of
 from lswc.archive.warc import NOT_MODIFIED
 from lswc.corpus.duplicates import Duplicates
 from lswc.corpus.paragraphs import paragraphs, read
@@ -41,6 +41,7 @@ SCHEMA = pa.schema(
         ("converted", pa.string()),
         ("duplicate", pa.string()),
         ("duplicate_of", pa.string()),
+        ("opt_outs", pa.list_(pa.string())),
         ("licence", pa.string()),
     ]
 )
@@ -63,6 +64,7 @@ class Stored(NamedTuple):
     content_type: str | None
     refers_to: str | None
     encoding: str
+    opt_outs: tuple[str, ...] = ()
 
 
 class Paragraph(NamedTuple):
@@ -100,7 +102,8 @@ def _pages(records: Iterator[WarcRecord], earlier: Earlier) -> Iterator[Stored]:
         if record.record_type == WarcRecordType.metadata:
             fields = _fields(record.reader.read())
             if page is not None and fields.get("outcome") == "html":
-                yield page._replace(encoding=fields.get("encoding", ""))
+                said = tuple(filter(None, fields.get("opt-out", "").split("; ")))
+                yield page._replace(encoding=fields.get("encoding", ""), opt_outs=said)
             page = None
         else:
             page = _page(record, earlier)
@@ -147,6 +150,7 @@ class Cleaner:
             "encoding": page.encoding,
             "duplicate": "exact",
             "duplicate_of": page.refers_to,
+            "opt_outs": page.opt_outs,
         }
 
     def _read(self, page: Stored, body: bytes) -> dict[str, Any] | None:
@@ -168,6 +172,7 @@ class Cleaner:
             "converted": next((p.converted for p in kept if p.converted), None),
             "duplicate": kind,
             "duplicate_of": of,
+            "opt_outs": page.opt_outs,
             "licence": found.licence,
         }
 
@@ -197,17 +202,35 @@ class Cleaner:
 _EMPTY: dict[str, Any] = dict.fromkeys(SCHEMA.names) | {"text": "", "languages": []}
 
 
-def write(crawl: Path, out: Path) -> int:
-    """Write ``corpus.jsonl.zst`` and ``corpus.parquet`` of a crawl; return how many rows.
+class Written(NamedTuple):
+    """How many pages are in a corpus, and how many aren't because they asked for that."""
+
+    rows: int
+    opted_out: int
+
+
+def write(crawl: Path, out: Path) -> Written:
+    """Write ``corpus.jsonl.zst`` and ``corpus.parquet`` of a crawl.
 
     Raises ArchiveError if the folder isn't a crawl with WARC files, LswcError if ``out`` can't
     be written.
     """
     cleaner = Cleaner(language_of(crawl))
-    rows = (row for page in stored(crawl) if (row := cleaner.row(page)))
+    skips = opt_out_of(crawl) != "record"
+    opted_out: set[str] = set()
+
+    def kept() -> Iterator[dict[str, Any]]:
+        for page in stored(crawl):
+            # Its copies are the same text.
+            if skips and (page.opt_outs or page.refers_to in opted_out):
+                opted_out.add(page.url)
+            elif row := cleaner.row(page):
+                yield row
+
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
-        return _write(rows, out)
+        rows = _write(kept(), out)
+    return Written(rows, len(opted_out))
 
 
 def _write(rows: Iterator[dict[str, Any]], out: Path) -> int:

@@ -166,9 +166,10 @@ class DelayMiddleware:
 
     def _end(self, request: Request, seconds: float) -> None:
         server, visit = request.meta.pop(_ASKED, None), visit_of(request)
+        # Now: a retry is a copy of the request, and would hold it too.
+        _give_back(self._running, request, asked=server is not None)
         if server is None:
             return
-        _give_back(self._running, request, asked=True)
         rest = max(seconds, self._politeness.delay, request.meta.get(CRAWL_DELAY, 0.0))
         self._running.turns.end(server, rest)
         if visit is not None and rest:

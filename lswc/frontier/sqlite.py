@@ -95,6 +95,7 @@ class SqliteFrontier:
         self._delay = delay
         self._by_server = strategy.unit is Unit.SERVER
         self._held: dict[int, tuple[int, int, float]] = {}  # lease: server, unit, since when
+        self._line_of: dict[int, int] = {}  # of each lease
         self._resting: list[tuple[float, int]] = []
         self._lock = None if path == MEMORY else lock(Path(path).parent)
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
@@ -181,6 +182,7 @@ class SqliteFrontier:
         name, seq, url, unit, code, inherited, depth, redirects, referrer = row
         self._queues.busy.add(line.server)
         self._held[seq] = (line.server, unit, now)
+        self._line_of[seq] = line.line
         return Lease(
             seq, url, name, name if self._by_server else self._name(unit), code, line.cell,
             self._order.expected(line.cell), PageLanguage(inherited), depth, redirects, referrer,
@@ -227,17 +229,16 @@ class SqliteFrontier:
                 self._db.execute(
                     "INSERT OR REPLACE INTO about VALUES ('lengths', ?)", (dumps(lengths),)
                 )
-        del self._held[visit.lease.id]
+        del self._held[visit.lease.id], self._line_of[visit.lease.id]
         self._rest(server, since, self._delay if visit.rest is None else visit.rest)
         return True
 
     def _end(self, visit: Visit, server: int) -> None:
         seq = visit.lease.id
-        line = self._value("SELECT line FROM url WHERE seq = ?", seq)
         self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (visit.outcome, seq))
         if visit.url != visit.lease.url:
             self._db.execute("UPDATE url SET url = ? WHERE seq = ?", (visit.url, seq))
-        self._queues.take(server, line)
+        self._queues.take(server, self._line_of[seq])
 
     def _rest(self, server: int, since: float, rest: float) -> None:
         if rest:
@@ -343,7 +344,9 @@ class SqliteFrontier:
         depth = min(offer.depth, known_depth)
         rank = self._order.rank
         cell, known_cell = self._cell(line, place), self._cell(known_line, place)
-        if better(rank(cell), distance_of(offer.code), rank(known_cell), distance_of(code)):
+        if offer.code != code and better(
+            rank(cell), distance_of(offer.code), rank(known_cell), distance_of(code)
+        ):
             values = [line, offer.code, int(offer.inherited), depth, offer.redirects, referrer]
             if seq in new:
                 new[seq][5:] = values
@@ -356,6 +359,8 @@ class SqliteFrontier:
                 if line != known_line:
                     self._queues.put(Line(server, line, cell, seq))
                     self._queues.take(server, known_line)
+                    if seq in self._line_of:
+                        self._line_of[seq] = line
             return (seq, line, offer.code, depth, None)
         if depth < known_depth:
             if seq in new:

@@ -56,20 +56,20 @@ class Score:
     confusions: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     @property
-    def precision(self) -> float:
-        """Share of the answers "target" that are right; 1 without any."""
-        return self.right / (self.right + self.wrong) if self.right + self.wrong else 1.0
+    def precision(self) -> float | None:
+        """Share of the answers "target" that are right; None without any."""
+        return self.right / (self.right + self.wrong) if self.right + self.wrong else None
 
     @property
-    def recall(self) -> float:
-        """Share of the target's pages that were found; 1 without any."""
-        return self.right / (self.right + self.missed) if self.right + self.missed else 1.0
+    def recall(self) -> float | None:
+        """Share of the target's pages that were found; None without any."""
+        return self.right / (self.right + self.missed) if self.right + self.missed else None
 
     @property
-    def f1(self) -> float:
-        """Harmonic mean of precision and recall."""
-        total = self.precision + self.recall
-        return 2 * self.precision * self.recall / total if total else 0.0
+    def f1(self) -> float | None:
+        """Harmonic mean of precision and recall; None without any of both."""
+        total = 2 * self.right + self.wrong + self.missed
+        return 2 * self.right / total if total else None
 
 
 def load(file: Path) -> list[Labelled]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lswc.outcomes import Outcome
 from lswc.reading.headers import said
 from lswc.reading.named import named
+from lswc.reading.opt_outs import opt_outs
 from lswc.reading.robots_words import robots_words
 from lswc.safety.content import is_html
 from lswc.simhash import simhash
@@ -56,7 +57,8 @@ class PageReading:
 
     ``identified`` is its language as strategies tell them apart. ``simhash`` is that of its
     text. ``unwanted`` says that it asks not to be kept. ``content_language`` is the language
-    that the server says, ``vary`` what its answer depends on. ``left`` are links out of scope;
+    that the server says, ``vary`` what its answer depends on. ``opt_outs`` is what it says against
+    mining its text, and where. ``left`` are links out of scope;
     ``unread_links`` counts those beyond LSWC_MAX_LINKS. ``is_cut`` says that more than links
     was left unread.
     """
@@ -68,6 +70,7 @@ class PageReading:
     unwanted: Outcome | None
     content_language: str
     vary: str
+    opt_outs: tuple[str, ...]
     links: tuple[ReadLink, ...]
     left: tuple[LeftLink, ...]
     unread_links: int
@@ -99,7 +102,8 @@ class PageReader:
         if not is_html(content_type, body):
             return None
         raw = self.identifier.read(body, content_type or None, base or url.href)
-        told = raw.robots | robots_words(headers.get("x-robots-tag", ()))
+        in_headers = robots_words(headers.get("x-robots-tag", ()))
+        told = raw.robots | in_headers
         nofollow = self._obeys(Outcome.NOFOLLOW, told)
         links: list[ReadLink] = []
         left: list[LeftLink] = []
@@ -120,6 +124,7 @@ class PageReader:
             simhash=simhash(raw.text[:EXAMINED]),
             content_language=said(headers, "content-language"),
             vary=said(headers, "vary"),
+            opt_outs=tuple(opt_outs(headers, in_headers, raw.robots)),
             unwanted=next((word for word in _UNWANTED if self._obeys(word, told)), None),
             links=tuple(links),
             left=tuple(left),

@@ -5,24 +5,26 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, PercentFormatter
+from matplotlib.ticker import EngFormatter, FuncFormatter
 
 from lswc.simulator.plots import save_figure
 from lswc.simulator.run import marks
 from lswc.strategy import StrategyError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from lswc.simulator.run import Outcome
+
+    _Number = Callable[[float], str]
 
 MOST = 400
 """Strategies that one specification may stand for."""
@@ -79,7 +81,7 @@ def _draw(
     figure = Figure(figsize=(13, 4.4), layout="constrained")
     for axes, (title, values) in zip(figure.subplots(1, 3), measures.items(), strict=True):
         axes.set_title(title, loc="left", fontsize=10, fontweight="bold")
-        number = EngFormatter(sep="") if title.startswith("Pages") else PercentFormatter(1, 0)
+        number = EngFormatter(sep="").format_eng if title.startswith("Pages") else _percent
         if len(varied) == 1:
             _line(axes, varied[0], [one[varied[0]] for one, _ in runs], values, number)
         else:
@@ -92,23 +94,27 @@ def _draw(
     return save_figure(figure, path)
 
 
+def _percent(value: float) -> str:
+    return f"{value:.0%}"
+
+
 def _harvest(outcome: Outcome, mark: int) -> float:
     rate = outcome.harvest_rate_at(mark)
     return float(outcome.harvest_rate[-1]) if rate is None else rate  # it ended before
 
 
-def _line(axes: Axes, name: str, places: list[int], values: list[float], number: Any) -> None:
+def _line(axes: Axes, name: str, places: list[int], values: list[float], number: _Number) -> None:
     order = np.argsort(places)
     axes.plot(np.array(places)[order], np.array(values)[order], "o-", color="#0b6e75")
     axes.set_xlabel(name)
     axes.set_xticks(sorted(places))
-    axes.yaxis.set_major_formatter(number)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     axes.set_ylim(bottom=0)
     axes.grid(color="#e4e8ee")
 
 
 def _map(
-    axes: Axes, names: list[str], places: list[dict[str, int]], values: list[float], number: Any
+    axes: Axes, names: list[str], places: list[dict[str, int]], values: list[float], number: _Number
 ) -> None:
     across, down = (sorted({place[name] for place in places}) for name in reversed(names))
     cells: NDArray[np.float64] = np.full((len(down), len(across)), np.nan)

@@ -55,7 +55,8 @@ UNIT = np.dtype(
 """What the strategy counts by, a server or directory: where it is, its counters, its place."""
 
 SITE = np.dtype([("downloaded", "i4"), ("relevant", "i4"), ("place", "i4")])
-"""Counters of a site, and the place of its servers that have no downloaded page."""
+"""Counters of a site, and the place of its servers that have no downloaded page. When that changes,
+all its servers' places do."""
 
 CELL = np.dtype(
     [
@@ -445,7 +446,11 @@ def _count_page(
     queues.site[unit.site].place = place
     for i in range(graph.site_starts[unit.site], graph.site_starts[unit.site + 1]):
         neighbour = graph.site_units[i] if len(graph.site_units) else i
-        if queues.unit[neighbour].downloaded == 0:
+        if neighbour != number:
+            other = queues.unit[neighbour]
+            place = place_of_server(
+                other.downloaded, other.relevant, site.downloaded, site.relevant, pages, hits
+            )
             _move(graph, queues, decisions, neighbour, place)
 
 

@@ -86,14 +86,6 @@ class Strategy:
         """Return the cell of a URL with this code, or DISCARD."""
         return self.cell_of[self.kind_of[code]][place]
 
-    def tier(self, code: int, target_server: Status) -> int:
-        """Return the tier of a URL with this code now, or DISCARD; a seed is always in tier 0."""
-        return self.cell(code, target_server)
-
-    def table(self) -> tuple[Sequence[int], ...]:
-        """Return every answer: ``table[code][place]``, of shape (CODES, places)."""
-        return tuple(self.cell_of[kind] for kind in self.kind_of)
-
 
 def by_rule(
     name: str,

@@ -21,7 +21,8 @@ class Record:
     its text, in 16 hex digits; ``near_duplicate`` says that one like it came before, among the
     crawl's latest pages.
     ``content_language`` is the language that the server says, ``vary`` what its answer depends on:
-    both as in the headers, "" without one. ``time`` is UTC, ISO 8601.
+    both as in the headers, "" without one. ``opt_outs`` is what
+    the page says against mining its text, and where. ``time`` is UTC, ISO 8601.
     """
 
     id: int
@@ -44,6 +45,7 @@ class Record:
     near_duplicate: bool
     content_language: str
     vary: str
+    opt_outs: tuple[str, ...]
     referrer: str | None
     time: str
 

@@ -196,7 +196,7 @@ def test_a_near_duplicate_is_found_wherever_its_hash_differs() -> None:
     choose, letters = random.Random(3), "กขคงจฉชซญดตถทนบปผพฟมยรลวสหอ"
     whole = choose.choices(letters, k=1500)
     found, known, kinds = Duplicates(), dict[str, int](), Counter[int]()
-    for number in range(300):
+    for number in range(1200):
         text = list(whole)
         for place in choose.sample(range(1500), number % 30):
             text[place] = choose.choice(letters)

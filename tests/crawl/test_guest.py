@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from lswc.corpus.documents import write
 from tests.archive.reading import records
 from tests.crawl.guest_web import HTTPS_ONLY, Answer, Given, GuestWeb, Negotiated, serving
 from tests.crawl.site import ENGLISH, THAI, Site, page
@@ -136,6 +137,37 @@ def test_a_server_that_negotiates_gives_its_pages_in_the_language(
     (record,) = site.records
     assert (record["content_language"], record["vary"]) == (language, "Accept-Language")
     assert record["relevant"] == (language == "th")
+
+
+OPT_OUTS: dict[str, Given] = {
+    f"{HUB}meta": Answer(f'<meta name="TDM-Reservation" content="1">{page(THAI)}'),
+    f"{HUB}noai": Answer(page(THAI), headers={"X-Robots-Tag": "noai"}),
+    f"{HUB}usage": Answer(page(THAI), headers={"Content-Usage": "train-ai=n"}),
+    f"{HUB}none": Answer(page(THAI * 2), headers={"Content-Usage": "train-ai=y"}),
+    f"{HUB}copy": Answer(page(THAI)),
+}
+
+
+@pytest.mark.parametrize(
+    ("setting", "archived", "in_corpus", "left_out"),
+    [("record", 6, 6, 0), ("skip-corpus", 6, 2, 4), ("skip-archive", 3, 3, 0)],
+)
+def test_pages_that_must_not_be_mined(
+    tmp_path: Path, setting: str, archived: int, in_corpus: int, left_out: int
+) -> None:
+    answers = {HUB: Answer(page(THAI, *OPT_OUTS)), **OPT_OUTS}
+    site, _ = crawl(tmp_path, answers, LSWC_OPT_OUT=setting)
+    assert {record["url"].removeprefix(HUB): record["opt_outs"] for record in site.records} == {
+        "": [],
+        "meta": ["tdm-reservation=1 (META)"],
+        "noai": ["noai (X-Robots-Tag)"],
+        "usage": ["train-ai=n (Content-Usage)"],
+        "none": [],
+        "copy": [],
+    }
+    stored = {r.url for r in records(site.folder) if r.type in ("response", "revisit")}
+    assert len(stored - {f"{HUB}robots.txt"}) == archived
+    assert write(site.folder, tmp_path / "corpus") == (in_corpus, left_out)
 
 
 # --- http and https --------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from tests.crawl.server_view import address, before_robots, domain, server, too_
 from tests.crawl.site import ROOT, THAI, Site, environment, page
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.frontier.redis_server import RedisServer
@@ -50,7 +51,11 @@ def crawl(web: GuestWeb, folder: Path, workers: int, **settings: object) -> list
             )
             for site in sites
         ]  # fmt: skip
-        assert [process.wait(timeout=100) for process in started] == [0] * workers
+        try:
+            assert [process.wait(timeout=100) for process in started] == [0] * workers
+        finally:
+            for process in started:
+                process.kill()
     return [url for site in sites for url in site.urls]
 
 
@@ -71,3 +76,19 @@ def test_by_two_workers_too(web: GuestWeb, tmp_path: Path, redis_server: RedisSe
     found = crawl(web, tmp_path, 2, LSWC_FRONTIER=redis_server.url)
     assert sorted(found) == sorted([HUB, *PAGES])
     check(web)
+
+
+def test_a_machine_that_fails_is_asked_on(tmp_path: Path) -> None:
+    """Each failure to get robots.txt gives back what it holds of the machine."""
+
+    def robots(times: int) -> Answer:
+        return Answer(status=404 if times else 0)
+
+    servers = [f"http://www-2.{kind}{n}.example/" for kind in ("fails", "never") for n in range(3)]
+    pages: dict[str, Answer | Callable[[int], Answer]] = {
+        url: Answer(page(THAI)) for url in servers
+    }
+    for url in servers:
+        pages[f"{url}robots.txt"] = robots if "fails" in url else Answer(status=0)
+    found = crawl(GuestWeb({HUB: Answer(page(THAI, *servers)), **pages}), tmp_path, 1)
+    assert sorted(found) == sorted([HUB, *servers[:3]])

@@ -59,6 +59,12 @@ def test_wrong_setting(site: Site, setting: str, value: str, named: str) -> None
     assert named in line
 
 
+def test_a_crawl_with_a_log_file_says_it_there_too(site: Site, tmp_path: Path) -> None:
+    log = tmp_path / "crawl.log"
+    line = mistake(site, LSWC_STRATEGY="bsf", LOG_FILE=log)
+    assert log.read_text("utf-8").splitlines() == [line]
+
+
 def test_unknown_language_lists_the_known(site: Site) -> None:
     line = mistake(site, "-a", "lang=xx")
     assert "'xx'" in line

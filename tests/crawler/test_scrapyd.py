@@ -33,6 +33,7 @@ class Scrapyd:
     def __init__(self, folder: Path) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = str(free.getsockname()[1])
+        self.folder, self.scheduled = folder, 0
         self.url = f"http://127.0.0.1:{port}/"
         copy_project(folder)
         for name in ("scrapy.cfg", "scrapyd.conf"):
@@ -63,14 +64,17 @@ class Scrapyd:
         assert found["status"] == "ok", found
         return found
 
-    def schedule(self, **settings: object) -> None:
+    def schedule(self, **settings: object) -> str:
+        """Schedule a job and return its id."""
         data = [("project", "lswc"), ("spider", "lswc"), ("lang", "my")]
         given = [("setting", f"{name}={value}") for name, value in settings.items()]
-        self.ask("schedule.json", [*data, *given])
+        self.scheduled += 1
+        return str(self.ask("schedule.json", [*data, *given])["jobid"])
 
-    def wait(self, jobs: int) -> None:
+    def wait(self) -> None:
+        """Wait until all jobs have ended."""
         for _ in range(600):
-            if len(self.ask("listjobs.json?project=lswc")["finished"]) == jobs:
+            if len(self.ask("listjobs.json?project=lswc")["finished"]) == self.scheduled:
                 return
             sleep(0.1)
         raise TimeoutError("the jobs don't end")
@@ -96,12 +100,19 @@ def site(tmp_path: Path) -> Site:
     return site
 
 
+def test_a_job_with_a_mistake_says_so_in_its_log(scrapyd: Scrapyd, site: Site) -> None:
+    job = scrapyd.schedule(LSWC_STRATEGY="bsf", LSWC_CRAWL=site.folder, LSWC_WEB=site.web)
+    scrapyd.wait()
+    (log,) = scrapyd.folder.rglob(f"{job}.log")
+    assert "scrapy crawl: error: unknown strategy 'bsf'; known: bfs, " in log.read_text("utf-8")
+
+
 def test_a_scheduled_job_crawls_with_its_profile_then_two_share_a_crawl(
     scrapyd: Scrapyd, site: Site, redis_server: RedisServer, tmp_path: Path
 ) -> None:
     web: dict[str, object] = {"LSWC_WEB": site.web, "DOWNLOAD_DELAY": 0}
     scrapyd.schedule(LSWC_PROFILE="soft_focused", LSWC_CRAWL=site.folder, **web)
-    scrapyd.wait(1)
+    scrapyd.wait()
     assert len(site.urls) == 16
     assert site.summary["strategy"] == "soft_focused"
     assert (site.summary["language"], site.summary["relevant"]) == ("my", 8)
@@ -109,6 +120,6 @@ def test_a_scheduled_job_crawls_with_its_profile_then_two_share_a_crawl(
     folders = [tmp_path / "one", tmp_path / "two"]
     for folder in folders:
         scrapyd.schedule(LSWC_FRONTIER=redis_server.url, LSWC_CRAWL=folder, **web)
-    scrapyd.wait(3)
+    scrapyd.wait()
     shared = [url for folder in folders for url in Site(site.web, folder).urls]
     assert sorted(shared) == sorted(site.urls)

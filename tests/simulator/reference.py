@@ -166,14 +166,12 @@ class Crawl:
         self.move(unit, self.s.place(self.of_unit[unit], self.of_site[site], self.crawl))
         if not self.s.learns:
             return
+        before = self.place_of_site[site]
         self.place_of_site[site] = self.s.place(NO_PAGES, self.of_site[site], self.crawl)
-        for url in range(self.t.urls):
-            neighbour = self.unit[url]
-            if self.site[url] == site and neighbour not in self.visited():
-                self.move(neighbour, self.place_of_site[site])
-
-    def visited(self) -> set[int]:
-        return {unit for unit, pages in self.of_unit.items() if pages.downloaded}
+        if self.place_of_site[site] != before:
+            for other in {self.unit[u] for u in range(self.t.urls) if self.site[u] == site}:
+                pages = self.of_unit[other]
+                self.move(other, self.s.place(pages, self.of_site[site], self.crawl))
 
     def move(self, unit: int, place: int) -> None:
         self.place_of_unit[unit] = place

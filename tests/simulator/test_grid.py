@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+from lswc.simulator import plots
 from lswc.simulator.grid import draw_grids, expand
-from lswc.simulator.run import Outcome, simulate
-from lswc.strategy import StrategyError, strategy
-from lswc.synthetic.synthesis import synthesize
+from lswc.simulator.run import Outcome
+from lswc.simulator.simulation import Result
+from lswc.strategy import StrategyError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,17 +40,37 @@ def test_ranges_that_make_no_grid(specification: str, complaint: str) -> None:
         expand(specification)
 
 
+def outcome(name: str, pages: int, relevant: int) -> Outcome:
+    series = np.array([[1, 0, 9, 1, 9], [pages // 2, relevant // 4, 9, 1, 9],
+                       [pages, relevant, 0, 1, 9]])  # fmt: skip
+    counts = np.zeros((2, 13), np.int64)
+    none = np.zeros(0, np.int32)
+    result = Result(name, series, counts, counts[0], counts[0], 0, 0, np.zeros((1, 4)), none)
+    return Outcome(result, trace_pages=1000, trace_relevant=100)
+
+
 def test_a_grid_is_drawn_with_each_value_in_its_cell(tmp_path: Path) -> None:
-    trace = synthesize(0.0005).trace
     specs = [*expand("lswc:S=1..2,T=1..3"), *expand("limited_distance:N=1..4"), "bfs"]
-    known: list[list[Outcome]] = []
-    outcomes = simulate(trace, [strategy(spec) for spec in specs], finished=known.append)
+    outcomes = [outcome(spec, 100 + n, 20 + 3 * n) for n, spec in enumerate(specs)]
     files = draw_grids(outcomes, tmp_path)
-    names = [
-        f"grid_{kind}.{end}" for kind in ("lswc", "limited_distance") for end in ("png", "svg")
-    ]
-    assert [file.name for file in files] == names
+    kinds = ("lswc", "limited_distance")
+    assert [f.name for f in files] == [f"grid_{k}.{end}" for k in kinds for end in ("png", "svg")]
     drawn = files[1].read_text()
-    assert f"n = 6 runs on {trace.pages:,} pages" in drawn
-    assert all(f">{float(o.coverage[-1]):.0%}<" in drawn for o in outcomes[:6])
-    assert all(0 < len(some) < len(specs) for some in known)
+    assert "n = 6 runs on 1,000 pages, 100 of them relevant" in drawn
+    assert all(f">{one.coverage[-1]:.0%}<" in drawn for one in outcomes[:6])
+    assert all(f">{one.result.pages}<" in drawn for one in outcomes[:6])
+    assert "n = 4 runs" in files[3].read_text()
+
+
+def test_single_strategies_make_no_grid(tmp_path: Path) -> None:
+    assert draw_grids([outcome("bfs", 100, 10), outcome("lswc:S=1,T=1", 90, 9)], tmp_path) == []
+
+
+def test_many_strategies_are_drawn_by_family_beside_breadth_first(tmp_path: Path) -> None:
+    specs = ["bfs", "perfect", *expand("lswc:S=1..2,T=1..3"), "soft_focused", "anchor"]
+    outcomes = [outcome(spec, 100 + n, 20 + 3 * n) for n, spec in enumerate(specs)]
+    plots.draw(outcomes, tmp_path)
+    drawn = (tmp_path / "coverage.svg").read_text()
+    assert drawn.count(">bfs<") == drawn.count(">perfect<") == 3  # in each of the three panels
+    assert all(f">{name}<" in drawn for name in ("S=1,T=3", "S=2,T=3", "soft focused", "anchor"))
+    assert "n = 1,000 pages on the trace, 100 of them relevant" in drawn

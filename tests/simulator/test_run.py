@@ -28,9 +28,19 @@ NAMED = ("bfs", "soft_focused", "limited_distance:N=2", "perfect", "adaptive")
 OWN = "tests.strategy.own_rules:named_first"
 
 
+KNOWN: list[list[Outcome]] = []  # what was known whenever another strategy had ended
+
+
 @pytest.fixture(scope="module")
 def outcomes() -> list[Outcome]:
-    return simulate(WEB.trace, [strategy(name) for name in NAMED])
+    return simulate(WEB.trace, [strategy(name) for name in NAMED], finished=KNOWN.append)
+
+
+def test_outcomes_are_told_as_soon_as_they_are_known(outcomes: list[Outcome]) -> None:
+    assert all(0 < len(known) < len(outcomes) for known in KNOWN)
+    names = [o.result.strategy for known in KNOWN for o in known]
+    assert set(names) <= {o.result.strategy for o in outcomes}
+    assert sorted(map(len, KNOWN)) == list(map(len, KNOWN))
 
 
 def test_every_strategy_is_in_all() -> None:

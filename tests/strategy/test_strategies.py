@@ -39,7 +39,7 @@ OF_THE_PAPERS = [name for name in NAMES if name != "adaptive"]
 @cache
 def tiers(specification: str) -> dict[Facts, int]:
     chosen = strategy(specification)
-    return {f: chosen.tier(encode(f), f.target_server) for f in EVERY}
+    return {f: chosen.cell(encode(f), f.target_server) for f in EVERY}
 
 
 def of_target(f: Facts) -> bool:

@@ -1,0 +1,28 @@
+"""What a page says against mining its text."""
+
+from __future__ import annotations
+
+import pytest
+
+from lswc.reading.opt_outs import opt_outs
+
+
+@pytest.mark.parametrize(
+    ("headers", "in_headers", "in_page", "said"),
+    [
+        ({}, [], [], []),
+        ({}, ["noindex", "noai"], ["noai"], ["noai (META)", "noai (X-Robots-Tag)"]),
+        ({"tdm-reservation": ["1"]}, [], [], ["tdm-reservation=1 (header)"]),
+        ({"tdm-reservation": ["0"]}, [], ["tdm-reservation=0"], []),
+        ({}, [], ["tdm-reservation=1"], ["tdm-reservation=1 (META)"]),
+        ({"content-usage": ["train-ai=n"]}, [], [], ["train-ai=n (Content-Usage)"]),
+        ({"content-usage": ["search=n, bots=y", "TRAIN-AI = n;x=1"]}, [], [],
+         ["train-ai=n (Content-Usage)"]),
+        ({"content-usage": ["train-ai=n", "train-ai=y"]}, [], [], []),
+        ({"content-usage": ["=,;,n"]}, [], [], []),
+    ],
+)  # fmt: skip
+def test_what_is_said_and_where(
+    headers: dict[str, list[str]], in_headers: list[str], in_page: list[str], said: list[str]
+) -> None:
+    assert opt_outs(headers, in_headers, in_page) == said
