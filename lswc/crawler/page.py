@@ -101,7 +101,7 @@ class Page:
             near_duplicate=self.near_duplicate,
             content_language=self.reading.content_language,
             vary=self.reading.vary,
-            opt_outs=self.reading.opt_outs,
+            opt_outs=self.visit.opt_outs,
             referrer=lease.referrer,
             time=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
