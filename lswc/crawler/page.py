@@ -89,6 +89,7 @@ class Page:
             encoding=identified.encoding,
             confidence=round(identified.confidence, 3),
             decided_by=identified.how,
+            shares=" ".join(f"{code}={share}" for code, share in identified.shares),
             relevant=self.identified,
             guessed=self.guessed,
             distance=distance_of(lease.code),
