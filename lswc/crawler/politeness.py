@@ -144,7 +144,7 @@ class DelayMiddleware:
         try:
             if response.status in OVERLOADED:
                 rest = max(rest, self._overloaded(server, response))
-            else:
+            elif response.status < 500:
                 self._running.backoff.answered(server)
         except LswcError as error:
             self._running.fail(str(error))
