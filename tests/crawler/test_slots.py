@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 from redis import Redis
 
-from lswc.crawler.slots import Group, OwnSlots, SharedSlots
+from lswc.crawler.slots import REMEMBERED, Group, OwnSlots, SharedSlots
 
 if TYPE_CHECKING:
     from tests.frontier.redis_server import RedisServer
@@ -61,3 +62,26 @@ def test_a_dead_worker_s_slots_are_free_in_time(redis_server: RedisServer) -> No
     dead, living = (SharedSlots(client, "{dead-test}:", 0.0) for _ in range(2))
     assert [dead.take([MACHINE]) for _ in range(2)] == [0, 0]
     assert living.take([MACHINE]) == 0
+
+
+def test_machines_that_have_rested_take_no_memory() -> None:
+    now = [0.0]
+    slots = OwnSlots(lambda: now[0])
+
+    def ask(number: int) -> None:
+        groups = [Group(f"address {number}", 1, 1.0)]
+        assert slots.take(groups) == 0.0
+        slots.give_back(groups, asked=True)
+        now[0] += 0.01
+
+    tracemalloc.start()
+    for number in range(REMEMBERED):
+        ask(number)
+    before, _ = tracemalloc.get_traced_memory()
+    for number in range(REMEMBERED, 4 * REMEMBERED):
+        ask(number)
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert after < 1.5 * before
+    resting = Group(f"address {4 * REMEMBERED - 1}", 1, 1.0)
+    assert 0.9 < slots.take([resting]) <= 1.0
