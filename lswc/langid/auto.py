@@ -32,7 +32,9 @@ LETTER = re.compile(r"[^\W\d_]")
 # What begins with the same characters is found fast.
 _ADDRESSES = (re.compile(r"https?://[^\s<>\"']+"), re.compile(r"www\.[^\s<>\"']+"))
 _SOURCE = re.compile(r"<(?:/?[a-zA-Z][^<>]{0,500}>|!\[CDATA\[)")  # markup in a feed's text
-_NAME = re.compile(r"\S*(?:@|\.(?:html?|php|aspx?|com|org|net|io|js|jpe?g|png|gif|pdf)\b)\S*")
+_NAME = re.compile(
+    r"\S{0,100}(?:@|\.(?:html?|php|aspx?|com|org|net|io|js|jpe?g|png|gif|pdf)\b)\S{0,100}"
+)
 # Lines that stand on pages of any language.
 _BOILERPLATE = re.compile(
     r"^.*(?:java ?script|cookies|powered by|all rights reserved|copyright|©|loading|redirecting"
