@@ -18,6 +18,7 @@ from lswc.crawler.requests import IS_ROBOTS, visit_of
 from lswc.crawler.running import running_of
 from lswc.crawler.transport.refused import Refused
 from lswc.outcomes import Outcome
+from lswc.reading.opt_outs import in_robots
 from lswc.safety.robots import MAX_SIZE, NOTHING_ALLOWED, RobotsRules
 from lswc.urls import parse
 
@@ -165,6 +166,8 @@ class RobotsMiddleware:
             self._let_rest(request)
             raise Refused(Outcome.CRAWL_DELAY_TOO_LONG if allowed else Outcome.ROBOTS)
         request.meta[CRAWL_DELAY] = rules.crawl_delay
+        if (visit := visit_of(request)) is not None:
+            visit.opt_outs = in_robots(rules.content_usage(request.url))
 
     def _let_rest(self, request: Request) -> None:
         """Say how long a server rests whose page isn't asked for: only

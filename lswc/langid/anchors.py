@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lswc.langid import scripts
 from lswc.langid.fonts import myanmar
 from lswc.langid.scripts import LATIN, MYANMAR, VIETNAMESE
-from lswc.langid.shares import guesses, letters_of, measure
+from lswc.langid.shares import guesses, letters_of, of_ideographs
 from lswc.langid.vietnamese import could_be_vietnamese, is_vietnamese
 
 if TYPE_CHECKING:
@@ -51,11 +51,7 @@ class Anchors:
         return myanmar(text, hint)[0] == self._target
 
     def _by_ideographs(self, text: str, hint: str | None) -> bool:
-        """Kana and Hangul decide; then the characters of one standard alone; then the page."""
-        if text.isascii():
-            return False
-        shares = measure(text, hint).shares
-        return max(shares, key=shares.__getitem__, default="") == self._target
+        return not text.isascii() and of_ideographs(text, hint) == self._target
 
     def _by_vietnamese(self, text: str, hint: str | None) -> bool:
         if not text.isascii():

@@ -24,20 +24,24 @@ LONGEST = 40
 """A segment with more characters names no language: it is a title."""
 
 _LONGEST_ESCAPED = 9 * LONGEST  # three bytes a character, three characters a byte
+_FEW_WORDS = 4
+_SHORT = 12
+_BRACKETED = re.compile(r"\s*[(（\[].*")
 _EXTENSION = re.compile(r"\.(?:s?html?|xhtml|php\d?|aspx?|jsp|cgi|pl|txt|xml)$")
 _LOCALE = re.compile(r"([a-z]{2,3})[-_](?:([a-z]{2})|[a-z]{4}|\d{3})(?:[-_.@].*)?")
 _AT_THE_END = re.compile(r"(?:^|.*[._-])([a-z]{2})[-_]([a-z]{2})")
 _BETWEEN = re.compile(r"[\s!-/:-@\[-`{-~]+")  # not \W, which vowels of Burmese or Thai are
 
 
-def named(target: str, url: Url, tag: str = "") -> Named:
+def named(target: str, url: Url, tag: str = "", text: str = "") -> Named:
     """Return the language that a link names, as a language with the code ``target`` sees it.
 
-    ``tag`` is the link's ``hreflang``, else its ``lang``: a BCP 47 tag in lower case, or "". TARGET
-    wins over OTHER where a link names several, as in ``/en/th/``.
+    ``tag`` is the link's ``hreflang``, else its ``lang``: a BCP 47 tag in lower case, or "".
+    ``text`` is its anchor text, as in a menu of languages. TARGET wins over OTHER where a link
+    names several, as in ``/en/th/``.
     """
     found = _of_tag(tag) if tag else NOBODY
-    found |= _of_host(url.hostname)
+    found |= _of_host(url.hostname) | _of_text(text[: LONGEST + 1])
     for segment in url.path.split("/"):
         if segment:
             found |= _of_segment(segment)
@@ -74,6 +78,31 @@ def _of_word(word: str) -> frozenset[str]:
     if locale and (locale[2] is None or locale[2] in countries() or locale[2] in codes()):
         return codes().get(locale[1], NOBODY)
     return NOBODY
+
+
+@lru_cache(maxsize=65_536)
+def _of_text(text: str) -> frozenset[str]:
+    """Look at an anchor text: "ไทย", "EN", "Português (Brasil)", "English version", "日本語版"."""
+    text = " ".join(text.split()).casefold()
+    if not text or len(text) > LONGEST:
+        return NOBODY
+    bare = _BRACKETED.sub("", text)
+    if whole := _of_word(text.strip("[](){}<>|/·•- ")) or names().get(bare, NOBODY):
+        return whole
+    words = [word for word in _BETWEEN.split(text) if word]
+    if len(words) <= _FEW_WORDS:
+        for word in words:
+            if word in names():
+                return names()[word]
+    return _written_together(text) if len(text) <= _SHORT else NOBODY
+
+
+def _written_together(text: str) -> frozenset[str]:
+    """Look for a name in a script that puts no blanks between words."""
+    if text.isascii():
+        return NOBODY
+    within = [name for name in names() if not name.isascii() and name in text]
+    return names()[max(within, key=len)] if within else NOBODY
 
 
 @lru_cache(maxsize=65_536)

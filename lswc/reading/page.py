@@ -114,7 +114,7 @@ class PageReader:
             if isinstance(target, LeftLink):
                 left.append(target)
             elif target.href != url.href:
-                language = named(code, target, link.hreflang or link.lang)
+                language = named(code, target, link.hreflang or link.lang, link.anchor_text)
                 within = folder(target) == here.folder
                 links.append(ReadLink(target, here.locality(target), link.anchor, language, within))
         return PageReading(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -41,20 +41,20 @@ class Weights(NamedTuple):
     same_folder: int
 
 
-CODE = np.dtype([("kind", "i4"), ("distance", "i2"), ("in_site", "i2")])
-"""A code: its link's kind; the distance of a page with that code, and whether it is in a site."""
+KIND, DISTANCE, IN_SITE = range(3)
 
 
 class Decisions(NamedTuple):
     """Everything the kernel asks of a strategy.
 
-    ``code`` of shape (CODES,), ``cell`` of shape (kinds, places). ``effective`` of shape (4, 4), by
+    ``code`` of shape (CODES, 3): the kind of its link; the distance of a page with that code, and
+    whether it is in a site. ``cell`` of shape (kinds, places). ``effective`` of shape (4, 4), by
     identified and inherited language. ``next_distance`` of shape (2, MAX_DISTANCE + 1), by
     relevance and own distance. ``changes`` of shape (places, places): can any URL's cell differ
     between two places.
     """
 
-    code: NDArray[Any]
+    code: NDArray[np.int32]
     cell: NDArray[np.int32]
     effective: NDArray[np.int8]
     next_distance: NDArray[np.int8]
@@ -74,7 +74,7 @@ def decisions(strategy: Strategy) -> Decisions:
         raise OverflowError(f"{strategy.cells} cells: more than the kernel's 16 bits hold")
     cell = np.array(strategy.cell_of, np.int32)
     code = _codes().copy()
-    code["kind"] = strategy.kind_of
+    code[:, KIND] = strategy.kind_of
     return Decisions(
         code,
         cell,
@@ -91,10 +91,10 @@ def decisions(strategy: Strategy) -> Decisions:
 
 
 @cache
-def _codes() -> NDArray[Any]:
-    code = np.zeros(CODES, CODE)
-    code["distance"] = [distance_of(number) for number in range(CODES)]
-    code["in_site"] = [from_site_queue(number) for number in range(CODES)]
+def _codes() -> NDArray[np.int32]:
+    code = np.zeros((CODES, 3), np.int32)
+    code[:, DISTANCE] = [distance_of(number) for number in range(CODES)]
+    code[:, IN_SITE] = [from_site_queue(number) for number in range(CODES)]
     return code
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from lswc.simulator.decisions import DISTANCE, IN_SITE, KIND
 from lswc.strategy import DISCARD, MAX_DISTANCE, SEED, Locality, PageLanguage, Status, adaptive
 from lswc.strategy import better as _better
 from lswc.strategy import status as _status
@@ -37,11 +38,6 @@ URL = np.dtype(
 frontier knows. ``answer`` is its Fate, a page's plus its language; ``seq`` the number of its first
 offer; ``cell`` is UNSEEN, FINISHED or that of a pending URL."""
 
-NODE = np.dtype([("url", "i4"), ("next", "i4"), ("previous", "i4"), ("child", "i4")])
-"""A place in a cell's queue, by sequence number, so that what is found together lies together.
-``next`` and ``previous`` are its neighbours in the list, whose members have the ``child`` LISTED;
-in the heap, its right sibling, its left one or parent, and its first child."""
-
 UNIT = np.dtype(
     [
         ("server", "i4"),
@@ -58,21 +54,9 @@ SITE = np.dtype([("downloaded", "i4"), ("relevant", "i4"), ("place", "i4")])
 """Counters of a site, and the place of its servers that have no downloaded page. When that changes,
 all its servers' places do."""
 
-CELL = np.dtype(
-    [
-        ("first", "i4"),
-        ("last", "i4"),
-        ("top", "i4"),
-        ("known", "i4"),
-        ("downloaded", "i8"),
-        ("relevant", "i8"),
-        ("score", "f8"),
-    ]
-)
-"""A cell: the ends of its list, the top of its heap; then what a learned order knows of it: whether
-it has a score yet, its pages and relevant pages, its score. A fixed order has scores of 0."""
-
 UNSEEN, FINISHED = -1, -2
+_URL, _NEXT, _PREVIOUS, _CHILD = range(4)
+_FIRST, _LAST, _TOP, _IS_KNOWN = range(4)
 _NONE, _LISTED = -1, -2
 
 COUNTS = (
@@ -97,13 +81,18 @@ _SAME_SERVER, _SAME_SITE, _ELSEWHERE = (int(locality) for locality in Locality)
 _SEEDS = adaptive.SEEDS
 _PLACES = adaptive.PLACES
 
+# No division here can be by zero. Records cost the compiler's count of who uses which array: so
+# they are for URLs and units alone, where one look into memory must bring all.
+compiled = njit(nogil=True, error_model="numpy")
+_int: Any = np.int64  # one type of number throughout: each further one is compiled anew
+
 # Any: what these take and give is a matter of arrays here, and of plain numbers elsewhere.
-status: Any = njit()(_status)
-better: Any = njit()(_better)
-place_of_server: Any = njit()(adaptive.place)
-learn_effects: Any = njit()(adaptive.learn_effects)
-score_of: Any = njit()(adaptive.score)
-is_due: Any = njit()(adaptive.is_due)
+status: Any = compiled(_status)
+better: Any = compiled(_better)
+place_of_server: Any = compiled(adaptive.place)
+learn_effects: Any = compiled(adaptive.learn_effects)
+score_of: Any = compiled(adaptive.score)
+is_due: Any = compiled(adaptive.is_due)
 
 
 class WebGraph(NamedTuple):
@@ -128,22 +117,29 @@ class WebGraph(NamedTuple):
 
 
 class Queues(NamedTuple):
-    """URLs by id, counters by unit and site, cells by number.
+    """URLs by id, counters by unit and site, queues by cell, and what a learned order knows.
 
-    ``node`` has the queues themselves; URLs that the trace never downloaded are pending, but in no
-    queue. ``best`` of shape (2 * leaves,): the better of each two cells that aren't empty, with
-    all cells' best at 1.
-    ``counts`` is described in COUNTS. ``known`` lists the cells that have a score; ``meanings``, of
-    shape (PLACES + PLACES * VALUES,), are those of places and features (``learn_effects``).
+    ``node`` of shape (slots, 4), by sequence number, so that what is found together lies together:
+    the URL, its neighbours in the list, and LISTED; or in the heap its right sibling, its left one
+    or parent, and its first child. ``ends`` of shape (cells, 4): the ends of a cell's list,
+    the top of its heap, and whether it has a score yet. URLs that the trace never downloaded are
+    pending, but in no queue. ``best`` of shape (2 * leaves,): the better of each two cells
+    that aren't empty, with all cells' best at 1. ``counts`` is described in COUNTS.
+
+    ``score`` of shape (cells,), 0 in a fixed order; ``pages`` of shape (2, cells): pages and
+    relevant pages that taught; ``known`` lists the cells that have a score; ``meanings``, of shape
+    (PLACES + PLACES * VALUES,), are those of places and features (``learn_effects``).
     """
 
     url: NDArray[Any]
-    node: NDArray[Any]
     unit: NDArray[Any]
     site: NDArray[Any]
-    cell: NDArray[Any]
+    node: NDArray[np.int32]
+    ends: NDArray[np.int32]
     best: NDArray[np.int32]
     counts: NDArray[np.int64]
+    score: NDArray[np.float64]
+    pages: NDArray[np.int64]
     known: NDArray[np.int32]
     meanings: NDArray[np.float64]
 
@@ -167,7 +163,7 @@ class Notes(NamedTuple):
     control: NDArray[np.int64]
 
 
-@njit(nogil=True)
+@compiled
 def _meld(queues: Queues, one: int, other: int) -> int:
     """Join two heaps, by their tops; return the top of both."""
     if one == _NONE:
@@ -176,124 +172,124 @@ def _meld(queues: Queues, one: int, other: int) -> int:
         return one
     if other < one:
         one, other = other, one
-    first = queues.node[one].child
-    queues.node[other].next = first
-    queues.node[other].previous = one
+    first = queues.node[one, _CHILD]
+    queues.node[other, _NEXT] = first
+    queues.node[other, _PREVIOUS] = one
     if first != _NONE:
-        queues.node[first].previous = other
-    queues.node[one].child = other
-    queues.node[one].next = _NONE
-    queues.node[one].previous = _NONE
+        queues.node[first, _PREVIOUS] = other
+    queues.node[one, _CHILD] = other
+    queues.node[one, _NEXT] = _NONE
+    queues.node[one, _PREVIOUS] = _NONE
     return one
 
 
-@njit(nogil=True)
+@compiled
 def _meld_all(queues: Queues, first: int) -> int:
     """Join a heap's children, once the heap's top is gone: in pairs, then all pairs."""
     pairs = _NONE
     while first != _NONE:
-        second = queues.node[first].next
-        rest = _NONE if second == _NONE else queues.node[second].next
+        second = queues.node[first, _NEXT]
+        rest = _NONE if second == _NONE else queues.node[second, _NEXT]
         pair = _meld(queues, first, second)
-        queues.node[pair].next = pairs
+        queues.node[pair, _NEXT] = pairs
         pairs = pair
         first = rest
     top = _NONE
     while pairs != _NONE:
-        rest = queues.node[pairs].next
+        rest = queues.node[pairs, _NEXT]
         top = _meld(queues, top, pairs)
         pairs = rest
     if top != _NONE:
-        queues.node[top].next = _NONE
-        queues.node[top].previous = _NONE
+        queues.node[top, _NEXT] = _NONE
+        queues.node[top, _PREVIOUS] = _NONE
     return top
 
 
-@njit(nogil=True)
+@compiled
 def _cut(queues: Queues, cell: int, seq: int) -> None:
     """Take a URL out of its cell's heap."""
-    children = _meld_all(queues, queues.node[seq].child)
-    if seq == queues.cell[cell].top:
-        queues.cell[cell].top = children
+    children = _meld_all(queues, queues.node[seq, _CHILD])
+    if seq == queues.ends[cell, _TOP]:
+        queues.ends[cell, _TOP] = children
         return
-    left, right = queues.node[seq].previous, queues.node[seq].next
-    if queues.node[left].child == seq:
-        queues.node[left].child = right
+    left, right = queues.node[seq, _PREVIOUS], queues.node[seq, _NEXT]
+    if queues.node[left, _CHILD] == seq:
+        queues.node[left, _CHILD] = right
     else:
-        queues.node[left].next = right
+        queues.node[left, _NEXT] = right
     if right != _NONE:
-        queues.node[right].previous = left
-    queues.cell[cell].top = _meld(queues, queues.cell[cell].top, children)
+        queues.node[right, _PREVIOUS] = left
+    queues.ends[cell, _TOP] = _meld(queues, queues.ends[cell, _TOP], children)
 
 
-@njit(nogil=True)
+@compiled
 def _unlink(queues: Queues, cell: int, seq: int) -> None:
     """Take a URL out of its cell's list."""
-    left, right = queues.node[seq].previous, queues.node[seq].next
+    left, right = queues.node[seq, _PREVIOUS], queues.node[seq, _NEXT]
     if left == _NONE:
-        queues.cell[cell].first = right
+        queues.ends[cell, _FIRST] = right
     else:
-        queues.node[left].next = right
+        queues.node[left, _NEXT] = right
     if right == _NONE:
-        queues.cell[cell].last = left
+        queues.ends[cell, _LAST] = left
     else:
-        queues.node[right].previous = left
+        queues.node[right, _PREVIOUS] = left
 
 
-@njit(nogil=True)
+@compiled
 def _is_empty(queues: Queues, cell: int) -> Any:
-    return queues.cell[cell].first == _NONE and queues.cell[cell].top == _NONE
+    return queues.ends[cell, _FIRST] == _NONE and queues.ends[cell, _TOP] == _NONE
 
 
-@njit(nogil=True)
+@compiled
 def _remove(queues: Queues, cell: int, seq: int) -> None:
-    if queues.node[seq].child == _LISTED:
+    if queues.node[seq, _CHILD] == _LISTED:
         _unlink(queues, cell, seq)
     else:
         _cut(queues, cell, seq)
     if _is_empty(queues, cell):
-        _enter(queues, cell, -1)
+        _enter(queues, cell, _int(-1))
 
 
-@njit(nogil=True)
+@compiled
 def _insert(queues: Queues, cell: int, seq: int) -> None:
     was_empty = _is_empty(queues, cell)
-    last = queues.cell[cell].last
-    queues.node[seq].next = _NONE
+    last = queues.ends[cell, _LAST]
+    queues.node[seq, _NEXT] = _NONE
     if last < seq:
-        queues.node[seq].child = _LISTED
-        queues.node[seq].previous = last
-        queues.cell[cell].last = seq
+        queues.node[seq, _CHILD] = _LISTED
+        queues.node[seq, _PREVIOUS] = last
+        queues.ends[cell, _LAST] = seq
         if last == _NONE:
-            queues.cell[cell].first = seq
+            queues.ends[cell, _FIRST] = seq
         else:
-            queues.node[last].next = seq
+            queues.node[last, _NEXT] = seq
     else:
-        queues.node[seq].child = _NONE
-        queues.node[seq].previous = _NONE
-        queues.cell[cell].top = _meld(queues, queues.cell[cell].top, seq)
+        queues.node[seq, _CHILD] = _NONE
+        queues.node[seq, _PREVIOUS] = _NONE
+        queues.ends[cell, _TOP] = _meld(queues, queues.ends[cell, _TOP], seq)
     if was_empty:
         _enter(queues, cell, cell)
 
 
-@njit(nogil=True)
+@compiled
 def _oldest(queues: Queues, cell: int) -> Any:
-    first, top = queues.cell[cell].first, queues.cell[cell].top
+    first, top = queues.ends[cell, _FIRST], queues.ends[cell, _TOP]
     if first == _NONE:
         return top
     return first if top == _NONE else min(first, top)
 
 
-@njit(nogil=True)
+@compiled
 def _winner(queues: Queues, node: int) -> Any:
     """Return the better of the two cells below a node; the left one is the smaller cell."""
     left, right = queues.best[2 * node], queues.best[2 * node + 1]
     if left < 0 or right < 0:
         return max(left, right)
-    return right if queues.cell[right].score > queues.cell[left].score else left
+    return right if queues.score[right] > queues.score[left] else left
 
 
-@njit(nogil=True)
+@compiled
 def _enter(queues: Queues, cell: int, winner: int) -> None:
     """Tell the tree that a cell isn't empty (``winner`` is the cell) or is so (-1)."""
     node = len(queues.best) // 2 + cell
@@ -303,41 +299,41 @@ def _enter(queues: Queues, cell: int, winner: int) -> None:
         queues.best[node] = _winner(queues, node)
 
 
-@njit(nogil=True)
+@compiled
 def _new_seq(queues: Queues, url: int) -> Any:
     if queues.counts[OFFERED] == len(queues.node):
         _compact(queues)
     seq = queues.counts[OFFERED]
     queues.counts[OFFERED] += 1
-    queues.node[seq].url = url
+    queues.node[seq, _URL] = url
     return seq
 
 
-@njit(nogil=True)
+@compiled
 def _compact(queues: Queues) -> None:
     """Number the waiting URLs anew, in the same order."""
-    for cell in range(len(queues.cell)):
-        queues.cell[cell].first = queues.cell[cell].last = queues.cell[cell].top = _NONE
+    for cell in range(len(queues.ends)):
+        queues.ends[cell, _FIRST] = queues.ends[cell, _LAST] = queues.ends[cell, _TOP] = _NONE
     queues.best[:] = -1
     end = 0
     for seq in range(len(queues.node)):
-        url = queues.node[seq].url
+        url = queues.node[seq, _URL]
         if queues.url[url].cell >= 0 and queues.url[url].seq == seq:
             queues.url[url].seq = end
-            queues.node[end].url = url
-            _insert(queues, queues.url[url].cell, end)
+            queues.node[end, _URL] = url
+            _insert(queues, _int(queues.url[url].cell), end)
             end += 1
     queues.counts[OFFERED] = end
 
 
-@njit(nogil=True)
+@compiled
 def _offer(queues: Queues, decisions: Decisions, url: int, code: int, inherited: int) -> None:
     place = queues.unit[queues.url[url].unit].place
-    cell = decisions.cell[decisions.code[code].kind, place]
+    cell = _int(decisions.cell[decisions.code[code, KIND], place])
     if cell == DISCARD:
         queues.counts[DISCARDED] += 1
         return
-    known = queues.url[url].cell
+    known = _int(queues.url[url].cell)
     if known == FINISHED:
         return
     waits = queues.url[url].answer != _NEVER
@@ -347,28 +343,28 @@ def _offer(queues: Queues, decisions: Decisions, url: int, code: int, inherited:
         queues.counts[QUEUE] += 1
         if waits:
             queues.url[url].seq = _new_seq(queues, url)
-            _insert(queues, cell, queues.url[url].seq)
+            _insert(queues, cell, _int(queues.url[url].seq))
     elif not better(
-        (-queues.cell[cell].score, cell),
-        decisions.code[code].distance,
-        (-queues.cell[known].score, known),
-        decisions.code[queues.url[url].code].distance,
+        (-queues.score[cell], cell),
+        decisions.code[code, DISTANCE],
+        (-queues.score[known], known),
+        decisions.code[queues.url[url].code, DISTANCE],
     ):
         return
     elif waits and cell != known:
-        _remove(queues, known, queues.url[url].seq)
-        _insert(queues, cell, queues.url[url].seq)
+        _remove(queues, known, _int(queues.url[url].seq))
+        _insert(queues, cell, _int(queues.url[url].seq))
     queues.url[url].cell = cell
     queues.url[url].code = code
     queues.url[url].inherited = inherited
 
 
-@njit(nogil=True)
+@compiled
 def _score(queues: Queues, cell: int) -> None:
-    queues.cell[cell].score = score_of(
+    queues.score[cell] = score_of(
         cell,
-        queues.cell[cell].downloaded,
-        queues.cell[cell].relevant,
+        queues.pages[0, cell],
+        queues.pages[1, cell],
         queues.counts[SCORED_PAGES],
         queues.counts[SCORED_RELEVANT],
         queues.meanings[:_PLACES],
@@ -376,22 +372,22 @@ def _score(queues: Queues, cell: int) -> None:
     )
 
 
-@njit(nogil=True)
+@compiled
 def _know(queues: Queues, cell: int) -> None:
     """Give a cell its first score."""
-    if not queues.cell[cell].known:
-        queues.cell[cell].known = 1
+    if not queues.ends[cell, _IS_KNOWN]:
+        queues.ends[cell, _IS_KNOWN] = 1
         queues.known[queues.counts[KNOWN]] = cell
         queues.counts[KNOWN] += 1
         _score(queues, cell)
 
 
-@njit(nogil=True)
+@compiled
 def _learn(queues: Queues, cell: int, relevant: bool) -> None:
     """Learn from a page that was leased from a cell."""
     if cell != _SEEDS:
-        queues.cell[cell].downloaded += 1
-        queues.cell[cell].relevant += relevant
+        queues.pages[0, cell] += 1
+        queues.pages[1, cell] += relevant
         _score(queues, cell)
         if not _is_empty(queues, cell):
             _enter(queues, cell, cell)
@@ -399,38 +395,38 @@ def _learn(queues: Queues, cell: int, relevant: bool) -> None:
         _score_all(queues)
 
 
-@njit(nogil=True)
+@compiled
 def _score_all(queues: Queues) -> None:
     queues.counts[SCORED_PAGES] = queues.counts[PAGES]
     queues.counts[SCORED_RELEVANT] = queues.counts[RELEVANT]
     known = queues.known[: queues.counts[KNOWN]]
     learn_effects(
         known,
-        queues.cell["downloaded"],
-        queues.cell["relevant"],
+        queues.pages[0],
+        queues.pages[1],
         queues.counts[SCORED_PAGES],
         queues.counts[SCORED_RELEVANT],
         queues.meanings[:_PLACES],
         queues.meanings[_PLACES:],
     )
     for cell in known:
-        _score(queues, cell)
+        _score(queues, _int(cell))
     for node in range(len(queues.best) // 2 - 1, 0, -1):
         queues.best[node] = _winner(queues, node)
 
 
-@njit(nogil=True)
+@compiled
 def _count_page(
     graph: WebGraph, queues: Queues, decisions: Decisions, page: int, relevant: bool
 ) -> None:
     """Count a page for its server and site, and move the URLs whose place it changes."""
-    number = queues.url[page].unit
+    number = _int(queues.url[page].unit)
     unit = queues.unit[number]
     queues.unit[number].downloaded += 1
     queues.unit[number].relevant += relevant
     if not decisions.learns:
         place = status(unit.downloaded, unit.relevant, decisions.tolerated)
-        _move(graph, queues, decisions, number, np.int64(place))
+        _move(graph, queues, decisions, number, _int(place))
         return
     pages, hits = queues.counts[PAGES], queues.counts[RELEVANT]
     queues.site[unit.site].downloaded += 1
@@ -445,7 +441,7 @@ def _count_page(
         return
     queues.site[unit.site].place = place
     for i in range(graph.site_starts[unit.site], graph.site_starts[unit.site + 1]):
-        neighbour = graph.site_units[i] if len(graph.site_units) else i
+        neighbour = _int(graph.site_units[i] if len(graph.site_units) else i)
         if neighbour != number:
             other = queues.unit[neighbour]
             place = place_of_server(
@@ -454,7 +450,7 @@ def _count_page(
             _move(graph, queues, decisions, neighbour, place)
 
 
-@njit(nogil=True)
+@compiled
 def _move(graph: WebGraph, queues: Queues, decisions: Decisions, unit: Any, place: Any) -> None:
     """Put a unit in a place: its pending URLs get other cells, or are dropped."""
     before = queues.unit[unit].place
@@ -463,25 +459,25 @@ def _move(graph: WebGraph, queues: Queues, decisions: Decisions, unit: Any, plac
         return
     for i in range(graph.member_starts[unit], graph.member_starts[unit + 1]):
         url = graph.members[i] if len(graph.members) else i
-        old = queues.url[url].cell
+        old = _int(queues.url[url].cell)
         if old < 0:
             continue
-        cell = decisions.cell[decisions.code[queues.url[url].code].kind, place]
+        cell = _int(decisions.cell[decisions.code[queues.url[url].code, KIND], place])
         if cell == old:
             continue
         if queues.url[url].answer != _NEVER:
-            _remove(queues, old, queues.url[url].seq)
+            _remove(queues, old, _int(queues.url[url].seq))
             if cell != DISCARD:
                 if decisions.learns:
                     _know(queues, cell)
-                _insert(queues, cell, queues.url[url].seq)
+                _insert(queues, cell, _int(queues.url[url].seq))
         queues.url[url].cell = UNSEEN if cell == DISCARD else cell
         if cell == DISCARD:
             queues.counts[QUEUE] -= 1
             queues.counts[DROPPED] += 1
 
 
-@njit(nogil=True)
+@compiled
 def _follow(
     graph: WebGraph, queues: Queues, decisions: Decisions, page: int, effective: int
 ) -> None:
@@ -491,13 +487,13 @@ def _follow(
     unit = queues.unit[queues.url[page].unit]
     server, site = unit.server, unit.site
     language = queues.url[page].answer - _PAGE
-    distance = decisions.next_distance[np.int64(effective == _TARGET), decisions.code[own].distance]
+    distance = decisions.next_distance[_int(effective == _TARGET), decisions.code[own, DISTANCE]]
     referrer_server = status(unit.downloaded, unit.relevant, decisions.tolerated)
     of_page = (
         weights.referrer * effective
         + weights.distance * (distance - 1)
-        + weights.referrer_server * (np.int64(referrer_server) - _UNDECIDED)
-        + weights.in_site * decisions.code[own].in_site
+        + weights.referrer_server * (_int(referrer_server) - _UNDECIDED)
+        + weights.in_site * decisions.code[own, IN_SITE]
     )
     begin, end = graph.offsets[page], graph.offsets[page + 1]
     # Fetch all targets before deciding on the first: their places in memory have nothing in
@@ -527,25 +523,25 @@ def _follow(
             + weights.named * graph.named[link]
             + weights.same_folder * same_folder
         )
-        _offer(queues, decisions, url, code, language)
+        _offer(queues, decisions, _int(url), _int(code), _int(language))
 
 
-@njit(nogil=True)
+@compiled
 def _note(queues: Queues, decisions: Decisions, notes: Notes, page: int) -> None:
-    relevant = np.int64(queues.url[page].answer == _PAGE + _TARGET)
+    relevant = _int(queues.url[page].answer == _PAGE + _TARGET)
     server = queues.unit[queues.url[page].unit].server
     queues.counts[PAGES] += 1
     queues.counts[RELEVANT] += relevant
     if not notes.server_seen[server]:
         notes.server_seen[server] = True
         queues.counts[SERVERS] += 1
-    notes.by_distance[relevant, decisions.code[queues.url[page].code].distance] += 1
+    notes.by_distance[relevant, decisions.code[queues.url[page].code, DISTANCE]] += 1
 
 
-@njit(nogil=True)
+@compiled
 def _note_expected(queues: Queues, notes: Notes, cell: int, relevant: Any) -> None:
     """Note what was expected of a page beside what it is."""
-    expected = queues.cell[cell].score
+    expected = queues.score[cell]
     place = int(4 * (np.log(expected / (1 - expected)) + 8))
     of_bin = notes.reliability[max(0, min(place, BINS - 1))]
     of_bin[0] += 1
@@ -554,12 +550,12 @@ def _note_expected(queues: Queues, notes: Notes, cell: int, relevant: Any) -> No
     of_bin[3] += (expected - relevant) ** 2
 
 
-@njit(nogil=True)
+@compiled
 def _take(queues: Queues, notes: Notes, cell: Any) -> Any:
     """Take the oldest URL of a cell."""
-    seq = _oldest(queues, cell)
+    seq = _int(_oldest(queues, cell))
     _remove(queues, cell, seq)
-    url = queues.node[seq].url
+    url = queues.node[seq, _URL]
     queues.url[url].cell = FINISHED
     queues.counts[QUEUE] -= 1
     if queues.counts[VISITS] < len(notes.visits):
@@ -568,7 +564,7 @@ def _take(queues: Queues, notes: Notes, cell: Any) -> Any:
     return url
 
 
-@njit(nogil=True)
+@compiled
 def _visit(
     graph: WebGraph, queues: Queues, decisions: Decisions, notes: Notes, page: int, cell: Any
 ) -> None:
@@ -578,28 +574,28 @@ def _visit(
     _note(queues, decisions, notes, page)
     if decisions.learns:
         if cell != _SEEDS:
-            _note_expected(queues, notes, cell, np.int64(relevant))
+            _note_expected(queues, notes, cell, _int(relevant))
         _learn(queues, cell, relevant)
     _count_page(graph, queues, decisions, page, relevant)
     _follow(graph, queues, decisions, page, effective)
     queues.counts[LARGEST] = max(queues.counts[LARGEST], queues.counts[QUEUE])
 
 
-@njit(nogil=True)
+@compiled
 def crawl(graph: WebGraph, queues: Queues, decisions: Decisions, notes: Notes) -> int:
     """Crawl until only URLs never downloaded remain; return the number of rows of the series."""
     rows = 0
     if decisions.learns:
         _score_all(queues)
-    for url in graph.seeds:
-        _offer(queues, decisions, url, SEED, _TARGET)
+    for seed in graph.seeds:
+        _offer(queues, decisions, _int(seed), _int(SEED), _int(_TARGET))
     while notes.control[1] == 0 and queues.best[1] >= 0:
-        cell = queues.best[1]
+        cell = _int(queues.best[1])
         url = _take(queues, notes, cell)
         if queues.url[url].answer == _REDIRECT:
-            code, inherited = queues.url[url].code, queues.url[url].inherited
+            code, inherited = _int(queues.url[url].code), _int(queues.url[url].inherited)
             for link in range(graph.offsets[url], graph.offsets[url + 1]):
-                _offer(queues, decisions, graph.targets[link], code, inherited)
+                _offer(queues, decisions, _int(graph.targets[link]), code, inherited)
         elif queues.url[url].answer >= _PAGE:
             _visit(graph, queues, decisions, notes, url, cell)
             if queues.counts[PAGES] % notes.every == 0:
@@ -628,18 +624,19 @@ def queues(
     unit["place"] = decisions.place_unvisited
     site = np.zeros(sites, SITE)
     site["place"] = decisions.place_unvisited
-    cell = np.zeros(cells, CELL)
-    for name in ("first", "last", "top"):
-        cell[name] = _NONE
+    ends = np.full((cells, 4), _NONE, np.int32)
+    ends[:, _IS_KNOWN] = 0
     leaves = 1 << max(1, (cells - 1).bit_length())
     return Queues(
         url,
-        np.empty(slots, NODE),
         unit,
         site,
-        cell,
+        np.empty((slots, 4), np.int32),
+        ends,
         np.full(2 * leaves, -1, np.int32),
         np.zeros(len(COUNTS), np.int64),
+        np.zeros(cells, np.float64),
+        np.zeros((2, cells), np.int64),
         np.empty(cells, np.int32),
         np.zeros(adaptive.PLACES * (1 + adaptive.VALUES), np.float64),
     )

@@ -99,6 +99,34 @@ def test_hreflang(tag: str, expected: str) -> None:
     assert seen("http://a.com/", tag=tag) is Named[expected]
 
 
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("ไทย", "th"),
+        (" [ TH ] ", "th"),
+        ("Thai", "th"),
+        ("Português (Brasil)", "pt"),
+        ("English version", "en"),
+        ("日本語版", "ja"),
+        ("မြန်မာဘာသာ", "my"),
+    ],
+)
+def test_an_anchor_text_that_names_a_language(text: str, target: str) -> None:
+    url = parse("http://a.com/?p=12")
+    assert url is not None
+    assert named(target, url, "", text) is Named.TARGET
+    assert named("sw", url, "", text) is Named.OTHER
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Home", "the Thais of old and their English friends in Siam", "แผนที่", "thaipage"]
+)
+def test_any_other_anchor_text(text: str) -> None:
+    url = parse("http://a.com/?p=12")
+    assert url is not None
+    assert named("th", url, "", text) is Named.NONE
+
+
 def test_the_target_wins_over_another() -> None:
     assert seen("http://a.com/en/", tag="th") is Named.TARGET
     assert seen("http://a.com/th/", tag="en") is Named.TARGET
