@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tracemalloc
-import tracemalloc
 from typing import TYPE_CHECKING
 
 from hypothesis import given
@@ -86,21 +85,3 @@ def test_machines_that_have_rested_take_no_memory() -> None:
     assert after < 1.5 * before
     resting = Group(f"address {4 * REMEMBERED - 1}", 1, 1.0)
     assert 0.9 < slots.take([resting]) <= 1.0
-
-
-def test_machines_that_have_rested_take_no_memory() -> None:
-    now = 0.0
-    slots = OwnSlots(lambda: now)
-    tracemalloc.start()
-    early = 0
-    for number in range(4 * REMEMBERED):
-        groups = [Group(f"address {number}", 1, 1.0)]
-        assert slots.take(groups) == 0.0
-        slots.give_back(groups, asked=True)
-        now += 0.01
-        if number == REMEMBERED:
-            early, _ = tracemalloc.get_traced_memory()
-    late, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert late < 1.5 * early
-    assert 0.9 < slots.take(groups) <= 1.0, "the latest still rests"
