@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _SHORT = 10  # characters; in a script of many languages, fewer can't tell one
 _HALF = 0.5
+_FOREIGN = re.compile("[^\x00-\x7fÀ-ÃÈ-ÊÌÍÒ-ÕÙÚÝà-ãè-êìíò-õùúýĂăĐđĨĩŨũƠơƯưẠ-ỹ\\W]")
 
 
 class Anchors:
@@ -55,7 +56,10 @@ class Anchors:
 
     def _by_vietnamese(self, text: str, hint: str | None) -> bool:
         if not text.isascii():
-            return bool(scripts.count(text)[VIETNAMESE]) or is_vietnamese(text)
+            if scripts.count(text)[VIETNAMESE] or is_vietnamese(text):
+                return True
+            # On a Vietnamese page, names among its words and words run together are its own.
+            return hint == "vi" and _FOREIGN.search(text) is None
         return hint == "vi" and (len(text) < _SHORT or could_be_vietnamese(text))
 
     def _by_guess(self, text: str, hint: str | None) -> bool:
