@@ -14,7 +14,7 @@ from scrapy.exceptions import (
 )
 
 from lswc.crawler.requests import visit_of
-from lswc.crawler.robots import CRAWL_DELAY
+from lswc.crawler.robots_exclusion import CRAWL_DELAY
 from lswc.crawler.running import RunningCrawl, running_of
 from lswc.errors import LswcError
 from lswc.outcomes import Outcome

@@ -14,7 +14,7 @@ from lswc import __version__
 from lswc.crawl import Crawl
 from lswc.crawler import profiles
 from lswc.crawler.endings import outcome_of
-from lswc.crawler.page import Link, Page
+from lswc.crawler.items import Link, Page
 from lswc.crawler.recrawl import NOT_MODIFIED
 from lswc.crawler.requests import visit_of
 from lswc.crawler.running import RunningCrawl, frontier_of

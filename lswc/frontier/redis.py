@@ -16,6 +16,7 @@ from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
 from lswc.errors import LswcError, StorageError
+from lswc.frontier.contents import by_kind
 from lswc.frontier.contract import (
     Counts,
     FrontierError,
@@ -27,7 +28,6 @@ from lswc.frontier.experience import dumped, identity_of
 from lswc.frontier.lock import lock
 from lswc.frontier.redis_feed import addresses, read_feed, take_off
 from lswc.frontier.redis_order import SharedOrder
-from lswc.frontier.report import by_kind
 from lswc.outcomes import Outcome
 from lswc.strategy import (
     PageLanguage,

@@ -21,7 +21,7 @@ from lswc.crawler.politeness import (
     TurnMiddleware,
     retry_after,
 )
-from lswc.crawler.robots import RobotsMiddleware
+from lswc.crawler.robots_exclusion import RobotsMiddleware
 from lswc.crawler.transport.refused import Refused
 from lswc.urls import parse
 from tests.crawler.running import SetUp

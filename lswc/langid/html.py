@@ -63,7 +63,7 @@ _LINK = re.compile(rb"<(?:a|area|frame|iframe|link)[\s/]", re.IGNORECASE)
 Attributes = dict[str, str | None]
 
 
-class Link(NamedTuple):
+class ParsedLink(NamedTuple):
     """A link of a page: absolute URL, anchor text, and whether it says nofollow.
 
     ``hreflang`` is the language that the page says the target is in, ``lang`` the one it says
@@ -78,7 +78,7 @@ class Link(NamedTuple):
     lang: str = ""
 
 
-class Page(NamedTuple):
+class ParsedPage(NamedTuple):
     """What one parse gives.
 
     ``content`` is the text outside links, menus and footers, one text node a line;
@@ -95,13 +95,13 @@ class Page(NamedTuple):
     hints: str
     lang: str
     locale: str
-    links: list[Link]
+    links: list[ParsedLink]
     robots: frozenset[str]
     unread: int
     is_cut: bool
 
 
-def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUNDS) -> Page:
+def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUNDS) -> ParsedPage:
     """Parse HTML in UTF-8; ``url`` is the page's own, ``charset`` the one it came in.
 
     Broken UTF-8 is replaced, never an error.
@@ -119,7 +119,7 @@ def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUN
     body = tree.body or root
     content = compose(body.text(separator="\n", strip=True) if body else "")
     hints = compose("\n".join(reader.hints))
-    return Page(
+    return ParsedPage(
         reader.title,
         content,
         anchors,
@@ -155,7 +155,7 @@ class _Reader:
     ) -> None:
         self.title = ""
         self._compose = compose
-        self.links: list[Link] = []
+        self.links: list[ParsedLink] = []
         self.robots: set[str] = set()
         self.hints: list[str] = []
         self.locale = ""
@@ -173,7 +173,7 @@ class _Reader:
             if href and href[0] != "#" and self._has_room():
                 nofollow = "rel" in attributes and _is_nofollow(attributes["rel"])
                 url, text = self._base.join(href), self._text(node)
-                self.links.append(Link(url, text, nofollow, *_languages(attributes)))
+                self.links.append(ParsedLink(url, text, nofollow, *_languages(attributes)))
         elif tag == "meta":
             self._meta(attributes)
         elif tag == "link":
@@ -236,7 +236,7 @@ class _Reader:
         if href and href[0] != "#" and self._has_room():
             url, text = self._base.join(href), " ".join((text or "").split())
             nofollow = _is_nofollow(attributes.get("rel"))
-            self.links.append(Link(url, text, nofollow, *_languages(attributes)))
+            self.links.append(ParsedLink(url, text, nofollow, *_languages(attributes)))
 
     def _has_room(self) -> bool:
         if len(self.links) < self._most:
