@@ -73,6 +73,8 @@ def conclusions(runs: list[dict[str, Any]]) -> list[str]:
             gaps = [
                 r["strategies"][first][measure] - r["strategies"][second][measure] for r in runs
             ]
+            if not any(gaps):
+                continue
             lost = [r["assumption"] for r, gap in zip(runs, gaps, strict=True) if gap < 0]
             held = "throughout" if not lost else f"but not for {', '.join(dict.fromkeys(lost))}"
             lines.append(f"{measure}: {first} over {second} by {gaps[0]:.1%}, {held}")

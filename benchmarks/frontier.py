@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from types import SimpleNamespace
@@ -70,13 +71,13 @@ def pages(hosts: int, number: int, seed: int = 1) -> Iterator[list[tuple[str, st
         links = []
         for _ in range(LINKS):
             page = choose.randrange(space)
-            server = f"www.host{page % hosts}.example.co.th"
+            server = f"www.host{page % hosts}.co.th"
             links.append((server, f"http://{server}/some/folder/page{page}.html"))
         yield links
 
 
-def ours(hosts: int, number: int, folder: Path) -> float:
-    frontier = SqliteFrontier(folder / "frontier.db", strategy("lswc"), {})
+def ours(spec: str, hosts: int, number: int, folder: Path) -> float:
+    frontier = SqliteFrontier(folder / "frontier.db", strategy(spec), {})
     _fill(frontier, hosts)
     start = perf_counter()
     for now, links in enumerate(pages(hosts, number)):
@@ -90,7 +91,7 @@ def ours(hosts: int, number: int, folder: Path) -> float:
 
 
 def _fill(frontier: SqliteFrontier, hosts: int) -> None:
-    servers = [f"www.host{host}.example.co.th" for host in range(hosts)]
+    servers = [f"www.host{host}.co.th" for host in range(hosts)]
     frontier.offer([Offer(f"http://{s}/", s, s, CODE, PageLanguage.TARGET, 0) for s in servers])
 
 
@@ -126,7 +127,8 @@ def scheduler(queue: str, folder: Path) -> Scheduler:
 
 
 MEASURES: dict[str, Callable[[int, int, Path], float]] = {
-    "lswc, SQLite": ours,
+    "lswc, SQLite": partial(ours, "lswc"),
+    "lswc, SQLite, learned order": partial(ours, "adaptive"),
     **{name: scrapys(queue) for name, queue in RIVALS.items()},
 }
 
@@ -152,7 +154,7 @@ def compare(number: int, runs: int) -> None:
         print(f"{hosts:,} hosts, {length:,} pages, {LINKS} links a page, median of {runs}")
         for name, speeds in results.items():
             spread = f"{min(speeds):,.0f} - {max(speeds):,.0f}"
-            print(f"  {name:26} {statistics.median(speeds):>9,.0f} links/s   ({spread})")
+            print(f"  {name:28} {statistics.median(speeds):>9,.0f} links/s   ({spread})")
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -29,6 +30,8 @@ from lswc.visit.visit import Visit
 from tests.frontier.redis_server import RedisServer
 
 HOSTS = 1000
+WHOSE = ("lswc", "adaptive", "scrapy-redis")
+"""Two strategies of ours, and the other."""
 
 
 def offers(links: list[tuple[str, str]]) -> list[Offer]:
@@ -36,9 +39,9 @@ def offers(links: list[tuple[str, str]]) -> list[Offer]:
     return [Offer(url, host, host, CODE, PageLanguage.TARGET, 3) for host, url in links]
 
 
-def ours(client: redis.Redis, number: int, seed: int) -> float:
+def ours(spec: str, client: redis.Redis, number: int, seed: int) -> float:
     """Return the seconds that so many pages take."""
-    frontier = RedisFrontier(client, "bench", strategy("lswc"), {})
+    frontier = RedisFrontier(client, "bench", strategy(spec), {})
     frontier.offer(offers([(f"seed{n}", f"http://seed{n}/") for n in range(100)]))
     start = perf_counter()
     for links in pages(HOSTS, number, seed):
@@ -93,11 +96,12 @@ def bytes_per_url(server: RedisServer, whose: str, number: int) -> float:
     with redis.Redis.from_url(server.url) as client:
         client.flushall()
         before = client.info("memory")["used_memory"]
-        (ours if whose == "lswc" else theirs)(client, number, 0)
-        if whose == "lswc":
-            urls = RedisFrontier(client, "bench", strategy("lswc"), {}).pending
-        else:
+        if whose == "scrapy-redis":
+            theirs(client, number, 0)
             urls = int(client.zcard("bench:requests"))
+        else:
+            ours(whose, client, number, 0)
+            urls = RedisFrontier(client, "bench", strategy(whose), {}).pending
         return float(client.info("memory")["used_memory"] - before) / urls
 
 
@@ -106,12 +110,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=3000)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--worker", choices=["lswc", "scrapy-redis"])
+    parser.add_argument("--worker", choices=WHOSE)
     parser.add_argument("--url")
     parser.add_argument("--seed", type=int)
     given = parser.parse_args()
     if given.worker:
-        work = ours if given.worker == "lswc" else theirs
+        work = theirs if given.worker == "scrapy-redis" else partial(ours, given.worker)
         with redis.Redis.from_url(given.url) as client:
             print(work(client, given.pages, given.seed))
         return
@@ -127,7 +131,7 @@ def report(server: RedisServer, number: int, runs: int) -> None:
     """Print links a second (median [least .. most]) and bytes a URL."""
     rates: dict[tuple[str, int], list[float]] = {}
     for _ in range(runs):
-        for whose in ("lswc", "scrapy-redis"):
+        for whose in WHOSE:
             for workers in (1, 2):
                 rate = links_per_second(server, whose, number, workers)
                 rates.setdefault((whose, workers), []).append(rate)
@@ -137,7 +141,7 @@ def report(server: RedisServer, number: int, runs: int) -> None:
             f"{whose}, {workers} worker(s): {middle:,.0f} links/s "
             f"[{min(found):,.0f} .. {max(found):,.0f}]"
         )
-    for whose in ("lswc", "scrapy-redis"):
+    for whose in WHOSE:
         print(f"{whose}: {bytes_per_url(server, whose, number):.0f} bytes per URL that waits")
 
 

@@ -76,7 +76,10 @@ class Politeness:
             number(settings, "DOWNLOAD_TIMEOUT"),
             number(settings, "LSWC_MAX_CRAWL_DELAY") or inf,
             number(settings, "LSWC_MAX_RETRY_AFTER") or inf,
-            int(number(settings, "LSWC_MAX_PER_ADDRESS")),
+            # Behind a proxy the addresses aren't known.
+            0
+            if settings.getbool("HTTPPROXY_ENABLED")
+            else int(number(settings, "LSWC_MAX_PER_ADDRESS")),
             int(number(settings, "LSWC_MAX_PER_DOMAIN")),
         )
 

@@ -180,7 +180,7 @@ SPIDER_MIDDLEWARES = {
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "lswc.crawler.politeness.TurnMiddleware": 90,
-    "lswc.crawler.robots.RobotsMiddleware": 100,
+    "lswc.crawler.robots_exclusion.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "lswc.crawler.transport.compression.CompressionMiddleware": 590,

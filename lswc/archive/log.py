@@ -41,6 +41,7 @@ ATTEMPTS = pa.schema(
         ("language", _WORD),
         ("encoding", _WORD),
         ("decided_by", _WORD),
+        ("shares", _WORD),
         ("content_language", _WORD),
         ("vary", _WORD),
         ("opt_outs", pa.list_(pa.string())),

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+    from lswc.frontier.contents import Report
     from lswc.frontier.harvest import CellHarvest, Forecast
-    from lswc.frontier.report import Report
 
 
 class Command(UserCommand):

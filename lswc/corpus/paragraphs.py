@@ -15,7 +15,7 @@ import can_ada
 from selectolax.lexbor import LexborHTMLParser
 
 from lswc.langid.bounds import BOUNDS
-from lswc.langid.page import flattened
+from lswc.langid.html import flattened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from lswc.crawler.page import Page
+from lswc.crawler.items import Page
 from lswc.crawler.running import RunningCrawl, running_of
 from lswc.outcomes import Outcome
 from lswc.visit.record import Record

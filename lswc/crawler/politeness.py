@@ -14,7 +14,7 @@ from scrapy.exceptions import (
 )
 
 from lswc.crawler.requests import visit_of
-from lswc.crawler.robots import CRAWL_DELAY
+from lswc.crawler.robots_exclusion import CRAWL_DELAY
 from lswc.crawler.running import RunningCrawl, running_of
 from lswc.errors import LswcError
 from lswc.outcomes import Outcome
@@ -144,7 +144,7 @@ class DelayMiddleware:
         try:
             if response.status in OVERLOADED:
                 rest = max(rest, self._overloaded(server, response))
-            else:
+            elif response.status < 500:
                 self._running.backoff.answered(server)
         except LswcError as error:
             self._running.fail(str(error))

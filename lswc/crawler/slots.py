@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from redis import Redis
 
 
+REMEMBERED = 10_000
+"""Groups with slots that rest, before those that have rested are forgotten."""
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """What shares slots: a name, how many, and the seconds that each rests after a request."""
@@ -74,6 +78,9 @@ class OwnSlots:
             if asked and group.rest:
                 rested = self._clock() + group.rest
                 heappush(self._resting.setdefault(group.name, []), rested)
+        if len(self._resting) > REMEMBERED:
+            now = self._clock()
+            self._resting = {n: ends for n, ends in self._resting.items() if max(ends) > now}
 
 
 SOON = 0.1

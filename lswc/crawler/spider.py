@@ -14,7 +14,7 @@ from lswc import __version__
 from lswc.crawl import Crawl
 from lswc.crawler import profiles
 from lswc.crawler.endings import outcome_of
-from lswc.crawler.page import Link, Page
+from lswc.crawler.items import Link, Page
 from lswc.crawler.recrawl import NOT_MODIFIED
 from lswc.crawler.requests import visit_of
 from lswc.crawler.running import RunningCrawl, frontier_of
@@ -110,7 +110,8 @@ class LswcSpider(Spider):
             return
         near_duplicate = self.running.limits.add(url, reading.simhash)
         reading = without_closed(reading, self.running.limits)
-        if reading.unwanted or (reading.opt_outs and self.crawl.opt_out == "skip-archive"):
+        visit.opt_outs += reading.opt_outs
+        if reading.unwanted or (visit.opt_outs and self.crawl.opt_out == "skip-archive"):
             for attempt in visit.attempts:
                 attempt.exchange = None  # nothing of it is archived
         yield self._page(response, visit, reading, near_duplicate)
@@ -165,7 +166,7 @@ def _count(visit: Visit, reading: PageReading, near_duplicate: bool, unchanged: 
     for name, counts in (
         (NOT_MODIFIED, unchanged),
         ("near-duplicate", near_duplicate),
-        ("opt-out", bool(reading.opt_outs)),
+        ("opt-out", bool(visit.opt_outs)),
         ("page cut", reading.is_cut),
     ):
         if counts:

@@ -58,6 +58,7 @@ def join(crawl: Crawl, settings: BaseSettings, experience: Experience | None) ->
         crawl.identity,
         crawl.politeness.delay,
         experience=experience,
+        patience=crawl.patience,
         folder=crawl.folder,
         recorded=crawl.has_records,
         feed=settings.get("REDIS_START_URLS_KEY", "") % {"name": name},

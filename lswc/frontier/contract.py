@@ -36,6 +36,14 @@ def check_identity(
 
     ``otherwise`` says what to do instead of going on with that crawl.
     """
+    for key in ("format", "cells"):
+        if found.get(key) != identity.get(key) and found.get("strategy") == identity.get(
+            "strategy"
+        ):
+            raise FrontierError(
+                "this crawl was begun with another version of lswc: finish it with that one, or "
+                + otherwise
+            )
     for key, value in identity.items():
         if found.get(key) != value:
             raise FrontierError(

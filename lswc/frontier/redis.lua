@@ -42,6 +42,7 @@ local delay, mark = tonumber(ARGV[5]), ARGV[6]
 local by_directory, learns = how == 'directory', how == 'learns'
 local FIRST = 7 -- of the verb's own arguments
 local STEP, CHUNK = 2 ^ 40, 64
+local SOON = 60000 -- ms, lswc.frontier.contract.SOON
 local KIND, DISTANCE, DEPTH, REDIRECTS, UNIT = 6, 8, 13, 16, 17 -- offsets in a record
 local DISCARD = -1
 local ABOUT, FREE, BUSY = KEYS[1], prefix .. 'free', prefix .. 'busy'
@@ -544,13 +545,19 @@ function verbs.offer()
   return { 0, flush(), undecided }
 end
 
--- token, time to live in ms, cells in order (2 bytes each)
+-- token, time to live in ms, cells in order (2 bytes each), how many of them are good enough while
+-- better ones wait for servers that are free soon
 function verbs.lease()
   local time = now()
   wake(time)
   local free = call('SCARD', FREE)
   local cell, line, server, number
-  if free > 0 then cell, line, server, number = best(ARGV[FIRST + 2]) end
+  local order, good = ARGV[FIRST + 2], tonumber(ARGV[FIRST + 3])
+  if 2 * good < #order and call('ZCOUNT', BUSY, '-inf', time + SOON) > 0 then
+    order = order:sub(1, 2 * good)
+  end
+  if free > 0 then cell, line, server, number = best(order) end
+  if not server and #order < #ARGV[FIRST + 2] then free = 0 end -- the rest has to wait
   if not server then return { free, flush(), time } end
   local record = read(number)
   take(server, unit_of(record, server), number, cell)
@@ -582,7 +589,7 @@ function verbs.commit()
   local held, number, since = lease_of(server)
   if held ~= token or number ~= tonumber(ended) then
     -- After a lost connection the client asks again, though the first time may have done it.
-    return { call('HGET', LATEST, worker) == ended and 1 or 0, {}, {} }
+    return { call('HGET', LATEST, worker) == ended and 1 or 0, {}, {}, 0 }
   end
   call('HSET', LATEST, worker, ended)
   call('HDEL', LEASES, server)
@@ -596,7 +603,7 @@ function verbs.commit()
   rest(server, delay > 0 and math.max(since, now()) + delay)
   for i = FIRST + 11, offers - 1, 2 do count(TALLY, ARGV[i], ARGV[i + 1]) end
   if lengths ~= '' then call('HSET', RECORDS, worker, lengths) end
-  return { 1, flush(), undecided }
+  return { 1, flush(), undecided, learns and tonumber(call('HGET', EXPERIENCE, 'n')) or 0 }
 end
 
 -- referrer's number; server, number, cell that the URL is in, record without referrer, each: the

@@ -16,6 +16,7 @@ from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
 from lswc.errors import LswcError, StorageError
+from lswc.frontier.contents import by_kind
 from lswc.frontier.contract import (
     Counts,
     FrontierError,
@@ -27,7 +28,6 @@ from lswc.frontier.experience import dumped, identity_of
 from lswc.frontier.lock import lock
 from lswc.frontier.redis_feed import addresses, read_feed, take_off
 from lswc.frontier.redis_order import SharedOrder
-from lswc.frontier.report import by_kind
 from lswc.outcomes import Outcome
 from lswc.strategy import (
     PageLanguage,
@@ -72,7 +72,8 @@ class RedisFrontier:
     """The frontier in Redis, under keys that begin with ``{name}:``. Leases expire.
 
     ``folder`` is this worker's own crawl folder: the record file in it is this worker's, and
-    ``recorded`` says that the file isn't empty. ``experience`` is what a new crawl begins with.
+    ``recorded`` says that the file isn't empty. ``experience`` is what a new crawl begins with,
+    ``patience`` that of ``lswc.frontier.contract.is_far_better``.
     ``feed`` is the key of the list, set or sorted set that users push seeds to, as for
     scrapy-redis. ``delay`` and ``time_to_live`` in seconds; the delay counts from the end of a
     request, so that no server sees two that are closer, whoever sends them. Time is Redis's own;
@@ -95,6 +96,7 @@ class RedisFrontier:
         folder: Path | None = None,
         recorded: bool = False,
         experience: Experience | None = None,
+        patience: float = 0.0,
         feed: str = "",
         time_to_live: float = TIME_TO_LIVE,
         clock_of_caller: bool = False,
@@ -103,6 +105,7 @@ class RedisFrontier:
         self._client = client
         self._prefix = f"{{{name}}}:"
         self._strategy = strategy
+        self._patience = patience
         self._worker = f"{gethostname()}:{folder.resolve()}" if folder else ""
         self._feed = feed or f"{name}:start_urls"
         self._token = secrets.token_hex(8)
@@ -291,19 +294,21 @@ class RedisFrontier:
     def lease(self, now: float) -> Lease | None:
         with self._errors():
             self._order.refresh_if_due()
-        free, leased = self._lease(now, self._order.packed(BEST))
+        free, leased = self._lease(now, *self._order.packed(self._patience, BEST))
         if free and not leased:  # all cells that this worker thought best belong to busy servers
             with self._errors():
                 self._order.refresh()
-            free, leased = self._lease(now, self._order.packed())
+            free, leased = self._lease(now, *self._order.packed(self._patience))
         if not leased:
             return None
         lease = _lease(self._order.expected(leased[2]), *leased)
         self._leases[lease.id] = lease
         return lease
 
-    def _lease(self, now: float, cells: bytes) -> tuple[int, list[Any]]:
-        free, pending, time, *leased = self._call("lease", self._token, self._life, cells, now=now)
+    def _lease(self, now: float, cells: bytes, good: int) -> tuple[int, list[Any]]:
+        free, pending, time, *leased = self._call(
+            "lease", self._token, self._life, cells, good, now=now
+        )
         self._order.pending(pending)
         self._asked = now
         self._ahead = now - time / 1000
@@ -336,7 +341,7 @@ class RedisFrontier:
             return False
         tally = {("finished", visit.outcome): 1, **visit.tally}
         moved = visit.outcome == Outcome.REDIRECT and visit.url.startswith("http:")
-        ended, pending, undecided = self._call(
+        ended, pending, undecided, pages = self._call(
             "commit",
             self._token,
             lease.server,
@@ -361,6 +366,7 @@ class RedisFrontier:
         if visit.relevant is not None:
             with self._errors():
                 self._order.learn(lease.cell, visit.relevant)
+                self._order.compare(pages)
         self._decide(undecided, visit.offers, lease.id)
         return True
 

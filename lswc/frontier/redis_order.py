@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from struct import pack
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from lswc.frontier.contract import is_far_better
 from lswc.frontier.experience import check_source, experience_of, loaded
 from lswc.frontier.harvest import harvest
 from lswc.frontier.ready import ReadyCells
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
     from lswc.strategy import Order, Rank, Strategy
 
 REFRESH = 1.0
-"""Seconds between two looks at what other workers learned and found."""
+"""Seconds between two looks at what other workers learned and found. They look sooner after as many
+pages of all workers as make it worth to score all cells again."""
 
 
 class SharedOrder:
@@ -38,6 +41,7 @@ class SharedOrder:
         self._order = order(strategy)
         self._ready = ReadyCells(self.rank)
         self._looked = 0.0
+        self._pages = 0
         self._earlier: Any = client.hget(prefix + "about", "earlier")
 
     def rank(self, cell: int) -> Rank:
@@ -56,10 +60,16 @@ class SharedOrder:
             else:
                 self._ready.remove(cell)
 
-    def packed(self, number: int | None = None) -> bytes:
-        """Return so many cells with URLs, or all: the best first, 2 bytes each."""
+    def packed(self, patience: float, number: int | None = None) -> tuple[bytes, int]:
+        """Return so many cells with URLs, or all: the best first, 2 bytes each.
+
+        Also how many of them aren't far worse than the best, by ``patience``.
+        """
         cells = self._ready.best(number)
-        return pack(f">{len(cells)}H", *cells)
+        good = bisect_left(
+            cells, True, key=lambda cell: is_far_better(self._order, cells[0], cell, patience)
+        )
+        return pack(f">{len(cells)}H", *cells), good
 
     def learn(self, cell: int, relevant: bool) -> None:
         """Take notice of a page that is counted in Redis already."""
@@ -69,6 +79,15 @@ class SharedOrder:
                 self._ready.reorder()
             else:
                 self._ready.changed(cell)
+
+    def compare(self, pages: int) -> None:
+        """Look at what other workers did if the crawl's pages are many more than were known."""
+        if (
+            isinstance(self._order, LearnedOrder)
+            and pages > self._order.experience.crawl.downloaded
+            and adaptive.is_due(pages, self._pages)
+        ):
+            self.refresh()
 
     def _keep_scored(self, learned: LearnedOrder) -> None:
         self._client.set(self._prefix + "scored", json.dumps(learned.scored.dump()))
@@ -83,6 +102,7 @@ class SharedOrder:
         known = self._order
         if isinstance(known, LearnedOrder):
             self._order = self._looked_at(known)
+            self._pages = self._order.experience.crawl.downloaded
         cells: Any = self._client.hkeys(self._prefix + "pending")
         self._ready = ReadyCells(self.rank, map(int, cells))
         self._looked = monotonic()

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from redis import RedisError
 
 from lswc.errors import StorageError
+from lswc.frontier.contents import Queue, Report
 from lswc.frontier.contract import FrontierError
 from lswc.frontier.redis import count
 from lswc.frontier.redis_order import load, read_harvest
-from lswc.frontier.report import Queue, Report
 from lswc.strategy import strategy
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from lswc.frontier import sqlite_experience
+from lswc.frontier.contents import Queue, Report, by_kind
 from lswc.frontier.contract import Counts, FrontierError
 from lswc.frontier.harvest import harvest
-from lswc.frontier.report import Queue, Report, by_kind
 from lswc.frontier.sqlite_queues import waiting
 from lswc.strategy import Strategy, StrategyError, Unit, order, status, strategy
 

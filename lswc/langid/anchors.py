@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lswc.langid import scripts
 from lswc.langid.fonts import myanmar
 from lswc.langid.scripts import LATIN, MYANMAR, VIETNAMESE
-from lswc.langid.shares import guesses, letters_of, measure
+from lswc.langid.shares import guesses, letters_of, of_ideographs
 from lswc.langid.vietnamese import could_be_vietnamese, is_vietnamese
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _SHORT = 10  # characters; in a script of many languages, fewer can't tell one
 _HALF = 0.5
+_FOREIGN = re.compile("[^\x00-\x7fÀ-ÃÈ-ÊÌÍÒ-ÕÙÚÝà-ãè-êìíò-õùúýĂăĐđĨĩŨũƠơƯưẠ-ỹ\\W]")
 
 
 class Anchors:
@@ -51,15 +52,14 @@ class Anchors:
         return myanmar(text, hint)[0] == self._target
 
     def _by_ideographs(self, text: str, hint: str | None) -> bool:
-        """Kana and Hangul decide; then the characters of one standard alone; then the page."""
-        if text.isascii():
-            return False
-        shares = measure(text, hint).shares
-        return max(shares, key=shares.__getitem__, default="") == self._target
+        return not text.isascii() and of_ideographs(text, hint) == self._target
 
     def _by_vietnamese(self, text: str, hint: str | None) -> bool:
         if not text.isascii():
-            return bool(scripts.count(text)[VIETNAMESE]) or is_vietnamese(text)
+            if scripts.count(text)[VIETNAMESE] or is_vietnamese(text):
+                return True
+            # On a Vietnamese page, names among its words and words run together are its own.
+            return hint == "vi" and _FOREIGN.search(text) is None
         return hint == "vi" and (len(text) < _SHORT or could_be_vietnamese(text))
 
     def _by_guess(self, text: str, hint: str | None) -> bool:

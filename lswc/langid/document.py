@@ -7,7 +7,7 @@ from functools import cached_property
 
 from lswc.langid.bounds import BOUNDS, Bounds
 from lswc.langid.encoding import Decoded, decode
-from lswc.langid.page import Page, parse
+from lswc.langid.html import ParsedPage, parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,11 @@ class Document:
         return self.body if self.decoded.is_utf8 else self.decoded.text.encode("utf-8", "replace")
 
     @cached_property
-    def page(self) -> Page:
+    def page(self) -> ParsedPage:
         """The parsed page."""
         return parse(self.utf8, self.url, self.decoded.encoding, self._bounds)
 
-    def as_windows_1252(self) -> Page:
+    def as_windows_1252(self) -> ParsedPage:
         """Parse the page as fonts with an encoding of their own want it read."""
         if not self.decoded.encoding.startswith(("windows-125", "iso-8859", "x-")):
             return self.page

@@ -66,6 +66,9 @@ _LETTERS = 2_000
 _PUNCTUATION = frozenset("«»„“”‘’–—…№°§©®™·•\u00a0،؛؟")
 # Charsets of letters: of any bytes they make some text.
 _BY_LETTERS = re.compile(r"cp125[0-7]|cp8(?:5[0-8]|6[0-9])|iso8859-?\d+|koi8.*|mac.*")
+_DOUBLED = re.compile(
+    rb"(?:\xc3[\x80-\xbf](?:\xc2|\xc3|\xc5|\xc6|\xcb|\xe2\x80|\xe2\x82|\xe2\x84))"
+)
 _TWICE = re.compile("[\xc2-\xf4][\x80-\xbf\u0152-\u2122]")
 _RUN = re.compile("[\x80-\xff]{3,}")
 _BEYOND = re.compile("[^\x00-\x7f]")
@@ -126,7 +129,7 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     text, is_valid = _utf8(body)
     if text is not None:
         # Only U+00C0 to U+00FF begin with this byte: no page without has been read twice.
-        repaired = _read_twice(text) if b"\xc3" in body else None
+        repaired = _read_twice(text) if b"\xc3" in body and _DOUBLED.search(body) else None
         return repaired or Decoded(text, "utf-8", "content", is_valid)
     for codec, how in declarations(body, content_type):
         if codec not in _UNHEEDED and (plausible := _plausible(body, codec)) is not None:
@@ -282,7 +285,7 @@ def _read_twice(text: str) -> Decoded | None:
     What remains then is UTF-8 read as such, or Thai, Chinese, Japanese, Korean or Cyrillic.
     """
     sample = text[: _SAMPLE * 8]
-    beyond = len(_BEYOND.findall(sample))
+    beyond = len(sample) - len(sample.encode("ascii", "ignore"))
     runs = sum(map(len, _RUN.findall(sample)))
     if 2 * len(_TWICE.findall(sample)) < 0.4 * beyond and runs < 0.6 * beyond:
         return None

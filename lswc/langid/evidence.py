@@ -28,7 +28,7 @@ _IN_URL = re.compile(
     r"//([a-z]{2,3})\.|[/?&](?:(?:hl|lang|locale|language|l)=)?([a-z]{2,3})(?:[-_]\w{2,4})?(?=[/&]|\Z|\.html)"
 )
 _DATA = re.compile(
-    rb"<script[^>]{0,500}(?:application/ld\+json|__NEXT_DATA__|__NUXT_DATA__)[^>]{0,500}>"
+    rb"<script[^>]{0,200}(?:application/ld\+json|__NEXT_DATA__|__NUXT_DATA__)[^>]{0,200}>"
     rb"([^<]{0,100000})",
     re.IGNORECASE,
 )

@@ -26,6 +26,7 @@ _SHORTEST = 6  # characters of a line that can tell anything
 _MARGIN = 1.5  # nats a character by which a line has to be likelier in the font
 _FACE = re.compile(rb"(?:face\s*=\s*|font-family\s*:\s*)[\"']?([^\"'<>;}]{1,80})")
 _USUAL = "my.utf-8"
+_A_WORD = 22  # characters; fewer without a neighbour's letters are taken for Burmese
 _PRIOR = 8.0  # nats by which Unicode Burmese is likelier beforehand: it decides short texts
 _NOT_LATIN = re.compile("[^\x00-\u024f\u2010-\u2122]")
 _MYANMAR = re.compile("[\u1000-\u109f]")
@@ -94,8 +95,14 @@ def myanmar(text: str, hint: str | None = None) -> tuple[str, str]:
     likelihoods = _myanmar_likelihoods(own_folder())
     letters = _NOT_MYANMAR.sub(" ", text[:_EXAMINED])
     totals = likelihoods.scores(f" {letters.strip()} ").sum(axis=1)
-    totals[likelihoods.names.index(_USUAL)] += _PRIOR
-    if not _NOT_BURMESE.search(letters):
+    likelier = f"{hint}.utf-8" if hint else _USUAL
+    if likelier not in likelihoods.names:
+        likelier = _USUAL
+    others = _NOT_BURMESE.search(letters)
+    # Burmese in Unicode has none of the letters that its neighbours added.
+    if likelier != _USUAL or not others:
+        totals[likelihoods.names.index(likelier)] += _PRIOR
+    if hint in (None, "my") and not others and len(letters.strip()) < _A_WORD:
         totals[[not name.startswith("my.") for name in likelihoods.names]] = -np.inf
     language, _, encoding = likelihoods.names[int(np.argmax(totals))].partition(".")
     return language, encoding

@@ -13,6 +13,7 @@ from lswc.langid.document import Document, Identification
 from lswc.langid.encoding import decode
 from lswc.langid.finding import Finding
 from lswc.langid.fonts import myanmar
+from lswc.langid.shares import measure
 from lswc.strategy import Anchor, PageLanguage
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class Identifier:
         # Models and tables are loaded when first used: now, not with a page of the crawl.
         decode(b"\x80")
         myanmar("")
+        measure("text")
 
     def read(self, body: bytes, content_type: str | None, url: str) -> Reading:
         """Read a page: any bytes give an answer, never an exception."""
@@ -108,8 +110,11 @@ class Identifier:
             finding.language, encoding, round(finding.confidence, 3), finding.how, finding.shares
         )
         page = document.page
+        verdicts = {
+            text: self._anchor(text, finding) for text in {link.text for link in page.links}
+        }
         links = [
-            RawLink(url, text, self._anchor(text, finding), nofollow, hreflang, lang)
+            RawLink(url, text, verdicts[text], nofollow, hreflang, lang)
             for url, text, nofollow, hreflang, lang in page.links
         ]
         length = len(page.content) + len(page.anchors)

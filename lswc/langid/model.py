@@ -28,6 +28,7 @@ ENOUGH = 150.0
 _CERTAIN = 0.9
 _LIKELY = 0.45
 _DOUBT = 0.25
+_PLACES = ("url", "domain")
 
 FEATURES = (
     "candidate",
@@ -48,8 +49,13 @@ scripts it isn't written in.
 
 
 def candidates(measured: Measured, declared: dict[str, str]) -> dict[str, list[float]]:
-    """Return the features of each language that anything speaks for, in the order of FEATURES."""
-    codes = {*measured.shares, *declared.values()}
+    """Return the features of each language that the page speaks for, in the order of FEATURES.
+
+    Where it lies, its URL and top-level domain, may add to that; alone it says nothing of a page
+    that says nothing.
+    """
+    says = (code for source, code in declared.items() if source not in _PLACES)
+    codes = {*measured.shares, *says}
     return {code: _features(code, measured, declared) for code in sorted(codes)}
 
 

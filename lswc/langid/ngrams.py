@@ -73,7 +73,10 @@ def tables() -> tuple[Table, ...]:
 def _tables(own: Path | None) -> tuple[Table, ...]:
     entries = {entry.name: entry for entry in TABLES.iterdir()}
     if own is not None and (own / "tables").is_dir():
-        entries |= {entry.name: entry for entry in (own / "tables").iterdir()}
+        codes = {file.stem for file in own.glob("*.toml")}
+        for entry in (own / "tables").iterdir():
+            if entry.name not in entries or entry.name.partition(".")[0] in codes:
+                entries[entry.name] = entry
     return tuple(_table(entries[name]) for name in sorted(entries) if name.endswith(".json"))
 
 

@@ -40,9 +40,11 @@ _VIETNAMESE_PER_LETTER = 0.13  # of these letters among those of Vietnamese text
 _IDEOGRAPHS = (HAN, HAN_JAPANESE, HAN_CHINESE)
 _KANA = (HIRAGANA, KATAKANA)
 _EAST_ASIAN = (*_IDEOGRAPHS, *_KANA, HANGUL)
+_IDEOGRAPHIC = re.compile("[\u3041-\u30fa\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9d]")
 _SENTENCE = tuple(map(ord, "\n。！？"))
+_WHOLE = 0.95
 _LEAST = 0.05  # of the letters in a script that are worth asking CLD2 about
-_SAMPLE = 1_500  # characters that CLD2 sees
+_SAMPLE = 1_000  # characters that CLD2 sees
 _PIECES = 3
 _NORMAL_SCORE = 500.0  # CLD2's for real text is above that, for text in a font below 200
 _COMMON_ENGLISH = (" the ", " of ", " and ", " to ", " in ", " is ", " for ")
@@ -145,8 +147,9 @@ def _others(
     for script, amount in amounts.items():
         if amount < least:
             continue
-        # A whole text in one script needn't be copied.
-        of_script = text if letters[1:].sum() == letters[script] else _only(text, classes, script)
+        # A text that is nearly all in one script needn't be copied.
+        is_whole = amount > _WHOLE * float(letters[1:].sum())
+        of_script = text if is_whole else _only(text, classes, script)
         found += [(guess, amount) for guess in guesses(of_script, script)]
     return found
 
@@ -173,6 +176,23 @@ def _east_asian(
         ahead = counts[HAN_JAPANESE] - counts[HAN_CHINESE]
         return {_of_han(ahead, hint): han * DENSE}
     return _by_sentence(text, classes, hint)
+
+
+def of_ideographs(text: str, hint: str | None) -> str | None:
+    """Return the language of a few words with ideographs, kana or Hangul; None if there are none.
+
+    Kana and Hangul decide; then the characters of one standard alone; then the hint.
+    """
+    if _IDEOGRAPHIC.search(text) is None:
+        return None
+    counts = scripts.count(text).tolist()
+    kana, hangul = counts[HIRAGANA] + counts[KATAKANA], counts[HANGUL]
+    han = sum(counts[kind] for kind in _IDEOGRAPHS)
+    if kana * 20 > han:
+        return "ko" if hangul > kana + han else "ja"
+    if hangul * 10 > han:
+        return "ko"
+    return _of_han(counts[HAN_JAPANESE] - counts[HAN_CHINESE], hint) if han else None
 
 
 def _by_sentence(text: str, classes: npt.NDArray[np.uint8], hint: str | None) -> dict[str, float]:

@@ -31,6 +31,11 @@ def opt_outs(headers: Headers, in_headers: Iterable[str], in_page: Iterable[str]
     return sorted(said)
 
 
+def in_robots(preferences: str) -> tuple[str, ...]:
+    """Return the opt-outs of the Content-Usage of a robots.txt."""
+    return tuple(f"{use}=n (robots.txt)" for use in _refused([preferences]))
+
+
 def _refused(values: Iterable[str]) -> Iterator[str]:
     """Return the uses that a dictionary of preferences refuses (RFC 9651 §3.2).
 

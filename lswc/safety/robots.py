@@ -19,12 +19,15 @@ MAX_SIZE = 512_000
 MAX_PATTERNS = 1_000
 """Rules with * or $ in them; a server that has more for one robot allows it nothing."""
 
+MAX_USAGES = 50
+"""Content-Usage lines that are kept, the last ones."""
+
 MAX_LINE = 8 * 2083 - 1
 """Characters of a line that are read, as Google's parser does."""
 
 _LINE = re.compile(
     r"(?:(?P<agent>user[- ]?agent)|(?P<allow>allow)|(?P<disallow>d[aislow]+)"
-    r"|(?P<delay>crawl[- ]delay))"
+    r"|(?P<delay>crawl[- ]delay)|(?P<usage>content-usage))"
     r"(?:\s*:\s*|\s+)(?P<value>.*)",
     re.IGNORECASE,
 )
@@ -38,6 +41,7 @@ class _Group:
     rules: list[str] = field(default_factory=list)
     patterns: int = 0
     delay: float = 0.0
+    usages: list[tuple[str, str]] = field(default_factory=list)
 
 
 class RobotsRules:
@@ -55,6 +59,10 @@ class RobotsRules:
         self.size = len(text)
         self.crawl_delay = group.delay
         self._rules = Protego.parse(text)
+        self._usages = [
+            (Protego.parse(f"User-agent: *\nDisallow: {path}"), preferences)
+            for path, preferences in sorted(group.usages, key=_length, reverse=True)
+        ]
 
     def allows(self, url: str) -> bool:
         """Tell whether a URL may be asked for.
@@ -63,36 +71,74 @@ class RobotsRules:
         """
         return bool(self._rules.can_fetch(url.encode("ascii", "replace").decode(), "*"))
 
+    def content_usage(self, url: str) -> str:
+        """Return the preferences for a URL's content, those of the longest path that matches it;
+        "" if there are none (draft-ietf-aipref-attach §6)."""
+        found = (said for path, said in self._usages if not path.can_fetch(url, "*"))
+        return next(found, "")
+
+
+def _length(usage: tuple[str, str]) -> int:
+    return len(usage[0])
+
 
 def _group(text: str, product: str) -> _Group:
     """Return what is said to a robot, or to all if no group names it."""
-    own, shared, is_named = _Group(), _Group(), False
-    heads: list[_Group] = []  # of the rules that follow
-    delayed: list[_Group] = []  # of a Crawl-delay, which ends no group but is of those just named
-    in_head = after_delay = False
+    groups = _Groups(product)
     for raw in text.removeprefix("\ufeff").splitlines():
         line = _LINE.match(raw[:MAX_LINE].partition("#")[0].strip())
-        if line is None:
-            continue  # closes no group (RFC 9309 §2.2.4)
-        value = line["value"].strip()
+        if line is not None:  # else it closes no group (RFC 9309 §2.2.4)
+            groups.take(line, line["value"].strip())
+    return groups.own if groups.is_named else groups.shared
+
+
+class _Groups:
+    """The groups of a robots.txt, for one robot and for all.
+
+    ``heads`` are those of the rules that follow. A Crawl-delay ends no group, but is of those
+    named since the last one only: ``delayed``.
+    """
+
+    def __init__(self, product: str) -> None:
+        self.own, self.shared, self.is_named = _Group(), _Group(), False
+        self._product = product
+        self._heads: list[_Group] = []
+        self._delayed: list[_Group] = []
+        self._in_head = self._after_delay = False
+
+    def take(self, line: re.Match[str], value: str) -> None:
+        """Take a line that is none of an unknown kind."""
         if line["agent"]:
-            if not in_head:
-                heads, in_head = [], True
-            if after_delay:
-                delayed, after_delay = [], False
-            group = _named(value, product, own, shared)
-            is_named = is_named or group is own
-            heads += [group] if group else []
-            delayed += [group] if group else []
-        elif line["delay"]:
-            after_delay = True
-            for group in delayed:
+            self._name(value)
+            return
+        self._after_delay = True
+        if line["delay"]:
+            for group in self._delayed:
                 group.delay = _seconds(value)
-        else:
-            in_head, after_delay = False, True
-            for group in heads:
+            return
+        self._in_head = False
+        for group in self._heads:
+            if line["usage"]:
+                group.usages = [*group.usages, _usage(value)][-MAX_USAGES:]
+            else:
                 _add(group, "Allow" if line["allow"] else "Disallow", value)
-    return own if is_named else shared
+
+    def _name(self, value: str) -> None:
+        if not self._in_head:
+            self._heads, self._in_head = [], True
+        if self._after_delay:
+            self._delayed, self._after_delay = [], False
+        group = _named(value, self._product, self.own, self.shared)
+        if group is not None:
+            self.is_named = self.is_named or group is self.own
+            self._heads.append(group)
+            self._delayed.append(group)
+
+
+def _usage(value: str) -> tuple[str, str]:
+    """Return the path and the preferences of a Content-Usage line."""
+    path, _, said = value.partition(" ") if value[:1] == "/" else ("/", "", value)
+    return path, said.strip()
 
 
 def _named(value: str, product: str, own: _Group, shared: _Group) -> _Group | None:

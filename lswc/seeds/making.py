@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import Settings
 
-    from lswc.crawler.page import Page
+    from lswc.crawler.items import Page
     from lswc.seeds.candidates import Judge
 
 FETCHED = 4

@@ -168,8 +168,8 @@ def _by_family(outcomes: Sequence[Outcome], path: Path, label: str, values: Any)
     columns = min(4, len(families))
     rows = -(-len(families) // columns)
     figure = Figure(figsize=(3.4 * columns, 2.8 * rows), layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flat
-    for axes, family in zip(panels, families, strict=False):
+    panels = iter(figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flat)
+    for family, axes in zip(families, panels, strict=False):
         for outcome in beside:
             look = {"color": "#9aa4b2", "linewidth": 1, "linestyle": BESIDE[_family(outcome)]}
             _draw_line(axes, outcome, values, **look)

@@ -42,21 +42,21 @@ This page is made from `lswc/outcomes.py`.
 
 
 @dataclass
-class Section:
+class SettingsSection:
     """A part of the settings file: its heading, and (name, default, meaning) of each setting."""
 
     title: str
     settings: list[tuple[str, str, str]] = field(default_factory=list)
 
 
-def sections(source: str) -> list[Section]:
+def sections(source: str) -> list[SettingsSection]:
     """Return the sections of a settings file.
 
     A comment with a blank line below it is a section's title; one with a setting below it is
     the setting's meaning.
     """
     assigned = {node.lineno: node for node in ast.parse(source).body if _name(node)}
-    found: list[Section] = []
+    found: list[SettingsSection] = []
     comment: list[str] = []
     for number, line in enumerate(source.splitlines(), 1):
         if line.startswith("#"):
@@ -66,7 +66,7 @@ def sections(source: str) -> list[Section]:
         if node is not None:
             found[-1].settings.append((_name(node), _default(source, node), " ".join(comment)))
         elif not line and comment:
-            found.append(Section(" ".join(comment)))
+            found.append(SettingsSection(" ".join(comment)))
         comment = []
     return found
 
@@ -100,7 +100,7 @@ def _part(part: ast.expr) -> str:
     return str(part.value) if isinstance(part, ast.Constant) else "<version>"
 
 
-def _table(section: Section) -> str:
+def _table(section: SettingsSection) -> str:
     rows = "".join(
         f"| `{name}` | {default} | {_linked(meaning)} |\n"
         for name, default, meaning in section.settings

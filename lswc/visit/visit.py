@@ -36,7 +36,8 @@ class Visit:
     ``redirects`` redirects. ``outcome`` says how it ended, empty until then. ``relevant`` stays
     None for what doesn't count as a page; ``tally`` counts by (kind, name), for instance
     ("dropped", "depth"). ``offers`` are the links that the strategy kept, ``links`` all of them.
-    ``attempts`` are the requests sent, ``record`` is what is kept of a page.
+    ``attempts`` are the requests sent, ``record`` is what is kept of a page,
+    ``opt_outs`` what it says against mining its text, and where.
 
     ``since`` is when the URL was handed out, in seconds of a monotonic clock; ``rest`` the least
     time from then until the server's next: None for the crawl's own delay, 0 if nothing was
@@ -55,6 +56,7 @@ class Visit:
     links: list[FollowedLink] = field(default_factory=list)
     attempts: list[Attempt] = field(default_factory=list)
     record: Record | None = None
+    opt_outs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.url = self.url or self.lease.url

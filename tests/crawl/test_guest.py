@@ -156,12 +156,13 @@ def test_pages_that_must_not_be_mined(
     tmp_path: Path, setting: str, archived: int, in_corpus: int, left_out: int
 ) -> None:
     answers = {HUB: Answer(page(THAI, *OPT_OUTS)), **OPT_OUTS}
+    answers[f"{HUB}robots.txt"] = robots("Content-Usage: /usage bots=n, search=n")
     site, _ = crawl(tmp_path, answers, LSWC_OPT_OUT=setting)
     assert {record["url"].removeprefix(HUB): record["opt_outs"] for record in site.records} == {
         "": [],
         "meta": ["tdm-reservation=1 (META)"],
         "noai": ["noai (X-Robots-Tag)"],
-        "usage": ["train-ai=n (Content-Usage)"],
+        "usage": ["bots=n (robots.txt)", "train-ai=n (Content-Usage)"],
         "none": [],
         "copy": [],
     }

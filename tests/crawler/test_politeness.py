@@ -18,9 +18,10 @@ from scrapy.http import Request, Response
 from lswc.crawler.politeness import (
     DelayMiddleware,
     RetryMiddleware,
+    TurnMiddleware,
     retry_after,
 )
-from lswc.crawler.robots import RobotsMiddleware
+from lswc.crawler.robots_exclusion import RobotsMiddleware
 from lswc.crawler.transport.refused import Refused
 from lswc.urls import parse
 from tests.crawler.running import SetUp
@@ -75,6 +76,12 @@ class Asked(SetUp):
         engine: Any = SimpleNamespace(download_async=download)
         self.crawler.engine = engine
 
+    def sent(self) -> DelayMiddleware:
+        """Send the request; return what its end is told."""
+        middleware = DelayMiddleware.from_crawler(self.crawler)
+        run(middleware.process_request(self.asked))
+        return middleware
+
     def rests(self, seconds: float) -> bool:
         """Tell whether the server is left alone for so long from now on."""
         elapsed = monotonic() - self.lease.since
@@ -85,7 +92,7 @@ class Asked(SetUp):
 def test_crawl_delay_is_kept_in_full(tmp_path: Path, delay: str, rest: float) -> None:
     with Asked(tmp_path, f"User-agent: *\nCrawl-delay: {delay}") as asked:
         run(RobotsMiddleware(asked.crawler).process_request(asked.asked))
-        DelayMiddleware.from_crawler(asked.crawler).process_response(asked.asked, response())
+        asked.sent().process_response(asked.asked, response())
         assert asked.rests(rest)
 
 
@@ -108,24 +115,33 @@ def test_an_overloaded_server_is_asked_later(
     with Asked(tmp_path) as asked:
         for _ in range(before):
             asked.running.backoff.overloaded("a.example", 0.0)
-        again = RetryMiddleware.from_crawler(asked.crawler).process_response(
-            asked.asked, Response(asked.asked.url, status=429, headers=headers)
-        )
+        answer = Response(asked.asked.url, status=429, headers=headers)
+        asked.sent().process_response(asked.asked, answer)
+        again = RetryMiddleware.from_crawler(asked.crawler).process_response(asked.asked, answer)
         assert isinstance(again, Request)
         assert asked.rests(wait)
+
+
+def test_a_page_waits_while_its_server_rests(tmp_path: Path) -> None:
+    with Asked(tmp_path, LSWC_MAX_PER_ADDRESS=0) as asked:
+        turn = TurnMiddleware.from_crawler(asked.crawler)
+        assert run(turn.process_request(asked.asked)) is None
+        asked.running.turns.end("a.example", 30.0)
+        assert isinstance(run(turn.process_request(asked.asked)), Request)
+        assert asked.rests(30.0)
 
 
 def test_a_server_rests_by_how_long_it_took(tmp_path: Path) -> None:
     with Asked(tmp_path) as asked:
         asked.asked.meta["download_latency"] = 2.0
-        DelayMiddleware.from_crawler(asked.crawler).process_response(asked.asked, response())
+        asked.sent().process_response(asked.asked, response())
         assert asked.rests(10)
 
 
 def test_a_server_does_not_rest_without_a_delay(tmp_path: Path) -> None:
     with Asked(tmp_path, DOWNLOAD_DELAY=0) as asked:
         asked.asked.meta["download_latency"] = 2.0
-        DelayMiddleware.from_crawler(asked.crawler).process_response(asked.asked, response())
+        asked.sent().process_response(asked.asked, response())
         assert asked.lease.rest is None
 
 
@@ -138,7 +154,5 @@ def test_a_silent_server_rests_longer_and_longer(
         assert url is not None
         for _ in range(unanswered):
             asked.running.limits.answered(url, False)
-        DelayMiddleware.from_crawler(asked.crawler).process_exception(
-            asked.asked, DownloadTimeoutError()
-        )
+        asked.sent().process_exception(asked.asked, DownloadTimeoutError())
         assert asked.rests(rest)

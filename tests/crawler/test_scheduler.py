@@ -33,6 +33,7 @@ async def so_many_wait(folder: Path) -> None:
     visits = [crawl.visit() for _ in rests]
     for visit, rest in zip(visits, rests, strict=True):
         visit.rest = rest
+        visit.attempts = [Attempt(visit.url, datetime.now(UTC))]  # else it only waits its turn
         assert scheduler.enqueue_request(crawl.request(visit))
     assert finished(crawl) == {"too many wait": 2}
     assert list(crawl.running.visits.values()) == visits[1:-1]

@@ -39,7 +39,12 @@ CODES = [random.Random(form).randrange(SEED) for form in range(FORMS)]
 
 class Open(Protocol):
     def __call__(
-        self, spec: str = ..., name: str = ..., experience: Experience | None = ...
+        self,
+        spec: str = ...,
+        name: str = ...,
+        experience: Experience | None = ...,
+        patience: float = ...,
+        delay: float = ...,
     ) -> Frontier: ...
 
 
@@ -48,7 +53,11 @@ def frontier(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
     with ExitStack() as stack:
 
         def opened(
-            spec: str = "adaptive", name: str = "crawl", experience: Experience | None = None
+            spec: str = "adaptive",
+            name: str = "crawl",
+            experience: Experience | None = None,
+            patience: float = 0.0,
+            delay: float = 0.0,
         ) -> Frontier:
             chosen = strategy(spec)
             identity = {"language": "th", "strategy": chosen.name}
@@ -56,12 +65,12 @@ def frontier(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
             if request.param == "sqlite":
                 (tmp_path / name).mkdir(exist_ok=True)
                 path = tmp_path / name / "frontier.db"
-                store = SqliteFrontier(path, chosen, identity, experience=experience)
+                store = SqliteFrontier(path, chosen, identity, delay, experience, patience)
             else:
                 client = Redis.from_url(request.getfixturevalue("redis_server").url)
                 store = RedisFrontier(
-                    client, f"{tmp_path}{name}", chosen, identity, experience=experience,
-                    clock_of_caller=True,
+                    client, f"{tmp_path}{name}", chosen, identity, delay, experience=experience,
+                    patience=patience, clock_of_caller=True,
                 )  # fmt: skip
             return stack.enter_context(closing(store))
 
@@ -175,6 +184,25 @@ def test_a_site_moves_its_servers_without_pages(frontier: Open) -> None:
     lease = f.lease(0.0)
     assert lease is not None
     assert lease.server == "b.two.co.th"
+
+
+@pytest.mark.parametrize("patience", [0.0, 0.9])
+def test_the_patient_wait_for_far_better_urls(frontier: Open, patience: float) -> None:
+    f = frontier(patience=patience, delay=2.0)
+    f.offer([seed("a.co.th"), seed("b.co.th")])
+    for server in "ab":
+        lease = f.lease(0.0)
+        assert lease is not None
+        urls = [link(f"{server}.co.th", n, 0) for n in range(8)]
+        f.commit(ended(lease, relevant=server == "a", offers=urls))
+    good = f.lease(10.0)
+    assert good is not None
+    assert good.server == "a.co.th"
+    assert (f.lease(10.0) is None) == (patience > 0)
+    f.commit(ended(good, relevant=True))
+    lease = f.lease(12.0)
+    assert lease is not None
+    assert lease.server == "a.co.th"
 
 
 def test_an_earlier_crawl_teaches_another(

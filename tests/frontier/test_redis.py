@@ -9,7 +9,7 @@ import pytest
 import redis
 from redis import Redis
 
-from lswc.errors import LswcError
+from lswc.errors import LswcError, StorageError
 from lswc.frontier.contract import FrontierError
 from lswc.frontier.redis import FORMAT, RedisFrontier
 from lswc.strategy import SEED, PageLanguage, strategy
@@ -245,7 +245,7 @@ def test_another_version_or_crawl_or_kind_is_refused_untouched(
     with pytest.raises(FrontierError, match="language 'th', not 'lo'"):
         join(language="lo")
     client.hset("{c}:about", "format", "0")
-    assert f"format '0', not '{FORMAT}'" in refused(redis_server.url)
+    assert "another version of lswc: finish it with that one" in refused(redis_server.url)
     client.hset("{c}:about", "format", str(FORMAT))
     assert client.hgetall("{c}:about") == before
     client.set("{c}:about", "something else")
@@ -264,3 +264,31 @@ def test_a_redis_that_evicts_or_asks_for_a_password_is_refused(tmp_path: Path) -
         assert "refuses the password" in message
         assert "wrong-secret" not in message
     server.stop()
+
+
+def test_a_redis_that_lost_the_crawl_is_noticed_by_every_verb(join: Join, client: Redis) -> None:
+    f = join()
+    f.offer([seed("http://a/1"), seed("http://b/1")])
+    lease = leased(f, 0.0)
+    client.flushall()
+    verbs: list[Callable[[], object]] = [
+        lambda: f.lease(0.0),
+        lambda: f.commit(ended(lease)),
+        lambda: f.offer([seed("http://c/1")]),
+        lambda: f.renew(0.0),
+        lambda: f.statuses(["a"], lease, None),
+        lambda: f.pending,
+        lambda: f.unfinished,
+        lambda: f.servers,
+        f.next_ready,
+        f.lengths,
+        f.counts,
+        f.cells,
+    ]
+    for verb in verbs:
+        with pytest.raises(StorageError, match="has lost the crawl"):
+            verb()
+    assert client.dbsize() == 0
+    join().close()
+    with pytest.raises(StorageError, match="has lost the crawl"):
+        f.lease(0.0)

@@ -102,3 +102,19 @@ def test_any_text_has_a_match_or_none(text: str) -> None:
     match = Fonts("my", ("Academy",)).match(text)
     assert match is None or 0 < match.share <= 1
     assert myanmar(text)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "hint", "expected"),
+    [
+        ("သတင်း", None, "my"),
+        ("သတင်း", "shn", "my"),
+        ("သတင်း", "th", "my"),
+        ("ၵူၼ်းၼႂ်းလုမ်ႈၾႃႉ", None, "shn"),
+        ("ၵူၼ်းၼႂ်းလုမ်ႈၾႃႉ", "my", "shn"),
+    ],
+)
+def test_a_word_is_told_by_its_letters_and_its_page(
+    text: str, hint: str | None, expected: str
+) -> None:
+    assert myanmar(text, hint) == (expected, "utf-8")

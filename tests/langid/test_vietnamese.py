@@ -51,6 +51,9 @@ def test_texts_without_marks(text: str, expected: bool) -> None:
         ("trang chu va tin tuc", None, Anchor.OTHER),
         ("Latest news of the town", "vi", Anchor.OTHER),
         ("niño", None, Anchor.OTHER),
+        ("niño", "vi", Anchor.OTHER),
+        ("Trinidad và Tobago", None, Anchor.OTHER),
+        ("Trinidad và Tobago", "vi", Anchor.TARGET),
     ],
 )
 def test_anchors(text: str, hint: str | None, expected: Anchor) -> None:

@@ -13,7 +13,7 @@ from lswc.outcomes import Outcome
 from lswc.reading.page import EXAMINED, PageReader, PageReading, without_closed
 from lswc.reading.scope import Scope
 from lswc.safety.limits import Limits
-from lswc.strategy import Anchor, Locality, PageLanguage
+from lswc.strategy import Anchor, Locality, Named, PageLanguage
 from lswc.urls import Url, parse
 
 THAI = "ภาษาไทยเป็นภาษาที่มีผู้พูดมากที่สุดในประเทศไทย และข่าววันนี้มีเรื่องน่าสนใจหลายเรื่อง "
@@ -64,6 +64,13 @@ def test_a_link_is_told_by_where_it_leads() -> None:
         ("http://mail.one.co.th/", Locality.SAME_SITE, Anchor.NONE, False),
         ("http://www.two.co.th/", Locality.ELSEWHERE, Anchor.OTHER, False),
     ]
+
+
+def test_what_a_page_says_of_a_links_language_counts() -> None:
+    found = page("<a href=/1 lang=th>x</a><a href=/2 hreflang=th>x</a><a href=/3>x</a>"
+                 "<a href=/4 hreflang=de lang=th>x</a>")  # fmt: skip
+    named = [Named.TARGET, Named.TARGET, Named.NONE, Named.OTHER]
+    assert [link.named for link in found.links] == named
 
 
 def test_a_link_to_the_page_itself_is_none() -> None:

@@ -88,3 +88,18 @@ def test_the_rest_of_a_long_file_is_not_read() -> None:
 
 def test_nothing_allowed() -> None:
     assert not NOTHING_ALLOWED.allows(SITE)
+
+
+@pytest.mark.parametrize(
+    ("lines", "path", "said"),
+    [
+        ("Content-Usage: train-ai=n", "/a", "train-ai=n"),
+        ("Content-Usage: /a train-ai=n\nContent-Usage: /a/b train-ai=y", "/a/b/c", "train-ai=y"),
+        ("Content-Usage: /a train-ai=n", "/b", ""),
+        ("Content-Usage: /*.pdf$ bots=n", "/x.pdf", "bots=n"),
+        ("Disallow: /c\nUser-agent: other\nContent-Usage: train-ai=n", "/a", ""),
+        ("Content-Usage: /a", "/a", ""),
+    ],
+)
+def test_content_usage(lines: str, path: str, said: str) -> None:
+    assert rules(f"User-agent: *\n{lines}").content_usage(SITE + path) == said

@@ -20,6 +20,7 @@ SHAPE = TrapShape(segments=5, repeats=2, parameters=3)
         ("/", "a=1&b=2&c=3", None),
         ("/", "a=1&b=2&c=3&d=4", "faceted query"),
         ("/", "a=1&a=2", None),
+        ("/", "a=1&a=2&b=3", None),
         ("/", "a=1&a=2&a=3", "faceted query"),
     ],
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
-from lswc.crawler.page import Page
+from lswc.crawler.items import Page
 from lswc.crawler.running import running_of
 from lswc.urls import tld
 

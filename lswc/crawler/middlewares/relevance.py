@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
-from lswc.crawler.page import Page
+from lswc.crawler.items import Page
 from lswc.crawler.running import RunningCrawl, running_of
 from lswc.strategy import distance_of, next_distance
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,8 +22,9 @@ MAX_TITLE = 1_000
 """Characters of a title that are kept."""
 
 # What a page whose letters are decomposed holds: U+0300 to U+036F, the marks of kana, Hangul's
-# letters; or references, which may be to any of these.
-_MARKS = (b"\xcc", b"\xcd", b"\xe3\x82\x99", b"\xe3\x82\x9a", b"\xe1\x84", b"&#")
+# letters; or references, which may be to any of these. A pattern finds two bytes ten times faster
+# than ``in``.
+_MARKS = tuple(map(re.compile, (rb"\xe3\x82[\x99\x9a]", rb"\xe1\x84", rb"&#[xX\d]")))
 _DECOMPOSED = re.compile(
     "\\w[\u0300-\u036f]{1,4}|[\u3041-\u30ff][\u3099\u309a]"
     "|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?"
@@ -61,7 +63,7 @@ _LINK = re.compile(rb"<(?:a|area|frame|iframe|link)[\s/]", re.IGNORECASE)
 Attributes = dict[str, str | None]
 
 
-class Link(NamedTuple):
+class ParsedLink(NamedTuple):
     """A link of a page: absolute URL, anchor text, and whether it says nofollow.
 
     ``hreflang`` is the language that the page says the target is in, ``lang`` the one it says
@@ -76,7 +78,7 @@ class Link(NamedTuple):
     lang: str = ""
 
 
-class Page(NamedTuple):
+class ParsedPage(NamedTuple):
     """What one parse gives.
 
     ``content`` is the text outside links, menus and footers, one text node a line;
@@ -93,20 +95,20 @@ class Page(NamedTuple):
     hints: str
     lang: str
     locale: str
-    links: list[Link]
+    links: list[ParsedLink]
     robots: frozenset[str]
     unread: int
     is_cut: bool
 
 
-def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUNDS) -> Page:
+def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUNDS) -> ParsedPage:
     """Parse HTML in UTF-8; ``url`` is the page's own, ``charset`` the one it came in.
 
     Broken UTF-8 is replaced, never an error.
     """
     bounded = flattened(source, bounds)
     tree = LexborHTMLParser(bounded)
-    compose = composed if any(mark in bounded for mark in _MARKS) else str
+    compose = composed if _may_be_decomposed(bounded) else str
     reader = _Reader(url, charset, bounds.links, len(source), compose)
     for node in tree.css(_SELECTOR):
         reader.take(node)
@@ -117,7 +119,7 @@ def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUN
     body = tree.body or root
     content = compose(body.text(separator="\n", strip=True) if body else "")
     hints = compose("\n".join(reader.hints))
-    return Page(
+    return ParsedPage(
         reader.title,
         content,
         anchors,
@@ -139,6 +141,12 @@ def composed(text: str) -> str:
     return _DECOMPOSED.sub(lambda letter: unicodedata.normalize("NFC", letter[0]), text)
 
 
+def _may_be_decomposed(source: bytes) -> bool:
+    if b"\xcc" in source or b"\xcd" in source:
+        return True
+    return any(mark.search(source) for mark in (_MARKS[2:] if source.isascii() else _MARKS))
+
+
 class _Reader:
     """Collects the links of a page in document order."""
 
@@ -147,7 +155,7 @@ class _Reader:
     ) -> None:
         self.title = ""
         self._compose = compose
-        self.links: list[Link] = []
+        self.links: list[ParsedLink] = []
         self.robots: set[str] = set()
         self.hints: list[str] = []
         self.locale = ""
@@ -165,7 +173,7 @@ class _Reader:
             if href and href[0] != "#" and self._has_room():
                 nofollow = "rel" in attributes and _is_nofollow(attributes["rel"])
                 url, text = self._base.join(href), self._text(node)
-                self.links.append(Link(url, text, nofollow, *_languages(attributes)))
+                self.links.append(ParsedLink(url, text, nofollow, *_languages(attributes)))
         elif tag == "meta":
             self._meta(attributes)
         elif tag == "link":
@@ -228,7 +236,7 @@ class _Reader:
         if href and href[0] != "#" and self._has_room():
             url, text = self._base.join(href), " ".join((text or "").split())
             nofollow = _is_nofollow(attributes.get("rel"))
-            self.links.append(Link(url, text, nofollow, *_languages(attributes)))
+            self.links.append(ParsedLink(url, text, nofollow, *_languages(attributes)))
 
     def _has_room(self) -> bool:
         if len(self.links) < self._most:
@@ -238,12 +246,14 @@ class _Reader:
 
 
 def _languages(attributes: Attributes) -> tuple[str, str]:
-    return _tag(attributes.get("hreflang")), _tag(attributes.get("lang"))
+    hreflang, lang = attributes.get("hreflang"), attributes.get("lang")
+    return _tag(hreflang) if hreflang else "", _tag(lang) if lang else ""
 
 
-def _tag(text: str | None) -> str:
+@lru_cache(maxsize=1_000)
+def _tag(text: str) -> str:
     """Return a BCP 47 tag in lower case; "" for what can't be one."""
-    tag = text.strip().lower().replace("_", "-") if text else ""
+    tag = text.strip().lower().replace("_", "-")
     return tag if _BCP_47.fullmatch(tag) else ""
 
 

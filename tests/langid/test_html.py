@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from lswc.langid.bounds import Bounds
-from lswc.langid.page import MAX_TITLE, flattened, parse
+from lswc.langid.html import MAX_TITLE, flattened, parse
 
 BASE = "http://a.test/b/c/d.html"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin
 
@@ -17,7 +17,9 @@ from scrapy.utils.httpobj import urlparse_cached
 from lswc.crawler.requests import IS_ROBOTS, visit_of
 from lswc.crawler.running import running_of
 from lswc.crawler.transport.refused import Refused
+from lswc.errors import LswcError
 from lswc.outcomes import Outcome
+from lswc.reading.opt_outs import in_robots
 from lswc.safety.robots import MAX_SIZE, NOTHING_ALLOWED, RobotsRules
 from lswc.urls import parse
 
@@ -73,6 +75,7 @@ class RobotsMiddleware:
         self._held = 0
         self._agent: str = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
         running = running_of(crawler)
+        self._running = running
         self._turns, self._machines = running.turns, running.machines
         self._longest = running.crawl.politeness.longest_crawl_delay
         self._retried = {int(status) for status in settings.getlist("RETRY_HTTP_CODES")}
@@ -104,11 +107,22 @@ class RobotsMiddleware:
             response = await self._fetch(request)
             if _fails(response) and self._is_retried(request, response):
                 return Response(request.url, response.status, response.headers, request=request)
-            rules = NOTHING_ALLOWED if _fails(response) else self._remember(server, response)
+            rules = (
+                self._given_up(request) if _fails(response) else self._remember(server, response)
+            )
             self._obey(rules, request)
         request.meta[_FETCHED] = server
         self._machines.give_back(request, asked=True)
         return request.replace(dont_filter=True)  # in its turn: the server was asked just now
+
+    def _given_up(self, request: Request) -> RobotsRules:
+        """Let a server that fails rest, before the next page's turn to ask for its robots.txt."""
+        url = parse(request.url)
+        try:
+            self._running.backoff.overloaded(url.server if url else "", time())
+        except LswcError as error:
+            self._running.fail(str(error))
+        return NOTHING_ALLOWED
 
     async def _renewed(self, server: str, rules: RobotsRules, request: Request) -> RobotsRules:
         """Return a server's rules as they are now, or the ones before if it fails to say them."""
@@ -165,6 +179,8 @@ class RobotsMiddleware:
             self._let_rest(request)
             raise Refused(Outcome.CRAWL_DELAY_TOO_LONG if allowed else Outcome.ROBOTS)
         request.meta[CRAWL_DELAY] = rules.crawl_delay
+        if (visit := visit_of(request)) is not None:
+            visit.opt_outs = in_robots(rules.content_usage(request.url))
 
     def _let_rest(self, request: Request) -> None:
         """Say how long a server rests whose page isn't asked for: only

@@ -89,6 +89,7 @@ class Page:
             encoding=identified.encoding,
             confidence=round(identified.confidence, 3),
             decided_by=identified.how,
+            shares=" ".join(f"{code}={share}" for code, share in identified.shares),
             relevant=self.identified,
             guessed=self.guessed,
             distance=distance_of(lease.code),
@@ -100,7 +101,7 @@ class Page:
             near_duplicate=self.near_duplicate,
             content_language=self.reading.content_language,
             vary=self.reading.vary,
-            opt_outs=self.reading.opt_outs,
+            opt_outs=self.visit.opt_outs,
             referrer=lease.referrer,
             time=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
