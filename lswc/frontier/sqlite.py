@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from heapq import heappop, heappush
 from json import dumps, loads
@@ -425,7 +425,9 @@ class SqliteFrontier:
             self._db.execute("COMMIT")
         except sqlite3.Error as error:
             self._db.rollback()
-            self._load()
+            with suppress(sqlite3.Error):  # what can't be written can hardly be reset either
+                self._load()
+            self._db.rollback()
             raise StorageError(f"can't write the frontier: {error}") from error
 
     def _value(self, query: str, *arguments: object) -> Any:

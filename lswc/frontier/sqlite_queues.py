@@ -64,13 +64,13 @@ class Queues:
 
     def load(self, rank: Callable[[int], Rank]) -> None:
         """Take what the file holds. ``rank`` gives a cell's rank as it is now."""
-        begin(self._db)
-        self._db.execute("UPDATE line SET hidden = 0 WHERE hidden <> 0")
-        self._db.execute("COMMIT")
         self._hidden.clear()
         self.waiting = Counter(waiting(self._db))
         self.ready = ReadyCells(rank, self.waiting)
         self.occupied = ReadyCells(rank, self.waiting)
+        begin(self._db)
+        self._db.execute("UPDATE line SET hidden = 0 WHERE hidden <> 0")
+        self._db.execute("COMMIT")
 
     def put_new(self, lines: Mapping[Line, int]) -> None:
         """Add so many URLs to each line. They must be newer than all others."""
