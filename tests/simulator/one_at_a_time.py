@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lswc.crawler.scheduler import TierScheduler
 
 if TYPE_CHECKING:
-    from scrapy import Request
+    from lswc.visit.visit import Visit
 
 
 class OneAtATime(TierScheduler):
@@ -17,5 +17,8 @@ class OneAtATime(TierScheduler):
     read, so without its links, and not on the page's server.
     """
 
-    def next_request(self) -> Request | None:
-        return None if self._running.visits else super().next_request()
+    def _next_visit(self, now: float) -> Visit | None:
+        if self._running.visits:
+            self._wake_later(now)  # what was put off is asked for again
+            return None
+        return super()._next_visit(now)
