@@ -157,6 +157,7 @@ class DelayMiddleware:
             return self._running.backoff.overloaded(server, time())
         if wait > self._politeness.longest_retry_after:
             self._running.limits.close(server, Outcome.RETRY_AFTER_TOO_LONG)
+            return 0.0  # it isn't asked again: its other URLs needn't wait to end
         return wait
 
     def process_exception(self, request: Request, exception: Exception) -> None:

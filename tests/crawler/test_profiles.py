@@ -39,5 +39,5 @@ def test_profile_wins_over_the_project() -> None:
 
 
 def test_unknown_profile_lists_the_known() -> None:
-    with pytest.raises(ConfigError, match="'none'; known: anchor, archive, bfs, "):
+    with pytest.raises(ConfigError, match="'none'; known: adaptive, anchor, archive, bfs, "):
         applied("none")
