@@ -168,7 +168,6 @@ FETCHED: dict[str, dict[str, str]] = {
         "drip-headers.example/": "timeout",
         "silent.example/": "timeout",
         "slow.example/": "html",
-        "closed-http.example/": "timeout",  # of the https twin, which isn't refused
         "hangs-up.example/": "download failed",
         "garbage.example/": "download failed",
         "chunk-size.example/": "html",
@@ -237,6 +236,7 @@ FETCHED: dict[str, dict[str, str]] = {
 """How the request for a host and path ends, by kind of case."""
 
 HTTPS = {
+    "closed-http.example/": "timeout",  # the https twin of a URL that is refused
     "tls-silent.example/": "timeout",
     "tls-garbage.example/": "download failed",
 }
