@@ -25,15 +25,19 @@ PRIVATE = {
     "intranet.example": "10.0.0.1",
     "local6.example": "fd00::1",
 }
-"""Hosts that are public when robots.txt and the first page are asked for, then not, then again."""
+"""Hosts that are public until the first page was fetched, then not for one request, then again."""
+
+FIRST = [[PUBLIC], [PUBLIC]]
+"""For robots.txt, and to learn which machine the name stands for."""
 
 LOOKUPS = {
-    **{host: [[PUBLIC], [PUBLIC], [private], [PUBLIC]] for host, private in PRIVATE.items()},
+    **{host: [*FIRST, [PUBLIC], [private], [PUBLIC]] for host, private in PRIVATE.items()},
     "robots.example": [[PUBLIC], ["127.0.0.1"]],
-    "retry.example": [[PUBLIC], [PUBLIC], ["127.0.0.1"]],
-    "target.example": [[PUBLIC], ["10.0.0.1"]],
+    "retry.example": [*FIRST, [PUBLIC], ["127.0.0.1"]],
+    "target.example": [*FIRST, ["10.0.0.1"]],
     "mixed.example": [
         ["10.0.0.1", PUBLIC],
+        [PUBLIC],
         [PUBLIC, "127.0.0.1"],
         ["::1", PUBLIC, "169.254.169.254"],
         ["127.0.0.1", "::1", "10.0.0.1"],

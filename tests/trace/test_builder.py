@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
-from scrapy.settings import Settings
+from scrapy.utils.project import get_project_settings
 
 from lswc.commands.trace import Command as TraceCommand
 from lswc.simulator.simulation import Simulation
@@ -138,7 +138,7 @@ def test_a_builder_without_seeds(tmp_path: Path) -> None:
 
 def trace_command(*arguments: str) -> int:
     command = TraceCommand()
-    command.settings = Settings()
+    command.settings = get_project_settings()
     parser = ArgumentParser()
     command.add_options(parser)
     command.run([], parser.parse_args(arguments))
