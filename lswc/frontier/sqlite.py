@@ -272,12 +272,13 @@ class SqliteFrontier:
     def _move_server(self, server: int, place: int) -> int:
         """Move a server's lines to the cells of its new place; return how many URLs that drops."""
         dropped = 0
-        for line in self._queues.lines(server):
+        for line, number in self._queues.lines(server):
             cell = self._strategy.cell_of[line.line][place]
             if cell == DISCARD:
-                dropped += self._queues.drop(line)
+                self._queues.drop(line, number)
+                dropped += number
             elif cell != line.cell:
-                self._queues.move(line, cell)
+                self._queues.move(line, number, cell)
         return dropped
 
     def _move_directory(self, server: int, unit: int, place: int) -> int:
