@@ -107,6 +107,8 @@ class Archive:
 
     def _keeps(self, visit: Visit) -> bool:
         match self._archived:
+            case _ if visit.put_off:
+                return False
             case "all":
                 return True
             case "relevant" if visit.record is not None:
@@ -131,8 +133,10 @@ class Archive:
             yield {"url": attempt.url, "outcome": "robots.txt file", **_seen(attempt)}
         self._robots_to_log.clear()
         shared = _place(visit)
-        for attempt in visit.attempts[:-1]:
+        for attempt in visit.attempts if visit.put_off else visit.attempts[:-1]:
             yield shared | _seen(attempt) | {"outcome": "retry"}
+        if visit.put_off:
+            return
         last = visit.attempts[-1] if visit.attempts else Attempt(visit.url, datetime.now(UTC))
         row = shared | _seen(last) | {"outcome": visit.outcome}
         if visit.record is not None:

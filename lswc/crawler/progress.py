@@ -71,10 +71,11 @@ class ProgressExtension:
         relevant = stats.get_value("lswc/page/relevant", 0)
         others = (stats.get_value(f"lswc/page/{kind}", 0) for kind in ("guessed", "irrelevant"))
         pages = relevant + sum(others)
-        frontier = self._running.frontier
+        frontier, offline = self._running.frontier, self._running.network.offline
         return (
             f"{pages:,} pages, harvest rate {relevant / max(pages, 1):.1%}, "
             f"queue {frontier.pending:,}, servers {frontier.servers:,}, {self._outlook()}"
+            + (f", OFFLINE for {offline:.0f} s" if offline else "")
         )
 
     def _outlook(self) -> str:

@@ -85,11 +85,13 @@ class Retries:
 
     def next_due(self, now: float) -> Request | None:
         """Return a request whose wait is over, None if there is none."""
-        if not self._waiting or self._waiting[0][0] > now:
-            return None
-        request = heappop(self._waiting)[2]
-        self._retried -= _is_retried(request)
-        return request
+        while self._waiting and self._waiting[0][0] <= now:
+            request = heappop(self._waiting)[2]
+            self._retried -= _is_retried(request)
+            visit = visit_of(request)
+            if visit is not None and self._running.is_under_way(visit):
+                return request
+        return None
 
     @property
     def is_full(self) -> bool:

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
-from scrapy.exceptions import DownloadTimeoutError
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from lswc import __version__
@@ -149,8 +148,8 @@ class LswcSpider(Spider):
         """End the visit of a request that brought no page. Never yields anything."""
         request: Request = vars(failure)["request"]  # set by Scrapy's scraper
         visit, url = visit_of(request), parse(request.url)
-        if url is not None and isinstance(failure.value, DownloadTimeoutError | HttpError):
-            self.running.limits.answered(url, isinstance(failure.value, HttpError))
+        if url is not None and isinstance(failure.value, HttpError):
+            self.running.limits.answered(url, True)
         if visit is not None:
             self.running.commit(visit, outcome_of(failure.value))
 
