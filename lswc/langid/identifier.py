@@ -89,6 +89,8 @@ class Identifier:
             raise IdentifierError(f"min_share must be above 0 and at most 1, not {min_share}")
         if method == "pythainlp" and target.code != "th":
             raise IdentifierError(f"method pythainlp tells Thai only, not {target.code}")
+        if target.variant and method != "auto":
+            raise IdentifierError(f"method {method} tells no variants: {target.tag} needs auto")
         self.target = target
         self.method = method
         if relevant not in RELEVANT:
@@ -107,7 +109,12 @@ class Identifier:
         document = Document(body, content_type, url, self._bounds)
         finding, encoding = self._identify(document)
         identification = Identification(
-            finding.language, encoding, round(finding.confidence, 3), finding.how, finding.shares
+            finding.language,
+            encoding,
+            round(finding.confidence, 3),
+            finding.how,
+            finding.shares,
+            finding.variants,
         )
         page = document.page
         verdicts = {
@@ -135,11 +142,17 @@ class Identifier:
         return methods.METHODS[self.method](document, self.target)
 
     def relevance(self, identification: Identification) -> PageLanguage:
-        """Return what a strategy sees of a page's language."""
-        if identification.language == self.target.code or (
-            self._contains and identification.share(self.target.code) >= self.min_share
-        ):
+        """Return what a strategy sees of a page's language.
+
+        Of a page in the target language whose variant can't be told, as little as of one whose
+        language can't.
+        """
+        code, tag = self.target.code, self.target.tag
+        leading = {identification.language, identification.variant}
+        if tag in leading or (self._contains and identification.share(tag) >= self.min_share):
             return PageLanguage.TARGET
+        if code in leading and tag != code and not identification.variant:
+            return PageLanguage.UNKNOWN
         if identification.language is None:
             return PageLanguage.UNKNOWN
         return PageLanguage.ENGLISH if identification.language == "en" else PageLanguage.OTHER

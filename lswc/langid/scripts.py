@@ -72,7 +72,7 @@ def _table() -> npt.NDArray[np.uint8]:
             table[point] = NONE
     for character in _VIETNAMESE + _VIETNAMESE.upper():
         table[ord(character)] = VIETNAMESE
-    japanese, simplified, traditional = map(_repertoire, ("euc_jp", "gb2312", "big5"))
+    japanese, simplified, traditional = map(repertoire, ("euc_jp", "gb2312", "big5"))
     _mark(table, japanese - simplified - traditional, HAN_JAPANESE)
     _mark(table, (simplified | traditional) - japanese, HAN_CHINESE)
     return table
@@ -84,6 +84,7 @@ def _mark(table: npt.NDArray[np.uint8], characters: set[str], kind: int) -> None
             table[ord(character)] = kind
 
 
-def _repertoire(codec: str) -> set[str]:
+def repertoire(codec: str) -> set[str]:
+    """Return the characters that a charset of one or two bytes a character has beyond ASCII."""
     pairs = (bytes((lead, trail)) for lead in range(0xA1, 0xFF) for trail in range(0x40, 0xFF))
     return set("".join(pair.decode(codec, "ignore") for pair in pairs))

@@ -68,6 +68,7 @@ class Measured:
     ``letters`` counts its letters by class, ``total`` those of all, dense ones more.
     ``shares`` are those of the total, ``certainty`` says how sure each of these languages is.
     ``told`` are those that letters alone tell. ``encoding`` is that of text in Myanmar script.
+    ``by_script`` says how many letters of which script a language has.
     """
 
     letters: npt.NDArray[np.intp]
@@ -76,6 +77,7 @@ class Measured:
     certainty: dict[str, float] = field(default_factory=dict)
     told: frozenset[str] = frozenset()
     encoding: str = ""
+    by_script: dict[str, dict[int, float]] = field(default_factory=dict)
 
     def in_other_scripts(self, code: str) -> float:
         """Return the share of letters in scripts that a language isn't written in, if known."""
@@ -114,9 +116,11 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
     for code, of in told.alone.items():
         if amount := float(letters[of].sum()):
             amounts[code] = amount
+            found.by_script[code] = {script: float(letters[script]) for script in of}
     if letters[MYANMAR]:
         code, found.encoding = myanmar(text)
         amounts[code] = amounts.get(code, 0.0) + float(letters[MYANMAR])
+        found.by_script[code] = {MYANMAR: float(letters[MYANMAR])}
     latin = float(letters[LATIN] + letters[VIETNAMESE])
     if letters[VIETNAMESE]:
         enough = float(letters[VIETNAMESE]) / _VIETNAMESE_PER_LETTER
@@ -124,8 +128,9 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
         spelt = vietnamese.share(text) * latin if latin < _LITTLE else 0.0
         amounts["vi"] = min(latin, max(enough, spelt))
     found.certainty, found.told = dict.fromkeys(amounts, 1.0), frozenset(amounts)
-    for guess, amount in _others(text, classes, letters, amounts.get("vi", 0.0)):
+    for script, guess, amount in _others(text, classes, letters, amounts.get("vi", 0.0)):
         amounts[guess.language] = amounts.get(guess.language, 0.0) + guess.share * amount
+        found.by_script.setdefault(guess.language, {})[script] = guess.share * amount
         found.certainty.setdefault(guess.language, guess.certainty)
     found.shares = {code: amount / found.total for code, amount in amounts.items() if amount}
     return found
@@ -136,8 +141,8 @@ def _others(
     classes: npt.NDArray[np.uint8],
     letters: npt.NDArray[np.intp],
     in_vietnamese: float,
-) -> list[tuple[Guess, float]]:
-    """Ask CLD2 about each script that many languages have; return its guesses and their letters."""
+) -> list[tuple[int, Guess, float]]:
+    """Ask CLD2 about each script that many languages have; return it, guesses, their letters."""
     present, decided = np.flatnonzero(letters).tolist(), _scripts(own_folder()).decided
     amounts = {script: float(letters[script]) for script in present if script not in decided}
     if VIETNAMESE in present or LATIN in amounts:
@@ -150,7 +155,7 @@ def _others(
         # A text that is nearly all in one script needn't be copied.
         is_whole = amount > _WHOLE * float(letters[1:].sum())
         of_script = text if is_whole else _only(text, classes, script)
-        found += [(guess, amount) for guess in guesses(of_script, script)]
+        found += [(script, guess, amount) for guess in guesses(of_script, script)]
     return found
 
 
