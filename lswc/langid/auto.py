@@ -67,7 +67,7 @@ def weigh(document: Document) -> Weighed:
     measured = measure(own, hint, han)
     if measured.total >= ENOUGH:
         return Weighed(own, measured, says, True)
-    anchors = weight(scripts.count(page.anchors[:_EXAMINED]))
+    anchors = weight(scripts.count(page.anchors[:_EXAMINED]).tolist())
     total = measured.total + anchors
     if total >= ENOUGH and measured.total >= _CONTENT_SHARE * total:
         return Weighed(own, measured, says, True)
@@ -161,11 +161,14 @@ class Auto:
         tag = known.of_font(encoding) if known else ""
         return ((tag, round(share, 3)),) if tag else ()
 
-    def anchor(self, text: str, page: Finding) -> bool:
-        """Tell whether an anchor text is in the target language, in the light of its page's."""
-        if self._anchors.is_target(text, page.language):
+    def anchor(self, text: str, hint: str | None, in_font: bool) -> bool:
+        """Tell whether an anchor text is in the target language, in the light of its page's.
+
+        ``in_font`` says that the page was told by a font.
+        """
+        if self._anchors.is_target(text, hint):
             return True
-        return page.how.startswith("font") and self._fonts.match(text) is not None
+        return in_font and self._fonts.match(text) is not None
 
 
 def _rounded(shares: dict[str, float]) -> tuple[tuple[str, float], ...]:

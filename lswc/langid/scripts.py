@@ -48,8 +48,10 @@ def count(text: str) -> npt.NDArray[np.intp]:
 
 def classes(text: str) -> npt.NDArray[np.uint8]:
     """Return the class of each character of ``text``."""
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-    found: npt.NDArray[np.uint8] = _table()[points]
+    table, units = _table(), np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
+    if len(units) != len(text):  # beyond the Basic Multilingual Plane
+        units = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    found: npt.NDArray[np.uint8] = table[units]
     return found
 
 

@@ -102,7 +102,7 @@ class Variants:
         return next((variant.tag for variant in found), "")
 
     def _by_characters(self, text: str, measured: Measured) -> Counter[str]:
-        if measured.letters[[HIRAGANA, KATAKANA, HANGUL]].any():
+        if any(measured.letters[kind] for kind in (HIRAGANA, KATAKANA, HANGUL)):
             sentences = _SENTENCE.split(text)
             text = "".join(s for s in sentences if _JAPANESE_OR_KOREAN.search(s) is None)
         return self._count(text)

@@ -157,6 +157,11 @@ def known() -> tuple[str, ...]:
     return tuple(_languages())
 
 
+def is_known(code: str) -> bool:
+    """Tell whether there is a language of that code."""
+    return code in _languages()
+
+
 @cache
 def _languages() -> dict[str, Language]:
     languages = {code: Language(code, name) for code, name in detectable().items()}
