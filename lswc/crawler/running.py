@@ -92,7 +92,7 @@ class RunningCrawl:
         committed = self.frontier.lengths()
         self.archive = Archive(
             crawl.folder,
-            crawl.language.code,
+            crawl.language.tag,
             crawl.archived,
             crawl.warc_size,
             crawl.described(settings),
@@ -238,7 +238,7 @@ def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
         )
     if names_redis(crawl.experience):
         return workers.read_experience(crawl, settings)
-    return sqlite_experience.read(Path(crawl.experience) / FRONTIER_FILE, crawl.language.code)
+    return sqlite_experience.read(Path(crawl.experience) / FRONTIER_FILE, crawl.language.tag)
 
 
 def slots_of(crawl: Crawl, settings: BaseSettings) -> Slots:
