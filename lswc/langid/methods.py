@@ -241,9 +241,9 @@ def _by_converted(document: Document, target: Language, charset: str | None) -> 
     """Answer by TextCat; of UTF-8 converted to the target's own charset, if it has one."""
     text = _bytes_of_text(document.body)
     guess = textcat_guess(text)
-    if target.charsets and _is_utf8(charset, guess):
-        registered = [name for name in target.charsets if _codec(name) != _UNREGISTERED]
-        converted = _guess_converted(text, registered)
+    own = [name for name in target.charsets if _codec(name) not in (None, _UNREGISTERED)]
+    if own and _is_utf8(charset, guess):
+        converted = _guess_converted(text, own)
         guess = [t for t in guess if t.language != target.code] if converted is None else converted
     return _among(guess, target, charset or "")
 
