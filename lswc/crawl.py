@@ -111,7 +111,8 @@ class Crawl:
     ``guesses_unknown``: a page of unknown language takes its referrer's. ``web`` is the
     folder of a frozen web, None for the real one. ``store`` says where the frontier is, and
     ``lease_seconds`` after how long a dead worker's URLs go to others. ``patience``: a URL waits
-    while another is that much more likely to be relevant. ``stop_harvest``: the expected harvest
+    while another is that much more likely to be relevant. ``in_order``: one URL at a time, in the
+    papers' order. ``stop_harvest``: the expected harvest
     rate below which the crawl ends. ``experience`` names an earlier crawl's folder or Redis, or
     is empty. ``archived`` says what goes into WARC files of ``warc_size`` bytes: "relevant",
     "all" or "none"; ``opt_out`` what follows from a page's opt-out. ``earlier`` are the folders
@@ -131,6 +132,7 @@ class Crawl:
     store: str
     lease_seconds: float
     patience: float
+    in_order: bool
     stop_harvest: float
     experience: str
     guesses_unknown: bool
@@ -173,6 +175,7 @@ class Crawl:
             store=settings.get("LSWC_FRONTIER"),
             lease_seconds=_lease_seconds(settings),
             patience=number(settings, "LSWC_PATIENCE"),
+            in_order=_in_order(settings),
             stop_harvest=number(settings, "LSWC_STOP_HARVEST"),
             experience=settings.get("LSWC_EXPERIENCE"),
             guesses_unknown=_guesses(settings.get("LSWC_UNKNOWN"), chosen),
@@ -316,6 +319,15 @@ def _lease_seconds(settings: BaseSettings) -> float:
     if not seconds:
         raise ConfigError("LSWC_LEASE_SECONDS must be more than 0")
     return seconds
+
+
+def _in_order(settings: BaseSettings) -> bool:
+    wanted = number(settings, "LSWC_IN_ORDER") > 0
+    if wanted and names_redis(settings.get("LSWC_FRONTIER")):
+        raise ConfigError(
+            "LSWC_IN_ORDER: the workers of a Redis crawl keep no order; use LSWC_FRONTIER=sqlite"
+        )
+    return wanted
 
 
 def _guesses(setting: str, chosen: Strategy) -> bool:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from lswc.visit.lease import Offer
     from lswc.visit.visit import Visit
 
-FORMAT = 4
+FORMAT = 5
 MEMORY = ":memory:"
 
 _MOVED = "http"  # instead of the outcome, if http only redirected
