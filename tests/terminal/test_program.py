@@ -10,6 +10,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 import pytest
+from scrapy.utils.project import ENVVAR
 
 from lswc import __version__, commands
 from lswc.terminal import program
@@ -20,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(autouse=True)
 def called(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["pytest"])
-    monkeypatch.delenv(program.ENVVAR, raising=False)
+    monkeypatch.delenv(ENVVAR, raising=False)
 
 
 def run(*arguments: str) -> int:
@@ -33,7 +34,7 @@ def run(*arguments: str) -> int:
 def elsewhere(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run it as a process in a folder that isn't the project's."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
-    environment.pop(program.ENVVAR, None)
+    environment.pop(ENVVAR, None)
     return subprocess.run(
         [sys.executable, "-m", "lswc", *arguments],
         cwd=folder, env=environment, capture_output=True, text=True, check=False,
