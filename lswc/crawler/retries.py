@@ -93,6 +93,9 @@ class Retries:
                 return request
         return None
 
+    def __len__(self) -> int:
+        return len(self._waiting)
+
     @property
     def is_full(self) -> bool:
         """Whether so many requests wait that no further one should be begun."""

@@ -34,6 +34,7 @@ from lswc.archive.store import PAGES, Archive
 from lswc.crawler import backoff, workers
 from lswc.crawler.backoff import Backoff
 from lswc.crawler.closing import CANNOT_WRITE, LOST_STORE
+from lswc.crawler.handles import Handles
 from lswc.crawler.machines import Machines
 from lswc.crawler.network import Network
 from lswc.crawler.second_tries import SecondTries
@@ -84,6 +85,13 @@ class RunningCrawl:
         stop: Callable[[str], None],
     ) -> None:
         self.crawl = crawl
+        self.handles = handles_of(crawl, settings)
+        if self.handles.requests < settings.getint("CONCURRENT_REQUESTS"):
+            logger.warning(
+                "%d requests at a time and no more, as this process may have only few files open "
+                "(ulimit -n)",
+                self.handles.requests,
+            )
         self.visits: dict[int, Visit] = {}
         self._rested = 0.0
         self._stats = stats
@@ -300,6 +308,11 @@ class RunningCrawl:
 
     def _take_stock(self) -> None:
         self.held_at_close = self.frontier.counts(), self.frontier.cells()
+
+
+def handles_of(crawl: Crawl, settings: BaseSettings) -> Handles:
+    """Share out the file handles of this process. Raises ConfigError if they are too few."""
+    return Handles.of(settings.getint("CONCURRENT_REQUESTS"), crawl.web is not None)
 
 
 def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:

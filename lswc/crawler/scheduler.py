@@ -87,7 +87,7 @@ class TierScheduler(BaseScheduler):
         return True
 
     def next_request(self) -> Request | None:
-        if self._running.failed or self._running.network.paused:
+        if self._running.failed or self._running.network.paused or self._has_no_handle:
             return None
         now = monotonic()
         retry = self._retries.next_due(now)
@@ -102,6 +102,11 @@ class TierScheduler(BaseScheduler):
             return None
         headers = self._running.crawl.headers
         return request_for(visit, headers, self._callback, self._errback)
+
+    @property
+    def _has_no_handle(self) -> bool:
+        under_way = len(self._running.visits) - len(self._retries)
+        return under_way >= self._running.handles.requests
 
     def _next_visit(self, now: float) -> Visit | None:
         for _ in range(AT_ONCE):

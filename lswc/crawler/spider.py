@@ -16,7 +16,7 @@ from lswc.crawler.endings import outcome_of
 from lswc.crawler.items import Link, Page
 from lswc.crawler.recrawl import NOT_MODIFIED
 from lswc.crawler.requests import visit_of
-from lswc.crawler.running import RunningCrawl, frontier_of
+from lswc.crawler.running import RunningCrawl, frontier_of, handles_of
 from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
 from lswc.reading.page import without_closed
@@ -89,7 +89,9 @@ class LswcSpider(Spider):
         cls.update_settings(settings)
         profiles.apply(settings)
         spider = cls(**arguments)
-        frontier_of(Crawl.of(settings, spider.lang, spider.seeds), settings).close()
+        crawl = Crawl.of(settings, spider.lang, spider.seeds)
+        handles_of(crawl, settings)
+        frontier_of(crawl, settings).close()
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[Page]:
         """Yield the response as one Page, or end its visit if it isn't HTML."""
