@@ -14,6 +14,7 @@ from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
 from lswc.crawler.running import running_of
+from lswc.errors import LswcError
 from lswc.frontier.harvest import Forecast, forecast
 
 if TYPE_CHECKING:
@@ -61,10 +62,17 @@ class ProgressExtension:
             self._live.stop()
 
     def _show(self) -> None:
+        if self._running.failed:
+            return
+        try:
+            line = self._line()
+        except LswcError as error:
+            self._running.fail(error)
+            return
         if self._live is None:
-            logger.info(self._line())
+            logger.info(line)
         else:
-            self._live.update(self._line())
+            self._live.update(line)
 
     def _line(self) -> str:
         stats = self._crawler.stats

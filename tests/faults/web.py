@@ -66,7 +66,7 @@ class FaultyWeb:
         self.down = folder / "down"
         self.answer: Callable[[str], int] = lambda url: 200
         self.asked: list[str] = []
-        self._then: dict[int, Callable[[], None]] = {}
+        self._then: dict[int, Callable[[], object]] = {}
         pages, web = graph(), self
 
         class Handler(BaseHTTPRequestHandler):
@@ -117,7 +117,7 @@ class FaultyWeb:
         new.write_text("\n".join(names), "utf-8")
         new.replace(self.down)
 
-    def after(self, asked: int, then: Callable[[], None]) -> None:
+    def after(self, asked: int, then: Callable[[], object]) -> None:
         """Do something once so many requests came, before that one is answered."""
         self._then[asked] = then
 
@@ -186,7 +186,8 @@ class Crawl:
     def check(self) -> None:
         """Assert that all is recorded that can be had, nothing twice, and there's no traceback."""
         assert "Traceback" not in self.log, self.log
-        assert recorded(self.folder) == Counter(list(graph())), self.log
+        found, wanted = recorded(self.folder), Counter(list(graph()))
+        assert (wanted - found, found - wanted) == (Counter(), Counter()), self.log
 
 
 def recorded(*folders: Path) -> Counter[str]:
