@@ -7,12 +7,18 @@ from collections import Counter
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from heapq import heappop, heappush
-from json import dumps, loads
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lswc.errors import StorageError
-from lswc.frontier import sqlite_experience, sqlite_queues, sqlite_units
+from lswc.frontier import (
+    sqlite_again,
+    sqlite_experience,
+    sqlite_queues,
+    sqlite_report,
+    sqlite_units,
+)
 from lswc.frontier.contract import (
     SOON,
     Counts,
@@ -26,7 +32,6 @@ from lswc.frontier.experience import identity_of
 from lswc.frontier.harvest import harvest
 from lswc.frontier.lock import lock
 from lswc.frontier.sqlite_queues import Line, Queues, begin
-from lswc.frontier.sqlite_report import count
 from lswc.frontier.sqlite_units import Units
 from lswc.outcomes import Outcome
 from lswc.strategy import (
@@ -38,6 +43,7 @@ from lswc.strategy import (
     better,
     distance_of,
     order,
+    strategy,
 )
 from lswc.strategy.status import NO_PAGES
 from lswc.urls import fingerprint
@@ -51,7 +57,7 @@ if TYPE_CHECKING:
     from lswc.visit.lease import Offer
     from lswc.visit.visit import Visit
 
-FORMAT = 4
+FORMAT = 5
 MEMORY = ":memory:"
 
 _MOVED = "http"  # instead of the outcome, if http only redirected
@@ -66,7 +72,7 @@ CREATE TABLE url (
     server INTEGER NOT NULL, unit INTEGER NOT NULL, line INTEGER NOT NULL, code INTEGER NOT NULL,
     inherited INTEGER NOT NULL, depth INTEGER NOT NULL, redirects INTEGER NOT NULL,
     referrer INTEGER, outcome TEXT);
-{sqlite_units.SCHEMA}{sqlite_queues.SCHEMA}{sqlite_experience.SCHEMA}
+{sqlite_units.SCHEMA}{sqlite_queues.SCHEMA}{sqlite_experience.SCHEMA}{sqlite_again.SCHEMA}
 """
 _BY_DIRECTORY = "CREATE INDEX waiting_of_unit ON url (unit) WHERE outcome IS NULL"
 
@@ -96,6 +102,7 @@ class SqliteFrontier:
         self._by_server = strategy.unit is Unit.SERVER
         self._held: dict[int, tuple[int, int, float]] = {}  # lease: server, unit, since when
         self._line_of: dict[int, int] = {}  # of each lease
+        self._ahead = Path(f"{path}-wal")
         self._resting: list[tuple[float, int]] = []
         self._lock = None if path == MEMORY else lock(Path(path).parent)
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
@@ -112,11 +119,12 @@ class SqliteFrontier:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute("PRAGMA cache_size = -32768")
-            # A write-ahead log of 64 MB: many servers dirty many leaves of the indexes, and a
-            # leaf is written once a checkpoint.
-            self._db.execute("PRAGMA wal_autocheckpoint = 16000")
+            # Checkpoints are the caller's: what they refer to must be durable before.
+            self._db.execute("PRAGMA wal_autocheckpoint = 0")
+            self._db.execute("PRAGMA journal_size_limit = 0")
             if self._value("SELECT count(*) FROM sqlite_master") == 0:
                 self._create(identity, experience)
+                self.checkpoint()
             found = dict(self._db.execute("SELECT key, value FROM about"))
             check_identity(found, identity, "choose another folder with LSWC_CRAWL")
             self._load()
@@ -138,6 +146,8 @@ class SqliteFrontier:
         self._order = order(self._strategy, *sqlite_experience.load(self._db))
         self._queues.load(self._order.rank)
         self._next = 1 + (self._value("SELECT max(seq) FROM url") or 0)
+        self._lengths = sqlite_again.lengths(self._db)
+        self._again = {seq for (seq,) in self._db.execute("SELECT seq FROM again")}
 
     @property
     def pending(self) -> int:
@@ -153,10 +163,29 @@ class SqliteFrontier:
 
     def lengths(self) -> dict[str, int]:
         """Return the lengths of the crawl's files at the last commit."""
-        found: dict[str, int] = loads(
-            self._value("SELECT value FROM about WHERE key = 'lengths'") or "{}"
-        )
-        return found
+        return self._lengths
+
+    def checkpoint(self) -> None:
+        with self._errors():
+            if self._db.in_transaction:  # of hidden lines
+                self._db.execute("COMMIT")
+            self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    @property
+    def unsaved(self) -> int:
+        try:
+            return self._ahead.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def finished(self) -> Iterator[tuple[str, str]]:
+        yield from self._db.execute(sqlite_again.FINISHED)
+
+    def reopen(self, urls: Collection[str], lengths: Mapping[str, int]) -> int:
+        with self._errors():
+            reopened = sqlite_again.reopen(self._db, self._strategy, urls, lengths)
+        self._load()
+        return reopened
 
     def statuses(
         self, units: Collection[str], lease: Lease, relevant: bool | None
@@ -220,18 +249,29 @@ class SqliteFrontier:
         server, unit, since = self._held[visit.lease.id]
         with self._transaction():
             self._end(visit, server)
-            if visit.relevant is not None:
+            counts = not self._was_counted(visit.lease.id)
+            if counts and visit.relevant is not None:
                 self._learn(visit.lease.cell, visit.relevant)
                 self._count(server, unit, visit.relevant)
             self._store(visit.offers, visit.lease.id)
-            self._tally({("finished", visit.outcome): 1, **visit.tally})
-            if lengths is not None:
-                self._db.execute(
-                    "INSERT OR REPLACE INTO about VALUES ('lengths', ?)", (dumps(lengths),)
-                )
+            self._tally({("finished", visit.outcome): 1, **(visit.tally if counts else {})})
+            self._keep(lengths)
         del self._held[visit.lease.id], self._line_of[visit.lease.id]
         self._rest(server, since, self._delay if visit.rest is None else visit.rest)
         return True
+
+    def _was_counted(self, seq: int) -> bool:
+        """Tell, once, whether a URL's page was counted before it was lost."""
+        if seq not in self._again:
+            return False
+        self._db.execute("DELETE FROM again WHERE seq = ?", (seq,))
+        self._again.remove(seq)
+        return True
+
+    def _keep(self, lengths: Mapping[str, int] | None) -> None:
+        changed = dict((lengths or {}).items() - self._lengths.items())
+        sqlite_again.keep(self._db, changed)
+        self._lengths = self._lengths | changed
 
     def _end(self, visit: Visit, server: int) -> None:
         seq = visit.lease.id
@@ -406,7 +446,7 @@ class SqliteFrontier:
         return harvest(self._order, self._queues.waiting, pages)
 
     def counts(self) -> Counts:
-        found = count(self._db, self._strategy)
+        found = sqlite_report.count(self._db, self._strategy)
         pending = Counter(found.pending)
         # Not the leases' own cells: a URL found again while leased may have a better one now.
         leased = self._db.execute(
@@ -418,17 +458,22 @@ class SqliteFrontier:
         return replace(found, pending=+pending, leased=len(self._held))
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _errors(self) -> Iterator[None]:
         try:
-            begin(self._db)
             yield
-            self._db.execute("COMMIT")
         except sqlite3.Error as error:
             self._db.rollback()
             with suppress(sqlite3.Error):  # what can't be written can hardly be reset either
                 self._load()
             self._db.rollback()
             raise StorageError(f"can't write the frontier: {error}") from error
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._errors():
+            begin(self._db)
+            yield
+            self._db.execute("COMMIT")
 
     def _value(self, query: str, *arguments: object) -> Any:
         row = self._db.execute(query, arguments).fetchone()
@@ -438,3 +483,12 @@ class SqliteFrontier:
         self._db.close()  # rolls back what is uncommitted: lines of busy servers hidden
         if self._lock is not None:
             self._lock.close()
+
+
+def open_existing(path: Path) -> SqliteFrontier:
+    """Open the frontier in a file as the crawl that it is. Raises LswcError."""
+    with sqlite_report.opened(path) as db:
+        about = dict(db.execute("SELECT key, value FROM about"))
+        chosen = strategy(about["strategy"])
+    identity = {key: value for key, value in about.items() if key != "earlier"}
+    return SqliteFrontier(path, chosen, identity)

@@ -26,6 +26,9 @@ CREATE INDEX waiting_url ON url (server, line, seq) WHERE outcome IS NULL;
 """
 
 _PUT = "INSERT INTO line (server, line, cell, seq) VALUES (?, ?, ?, ?) ON CONFLICT DO "
+PUT_OLDEST = _PUT + "UPDATE SET seq = min(seq, excluded.seq)"
+"""Puts a URL into a line: its server, line, cell and number."""
+
 _COUNT = "SELECT count(*) FROM url WHERE server = ? AND line = ? AND outcome IS NULL"
 _FIRST = (
     "SELECT server, line, cell, seq FROM line INDEXED BY first_in_cell"
@@ -82,7 +85,7 @@ class Queues:
 
     def put(self, line: Line, number: int = 1) -> None:
         """Add so many URLs to a line, of which ``line.seq`` is the oldest."""
-        self._db.execute(_PUT + "UPDATE SET seq = min(seq, excluded.seq)", line)
+        self._db.execute(PUT_OLDEST, line)
         self._add(line.cell, number)
 
     def _add(self, cell: int, number: int) -> None:
