@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError
-from lswc.archive.log import ATTEMPTS, LINKS, conform, journals, tables
+from lswc.archive.log import ATTEMPTS, LINKS, ROBOTS, conform, journals, tables
 from lswc.archive.store import language_of
 from lswc.outcomes import Outcome
 from lswc.strategy import Anchor, Named
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-
-ROBOTS = "robots.txt file"
 
 _BY_STRATEGY = [Outcome.STRATEGY.value, Outcome.IRRELEVANT_SERVER.value]
 
