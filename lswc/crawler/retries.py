@@ -1,4 +1,4 @@
-"""Requests that come back to the scheduler: retries, and redirects."""
+"""Requests that come to the scheduler for visits under way: retries, redirects, server rules."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from heapq import heapify, heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING
 
-from lswc.crawler.requests import visit_of
+from lswc.crawler.requests import RULES, page_visit_of, visit_of
 from lswc.outcomes import Outcome
 from lswc.urls import fingerprint
 from lswc.visit.visit import FollowedLink
@@ -24,6 +24,9 @@ PARKED = 5_000
 """Requests that wait in all, those that only wait for their turn included, before no further URL
 is leased."""
 
+READ = 1_000
+"""Pages that wait, whole, for what their servers say of them, before no further URL is leased."""
+
 HELD = 16_384
 """Bytes of an answer, headers included, that are kept while its request waits to be sent again."""
 
@@ -35,11 +38,17 @@ class Retries:
         self._running = running
         self._waiting: list[tuple[float, int, Request]] = []  # a heap
         self._numbers = count()
-        self._retried = 0
+        self._retried = self._read = 0
 
     def take(self, request: Request, visit: Visit) -> None:
-        """Take a request that came back: a redirect ends its visit, or leads to its twin."""
-        if request.meta.get("redirect_times", 0) > visit.redirects:
+        """Take a request that came back: a redirect ends its visit, or leads to its twin.
+
+        One for a file with a server's rules only waits.
+        """
+        if RULES in request.meta:
+            self._read += 1
+            self._push(request, visit)
+        elif request.meta.get("redirect_times", 0) > visit.redirects:
             self._redirect(request, visit)
         else:
             self._wait(request, visit)
@@ -48,11 +57,14 @@ class Retries:
         for attempt in visit.attempts:
             if attempt.exchange is not None and attempt.exchange.weight > HELD:
                 attempt.exchange = None
-        due = visit.since + (visit.rest or 0.0)
-        heappush(self._waiting, (due, next(self._numbers), request))
+        self._push(request, visit)
         self._retried += bool(visit.attempts)
         if self._retried > WAITING:
             self._give_up()
+
+    def _push(self, request: Request, visit: Visit) -> None:
+        due = visit.since + (visit.rest or 0.0)
+        heappush(self._waiting, (due, next(self._numbers), request))
 
     def _give_up(self) -> None:
         """End the visit of the request that would be sent again last."""
@@ -89,12 +101,13 @@ class Retries:
             return None
         request = heappop(self._waiting)[2]
         self._retried -= _is_retried(request)
+        self._read -= RULES in request.meta
         return request
 
     @property
     def is_full(self) -> bool:
         """Whether so many requests wait that no further one should be begun."""
-        return len(self._waiting) >= PARKED
+        return len(self._waiting) >= PARKED or self._read >= READ
 
     @property
     def next_time(self) -> float | None:
@@ -110,5 +123,5 @@ class Retries:
 
 def _is_retried(request: Request) -> bool:
     """Tell whether a request was sent before: others wait only until their server has rested."""
-    visit = visit_of(request)
+    visit = page_visit_of(request)
     return visit is not None and bool(visit.attempts)

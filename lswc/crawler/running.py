@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING
 from lswc.archive.store import PAGES, Archive
 from lswc.crawler import backoff, workers
 from lswc.crawler.backoff import Backoff
+from lswc.crawler.kept import KeptRules
 from lswc.crawler.machines import Machines
 from lswc.crawler.slots import OwnSlots, Slots
 from lswc.crawler.turns import Turns
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from lswc.crawl import Crawl
     from lswc.frontier import Frontier
     from lswc.frontier.harvest import CellHarvest
+    from lswc.reading.tdmrep import Reservations
     from lswc.strategy import Experience
     from lswc.urls import Url
 
@@ -102,6 +104,7 @@ class RunningCrawl:
         self.backoff = Backoff(crawl.folder / backoff.FILE, crawl.politeness.backoff)
         self.turns = Turns(crawl.politeness.delay, self.backoff)
         self.machines = Machines(slots_of(crawl, settings), crawl.politeness)
+        self.reservations: KeptRules[Reservations] = KeptRules()
         self.limits = crawl.limits.new()
         self.limits.load(crawl.folder / PAGES)
 

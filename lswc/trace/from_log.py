@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-ROBOTS = "robots.txt file"
+FILES = ["robots.txt file", "tdmrep.json file", "file"]
+"""Outcomes of what was asked for besides pages."""
 
 _BY_STRATEGY = [Outcome.STRATEGY.value, Outcome.IRRELEVANT_SERVER.value]
 
@@ -59,9 +60,8 @@ def to_trace(crawl: Path, out: Path) -> int:
     one are left out.
     """
     attempts, links = log(crawl)
-    attempts = attempts.filter(
-        pc.not_equal(pc.cast(attempts["outcome"], pa.string()), pa.scalar(ROBOTS))
-    )
+    outcomes = pc.cast(attempts["outcome"], pa.string())
+    attempts = attempts.filter(pc.invert(pc.is_in(outcomes, pa.array(FILES))))
     dropped = pc.cast(links["dropped"], pa.string())
     links = links.filter(pc.or_(pc.is_null(dropped), pc.is_in(dropped, pa.array(_BY_STRATEGY))))
     both = pa.chunked_array([*attempts["url"].chunks, *links["target"].chunks], pa.string())
