@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
 from itertools import count
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from lswc.crawler.requests import RULES, page_visit_of, visit_of
@@ -21,8 +22,11 @@ WAITING = 1_000
 """Requests that wait to be sent again; of more, the one that would wait longest is given up."""
 
 PARKED = 5_000
-"""Requests that wait in all, those that only wait for their turn included, before no further URL
-is leased."""
+"""Requests that wait in all. Of more, those that only wait for their turn go back to the frontier:
+their servers may be thousands on one machine, and keep no other waiting."""
+
+PATIENCE = 10.0
+"""Seconds that a request waits here for its turn; for longer it goes back to the frontier."""
 
 READ = 1_000
 """Pages that wait, whole, for what their servers say of them, before no further URL is leased."""
@@ -54,6 +58,9 @@ class Retries:
             self._wait(request, visit)
 
     def _wait(self, request: Request, visit: Visit) -> None:
+        if not visit.attempts and visit.url == visit.lease.url and self._is_long(visit):
+            self._running.put_back(visit)
+            return
         for attempt in visit.attempts:
             if attempt.exchange is not None and attempt.exchange.weight > HELD:
                 attempt.exchange = None
@@ -62,9 +69,11 @@ class Retries:
         if self._retried > WAITING:
             self._give_up()
 
+    def _is_long(self, visit: Visit) -> bool:
+        return len(self._waiting) >= PARKED or _due(visit) - monotonic() > PATIENCE
+
     def _push(self, request: Request, visit: Visit) -> None:
-        due = visit.since + (visit.rest or 0.0)
-        heappush(self._waiting, (due, next(self._numbers), request))
+        heappush(self._waiting, (_due(visit), next(self._numbers), request))
 
     def _give_up(self) -> None:
         """End the visit of the request that would be sent again last."""
@@ -106,8 +115,8 @@ class Retries:
 
     @property
     def is_full(self) -> bool:
-        """Whether so many requests wait that no further one should be begun."""
-        return len(self._waiting) >= PARKED or self._read >= READ
+        """Whether so many pages wait that no further one should be fetched."""
+        return self._read >= READ
 
     @property
     def next_time(self) -> float | None:
@@ -119,6 +128,10 @@ class Retries:
         """The numbers of the visits whose requests wait."""
         visits = (visit_of(request) for _, _, request in self._waiting)
         return {visit.lease.id for visit in visits if visit is not None}
+
+
+def _due(visit: Visit) -> float:
+    return visit.since + (visit.rest or 0.0)
 
 
 def _is_retried(request: Request) -> bool:

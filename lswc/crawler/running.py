@@ -15,6 +15,7 @@ download error, timeout, robots.txt,       the errback of the request
 retries exhausted, status filtered,
 IgnoreRequest, too many redirects
 retry                                      ``TierScheduler.enqueue_request`` (goes on)
+long wait for its turn                     ``TierScheduler.enqueue_request`` (pending again)
 redirect                                   ``TierScheduler.enqueue_request`` (target offered;
                                            goes on if that is the same URL's twin)
 anything else, such as a redirect that     ``TierScheduler.has_pending_requests``, asked when
@@ -173,6 +174,15 @@ class RunningCrawl:
         self._stats.inc_value(f"lswc/finished/{visit.outcome}")
         for (kind, name), count in visit.tally.items():
             self._stats.inc_value(f"lswc/{kind}/{name}", count)
+
+    def put_back(self, visit: Visit) -> None:
+        """Give a visit's URL back to the frontier: nothing was asked of its server for it."""
+        del self.visits[visit.lease.id]
+        try:
+            self.frontier.put_back(visit.lease, visit.rest or 0.0)
+        except LswcError as error:
+            self.fail(str(error))
+        self._stats.inc_value("lswc/put_back")
 
     def _stored(self, visit: Visit) -> tuple[Visit, dict[str, int]]:
         """Write what a visit brought, or that it failed if no one knows how to write it.

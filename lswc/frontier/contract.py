@@ -1,6 +1,7 @@
 """What a frontier holds and promises: URLs and server counters, which change together.
 
-Verbs: ``offer`` links to URLs, ``lease`` the next one, ``commit`` its visit. A URL is pending,
+Verbs: ``offer`` links to URLs, ``lease`` the next one, ``commit`` its visit or ``put_back`` the
+lease. A URL is pending,
 leased or finished; what a strategy discards is counted and forgotten, so another page may offer
 it again. A URL is known by its ``fingerprint``, so http and https twins are one.
 """
@@ -152,6 +153,13 @@ class Frontier(Protocol):
         visit brought included.
         False if the lease had ended. Raises FrontierError if the store can't be written; it
         then holds what it held before.
+        """
+
+    def put_back(self, lease: Lease, rest: float) -> None:
+        """End a lease without a visit: its URL is pending again, in its place.
+
+        Its server rests so many seconds, counted as those of a visit. Raises StorageError if the
+        store can't be written.
         """
 
     def lengths(self) -> dict[str, int]:

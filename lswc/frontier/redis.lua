@@ -633,7 +633,7 @@ function verbs.release()
       rest(ARGV[i], delay > 0 and math.max(since, now()) + delay)
     end
   end
-  flush()
+  return flush()
 end
 
 -- Na, Nr

@@ -370,6 +370,11 @@ class RedisFrontier:
         self._decide(undecided, visit.offers, lease.id)
         return True
 
+    def put_back(self, lease: Lease, rest: float) -> None:
+        if self._leases.pop(lease.id, None) is not None:
+            pending = self._call("release", self._token, lease.server, now=0.0, rest=rest)
+            self._order.pending(pending)
+
     def cells(self) -> tuple[CellHarvest, ...]:
         self._ask()
         with self._errors():

@@ -233,6 +233,12 @@ class SqliteFrontier:
         self._rest(server, since, self._delay if visit.rest is None else visit.rest)
         return True
 
+    def put_back(self, lease: Lease, rest: float) -> None:
+        if lease.id in self._held:
+            server, _, since = self._held.pop(lease.id)
+            del self._line_of[lease.id]
+            self._rest(server, since, rest)
+
     def _end(self, visit: Visit, server: int) -> None:
         seq = visit.lease.id
         self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (visit.outcome, seq))
