@@ -16,9 +16,11 @@ import scrapy
 
 from lswc import __version__, languages
 from lswc import settings as defaults
-from lswc.archive.store import PAGES
+from lswc.archive.pages import PAGES
+from lswc.checking.settle import refuse_older, repair
 from lswc.errors import ConfigError
-from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis
+from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis, sqlite_report
+from lswc.frontier.lock import lock
 from lswc.langid import Identifier
 from lswc.langid.bounds import Bounds
 from lswc.languages import Language, language
@@ -203,6 +205,10 @@ class Crawl:
         """Return what the strategy counts a URL's page for: its server or its directory."""
         return url.server if self.strategy.unit is Unit.SERVER else directory(url)
 
+    def keeps(self, relevant: bool) -> bool:
+        """Tell whether a page is archived, and so may get into the corpus, if that is wanted."""
+        return relevant or self.archived == "all"
+
     @property
     def has_records(self) -> bool:
         """Whether the folder holds records of pages, or what was archived of them."""
@@ -316,12 +322,20 @@ def _check_numbers(settings: BaseSettings) -> None:
 
 
 def _check_records(folder: Path, store: str) -> None:
-    kept = store != MEMORY and (folder / FRONTIER_FILE).exists()
-    if not kept and not names_redis(store) and _has_records(folder):
+    """Refuse records whose frontier is gone, or older than they are. Raises LswcError."""
+    if names_redis(store):
+        return  # many workers know it: the frontier itself tells
+    if not _has_records(folder):
+        return
+    lock(folder).close()  # or a running crawl's files would be ahead of what is read of them
+    committed = None if store == MEMORY else sqlite_report.lengths(folder / FRONTIER_FILE)
+    if committed is None:
         raise ConfigError(
-            f"{folder} holds the record of another crawl, whose frontier isn't there: move it "
-            "away, or choose another folder with LSWC_CRAWL"
+            f"{folder} holds the record of another crawl, whose frontier isn't there, or is empty: "
+            f"put {FRONTIER_FILE} and its -wal back, choose another folder with LSWC_CRAWL, or "
+            f"{repair(folder)} moves the record aside, so that the crawl begins anew"
         )
+    refuse_older(folder, committed)
 
 
 def _has_records(folder: Path) -> bool:

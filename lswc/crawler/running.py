@@ -15,6 +15,7 @@ download error, timeout, robots.txt,       the errback of the request
 retries exhausted, status filtered,
 IgnoreRequest, too many redirects
 retry                                      ``TierScheduler.enqueue_request`` (goes on)
+long wait for its turn                     ``TierScheduler.enqueue_request`` (pending again)
 redirect                                   ``TierScheduler.enqueue_request`` (target offered;
                                            goes on if that is the same URL's twin)
 anything else, such as a redirect that     ``TierScheduler.has_pending_requests``, asked when
@@ -30,11 +31,14 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from lswc.archive.store import PAGES, Archive
+from lswc.archive import pages
+from lswc.archive.store import Archive
+from lswc.checking.settle import settle
 from lswc.crawler import backoff, workers
 from lswc.crawler.backoff import Backoff
 from lswc.crawler.closing import CANNOT_WRITE, LOST_STORE
 from lswc.crawler.handles import Handles
+from lswc.crawler.kept import KeptRules
 from lswc.crawler.machines import Machines
 from lswc.crawler.network import Network
 from lswc.crawler.second_tries import SecondTries
@@ -59,8 +63,16 @@ if TYPE_CHECKING:
     from lswc.frontier import Frontier
     from lswc.frontier.contract import Counts
     from lswc.frontier.harvest import CellHarvest
+    from lswc.reading.tdmrep import Reservations
     from lswc.strategy import Experience
     from lswc.urls import Url
+
+SAVE_SECONDS, SAVE_BYTES = 15.0, 64_000_000
+"""After so many seconds, or bytes of the frontier's log, what is committed is made durable.
+
+Not more often: many servers dirty many leaves of the frontier's indexes, and a leaf is written
+once a checkpoint.
+"""
 
 logger = logging.getLogger(__name__)
 
@@ -97,7 +109,7 @@ class RunningCrawl:
         self._stats = stats
         self.stop = stop
         self.frontier = frontier_of(crawl, settings)
-        committed = self.frontier.lengths()
+        committed = settle(crawl.folder, self.frontier)
         self.archive = Archive(
             crawl.folder,
             crawl.language.tag,
@@ -110,12 +122,13 @@ class RunningCrawl:
         self._retry_failed()
         self.tries = SecondTries(crawl.try_again)
         self.network = Network(crawl.seeds, crawl.max_offline, self._end, self.give_back, stop)
-        # Only now: the archive has cut what wasn't committed.
         self.backoff = Backoff(crawl.folder / backoff.FILE, crawl.politeness.backoff)
         self.turns = Turns(crawl.politeness.delay, self.backoff)
         self.machines = Machines(slots_of(crawl, settings), crawl.politeness)
+        self.reservations: KeptRules[Reservations] = KeptRules()
         self.limits = crawl.limits.new()
-        self.limits.load(crawl.folder / PAGES)
+        self.limits.load(pages.records(crawl.folder))
+        self._saved = monotonic()
 
     def offer_seeds(self, addresses: Iterable[str]) -> int:
         """Offer seeds; return how many are in scope. Raises LswcError."""
@@ -210,6 +223,7 @@ class RunningCrawl:
                 self.archive.withdraw()
                 logger.warning("lease expired, %s is another worker's", visit.url)
                 return
+            self._save_if_due()
         except LswcError as error:
             self.fail(error)
             return
@@ -221,12 +235,21 @@ class RunningCrawl:
         for (kind, name), count in visit.tally.items():
             self._stats.inc_value(f"lswc/{kind}/{name}", count)
 
+    def _save_if_due(self) -> None:
+        """Make durable what is committed: first the files, then what refers to them."""
+        now = monotonic()
+        if now - self._saved > SAVE_SECONDS or self.frontier.unsaved > SAVE_BYTES:
+            self.archive.sync()
+            self.frontier.checkpoint()
+            self._saved = now
+
     def give_back(self, visit: Visit) -> None:
-        """End a visit as if its URL hadn't been asked for."""
+        """Give a visit's URL back to the frontier, as if it hadn't been asked for."""
         if not self.is_under_way(visit):
             return
         del self.visits[visit.lease.id]
         try:
+            visit.rest = visit.rest or 0.0
             self.frontier.give_back(visit)
         except LswcError as error:
             self.fail(error)
@@ -254,9 +277,13 @@ class RunningCrawl:
             return failed, self.archive.store(failed)
 
     def tend(self, now: float) -> None:
-        """Renew the leases, and take the seeds that were fed; asked every few seconds."""
+        """Renew the leases, look after the files, take the seeds that were fed.
+
+        Asked every few seconds.
+        """
         if not self.failed:
             try:
+                self.archive.check()
                 self._renew(now)
                 self.take_fed_seeds()
             except LswcError as error:
@@ -298,7 +325,7 @@ class RunningCrawl:
     def close(self) -> None:
         """Close the archive and the frontier; what isn't finished stays pending."""
         self.network.close()
-        for end in (self._take_stock, lambda: self.archive.close(self.frontier.lengths())):
+        for end in (self._take_stock, lambda: self.archive.close(whole=not self.failed)):
             try:
                 end()
             except LswcError as error:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 from rich.console import Console
 from scrapy import signals
 
-from lswc.archive.store import PAGES
+from lswc.archive import pages
 from lswc.crawler.running import running_of
 from lswc.frontier.harvest import Forecast, forecast
 from lswc.terminal.tables import counted
@@ -137,8 +137,7 @@ def coverage(crawl: Crawl) -> Coverage | None:
 
 def collected(folder: Path) -> set[str]:
     """Return the URLs that the crawl in this folder has records of."""
-    with (folder / PAGES).open("rb") as lines:
-        return {json.loads(line)["url"] for line in lines}
+    return {record["url"] for record in pages.records(folder)}
 
 
 def shown(summary: Summary) -> Table:

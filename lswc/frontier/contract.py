@@ -17,7 +17,7 @@ from lswc.strategy.status import NO_PAGES
 from lswc.urls import site
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from lswc.frontier.harvest import CellHarvest
@@ -176,7 +176,23 @@ class Frontier(Protocol):
         """
 
     def lengths(self) -> dict[str, int]:
-        """Return the ``lengths`` of the last commit that had some."""
+        """Return the ``lengths`` of all commits, the latest of each file."""
+
+    def checkpoint(self) -> None:
+        """Make all that was committed outlast a power cut. What it refers to must do so before."""
+
+    @property
+    def unsaved(self) -> int:
+        """Bytes that a power cut would lose, and a checkpoint saves; 0 if there are no such."""
+
+    def finished(self) -> Iterator[tuple[str, str]] | None:
+        """Yield every finished URL and its outcome; None if the store doesn't keep them."""
+
+    def reopen(self, urls: Collection[str], lengths: Mapping[str, int]) -> int:
+        """Let finished URLs wait again, whose pages were lost; return how many there are.
+
+        ``lengths`` are those of all files, as they are now. Raises LswcError.
+        """
 
     def fed_seeds(self) -> AbstractContextManager[list[str]]:
         """Give addresses that users feed to the running crawl as further seeds.

@@ -30,6 +30,7 @@ from lswc.frontier.redis_feed import addresses, read_feed, take_off
 from lswc.frontier.redis_order import SharedOrder
 from lswc.outcomes import Outcome, is_transient
 from lswc.strategy import (
+    SEED,
     PageLanguage,
     Pages,
     Status,
@@ -39,8 +40,8 @@ from lswc.strategy import (
     better,
     distance_of,
 )
-from lswc.urls import fingerprint
-from lswc.visit.lease import Lease
+from lswc.urls import directory, fingerprint, parse
+from lswc.visit.lease import Lease, Offer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.harvest import CellHarvest
     from lswc.strategy import Experience
-    from lswc.visit.lease import Offer
+    from lswc.urls import Url
     from lswc.visit.visit import Visit
 
 FORMAT = 5
@@ -254,6 +255,33 @@ class RedisFrontier:
         (lengths,) = self._ask(("HGET", "records", (self._worker,)))
         found: dict[str, int] = json.loads(lengths or "{}")
         return found
+
+    def checkpoint(self) -> None:
+        """Do nothing: Redis saves by its own rules (docs/operations.md)."""
+
+    @property
+    def unsaved(self) -> int:
+        return 0
+
+    def finished(self) -> None:
+        """Return None: of a finished URL only the fingerprint is kept."""
+
+    def reopen(self, urls: Collection[str], lengths: Mapping[str, int]) -> int:
+        known = [url for url in map(parse, urls) if url is not None]
+        offers = [self._again(url) for url in known]
+        pipeline: Any  # redis-py's own has no types for this
+        with self._errors(), self._client.pipeline() as pipeline:
+            for url in known:
+                key = _key(url.href)
+                pipeline.hdel(f"{self._prefix}seen:{int.from_bytes(key[:2])}", key[2:])
+            pipeline.hset(self._prefix + "records", self._worker, json.dumps(lengths))
+            pipeline.execute()
+        self.offer(offers)
+        return len(offers)
+
+    def _again(self, url: Url) -> Offer:
+        unit = url.server if self._strategy.unit is Unit.SERVER else directory(url)
+        return Offer(url.href, url.server, unit, SEED, PageLanguage.TARGET, 0)
 
     def statuses(
         self, units: Collection[str], lease: Lease, relevant: bool | None

@@ -8,12 +8,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from heapq import heappop, heappush
 from itertools import count
-from json import dumps, loads
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lswc.errors import StorageError
 from lswc.frontier import (
+    sqlite_again,
     sqlite_experience,
     sqlite_later,
     sqlite_queues,
@@ -45,6 +46,7 @@ from lswc.strategy import (
     better,
     distance_of,
     order,
+    strategy,
 )
 from lswc.strategy.status import NO_PAGES
 from lswc.urls import fingerprint
@@ -86,6 +88,7 @@ CREATE TABLE url (
     inherited INTEGER NOT NULL, depth INTEGER NOT NULL, redirects INTEGER NOT NULL,
     referrer INTEGER, outcome TEXT);
 {sqlite_units.SCHEMA}{sqlite_queues.SCHEMA}{sqlite_later.SCHEMA}{sqlite_experience.SCHEMA}
+{sqlite_again.SCHEMA}
 """
 _BY_DIRECTORY = "CREATE INDEX waiting_of_unit ON url (unit) WHERE outcome IS NULL"
 
@@ -115,6 +118,7 @@ class SqliteFrontier:
         self._by_server = strategy.unit is Unit.SERVER
         self._held: dict[int, _Held] = {}  # by the number of the URL
         self._tokens = count(1)
+        self._ahead = Path(f"{path}-wal")
         self._resting: list[tuple[float, int]] = []
         self._lock = None if path == MEMORY else lock(Path(path).parent)
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
@@ -132,11 +136,12 @@ class SqliteFrontier:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute("PRAGMA cache_size = -32768")
-            # A write-ahead log of 64 MB: many servers dirty many leaves of the indexes, and a
-            # leaf is written once a checkpoint.
-            self._db.execute("PRAGMA wal_autocheckpoint = 16000")
+            # Checkpoints are the caller's: what they refer to must be durable before.
+            self._db.execute("PRAGMA wal_autocheckpoint = 0")
+            self._db.execute("PRAGMA journal_size_limit = 0")
             if self._value("SELECT count(*) FROM sqlite_master") == 0:
                 self._create(identity, experience)
+                self.checkpoint()
             found = dict(self._db.execute("SELECT key, value FROM about"))
             check_identity(found, identity, "choose another folder with LSWC_CRAWL")
             self._load()
@@ -159,6 +164,8 @@ class SqliteFrontier:
         self._queues.load(self._order.rank)
         self._later.load()
         self._next = 1 + (self._value("SELECT max(seq) FROM url") or 0)
+        self._lengths = sqlite_again.lengths(self._db)
+        self._again = {seq for (seq,) in self._db.execute("SELECT seq FROM again")}
 
     @property
     def pending(self) -> int:
@@ -181,10 +188,29 @@ class SqliteFrontier:
 
     def lengths(self) -> dict[str, int]:
         """Return the lengths of the crawl's files at the last commit."""
-        found: dict[str, int] = loads(
-            self._value("SELECT value FROM about WHERE key = 'lengths'") or "{}"
-        )
-        return found
+        return self._lengths
+
+    def checkpoint(self) -> None:
+        with self._errors():
+            if self._db.in_transaction:  # of hidden lines
+                self._db.execute("COMMIT")
+            self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    @property
+    def unsaved(self) -> int:
+        try:
+            return self._ahead.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def finished(self) -> Iterator[tuple[str, str]]:
+        yield from self._db.execute(sqlite_again.FINISHED)
+
+    def reopen(self, urls: Collection[str], lengths: Mapping[str, int]) -> int:
+        with self._errors():
+            reopened = sqlite_again.reopen(self._db, self._strategy, urls, lengths)
+        self._load()
+        return reopened
 
     def statuses(
         self, units: Collection[str], lease: Lease, relevant: bool | None
@@ -277,13 +303,22 @@ class SqliteFrontier:
             self._end(visit, held, visit.outcome)
             if visit.lease.tries:
                 self._later.forget(visit.lease.id)
-            if visit.relevant is not None:
+            counts = not self._was_counted(visit.lease.id)
+            if counts and visit.relevant is not None:
                 self._learn(visit.lease.cell, visit.relevant)
                 self._count(held.server, held.unit, visit.relevant)
             self._store(visit.offers, visit.lease.id)
-            self._tally({("finished", visit.outcome): 1, **visit.tally})
+            self._tally({("finished", visit.outcome): 1, **(visit.tally if counts else {})})
             self._keep(lengths)
         self._release(visit, held)
+        return True
+
+    def _was_counted(self, seq: int) -> bool:
+        """Tell, once, whether a URL's page was counted before it was lost."""
+        if seq not in self._again:
+            return False
+        self._db.execute("DELETE FROM again WHERE seq = ?", (seq,))
+        self._again.remove(seq)
         return True
 
     def put_off(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
@@ -316,18 +351,17 @@ class SqliteFrontier:
         held = self._held.get(visit.lease.id)
         return held if held is not None and held.token == visit.lease.token else None
 
+    def _keep(self, lengths: Mapping[str, int] | None) -> None:
+        changed = dict((lengths or {}).items() - self._lengths.items())
+        sqlite_again.keep(self._db, changed)
+        self._lengths = self._lengths | changed
+
     def _end(self, visit: Visit, held: _Held, outcome: str) -> None:
         seq = visit.lease.id
         self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, seq))
         if visit.url != visit.lease.url:
             self._db.execute("UPDATE url SET url = ? WHERE seq = ?", (visit.url, seq))
         self._queues.take(held.server, held.line)
-
-    def _keep(self, lengths: Mapping[str, int] | None) -> None:
-        if lengths is not None:
-            self._db.execute(
-                "INSERT OR REPLACE INTO about VALUES ('lengths', ?)", (dumps(lengths),)
-            )
 
     def _release(self, visit: Visit, held: _Held) -> None:
         """Forget a lease, and let its server rest."""
@@ -511,17 +545,22 @@ class SqliteFrontier:
         return replace(found, pending=+pending, leased=len(self._held))
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _errors(self) -> Iterator[None]:
         try:
-            begin(self._db)
             yield
-            self._db.execute("COMMIT")
         except sqlite3.Error as error:
             self._db.rollback()
             with suppress(sqlite3.Error):  # what can't be written can hardly be reset either
                 self._load()
             self._db.rollback()
             raise StorageError(f"can't write the frontier: {error}") from error
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._errors():
+            begin(self._db)
+            yield
+            self._db.execute("COMMIT")
 
     def _value(self, query: str, *arguments: object) -> Any:
         row = self._db.execute(query, arguments).fetchone()
@@ -531,3 +570,12 @@ class SqliteFrontier:
         self._db.close()  # rolls back what is uncommitted: lines of busy servers hidden
         if self._lock is not None:
             self._lock.close()
+
+
+def open_existing(path: Path) -> SqliteFrontier:
+    """Open the frontier in a file as the crawl that it is. Raises LswcError."""
+    with sqlite_report.opened(path) as db:
+        about = dict(db.execute("SELECT key, value FROM about"))
+        chosen = strategy(about["strategy"])
+    identity = {key: value for key, value in about.items() if key != "earlier"}
+    return SqliteFrontier(path, chosen, identity)

@@ -31,6 +31,9 @@ _LINES = (
     "  WHERE url.server = line.server AND url.line = line.line AND outcome IS NULL)"
     " FROM line WHERE server = ?"
 )
+PUT_OLDEST = _PUT + "UPDATE SET seq = min(seq, excluded.seq)"
+"""Puts a URL into a line: its server, line, cell and number."""
+
 _FIRST = (
     "SELECT server, line, cell, seq FROM line INDEXED BY first_in_cell"
     " WHERE hidden = 0 AND cell = ? ORDER BY seq LIMIT 1"
@@ -86,7 +89,7 @@ class Queues:
 
     def put(self, line: Line, number: int = 1) -> None:
         """Add so many URLs to a line, of which ``line.seq`` is the oldest."""
-        self._db.execute(_PUT + "UPDATE SET seq = min(seq, excluded.seq)", line)
+        self._db.execute(PUT_OLDEST, line)
         self._add(line.cell, number)
 
     def _add(self, cell: int, number: int) -> None:
