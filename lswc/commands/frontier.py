@@ -62,6 +62,7 @@ def _show(report: Report, top: int) -> None:
     groups = {
         "URLs": {"pending": sum(counts.pending.values())},
         "URLs leased": {"now": counts.leased} if counts.leased else {},
+        "URLs to try again": counts.tally.get("put off", {}),
         "URLs finished": counts.tally.get("finished", {}),
         "dropped": counts.tally.get("dropped", {}),
         "pages": counts.tally.get("content", {}),
