@@ -164,6 +164,7 @@ class Archive:
 _OF_RECORD = (
     "title",
     "language",
+    "variant",
     "encoding",
     "decided_by",
     "shares",
@@ -238,6 +239,7 @@ def _about(visit: Visit) -> dict[str, object]:
     if record is not None:
         fields |= {
             "language": record.language,
+            "variant": record.variant or None,
             "encoding": record.encoding,
             "decided-by": record.decided_by,
             "shares": record.shares or None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lswc.frontier.sqlite_queues import PUT_OLDEST, begin
+from lswc.outcomes import Outcome
 from lswc.strategy import DISCARD, Unit
 from lswc.strategy.status import NO_PAGES
 
@@ -21,7 +22,10 @@ CREATE TABLE again (seq INTEGER PRIMARY KEY);
 CREATE TABLE file (name TEXT PRIMARY KEY, length INTEGER NOT NULL) WITHOUT ROWID;
 """
 
-FINISHED = "SELECT url, outcome FROM url WHERE outcome IS NOT NULL"
+FINISHED = (
+    f"SELECT url, outcome FROM url WHERE outcome IS NOT NULL AND outcome <> '{Outcome.PUT_OFF}'"
+)
+"""Gives the finished URLs and their outcomes."""
 
 
 def reopen(
