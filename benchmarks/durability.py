@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-PAIRS = 3
+PAIRS = 2
 
 
 class Stopwatch:
