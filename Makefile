@@ -25,6 +25,16 @@ $(VENV)/google_robots.py: $(VENV)/installed
 		gpyrobotstxt-1.0.0/test/test_google_only_system.py
 	mv $(VENV)/test_google_only_system.py $@
 
+# Protego's own test cases of robots.txt, which its package doesn't install.
+PROTEGO := protego-0.7.0
+$(VENV)/protego_google.py: $(VENV)/installed
+	$(VENV)/bin/pip download --quiet --disable-pip-version-check --no-deps --no-binary protego \
+		--dest $(VENV) protego==0.7.0
+	tar -xzmf $(VENV)/$(PROTEGO).tar.gz -C $(VENV) --strip-components 2 \
+		$(PROTEGO)/tests/test_protego.py $(PROTEGO)/tests/test_on_google_spec.py
+	mv $(VENV)/test_protego.py $(VENV)/protego_cases.py
+	mv $(VENV)/test_on_google_spec.py $@
+
 crawl: $(VENV)/installed
 	$(VENV)/bin/lswc demo
 
@@ -36,7 +46,7 @@ redis:
 			&& apt-get install -y -qq redis-server >/dev/null 2>&1; } \
 		|| echo "redis-server is missing: install it with the system's package manager" >&2
 
-test: $(VENV)/installed $(VENV)/whatwg.json $(VENV)/google_robots.py redis
+test: $(VENV)/installed $(VENV)/whatwg.json $(VENV)/google_robots.py $(VENV)/protego_google.py redis
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy

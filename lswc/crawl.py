@@ -191,6 +191,10 @@ class Crawl:
         """Return what the strategy counts a URL's page for: its server or its directory."""
         return url.server if self.strategy.unit is Unit.SERVER else directory(url)
 
+    def keeps(self, relevant: bool) -> bool:
+        """Tell whether a page is archived, and so may get into the corpus, if that is wanted."""
+        return relevant or self.archived == "all"
+
     @property
     def has_records(self) -> bool:
         """Whether the folder holds records of pages, or what was archived of them."""

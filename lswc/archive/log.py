@@ -66,7 +66,8 @@ ATTEMPTS = pa.schema(
 )
 """One row per attempt to fetch a URL, or per URL that ended without one."""
 
-ROBOTS, RETRY = "robots.txt file", "retry"
+RETRY = "retry"
+RULES = ("robots.txt file", "tdmrep.json file", "file")
 """Outcomes of the rows that aren't the end of a visit."""
 
 LINKS = pa.schema(
@@ -375,7 +376,7 @@ def _ended(journal: Path, after: int) -> int:
     with journal.open("rb") as file:
         file.seek(after)
         found = [json.loads(line) for line in file if _is_row(line)]
-    return sum(row.get("outcome") not in (ROBOTS, RETRY) for row in found)
+    return sum(row.get("outcome") not in (*RULES, RETRY) for row in found)
 
 
 def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lswc.archive.files import Appended, ArchiveError
-from lswc.archive.log import RETRY, ROBOTS, Log
+from lswc.archive.log import RETRY, Log
 from lswc.archive.pages import PAGES
 from lswc.archive.warc import WarcWriter
 from lswc.errors import writing
@@ -27,7 +27,7 @@ SETTINGS = "settings.json"
 """Name of the file in the crawl folder with what the crawl was run with."""
 
 HELD = 16_000_000
-"""Bytes of robots.txt files, headers included, kept until a page of their server is archived."""
+"""Bytes of robots.txt and its like, headers included, kept until a page of theirs is archived."""
 
 
 class Archive:
@@ -50,24 +50,27 @@ class Archive:
     ) -> None:
         self._folder = folder
         self._archived = archived
-        self._robots: OrderedDict[str, list[Attempt]] = OrderedDict()
+        self._rules: OrderedDict[str, list[Attempt]] = OrderedDict()
         self._held = 0
-        self._robots_to_log: list[Attempt] = []
+        self._rules_to_log: list[tuple[Attempt, str]] = []
         self._lengths = dict(committed)
         _describe(folder / SETTINGS, description)
         self._pages = Appended(folder / PAGES)
         self._warc = WarcWriter(folder, prefix, description, warc_size, committed)
         self._log = Log(folder, committed)
 
-    def add(self, attempt: Attempt) -> None:
-        """Take an attempt that no lease was given for: robots.txt."""
-        self._robots_to_log.append(attempt)
-        if attempt.exchange is None:
+    def add(self, attempt: Attempt, name: str) -> None:
+        """Take an attempt to get a server's rules: of a file of this name, such as robots.txt.
+
+        That there is no robots.txt says that all is allowed; that there is no other says nothing.
+        """
+        self._rules_to_log.append((attempt, name))
+        if attempt.exchange is None or (attempt.status >= 300 and name != "robots.txt"):
             return
-        self._robots.setdefault(_server(attempt.url), []).append(attempt)
+        self._rules.setdefault(_server(attempt.url), []).append(attempt)
         self._held += attempt.exchange.weight
         while self._held > HELD:
-            self._release(next(iter(self._robots)))
+            self._release(next(iter(self._rules)))
 
     def store(self, visit: Visit) -> dict[str, int]:
         """Write what is kept of a visit that ended; return the lengths of all files.
@@ -82,9 +85,9 @@ class Archive:
         if keeps:
             about: list[Mapping[str, object]] = [{}] * len(visit.attempts)
             about[-1:] = [_about(visit)] if visit.attempts else []
-            robots = self._released(visit.lease.server)
+            rules = self._released(visit.lease.server)
             own = zip(visit.attempts, about, strict=True)
-            self._warc.write([*((attempt, {}) for attempt in robots), *own])
+            self._warc.write([*((attempt, {}) for attempt in rules), *own])
         self._log.write(self._rows(visit, keeps))
         for file in self._opened:
             self._lengths[str(file.path.relative_to(self._folder))] = file.end
@@ -123,18 +126,18 @@ class Archive:
         return False
 
     def _released(self, server: str) -> list[Attempt]:
-        servers = list(self._robots) if self._archived == "all" else [server]
+        servers = list(self._rules) if self._archived == "all" else [server]
         return [attempt for name in servers for attempt in self._release(name)]
 
     def _release(self, server: str) -> list[Attempt]:
-        attempts = self._robots.pop(server, [])
+        attempts = self._rules.pop(server, [])
         self._held -= sum(a.exchange.weight for a in attempts if a.exchange is not None)
         return attempts
 
     def _rows(self, visit: Visit, keeps: bool) -> Iterator[dict[str, Any]]:
-        for attempt in self._robots_to_log:
-            yield {"url": attempt.url, "outcome": ROBOTS, **_seen(attempt)}
-        self._robots_to_log.clear()
+        for attempt, name in self._rules_to_log:
+            yield {"url": attempt.url, "outcome": f"{name} file".strip(), **_seen(attempt)}
+        self._rules_to_log.clear()
         shared = _place(visit)
         for attempt in visit.attempts[:-1]:
             archived = keeps and attempt.exchange is not None

@@ -31,7 +31,7 @@ CREATE TABLE said (
 CREATE TABLE wrong (file TEXT, fault TEXT, url TEXT, UNIQUE (file, fault, url));
 CREATE VIEW record AS SELECT * FROM said WHERE file = 'pages.jsonl';
 CREATE VIEW ended AS SELECT * FROM said
-    WHERE file = 'log' AND kind NOT IN ('robots.txt file', 'retry', 'archived');
+    WHERE file = 'log' AND kind NOT IN ('retry', 'archived') AND kind NOT LIKE '%file';
 CREATE VIEW archived AS SELECT * FROM said WHERE file = 'log' AND kind = 'archived';
 CREATE VIEW entry AS SELECT * FROM said WHERE file = 'index';
 """
@@ -51,7 +51,7 @@ INSERT OR IGNORE INTO wrong SELECT 'index', 'missing', url FROM archived
     WHERE times > coalesce((SELECT times FROM entry WHERE entry.url = archived.url), 0);
 INSERT OR IGNORE INTO wrong SELECT 'index', 'double', url FROM entry
     WHERE times > (SELECT coalesce(sum(times), 0) FROM said
-        WHERE file = 'log' AND said.url = entry.url AND kind IN ('archived', 'robots.txt file'));
+        WHERE file = 'log' AND said.url = entry.url AND (kind = 'archived' OR kind LIKE '%file'));
 """
 
 

@@ -15,6 +15,7 @@ download error, timeout, robots.txt,       the errback of the request
 retries exhausted, status filtered,
 IgnoreRequest, too many redirects
 retry                                      ``TierScheduler.enqueue_request`` (goes on)
+long wait for its turn                     ``TierScheduler.enqueue_request`` (pending again)
 redirect                                   ``TierScheduler.enqueue_request`` (target offered;
                                            goes on if that is the same URL's twin)
 anything else, such as a redirect that     ``TierScheduler.has_pending_requests``, asked when
@@ -35,6 +36,7 @@ from lswc.archive.store import Archive
 from lswc.checking.settle import settle
 from lswc.crawler import backoff, workers
 from lswc.crawler.backoff import Backoff
+from lswc.crawler.kept import KeptRules
 from lswc.crawler.machines import Machines
 from lswc.crawler.slots import OwnSlots, Slots
 from lswc.crawler.turns import Turns
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from lswc.crawl import Crawl
     from lswc.frontier import Frontier
     from lswc.frontier.harvest import CellHarvest
+    from lswc.reading.tdmrep import Reservations
     from lswc.strategy import Experience
     from lswc.urls import Url
 
@@ -112,6 +115,7 @@ class RunningCrawl:
         self.backoff = Backoff(crawl.folder / backoff.FILE, crawl.politeness.backoff)
         self.turns = Turns(crawl.politeness.delay, self.backoff)
         self.machines = Machines(slots_of(crawl, settings), crawl.politeness)
+        self.reservations: KeptRules[Reservations] = KeptRules()
         self.limits = crawl.limits.new()
         self.limits.load(pages.records(crawl.folder))
         self._saved = monotonic()
@@ -204,6 +208,16 @@ class RunningCrawl:
             self.archive.sync()
             self.frontier.checkpoint()
             self._saved = now
+
+    def give_back(self, visit: Visit) -> None:
+        """Give a visit's URL back to the frontier: nothing was asked of its server for it."""
+        del self.visits[visit.lease.id]
+        try:
+            visit.rest = visit.rest or 0.0
+            self.frontier.give_back(visit)
+        except LswcError as error:
+            self.fail(str(error))
+        self._stats.inc_value("lswc/given_back")
 
     def _stored(self, visit: Visit) -> tuple[Visit, dict[str, int]]:
         """Write what a visit brought, or that it failed if no one knows how to write it.

@@ -116,9 +116,9 @@ class SqliteFrontier:
         self._patience = patience
         self._delay = delay
         self._by_server = strategy.unit is Unit.SERVER
-        self._ahead = Path(f"{path}-wal")
         self._held: dict[int, _Held] = {}  # by the number of the URL
         self._tokens = count(1)
+        self._ahead = Path(f"{path}-wal")
         self._resting: list[tuple[float, int]] = []
         self._lock = None if path == MEMORY else lock(Path(path).parent)
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
@@ -313,6 +313,14 @@ class SqliteFrontier:
         self._release(visit, held)
         return True
 
+    def _was_counted(self, seq: int) -> bool:
+        """Tell, once, whether a URL's page was counted before it was lost."""
+        if seq not in self._again:
+            return False
+        self._db.execute("DELETE FROM again WHERE seq = ?", (seq,))
+        self._again.remove(seq)
+        return True
+
     def put_off(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
         held = self._holds(visit)
         if held is None:
@@ -343,13 +351,10 @@ class SqliteFrontier:
         held = self._held.get(visit.lease.id)
         return held if held is not None and held.token == visit.lease.token else None
 
-    def _was_counted(self, seq: int) -> bool:
-        """Tell, once, whether a URL's page was counted before it was lost."""
-        if seq not in self._again:
-            return False
-        self._db.execute("DELETE FROM again WHERE seq = ?", (seq,))
-        self._again.remove(seq)
-        return True
+    def _keep(self, lengths: Mapping[str, int] | None) -> None:
+        changed = dict((lengths or {}).items() - self._lengths.items())
+        sqlite_again.keep(self._db, changed)
+        self._lengths = self._lengths | changed
 
     def _end(self, visit: Visit, held: _Held, outcome: str) -> None:
         seq = visit.lease.id
@@ -357,11 +362,6 @@ class SqliteFrontier:
         if visit.url != visit.lease.url:
             self._db.execute("UPDATE url SET url = ? WHERE seq = ?", (visit.url, seq))
         self._queues.take(held.server, held.line)
-
-    def _keep(self, lengths: Mapping[str, int] | None) -> None:
-        changed = dict((lengths or {}).items() - self._lengths.items())
-        sqlite_again.keep(self._db, changed)
-        self._lengths = self._lengths | changed
 
     def _release(self, visit: Visit, held: _Held) -> None:
         """Forget a lease, and let its server rest."""

@@ -22,10 +22,7 @@ CREATE TABLE again (seq INTEGER PRIMARY KEY);
 CREATE TABLE file (name TEXT PRIMARY KEY, length INTEGER NOT NULL) WITHOUT ROWID;
 """
 
-FINISHED = (
-    f"SELECT url, outcome FROM url WHERE outcome IS NOT NULL AND outcome <> '{Outcome.PUT_OFF}'"
-)
-"""Gives the finished URLs and their outcomes."""
+FINISHED = f"SELECT url, outcome FROM url WHERE outcome <> '{Outcome.PUT_OFF}'"
 
 
 def reopen(
@@ -39,7 +36,8 @@ def reopen(
     db.execute("CREATE TEMP TABLE wanted (url TEXT PRIMARY KEY) WITHOUT ROWID")
     db.executemany("INSERT OR IGNORE INTO wanted VALUES (?)", ((url,) for url in urls))
     rows = db.execute(
-        "SELECT seq, server, unit, line FROM url JOIN wanted USING (url) WHERE outcome IS NOT NULL"
+        "SELECT seq, server, unit, line FROM url JOIN wanted USING (url) WHERE outcome <> ?",
+        (Outcome.PUT_OFF,),
     ).fetchall()
     for seq, server, unit, line in rows:
         cell = _cell(db, strategy, unit, line)

@@ -26,15 +26,14 @@ CREATE INDEX waiting_url ON url (server, line, seq) WHERE outcome IS NULL;
 """
 
 _PUT = "INSERT INTO line (server, line, cell, seq) VALUES (?, ?, ?, ?) ON CONFLICT DO "
-PUT_OLDEST = _PUT + "UPDATE SET seq = min(seq, excluded.seq)"
-"""Puts a URL into a line: its server, line, cell and number."""
-
-
 _LINES = (
     "SELECT server, line, cell, seq, (SELECT count(*) FROM url"
     "  WHERE url.server = line.server AND url.line = line.line AND outcome IS NULL)"
     " FROM line WHERE server = ?"
 )
+PUT_OLDEST = _PUT + "UPDATE SET seq = min(seq, excluded.seq)"
+"""Puts a URL into a line: its server, line, cell and number."""
+
 _FIRST = (
     "SELECT server, line, cell, seq FROM line INDEXED BY first_in_cell"
     " WHERE hidden = 0 AND cell = ? ORDER BY seq LIMIT 1"

@@ -223,8 +223,8 @@ class _Reader:
         name = (attributes.get("name") or "").lower()
         if name in ("robots", "lswc"):
             self.robots.update(filter(None, content.lower().replace(",", " ").split()))
-        elif name == "tdm-reservation":
-            self.robots.add(f"{name}={content.strip()[:1]}")
+        elif name in ("tdm-reservation", "tdm-policy"):
+            self.robots.add(f"{name}={content.strip()}")
         elif name in ("description", "keywords"):
             self.hints.append(content)
         elif "property" in attributes:

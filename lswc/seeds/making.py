@@ -129,7 +129,8 @@ class SeedSpider(LswcSpider):
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[Page]:
         """Note a page's language and end its visit; there is no record of it."""
-        for page in super().parse(response, **kwargs):
+        page = self.read(response)
+        if page is not None:
             code = None if page.reading.unwanted else self._language(page, response)
             if code is not None:
                 self._told[page.visit.url] = code

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError
-from lswc.archive.log import ATTEMPTS, LINKS, ROBOTS, conform, journals, tables
+from lswc.archive.log import ATTEMPTS, LINKS, RULES, conform, journals, tables
 from lswc.archive.store import language_of
 from lswc.outcomes import Outcome
 from lswc.strategy import Anchor, Named
@@ -57,9 +57,8 @@ def to_trace(crawl: Path, out: Path) -> int:
     one are left out.
     """
     attempts, links = log(crawl)
-    attempts = attempts.filter(
-        pc.not_equal(pc.cast(attempts["outcome"], pa.string()), pa.scalar(ROBOTS))
-    )
+    outcomes = pc.cast(attempts["outcome"], pa.string())
+    attempts = attempts.filter(pc.invert(pc.is_in(outcomes, pa.array(RULES))))
     dropped = pc.cast(links["dropped"], pa.string())
     links = links.filter(pc.or_(pc.is_null(dropped), pc.is_in(dropped, pa.array(_BY_STRATEGY))))
     both = pa.chunked_array([*attempts["url"].chunks, *links["target"].chunks], pa.string())

@@ -228,6 +228,28 @@ def test_a_server_rests_as_long_as_its_visit_says(frontier: Open) -> None:
     assert f.lease(17.0) is not None
 
 
+def test_a_url_that_is_given_back_is_handed_out_again_when_its_server_has_rested(
+    frontier: Open,
+) -> None:
+    f = frontier(delay=2.0)
+    f.offer([offer(f"http://a/{n}") for n in range(2)] + [offer("http://b/")])
+    first = f.lease(10.0)
+    assert first is not None
+    assert f.give_back(ended(first, rest=7.0))
+    assert not f.give_back(ended(first, rest=0.0)), "it has ended"
+    assert f.pending == f.unfinished == 3
+    other = f.lease(10.0)
+    assert other is not None
+    assert other.url == "http://b/"
+    assert f.lease(16.9) is None
+    again = f.lease(17.0)
+    assert again is not None
+    assert again.url == first.url
+    assert f.commit(ended(again))
+    assert not f.commit(ended(first))
+    assert (f.pending, f.counts().tally["finished"]) == (1, {"html": 1})
+
+
 def test_http_and_https_twins_are_one_url(frontier: Open) -> None:
     f = frontier()
     f.offer([offer("http://a/1"), offer("https://a/1"), offer("https://a/2"), offer("http://a/2")])
