@@ -132,7 +132,8 @@ class PageRequest(http.Request):
         if server is None or not web.knows(server):
             self._refuse(400)
             return
-        answer = web.answer(server, target)
+        accepted = self.requestHeaders.getRawHeaders("accept-language", [])
+        answer = web.answer(server, target, ",".join(accepted))
         if answer.delay:
             reactor = self.channel.factory.reactor
             self._waiting = reactor.callLater(answer.delay, self._send, answer)
