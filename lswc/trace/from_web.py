@@ -54,6 +54,7 @@ class _WebReader:
     def __init__(self, web: Web, reader: PageReader, limits: Limits, builder: TraceBuilder) -> None:
         self._web, self._reader, self._limits = web, reader, limits
         self._builder = builder
+        self._accepted = reader.identifier.target.accepted
         self._robots: dict[str, RobotsRules] = {}
 
     def read(self, url: Url, depth: int) -> Iterator[tuple[Url, int]]:
@@ -61,7 +62,7 @@ class _WebReader:
         if not known or not self._allowed(url):
             self._builder.failure(url.href, 0)
             return
-        answer = self._web.answer(url.server, _target(url))
+        answer = self._web.answer(url.server, _target(url), self._accepted)
         location = _header(answer, "location")
         if answer.status in REDIRECTS and location:
             yield from self._redirect(url, answer.status, urljoin(url.href, location), depth)
