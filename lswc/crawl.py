@@ -16,9 +16,11 @@ import scrapy
 
 from lswc import __version__, languages
 from lswc import settings as defaults
-from lswc.archive.store import PAGES
+from lswc.archive.pages import PAGES
+from lswc.checking.settle import refuse_older, repair
 from lswc.errors import ConfigError
-from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis
+from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis, sqlite_report
+from lswc.frontier.lock import lock
 from lswc.langid import Identifier
 from lswc.langid.bounds import Bounds
 from lswc.languages import Language, language
@@ -28,7 +30,7 @@ from lswc.safety.address import Networks
 from lswc.safety.limits import Limits
 from lswc.safety.traps import TrapShape
 from lswc.strategy import Strategy, Unit, strategy
-from lswc.urls import directory, parse
+from lswc.urls import directory, parse, tld
 from lswc.web import prepare
 
 if TYPE_CHECKING:
@@ -156,7 +158,7 @@ class Crawl:
         chosen = strategy(settings.get("LSWC_STRATEGY"))
         if chosen.needs_oracle:
             raise ConfigError(f"strategy {chosen.name!r} needs an oracle: simulations only")
-        folder = Path(settings.get("LSWC_CRAWL") or f"crawls/{target.code}")
+        folder = Path(settings.get("LSWC_CRAWL") or f"crawls/{target.tag}")
         _make_writable(folder)
         _check_records(folder, settings.get("LSWC_FRONTIER"))
         web = prepare(settings.get("LSWC_WEB"), folder.parent)
@@ -189,6 +191,10 @@ class Crawl:
         """Return what the strategy counts a URL's page for: its server or its directory."""
         return url.server if self.strategy.unit is Unit.SERVER else directory(url)
 
+    def keeps(self, relevant: bool) -> bool:
+        """Tell whether a page is archived, and so may get into the corpus, if that is wanted."""
+        return relevant or self.archived == "all"
+
     @property
     def has_records(self) -> bool:
         """Whether the folder holds records of pages, or what was archived of them."""
@@ -198,7 +204,7 @@ class Crawl:
     def identity(self) -> dict[str, str]:
         """What must be the same when the crawl is resumed."""
         return {
-            "language": self.language.code,
+            "language": self.language.tag,
             "strategy": self.strategy.name,
             "unknown": "guess" if self.guesses_unknown else "irrelevant",
         }
@@ -209,7 +215,7 @@ class Crawl:
         return {
             "software": f"lswc/{__version__} Scrapy/{scrapy.__version__}",
             "format": "WARC File Format 1.1",
-            "language": self.language.code,
+            "language": self.language.tag,
             "strategy": self.strategy.name,
             "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
             "http-header-user-agent": settings.get("USER_AGENT"),
@@ -300,12 +306,20 @@ def _check_numbers(settings: BaseSettings) -> None:
 
 
 def _check_records(folder: Path, store: str) -> None:
-    kept = store != MEMORY and (folder / FRONTIER_FILE).exists()
-    if not kept and not names_redis(store) and _has_records(folder):
+    """Refuse records whose frontier is gone, or older than they are. Raises LswcError."""
+    if names_redis(store):
+        return  # many workers know it: the frontier itself tells
+    if not _has_records(folder):
+        return
+    lock(folder).close()  # or a running crawl's files would be ahead of what is read of them
+    committed = None if store == MEMORY else sqlite_report.lengths(folder / FRONTIER_FILE)
+    if committed is None:
         raise ConfigError(
-            f"{folder} holds the record of another crawl, whose frontier isn't there: move it "
-            "away, or choose another folder with LSWC_CRAWL"
+            f"{folder} holds the record of another crawl, whose frontier isn't there, or is empty: "
+            f"put {FRONTIER_FILE} and its -wal back, choose another folder with LSWC_CRAWL, or "
+            f"{repair(folder)} moves the record aside, so that the crawl begins anew"
         )
+    refuse_older(folder, committed)
 
 
 def _has_records(folder: Path) -> bool:
@@ -379,17 +393,34 @@ def _seeds(target: Language, given: str, web: Path | None) -> tuple[str, ...]:
     if given:
         return read_seeds(Path(given))
     if web is not None:
-        path = web / f"seeds-{target.code}.txt"
-        if not path.is_file():
-            raise ConfigError(f"the frozen web has no {path.name}: give seeds with -a seeds=FILE")
-        return read_seeds(path)
+        return read_seeds(seeds_of_web(web, target))
     own = languages.own_folder()
-    if own is not None and (own / "seeds" / f"{target.code}.txt").is_file():
-        return read_seeds(own / "seeds" / f"{target.code}.txt")
-    shipped = files("seeds") / f"{target.code}.txt"
-    if not shipped.is_file():
-        raise ConfigError(f"no seeds are shipped for {target.code!r}: give some, -a seeds=FILE")
-    return _seeds_in(f"seeds/{target.code}.txt", shipped.read_text(encoding="utf-8"))
+    for tag in dict.fromkeys((target.tag, target.code)):
+        if own is not None and (own / "seeds" / f"{tag}.txt").is_file():
+            return _of_variant(target, read_seeds(own / "seeds" / f"{tag}.txt"))
+        shipped = files("seeds") / f"{tag}.txt"
+        if shipped.is_file():
+            text = shipped.read_text(encoding="utf-8")
+            return _of_variant(target, _seeds_in(f"seeds/{tag}.txt", text))
+    raise ConfigError(f"no seeds are shipped for {target.tag!r}: give some, -a seeds=FILE")
+
+
+def seeds_of_web(web: Path, target: Language) -> Path:
+    """Return the file of a frozen web with the seeds of a language. Raises ConfigError."""
+    names = [f"seeds-{tag}.txt" for tag in dict.fromkeys((target.tag, target.code))]
+    for name in names:
+        if (web / name).is_file():
+            return web / name
+    raise ConfigError(f"the frozen web has no {names[-1]}: give seeds with -a seeds=FILE")
+
+
+def _of_variant(target: Language, seeds: tuple[str, ...]) -> tuple[str, ...]:
+    """Leave out the seeds whose top-level domain is rather that of another variant."""
+    if target.variant is None:
+        return seeds
+    others = {domain for v in target.variants if v != target.variant for domain in v.tlds}
+    hosts = ((seed, parse(seed)) for seed in seeds)
+    return tuple(seed for seed, url in hosts if url is None or tld(url.hostname) not in others)
 
 
 def read_seeds(path: Path) -> tuple[str, ...]:

@@ -182,6 +182,7 @@ SPIDER_MIDDLEWARES = {
 }
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "lswc.crawler.reservations.ReservationMiddleware": 80,
     "lswc.crawler.politeness.TurnMiddleware": 90,
     "lswc.crawler.robots_exclusion.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,

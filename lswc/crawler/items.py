@@ -98,6 +98,7 @@ class Page:
             status=self.status,
             title=self.reading.title,
             language=identified.language,
+            variant=identified.variant,
             encoding=identified.encoding,
             confidence=round(identified.confidence, 3),
             decided_by=identified.how,

@@ -13,7 +13,7 @@ from scrapy.exceptions import (
     DownloadTimeoutError,
 )
 
-from lswc.crawler.requests import visit_of
+from lswc.crawler.requests import page_visit_of, visit_of
 from lswc.crawler.robots_exclusion import CRAWL_DELAY
 from lswc.crawler.running import RunningCrawl, running_of
 from lswc.errors import LswcError
@@ -94,7 +94,7 @@ class TwinMiddleware:
 
     def process_exception(self, request: Request, exception: Exception) -> Request | None:
         """Return the twin of a page's request that was refused a connection."""
-        visit, url = visit_of(request), parse(request.url)
+        visit, url = page_visit_of(request), parse(request.url)
         if visit is None or url is None or (url.scheme, url.port) != ("http", 80):
             return None
         if not isinstance(exception, DownloadConnectionRefusedError):

@@ -15,6 +15,7 @@ download error, timeout, robots.txt,       the errback of the request
 retries exhausted, status filtered,
 IgnoreRequest, too many redirects
 retry                                      ``TierScheduler.enqueue_request`` (goes on)
+long wait for its turn                     ``TierScheduler.enqueue_request`` (pending again)
 redirect                                   ``TierScheduler.enqueue_request`` (target offered;
                                            goes on if that is the same URL's twin)
 anything else, such as a redirect that     ``TierScheduler.has_pending_requests``, asked when
@@ -27,11 +28,15 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
-from lswc.archive.store import PAGES, Archive
+from lswc.archive import pages
+from lswc.archive.store import Archive
+from lswc.checking.settle import settle
 from lswc.crawler import backoff, workers
 from lswc.crawler.backoff import Backoff
+from lswc.crawler.kept import KeptRules
 from lswc.crawler.machines import Machines
 from lswc.crawler.slots import OwnSlots, Slots
 from lswc.crawler.turns import Turns
@@ -54,11 +59,19 @@ if TYPE_CHECKING:
     from lswc.crawl import Crawl
     from lswc.frontier import Frontier
     from lswc.frontier.harvest import CellHarvest
+    from lswc.reading.tdmrep import Reservations
     from lswc.strategy import Experience
     from lswc.urls import Url
 
 CANNOT_WRITE = "can't write"
 """Reason with which a crawl closes whose state can't be written."""
+
+SAVE_SECONDS, SAVE_BYTES = 15.0, 64_000_000
+"""After so many seconds, or bytes of the frontier's log, what is committed is made durable.
+
+Not more often: many servers dirty many leaves of the frontier's indexes, and a leaf is written
+once a checkpoint.
+"""
 
 logger = logging.getLogger(__name__)
 
@@ -90,21 +103,22 @@ class RunningCrawl:
         self._stats = stats
         self.stop = stop
         self.frontier = frontier_of(crawl, settings)
-        committed = self.frontier.lengths()
+        committed = settle(crawl.folder, self.frontier)
         self.archive = Archive(
             crawl.folder,
-            crawl.language.code,
+            crawl.language.tag,
             crawl.archived,
             crawl.warc_size,
             crawl.described(settings),
             committed,
         )
-        # Only now: the archive has cut what wasn't committed.
         self.backoff = Backoff(crawl.folder / backoff.FILE, crawl.politeness.backoff)
         self.turns = Turns(crawl.politeness.delay, self.backoff)
         self.machines = Machines(slots_of(crawl, settings), crawl.politeness)
+        self.reservations: KeptRules[Reservations] = KeptRules()
         self.limits = crawl.limits.new()
-        self.limits.load(crawl.folder / PAGES)
+        self.limits.load(pages.records(crawl.folder))
+        self._saved = monotonic()
 
     def offer_seeds(self, addresses: Iterable[str]) -> int:
         """Offer seeds; return how many are in scope. Raises LswcError."""
@@ -176,6 +190,7 @@ class RunningCrawl:
                 self.archive.withdraw()
                 logger.warning("lease expired, %s is another worker's", visit.url)
                 return
+            self._save_if_due()
         except LswcError as error:
             self.fail(str(error))
             return
@@ -185,6 +200,24 @@ class RunningCrawl:
         self._stats.inc_value(f"lswc/finished/{visit.outcome}")
         for (kind, name), count in visit.tally.items():
             self._stats.inc_value(f"lswc/{kind}/{name}", count)
+
+    def _save_if_due(self) -> None:
+        """Make durable what is committed: first the files, then what refers to them."""
+        now = monotonic()
+        if now - self._saved > SAVE_SECONDS or self.frontier.unsaved > SAVE_BYTES:
+            self.archive.sync()
+            self.frontier.checkpoint()
+            self._saved = now
+
+    def give_back(self, visit: Visit) -> None:
+        """Give a visit's URL back to the frontier: nothing was asked of its server for it."""
+        del self.visits[visit.lease.id]
+        try:
+            visit.rest = visit.rest or 0.0
+            self.frontier.give_back(visit)
+        except LswcError as error:
+            self.fail(str(error))
+        self._stats.inc_value("lswc/given_back")
 
     def _stored(self, visit: Visit) -> tuple[Visit, dict[str, int]]:
         """Write what a visit brought, or that it failed if no one knows how to write it.
@@ -202,9 +235,13 @@ class RunningCrawl:
             return failed, self.archive.store(failed)
 
     def tend(self, now: float) -> None:
-        """Renew the leases, and take the seeds that were fed; asked every few seconds."""
+        """Renew the leases, look after the files, take the seeds that were fed.
+
+        Asked every few seconds.
+        """
         if not self.failed:
             try:
+                self.archive.check()
                 self.frontier.renew(now)
                 self.take_fed_seeds()
             except LswcError as error:
@@ -221,7 +258,7 @@ class RunningCrawl:
         """Close the archive and the frontier; what isn't finished stays pending."""
         try:
             self.counts, self.cells = self.frontier.counts(), self.frontier.cells()
-            self.archive.close(self.frontier.lengths())
+            self.archive.close(whole=not self.failed)
         except LswcError as error:
             logger.error("%s", error)
         self.backoff.close()
@@ -253,7 +290,7 @@ def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
         )
     if names_redis(crawl.experience):
         return workers.read_experience(crawl, settings)
-    return sqlite_experience.read(Path(crawl.experience) / FRONTIER_FILE, crawl.language.code)
+    return sqlite_experience.read(Path(crawl.experience) / FRONTIER_FILE, crawl.language.tag)
 
 
 def slots_of(crawl: Crawl, settings: BaseSettings) -> Slots:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 from rich.console import Console
 from scrapy import signals
 
-from lswc.archive.store import PAGES
+from lswc.archive import pages
 from lswc.crawler.running import running_of
 from lswc.frontier.harvest import Forecast, forecast
 from lswc.terminal.tables import counted
@@ -86,7 +86,7 @@ class Summary:
         page = counts.tally.get("page", {})
         pages, relevant = sum(page.values()), page.get("relevant", 0)
         return cls(
-            language=crawl.language.code,
+            language=crawl.language.tag,
             strategy=crawl.strategy.name,
             reason=reason,
             pages=pages,
@@ -127,15 +127,14 @@ def coverage(crawl: Crawl) -> Coverage | None:
     known = truth(crawl.web) if crawl.web is not None else None
     if known is None:
         return None
-    code = crawl.language.code
+    code = crawl.language.tag
     wanted = {url for url, page in known.items() if page.language == code in page.reachable}
     return Coverage(len(wanted), len(wanted & collected(crawl.folder)))
 
 
 def collected(folder: Path) -> set[str]:
     """Return the URLs that the crawl in this folder has records of."""
-    with (folder / PAGES).open("rb") as lines:
-        return {json.loads(line)["url"] for line in lines}
+    return {record["url"] for record in pages.records(folder)}
 
 
 def shown(summary: Summary) -> Table:

@@ -46,7 +46,7 @@ def make(opts: argparse.Namespace, source: Path, settings: Settings) -> None:
 
     Raises LswcError.
     """
-    codes = [language(code.strip()).code for code in opts.lang.split(",")]
+    codes = [language(code.strip()).tag for code in opts.lang.split(",")]
     if opts.most < 1:
         raise AnalysisError(f"--most must be at least 1, not {opts.most}")
     for code in codes:
@@ -129,7 +129,8 @@ class SeedSpider(LswcSpider):
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[Page]:
         """Note a page's language and end its visit; there is no record of it."""
-        for page in super().parse(response, **kwargs):
+        page = self.read(response)
+        if page is not None:
             code = None if page.reading.unwanted else self._language(page, response)
             if code is not None:
                 self._told[page.visit.url] = code
@@ -138,7 +139,7 @@ class SeedSpider(LswcSpider):
         return iter(())
 
     def _language(self, page: Page, response: Response) -> str | None:
-        if page.reading.identification.language == self.lang:
+        if page.reading.identification.wanted(self.crawl.language) == self.lang:
             return self.lang
         header = (response.headers.get("Content-Type") or b"").decode("latin-1")
         return _told(self._others, response.body, header, response.url)
@@ -151,7 +152,7 @@ def _identifiers(codes: list[str]) -> dict[str, Identifier]:
 def _told(identifiers: dict[str, Identifier], body: bytes, header: str, url: str) -> str | None:
     """Return the first of the languages that a page is in."""
     for code, identifier in identifiers.items():
-        if identifier.read(body, header, url).identification.language == code:
+        if identifier.read(body, header, url).identification.wanted(identifier.target) == code:
             return code
     return None
 

@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     import argparse
 
 
+PROGRAM = "lswc"
+"""The command that ``lswc.terminal.program`` is."""
+
+
+def program() -> str:
+    """Return what the user called: "lswc" or "scrapy"."""
+    return PROGRAM if sys.argv[0] == PROGRAM else "scrapy"
+
+
 class UserCommand(ScrapyCommand):
     """A command that crawls nothing; what lswc raises on purpose is one line and an exit code."""
 
@@ -27,7 +36,7 @@ class UserCommand(ScrapyCommand):
             self.answer(args, opts)
         except LswcError as error:
             name = type(self).__module__.rpartition(".")[2]
-            print(f"scrapy {name}: error: {error}", file=sys.stderr)
+            print(f"{program()} {name}: error: {error}", file=sys.stderr)
             self.exitcode = error.exit_code
 
     @abstractmethod

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import brotli
 
+from lswc.reading.tdmrep import PATH
 from tests.crawl.site import THAI
 
 if TYPE_CHECKING:
@@ -292,6 +293,8 @@ async def answer(host: str, path: str, writer: asyncio.StreamWriter) -> None:
     name = host.partition(":")[0].removesuffix(".example")
     if path == "/robots.txt":
         await _send(writer, _robots(name))
+    elif path == PATH:
+        await _send(writer, respond("", start="404 Not Found"))
     elif name in _ENDLESS:
         await _drip(writer, *_ENDLESS[name])
     elif name == "silent" or name in ("tls-silent", ""):
