@@ -48,6 +48,11 @@ class Outcome:
     trace_relevant: int
 
     @property
+    def along(self) -> Any:
+        """Pages downloaded, what a figure's lines go along."""
+        return self.column("pages")
+
+    @property
     def harvest_rate(self) -> Any:
         """Relevant among the pages downloaded so far."""
         return self.result.series[:, kernel.RELEVANT] / np.maximum(self.column("pages"), 1)
