@@ -48,11 +48,16 @@ def count(text: str) -> npt.NDArray[np.intp]:
 
 def classes(text: str) -> npt.NDArray[np.uint8]:
     """Return the class of each character of ``text``."""
-    table, units = _table(), np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
-    if len(units) != len(text):  # beyond the Basic Multilingual Plane
-        units = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-    found: npt.NDArray[np.uint8] = table[units]
+    found: npt.NDArray[np.uint8] = _table()[points(text)]
     return found
+
+
+def points(text: str) -> npt.NDArray[np.uint16 | np.uint32]:
+    """Return the code points of ``text``."""
+    units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
+    if len(units) == len(text):  # all in the Basic Multilingual Plane
+        return units
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
 
 
 @cache

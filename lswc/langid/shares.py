@@ -41,7 +41,7 @@ _IDEOGRAPHS = (HAN, HAN_JAPANESE, HAN_CHINESE)
 _KANA = (HIRAGANA, KATAKANA)
 _EAST_ASIAN = (*_IDEOGRAPHS, *_KANA, HANGUL)
 _IDEOGRAPHIC = re.compile("[\u3041-\u30fa\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9d]")
-_SENTENCE = re.compile("[\n。！？]")
+_SENTENCE_ENDS = tuple(map(ord, "\n。！？"))
 # Kana, Hangul, other ideographs, Japanese ones, Chinese ones.
 _NUMBER_OF_KINDS = 6
 _KINDS = np.zeros(len(scripts.NAMES), np.intp)
@@ -173,8 +173,9 @@ def _only(text: str, classes: npt.NDArray[np.uint8], script: int) -> str:
     keep = (classes == NONE) | (classes == script)
     if script == LATIN:
         keep |= classes == VIETNAMESE
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-    return str(points[keep].tobytes(), "utf-32-le", "replace")
+    points = scripts.points(text)
+    codec = "utf-16-le" if points.itemsize == 2 else "utf-32-le"
+    return str(points[keep].tobytes(), codec, "replace")
 
 
 def _east_asian(
@@ -210,7 +211,9 @@ def of_ideographs(text: str, hint: str | None) -> str | None:
 
 
 def _by_sentence(text: str, classes: npt.NDArray[np.uint8], hint: str | None) -> dict[str, float]:
-    starts = [0, *(match.start() for match in _SENTENCE.finditer(text))]
+    points = scripts.points(text)
+    ends = np.logical_or.reduce([points == end for end in _SENTENCE_ENDS])
+    starts = np.concatenate([[0], np.flatnonzero(ends)])
     # Counts of each class of letters in each sentence, in one go.
     numbers = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(text)))
     kinds = _KINDS[classes]
