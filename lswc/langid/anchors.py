@@ -73,5 +73,5 @@ class Anchors:
     def _by_guess(self, text: str, hint: str | None) -> bool:
         if len(text) < _SHORT:
             return hint == self._target
-        found = guesses(text, LATIN)
+        found = guesses(text, LATIN, hint)
         return bool(found) and found[0].language == self._target and found[0].share >= _HALF
