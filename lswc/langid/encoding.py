@@ -90,7 +90,7 @@ _WHATWG_NAMES = {
     "gbk": "gb18030",
     "gb2312": "gb18030",
     "iso8859-1": "windows-1252",
-    "cp1252": "windows-1252",
+    **{f"cp125{number}": f"windows-125{number}" for number in range(9)},
 }
 
 
