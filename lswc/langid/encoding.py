@@ -70,7 +70,10 @@ _DOUBLED = re.compile(
     rb"(?:\xc3[\x80-\xbf](?:\xc2|\xc3|\xc5|\xc6|\xcb|\xe2\x80|\xe2\x82|\xe2\x84))"
 )
 _TWICE = re.compile("[\xc2-\xf4][\x80-\xbf\u0152-\u2122]")
-_RUN = re.compile("[\x80-\xff]{3,}")
+_HALF_HIRAGANA = re.compile(rb"\xe3([\x80-\xbf])(?![\x80-\xbf])")
+# Of Shift_JIS most first bytes are signs that Windows-1252 has beyond Latin-1.
+_BEYOND_LATIN_1 = bytes(range(0x80, 0xA0)).decode("cp1252", "ignore")
+_RUN = re.compile(f"[\x80-\xff{re.escape(_BEYOND_LATIN_1)}]{{3,}}")
 _BEYOND = re.compile("[^\x00-\x7f]")
 # Japanese is written in three scripts; Yi is what EUC-JP looks like in UTF-16.
 _WITH_HIRAGANA = (scripts.KATAKANA, scripts.HAN, scripts.HAN_JAPANESE, scripts.HAN_CHINESE)
@@ -295,9 +298,10 @@ def _read_twice(text: str, source: bytes) -> Decoded | None:
     body = _as_windows_1252(text)
     if body is None:
         return None
-    inner = body.decode("utf-8", "replace")
-    # Five bytes have no sign in Windows-1252; editors drop them.
-    if inner.count("\ufffd") * 4 < len(_BEYOND.findall(inner)):
+    # Five bytes have no sign in Windows-1252; editors drop them, as the second of most hiragana.
+    inner = _HALF_HIRAGANA.sub(b"\xe3\x81\\1", body).decode("utf-8", "replace")
+    lost, kept = inner.count("\ufffd"), len(_BEYOND.findall(inner))
+    if lost * 4 < kept or (lost * 2 < kept and _is_sure(inner.replace("\ufffd", ""))):
         return Decoded(inner, "utf-8 (double)", "content")
     if runs < 0.6 * beyond:
         return None
