@@ -28,7 +28,7 @@ from lswc.safety.address import Networks
 from lswc.safety.limits import Limits
 from lswc.safety.traps import TrapShape
 from lswc.strategy import Strategy, Unit, strategy
-from lswc.urls import directory, parse
+from lswc.urls import directory, parse, tld
 from lswc.web import prepare
 
 if TYPE_CHECKING:
@@ -111,7 +111,8 @@ class Crawl:
     ``guesses_unknown``: a page of unknown language takes its referrer's. ``web`` is the
     folder of a frozen web, None for the real one. ``store`` says where the frontier is, and
     ``lease_seconds`` after how long a dead worker's URLs go to others. ``patience``: a URL waits
-    while another is that much more likely to be relevant. ``stop_harvest``: the expected harvest
+    while another is that much more likely to be relevant. ``in_order``: one URL at a time, in the
+    papers' order. ``stop_harvest``: the expected harvest
     rate below which the crawl ends. ``experience`` names an earlier crawl's folder or Redis, or
     is empty. ``archived`` says what goes into WARC files of ``warc_size`` bytes: "relevant",
     "all" or "none"; ``opt_out`` what follows from a page's opt-out. ``earlier`` are the folders
@@ -131,6 +132,7 @@ class Crawl:
     store: str
     lease_seconds: float
     patience: float
+    in_order: bool
     stop_harvest: float
     experience: str
     guesses_unknown: bool
@@ -154,7 +156,7 @@ class Crawl:
         chosen = strategy(settings.get("LSWC_STRATEGY"))
         if chosen.needs_oracle:
             raise ConfigError(f"strategy {chosen.name!r} needs an oracle: simulations only")
-        folder = Path(settings.get("LSWC_CRAWL") or f"crawls/{target.code}")
+        folder = Path(settings.get("LSWC_CRAWL") or f"crawls/{target.tag}")
         _make_writable(folder)
         _check_records(folder, settings.get("LSWC_FRONTIER"))
         web = prepare(settings.get("LSWC_WEB"), folder.parent)
@@ -173,6 +175,7 @@ class Crawl:
             store=settings.get("LSWC_FRONTIER"),
             lease_seconds=_lease_seconds(settings),
             patience=number(settings, "LSWC_PATIENCE"),
+            in_order=_in_order(settings),
             stop_harvest=number(settings, "LSWC_STOP_HARVEST"),
             experience=settings.get("LSWC_EXPERIENCE"),
             guesses_unknown=_guesses(settings.get("LSWC_UNKNOWN"), chosen),
@@ -195,7 +198,7 @@ class Crawl:
     def identity(self) -> dict[str, str]:
         """What must be the same when the crawl is resumed."""
         return {
-            "language": self.language.code,
+            "language": self.language.tag,
             "strategy": self.strategy.name,
             "unknown": "guess" if self.guesses_unknown else "irrelevant",
         }
@@ -206,7 +209,7 @@ class Crawl:
         return {
             "software": f"lswc/{__version__} Scrapy/{scrapy.__version__}",
             "format": "WARC File Format 1.1",
-            "language": self.language.code,
+            "language": self.language.tag,
             "strategy": self.strategy.name,
             "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
             "http-header-user-agent": settings.get("USER_AGENT"),
@@ -318,6 +321,15 @@ def _lease_seconds(settings: BaseSettings) -> float:
     return seconds
 
 
+def _in_order(settings: BaseSettings) -> bool:
+    wanted = number(settings, "LSWC_IN_ORDER") > 0
+    if wanted and names_redis(settings.get("LSWC_FRONTIER")):
+        raise ConfigError(
+            "LSWC_IN_ORDER: the workers of a Redis crawl keep no order; use LSWC_FRONTIER=sqlite"
+        )
+    return wanted
+
+
 def _guesses(setting: str, chosen: Strategy) -> bool:
     if setting == "strategy":
         return chosen.guesses_unknown
@@ -367,17 +379,34 @@ def _seeds(target: Language, given: str, web: Path | None) -> tuple[str, ...]:
     if given:
         return read_seeds(Path(given))
     if web is not None:
-        path = web / f"seeds-{target.code}.txt"
-        if not path.is_file():
-            raise ConfigError(f"the frozen web has no {path.name}: give seeds with -a seeds=FILE")
-        return read_seeds(path)
+        return read_seeds(seeds_of_web(web, target))
     own = languages.own_folder()
-    if own is not None and (own / "seeds" / f"{target.code}.txt").is_file():
-        return read_seeds(own / "seeds" / f"{target.code}.txt")
-    shipped = files("seeds") / f"{target.code}.txt"
-    if not shipped.is_file():
-        raise ConfigError(f"no seeds are shipped for {target.code!r}: give some, -a seeds=FILE")
-    return _seeds_in(f"seeds/{target.code}.txt", shipped.read_text(encoding="utf-8"))
+    for tag in dict.fromkeys((target.tag, target.code)):
+        if own is not None and (own / "seeds" / f"{tag}.txt").is_file():
+            return _of_variant(target, read_seeds(own / "seeds" / f"{tag}.txt"))
+        shipped = files("seeds") / f"{tag}.txt"
+        if shipped.is_file():
+            text = shipped.read_text(encoding="utf-8")
+            return _of_variant(target, _seeds_in(f"seeds/{tag}.txt", text))
+    raise ConfigError(f"no seeds are shipped for {target.tag!r}: give some, -a seeds=FILE")
+
+
+def seeds_of_web(web: Path, target: Language) -> Path:
+    """Return the file of a frozen web with the seeds of a language. Raises ConfigError."""
+    names = [f"seeds-{tag}.txt" for tag in dict.fromkeys((target.tag, target.code))]
+    for name in names:
+        if (web / name).is_file():
+            return web / name
+    raise ConfigError(f"the frozen web has no {names[-1]}: give seeds with -a seeds=FILE")
+
+
+def _of_variant(target: Language, seeds: tuple[str, ...]) -> tuple[str, ...]:
+    """Leave out the seeds whose top-level domain is rather that of another variant."""
+    if target.variant is None:
+        return seeds
+    others = {domain for v in target.variants if v != target.variant for domain in v.tlds}
+    hosts = ((seed, parse(seed)) for seed in seeds)
+    return tuple(seed for seed, url in hosts if url is None or tld(url.hostname) not in others)
 
 
 def read_seeds(path: Path) -> tuple[str, ...]:

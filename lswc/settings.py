@@ -30,6 +30,9 @@ LSWC_UNKNOWN = "strategy"
 # and their servers are busy: by default ten times as likely. At 1 it waits for any better one, at 0
 # for none: then every free connection is used.
 LSWC_PATIENCE = 0.1
+# At 1, a URL is taken only when the one before is finished and every server has rested: the exact
+# order of the papers and of the simulator. Not with Redis.
+LSWC_IN_ORDER = 0
 # The crawl ends once the next pages should bring a smaller share of relevant ones. At 0 it goes on
 # until no URL is left; the profile adaptive has 0.01.
 LSWC_STOP_HARVEST = 0.0

@@ -39,6 +39,7 @@ ATTEMPTS = pa.schema(
         ("address", _WORD),
         ("title", pa.string()),
         ("language", _WORD),
+        ("variant", _WORD),
         ("encoding", _WORD),
         ("decided_by", _WORD),
         ("shares", _WORD),

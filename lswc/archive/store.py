@@ -159,6 +159,7 @@ class Archive:
 _OF_RECORD = (
     "title",
     "language",
+    "variant",
     "encoding",
     "decided_by",
     "shares",
@@ -233,6 +234,7 @@ def _about(visit: Visit) -> dict[str, object]:
     if record is not None:
         fields |= {
             "language": record.language,
+            "variant": record.variant or None,
             "encoding": record.encoding,
             "decided-by": record.decided_by,
             "shares": record.shares or None,

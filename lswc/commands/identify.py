@@ -71,6 +71,7 @@ class Command(UserCommand):
                 (
                     source.url,
                     found.language or "unknown",
+                    found.variant,
                     found.encoding,
                     f"{found.confidence:.2f}",
                     found.how,
@@ -78,7 +79,16 @@ class Command(UserCommand):
                     f"{anchors}/{len(reading.links)}",
                 )
             )
-        heads = ("page", "language", "encoding", "confidence", "how", "relevance", "anchors")
+        heads = (
+            "page",
+            "language",
+            "variant",
+            "encoding",
+            "confidence",
+            "how",
+            "relevance",
+            "anchors",
+        )
         _print(table(f"target {identifier.target.name}, {identifier.method}", heads, rows))
 
     def _explain(self, args: list[str], opts: argparse.Namespace) -> None:

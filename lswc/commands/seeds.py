@@ -10,7 +10,7 @@ from rich.console import Console
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
-from lswc.terminal.command import UserCommand
+from lswc.terminal.command import UserCommand, program
 from lswc.terminal.progress import working
 from lswc.terminal.tables import counted
 
@@ -68,6 +68,6 @@ class Command(UserCommand):
             made = make(opts, list(map(Path, args)), self.settings or Settings(), say)
         Console(file=sys.stdout).print(counted("candidates", made.counts, longest=None))
         for line in made.lacking:
-            print(f"scrapy seeds: {line}", file=sys.stderr)
+            print(f"{program()} seeds: {line}", file=sys.stderr)
         for line in made.written:
             print(line)

@@ -10,7 +10,7 @@ from rich.console import Console
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
-from lswc.crawl import LimitSettings, page_reader, read_seeds
+from lswc.crawl import LimitSettings, page_reader, read_seeds, seeds_of_web
 from lswc.errors import ConfigError
 from lswc.languages import language
 from lswc.terminal.command import UserCommand
@@ -62,10 +62,10 @@ def _trace(folder: Path, code: str, seeds_file: str | None, out: Path, settings:
 
     target, web = language(code), open_web(folder)
     reader, limits = page_reader(target, settings), LimitSettings.of(settings).new()
-    seeds = read_seeds(Path(seeds_file) if seeds_file else folder / f"seeds-{code}.txt")
+    seeds = read_seeds(Path(seeds_file) if seeds_file else seeds_of_web(folder, target))
     if (out / "trace.json").exists():
         raise ConfigError(f"{out} holds a trace already: choose another folder")
-    about = About(target.code, target.tlds, f"frozen web {folder}")
+    about = About(target.tag, target.tlds, f"frozen web {folder}")
     from_web(web, seeds, reader, limits, about).write(out, seeds)
     _show(Trace.read(out), out)
 

@@ -65,7 +65,7 @@ class Command(UserCommand):
             raise ConfigError(f"--redis isn't the URL of a Redis: {opts.redis!r}")
         settings = (self.settings or Settings()).copy()
         settings.set("LSWC_FRONTIER", opts.redis)
-        name = opts.key or f"lswc:{language_of(crawl).code}"
+        name = opts.key or f"lswc:{language_of(crawl).tag}"
         return find_in_redis(workers.connect(settings), name, url)
 
 

@@ -21,6 +21,7 @@ from lswc.errors import writing
 from lswc.langid.encoding import decode
 from lswc.langid.fonts import Fonts
 from lswc.langid.shares import measure
+from lswc.langid.variants import variants_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -130,6 +131,7 @@ class Cleaner:
 
     def __init__(self, target: Language) -> None:
         self._target = target.code
+        self._variant = target.variant.tag if target.variant else ""
         self._fonts = Fonts(target.code, target.fonts)
         self._duplicates = Duplicates()
         self._written: set[int] = set()
@@ -156,7 +158,7 @@ class Cleaner:
     def _read(self, page: Stored, body: bytes) -> dict[str, Any] | None:
         found = read(self._decoded(page, body), page.url)
         told = [self.paragraph(text) for text in paragraphs(found.blocks)]
-        kept = [p for p in told if p.language == self._target]
+        kept = [p for p in told if p.language == self._target and self._may_be_variant(p)]
         if not kept:
             return None
         text = "\n".join(p.text for p in kept)
@@ -175,6 +177,12 @@ class Cleaner:
             "opt_outs": page.opt_outs,
             "licence": found.licence,
         }
+
+    def _may_be_variant(self, paragraph: Paragraph) -> bool:
+        """Tell whether nothing says that a paragraph is in another variant than the target's."""
+        known = variants_of(self._target) if self._variant else None
+        encoding = paragraph.converted or ""
+        return known is None or known.of_words(paragraph.text, encoding) in ("", self._variant)
 
     def _decoded(self, page: Stored, body: bytes) -> str:
         if self._fonts and page.encoding in _CONVERTERS and page.encoding != "zawgyi-one":

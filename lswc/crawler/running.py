@@ -86,13 +86,14 @@ class RunningCrawl:
     ) -> None:
         self.crawl = crawl
         self.visits: dict[int, Visit] = {}
+        self._rested = 0.0
         self._stats = stats
         self.stop = stop
         self.frontier = frontier_of(crawl, settings)
         committed = self.frontier.lengths()
         self.archive = Archive(
             crawl.folder,
-            crawl.language.code,
+            crawl.language.tag,
             crawl.archived,
             crawl.warc_size,
             crawl.described(settings),
@@ -130,6 +131,8 @@ class RunningCrawl:
 
         ``now`` in seconds on a monotonic clock. Raises LswcError.
         """
+        if self.crawl.in_order and (self.visits or now < self._rested):
+            return None
         lease = self.frontier.lease(now)
         while lease is not None and lease.id in self.visits:
             # It expired while this process stood still; what it was given for is on its way.
@@ -138,6 +141,15 @@ class RunningCrawl:
             return None
         visit = self.visits[lease.id] = Visit(lease, now)
         return visit
+
+    def next_ready(self, now: float) -> float | None:
+        """Return when ``lease`` is worth another try though nothing ends or is offered till then.
+
+        None if there is no such time.
+        """
+        if self.crawl.in_order and self.visits:
+            return None
+        return self._rested if now < self._rested else self.frontier.next_ready()
 
     def left_alone(self, visit: Visit) -> Outcome | None:
         """Return why a visit's URL isn't to be asked for after all, None if it is."""
@@ -167,6 +179,9 @@ class RunningCrawl:
         except LswcError as error:
             self.fail(str(error))
             return
+        if self.crawl.in_order:
+            rest = self.crawl.politeness.delay if visit.rest is None else visit.rest
+            self._rested = max(self._rested, visit.since + rest)
         self._stats.inc_value(f"lswc/finished/{visit.outcome}")
         for (kind, name), count in visit.tally.items():
             self._stats.inc_value(f"lswc/{kind}/{name}", count)
@@ -238,7 +253,7 @@ def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
         )
     if names_redis(crawl.experience):
         return workers.read_experience(crawl, settings)
-    return sqlite_experience.read(Path(crawl.experience) / FRONTIER_FILE, crawl.language.code)
+    return sqlite_experience.read(Path(crawl.experience) / FRONTIER_FILE, crawl.language.tag)
 
 
 def slots_of(crawl: Crawl, settings: BaseSettings) -> Slots:

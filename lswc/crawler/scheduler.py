@@ -117,7 +117,7 @@ class TierScheduler(BaseScheduler):
         return None
 
     def _wake_later(self, now: float) -> None:
-        ready = None if self._retries.is_full else self._running.frontier.next_ready()
+        ready = None if self._retries.is_full else self._running.next_ready(now)
         times = (self._retries.next_time, ready)
         known = [time for time in times if time is not None]
         if known:

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 class LswcSpider(Spider):
     """Collects the pages of one language.
 
-    Arguments: ``lang``, an ISO 639 code; ``seeds``, a file with one URL a line, instead of
-    those shipped for the language. Raises ConfigError for any other.
+    Arguments: ``lang``, an ISO 639 code, or a variant's tag such as zh-Hant; ``seeds``, a
+    file with one URL a line, instead of those shipped. Raises ConfigError for any other.
     """
 
     name = "lswc"

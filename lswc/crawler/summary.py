@@ -86,7 +86,7 @@ class Summary:
         page = counts.tally.get("page", {})
         pages, relevant = sum(page.values()), page.get("relevant", 0)
         return cls(
-            language=crawl.language.code,
+            language=crawl.language.tag,
             strategy=crawl.strategy.name,
             reason=reason,
             pages=pages,
@@ -127,7 +127,7 @@ def coverage(crawl: Crawl) -> Coverage | None:
     known = truth(crawl.web) if crawl.web is not None else None
     if known is None:
         return None
-    code = crawl.language.code
+    code = crawl.language.tag
     wanted = {url for url, page in known.items() if page.language == code in page.reachable}
     return Coverage(len(wanted), len(wanted & collected(crawl.folder)))
 

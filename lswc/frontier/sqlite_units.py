@@ -89,6 +89,11 @@ class Units:
             [(name, sites[site].place, sites[site].id) for name, site in site_names.items()],
         )
 
+    def place(self, unit: int) -> int:
+        """Return the place of what the strategy counts by."""
+        row = self._db.execute(f"SELECT place FROM {self._table} WHERE id = ?", (unit,))
+        return int(row.fetchone()[0])
+
     def pages(self, names: Collection[str]) -> dict[str, Pages]:
         """Return the pages of the units that were met before."""
         rows = self._db.execute(

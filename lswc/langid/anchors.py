@@ -9,6 +9,7 @@ from lswc.langid import scripts
 from lswc.langid.fonts import myanmar
 from lswc.langid.scripts import LATIN, MYANMAR, VIETNAMESE
 from lswc.langid.shares import guesses, letters_of, of_ideographs
+from lswc.langid.variants import variants_of
 from lswc.langid.vietnamese import could_be_vietnamese, is_vietnamese
 
 if TYPE_CHECKING:
@@ -25,10 +26,11 @@ class Anchors:
     """Tells the anchor texts in one language."""
 
     def __init__(self, target: Language) -> None:
-        self._target = target.code
+        self._target, self._scripts = target.code, target.scripts
         own = letters_of(target.code)
         self._letters = re.compile(f"[{re.escape(scripts.characters(*own))}]") if own else None
         self._told = self._how(scripts.scripts_of(target.scripts))
+        self._variant = target.variant.tag if target.variant else ""
 
     def _how(self, classes: frozenset[int]) -> Callable[[str, str | None], bool]:
         if self._letters is not None:
@@ -41,7 +43,13 @@ class Anchors:
 
     def is_target(self, text: str, hint: str | None) -> bool:
         """Tell whether a text is in the target language; ``hint`` is its page's, or a link's."""
-        return self._told(text, hint)
+        return self._told(text, hint) and (not self._variant or self._may_be_variant(text, hint))
+
+    def _may_be_variant(self, text: str, hint: str | None) -> bool:
+        """Tell whether nothing says that a text is in another variant than the target's."""
+        known = variants_of(self._target)
+        encoding = myanmar(text, hint)[1] if MYANMAR in scripts.scripts_of(self._scripts) else ""
+        return known is None or known.of_words(text, encoding) in ("", self._variant)
 
     def _by_letters(self, text: str, _hint: str | None) -> bool:
         return not text.isascii() and self._letters is not None and bool(self._letters.search(text))

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from lswc.langid import model, scripts
 from lswc.langid.anchors import Anchors
 from lswc.langid.evidence import SOURCES, Data, declared
-from lswc.langid.finding import NOTHING, Finding
+from lswc.langid.finding import NOTHING, Finding, Shares
 from lswc.langid.fonts import Fonts
 from lswc.langid.model import ENOUGH
 from lswc.langid.shares import Measured, measure, weight
+from lswc.langid.variants import variants_of
 
 if TYPE_CHECKING:
     from lswc.langid.document import Document
@@ -66,7 +67,7 @@ def weigh(document: Document) -> Weighed:
     measured = measure(own, hint, han)
     if measured.total >= ENOUGH:
         return Weighed(own, measured, says, True)
-    anchors = weight(scripts.count(page.anchors[:_EXAMINED]))
+    anchors = weight(scripts.count(page.anchors[:_EXAMINED]).tolist())
     total = measured.total + anchors
     if total >= ENOUGH and measured.total >= _CONTENT_SHARE * total:
         return Weighed(own, measured, says, True)
@@ -108,6 +109,7 @@ class Auto:
         """Return what a page is written in, and the encoding. Any bytes give an answer."""
         weighed = weigh(document)
         finding, encoding = self._weighed(weighed), document.decoded.encoding
+        finding = finding._replace(variants=self._variants(document, weighed, finding.language))
         other = finding.language != self._target and finding.confidence < _SURE
         if other and self._fonts and weighed.measured.is_latin:
             in_font = self._by_font(document, finding)
@@ -125,6 +127,17 @@ class Auto:
             return NOTHING._replace(shares=shares)
         return Finding(best, confidence, _how(best, weighed), shares)
 
+    def _variants(self, document: Document, weighed: Weighed, leading: str | None) -> Shares:
+        """Return the shares of the variants of the language that leads, and of the target."""
+        measured = weighed.measured
+        found: Shares = ()
+        for code in dict.fromkeys((leading, self._target)):
+            known = variants_of(code) if code else None
+            if code and known and (code == leading or code in measured.shares):
+                declared = known.declared(document)
+                found += known.shares(code, weighed.text, measured, measured.encoding, declared)
+        return found
+
     def _by_font(self, document: Document, finding: Finding) -> tuple[Finding, str] | None:
         page = document.as_windows_1252()
         text = page.content if len(page.content) >= ENOUGH else f"{page.content}\n{page.anchors}"
@@ -133,16 +146,29 @@ class Auto:
             how = f"font n-grams: {match.encoding}" + (f", font {name}" if name else "")
             share = min(1.0, match.share)
             encoding = match.encoding if match.encoding != "unmarked" else document.decoded.encoding
-            return Finding(self._target, share, how, ((self._target, round(share, 3)),)), encoding
+            shares = ((self._target, round(share, 3)),)
+            return Finding(
+                self._target, share, how, shares, self._in_font(encoding, share)
+            ), encoding
         if name is not None and finding.confidence < 0.5 and len(text) >= ENOUGH:
-            return Finding(self._target, 0.5, f"font {name}"), name.lower().replace(" ", "-")
+            encoding = name.lower().replace(" ", "-")
+            variants = self._in_font(encoding, 0.0)
+            return Finding(self._target, 0.5, f"font {name}", (), variants), encoding
         return None
 
-    def anchor(self, text: str, page: Finding) -> bool:
-        """Tell whether an anchor text is in the target language, in the light of its page's."""
-        if self._anchors.is_target(text, page.language):
+    def _in_font(self, encoding: str, share: float) -> Shares:
+        known = variants_of(self._target)
+        tag = known.of_font(encoding) if known else ""
+        return ((tag, round(share, 3)),) if tag else ()
+
+    def anchor(self, text: str, hint: str | None, in_font: bool) -> bool:
+        """Tell whether an anchor text is in the target language, in the light of its page's.
+
+        ``in_font`` says that the page was told by a font.
+        """
+        if self._anchors.is_target(text, hint):
             return True
-        return page.how.startswith("font") and self._fonts.match(text) is not None
+        return in_font and self._fonts.match(text) is not None
 
 
 def _rounded(shares: dict[str, float]) -> tuple[tuple[str, float], ...]:

@@ -48,8 +48,10 @@ def count(text: str) -> npt.NDArray[np.intp]:
 
 def classes(text: str) -> npt.NDArray[np.uint8]:
     """Return the class of each character of ``text``."""
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-    found: npt.NDArray[np.uint8] = _table()[points]
+    table, units = _table(), np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
+    if len(units) != len(text):  # beyond the Basic Multilingual Plane
+        units = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    found: npt.NDArray[np.uint8] = table[units]
     return found
 
 
@@ -72,7 +74,7 @@ def _table() -> npt.NDArray[np.uint8]:
             table[point] = NONE
     for character in _VIETNAMESE + _VIETNAMESE.upper():
         table[ord(character)] = VIETNAMESE
-    japanese, simplified, traditional = map(_repertoire, ("euc_jp", "gb2312", "big5"))
+    japanese, simplified, traditional = map(repertoire, ("euc_jp", "gb2312", "big5"))
     _mark(table, japanese - simplified - traditional, HAN_JAPANESE)
     _mark(table, (simplified | traditional) - japanese, HAN_CHINESE)
     return table
@@ -84,6 +86,7 @@ def _mark(table: npt.NDArray[np.uint8], characters: set[str], kind: int) -> None
             table[ord(character)] = kind
 
 
-def _repertoire(codec: str) -> set[str]:
+def repertoire(codec: str) -> set[str]:
+    """Return the characters that a charset of one or two bytes a character has beyond ASCII."""
     pairs = (bytes((lead, trail)) for lead in range(0xA1, 0xFF) for trail in range(0x40, 0xFF))
     return set("".join(pair.decode(codec, "ignore") for pair in pairs))

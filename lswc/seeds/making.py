@@ -29,7 +29,7 @@ from lswc.whole import whole
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from scrapy.http import Response
     from scrapy.settings import Settings
@@ -59,13 +59,14 @@ def make(opts: argparse.Namespace, sources: Sequence[Path], settings: Settings, 
 
     Raises LswcError; SeedError if nothing in the sources is usable.
     """
-    codes = [language(code.strip()).code for code in opts.lang.split(",")]
+    codes = [language(code.strip()).tag for code in opts.lang.split(",")]
     _check(opts, codes)
     if opts.fetch and not settings.get("LSWC_WEB"):
         contact(settings)  # now: a large file takes long to read
     reader = FORMATS[_format(opts.format, sources)]
     identifiers = _identifiers(codes)
-    asked = Asked(tuple(codes), partial(_told, identifiers), say=say)
+    known = tuple(dict.fromkeys([*codes, *_bases(codes)]))
+    asked = Asked(known, partial(_told, identifiers), say=say)
     tlds = frozenset(name.strip(" .").lower() for name in opts.tlds.split(",") if name.strip())
     with database() as db:
         pool = Pool(db, asked.passed, opts.random_seed, tlds)
@@ -139,17 +140,20 @@ def _chosen(
 ) -> dict[str, list[str]]:
     """Choose the seeds, or what is worth fetching to find them."""
     left: Counter[str] = Counter()
+    # Of a language in several variants a source doesn't say which: not known.
+    bases = _bases(codes) - {*codes}
+    ranked = (p._replace(language=None) if p.language in bases else p for p in pool.ranked())
     if opts.fetch:
         bounds = Bounds(opts.most * len(codes) * FETCHED, opts.per_domain * FETCHED)
         places = (
             place._replace(language=_ANY) if place.language in (None, *codes) else place
-            for place in pool.ranked()
+            for place in ranked
         )
         chosen = choose(places, lambda _: None, [_ANY], bounds, left)
     else:
         bounds = Bounds(opts.most, opts.per_domain)
         judge = _judge(codes, identifiers, codes[0] if opts.trust else None)
-        chosen = choose(pool.ranked(), judge, codes, bounds, left)
+        chosen = choose(ranked, judge, codes, bounds, left)
     left["enough seeds"] += len(pool) - left.total() - sum(map(len, chosen.values()))
     passed.update(+left)
     return chosen
@@ -157,7 +161,7 @@ def _chosen(
 
 def _judge(codes: list[str], identifiers: dict[str, Identifier], trusted: str | None) -> Judge:
     """Tell a candidate's language by its text, else by a top-level domain of one language."""
-    owners = defaultdict(list)
+    owners, bases = defaultdict(list), _bases(codes)
     for code in codes:
         for name in language(code).tlds:
             owners[name].append(code)
@@ -167,9 +171,10 @@ def _judge(codes: list[str], identifiers: dict[str, Identifier], trusted: str | 
             body = f"<body>{escape(place.text)}".encode(errors="replace")
             for code, identifier in identifiers.items():
                 reading = identifier.read(body, "text/html; charset=utf-8", place.url)
-                if reading.identification.language == code:
+                if reading.identification.wanted(identifier.target) == code:
                     return code
-            if told := reading.identification.language:
+            told = reading.identification.language
+            if told is not None and told not in bases:
                 return told
         url = parse(place.url)
         owner = owners.get(tld(url.hostname) if url else "", [])
@@ -190,6 +195,11 @@ def _judged(
     places = (Place(url, _site(url), "", told[url]) for url in order)
     bounds = Bounds(opts.most, opts.per_domain)
     return choose(places, lambda _: None, codes, bounds, Counter()), ends
+
+
+def _bases(codes: Iterable[str]) -> set[str]:
+    """Return the languages of variants: ``zh`` for ``zh-Hant``."""
+    return {language(code).code for code in codes}
 
 
 def _site(url: str) -> str:
@@ -274,7 +284,7 @@ class SeedSpider(LswcSpider):
         return iter(())
 
     def _language(self, page: Page, response: Response) -> str | None:
-        if page.reading.identification.language == self.lang:
+        if page.reading.identification.wanted(self.crawl.language) == self.lang:
             return self.lang
         header = (response.headers.get("Content-Type") or b"").decode("latin-1")
         return _told(self._others, response.body, header, response.url)
@@ -287,7 +297,7 @@ def _identifiers(codes: list[str]) -> dict[str, Identifier]:
 def _told(identifiers: dict[str, Identifier], body: bytes, header: str, url: str) -> str | None:
     """Return the first of the languages that a page is in."""
     for code, identifier in identifiers.items():
-        if identifier.read(body, header, url).identification.language == code:
+        if identifier.read(body, header, url).identification.wanted(identifier.target) == code:
             return code
     return None
 

@@ -48,9 +48,9 @@ def draw(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
     files = []
     for name, label, values in over_pages:
         files += _plot(outcomes, folder / name, label, values)
-    by_distance = [o for o in outcomes if o.result.strategy.startswith(_LIMITED)]
-    if by_distance:
-        files += _plot(by_distance, folder / "queue_size_by_limit", *over_pages[2][1:])
+    if any(_family(o) in _LIMITED for o in outcomes):
+        beside = [o for o in outcomes if _family(o) in (*_LIMITED, "soft_focused")]
+        files += _plot(beside, folder / "queue_size_by_limit", *over_pages[2][1:])
     files += _miss_ratio(outcomes, folder / "miss_ratio")
     files += _by_distance(outcomes, folder / "pages_by_distance")
     learned = [o for o in outcomes if o.brier]

@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 and the number of SIGINT, as shells have it."""
 
+PROGRAM = "lswc"
+"""The command that ``lswc.terminal.program`` is."""
+
+
+def program() -> str:
+    """Return what the user called: "lswc" or "scrapy"."""
+    return PROGRAM if sys.argv[0] == PROGRAM else "scrapy"
+
 
 class UserCommand(ScrapyCommand):
     """A command that crawls nothing; what lswc raises on purpose is one line and an exit code.
@@ -37,10 +45,10 @@ class UserCommand(ScrapyCommand):
             with _interruptible():
                 self.answer(args, opts)
         except LswcError as error:
-            print(f"scrapy {name}: error: {error}", file=sys.stderr)
+            print(f"{program()} {name}: error: {error}", file=sys.stderr)
             self.exitcode = error.exit_code
         except KeyboardInterrupt:
-            print(f"scrapy {name}: stopped by Ctrl-C", file=sys.stderr)
+            print(f"{program()} {name}: stopped by Ctrl-C", file=sys.stderr)
             self.exitcode = INTERRUPTED
 
     @abstractmethod

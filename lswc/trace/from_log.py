@@ -88,15 +88,15 @@ def to_trace(crawl: Path, out: Path) -> int:
     codes = coded.indices.to_numpy()
     tried, targets = codes[: len(attempts)], codes[len(attempts) :].astype(np.int32)
     sources = np.array([ids.get(url, -1) for url in links["source"].to_pylist()], np.int64)
-    rows, columns = _outcomes(len(words), tried, attempts)
+    target = language_of(crawl)
+    rows, columns = _outcomes(len(words), tried, attempts, target.tag)
     offsets, order = _by_source(sources, len(words), rows)
     anchors = pc.fill_null(links["anchor"], int(Anchor.NONE)).to_numpy().astype(np.int8)
     named = pc.fill_null(links["named"], int(Named.NONE)).to_numpy().astype(np.int8)
     targets, anchors, named = targets[order], anchors[order], named[order]
     seeds = np.unique(tried[_is_seed(attempts)]).astype(np.int32)
     columns["distance"] = distances(offsets, targets, seeds)
-    target = language_of(crawl)
-    about = About(target.code, target.tlds, f"crawl {crawl}")
+    about = About(target.tag, target.tlds, f"crawl {crawl}")
     schema = URLS.append(ADDRESS).append(TIME)
     table = pa.table(_places(words) | columns).select(schema.names).cast(schema)
     write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors, named))
@@ -110,26 +110,36 @@ def _is_seed(attempts: pa.Table) -> NDArray[np.bool_]:
 
 
 def _outcomes(
-    n: int, tried: NDArray[np.int32], attempts: pa.Table
+    n: int, tried: NDArray[np.int32], attempts: pa.Table, target: str
 ) -> tuple[NDArray[np.bool_], dict[str, Any]]:
     """Return which URLs may have links, and the columns of what became of each URL."""
     last = np.full(n, -1, np.int64)
     last[tried] = np.arange(len(tried))
     known = pa.array(np.where(last < 0, 0, last), mask=last < 0)
-    taken = attempts.select(["status", "outcome", "language", "encoding", "address", "time"]).take(
-        known
-    )
+    taken = attempts.select(_TAKEN).take(known)
     status = pc.fill_null(taken["status"], 0).to_numpy()
     html = pc.equal(pc.cast(taken["outcome"], pa.string()), "html")
     page: NDArray[np.bool_] = pc.fill_null(html, False).to_numpy() & (status // 100 == 2)
     blank = pa.array(~page)
     empty = pa.scalar(None, pa.string())
     words = {
-        name: pc.if_else(blank, empty, pc.cast(taken[name], pa.string()))
-        for name in ("language", "encoding")
+        name: pc.if_else(blank, empty, values)
+        for name, values in (
+            ("language", _languages(taken, target)),
+            ("encoding", pc.cast(taken["encoding"], pa.string())),
+        )
     }
     words |= {"address": taken["address"], "time": taken["time"]}
     return page | (status // 100 == 3), {"status": status, "page": page, **words}
+
+
+def _languages(attempts: pa.Table, target: str) -> pa.ChunkedArray:
+    """Return the pages' languages; for a crawl of a variant, their variants where known."""
+    languages = pc.cast(attempts["language"], pa.string())
+    if "-" not in target:
+        return languages
+    variants = pc.cast(attempts["variant"], pa.string())
+    return pc.if_else(pc.equal(pc.fill_null(variants, ""), ""), languages, variants)
 
 
 def _by_source(
@@ -142,6 +152,7 @@ def _by_source(
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), order
 
 
+_TAKEN = ["status", "outcome", "language", "variant", "encoding", "address", "time"]
 _PLACES = ("server", "directory", "folder", "site")
 
 

@@ -93,8 +93,9 @@ class _WebReader:
         self._limits.add(url, reading.simhash)
         links = without_closed(reading, self._limits).links
         found = reading.identification
+        language = found.wanted(self._reader.identifier.target)
         targets = [(link.url.href, link.anchor, link.named) for link in links]
-        self._builder.page(url.href, answer.status, found.language, found.encoding, targets)
+        self._builder.page(url.href, answer.status, language, found.encoding, targets)
         yield from ((link.url, depth + 1) for link in links)
 
     def _allowed(self, url: Url) -> bool:

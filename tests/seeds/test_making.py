@@ -177,6 +177,14 @@ def test_lists_by_what_the_source_says_and_what_was_passed_over(tmp_path: Path) 
     ]  # fmt: skip
 
 
+def test_a_variant_is_told_by_text_and_domain_not_by_the_languages_code(tmp_path: Path) -> None:
+    rows = ["url,title,language", "a.com,,zh", "b.com.tw,,zh", "c.com.cn,,zh",
+            "d.com,繁體中文網站的新聞與討論,zh", "e.com,简体中文网站的新闻与讨论,zh"]  # fmt: skip
+    told = made(tmp_path, "\n".join(rows), "zh-Hant")
+    assert sorted(listed(tmp_path, "zh-Hant")) == ["http://b.com.tw/", "http://d.com/"]
+    assert told.counts["passed over"] == {"language not known": 3}
+
+
 def test_a_list_is_taken_at_its_word_if_asked(tmp_path: Path) -> None:
     text = "a.com\na.com/2\na.com/3\nb.com\nc.com\n"
     told = made(tmp_path, text, "th", trust=True, per_domain=2, most=4)
