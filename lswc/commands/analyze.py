@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from scrapy.exceptions import UsageError
 
 from lswc.errors import ConfigError
 from lswc.terminal.command import UserCommand
+from lswc.terminal.progress import working
 
 if TYPE_CHECKING:
     import argparse
@@ -51,12 +50,15 @@ class Command(UserCommand):
         from lswc.analysis.questions import Questions, analyze
         from lswc.trace.from_log import as_trace
 
-        progress = Console(file=sys.stderr)
         questions = Questions(
             opts.control, opts.strategy, opts.countries, opts.addresses, opts.counts, opts.text,
             opts.words, (opts.precision, opts.accuracy), opts.extremes, opts.random_seed,
             opts.lang,
         )  # fmt: skip
-        with progress.status("analyze") as status, as_trace(Path(args[0])) as folder:
-            path = analyze(folder, opts.out, questions, status.update, Path(args[0]).name)
+        with working() as say:
+            say("links", 0, 0)
+            with as_trace(Path(args[0])) as folder:
+                path = analyze(
+                    folder, opts.out, questions, lambda step: say(step, 0, 0), Path(args[0]).name
+                )
         print(path)

@@ -22,19 +22,17 @@ from lswc.langid.encoding import decode
 from lswc.langid.fonts import Fonts
 from lswc.langid.shares import measure
 from lswc.langid.variants import variants_of
+from lswc.saying import Say, silent
 from lswc.whole import whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from fastwarc import WarcRecord
 
     from lswc.corpus.paragraphs import Kind
     from lswc.languages import Language
-
-    Say = Callable[[str, float, float], None]
-    """Hears what is done: its name, how much of it, and of how much (0: not known)."""
 
 PARAGRAPH = pa.struct(
     [("language", pa.string()), ("kind", pa.string()), ("begin", pa.int32()), ("end", pa.int32())]
@@ -86,7 +84,7 @@ class Paragraph(NamedTuple):
     kind: Kind = "text"
 
 
-def stored(folder: Path, say: Say = lambda what, done, total: None) -> Iterator[Stored]:
+def stored(folder: Path, say: Say = silent) -> Iterator[Stored]:
     """Yield the HTML pages in a crawl's WARC files, those that hadn't changed from earlier ones.
 
     ``say`` hears of each how much of the files is read. Raises ArchiveError if there are none.
@@ -255,7 +253,7 @@ def write(
     crawl: Path,
     out: Path,
     only_language: bool = False,
-    say: Say = lambda what, done, total: None,
+    say: Say = silent,
 ) -> Written:
     """Write ``corpus.jsonl.zst`` and ``corpus.parquet`` of a crawl.
 

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import can_ada
 
 from lswc.errors import ConfigError
+from lswc.saying import Say, silent
 from lswc.urls import registered_domain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    Say = Callable[[str, float, float], None]
-    """Hears what is done: its name, how much of it, and of how much (0: not known)."""
 
 LONGEST = 2_000
 """Characters of the longest URL that is taken."""
@@ -54,7 +52,7 @@ class Asked:
     codes: tuple[str, ...] = ()
     tell: Callable[[bytes, str, str], str | None] = lambda body, header, url: None
     passed: Counter[str] = field(default_factory=Counter)
-    say: Say = lambda what, done, total: None
+    say: Say = silent
 
 
 def written_url(text: str) -> str | None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
     from lswc.crawler.items import Page
-    from lswc.seeds.candidates import Say
+    from lswc.saying import Say
     from lswc.seeds.choosing import Judge
 
 FETCHED = 4

@@ -9,6 +9,7 @@ import zlib
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
+from lswc.saying import Say, silent
 from lswc.seeds.candidates import SeedError
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from lswc.seeds.candidates import Say
 
 LINE = 1 << 16
 """Bytes of the longest line that is read; longer ones are passed over."""
@@ -31,7 +31,7 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 @contextmanager
-def opened(path: Path, say: Say = lambda what, done, total: None) -> Iterator[IO[bytes]]:
+def opened(path: Path, say: Say = silent) -> Iterator[IO[bytes]]:
     """Open a file, the content of a gzip file, or the one file in a zip archive.
 
     ``say`` hears how far the file was read. Raises SeedError for what can't be read, while it is

@@ -17,13 +17,14 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from lswc.saying import silent
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from rich.progress import TaskID
 
-    Say = Callable[[str, float, float], None]
-    """Hears what is done: its name, how much of it, and of how much (0: not known)."""
+    from lswc.saying import Say
 
 _COLUMNS = (
     SpinnerColumn(),
@@ -39,21 +40,25 @@ _COLUMNS = (
 def working(lines: int = 1, console: Console | None = None) -> Iterator[Say]:
     """Give what shows progress on the standard error's terminal; the lines go when it ends.
 
-    The ``lines`` latest names are seen. Print nothing before it has ended.
+    The ``lines`` latest names are seen; one whose end isn't known goes when the next comes. Print
+    nothing before it has ended.
     """
     console = console or Console(stderr=True)
     if not console.is_terminal:
-        yield lambda what, done, total: None
+        yield silent
         return
     tasks: dict[str, TaskID] = {}
+    open_ended: set[str] = set()
     # Standard output isn't led through: it may go elsewhere.
     with Progress(*_COLUMNS, console=console, transient=True, redirect_stdout=False) as bar:
 
         def say(what: str, done: float, total: float) -> None:
             if what not in tasks:
-                while len(tasks) >= lines:
-                    bar.remove_task(tasks.pop(next(iter(tasks))))
+                left = [name for name in tasks if name in open_ended]
+                for name in left or list(tasks)[: len(tasks) + 1 - lines]:
+                    bar.remove_task(tasks.pop(name))
                 tasks[what] = bar.add_task(escape(what), total=None)
+            (open_ended.discard if total else open_ended.add)(what)
             bar.update(tasks[what], completed=done, total=total or None)
 
         yield say

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from scrapy.settings import Settings
 
+from lswc.saying import silent
 from lswc.seeds.candidates import SeedError
 from lswc.seeds.making import Made, make
 from tests.crawl.guest_web import PORTS, Answer, GuestWeb, serving
@@ -151,7 +152,7 @@ def made(folder: Path, text: str, lang: str, **options: object) -> Made:
     opts = Namespace(
         **{**given, "fetch": False, "trust": False, "lang": lang, "out": folder / "out", **options}
     )
-    return make(opts, [folder / "given"], Settings(), lambda what, done, total: None)
+    return make(opts, [folder / "given"], Settings(), silent)
 
 
 def listed(folder: Path, code: str) -> list[str]:
@@ -235,4 +236,4 @@ def test_files_of_two_kinds_are_refused(tmp_path: Path) -> None:
     opts = Namespace(format="", lang="th", out=tmp_path / "out", most=9, per_domain=3, tlds="",
                      random_seed=1, fetch=False, trust=False)  # fmt: skip
     with pytest.raises(SeedError, match="files of one kind at a time"):
-        make(opts, [tmp_path / "a", tmp_path / "b"], Settings(), lambda what, done, total: None)
+        make(opts, [tmp_path / "a", tmp_path / "b"], Settings(), silent)
