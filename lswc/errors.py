@@ -11,6 +11,7 @@
     │   ├── FrontierError   this crawl can't go on in that frontier
     │   ├── ArchiveError    not a crawl folder, or a damaged one
     │   ├── TraceError      not a trace, or a damaged one
+    │   ├── SeedError       a file that says nothing usable of seeds
     │   └── AnalysisError   a question that the collection can't answer
     └── StorageError        a full or broken disk: exit code 1
         └── LostStoreError  Redis can't be reached, or has lost the crawl

@@ -43,11 +43,11 @@ INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'unknown', url FROM record
     WHERE url NOT IN (SELECT url FROM finished WHERE outcome = 'html');
 INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'double', url FROM record WHERE times > 1;
 INSERT OR IGNORE INTO wrong SELECT 'log', 'missing', url FROM finished
-    WHERE (url, outcome) NOT IN (SELECT url, kind FROM ended);
+    WHERE NOT transient(outcome) AND (url, outcome) NOT IN (SELECT url, kind FROM ended);
 INSERT OR IGNORE INTO wrong SELECT 'log', 'unknown', url FROM ended
-    WHERE (url, kind) NOT IN (SELECT url, outcome FROM finished) AND NOT is_transient(kind);
+    WHERE (url, kind) NOT IN (SELECT url, outcome FROM finished) AND NOT transient(kind);
 INSERT OR IGNORE INTO wrong SELECT 'log', 'double', url FROM ended
-    WHERE times > 1 AND NOT is_transient(kind);
+    WHERE times > 1 AND NOT transient(kind);
 INSERT OR IGNORE INTO wrong SELECT 'index', 'missing', url FROM archived
     WHERE times > coalesce((SELECT times FROM entry WHERE entry.url = archived.url), 0);
 INSERT OR IGNORE INTO wrong SELECT 'index', 'double', url FROM entry
@@ -85,7 +85,7 @@ class Comparison:
         self._committed = committed
         self._db = sqlite3.connect("", isolation_level=None)
         # What ended so may have been tried once more since.
-        self._db.create_function("is_transient", 1, is_transient, deterministic=True)
+        self._db.create_function("transient", 1, is_transient, deterministic=True)
         self._db.executescript(_SCHEMA)
         self._torn: list[tuple[str, str, str]] = []
         self._db.execute("BEGIN")
@@ -117,7 +117,9 @@ class Comparison:
             if row is None:
                 self._torn.append((LOG, "torn", f"row {number}"))
                 continue
-            yield LOG, row.url, row.outcome
+            # What may be tried again ends more than once.
+            if not is_transient(row.outcome):
+                yield LOG, row.url, row.outcome
             if row.archived:
                 yield LOG, row.url, "archived"
 

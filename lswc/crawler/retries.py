@@ -59,6 +59,7 @@ class Retries:
 
     def _wait(self, request: Request, visit: Visit) -> None:
         if not visit.attempts and visit.url == visit.lease.url and self._is_long(visit):
+            visit.rest = visit.rest or 0.0  # nothing was asked of its server
             self._running.give_back(visit)
             return
         for attempt in visit.attempts:

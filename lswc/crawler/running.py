@@ -244,12 +244,11 @@ class RunningCrawl:
             self._saved = now
 
     def give_back(self, visit: Visit) -> None:
-        """Give a visit's URL back to the frontier, as if it hadn't been asked for."""
+        """End a visit as if its URL hadn't been asked for."""
         if not self.is_under_way(visit):
             return
         del self.visits[visit.lease.id]
         try:
-            visit.rest = visit.rest or 0.0
             self.frontier.give_back(visit)
         except LswcError as error:
             self.fail(error)

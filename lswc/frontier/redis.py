@@ -39,6 +39,7 @@ from lswc.strategy import (
     adaptive,
     better,
     distance_of,
+    strategy,
 )
 from lswc.urls import directory, fingerprint, parse
 from lswc.visit.lease import Lease, Offer
@@ -487,6 +488,26 @@ class RedisFrontier:
         self._client.close()
         if self._lock is not None:
             self._lock.close()
+
+
+def open_existing(client: redis.Redis, name: str, folder: Path) -> RedisFrontier:
+    """Join the crawl of this name as it is, as the worker of a folder. Raises LswcError."""
+    try:
+        about = _texts(_hash(client, f"{{{name}}}:about"))
+    except redis.RedisError as error:
+        raise StorageError(f"can't read the frontier in Redis: {error}") from error
+    if "strategy" not in about:
+        raise FrontierError(f"no crawl {name!r} in this Redis: say its name with --key")
+    identity = {key: value for key, value in about.items() if key not in _OWN}
+    return RedisFrontier(client, name, strategy(about["strategy"]), identity, folder=folder)
+
+
+_OWN = {"next", "places", "mark", "earlier", "format", "cells"}
+"""Fields of ``about`` that aren't the identity of a crawl."""
+
+
+def _hash(client: redis.Redis, key: str) -> Any:
+    return client.hgetall(key)
 
 
 @cache

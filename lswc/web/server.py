@@ -138,8 +138,9 @@ class PageRequest(http.Request):
         if server is None or not web.knows(server):
             self._refuse(400)
             return
+        accepted = self.requestHeaders.getRawHeaders("accept-language", [])
         try:
-            answer = web.answer(server, target)
+            answer = web.answer(server, target, ",".join(accepted))
         except OSError as error:
             if error.errno not in _NO_HANDLES:
                 raise

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests import forks
+
 ROOT = Path(__file__).parents[2]
 
 THAI = "ภาษาไทยเป็นภาษาที่มีผู้พูดมากที่สุดในประเทศไทย และข่าววันนี้มีเรื่องน่าสนใจหลายเรื่อง "
@@ -84,6 +86,8 @@ SCRAPY = [sys.executable, "-W", "error::DeprecationWarning:lswc", "-m", "scrapy"
 
 def run(command: list[str], cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     """Run a command of the project to its end."""
+    if command[: len(SCRAPY)] == SCRAPY:
+        return forks.run(command[len(SCRAPY) :], cwd, environment())
     return subprocess.run(
         command, cwd=cwd, capture_output=True, text=True, timeout=120, env=environment()
     )
