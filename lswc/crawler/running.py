@@ -209,6 +209,7 @@ class RunningCrawl:
             return
         del self.visits[visit.lease.id]
         visit.outcome = outcome
+        visit.tally["received", "bytes"] += sum(attempt.size for attempt in visit.attempts)
         if outcome == Outcome.TIMEOUT and (url := parse(visit.url)) is not None:
             self.limits.answered(url, False)
         due = self.tries.due(visit, outcome, monotonic())
