@@ -45,8 +45,9 @@ INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'double', url FROM record WHER
 INSERT OR IGNORE INTO wrong SELECT 'log', 'missing', url FROM finished
     WHERE NOT transient(outcome) AND (url, outcome) NOT IN (SELECT url, kind FROM ended);
 INSERT OR IGNORE INTO wrong SELECT 'log', 'unknown', url FROM ended
-    WHERE (url, kind) NOT IN (SELECT url, outcome FROM finished);
-INSERT OR IGNORE INTO wrong SELECT 'log', 'double', url FROM ended WHERE times > 1;
+    WHERE (url, kind) NOT IN (SELECT url, outcome FROM finished) AND NOT transient(kind);
+INSERT OR IGNORE INTO wrong SELECT 'log', 'double', url FROM ended
+    WHERE times > 1 AND NOT transient(kind);
 INSERT OR IGNORE INTO wrong SELECT 'index', 'missing', url FROM archived
     WHERE times > coalesce((SELECT times FROM entry WHERE entry.url = archived.url), 0);
 INSERT OR IGNORE INTO wrong SELECT 'index', 'double', url FROM entry
@@ -83,7 +84,8 @@ class Comparison:
         self._crawl = crawl
         self._committed = committed
         self._db = sqlite3.connect("", isolation_level=None)
-        self._db.create_function("transient", 1, is_transient)
+        # What ended so may have been tried once more since.
+        self._db.create_function("transient", 1, is_transient, deterministic=True)
         self._db.executescript(_SCHEMA)
         self._torn: list[tuple[str, str, str]] = []
         self._db.execute("BEGIN")
