@@ -191,12 +191,20 @@ def shorten_journal(folder: Path) -> None:
         file.truncate(path.stat().st_size - 5_000)
 
 
+def zeros_everywhere(folder: Path) -> None:
+    for path in (folder / "warc").iterdir():
+        path.write_bytes(path.read_bytes()[:-900] + bytes(900))
+    path = folder / "log" / "00001.jsonl"
+    path.write_bytes(path.read_bytes()[:-5000] + bytes(5000))
+
+
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
+        (zeros_everywhere, ".warc.gz has 1 torn lines or records"),
         (short_of_lines, "pages.jsonl is shorter than it was"),
-        (tear_line, "pages.jsonl has 1 torn lines"),
-        (end_in_zeros, "pages.jsonl has 1 torn lines"),
+        (tear_line, "pages.jsonl has 1 torn lines or records"),
+        (end_in_zeros, "pages.jsonl has 1 torn lines or records"),
         (shorten_warc, ".warc.gz is shorter than it was"),
         (shorten_index, ".cdxj is shorter than it was"),
         (shorten_journal, "00001.jsonl is shorter than it was"),
