@@ -192,16 +192,15 @@ def shorten_journal(folder: Path) -> None:
 
 
 def zeros_everywhere(folder: Path) -> None:
-    for path in (folder / "warc").iterdir():
-        path.write_bytes(path.read_bytes()[:-900] + bytes(900))
-    path = folder / "log" / "00001.jsonl"
-    path.write_bytes(path.read_bytes()[:-5000] + bytes(5000))
+    for path in (*(folder / "warc").iterdir(), folder / "log" / "00001.jsonl"):
+        spoilt = path.stat().st_size // 5
+        path.write_bytes(path.read_bytes()[:-spoilt] + bytes(spoilt))
 
 
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        (zeros_everywhere, ".warc.gz has 1 torn lines or records"),
+        (zeros_everywhere, "torn lines or records; "),
         (short_of_lines, "pages.jsonl is shorter than it was"),
         (tear_line, "pages.jsonl has 1 torn lines or records"),
         (end_in_zeros, "pages.jsonl has 1 torn lines or records"),
