@@ -262,6 +262,14 @@ def _batches(
         raise ArchiveError(f"{journal} is damaged: {error}") from error
 
 
+def damaged(journal: Path) -> int:
+    """Return how many lines of a journal are torn or damaged. Raises ArchiveError."""
+    found: list[bytes] = []
+    for _ in _batches(journal, damaged=found):
+        pass
+    return len(found)
+
+
 def _portions(rows: Iterable[bytes]) -> Iterator[list[bytes]]:
     """Yield lists of lines, of about BATCH bytes each."""
     portion, size = [], 0
