@@ -185,6 +185,7 @@ class RunningCrawl:
         del self.visits[visit.lease.id]
         visit.outcome = outcome
         try:
+            visit.dropped = self.frontier.dropped_by(visit)
             visit, lengths = self._stored(visit)
             if not self.frontier.commit(visit, lengths):
                 self.archive.withdraw()
