@@ -42,7 +42,7 @@ class MadeWeb:
         """Tell whether a server is of this web."""
         return True
 
-    def answer(self, server: str, target: str) -> Answer:
+    def answer(self, server: str, target: str, accepted: str) -> Answer:
         """Return a page, or an empty robots.txt."""
         if target == "/robots.txt":
             return Answer(404)

@@ -116,7 +116,11 @@ class Crawl:
     while another is that much more likely to be relevant. ``in_order``: one URL at a time, in the
     papers' order. ``stop_harvest``: the expected harvest
     rate below which the crawl ends. ``experience`` names an earlier crawl's folder or Redis, or
-    is empty. ``archived`` says what goes into WARC files of ``warc_size`` bytes: "relevant",
+    is empty. ``try_again`` are the seconds after which a URL that couldn't be had is tried again,
+    and again; for one that is due in ``stay`` seconds a crawl waits that has no other, and
+    ``max_offline`` for the network. ``retry_failed``: what ended so is tried once more. ``judge``
+    are the settings that say what is recorded as what. ``archived`` says what goes into WARC files
+    of ``warc_size`` bytes: "relevant",
     "all" or "none"; ``opt_out`` what follows from a page's opt-out. ``earlier`` are the folders
     of crawls that this one visits again, the latest first. ``headers`` are those that each page
     is asked for with.
@@ -137,6 +141,11 @@ class Crawl:
     in_order: bool
     stop_harvest: float
     experience: str
+    try_again: tuple[float, ...]
+    stay: float
+    max_offline: float
+    retry_failed: bool
+    judge: Mapping[str, str]
     guesses_unknown: bool
     archived: str
     opt_out: str
@@ -180,6 +189,11 @@ class Crawl:
             in_order=_in_order(settings),
             stop_harvest=number(settings, "LSWC_STOP_HARVEST"),
             experience=settings.get("LSWC_EXPERIENCE"),
+            try_again=_try_again(settings),
+            stay=number(settings, "LSWC_STAY"),
+            max_offline=number(settings, "LSWC_MAX_OFFLINE"),
+            retry_failed=settings.getbool("LSWC_RETRY_FAILED"),
+            judge={name: _written(settings.get(name)) for name in _JUDGE},
             guesses_unknown=_guesses(settings.get("LSWC_UNKNOWN"), chosen),
             archived=_one_of(settings, "LSWC_ARCHIVE", ARCHIVED),
             opt_out=_one_of(settings, "LSWC_OPT_OUT", OPT_OUT),
@@ -207,6 +221,7 @@ class Crawl:
             "language": self.language.tag,
             "strategy": self.strategy.name,
             "unknown": "guess" if self.guesses_unknown else "irrelevant",
+            **self.judge,
         }
 
     def described(self, settings: BaseSettings) -> dict[str, object]:
@@ -224,6 +239,7 @@ class Crawl:
         }
 
 
+_JUDGE = ("LSWC_IDENTIFIER", "LSWC_MIN_SHARE", "LSWC_RELEVANT", "LSWC_ROBOTS_META", "LSWC_OPT_OUT")
 _DESCRIBED = ("DOWNLOAD_DELAY", "CONCURRENT_REQUESTS", "DEPTH_LIMIT", "URLLENGTH_LIMIT")
 _PRIVATE = {"LSWC_FRONTIER", "LSWC_CRAWL"}  # may hold a password; says nothing elsewhere
 
@@ -333,6 +349,27 @@ def _lease_seconds(settings: BaseSettings) -> float:
     if not seconds:
         raise ConfigError("LSWC_LEASE_SECONDS must be more than 0")
     return seconds
+
+
+def _written(value: object) -> str:
+    """Return a setting as text, the same whether it comes from a file or the command line."""
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
+    try:
+        return str(float(str(value)))
+    except ValueError:
+        return str(value)
+
+
+def _try_again(settings: BaseSettings) -> tuple[float, ...]:
+    given = settings.getlist("LSWC_TRY_AGAIN")
+    try:
+        waits = tuple(float(wait) for wait in given)
+    except (TypeError, ValueError):
+        waits = (-1.0,)
+    if not all(0 <= wait < inf for wait in waits):
+        raise ConfigError(f"LSWC_TRY_AGAIN must be numbers of at least 0, not {given!r}")
+    return waits
 
 
 def _in_order(settings: BaseSettings) -> bool:

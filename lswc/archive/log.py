@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import sys
+from pathlib import Path
+from subprocess import Popen
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -22,7 +26,6 @@ from lswc.outcomes import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
-    from pathlib import Path
 
 LIMIT = 32_000_000
 """Bytes of a journal from which on the next row begins a new one."""
@@ -105,6 +108,9 @@ _ROW = pa.schema(
 class Log:
     """Writes the crawl log in ``log/`` of a crawl folder.
 
+    A journal that is long enough becomes tables in a process of its own: it takes seconds, and
+    memory that a crawl would keep. If that fails, the journal stays until the crawl closes.
+
     ``committed`` has the lengths of the journals at the last commit, by their paths in the crawl
     folder; nothing may lie beyond. Raises LswcError.
     """
@@ -112,13 +118,14 @@ class Log:
     def __init__(self, folder: Path, committed: Iterable[str]) -> None:
         self._folder = folder / "log"
         self._journal: Appended | None = None
+        self._converting: list[Popen[bytes]] = []
         convert(folder)
         self._number = max(_numbers(folder, committed), default=0)
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Append rows: the columns of ATTEMPTS, and lists with those of LINKS."""
         if self._journal is not None and self._journal.end >= LIMIT:
-            self.close()  # now, because what it holds is committed
+            self._hand_over()  # now, because what it holds is committed
         if self._journal is None:
             self._number += 1
             self._journal = Appended(self._folder / f"{self._number:05}.jsonl")
@@ -131,13 +138,29 @@ class Log:
         """The files that are open."""
         return [self._journal] if self._journal else []
 
+    def _hand_over(self) -> None:
+        if self._journal is None:
+            return
+        self._journal.close()
+        self._converting = [process for process in self._converting if process.poll() is None]
+        command = [sys.executable, "-m", __name__, str(self._journal.path), str(os.getpid())]
+        # scrapyd has the project in an egg that only its own process knows.
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        self._converting.append(Popen(command, env=environment))
+        self._journal = None
+
     def close(self, *, whole: bool = True) -> None:
-        """Turn the journal into tables, if all that was written is committed: if it is whole."""
+        """Turn the journals into tables, if all that was written is committed: if it is whole.
+
+        Raises LswcError; a journal that can't become tables stays as it is.
+        """
+        for process in self._converting:
+            process.wait()
         if self._journal is not None:
             self._journal.close()
-            if whole:
-                _convert(self._journal.path)
             self._journal = None
+        if whole:
+            convert(self._folder.parent)
 
 
 def journals(folder: Path) -> list[Path]:
@@ -161,18 +184,21 @@ def _links_of(attempts: Path) -> Path:
 
 def convert(crawl: Path) -> None:
     """Turn all journals of a crawl into tables. Raises LswcError."""
+    for path in (crawl / "log").glob("*-*.[0-9]*[0-9]"):
+        path.unlink()  # half a table that a kill left; its journal is there
     for path in journals(crawl / "log"):
         _convert(path)
 
 
-def _convert(journal: Path) -> None:
+def _convert(journal: Path, parent: int | None = None) -> None:
     """Turn a journal into two tables and remove it; done again from the start if killed.
 
-    Lines that are torn or damaged are kept aside.
+    Lines that are torn or damaged are kept aside. If the process ``parent`` was asked to do it
+    and is gone, nothing is: another crawl may do it by now.
     """
     damaged: list[bytes] = []
     paths = [journal.with_name(f"{name}-{journal.stem}.parquet") for name in ("links", "attempts")]
-    news = [path.with_suffix(".new") for path in paths]
+    news = [path.with_suffix(f".{os.getpid()}") for path in paths]
     with writing(journal.parent):
         about = {_LENGTH: str(journal.stat().st_size).encode()}
         with (
@@ -182,13 +208,15 @@ def _convert(journal: Path) -> None:
             for batch in _batches(journal, damaged=damaged):
                 tried.write_table(_attempts(batch))
                 links.write_table(_links(batch))
+        if parent is not None and parent != os.getppid():
+            return
         if damaged:
             aside = Aside(journal.parents[1])
             aside.keep(journal.name, b"".join(damaged))
             logger.warning("%s: %d torn lines, now in %s", journal, len(damaged), aside.folder)
         for path, new in zip(paths, news, strict=True):
             replace(path, new)
-        journal.unlink()
+        journal.unlink(missing_ok=True)
         sync_folder(journal.parent)
 
 
@@ -385,3 +413,8 @@ def _filter(file: pq.ParquetFile, path: Path, column: str, urls: pa.Array, aside
             out.write_table(group.filter(mask))
     with writing(path):
         replace(path, new)
+
+
+if __name__ == "__main__":
+    os.nice(10)  # the crawl goes first
+    _convert(Path(sys.argv[1]), int(sys.argv[2]))

@@ -116,6 +116,8 @@ class Archive:
 
     def _keeps(self, visit: Visit) -> bool:
         match self._archived:
+            case _ if visit.put_off:
+                return False
             case "all":
                 return True
             case "relevant" if visit.record is not None:
@@ -140,9 +142,11 @@ class Archive:
             yield {"url": attempt.url, "outcome": f"{name} file".strip(), **_seen(attempt)}
         self._rules_to_log.clear()
         shared = _place(visit)
-        for attempt in visit.attempts[:-1]:
+        for attempt in visit.attempts if visit.put_off else visit.attempts[:-1]:
             archived = keeps and attempt.exchange is not None
             yield shared | _seen(attempt) | {"outcome": RETRY, "archived": archived}
+        if visit.put_off:
+            return
         last = visit.attempts[-1] if visit.attempts else Attempt(visit.url, datetime.now(UTC))
         row = shared | _seen(last) | {"outcome": visit.outcome}
         row["archived"] = keeps and last.exchange is not None

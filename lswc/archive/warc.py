@@ -267,9 +267,11 @@ def _spans(warc: Path, found: list[tuple[bytes, dict[str, str]]]) -> list[_Span]
     begins = [int(entry["offset"]) for _, entry in found]
     spans = []
     for (line, entry), begin, following in zip(found, begins, [*begins[1:], size], strict=True):
-        whole = begin + int(entry["length"]) <= following <= size
-        end = following if whole and following != size else 0
-        if whole and not end:
+        if begin + int(entry["length"]) > size:
+            end = 0
+        elif following < size:
+            end = following
+        else:  # the last that is whole: nothing says where its other records end
             end = _exchange_end(warc, begin)
         spans.append(_Span(begin, end, line, entry))
     return spans

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.archive import log, pages, warc
 from lswc.archive.pages import PAGES
+from lswc.outcomes import is_transient
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -42,7 +43,7 @@ INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'unknown', url FROM record
     WHERE url NOT IN (SELECT url FROM finished WHERE outcome = 'html');
 INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'double', url FROM record WHERE times > 1;
 INSERT OR IGNORE INTO wrong SELECT 'log', 'missing', url FROM finished
-    WHERE (url, outcome) NOT IN (SELECT url, kind FROM ended);
+    WHERE NOT transient(outcome) AND (url, outcome) NOT IN (SELECT url, kind FROM ended);
 INSERT OR IGNORE INTO wrong SELECT 'log', 'unknown', url FROM ended
     WHERE (url, kind) NOT IN (SELECT url, outcome FROM finished);
 INSERT OR IGNORE INTO wrong SELECT 'log', 'double', url FROM ended WHERE times > 1;
@@ -82,6 +83,7 @@ class Comparison:
         self._crawl = crawl
         self._committed = committed
         self._db = sqlite3.connect("", isolation_level=None)
+        self._db.create_function("transient", 1, is_transient)
         self._db.executescript(_SCHEMA)
         self._torn: list[tuple[str, str, str]] = []
         self._db.execute("BEGIN")
@@ -113,7 +115,9 @@ class Comparison:
             if row is None:
                 self._torn.append((LOG, "torn", f"row {number}"))
                 continue
-            yield LOG, row.url, row.outcome
+            # What may be tried again ends more than once.
+            if not is_transient(row.outcome):
+                yield LOG, row.url, row.outcome
             if row.archived:
                 yield LOG, row.url, "archived"
 

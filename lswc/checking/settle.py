@@ -80,10 +80,11 @@ def mend(crawl: Path, frontier: Frontier, aside: Aside, *, thorough: bool) -> in
     """
     finished = frontier.finished()
     urls = disagreeing(crawl, finished, thorough=thorough)
+    reopened = 0
     if finished is None:  # then only the files know these URLs
-        frontier.reopen(urls, frontier.lengths())
+        reopened = frontier.reopen(urls, frontier.lengths())
     extent.take_out(crawl, urls, aside)
-    reopened = frontier.reopen(urls if finished is not None else (), extent.lengths(crawl))
+    reopened += frontier.reopen(urls if finished is not None else (), extent.lengths(crawl))
     kept = f"; what the files had of {len(urls)} URLs is in {aside.folder}" if aside.is_used else ""
     logger.warning("%d finished URLs are fetched anew, as a file had lost them%s", reopened, kept)
     return reopened

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.spiderloader import get_spider_loader
 
-from lswc.crawler.running import CANNOT_WRITE
+from lswc.crawler.closing import EXIT_CODES
 from lswc.crawler.spider import LswcSpider
 from lswc.errors import ConfigError, LswcError
 from lswc.terminal.command import program
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Command(CrawlCommand):
     """Runs a spider; a mistake of the user's is one line, and exit code 2.
 
-    Exit code 1: the crawl stopped early because its state couldn't be written.
+    For a crawl that stopped early it is one of EXIT_CODES.
     """
 
     _ran: Crawler | None = None
@@ -53,8 +53,8 @@ class Command(CrawlCommand):
         # a crawl's time.
         gc.freeze()
         super().run(args, opts)
-        if self._ran is not None and self._ran.stats.get_value("finish_reason") == CANNOT_WRITE:
-            self.exitcode = 1
+        reason = self._ran.stats.get_value("finish_reason") if self._ran is not None else ""
+        self.exitcode = EXIT_CODES.get(reason, self.exitcode)
 
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
         self._ran = super()._create_crawler(spidercls)

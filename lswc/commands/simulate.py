@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scrapy.exceptions import UsageError
 
 from lswc.errors import writing
 from lswc.strategy import strategy
 from lswc.terminal.command import UserCommand
+from lswc.terminal.progress import working
 from lswc.terminal.tables import table
+from lswc.whole import whole_folder
 
 if TYPE_CHECKING:
     import argparse
@@ -97,22 +98,20 @@ def _simulate(folder: Path, names: Sequence[str], out: Path) -> None:
             print(f"{chosen.name}: the trace has no {', '.join(missing)}, so those facts are none")
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
-    console = Console(stderr=True)
-    shown = console.is_terminal
-    with Progress(*columns, TimeRemainingColumn(), console=console, disable=not shown) as bar:
-        tasks = [bar.add_task(s.name, total=trace.pages) for s in strategies]
+    with working(len(strategies)) as say:
+
+        def told(number: int, pages: int) -> None:
+            if pages:
+                say(strategies[number].name, pages, trace.pages)
+
+        say("compiling", 0, 0)
         with writing(out):  # what is known, as soon as it is: a run may take hours
-            outcomes = simulate(
-                trace,
-                strategies,
-                lambda i, pages: bar.update(tasks[i], completed=pages),
-                lambda known: save(known, trace, out),
-            )
-    with writing(out):
-        save(outcomes, trace, out)
-        plots.draw(outcomes, out)
-        draw_grids(outcomes, out)
+            outcomes = simulate(trace, strategies, told, lambda known: save(known, trace, out))
+            say("drawing", 0, 0)
+            save(outcomes, trace, out)
+            with whole_folder(out) as beside:
+                plots.draw(outcomes, beside)
+                draw_grids(outcomes, beside)
     _show(outcomes, out)
 
 

@@ -44,7 +44,7 @@ class Backoff:
     def overloaded(self, server: str, now: float) -> float:
         """Count that a server is overloaded; return the seconds that it is to rest."""
         times = self._rests[server].times if server in self._rests else 0
-        rest = min(self._first * 2.0 ** min(times, 40), LONGEST)
+        rest = self._rest(times)
         self._rests[server] = _Rest(times + 1, now + rest)
         self._write(server)
         return rest
@@ -55,8 +55,22 @@ class Backoff:
             self._write(server)
 
     def remaining(self, server: str, now: float) -> float:
-        """Return the seconds that a server still rests."""
-        return max(0.0, self._rests[server].until - now) if server in self._rests else 0.0
+        """Return the seconds that a server still rests.
+
+        Never more than it rests in all: where the clock was set back it rests once more.
+        """
+        if server not in self._rests:
+            return 0.0
+        times, until = self._rests[server]
+        longest = self._rest(times - 1)
+        if until - now > longest:
+            until = now + longest
+            self._rests[server] = _Rest(times, until)
+        return max(0.0, until - now)
+
+    def _rest(self, times: int) -> float:
+        """Return how long a server rests that rested so many times before."""
+        return min(self._first * 2.0 ** min(times, 40), LONGEST)
 
     def _write(self, server: str) -> None:
         self._file.append(self._row(server))

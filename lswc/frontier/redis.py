@@ -15,7 +15,7 @@ import redis
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
-from lswc.errors import LswcError, StorageError
+from lswc.errors import LostStoreError, LswcError, StorageError
 from lswc.frontier.contents import by_kind
 from lswc.frontier.contract import (
     Counts,
@@ -41,6 +41,7 @@ from lswc.strategy import (
     adaptive,
     better,
     distance_of,
+    strategy,
 )
 from lswc.urls import directory, fingerprint, parse
 from lswc.visit.lease import Lease, Offer
@@ -185,11 +186,16 @@ class RedisFrontier:
             ) from error
         except (redis.ConnectionError, redis.TimeoutError) as error:
             self._client.set_retry(_AT_ONCE)  # don't wait another minute at each call
-            raise StorageError(
+            raise LostStoreError(
                 f"{self._address()} can't be reached: start it, or correct LSWC_FRONTIER: {error}"
             ) from error
         except redis.RedisError as error:
-            raise StorageError(f"{self._address()} {_complaint(error)}: {error}") from error
+            if str(error).startswith("LOST"):
+                raise LostStoreError(
+                    f"{self._address()} has lost the crawl: what was recorded is kept, begin anew "
+                    "in another folder"
+                ) from error
+            raise StorageError(f"{self._address()} refuses the crawl: {error}") from error
 
     def _call(
         self, verb: str, *arguments: Any, now: float | None = None, rest: float | None = None
@@ -510,6 +516,26 @@ class RedisFrontier:
             self._lock.close()
 
 
+def open_existing(client: redis.Redis, name: str, folder: Path) -> RedisFrontier:
+    """Join the crawl of this name as it is, as the worker of a folder. Raises LswcError."""
+    try:
+        about = _texts(_hash(client, f"{{{name}}}:about"))
+    except redis.RedisError as error:
+        raise StorageError(f"can't read the frontier in Redis: {error}") from error
+    if "strategy" not in about:
+        raise FrontierError(f"no crawl {name!r} in this Redis: say its name with --key")
+    identity = {key: value for key, value in about.items() if key not in _OWN}
+    return RedisFrontier(client, name, strategy(about["strategy"]), identity, folder=folder)
+
+
+_OWN = {"next", "places", "mark", "earlier", "format", "cells"}
+"""Fields of ``about`` that aren't the identity of a crawl."""
+
+
+def _hash(client: redis.Redis, key: str) -> Any:
+    return client.hgetall(key)
+
+
 @cache
 def source() -> str:
     """Return the Lua script that holds every verb."""
@@ -527,12 +553,6 @@ def _cells(strategy: Strategy) -> bytes:
     """Pack the table of cells by kind and place, 2 bytes each."""
     cells = [1 + cell for row in strategy.cell_of for cell in row]
     return pack(f">{len(cells)}H", *cells)
-
-
-def _complaint(error: redis.RedisError) -> str:
-    if str(error).startswith("LOST"):
-        return "has lost the crawl: what was recorded is kept, begin anew in another folder"
-    return "refuses the crawl"
 
 
 def _texts(found: Mapping[bytes, bytes]) -> dict[str, str]:

@@ -19,6 +19,17 @@ if TYPE_CHECKING:
 
 _SHORT = 10  # characters; in a script of many languages, fewer can't tell one
 _HALF = 0.5
+_NAME = 4  # words at most
+# A Vietnamese page's anchor texts without marks are names, or English.
+_MENUS = (
+    "a about all an and are as at back by can contact do download english error find for free "
+    "from get help here home how if in is it last list login map menu more my news next not of on "
+    "or our page policy post posted previous privacy products read register reply search see "
+    "services share sign site support terms that the their this to up us use view was we welcome "
+    "what with you your"
+)
+_ENGLISH = frozenset(_MENUS.split())
+_WORD = re.compile("[a-z]+")
 _FOREIGN = re.compile("[^\x00-\x7fÀ-ÃÈ-ÊÌÍÒ-ÕÙÚÝà-ãè-êìíò-õùúýĂăĐđĨĩŨũƠơƯưẠ-ỹ\\W]")
 
 
@@ -68,10 +79,13 @@ class Anchors:
                 return True
             # On a Vietnamese page, names among its words and words run together are its own.
             return hint == "vi" and _FOREIGN.search(text) is None
-        return hint == "vi" and (len(text) < _SHORT or could_be_vietnamese(text))
+        if hint != "vi":
+            return False
+        words = _WORD.findall(text.lower())
+        return could_be_vietnamese(text) or (len(words) <= _NAME and not _ENGLISH & {*words})
 
     def _by_guess(self, text: str, hint: str | None) -> bool:
         if len(text) < _SHORT:
             return hint == self._target
-        found = guesses(text, LATIN)
+        found = guesses(text, LATIN, hint)
         return bool(found) and found[0].language == self._target and found[0].share >= _HALF

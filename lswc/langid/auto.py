@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.langid import model, scripts
+from lswc.langid import model, scripts, vietnamese
 from lswc.langid.anchors import Anchors
 from lswc.langid.evidence import SOURCES, Data, declared
 from lswc.langid.finding import NOTHING, Finding, Shares
@@ -28,6 +28,8 @@ MIN_SHARE = 0.15
 _CONTENT_SHARE = 0.2  # of all letters; then fewer decide alone as well
 _EXAMINED = 40_000  # characters
 _SURE = 0.9  # confidence in another language that spares a look at fonts
+_SPELT = 2_000  # characters whose words are looked at
+_SYLLABLES = 0.7  # of the words of Vietnamese text
 _SMALLEST = 0.01  # share that is told
 LETTER = re.compile(r"[^\W\d_]")
 # What begins with the same characters is found fast.
@@ -111,7 +113,8 @@ class Auto:
         finding, encoding = self._weighed(weighed), document.decoded.encoding
         finding = finding._replace(variants=self._variants(document, weighed, finding.language))
         other = finding.language != self._target and finding.confidence < _SURE
-        if other and self._fonts and weighed.measured.is_latin:
+        may_be_in_font = other or self._is_misread(document, weighed)
+        if may_be_in_font and self._fonts and weighed.measured.is_latin:
             in_font = self._by_font(document, finding)
             if in_font is not None:
                 return in_font
@@ -126,6 +129,15 @@ class Auto:
         if best is None:
             return NOTHING._replace(shares=shares)
         return Finding(best, confidence, _how(best, weighed), shares)
+
+    def _is_misread(self, document: Document, weighed: Weighed) -> bool:
+        """Tell whether Vietnamese was read in another charset than its own.
+
+        The detector takes any of eight bits for Windows-1258; then few of its words are syllables.
+        """
+        if self._target != "vi" or document.decoded.how != "detector":
+            return False
+        return vietnamese.share(weighed.text[:_SPELT]) < _SYLLABLES
 
     def _variants(self, document: Document, weighed: Weighed, leading: str | None) -> Shares:
         """Return the shares of the variants of the language that leads, and of the target."""

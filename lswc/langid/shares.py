@@ -11,6 +11,7 @@ import numpy as np
 import pycld2
 
 from lswc.langid import scripts, vietnamese
+from lswc.langid.alike import ALIKE, told_apart
 from lswc.langid.fonts import myanmar
 from lswc.langid.neighbours import neighbours
 from lswc.langid.scripts import (
@@ -41,7 +42,7 @@ _IDEOGRAPHS = (HAN, HAN_JAPANESE, HAN_CHINESE)
 _KANA = (HIRAGANA, KATAKANA)
 _EAST_ASIAN = (*_IDEOGRAPHS, *_KANA, HANGUL)
 _IDEOGRAPHIC = re.compile("[\u3041-\u30fa\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9d]")
-_SENTENCE = re.compile("[\n。！？]")
+_SENTENCE_ENDS = tuple(map(ord, "\n。！？"))
 # Kana, Hangul, other ideographs, Japanese ones, Chinese ones.
 _NUMBER_OF_KINDS = 6
 _KINDS = np.zeros(len(scripts.NAMES), np.intp)
@@ -106,8 +107,9 @@ def weight(letters: list[int]) -> float:
 def measure(text: str, hint: str | None = None, han: str | None = None) -> Measured:
     """Tell the languages of a text and their shares.
 
-    ``hint`` is the language for ideographs that could be Chinese or Japanese, ``han`` that of all
-    ideographs if there are any: a page in a Japanese charset can hold no others.
+    ``hint`` is what the page says: for ideographs that could be Chinese or Japanese, and languages
+    that are nearly the same. ``han`` is the language of all ideographs if there are any: a page in
+    a Japanese charset can hold no others.
     """
     classes = scripts.classes(text)
     counts: list[int] = np.bincount(classes, minlength=len(scripts.NAMES)).tolist()
@@ -134,7 +136,7 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
         spelt = vietnamese.share(text) * latin if latin < _LITTLE else 0.0
         amounts["vi"] = min(latin, max(enough, spelt))
     found.certainty, found.told = dict.fromkeys(amounts, 1.0), frozenset(amounts)
-    for script, guess, amount in _others(text, classes, counts, amounts.get("vi", 0.0)):
+    for script, guess, amount in _others(text, classes, counts, amounts.get("vi", 0.0), hint):
         amounts[guess.language] = amounts.get(guess.language, 0.0) + guess.share * amount
         found.by_script.setdefault(guess.language, {})[script] = guess.share * amount
         found.certainty.setdefault(guess.language, guess.certainty)
@@ -147,6 +149,7 @@ def _others(
     classes: npt.NDArray[np.uint8],
     counts: list[int],
     in_vietnamese: float,
+    hint: str | None,
 ) -> list[tuple[int, Guess, float]]:
     """Ask CLD2 about each script that many languages have; return it, guesses, their letters."""
     total, decided = sum(counts[1:]), _scripts(own_folder()).decided
@@ -165,7 +168,7 @@ def _others(
         # A text that is nearly all in one script needn't be copied.
         is_whole = amount > _WHOLE * total
         of_script = text if is_whole else _only(text, classes, script)
-        found += [(script, guess, amount) for guess in guesses(of_script, script)]
+        found += [(script, guess, amount) for guess in guesses(of_script, script, hint)]
     return found
 
 
@@ -173,8 +176,9 @@ def _only(text: str, classes: npt.NDArray[np.uint8], script: int) -> str:
     keep = (classes == NONE) | (classes == script)
     if script == LATIN:
         keep |= classes == VIETNAMESE
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-    return str(points[keep].tobytes(), "utf-32-le", "replace")
+    points = scripts.points(text)
+    codec = "utf-16-le" if points.itemsize == 2 else "utf-32-le"
+    return str(points[keep].tobytes(), codec, "replace")
 
 
 def _east_asian(
@@ -210,7 +214,9 @@ def of_ideographs(text: str, hint: str | None) -> str | None:
 
 
 def _by_sentence(text: str, classes: npt.NDArray[np.uint8], hint: str | None) -> dict[str, float]:
-    starts = [0, *(match.start() for match in _SENTENCE.finditer(text))]
+    points = scripts.points(text)
+    ends = np.logical_or.reduce([points == end for end in _SENTENCE_ENDS])
+    starts = np.concatenate([[0], np.flatnonzero(ends)])
     # Counts of each class of letters in each sentence, in one go.
     numbers = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(text)))
     kinds = _KINDS[classes]
@@ -247,14 +253,21 @@ def _of_han(japanese: int, hint: str | None) -> str:
     return "ja" if hint == "ja" else "zh"
 
 
-def guesses(text: str, script: int = LATIN) -> list[Guess]:
-    """Tell the languages of a text in one script: a user's own by n-grams, the rest by CLD2."""
+def guesses(text: str, script: int = LATIN, hint: str | None = None) -> list[Guess]:
+    """Tell the languages of a text in one script: a user's own by n-grams, the rest by CLD2.
+
+    ``hint`` is what the page says, for languages that are nearly the same.
+    """
     sample = _sample(text)
     if script == LATIN and all(map(_is_english, _pieces(sample))):
         return [Guess("en", 1.0, 1.0)]
     own = neighbours(script)
     if own is None:
-        return cld2(sample)
+        found = cld2(sample)
+        if script == LATIN and found and found[0].language in ALIKE:
+            first = found[0]._replace(language=told_apart(found[0].language, text, hint))
+            return [first, *(guess for guess in found[1:] if guess.language not in ALIKE)]
+        return found
     shares, rest = own.lines(text)
     left = 1.0 - sum(shares.values())
     mine = [Guess(code, share, 1.0) for code, share in shares.items()]

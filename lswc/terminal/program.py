@@ -35,11 +35,12 @@ GROUPS = {
         "demo": "lswc demo",
         "crawl": "lswc crawl th --contact https://library.example/crawl",
         "contact-page": "lswc contact-page --lang th --out bot.html -s LSWC_CONTACT=...",
-        "seeds": "lswc seeds --lang th --csv urls.csv --out my-seeds",
+        "seeds": "lswc seeds urls.csv --lang th --out my-seeds",
     },
     "Look at a crawl, and use it": {
         "frontier": "lswc frontier crawls/th",
         "why": "lswc why crawls/th http://www.example.co.th/",
+        "check": "lswc check crawls/th",
         "analyze": "lswc analyze crawls/th --out report",
         "corpus": "lswc corpus crawls/th",
     },

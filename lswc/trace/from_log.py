@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +22,7 @@ from lswc.trace.graph import distances
 from lswc.urls import directory, folder, parse, site, tld
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -47,6 +49,21 @@ def log(crawl: Path) -> tuple[pa.Table, pa.Table]:
 
 def _joined(schema: pa.Schema, parts: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables([conform(part, schema) for part in parts]).unify_dictionaries()
+
+
+@contextmanager
+def as_trace(folder: Path) -> Iterator[Path]:
+    """Give the folder of a trace: for a crawl with a log, one made of that for the while.
+
+    Raises as ``to_trace`` does.
+    """
+    if not (folder / "log").is_dir():
+        yield folder
+        return
+    with TemporaryDirectory(prefix="lswc-") as temporary:
+        trace = Path(temporary) / "trace"
+        to_trace(folder, trace)
+        yield trace
 
 
 def to_trace(crawl: Path, out: Path) -> int:

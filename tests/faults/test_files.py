@@ -15,13 +15,15 @@ from lswc.archive import log
 from lswc.checking.report import check, repair
 from tests.archive.reading import check as check_warc
 from tests.archive.reading import index, records
-from tests.crawl.site import ROOT, THAI, Site, environment, page, run
+from tests.crawl.site import ROOT, SCRAPY, THAI, Site, environment, page, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-PAGES, SERVERS = 160, 16
+    from tests.frontier.redis_server import RedisServer
+
+PAGES, SERVERS = 100, 10
 LETTERS = "กขคงจฉชซดตถทนบปผพฟมยรลวสหอ"
 
 
@@ -245,10 +247,26 @@ def test_a_folder_that_can_only_be_read(crawls: Crawls, tmp_path: Path) -> None:
 def test_power_cut(crawls: Crawls, tmp_path: Path) -> None:
     site, disk = Site(crawls.site.web, tmp_path / "crawl"), tmp_path / "disk"
     extension = '{"tests.faults.component.PowerCut": 1}'
-    done = run(site.command(EXTENSIONS=extension, TEST_PAGES=120, TEST_DISK=disk))
+    done = run(site.command(EXTENSIONS=extension, TEST_PAGES=80, TEST_DISK=disk))
     assert done.returncode == -9, done.stderr
     left = Site(site.web, disk)
-    assert 0 < len(left.urls) < 120
+    assert 0 < len(left.urls) < 80
     report = check(disk)
     assert report.agrees, report
     check_whole(left, crawls)
+
+
+def test_a_worker_of_many(crawls: Crawls, tmp_path: Path, redis_server: RedisServer) -> None:
+    site = Site(crawls.site.web, tmp_path / "crawl")
+    shared = {"LSWC_FRONTIER": redis_server.url, "LSWC_REDIS_KEY": "faults"}
+    site.crawl(**shared)
+    checking = [*SCRAPY, "check", str(site.folder), "--redis", redis_server.url, "--key", "faults"]
+    agreed = run(checking)
+    assert (agreed.returncode, agreed.stdout.splitlines()[-1]) == (0, "All agree."), agreed
+    short_of_lines(site.folder)
+    assert run(checking).returncode == 1
+    repaired = run([*checking, "--repair"])
+    assert "11 URLs wait again" in repaired.stdout, repaired
+    site.crawl(**shared)
+    assert len(site.urls) == len(set(site.urls)) == PAGES
+    assert run(checking).returncode == 0

@@ -40,6 +40,8 @@ class StrategyMiddleware(BaseSpiderMiddleware):
         if not isinstance(item, Page):
             return item
         visit = item.visit
+        if not self._running.is_under_way(visit):
+            return None  # its lease has ended: what comes of the URL is another visit's
         offers = (self._ask(item, link) for link in item.links)
         visit.offers = [offer for offer in offers if offer is not None]
         visit.relevant = item.relevant
