@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from lswc.urls import Url
     from lswc.visit.visit import Visit
 
-FORMAT = 5
+FORMAT = 6
 TIME_TO_LIVE = 60.0
 """Seconds until a dead worker's lease is given to another; a living one renews it."""
 POLL = 1.0

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from lswc.visit.lease import Offer
     from lswc.visit.visit import Visit
 
-FORMAT = 5
+FORMAT = 6
 MEMORY = ":memory:"
 
 _MOVED = "http"  # instead of the outcome, if http only redirected
