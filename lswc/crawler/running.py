@@ -215,6 +215,7 @@ class RunningCrawl:
         due = self.tries.due(visit, outcome, monotonic())
         visit.put_off = due is not None
         try:
+            visit.dropped = self.frontier.dropped_by(visit)
             visit, lengths = self._stored(visit)
             if due is not None:
                 ended = self.frontier.put_off(visit, due, lengths)
