@@ -3,10 +3,11 @@ PYTHON ?= python3.11
 
 .PHONY: crawl redis test
 
-$(VENV)/installed: requirements.txt tests/requirements.txt
-	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check \
-		-r requirements.txt -r tests/requirements.txt
+$(VENV)/installed: requirements.txt tests/requirements.txt pyproject.toml
+	@echo "Setting up $(VENV): some 900 MB of packages, once; this takes a minute or two."
+	@$(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --progress-bar on \
+		-r requirements.txt -r tests/requirements.txt --editable .
 	touch $@
 
 # The official test cases of the URL Standard, which no package installs.
@@ -24,11 +25,18 @@ $(VENV)/google_robots.py: $(VENV)/installed
 		gpyrobotstxt-1.0.0/test/test_google_only_system.py
 	mv $(VENV)/test_google_only_system.py $@
 
-# The demo web is on this machine: nobody is disturbed without a delay.
+# Protego's own test cases of robots.txt, which its package doesn't install.
+PROTEGO := protego-0.7.0
+$(VENV)/protego_google.py: $(VENV)/installed
+	$(VENV)/bin/pip download --quiet --disable-pip-version-check --no-deps --no-binary protego \
+		--dest $(VENV) protego==0.7.0
+	tar -xzmf $(VENV)/$(PROTEGO).tar.gz -C $(VENV) --strip-components 2 \
+		$(PROTEGO)/tests/test_protego.py $(PROTEGO)/tests/test_on_google_spec.py
+	mv $(VENV)/test_protego.py $(VENV)/protego_cases.py
+	mv $(VENV)/test_on_google_spec.py $@
+
 crawl: $(VENV)/installed
-	rm -rf crawls/demo
-	$(VENV)/bin/scrapy crawl lswc -a lang=th -L WARNING \
-		-s LSWC_WEB=demo -s LSWC_CRAWL=crawls/demo -s DOWNLOAD_DELAY=0
+	$(VENV)/bin/lswc demo
 
 # The tests of many workers run a redis-server of their own; without one they are skipped.
 redis:
@@ -38,7 +46,7 @@ redis:
 			&& apt-get install -y -qq redis-server >/dev/null 2>&1; } \
 		|| echo "redis-server is missing: install it with the system's package manager" >&2
 
-test: $(VENV)/installed $(VENV)/whatwg.json $(VENV)/google_robots.py redis
+test: $(VENV)/installed $(VENV)/whatwg.json $(VENV)/google_robots.py $(VENV)/protego_google.py redis
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy

@@ -17,6 +17,7 @@ from lswc.langid.pages import pages
 from lswc.languages import known, language
 from lswc.strategy import Anchor
 from lswc.terminal.command import UserCommand
+from lswc.terminal.progress import working
 from lswc.terminal.tables import table
 
 if TYPE_CHECKING:
@@ -104,9 +105,13 @@ class Command(UserCommand):
         identifiers = [self._identifier(opts, c, m) for m in methods for c in codes]
         labelled = load(Path(opts.evaluate))
         rows, confusions, kinds, tenths = [], [], [], []
-        for identifier in identifiers:
+        with working() as say:
+            scores = []
+            for number, identifier in enumerate(identifiers):
+                say("evaluate", number, len(identifiers))
+                scores.append(evaluate(identifier, labelled, opts.anchors))
+        for identifier, score in zip(identifiers, scores, strict=True):
             name = (identifier.method, identifier.target.code)
-            score = evaluate(identifier, labelled, opts.anchors)
             measures = (score.precision, score.recall, score.f1)
             per_page = f"{score.seconds / score.pages * 1e6:.0f}"
             rows.append(

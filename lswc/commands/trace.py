@@ -14,6 +14,7 @@ from lswc.crawl import LimitSettings, page_reader, read_seeds, seeds_of_web
 from lswc.errors import ConfigError
 from lswc.languages import language
 from lswc.terminal.command import UserCommand
+from lswc.terminal.progress import working
 from lswc.web import open_web
 
 if TYPE_CHECKING:
@@ -66,16 +67,21 @@ def _trace(folder: Path, code: str, seeds_file: str | None, out: Path, settings:
     if (out / "trace.json").exists():
         raise ConfigError(f"{out} holds a trace already: choose another folder")
     about = About(target.tag, target.tlds, f"frozen web {folder}")
-    from_web(web, seeds, reader, limits, about).write(out, seeds)
-    _show(Trace.read(out), out)
+    with working() as say:
+        from_web(web, seeds, reader, limits, about, say).write(out, seeds)
+        trace = Trace.read(out)
+    _show(trace, out)
 
 
 def _trace_crawl(crawl: Path, out: Path) -> None:
     from lswc.trace.format import Trace
     from lswc.trace.from_log import to_trace
 
-    to_trace(crawl, out)
-    _show(Trace.read(out), out)
+    with working() as say:
+        say("links", 0, 0)
+        to_trace(crawl, out)
+        trace = Trace.read(out)
+    _show(trace, out)
 
 
 def _show(trace: Trace, out: Path) -> None:

@@ -19,6 +19,7 @@ from lswc.frontier.find import find_in_file, find_in_redis
 from lswc.outcomes import Outcome, sentence
 from lswc.strategy import SEED, Anchor, Named, Status, decode
 from lswc.terminal.command import UserCommand
+from lswc.terminal.progress import working
 from lswc.terminal.tables import table
 from lswc.urls import parse
 
@@ -51,10 +52,13 @@ class Command(UserCommand):
         if len(args) != 2:
             raise UsageError("name one crawl folder and one URL", print_help=False)
         crawl, url = Path(args[0]), args[1].strip()
-        told = history(crawl, url)
         kept = bool(opts.redis) or (crawl / FRONTIER_FILE).exists()
         canonical = parse(url)
-        standing = self._standing(crawl, canonical.href, opts) if canonical and kept else None
+        with working() as say:
+            say("log", 0, 0)
+            told = history(crawl, url)
+            say("frontier", 0, 0)
+            standing = self._standing(crawl, canonical.href, opts) if canonical and kept else None
         _show(url, told, standing)
         print(_conclusion(told, standing, kept))
 

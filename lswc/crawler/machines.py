@@ -24,6 +24,9 @@ NETWORK = 500
 NETWORK_SLOTS = 8
 """A content network's address may be asked so many times as much at a time: it is many machines."""
 
+LONGEST_LINE = 300.0
+"""Seconds after which it is seen again whether an address has a free slot, at the latest."""
+
 _REMEMBERED = 10_000  # names, and addresses
 _HELD = "lswc_slots"
 
@@ -61,6 +64,7 @@ class Machines:
         now = monotonic()
         step = 0.8 * max(group.rest, SOON) / group.slots
         promised = max(now + wait, self._promised.get(group.name, 0.0) + step)
+        promised = min(promised, now + max(wait, LONGEST_LINE))
         self._promised[group.name] = promised
         if len(self._promised) > _REMEMBERED:
             self._promised = {n: at for n, at in self._promised.items() if at > now}

@@ -9,7 +9,7 @@ from scrapy.http import Headers
 from scrapy.responsetypes import responsetypes
 
 from lswc.archive.earlier import Earlier
-from lswc.crawler.requests import VISIT, visit_of
+from lswc.crawler.requests import page_visit_of
 from lswc.crawler.running import running_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class RecrawlMiddleware:
         for condition in _CONDITION_OF.values():  # those of a URL that redirected here
             request.headers.pop(condition, None)
         request.meta.pop(_HELD, None)
-        held = self._earlier.find(request.url) if VISIT in request.meta else None
+        held = self._earlier.find(request.url) if page_visit_of(request) is not None else None
         for name, value in held.headers if held else ():
             if name.lower() in _CONDITION_OF:
                 request.headers[_CONDITION_OF[name.lower()]] = value
@@ -61,7 +61,7 @@ class RecrawlMiddleware:
         held: Held | None = request.meta.pop(_HELD, None)
         if held is None or response.status != 304:
             return response
-        visit = visit_of(request)
+        visit = page_visit_of(request)
         if visit is not None and visit.attempts:
             visit.attempts[-1].unchanged = held.original
         return _stored(held, response)

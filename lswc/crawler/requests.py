@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 VISIT = "lswc_visit"
 """Key in ``request.meta`` of the Visit that a request is sent for."""
 
-IS_ROBOTS = "lswc_robots"
-"""Key in ``request.meta`` of a request for robots.txt."""
+RULES = "lswc_rules"
+"""Key in ``request.meta`` of the name of the file in which a server says its rules, such as
+"robots.txt", if that is what is asked for instead of a page."""
 
 _WAKE_UP = "lswc_wake_up"
 
@@ -41,9 +42,19 @@ def request_for(
 
 def visit_of(source: Request | Response | None) -> Visit | None:
     """Return the visit of a request or response; None for robots.txt and other requests."""
-    request = source if isinstance(source, Request) else getattr(source, "request", None)
-    visit = request.meta.get(VISIT) if request is not None else None
+    visit = _meta(source).get(VISIT)
     return visit if isinstance(visit, Visit) else None
+
+
+def _meta(source: Request | Response | None) -> Mapping[str, Any]:
+    request = source if isinstance(source, Request) else getattr(source, "request", None)
+    return {} if request is None else request.meta
+
+
+def page_visit_of(source: Request | Response | None) -> Visit | None:
+    """Return the visit of a request for its page, not for a file that it needs besides."""
+    visit = visit_of(source)
+    return None if visit is None or RULES in _meta(source) else visit
 
 
 def wake_up() -> Request:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections import OrderedDict
 from time import monotonic, time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from scrapy.core.downloader import Downloader
@@ -14,13 +12,14 @@ from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.httpobj import urlparse_cached
 
-from lswc.crawler.requests import IS_ROBOTS, visit_of
+from lswc.crawler.kept import STALE, KeptRules, lifetime
+from lswc.crawler.requests import RULES, page_visit_of, visit_of
 from lswc.crawler.running import running_of
 from lswc.crawler.transport.refused import Refused
 from lswc.errors import LswcError
 from lswc.outcomes import Outcome
 from lswc.reading.opt_outs import in_robots
-from lswc.safety.robots import MAX_SIZE, NOTHING_ALLOWED, RobotsRules
+from lswc.safety.robots import MAX_SIZE, RobotsRules
 from lswc.urls import parse
 
 if TYPE_CHECKING:
@@ -28,32 +27,13 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-REMEMBERED = 10_000_000
-"""Bytes of robots.txt, the latest, whose rules are kept: 160 MB of them at most.
-
-Each counts as 1,000 bytes more, so that is 9,000 servers, most files being short.
-"""
-
-LIFETIME = 86_400.0
-"""Seconds that rules are kept at most (RFC 9309 §2.4)."""
-
-UNWILLING = 600.0
-"""Seconds that they are kept at least: many servers say that nothing of theirs may be cached."""
-
-STALE = 3_600.0
-"""Seconds that expired rules go on if the server fails to give new ones."""
+ROBOTS = "robots.txt"
+"""Name of the file, as RULES has it."""
 
 CRAWL_DELAY = "lswc_crawl_delay"
 """Key of the Crawl-delay in seconds in a page's ``request.meta``."""
 
 _FETCHED = "lswc_robots_fetched"
-_MAX_AGE = re.compile(rb"(?:^|[,\s])max-age\s*=\s*\"?(\d{1,9})", re.IGNORECASE)
-
-
-class _Kept(NamedTuple):
-    rules: RobotsRules
-    until: float
-    size: int
 
 
 class RobotsMiddleware:
@@ -61,9 +41,9 @@ class RobotsMiddleware:
 
     A server that asks for more than LSWC_MAX_CRAWL_DELAY seconds isn't crawled: the delay is
     never shortened. A robots.txt that can't be had, or came cut short, fails the page it is asked
-    for, so that the page is tried again, or by https, and the server is waited for; one that still
-    gets a server's error may not be asked for (RFC 9309 §2.3.1.4), and the server is asked again
-    for the next page. Rules that were had before go on meanwhile (§2.4).
+    for, so that the page is tried again, or by https, and the server is waited for; if that still
+    gets a server's error no page may be asked for (RFC 9309 §2.3.1.4): they wait until the server
+    is asked again. Rules that were had before go on meanwhile (§2.4).
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -71,8 +51,7 @@ class RobotsMiddleware:
         if not settings.getbool("ROBOTSTXT_OBEY"):
             raise NotConfigured
         self._crawler = crawler
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
-        self._held = 0
+        self._kept: KeptRules[RobotsRules] = KeptRules()
         self._agent: str = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
         running = running_of(crawler)
         self._running = running
@@ -90,15 +69,16 @@ class RobotsMiddleware:
 
         Return the request, for another turn, if robots.txt had to be fetched.
         """
-        if request.meta.get(IS_ROBOTS):
+        if RULES in request.meta:
             # A redirect may have led it to another server, which has its own turn to wait for.
             request.meta.pop(Downloader.DOWNLOAD_SLOT, None)
+        if request.meta.get(RULES) == ROBOTS:
             return None
         server = urlparse_cached(request).netloc
         kept = self._kept.get(server)
         # However short they hold, they hold for the page that they were fetched for.
-        just_fetched = request.meta.pop(_FETCHED, None) == server
-        if kept is not None and (just_fetched or monotonic() < kept.until):
+        just_fetched = request.meta.pop(_FETCHED, None) == server or RULES in request.meta
+        if kept is not None and (just_fetched or kept.is_fresh):
             self._obey(kept.rules, request)
             return None
         if kept is not None:
@@ -107,22 +87,21 @@ class RobotsMiddleware:
             response = await self._fetch(request)
             if _fails(response) and self._is_retried(request, response):
                 return Response(request.url, response.status, response.headers, request=request)
-            rules = (
-                self._given_up(request) if _fails(response) else self._remember(server, response)
-            )
-            self._obey(rules, request)
+            if _fails(response):
+                self._give_up(request)
+            self._obey(self._remember(server, response), request)
         request.meta[_FETCHED] = server
         self._machines.give_back(request, asked=True)
         return request.replace(dont_filter=True)  # in its turn: the server was asked just now
 
-    def _given_up(self, request: Request) -> RobotsRules:
-        """Let a server that fails rest, before the next page's turn to ask for its robots.txt."""
+    def _give_up(self, request: Request) -> None:
+        """Let a server that fails rest, and its page wait. Raises Refused."""
         url = parse(request.url)
         try:
             self._running.backoff.overloaded(url.server if url else "", time())
         except LswcError as error:
-            self._running.fail(str(error))
-        return NOTHING_ALLOWED
+            self._running.fail(error)
+        raise Refused(Outcome.ROBOTS_UNAVAILABLE)
 
     async def _renewed(self, server: str, rules: RobotsRules, request: Request) -> RobotsRules:
         """Return a server's rules as they are now, or the ones before if it fails to say them."""
@@ -131,10 +110,10 @@ class RobotsMiddleware:
         except Refused:
             raise
         except Exception:  # of the network, whatever it is: the page's own request will meet it
-            self._keep(server, rules, STALE)
+            self._kept.keep(server, rules, rules.size, STALE)
             return rules
         if _fails(response):
-            self._keep(server, rules, STALE)
+            self._kept.keep(server, rules, rules.size, STALE)
             return rules
         return self._remember(server, response)
 
@@ -142,7 +121,7 @@ class RobotsMiddleware:
         """Fetch a server's robots.txt. Raises ResponseDataLossError if it came cut short."""
         url = urljoin(request.url, "/robots.txt")
         # Its size is no reason to refuse it: what is read of it is bounded on the way.
-        meta = {IS_ROBOTS: True, "dont_retry": True, "download_maxsize": 0}
+        meta = {RULES: ROBOTS, "dont_retry": True, "download_maxsize": 0}
         headers = {"Accept-Encoding": "identity"}
         robots = Request(url, callback=NO_CALLBACK, headers=headers, meta=meta)
         try:
@@ -158,16 +137,8 @@ class RobotsMiddleware:
     def _remember(self, server: str, response: Response) -> RobotsRules:
         body = response.body if response.status < 300 else b""
         rules = RobotsRules(body, self._agent)
-        self._keep(server, rules, lifetime(response))
+        self._kept.keep(server, rules, rules.size, lifetime(response))
         return rules
-
-    def _keep(self, server: str, rules: RobotsRules, seconds: float) -> None:
-        before = self._kept.pop(server, None)
-        kept = _Kept(rules, monotonic() + seconds, rules.size + 1000)
-        self._kept[server] = kept
-        self._held += kept.size - (before.size if before else 0)
-        while self._held > REMEMBERED:
-            self._held -= self._kept.popitem(last=False)[1].size
 
     def _is_retried(self, request: Request, response: Response) -> bool:
         retries = request.meta.get("retry_times", 0)
@@ -179,7 +150,7 @@ class RobotsMiddleware:
             self._let_rest(request)
             raise Refused(Outcome.CRAWL_DELAY_TOO_LONG if allowed else Outcome.ROBOTS)
         request.meta[CRAWL_DELAY] = rules.crawl_delay
-        if (visit := visit_of(request)) is not None:
+        if (visit := page_visit_of(request)) is not None:
             visit.opt_outs = in_robots(rules.content_usage(request.url))
 
     def _let_rest(self, request: Request) -> None:
@@ -190,15 +161,6 @@ class RobotsMiddleware:
         if visit is not None and url is not None and visit.rest is None:
             wait = self._turns.wait(url.server)
             visit.rest = monotonic() - visit.since + wait if wait else 0.0
-
-
-def lifetime(response: Response) -> float:
-    """Return the seconds that a robots.txt's rules hold, by its Cache-Control (RFC 9111 §5.2.2)."""
-    said = b", ".join(response.headers.getlist("Cache-Control"))
-    age = _MAX_AGE.search(said)
-    if b"no-store" in said.lower() or b"no-cache" in said.lower() or (age and int(age[1]) == 0):
-        return UNWILLING
-    return min(float(age[1]), LIFETIME) if age else LIFETIME
 
 
 def _fails(response: Response) -> bool:

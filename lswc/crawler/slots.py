@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from redis import RedisError
 
 from lswc.errors import StorageError
+from lswc.frontier.redis import clock_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,10 +95,11 @@ class SharedSlots:
     """
 
     def __init__(self, client: Redis, prefix: str, life: float) -> None:
+        self._clock = f"{prefix}clock"
         self._prefix = f"{prefix}slots:"
         self._life = round(life * 1000)
         self._script = client.register_script(
-            files("lswc.crawler").joinpath("slots.lua").read_text(encoding="utf-8")
+            clock_source() + files("lswc.crawler").joinpath("slots.lua").read_text(encoding="utf-8")
         )
         self._worker = secrets.token_hex(8)
         self._number = 0
@@ -124,7 +126,7 @@ class SharedSlots:
             self._run("give back", token, round(group.rest * 1000) * asked, of=[group])
 
     def _run(self, *arguments: str | int, of: Sequence[Group]) -> int:
-        keys = [self._prefix + group.name for group in of]
+        keys = [self._clock, *(self._prefix + group.name for group in of)]
         try:
             return int(self._script(keys, arguments))
         except RedisError as error:

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
-from scrapy.exceptions import DownloadTimeoutError
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from lswc import __version__
@@ -17,7 +16,8 @@ from lswc.crawler.endings import outcome_of
 from lswc.crawler.items import Link, Page
 from lswc.crawler.recrawl import NOT_MODIFIED
 from lswc.crawler.requests import visit_of
-from lswc.crawler.running import RunningCrawl, frontier_of
+from lswc.crawler.reservations import failed, opt_outs_of_server, request_for_reservations
+from lswc.crawler.running import RunningCrawl, frontier_of, handles_of
 from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
 from lswc.reading.page import without_closed
@@ -90,14 +90,28 @@ class LswcSpider(Spider):
         cls.update_settings(settings)
         profiles.apply(settings)
         spider = cls(**arguments)
-        frontier_of(Crawl.of(settings, spider.lang, spider.seeds), settings).close()
+        crawl = Crawl.of(settings, spider.lang, spider.seeds)
+        handles_of(crawl, settings)
+        frontier_of(crawl, settings).close()
 
-    def parse(self, response: Response, **kwargs: Any) -> Iterator[Page]:
-        """Yield the response as one Page, or end its visit if it isn't HTML."""
+    def parse(self, response: Response, **kwargs: Any) -> Iterator[Page | Request]:
+        """Yield the response as one Page; if that is up to its server, the request to ask it."""
+        page = self.read(response)
+        if page is None:
+            return
+        if not self._is_up_to_server(page):
+            yield self._decided(page)
+        elif opt_outs_of_server(self.running, page) is None:
+            yield request_for_reservations(page, self.parse_reserved, self.errback_reserved)
+        else:
+            yield from self.parse_reserved(response, page)
+
+    def read(self, response: Response) -> Page | None:
+        """Return the response as a page; None if it is none: its visit has ended then."""
         visit = visit_of(response)
         url = parse(visit.url) if visit is not None else None
         if visit is None or url is None:
-            return  # of a request that another component sent
+            return None  # of a request that another component sent
         reading = self.crawl.reader.read(
             response.body,
             _headers(response),
@@ -107,14 +121,37 @@ class LswcSpider(Spider):
         )
         if reading is None:
             self.running.commit(visit, Outcome.NOT_HTML)
-            return
+            return None
         near_duplicate = self.running.limits.add(url, reading.simhash)
         reading = without_closed(reading, self.running.limits)
-        visit.opt_outs += reading.opt_outs
-        if reading.unwanted or (visit.opt_outs and self.crawl.opt_out == "skip-archive"):
+        visit.opt_outs += reading.opt_outs.said
+        return self._page(response, visit, reading, near_duplicate)
+
+    def _is_up_to_server(self, page: Page) -> bool:
+        """Tell whether a page is kept and says nothing itself of text and data mining."""
+        kept = self.crawl.keeps(page.relevant) and not page.reading.unwanted
+        return kept and not page.reading.opt_outs.is_tdm_told
+
+    def parse_reserved(self, response: Response, page: Page) -> Iterator[Page]:
+        """Yield a page whose server was asked what may be done with it."""
+        page.visit.opt_outs += opt_outs_of_server(self.running, page) or ()
+        yield self._decided(page)
+
+    def errback_reserved(self, failure: Failure) -> Iterator[Request]:
+        """Yield the request again, which isn't sent any more; a page from here gets no facts."""
+        page: Page = vars(failure)["request"].cb_kwargs["page"]
+        failed(self.running, page)
+        yield request_for_reservations(page, self.parse_reserved, self.errback_reserved)
+
+    def _decided(self, page: Page) -> Page:
+        """Return a page of which all opt-outs are known."""
+        visit = page.visit
+        if visit.opt_outs:
+            visit.tally["content", "opt-out"] += 1
+        if page.reading.unwanted or (visit.opt_outs and self.crawl.opt_out == "skip-archive"):
             for attempt in visit.attempts:
                 attempt.exchange = None  # nothing of it is archived
-        yield self._page(response, visit, reading, near_duplicate)
+        return page
 
     def _page(
         self, response: Response, visit: Visit, reading: PageReading, near_duplicate: bool
@@ -149,8 +186,8 @@ class LswcSpider(Spider):
         """End the visit of a request that brought no page. Never yields anything."""
         request: Request = vars(failure)["request"]  # set by Scrapy's scraper
         visit, url = visit_of(request), parse(request.url)
-        if url is not None and isinstance(failure.value, DownloadTimeoutError | HttpError):
-            self.running.limits.answered(url, isinstance(failure.value, HttpError))
+        if url is not None and isinstance(failure.value, HttpError):
+            self.running.limits.answered(url, True)
         if visit is not None:
             self.running.commit(visit, outcome_of(failure.value))
 
@@ -166,7 +203,6 @@ def _count(visit: Visit, reading: PageReading, near_duplicate: bool, unchanged: 
     for name, counts in (
         (NOT_MODIFIED, unchanged),
         ("near-duplicate", near_duplicate),
-        ("opt-out", bool(visit.opt_outs)),
         ("page cut", reading.is_cut),
     ):
         if counts:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 from rich.console import Console
 from scrapy import signals
 
-from lswc.archive.store import PAGES
+from lswc.archive import pages
 from lswc.crawler.running import running_of
 from lswc.frontier.harvest import Forecast, forecast
 from lswc.terminal.tables import counted
@@ -57,8 +57,9 @@ class Summary:
     ones count for the strategy alone, their own language being unknown.
     ``servers`` (or directories) by status; ``fetched`` pages and ``pending`` URLs by tier, or by
     expected relevance in a learned order; ``forecast`` says what the pending ones should bring.
-    Links are kept by tier and dropped by reason, URLs ``finished`` by outcome. ``content`` counts
-    pages that were near-duplicates, or not modified since an earlier crawl.
+    Links are kept by tier and dropped by reason, URLs ``finished`` by outcome; ``put_off``
+    are those that couldn't be had and wait to be tried again, by what went wrong last. ``content``
+    counts pages that were near-duplicates, or not modified since an earlier crawl.
     """
 
     language: str
@@ -77,6 +78,7 @@ class Summary:
     dropped: Mapping[str, int]
     fetched: Mapping[str, int]
     pending: Mapping[str, int]
+    put_off: Mapping[str, int]
     forecast: Forecast
     finished: Mapping[str, int]
 
@@ -102,6 +104,7 @@ class Summary:
             dropped=counts.tally.get("dropped", {}),
             fetched=counts.tally.get("fetched", {}),
             pending=_pending(cells),
+            put_off=counts.tally.get("put off", {}),
             forecast=forecast(cells),
             finished=counts.tally.get("finished", {}),
         )
@@ -134,8 +137,7 @@ def coverage(crawl: Crawl) -> Coverage | None:
 
 def collected(folder: Path) -> set[str]:
     """Return the URLs that the crawl in this folder has records of."""
-    with (folder / PAGES).open("rb") as lines:
-        return {json.loads(line)["url"] for line in lines}
+    return {record["url"] for record in pages.records(folder)}
 
 
 def shown(summary: Summary) -> Table:
@@ -160,6 +162,7 @@ def shown(summary: Summary) -> Table:
         "dropped": summary.dropped,
         "pages fetched": summary.fetched,
         "URLs pending": summary.pending,
+        "URLs to try again": summary.put_off,
         "URLs finished": summary.finished,
     }
     return counted(f"{summary.language}, {summary.strategy}: {summary.reason}", groups)
@@ -177,8 +180,11 @@ class SummaryExtension:
         return cls(crawler)
 
     def _closed(self, reason: str) -> None:
-        crawl = self._running.crawl
-        summary = Summary.of(crawl, self._running.counts, self._running.cells, reason)
+        crawl, held = self._running.crawl, self._running.held_at_close
+        if held is None:
+            logger.error("%s stays as it was: the frontier can't be read any more", SUMMARY)
+            return
+        summary = Summary.of(crawl, *held, reason)
         try:
             (crawl.folder / SUMMARY).write_text(summary.json(), encoding="utf-8")
         except OSError as error:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from lswc.demo.hypertext import DemoPage, DemoSite
 
-VERSION = 1  # one more whenever the generated files change, so that old ones aren't reused
+VERSION = 2  # one more whenever the generated files change, so that old ones aren't reused
 MARKER = "demo-web.json"
 SLOWNESS = 0.3
 GIF = bytes.fromhex(
@@ -54,7 +54,13 @@ def generate(folder: Path, seed: int = 1) -> None:
     """Write the demo web: its hosts, ``web.json``, ``truth.jsonl`` and ``seeds-<lang>.txt``."""
     web = DemoWeb(seed)
     for page in web.pages:
-        _write(folder / page.host.name / _file(page.path), render(page, web.random))
+        file = folder / page.host.name / _file(page.path)
+        if page.otherwise is None:
+            _write(file, render(page, web.random))
+            continue
+        for served in (page, page.otherwise):
+            written = file.with_name(f"{file.name}.{served.language}")
+            _write(written, render(served, web.random))
     for site in web.sites.values():
         _write_site(folder / site.host.name, site)
     for name in MOVED_HOSTS:
@@ -115,6 +121,8 @@ def _rules(sites: Iterable[DemoSite]) -> dict[str, dict[str, object]]:
             host["delay"] = SLOWNESS
         if "calendar" in site.host.features:
             host["calendar"] = {"prefix": "/calendar/", "language": site.host.languages[0]}
+        if site.front.otherwise is not None:
+            host["languages"] = [site.front.otherwise.language, site.front.language]
         if host:
             rules[site.host.name] = host
     return rules

@@ -4,7 +4,8 @@ Features: ``hub`` links to many hosts; ``island`` is linked only through a tunne
 ``frames``, ``image`` and ``refresh`` say what the front page is; ``declares=X`` and
 ``undeclared`` what the META says; ``upper``, ``broken``, ``xhtml`` and ``base`` how the HTML is
 written; ``query`` that URLs are made of queries; ``private`` and ``closed`` what robots.txt
-excludes; ``slow`` and ``calendar`` what they say; ``users`` that each directory is a person's.
+excludes; ``slow`` and ``calendar`` what they say; ``users`` that each directory is a person's;
+``negotiates`` that each page is in both of its languages, served in the second to who asks for it.
 """
 
 from __future__ import annotations
@@ -106,6 +107,7 @@ www.saonlay-demo.org         my        16 numeric
 www.inlelake-demo.com        my        10 utf-8        english
 www.mandalaynet-demo.net     my         6 zawgyi       undeclared
 www.gitameit-demo.com.mm     my         3 utf-8
+www.twotongues-demo.org      en,th     12 utf-8        negotiates
 """
 
 

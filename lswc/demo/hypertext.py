@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING
@@ -46,7 +46,10 @@ MOVED_HOSTS = {
 
 @dataclass(eq=False)
 class DemoPage:
-    """A page; ``kind`` is text, image, frames, refresh, empty or binary."""
+    """A page; ``kind`` is text, image, frames, refresh, empty or binary.
+
+    ``otherwise`` is the page that is served under the same URL to who doesn't ask for the language.
+    """
 
     host: Host
     path: str
@@ -54,6 +57,7 @@ class DemoPage:
     title: str
     kind: str = "text"
     links: list[DemoLink] = field(default_factory=list)
+    otherwise: DemoPage | None = None
 
     @property
     def url(self) -> str:
@@ -99,7 +103,8 @@ class DemoWeb:
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
-        self.sites = {host.name: self._site(host) for host in read_table()}
+        hosts = read_table()
+        self.sites = {h.name: self._site(h) for h in hosts if "negotiates" not in h.features}
         open_sites = [s for s in self.sites.values() if "island" not in s.host.features]
         self._pool: dict[str, list[DemoPage]] = {name: [] for name in VOCABULARIES}
         self._fronts: dict[str, list[DemoPage]] = {name: [] for name in VOCABULARIES}
@@ -116,6 +121,11 @@ class DemoWeb:
         self._oddities()
         for site in self.sites.values():
             self._dress_front(site)
+        state = self.random.getstate()
+        for host in hosts:
+            if "negotiates" in host.features:
+                self._negotiate(host)
+        self.random.setstate(state)  # the others are as they would be without
 
     @property
     def pages(self) -> Iterator[DemoPage]:
@@ -196,6 +206,20 @@ class DemoWeb:
                 self._link(page, index)
                 self._link(page, self.random.choice(section))
                 self._link(page, self.random.choice(site.pages))
+
+    def _negotiate(self, host: Host) -> None:
+        """Add a host with each page in two languages, at the end of what the seeds link to."""
+        english, asked = host.languages
+        site = self.sites[host.name] = self._site(host._replace(languages=(asked,)))
+        self._link_inside(site)
+        for page in site.pages:
+            page.otherwise = self._page(host, page.path, english)
+            page.otherwise.links = [
+                replace(link, text=VOCABULARIES[english].pick("links", self.random))
+                for link in page.links
+            ]
+        for seed in ("www.thaiweblink-demo.co.th", "www.webdirectory-demo.com"):
+            self._link(self.sites[seed].front, site.front)
 
     # Links between hosts
 

@@ -40,6 +40,8 @@ _FOLLOWED_RELS = frozenset({"next", "prev", "alternate", "canonical", "index", "
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?[\"']?([^\"'>]+)", re.IGNORECASE)
 
 _LONGEST = 100  # characters of an attribute that is a list of words or a tag
+# HTML Standard §2.4.4, extracting a character encoding from a meta element.
+_CHARSET = re.compile(r"charset\s*+=\s*+[\"']?\s*+([\w:.+-]+)", re.IGNORECASE)
 _BCP_47 = re.compile(r"[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,6}")
 
 _MANY_TAGS = 3_000  # fewer may nest as they like
@@ -92,7 +94,7 @@ class ParsedPage(NamedTuple):
     ``content`` is the text outside links, menus and footers, one text node a line;
     ``anchors`` is that of all links, one a line. ``hints`` is text for a page without any:
     alternative texts, descriptions. ``lang`` and ``locale`` are what the page declares, the
-    latter for Open Graph, in lower case.
+    latter for Open Graph, in lower case; ``charset`` is what the last META that names one says.
     ``unread`` is the number of links beyond the bound; ``is_cut`` says that there may
     be others, in what was cut off or taken out because it would hold the parser.
     """
@@ -107,6 +109,7 @@ class ParsedPage(NamedTuple):
     robots: frozenset[str]
     unread: int
     is_cut: bool
+    charset: str = ""
 
 
 def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUNDS) -> ParsedPage:
@@ -139,6 +142,7 @@ def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUN
         frozenset(reader.robots),
         reader.unread,
         bounded is not source and len(_LINK.findall(bounded)) < len(_LINK.findall(source)),
+        reader.charset,
     )
 
 
@@ -172,6 +176,7 @@ class _Reader:
         self.hints: list[str] = []
         self.locale = ""
         self.language = ""
+        self.charset = ""
         self.unread = 0
         self._base = Base(url, charset)
         self._most = most
@@ -218,12 +223,14 @@ class _Reader:
         name = (attributes.get("name") or "").lower()
         if name in ("robots", "lswc"):
             self.robots.update(filter(None, content.lower().replace(",", " ").split()))
-        elif name == "tdm-reservation":
-            self.robots.add(f"{name}={content.strip()[:1]}")
+        elif name in ("tdm-reservation", "tdm-policy"):
+            self.robots.add(f"{name}={content.strip()}")
         elif name in ("description", "keywords"):
             self.hints.append(content)
         elif "property" in attributes:
             self._property((attributes["property"] or "").lower(), content)
+        elif "charset" in attributes:
+            self.charset = (attributes["charset"] or "").strip().lower() or self.charset
         elif "http-equiv" in attributes:
             self._equivalent((attributes["http-equiv"] or "").lower(), content)
 
@@ -238,6 +245,9 @@ class _Reader:
         """Take what stands for an HTTP header (HTML Standard §4.2.5.3)."""
         if name == "content-language":
             self.language = self.language or _tag(content)
+        elif name == "content-type":
+            named = _CHARSET.search(content)
+            self.charset = named[1].lower() if named else self.charset
         elif name == "refresh":
             refresh = _REFRESH.match(content)
             if refresh and not refresh.group(1).strip().isdecimal():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from lswc.reading.headers import MOST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -10,25 +12,60 @@ if TYPE_CHECKING:
     from lswc.reading.headers import Headers
 
 _USES = frozenset({"bots", "tdm", "train-ai"})
-_RESERVED = "tdm-reservation=1"
+_RESERVATION, _POLICY = "tdm-reservation", "tdm-policy"
 
 
-def opt_outs(headers: Headers, in_headers: Iterable[str], in_page: Iterable[str]) -> list[str]:
-    """Return the opt-outs of a page, each as what is said and where: "noai (META)".
+class OptOuts(NamedTuple):
+    """What a page says against mining its text: each as what is said and where, "noai (META)".
+
+    ``is_tdm_told`` says that it speaks of text and data mining itself, for or against: then its
+    server's tdmrep.json doesn't count.
+    """
+
+    said: tuple[str, ...]
+    is_tdm_told: bool
+
+
+def opt_outs(headers: Headers, in_headers: Iterable[str], in_page: Iterable[str]) -> OptOuts:
+    """Return the opt-outs of a page.
 
     ``in_headers`` are the words of X-Robots-Tag that are meant for this robot, ``in_page`` those
-    of META robots. Three ways are known: ``noai``; ``tdm-reservation`` in a header or in META
-    (TDM Reservation Protocol, W3C Community Group 2024, §5); and ``Content-Usage`` that refuses
-    automated processing, or training (draft-ietf-aipref-attach, draft-ietf-aipref-vocab).
+    of META robots, and "tdm-reservation=1". Three ways are known: ``noai``; ``tdm-reservation`` in
+    META, else in a header (TDM Reservation Protocol, W3C Community Group 2024, "Processing
+    priority"); and ``Content-Usage`` that refuses automated processing, or training
+    (draft-ietf-aipref-attach, draft-ietf-aipref-vocab).
     """
+    in_page = set(in_page)
+    tdm = _tdm(headers, in_page)
     said = [
         *(f"{word} (X-Robots-Tag)" for word in in_headers if word == "noai"),
-        *(f"{word} (META)" for word in in_page if word in ("noai", _RESERVED)),
+        *(f"{word} (META)" for word in in_page if word == "noai"),
         *(f"{use}=n (Content-Usage)" for use in _refused(headers.get("content-usage", ()))),
+        *(tdm or ()),
     ]
-    if any(value.strip() == "1" for value in headers.get("tdm-reservation", ())):
-        said.append(f"{_RESERVED} (header)")
-    return sorted(said)
+    return OptOuts(tuple(sorted(said)), tdm is not None)
+
+
+def _tdm(headers: Headers, in_page: set[str]) -> tuple[str, ...] | None:
+    """Return what META says of a reservation, else the headers; None if neither does."""
+    of_page = {name: value for name, _, value in (word.partition("=") for word in sorted(in_page))}
+    of_headers = {
+        name: values[-1].strip()
+        for name in (_RESERVATION, _POLICY)
+        if (values := headers.get(name))
+    }
+    for where, found in (("META", of_page), ("header", of_headers)):
+        if found.get(_RESERVATION) in ("0", "1"):
+            is_reserved = found[_RESERVATION] == "1"
+            return reserved(found.get(_POLICY, ""), where) if is_reserved else ()
+    return None
+
+
+def reserved(policy: str, where: str) -> tuple[str, ...]:
+    """Return the opt-outs of a page whose rights are reserved; ``policy`` is a URL, or ""."""
+    said = (f"{_RESERVATION}=1 ({where})",)
+    is_shown = policy.isprintable() and not set(policy) & set(" ;") and len(policy) <= MOST
+    return (*said, f"{_POLICY}={policy} ({where})") if policy and is_shown else said
 
 
 def in_robots(preferences: str) -> tuple[str, ...]:

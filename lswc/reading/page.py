@@ -21,6 +21,7 @@ from lswc.urls import folder, site
 if TYPE_CHECKING:
     from lswc.langid import Identification, Identifier, RawLink
     from lswc.reading.headers import Headers
+    from lswc.reading.opt_outs import OptOuts
     from lswc.reading.scope import Scope
     from lswc.safety.limits import Limits
     from lswc.urls import Url
@@ -57,8 +58,8 @@ class PageReading:
 
     ``identified`` is its language as strategies tell them apart. ``simhash`` is that of its
     text. ``unwanted`` says that it asks not to be kept. ``content_language`` is the language
-    that the server says, ``vary`` what its answer depends on. ``opt_outs`` is what it says against
-    mining its text, and where. ``left`` are links out of scope;
+    that the server says, ``vary`` what its answer depends on. ``opt_outs`` is what the page itself
+    says against mining its text. ``left`` are links out of scope;
     ``unread_links`` counts those beyond LSWC_MAX_LINKS. ``is_cut`` says that more than links
     was left unread.
     """
@@ -70,7 +71,7 @@ class PageReading:
     unwanted: Outcome | None
     content_language: str
     vary: str
-    opt_outs: tuple[str, ...]
+    opt_outs: OptOuts
     links: tuple[ReadLink, ...]
     left: tuple[LeftLink, ...]
     unread_links: int
@@ -124,7 +125,7 @@ class PageReader:
             simhash=simhash(raw.text[:EXAMINED]),
             content_language=said(headers, "content-language"),
             vary=said(headers, "vary"),
-            opt_outs=tuple(opt_outs(headers, in_headers, raw.robots)),
+            opt_outs=opt_outs(headers, in_headers, raw.robots),
             unwanted=next((word for word in _UNWANTED if self._obeys(word, told)), None),
             links=tuple(links),
             left=tuple(left),

@@ -60,7 +60,7 @@ class RobotsRules:
         self.crawl_delay = group.delay
         self._rules = Protego.parse(text)
         self._usages = [
-            (Protego.parse(f"User-agent: *\nDisallow: {path}"), preferences)
+            (PathPattern(path), preferences)
             for path, preferences in sorted(group.usages, key=_length, reverse=True)
         ]
 
@@ -74,8 +74,19 @@ class RobotsRules:
     def content_usage(self, url: str) -> str:
         """Return the preferences for a URL's content, those of the longest path that matches it;
         "" if there are none (draft-ietf-aipref-attach §6)."""
-        found = (said for path, said in self._usages if not path.can_fetch(url, "*"))
+        found = (said for path, said in self._usages if path.matches(url))
         return next(found, "")
+
+
+class PathPattern:
+    """A path as rules name it: the beginning of paths, with * and $ (RFC 9309 §2.2.3)."""
+
+    def __init__(self, path: str) -> None:
+        self._rules = Protego.parse(f"User-agent: *\nDisallow: {path}")
+
+    def matches(self, url: str) -> bool:
+        """Tell whether the path and query of a URL are meant."""
+        return not self._rules.can_fetch(url, "*")
 
 
 def _length(usage: tuple[str, str]) -> int:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError
-from lswc.archive.log import ATTEMPTS, LINKS, conform, journals, tables
+from lswc.archive.log import ATTEMPTS, LINKS, RULES, conform, journals, tables
 from lswc.archive.store import language_of
 from lswc.outcomes import Outcome
 from lswc.strategy import Anchor, Named
@@ -19,12 +22,9 @@ from lswc.trace.graph import distances
 from lswc.urls import directory, folder, parse, site, tld
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
-
-ROBOTS = "robots.txt file"
 
 _BY_STRATEGY = [Outcome.STRATEGY.value, Outcome.IRRELEVANT_SERVER.value]
 
@@ -51,6 +51,21 @@ def _joined(schema: pa.Schema, parts: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables([conform(part, schema) for part in parts]).unify_dictionaries()
 
 
+@contextmanager
+def as_trace(folder: Path) -> Iterator[Path]:
+    """Give the folder of a trace: for a crawl with a log, one made of that for the while.
+
+    Raises as ``to_trace`` does.
+    """
+    if not (folder / "log").is_dir():
+        yield folder
+        return
+    with TemporaryDirectory(prefix="lswc-") as temporary:
+        trace = Path(temporary) / "trace"
+        to_trace(folder, trace)
+        yield trace
+
+
 def to_trace(crawl: Path, out: Path) -> int:
     """Write a crawl's log as a trace; return the number of URLs. Raises ArchiveError, TraceError.
 
@@ -59,9 +74,8 @@ def to_trace(crawl: Path, out: Path) -> int:
     one are left out.
     """
     attempts, links = log(crawl)
-    attempts = attempts.filter(
-        pc.not_equal(pc.cast(attempts["outcome"], pa.string()), pa.scalar(ROBOTS))
-    )
+    outcomes = pc.cast(attempts["outcome"], pa.string())
+    attempts = attempts.filter(pc.invert(pc.is_in(outcomes, pa.array(RULES))))
     dropped = pc.cast(links["dropped"], pa.string())
     links = links.filter(pc.or_(pc.is_null(dropped), pc.is_in(dropped, pa.array(_BY_STRATEGY))))
     both = pa.chunked_array([*attempts["url"].chunks, *links["target"].chunks], pa.string())

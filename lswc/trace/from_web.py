@@ -10,6 +10,7 @@ from urllib.parse import urljoin
 from lswc.outcomes import Outcome
 from lswc.reading.page import without_closed
 from lswc.safety.robots import RobotsRules
+from lswc.saying import Say, silent
 from lswc.trace.builder import TraceBuilder, name_of
 
 if TYPE_CHECKING:
@@ -27,13 +28,19 @@ AGENT = "lswc"
 
 
 def from_web(
-    web: Web, seeds: Sequence[str], reader: PageReader, limits: Limits, about: About
+    web: Web,
+    seeds: Sequence[str],
+    reader: PageReader,
+    limits: Limits,
+    about: About,
+    say: Say = silent,
 ) -> TraceBuilder:
     """Read everything that is reachable from the seeds in a frozen web or WARC files.
 
     Breadth-first, with the reading and the limits of a crawl: what such a crawl wouldn't follow
     isn't in the trace, so a web with an endless calendar ends too. What robots.txt forbids, and
-    what the web doesn't hold, counts as never downloaded.
+    what the web doesn't hold, counts as never downloaded. ``say`` hears how many URLs are read, and
+    of how many that are known.
     """
     builder = TraceBuilder(about)
     read = _WebReader(web, reader, limits, builder).read
@@ -44,6 +51,7 @@ def from_web(
         url, depth = queue.popleft()
         if name_of(url) not in seen:
             seen.add(name_of(url))
+            say("pages", len(seen), len(seen) + len(queue))
             queue.extend(read(url, depth))
     return builder
 
@@ -54,6 +62,7 @@ class _WebReader:
     def __init__(self, web: Web, reader: PageReader, limits: Limits, builder: TraceBuilder) -> None:
         self._web, self._reader, self._limits = web, reader, limits
         self._builder = builder
+        self._accepted = reader.identifier.target.accepted
         self._robots: dict[str, RobotsRules] = {}
 
     def read(self, url: Url, depth: int) -> Iterator[tuple[Url, int]]:
@@ -61,7 +70,7 @@ class _WebReader:
         if not known or not self._allowed(url):
             self._builder.failure(url.href, 0)
             return
-        answer = self._web.answer(url.server, _target(url))
+        answer = self._web.answer(url.server, _target(url), self._accepted)
         location = _header(answer, "location")
         if answer.status in REDIRECTS and location:
             yield from self._redirect(url, answer.status, urljoin(url.href, location), depth)

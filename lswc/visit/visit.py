@@ -41,7 +41,8 @@ class Visit:
 
     ``since`` is when the URL was handed out, in seconds of a monotonic clock; ``rest`` the least
     time from then until the server's next: None for the crawl's own delay, 0 if nothing was
-    fetched.
+    fetched. ``put_off`` says that the URL is tried again another time: then nothing is kept of it
+    but that it was tried.
     """
 
     lease: Lease
@@ -57,6 +58,7 @@ class Visit:
     attempts: list[Attempt] = field(default_factory=list)
     record: Record | None = None
     opt_outs: tuple[str, ...] = ()
+    put_off: bool = False
 
     def __post_init__(self) -> None:
         self.url = self.url or self.lease.url

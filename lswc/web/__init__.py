@@ -26,6 +26,7 @@ __all__ = ["TruthPage", "WebError", "from_settings", "open_web", "prepare", "tru
 class TruthPage(NamedTuple):
     """What is known of a page before it is crawled.
 
+    The ``language`` of one that is negotiated is the one that a crawl for it is served.
     ``reachable`` maps a language to the least number of links and redirects that lead from
     that language's seeds to the page, robots.txt respected; a language that can't reach it is
     absent.

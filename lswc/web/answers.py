@@ -34,5 +34,8 @@ class Web(Protocol):
     def knows(self, server: str) -> bool:
         """Tell whether the server (host, with its port if that isn't the default) is held."""
 
-    def answer(self, server: str, target: str) -> Answer:
-        """Answer a GET of ``target`` (path and query, percent-encoded) at a known server."""
+    def answer(self, server: str, target: str, accepted: str = "") -> Answer:
+        """Answer a GET of ``target`` (path and query, percent-encoded) at a known server.
+
+        ``accepted`` is the request's Accept-Language.
+        """

@@ -14,9 +14,10 @@ from lswc.urls import parse
 from lswc.web import calendar
 from lswc.web.answers import Answer, WebError
 from lswc.web.host_rules import HostRules, read_rules
+from lswc.web.negotiation import in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 INDEXES = ("index.html", "index.htm")
 DYNAMIC = {".php", ".asp", ".aspx", ".jsp", ".cgi", ".shtml", ".phtml", ".cfm", ".pl"}
@@ -42,14 +43,15 @@ class FolderWeb:
         """Tell whether there is a folder for this host."""
         return self._host(server) is not None
 
-    def answer(self, server: str, target: str) -> Answer:
+    def answer(self, server: str, target: str, accepted: str = "") -> Answer:
         """Answer from the host's rules, else from its files."""
         host = self._host(server)
         if host is None:
             return Answer(404)
         rules = self._rules.get(host, HostRules())
         path, _, query = target.partition("?")
-        answer = _ruled(rules, target) or _from_files(self._hosts[host], path, query)
+        languages = in_order(rules.languages, accepted)
+        answer = _ruled(rules, target) or _from_files(self._hosts[host], path, query, languages)
         return Answer(
             answer.status, (*answer.headers, *rules.headers.items()), answer.body, rules.delay
         )
@@ -79,12 +81,14 @@ def _ruled(rules: HostRules, target: str) -> Answer | None:
     return None
 
 
-def _from_files(host: Path, path: str, query: str) -> Answer:
+def _from_files(host: Path, path: str, query: str, languages: Sequence[str]) -> Answer:
     for segments in _readings(path):
         for name in _names(segments[-1], query):
-            file = _inside(host, [*segments[:-1], name])
-            if file is not None and S_ISREG(_mode(file)):
-                return Answer(200, _typed(file), file)
+            for language in (*languages, ""):
+                written = f"{name}.{language}" if language else name
+                file = _inside(host, [*segments[:-1], written])
+                if file is not None and S_ISREG(_mode(file)):
+                    return Answer(200, (*_typed(name), *_negotiated(language)), file)
         folder = _inside(host, segments) if segments[-1] else None
         if folder is not None and S_ISDIR(_mode(folder)):
             # Rebuilt from its segments: a path such as //host/a must not become a Location.
@@ -133,9 +137,13 @@ def _types() -> MimeTypes:
     return MimeTypes(filenames=())  # not the machine's own lists
 
 
-def _typed(file: Path) -> tuple[tuple[str, str], ...]:
+def _negotiated(language: str) -> tuple[tuple[str, str], ...]:
+    return (("Content-Language", language), ("Vary", "Accept-Language")) if language else ()
+
+
+def _typed(written: str) -> tuple[tuple[str, str], ...]:
     """Name the type by the file's extension alone, never a charset; none if it tells nothing."""
-    name = Path(file.name.partition("?")[0])
+    name = Path(written.partition("?")[0])
     kind, encoding = _types().guess_type(name.name, strict=False)
     if encoding:
         kind = f"application/{encoding}"

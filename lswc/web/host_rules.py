@@ -1,4 +1,4 @@
-"""What files can't say of a host: slowness, redirects, headers, a page without end."""
+"""What files can't say of a host: slowness, redirects, headers, languages, a page without end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lswc.errors import ConfigError
 from lswc.urls import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 
@@ -24,18 +24,23 @@ class Calendar:
 
 @dataclass(frozen=True)
 class HostRules:
-    """``redirects`` maps path and query to (status, location); ``delay`` is in seconds a page."""
+    """``redirects`` maps path and query to (status, location); ``delay`` is in seconds a page.
+
+    ``languages`` are those that the host negotiates, the first for who doesn't say: of
+    ``index.html`` it serves ``index.html.th`` to who wants Thai.
+    """
 
     delay: float = 0.0
     headers: Mapping[str, str] = field(default_factory=dict)
     redirects: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     calendar: Calendar | None = None
+    languages: tuple[str, ...] = ()
 
 
 def read_rules(file: Path) -> dict[str, HostRules]:
-    """Read ``{host: {"delay", "headers", "redirects", "calendar"}}``; no file, no rules.
+    """Read ``{host: {"delay", "headers", "redirects", "calendar", "languages"}}``.
 
-    Raises ConfigError if the file isn't like that.
+    No file, no rules. Raises ConfigError if the file isn't like that.
     """
     if not file.is_file():
         return {}
@@ -58,9 +63,17 @@ def _rules(
     headers: Mapping[str, str] | None = None,
     redirects: Mapping[str, list[Any]] | None = None,
     calendar: Mapping[str, str] | None = None,
+    languages: Sequence[str] = (),
 ) -> HostRules:
     moved = {path: _redirect(*rule) for path, rule in (redirects or {}).items()}
-    return HostRules(float(delay), headers or {}, moved, Calendar(**calendar) if calendar else None)
+    endless = Calendar(**calendar) if calendar else None
+    return HostRules(float(delay), headers or {}, moved, endless, tuple(map(_language, languages)))
+
+
+def _language(tag: str) -> str:
+    if not tag.replace("-", "").isalnum():
+        raise ValueError(f"not a language tag: {tag!r}")
+    return tag
 
 
 def _redirect(status: int, location: str) -> tuple[int, str]:

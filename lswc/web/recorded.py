@@ -40,8 +40,8 @@ class WarcWeb:
         """Tell whether a response of this server was recorded."""
         return server in self._servers
 
-    def answer(self, server: str, target: str) -> Answer:
-        """Answer as was recorded, 404 where nothing was."""
+    def answer(self, server: str, target: str, accepted: str = "") -> Answer:
+        """Answer as was recorded, in whatever language; 404 where nothing was."""
         url = parse(f"http://{server}{target}")
         place = self._places.get(_key(url)) if url else None
         return _recorded(*place) if place else Answer(404)

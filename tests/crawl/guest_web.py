@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from scrapy.resolver import CachingHostnameResolver
 from typing_extensions import override
 
+from lswc.reading.tdmrep import PATH
 from lswc.web.certificate import self_signed
 from tests.resolvers import ToLoopback, resolve
 
@@ -95,7 +96,10 @@ class Visit:
 
 
 class GuestWeb:
-    """Answers by the absolute URL; others are 404."""
+    """Answers by the absolute URL; others are 404.
+
+    ``of`` and ``urls`` leave out tdmrep.json, which each server with a page to keep is asked for.
+    """
 
     def __init__(self, answers: Mapping[str, Given]) -> None:
         self.visits: list[Visit] = []
@@ -106,12 +110,13 @@ class GuestWeb:
     def of(self, host: str, *, robots: bool = False) -> list[Visit]:
         """Return the visits to a host in order, those for robots.txt only if wanted."""
         visits = [visit for visit in self.visits if visit.url.split("/")[2] == host]
+        visits = [visit for visit in visits if visit.path != PATH]
         return [v for v in visits if robots or v.path != "/robots.txt"]
 
     @property
     def urls(self) -> Counter[str]:
         """How often each URL was asked for."""
-        return Counter(visit.url for visit in self.visits)
+        return Counter(visit.url for visit in self.visits if visit.path != PATH)
 
     def visit(self, url: str, host: str, headers: Mapping[str, str], address: str = "") -> Answer:
         """Note a request and wait as long as its answer takes."""

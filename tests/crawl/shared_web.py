@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
+from lswc.reading.tdmrep import PATH
 from tests.resolvers import ToLoopback
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class SharedWeb:
     @property
     def fetched(self) -> list[str]:
         """The URLs of pages asked for, in order."""
-        return [url for _, _, url in self.asked if not url.endswith("/robots.txt")]
+        return [url for _, _, url in self.asked if not url.endswith(("/robots.txt", PATH))]
 
     def shortest_gap(self) -> float:
         """Return the least time in seconds from a page to the next request to its server.

@@ -6,6 +6,7 @@ makes a guest later, never too early.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from email.utils import formatdate
 from itertools import pairwise
@@ -15,7 +16,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.corpus.documents import write
+from lswc.reading.tdmrep import PATH
 from tests.archive.reading import records
+from tests.crawl import server_view
 from tests.crawl.guest_web import HTTPS_ONLY, Answer, Given, GuestWeb, Negotiated, serving
 from tests.crawl.site import ENGLISH, THAI, Site, page
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HUB = "http://hub.example/"
+RULES = {f"{HUB}robots.txt", HUB + PATH[1:]}
 WEB = "tests.crawl.guest_web.Resolver"
 
 
@@ -106,7 +110,7 @@ def test_what_pages_ask_of_robots(
     assert set(site.urls) == answers.keys() - behind - unkept
     kinds = ("response", "revisit")
     archived = {record.url for record in records(site.folder) if record.type in kinds}
-    assert archived == set(site.urls) | {f"{HUB}robots.txt"}
+    assert archived == set(site.urls) | RULES
     times = len(told) // len(WORDS)
     finished = {"html": len(site.urls)}
     for end in ends.values():
@@ -167,8 +171,63 @@ def test_pages_that_must_not_be_mined(
         "copy": [],
     }
     stored = {r.url for r in records(site.folder) if r.type in ("response", "revisit")}
-    assert len(stored - {f"{HUB}robots.txt"}) == archived
+    assert len(stored - RULES) == archived
     assert write(site.folder, tmp_path / "corpus") == (in_corpus, left_out)
+
+
+PLACES = ("open", "closed", "own")
+RESERVED = "tdm-reservation=1 (tdmrep.json)"
+FILE = """[{"location": "/open", "tdm-reservation": 0}, {"location": "/", "tdm-reservation": 1}]"""
+
+
+def reserving() -> dict[str, Given]:
+    """Return servers that reserve their pages: but for one page, by a redirect, or badly."""
+    hosts = ("all", "moved", "wild", "fails", "loops", "forbids")
+    urls = [f"http://{host}.example/{path}" for host in hosts for path in PLACES]
+    pages = {url: Answer(page(THAI + url)) for url in urls}
+    own = Answer(page(THAI), headers={"TDM-Reservation": "0"})
+    return {
+        HUB: Answer(page(ENGLISH, *pages, "http://english.example/")),
+        **pages,
+        "http://all.example/own": own,
+        "http://english.example/": Answer(page(ENGLISH)),
+        "http://all.example/.well-known/tdmrep.json": Answer(FILE, takes=0.2),
+        "http://moved.example/.well-known/tdmrep.json": moved("/tdm"),
+        "http://moved.example/tdm": Answer(FILE),
+        "http://wild.example/.well-known/tdmrep.json": Answer("[" * 3_000_000, claims=9_000_000),
+        "http://fails.example/.well-known/tdmrep.json": Answer(status=0),
+        "http://loops.example/.well-known/tdmrep.json": moved("/.well-known/tdmrep.json"),
+        "http://forbids.example/.well-known/tdmrep.json": Answer(FILE),
+        "http://forbids.example/robots.txt": robots("Disallow: /.well-known/"),
+    }
+
+
+def test_what_a_server_reserves(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """A server is asked once, in its turn, when a page of it is to be kept."""
+    delay = {"DOWNLOAD_DELAY": 0.5, "LSWC_DELAY_FACTOR": 0}
+    site, web = crawl(tmp_path, reserving(), LSWC_OPT_OUT="skip-archive", **delay)
+    said = {record["url"]: record["opt_outs"] for record in site.records}
+    for host in ("all", "moved"):
+        with subtests.test(host):
+            assert said[f"http://{host}.example/closed"] == [RESERVED]
+            assert said[f"http://{host}.example/open"] == []
+    with subtests.test("the page's own word counts more"):
+        assert said["http://all.example/own"] == []
+    with subtests.test("a file that can't be had or read, or is forbidden, says nothing"):
+        for host in ("wild", "fails", "loops", "forbids"):
+            assert [said[f"http://{host}.example/{path}"] for path in PLACES] == [[], [], []]
+    asked = Counter(v.url.split("/")[2] for v in web.visits if v.path == PATH)
+    with subtests.test("asked once, and only servers with a page to keep"):
+        times = {"all": 1, "fails": 1, "loops": 6, "moved": 1, "wild": 1}
+        assert asked == {f"{host}.example": number for host, number in times.items()}
+    with subtests.test("in its turn"):
+        assert server_view.too_many(web.visits, server_view.server, 1, 0.5) == []
+    with subtests.test("what is reserved isn't archived, what isn't is"):
+        stored = {r.url for r in records(site.folder) if r.type in ("response", "revisit")}
+        pages = {url for url in said if not said[url] and "hub" not in url and "english" not in url}
+        assert {url for url in stored if url.rpartition("/")[2] in PLACES} == pages
+    assert site.summary["finished"] == {"html": 20}
+    assert site.summary["content"]["opt-out"] == 3
 
 
 # --- http and https --------------------------------------------------------------------------

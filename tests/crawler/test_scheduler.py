@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from asyncio import run
 from datetime import UTC, datetime
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from lswc.crawler.requests import visit_of
-from lswc.crawler.retries import HELD, WAITING
+from lswc.crawler.retries import HELD, PARKED, PATIENCE, WAITING
 from lswc.crawler.scheduler import TierScheduler
 from lswc.visit.attempt import Attempt, Exchange
 from tests.crawler.running import SetUp
@@ -40,6 +41,33 @@ async def so_many_wait(folder: Path) -> None:
     again = scheduler.next_request()
     assert again is not None
     assert visit_of(again) is visits[1]
+    scheduler.close("finished")
+
+
+def test_however_many_wait_for_one_machine_others_are_asked(tmp_path: Path) -> None:
+    run(one_machine(tmp_path))
+
+
+async def one_machine(folder: Path) -> None:
+    hosts = PARKED + 3
+    crawl = SetUp(folder, *(f"http://h{number}.example/" for number in range(hosts)))
+    scheduler = TierScheduler.from_crawler(crawl.crawler)
+    scheduler.open(crawl.spider)
+    long, *visits, retried, more = [crawl.visit(monotonic()) for _ in range(hosts - 1)]
+    retried.attempts = [Attempt(retried.url, datetime.now(UTC))]
+    for visit, rest in (
+        (long, PATIENCE + 2), *((visit, 5.0) for visit in visits), (retried, 99.0), (more, 5.0)
+    ):  # fmt: skip
+        visit.rest = rest
+        assert scheduler.enqueue_request(crawl.request(visit))
+    assert list(crawl.running.visits.values()) == [*visits, retried]
+    free = scheduler.next_request()
+    assert free is not None
+    assert free.url == f"http://h{hosts - 1}.example/"
+    assert scheduler.next_request() is None
+    assert crawl.running.frontier.pending == 2
+    again = crawl.visit(monotonic() + 6.0)
+    assert again.url == more.url, "each in its turn"
     scheduler.close("finished")
 
 

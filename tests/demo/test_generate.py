@@ -146,7 +146,8 @@ class Browser:
         """Return status, Location and body, following nothing."""
         parts = urlsplit(url)
         target = parts.path + (f"?{parts.query}" if parts.query else "")
-        self._connection.request("GET", target, headers={"Host": parts.netloc})
+        headers = {"Host": parts.netloc, "Accept-Language": "th, *;q=0.5"}
+        self._connection.request("GET", target, headers=headers)
         response = self._connection.getresponse()
         return response.status, response.headers["Location"] or "", response.read()
 
@@ -256,6 +257,21 @@ def test_islands_lie_behind_one_to_four_foreign_pages(
                 rows[link] = rows[url] + 1
                 queue.append(link)
     assert sorted(tunnels.values()) == [1, 1, 2, 2, 3, 3, 4, 4]
+
+
+def test_a_host_speaks_english_to_who_does_not_ask_for_thai(demo: Path, serve: Serve) -> None:
+    host = "www.twotongues-demo.org"
+    found = {}
+    with serve(demo) as port, closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
+        for accepted in ("th, *;q=0.5", "ja, *;q=0.5", "en"):
+            connection.request("GET", "/", headers={"Host": host, "Accept-Language": accepted})
+            response = connection.getresponse()
+            text = MARKUP.sub(" ", response.read().decode())
+            found[accepted] = (language(text[:600]), response.headers["Content-Language"])
+            assert response.headers["Vary"] == "Accept-Language"
+    assert found == {
+        "th, *;q=0.5": ("th", "th"), "ja, *;q=0.5": ("en", "en"), "en": ("en", "en"),
+    }  # fmt: skip
 
 
 def test_what_leads_nowhere(demo: Path, walked: dict[str, Visit]) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import brotli
 
+from lswc.reading.tdmrep import PATH
 from tests.crawl.site import THAI
 
 if TYPE_CHECKING:
@@ -212,8 +213,8 @@ FETCHED: dict[str, dict[str, str]] = {
         "crawl-delay-endless.example/": "Crawl-delay too long",
         "robots-forbids.example/": "robots.txt",
         "robots-forbids-others.example/": "html",
-        "robots-failing.example/": "robots.txt",
-        "robots-overloaded.example/": "robots.txt",
+        "robots-failing.example/": "robots.txt unavailable",
+        "robots-overloaded.example/": "robots.txt unavailable",
         "robots-to-private.example/": "address not public",
         "robots-garbage.example/": "html",
         "robots-big.example/": "html",
@@ -292,6 +293,8 @@ async def answer(host: str, path: str, writer: asyncio.StreamWriter) -> None:
     name = host.partition(":")[0].removesuffix(".example")
     if path == "/robots.txt":
         await _send(writer, _robots(name))
+    elif path == PATH:
+        await _send(writer, respond("", start="404 Not Found"))
     elif name in _ENDLESS:
         await _drip(writer, *_ENDLESS[name])
     elif name == "silent" or name in ("tls-silent", ""):

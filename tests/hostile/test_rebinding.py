@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CLOSE = {"Connection": "close"}  # so that each request looks its server up
-PAGE = Answer(page(THAI), headers=CLOSE)
+OPEN = {**CLOSE, "TDM-Reservation": "0"}  # so that no tdmrep.json is asked for
+PAGE = Answer(page(THAI), headers=OPEN)
 EXPECTED = {
     **{f"http://{host}/": "html" for host in PRIVATE},
     **{f"http://{host}/1": "address not public" for host in PRIVATE},
@@ -42,7 +43,7 @@ HUB = "http://hub.example/"
 def web() -> GuestWeb:
     linked = [url for url in EXPECTED if url != "http://target.example/"]
     special = {
-        HUB: Answer(page(THAI, *linked), headers=CLOSE),
+        HUB: Answer(page(THAI, *linked), headers=OPEN),
         "http://retry.example/": Answer(status=0),
         "http://redirect.example/": Answer(
             status=302, headers={**CLOSE, "Location": "http://target.example/"}

@@ -14,6 +14,10 @@ from lswc.reading.opt_outs import opt_outs
         ({}, ["noindex", "noai"], ["noai"], ["noai (META)", "noai (X-Robots-Tag)"]),
         ({"tdm-reservation": ["1"]}, [], [], ["tdm-reservation=1 (header)"]),
         ({"tdm-reservation": ["0"]}, [], ["tdm-reservation=0"], []),
+        ({"tdm-reservation": ["1"]}, [], ["tdm-reservation=0"], []),
+        ({"tdm-reservation": ["0"]}, [], ["tdm-reservation=1"], ["tdm-reservation=1 (META)"]),
+        ({"tdm-reservation": ["1"], "tdm-policy": ["https://a.example/p"]}, [], [],
+         ["tdm-policy=https://a.example/p (header)", "tdm-reservation=1 (header)"]),
         ({}, [], ["tdm-reservation=1"], ["tdm-reservation=1 (META)"]),
         ({"content-usage": ["train-ai=n"]}, [], [], ["train-ai=n (Content-Usage)"]),
         ({"content-usage": ["search=n, bots=y", "TRAIN-AI = n;x=1"]}, [], [],
@@ -25,4 +29,19 @@ from lswc.reading.opt_outs import opt_outs
 def test_what_is_said_and_where(
     headers: dict[str, list[str]], in_headers: list[str], in_page: list[str], said: list[str]
 ) -> None:
-    assert opt_outs(headers, in_headers, in_page) == said
+    assert list(opt_outs(headers, in_headers, in_page).said) == said
+
+
+@pytest.mark.parametrize(
+    ("headers", "in_page", "told"),
+    [
+        ({}, ["noai"], False),
+        ({"tdm-reservation": ["0"]}, [], True),
+        ({}, ["tdm-reservation=1"], True),
+        ({}, ["tdm-reservation=yes"], False),
+    ],
+)
+def test_what_is_up_to_the_server(
+    headers: dict[str, list[str]], in_page: list[str], told: bool
+) -> None:
+    assert opt_outs(headers, [], in_page).is_tdm_told == told

@@ -62,8 +62,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "calendar": {"prefix": "/calendar/", "language": "th"},
         },
         "other.example": {"delay": 0.01},
+        "two.example": {"languages": ["en", "pt-BR"]},
     }
     write(web / "other.example" / "index.html", "slow")
+    write(web / "two.example" / "index.html.en", "english")
+    write(web / "two.example" / "index.html.pt-BR", "brasil")
+    write(web / "two.example" / "only.html.en", "only")
+    write(web / "two.example" / "one.html", "one")
     write(web / "web.json", json.dumps(rules))
     return web
 
@@ -317,3 +322,32 @@ def test_no_web_is_one_clear_error_before_anything_is_fetched(tmp_path: Path, we
     items, log = crawl(web, tmp_path, [f"http://{HOST}/"])
     assert not items
     assert log.splitlines()[-1].startswith("lswc.web.answers.WebError: LSWC_WEB: ")
+
+
+@pytest.mark.parametrize(
+    ("target", "accepted", "body", "language"),
+    [
+        ("/", "", "english", "en"),
+        ("/", "pt", "brasil", "pt-BR"),
+        ("/", "pt-br, en;q=0.9", "brasil", "pt-BR"),
+        ("/", "en-US, pt-BR;q=0.1, *;q=0", "brasil", "pt-BR"),
+        ("/", "*;q=0.5, en;q=0.1", "brasil", "pt-BR"),
+        ("/", "th, *;q=0.5", "english", "en"),
+        ("/", "en;q=x, pt-BR;q=0", "english", "en"),
+        ("/", ";;,=", "english", "en"),
+        ("/index.html", "pt", "brasil", "pt-BR"),
+        ("/only.html", "pt", "only", "en"),
+        ("/one.html", "pt", "one", None),
+    ],
+)
+def test_a_host_that_negotiates_serves_the_language_that_is_wanted_most(
+    port: int, target: str, accepted: str, body: str, language: str | None
+) -> None:
+    with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
+        headers = {"Host": "two.example", "Accept-Language": accepted}
+        connection.request("GET", target, headers=headers)
+        response = connection.getresponse()
+        assert response.read().decode() == body
+    assert response.headers["Content-Type"] == "text/html"
+    assert response.headers["Content-Language"] == language
+    assert response.headers["Vary"] == ("Accept-Language" if language else None)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from scrapy import Request
+
 from lswc.crawler.requests import visit_of
 from lswc.crawler.running import RunningCrawl, running_of
 from lswc.outcomes import Outcome
@@ -15,9 +17,11 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from lswc.visit.visit import Visit
+
 
 class VisitGuardMiddleware:
-    """Ends the visit of a page that brought no record.
+    """Ends the visit of a page that brought no record, and doesn't go on with another request.
 
     Of an output that is empty, or emptied by a middleware, Scrapy sends no signal.
     """
@@ -32,10 +36,14 @@ class VisitGuardMiddleware:
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
-        recorded = False
-        async for item in result:
-            recorded |= isinstance(item, Record)
-            yield item
         visit = visit_of(response)
-        if not recorded and visit is not None:
+        goes_on = False
+        async for item in result:
+            goes_on |= isinstance(item, Record) or _is_of(visit, item)
+            yield item
+        if visit is not None and not goes_on:
             self._running.commit(visit, Outcome.NO_RECORD)
+
+
+def _is_of(visit: Visit | None, item: object) -> bool:
+    return visit is not None and isinstance(item, Request) and visit_of(item) is visit

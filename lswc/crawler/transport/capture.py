@@ -18,7 +18,7 @@ from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.web._newclient import STATUS
 
-from lswc.crawler.requests import visit_of
+from lswc.crawler.requests import RULES, page_visit_of
 from lswc.crawler.running import running_of
 from lswc.crawler.transport.handler import BoundedPool, BoundedProtocol
 from lswc.visit.attempt import Attempt, Exchange
@@ -42,7 +42,7 @@ _TRUNCATED = {"dataloss": "disconnect", "download_stopped": "unspecified"}
 class AttemptHandler(HTTP11DownloadHandler):
     """Scrapy's HTTP/1.1 handler, that notes every attempt, and its bytes if they are archived.
 
-    A request's attempts belong to its visit; those of a request without one (robots.txt) go to
+    A request's attempts belong to its visit; those of another (robots.txt) go to
     the archive.
     """
 
@@ -52,7 +52,8 @@ class AttemptHandler(HTTP11DownloadHandler):
         super().__init__(crawler)
         self._running = running_of(crawler)
         protocol = BoundedProtocol if self._running.crawl.archived == "none" else _Protocol
-        self._pool = BoundedPool(reactor, crawler.settings, protocol)
+        idle = self._running.handles.idle
+        self._pool = BoundedPool(reactor, crawler.settings, protocol, idle)
         # A request that the server hung up on is sent again in its time, and each is noted.
         self._pool.retryAutomatically = False
 
@@ -91,9 +92,9 @@ class AttemptHandler(HTTP11DownloadHandler):
             return await maybe_deferred_to_future(agent.download_request(request))
 
     def _note(self, request: Request, attempt: Attempt) -> None:
-        visit = visit_of(request)
+        visit = page_visit_of(request)
         if visit is None:
-            self._running.archive.add(attempt)
+            self._running.archive.add(attempt, request.meta.get(RULES, ""))
         else:
             visit.attempts.append(attempt)
 

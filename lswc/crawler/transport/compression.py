@@ -11,7 +11,7 @@ from backports import zstd
 from scrapy.downloadermiddlewares import httpcompression
 from typing_extensions import override
 
-from lswc.crawler.requests import IS_ROBOTS
+from lswc.crawler.requests import RULES
 from lswc.crawler.transport.refused import Refused
 from lswc.outcomes import Outcome
 from lswc.safety.robots import MAX_SIZE
@@ -34,13 +34,13 @@ _STARTS = {
 
 
 class CompressionMiddleware(httpcompression.HttpCompressionMiddleware):
-    """Refuses bodies in too many pieces; of a robots.txt it unpacks what counts, and no more."""
+    """Refuses bodies in too many pieces; of a robots.txt it unpacks what counts."""
 
     @override
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Request | Response:
-        if request.meta.get(IS_ROBOTS):
+        if RULES in request.meta:
             body = response.body
             named = b",".join(response.headers.getlist("Content-Encoding")).split(b",")
             for encoding in reversed(named):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
-from lswc.crawler.requests import IS_ROBOTS, VISIT
+from lswc.crawler.requests import RULES, page_visit_of
 from lswc.safety.content import has_other_signature, may_be_html
 from lswc.safety.robots import MAX_SIZE
 
@@ -38,21 +38,21 @@ class ContentExtension:
     def headers_received(self, headers: Headers, request: Request) -> None:
         """Raise StopDownload if the headers of a page say that it is none."""
         content_type = (headers.get("Content-Type") or b"").decode("latin-1")
-        if VISIT in request.meta and not may_be_html(content_type):
+        if page_visit_of(request) is not None and not may_be_html(content_type):
             raise StopDownload(fail=False)
 
     def bytes_received(self, data: bytes, request: Request) -> None:
         """Raise StopDownload if a page's first bytes are another format's.
 
-        A body may be compressed here, so gzip's own signature says nothing. Of a robots.txt no
-        more is read than counts.
+        A body may be compressed here, so gzip's own signature says nothing. Of a server's
+        rules no more is read than counts.
         """
-        if request.meta.get(IS_ROBOTS):
+        if RULES in request.meta:
             request.meta[_BYTES] = request.meta.get(_BYTES, 0) + len(data)
             if request.meta[_BYTES] >= MAX_SIZE:
                 raise StopDownload(fail=False)
             return
-        if VISIT not in request.meta or request.meta.get(_SEEN):
+        if page_visit_of(request) is None or request.meta.get(_SEEN):
             return
         request.meta[_SEEN] = True
         if has_other_signature(data):

@@ -1,4 +1,4 @@
-"""``scrapy learn_language``: tables for a user's own language, and how well they tell it."""
+"""``scrapy learn-language``: tables for a user's own language, and how well they tell it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from scrapy.exceptions import UsageError
 
 from lswc.langid.learning import learn
 from lswc.terminal.command import UserCommand
+from lswc.terminal.progress import working
 
 if TYPE_CHECKING:
     import argparse
@@ -29,7 +30,10 @@ class Command(UserCommand):
         if len(args) != 1:
             raise UsageError("name one folder, with <code>.toml and texts/<code>.<encoding>.txt")
         folder = Path(args[0])
-        for learned in learn(folder):
+        with working() as say:
+            say("learn", 0, 0)
+            languages = learn(folder)
+        for learned in languages:
             print(f"{learned.code} pages    {_measures(learned.pages)}")
             print(f"{learned.code} anchors  {_measures(learned.anchors)}")
         print(f"tables in {folder / 'tables'}; crawl with -s LSWC_LANGUAGES={folder}")
