@@ -215,6 +215,8 @@ ITEM_PIPELINES = {"lswc.crawler.pipeline.RecordPipeline": 1000}
 DEFAULT_REQUEST_HEADERS = {
     "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
 }
+# A request for what a server says of all its pages has its own bound of redirects.
+META_COPY_WARN_SKIP_KEYS = ["redirect_ttl"]
 # The crawl's own progress says more than Scrapy's LogStats.
 EXTENSIONS = {
     "lswc.crawler.transport.early_stop.ContentExtension": 500,

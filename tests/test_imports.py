@@ -36,7 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "visit", "web",
     },
     "trace": {"archive", "languages", "reading", "safety", "strategy", "web"},
-    "simulator": {"strategy", "trace"},
+    "simulator": {"frontier", "strategy", "trace", "visit"},
     "synthetic": {"strategy", "trace"},
     "analysis": {"languages", "simulator", "strategy", "trace"},
     "seeds": {

@@ -40,6 +40,7 @@ GROUPS = {
     "Look at a crawl, and use it": {
         "frontier": "lswc frontier crawls/th",
         "why": "lswc why crawls/th http://www.example.co.th/",
+        "check": "lswc check crawls/th",
         "analyze": "lswc analyze crawls/th --out report",
         "corpus": "lswc corpus crawls/th",
     },
