@@ -66,6 +66,23 @@ def short(crawl: Path, committed: Mapping[str, int]) -> list[str]:
     return sorted(name for name, length in committed.items() if there.get(name, length) < length)
 
 
+def torn(crawl: Path) -> list[str]:
+    """Say of the files that grew last which hold what can't be read, as after a power cut.
+
+    Of others `scrapy check` tells: it reads them all.
+    """
+    found = {PAGES: sum(record is None for record in pages.read(crawl))}
+    for journal in log.journals(crawl / "log"):
+        found[f"log/{journal.name}"] = log.damaged(journal)
+    for cdxj in warc.latest(crawl):
+        found[f"warc/{cdxj.name}"] = sum(entry is None for _, entry in warc.index(cdxj))
+        file = cdxj.with_suffix(".warc.gz")
+        found[f"warc/{file.name}"] = warc.damaged(file, cdxj)
+    return [
+        f"{name} has {number} torn lines or records" for name, number in found.items() if number
+    ]
+
+
 def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:
     """Keep aside what the files hold of URLs, and all that is torn. Raises LswcError."""
     pages.take_out(crawl, urls, aside)

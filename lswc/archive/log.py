@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 
 from lswc.archive.files import Appended, ArchiveError, Aside, lines, replace, sync_folder
 from lswc.errors import writing
+from lswc.outcomes import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -67,7 +68,7 @@ ATTEMPTS = pa.schema(
 """One row per attempt to fetch a URL, or per URL that ended without one."""
 
 RETRY = "retry"
-RULES = ("robots.txt file", "tdmrep.json file", "file")
+NO_VISIT = ("robots.txt file", "tdmrep.json file", "file", Outcome.SERVER_BECAME_IRRELEVANT)
 """Outcomes of the rows that aren't the end of a visit."""
 
 LINKS = pa.schema(
@@ -262,6 +263,14 @@ def _batches(
         raise ArchiveError(f"{journal} is damaged: {error}") from error
 
 
+def damaged(journal: Path) -> int:
+    """Return how many lines of a journal are torn or damaged. Raises ArchiveError."""
+    found: list[bytes] = []
+    for _ in _batches(journal, damaged=found):
+        pass
+    return len(found)
+
+
 def _portions(rows: Iterable[bytes]) -> Iterator[list[bytes]]:
     """Yield lists of lines, of about BATCH bytes each."""
     portion, size = [], 0
@@ -376,7 +385,7 @@ def _ended(journal: Path, after: int) -> int:
     with journal.open("rb") as file:
         file.seek(after)
         found = [json.loads(line) for line in file if _is_row(line)]
-    return sum(row.get("outcome") not in (*RULES, RETRY) for row in found)
+    return sum(row.get("outcome") not in (*NO_VISIT, RETRY) for row in found)
 
 
 def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:

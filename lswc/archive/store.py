@@ -14,6 +14,7 @@ from lswc.archive.pages import PAGES
 from lswc.archive.warc import WarcWriter
 from lswc.errors import writing
 from lswc.languages import Language, language
+from lswc.outcomes import Outcome
 from lswc.strategy import PageLanguage, distance_of
 from lswc.urls import parse
 from lswc.visit.attempt import Attempt
@@ -157,6 +158,8 @@ class Archive:
         row["tiers"] = [link.tier for link in visit.links]
         row["dropped"] = [link.dropped for link in visit.links]
         yield row
+        ended = {"time": row["time"], "outcome": Outcome.SERVER_BECAME_IRRELEVANT}
+        yield from (ended | {"url": url, "server_status": "irrelevant"} for url in visit.dropped)
 
     def close(self, *, whole: bool) -> None:
         """Close the files; if all in them is committed, sort the index, and make tables of the log.

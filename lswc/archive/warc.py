@@ -35,6 +35,9 @@ NOT_MODIFIED = f"{_PROFILES}server-not-modified"
 REMEMBERED = 65_536
 """Payloads that are remembered, to store the next identical one as a revisit record."""
 
+TAIL = 1_000_000
+"""Bytes at the end of a WARC file that a power cut may have spoilt: a start reads them."""
+
 _LEVEL = 2  # of ISA-L's four: as small as zlib's 3, at a quarter of the time
 
 
@@ -212,6 +215,19 @@ def is_whole(warc: Path, entry: Mapping[str, str]) -> bool:
     except (OSError, ValueError, KeyError, zlib.error):
         return False
     return member.eof and f"\r\nWARC-Target-URI: {entry['url']}\r\n".encode() in record[:65_536]
+
+
+def latest(crawl: Path) -> list[Path]:
+    """Return the index of the WARC file that grew last, if there is one."""
+    return sorted((crawl / "warc").glob("*-*.cdxj"), key=lambda path: _number(path.name))[-1:]
+
+
+def damaged(warc: Path, cdxj: Path) -> int:
+    """Return how many records of the last megabyte of a WARC file aren't whole."""
+    size = warc.stat().st_size if warc.exists() else 0
+    found = (entry for _, entry in index(cdxj) if entry is not None)
+    near = (entry for entry in found if size - TAIL < int(entry["offset"]) < size)
+    return sum(not is_whole(warc, entry) for entry in near)
 
 
 class _Span(NamedTuple):

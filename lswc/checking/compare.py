@@ -45,8 +45,9 @@ INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'double', url FROM record WHER
 INSERT OR IGNORE INTO wrong SELECT 'log', 'missing', url FROM finished
     WHERE NOT transient(outcome) AND (url, outcome) NOT IN (SELECT url, kind FROM ended);
 INSERT OR IGNORE INTO wrong SELECT 'log', 'unknown', url FROM ended
-    WHERE (url, kind) NOT IN (SELECT url, outcome FROM finished);
-INSERT OR IGNORE INTO wrong SELECT 'log', 'double', url FROM ended WHERE times > 1;
+    WHERE (url, kind) NOT IN (SELECT url, outcome FROM finished) AND NOT transient(kind);
+INSERT OR IGNORE INTO wrong SELECT 'log', 'double', url FROM ended
+    WHERE times > 1 AND NOT transient(kind);
 INSERT OR IGNORE INTO wrong SELECT 'index', 'missing', url FROM archived
     WHERE times > coalesce((SELECT times FROM entry WHERE entry.url = archived.url), 0);
 INSERT OR IGNORE INTO wrong SELECT 'index', 'double', url FROM entry
@@ -68,8 +69,7 @@ class Comparison:
 
     ``finished`` are the frontier's URLs and their outcomes; None if it doesn't keep them: then
     the log counts. ``committed`` are the lengths that the files had then: what lies beyond is
-    left out, unless it is None. ``thorough`` reads the WARC files too, otherwise only their
-    indexes. Raises LswcError.
+    left out, unless it is None. All is read, every record of the WARC files too. Raises LswcError.
     """
 
     def __init__(
@@ -77,17 +77,16 @@ class Comparison:
         crawl: Path,
         finished: Iterable[tuple[str, str]] | None,
         committed: Mapping[str, int] | None = None,
-        *,
-        thorough: bool,
     ) -> None:
         self._crawl = crawl
         self._committed = committed
         self._db = sqlite3.connect("", isolation_level=None)
-        self._db.create_function("transient", 1, is_transient)
+        # What ended so may have been tried once more since.
+        self._db.create_function("transient", 1, is_transient, deterministic=True)
         self._db.executescript(_SCHEMA)
         self._torn: list[tuple[str, str, str]] = []
         self._db.execute("BEGIN")
-        self._read(thorough)
+        self._read()
         if finished is None:
             self._db.execute("INSERT OR REPLACE INTO finished SELECT url, kind FROM ended")
         else:
@@ -95,8 +94,8 @@ class Comparison:
         self._db.execute("COMMIT")
         self._db.executescript(_COMPARE)
 
-    def _read(self, thorough: bool) -> None:
-        said = chain(self._records(), self._log(), self._index(thorough))
+    def _read(self) -> None:
+        said = chain(self._records(), self._log(), self._index())
         self._db.executemany(_SAY, said)
         self._db.executemany("INSERT OR IGNORE INTO wrong VALUES (?, ?, ?)", self._torn)
 
@@ -121,17 +120,15 @@ class Comparison:
             if row.archived:
                 yield LOG, row.url, "archived"
 
-    def _index(self, thorough: bool) -> Iterator[tuple[str, str, str]]:
+    def _index(self) -> Iterator[tuple[str, str, str]]:
         for path in sorted((self._crawl / "warc").glob("*.cdxj")):
             file = path.with_suffix(".warc.gz")
-            size = file.stat().st_size if file.exists() else 0
             for line, entry in warc.index(path, self._until(f"warc/{path.name}")):
                 if entry is None:
                     self._torn.append((INDEX, "torn", line.decode(errors="replace")))
                     continue
                 yield INDEX, entry["url"], ""
-                there = int(entry["offset"]) + int(entry["length"]) <= size
-                if not there or (thorough and not warc.is_whole(file, entry)):
+                if not warc.is_whole(file, entry):
                     self._torn.append((WARC, "missing", entry["url"]))
 
     def findings(self) -> list[Finding]:
@@ -166,9 +163,7 @@ class Comparison:
         self._db.close()
 
 
-def disagreeing(
-    crawl: Path, finished: Iterable[tuple[str, str]] | None, *, thorough: bool
-) -> set[str]:
+def disagreeing(crawl: Path, finished: Iterable[tuple[str, str]] | None) -> set[str]:
     """Return the URLs on which a frontier and the files don't agree. Raises LswcError."""
-    with closing(Comparison(crawl, finished, thorough=thorough)) as comparison:
+    with closing(Comparison(crawl, finished)) as comparison:
         return comparison.urls()

@@ -72,7 +72,7 @@ def compare(
     elif beyond:
         notes.append("the last visit wasn't committed: the next start moves it aside")
     known = committed if beyond <= 1 else None
-    with closing(Comparison(crawl, finished, known, thorough=True)) as comparison:
+    with closing(Comparison(crawl, finished, known)) as comparison:
         findings = comparison.findings()
     gone = extent.missing(crawl, committed)
     short = extent.short(crawl, committed)
@@ -144,7 +144,7 @@ def mended(crawl: Path, frontier: Frontier, aside: Aside) -> list[str]:
     committed = frontier.lengths()
     if extent.visits_beyond(crawl, committed) <= 1:
         extent.cut(crawl, committed, aside)
-    reopened = mend(crawl, frontier, aside, thorough=True)
+    reopened = mend(crawl, frontier, aside)
     done = [f"{reopened} URLs wait again: the next crawl fetches them anew"]
     if aside.is_used:
         done.append(f"what was taken out of the files is in {aside.folder}")

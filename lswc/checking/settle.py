@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from lswc.archive import extent, pages
+from lswc.archive import extent
 from lswc.archive.files import ArchiveError, Aside
 from lswc.archive.pages import PAGES
 from lswc.checking.compare import disagreeing
@@ -55,8 +55,7 @@ def settle(crawl: Path, frontier: Frontier) -> dict[str, int]:
         logger.info("%d bytes beyond the last visit were moved to %s", beyond, aside.folder)
     gone = extent.missing(crawl, committed)
     damage = [f"{name} is shorter than it was" for name in extent.short(crawl, committed)]
-    if torn := sum(record is None for record in pages.read(crawl)):
-        damage.append(f"{PAGES} has {torn} torn lines")
+    damage += extent.torn(crawl)
     if damage and gone:
         raise ArchiveError(
             f"{crawl}: {'; '.join(damage)}, and {gone[0]} is gone: put it back, or "
@@ -69,17 +68,17 @@ def settle(crawl: Path, frontier: Frontier) -> dict[str, int]:
     if not damage:
         return committed
     logger.warning("%s: %s", crawl, "; ".join(damage))
-    mend(crawl, frontier, aside, thorough=False)
+    mend(crawl, frontier, aside)
     return frontier.lengths()
 
 
-def mend(crawl: Path, frontier: Frontier, aside: Aside, *, thorough: bool) -> int:
+def mend(crawl: Path, frontier: Frontier, aside: Aside) -> int:
     """Take out of all files what they don't agree on, and let it wait again; return how many.
 
     A kill between the steps leaves what the next start mends. Raises LswcError.
     """
     finished = frontier.finished()
-    urls = disagreeing(crawl, finished, thorough=thorough)
+    urls = disagreeing(crawl, finished)
     reopened = 0
     if finished is None:  # then only the files know these URLs
         reopened = frontier.reopen(urls, frontier.lengths())

@@ -75,10 +75,13 @@ class Command(UserCommand):
 
 def _conclusion(told: History, standing: Standing | None, kept: bool) -> str:
     """Say in one line what became of the URL."""
-    if told.attempts:
-        outcome = told.attempts[-1]["outcome"]
-        return f"{_ended(told.attempts[-1])}: {_explained(outcome)}"
-    if standing is not None and standing.outcome is None:
+    waits = standing is not None and standing.outcome is None
+    last = told.attempts[-1] if told.attempts else None
+    if last is not None and last["outcome"] == Outcome.SERVER_BECAME_IRRELEVANT and not waits:
+        return f"dropped, {_ended(last)}: {_explained(last['outcome'])}"
+    if last is not None and last["outcome"] != Outcome.SERVER_BECAME_IRRELEVANT:
+        return f"{_ended(last)}: {_explained(last['outcome'])}"
+    if waits:
         return "waits: it is in the queue, or being fetched now"
     taken = [link for link in told.links if link["dropped"] is None]
     if taken and kept:

@@ -209,11 +209,13 @@ class RunningCrawl:
             return
         del self.visits[visit.lease.id]
         visit.outcome = outcome
+        visit.tally["received", "bytes"] += sum(attempt.size for attempt in visit.attempts)
         if outcome == Outcome.TIMEOUT and (url := parse(visit.url)) is not None:
             self.limits.answered(url, False)
         due = self.tries.due(visit, outcome, monotonic())
         visit.put_off = due is not None
         try:
+            visit.dropped = self.frontier.dropped_by(visit)
             visit, lengths = self._stored(visit)
             if due is not None:
                 ended = self.frontier.put_off(visit, due, lengths)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from lswc.frontier.harvest import CellHarvest
-    from lswc.strategy import Order, Status
+    from lswc.strategy import Order, Status, Strategy
     from lswc.visit.lease import Lease, Offer
     from lswc.visit.visit import Visit
 
@@ -69,6 +69,19 @@ def statuses_after(
         downloaded, relevants = counted[lease.unit]
         counted[lease.unit] = Pages(downloaded + 1, relevants + relevant)
     return {unit: status(*counted.get(unit, NO_PAGES), tolerated) for unit in units}
+
+
+def new_status(pages: Mapping[str, Pages], visit: Visit, strategy: Strategy) -> Status | None:
+    """Return what a page makes of its server or directory, by the unit's ``pages`` before it.
+
+    None if that stays what it was, or doesn't matter to the strategy: nothing is dropped then.
+    """
+    lease, units, tolerated = visit.lease, {visit.lease.unit}, strategy.tolerated
+    if visit.relevant is None or "target_server" not in strategy.facts:
+        return None
+    before = statuses_after(pages, units, lease, None, tolerated)[lease.unit]
+    after = statuses_after(pages, units, lease, visit.relevant, tolerated)[lease.unit]
+    return None if before == after else after
 
 
 def site_of(server: str) -> str:
@@ -124,6 +137,12 @@ class Frontier(Protocol):
         """Return the status of each unit as it is after counting the leased page.
 
         ``relevant`` is None if the page doesn't count.
+        """
+
+    def dropped_by(self, visit: Visit) -> list[str]:
+        """Return the waiting URLs that the visit's page makes the strategy drop, once committed.
+
+        What other workers find meanwhile is only counted, and so are URLs that were put off.
         """
 
     def offer(self, offers: Sequence[Offer]) -> None:

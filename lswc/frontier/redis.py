@@ -21,6 +21,7 @@ from lswc.frontier.contract import (
     Counts,
     FrontierError,
     check_identity,
+    new_status,
     site_of,
     statuses_after,
 )
@@ -30,6 +31,7 @@ from lswc.frontier.redis_feed import addresses, read_feed, take_off
 from lswc.frontier.redis_order import SharedOrder
 from lswc.outcomes import Outcome, is_transient
 from lswc.strategy import (
+    DISCARD,
     SEED,
     PageLanguage,
     Pages,
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
     from lswc.urls import Url
     from lswc.visit.visit import Visit
 
-FORMAT = 5
+FORMAT = 6
 TIME_TO_LIVE = 60.0
 """Seconds until a dead worker's lease is given to another; a living one renews it."""
 POLL = 1.0
@@ -66,6 +68,8 @@ _ANOTHER_NAME = "choose another name with LSWC_REDIS_KEY"
 _LOST = "LOST the crawl is not here any more"
 _AT_ONCE = Retry(NoBackoff(), 0)
 _RECONNECT = Retry(ExponentialBackoff(cap=2.0, base=0.1), 30)  # for about a minute
+_REFERRER = 5  # bytes of a record before what is packed here
+_CHUNK = 64  # URLs of a list
 _FACTS = Struct(">HBIHBB")  # kind, distance, code, depth, inherited, redirects
 _MAX_DEPTH, _MAX_REDIRECTS = 2**16 - 1, 2**8 - 1
 
@@ -289,14 +293,36 @@ class RedisFrontier:
     ) -> dict[str, Status]:
         if not units:
             return {}
+        pages = self._pages(units)
+        return statuses_after(pages, units, lease, relevant, self._strategy.tolerated)
+
+    def _pages(self, units: Collection[str]) -> dict[str, Pages]:
         names = list(units)
         (found,) = self._ask(("HMGET", "units", names))
-        pages = {
+        return {
             name: Pages(*map(int, text.split()[:2]))
             for name, text in zip(names, found, strict=True)
             if text is not None
         }
-        return statuses_after(pages, units, lease, relevant, self._strategy.tolerated)
+
+    def dropped_by(self, visit: Visit) -> list[str]:
+        lease, strategy = visit.lease, self._strategy
+        if visit.relevant is None or "target_server" not in strategy.facts:
+            return []  # without asking
+        status = new_status(self._pages({lease.unit}), visit, strategy)
+        if status is None:
+            return []
+        if strategy.unit is Unit.SERVER:
+            (numbers,) = self._ask(("ZRANGE", f"queue:{lease.server}", (0, -1)))
+        else:
+            (numbers,) = self._ask(("SMEMBERS", f"of:{lease.unit}", ()))
+        places = [divmod(int(number) - 1, _CHUNK) for number in numbers]
+        records = self._ask(*(("LINDEX", f"urls:{chunk}", (at,)) for chunk, at in places))
+        return [
+            url
+            for kind, url in map(_kind_and_url, filter(None, records))
+            if strategy.cell_of[kind][status] == DISCARD
+        ]
 
     def offer(self, offers: Sequence[Offer]) -> None:
         _, pending, undecided = self._call("offer", *self._packed(offers))
@@ -558,6 +584,12 @@ def _lease(
         number, url, name, unit or name, code, cell, expected, PageLanguage(inherited), depth,
         redirects, referrer.decode() if referrer else None, token, tries,
     )  # fmt: skip
+
+
+def _kind_and_url(record: bytes) -> tuple[int, str]:
+    """Return the kind and the URL of a pending URL's record."""
+    packed = record[_REFERRER:]
+    return _FACTS.unpack_from(packed)[0], packed[_FACTS.size :].partition(b"\0")[2].decode()
 
 
 def count(client: redis.Redis, prefix: str) -> Counts:

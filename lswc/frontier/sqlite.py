@@ -28,6 +28,7 @@ from lswc.frontier.contract import (
     check_identity,
     is_far_better,
     is_twin_of_redirect,
+    new_status,
     statuses_after,
 )
 from lswc.frontier.experience import identity_of
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     from lswc.visit.lease import Offer
     from lswc.visit.visit import Visit
 
-FORMAT = 5
+FORMAT = 6
 MEMORY = ":memory:"
 
 _MOVED = "http"  # instead of the outcome, if http only redirected
@@ -217,6 +218,20 @@ class SqliteFrontier:
     ) -> dict[str, Status]:
         pages = self._units.pages(units)
         return statuses_after(pages, units, lease, relevant, self._strategy.tolerated)
+
+    def dropped_by(self, visit: Visit) -> list[str]:
+        held = self._holds(visit)
+        if held is None or visit.lease.id in self._again:
+            return []
+        status = new_status(self._units.pages({visit.lease.unit}), visit, self._strategy)
+        if status is None:
+            return []
+        rows = self._db.execute(
+            "SELECT url, code FROM url"
+            " WHERE server = ? AND unit = ? AND outcome IS NULL AND seq <> ?",
+            (held.server, held.unit, visit.lease.id),
+        )
+        return [url for url, code in rows if self._strategy.cell(code, status) == DISCARD]
 
     def offer(self, offers: Sequence[Offer]) -> None:
         with self._transaction():

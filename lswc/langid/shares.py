@@ -50,6 +50,8 @@ _KINDS[[HIRAGANA, KATAKANA, HANGUL, HAN, HAN_JAPANESE, HAN_CHINESE]] = (1, 1, 2,
 _WHOLE = 0.95
 _LEAST = 0.05  # of the letters in a script that are worth asking CLD2 about
 _SAMPLE = 1_000  # characters that CLD2 sees
+_LARGE_SAMPLE = 6_000  # where it isn't sure of that
+_UNSURE = 0.5
 _PIECES = 3
 _NORMAL_SCORE = 500.0  # CLD2's for real text is above that, for text in a font below 200
 _COMMON_ENGLISH = (" the ", " of ", " and ", " to ", " in ", " is ", " for ")
@@ -264,6 +266,8 @@ def guesses(text: str, script: int = LATIN, hint: str | None = None) -> list[Gue
     own = neighbours(script)
     if own is None:
         found = cld2(sample)
+        if len(text) > 2 * _SAMPLE and not (found and found[0].certainty > _UNSURE):
+            found = cld2(_sample(text, _LARGE_SAMPLE))
         if script == LATIN and found and found[0].language in ALIKE:
             first = found[0]._replace(language=told_apart(found[0].language, text, hint))
             return [first, *(guess for guess in found[1:] if guess.language not in ALIKE)]
@@ -294,11 +298,11 @@ def cld2(sample: str) -> list[Guess]:
     return found
 
 
-def _sample(text: str) -> str:
+def _sample(text: str, most: int = _SAMPLE) -> str:
     """Return a text whose blanks are run together, three pieces of it if it is long."""
-    if len(text) <= 2 * _SAMPLE:
-        return " ".join(text.split())[:_SAMPLE]
-    size = _SAMPLE // _PIECES
+    if len(text) <= 2 * most:
+        return " ".join(text.split())[:most]
+    size = most // _PIECES
     far = (len(text) - 2 * size) // (_PIECES - 1)
     cuts = (" ".join(text[far * n : far * n + 2 * size].split())[:size] for n in range(_PIECES))
     return "\n".join(cuts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -64,12 +65,20 @@ def draw(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
 
 
 def draw_hours(outcomes: Sequence[InHours], folder: Path) -> list[Path]:
-    """Draw coverage and harvest rate by the hour; return the files. Raises OSError."""
+    """Draw coverage and harvest rate by the hour, or by the minute if all end in two hours.
+
+    Returns the files. Raises OSError.
+    """
     across = "Hours"
+    if max(one.along[-1] for one in outcomes) < _FEW_HOURS:
+        across = "Minutes"
+        scaled = (replace(one.result, hours=one.result.hours * 60) for one in outcomes)
+        outcomes = [replace(one, result=r) for one, r in zip(outcomes, scaled, strict=True)]
     files = _plot(outcomes, folder / "coverage_by_hours", _COVERAGE, _coverage, across)
     return files + _plot(outcomes, folder / "harvest_rate_by_hours", _HARVEST, _harvest, across)
 
 
+_FEW_HOURS = 2
 _COVERAGE, _HARVEST = "Coverage of relevant pages", "Harvest rate"
 _LIMITED = ("distance", "limited_distance")
 
@@ -200,10 +209,13 @@ def _by_family(
         axes.set_title(family.replace("_", " "), loc="left", fontsize=10, fontweight="bold")
         axes.grid(color="#dddddd", linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.margins(x=0.2)
         _finish(axes, path.name.startswith(_SHARES), "", "")
         if across != _PAGES:
             axes.xaxis.set_major_formatter(ScalarFormatter())
+    longest = max(outcome.along[-1] for outcome in outcomes)
+    for number, axes in enumerate(figure.axes):
+        axes.set_xlim(0, 1.2 * longest)
+        axes.tick_params(labelbottom=number + columns >= len(families))
     for axes in panels:  # without a family
         axes.set_axis_off()
     figure.supylabel(label, fontsize=10)

@@ -36,6 +36,7 @@ class Visit:
     ``redirects`` redirects. ``outcome`` says how it ended, empty until then. ``relevant`` stays
     None for what doesn't count as a page; ``tally`` counts by (kind, name), for instance
     ("dropped", "depth"). ``offers`` are the links that the strategy kept, ``links`` all of them.
+    ``dropped`` are URLs that wait until then, and no longer because of what this page is.
     ``attempts`` are the requests sent, ``record`` is what is kept of a page,
     ``opt_outs`` what it says against mining its text, and where.
 
@@ -55,6 +56,7 @@ class Visit:
     offers: Sequence[Offer] = ()
     tally: Counter[tuple[str, str]] = field(default_factory=Counter)
     links: list[FollowedLink] = field(default_factory=list)
+    dropped: Sequence[str] = ()
     attempts: list[Attempt] = field(default_factory=list)
     record: Record | None = None
     opt_outs: tuple[str, ...] = ()

@@ -191,12 +191,19 @@ def shorten_journal(folder: Path) -> None:
         file.truncate(path.stat().st_size - 5_000)
 
 
+def zeros_everywhere(folder: Path) -> None:
+    for path in (*(folder / "warc").iterdir(), folder / "log" / "00001.jsonl"):
+        spoilt = path.stat().st_size // 5
+        path.write_bytes(path.read_bytes()[:-spoilt] + bytes(spoilt))
+
+
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
+        (zeros_everywhere, "torn lines or records; "),
         (short_of_lines, "pages.jsonl is shorter than it was"),
-        (tear_line, "pages.jsonl has 1 torn lines"),
-        (end_in_zeros, "pages.jsonl has 1 torn lines"),
+        (tear_line, "pages.jsonl has 1 torn lines or records"),
+        (end_in_zeros, "pages.jsonl has 1 torn lines or records"),
         (shorten_warc, ".warc.gz is shorter than it was"),
         (shorten_index, ".cdxj is shorter than it was"),
         (shorten_journal, "00001.jsonl is shorter than it was"),

@@ -179,9 +179,9 @@ class Crawl:
 
     @property
     def said(self) -> list[str]:
-        """The lines of the log that aren't mere information."""
-        lines = self.log.splitlines()
-        return [line for line in lines if "] WARNING" in line or "] ERROR" in line]
+        """The lines of the log, of lswc's own, that aren't mere information."""
+        ours = [line for line in self.log.splitlines() if " [lswc." in line]
+        return [line for line in ours if "] WARNING" in line or "] ERROR" in line]
 
     def check(self) -> None:
         """Assert that all is recorded that can be had, nothing twice, and there's no traceback."""

@@ -77,6 +77,10 @@ class Stores(RuleBasedStateMachine):
     def by_unit(self, found: list[Offer]) -> list[Offer]:
         return [o._replace(unit=o.server) for o in found] if self.by_server else found
 
+    def dropped(self) -> int:
+        tally = self.sqlite.counts().tally
+        return tally.get("dropped", {}).get(Outcome.SERVER_BECAME_IRRELEVANT, 0)
+
     @rule(found=links)
     def offer(self, found: list[Offer]) -> None:
         for frontier in (self.sqlite, self.redis):
@@ -108,9 +112,14 @@ class Stores(RuleBasedStateMachine):
         self.held.remove(lease)
         visit = ended(lease, outcome, relevant=relevant, offers=self.by_unit(found))
         visit.tally["dropped", "depth"] += 1
+        dropped = self.sqlite.dropped_by(visit)
+        assert sorted(self.redis.dropped_by(visit)) == sorted(dropped)
+        before = self.dropped()
         for frontier in (self.sqlite, self.redis):
             assert frontier.commit(visit)
             assert not frontier.commit(visit)
+        # Besides them, links of the page itself may be dropped.
+        assert len(dropped) <= self.dropped() - before <= len(dropped) + len(found)
 
     @precondition(lambda self: self.held)
     @rule(
