@@ -404,10 +404,17 @@ local function improve(server, number, known, record, cell, known_cell)
   end
 end
 
+-- Whether a known URL waits in no line: it was put off, or it couldn't be had and is finished.
+local function is_away(server, number)
+  return call('HEXISTS', FAILED, number) == 1
+    or call('ZSCORE', LATER, number .. ' ' .. server) and true
+end
+
 -- A URL is offered again. True if its record now has the offer's referrer; then nil, or what the
 -- client must decide, as only it knows the order of cells: number, cells of offer and URL,
 -- distance.
 local function rediscover(server, unit, number, known, record)
+  if is_away(server, number) then return end
   local place = unit_pages(unit).place
   local cell, known_cell = cell_of(kind_of(record), place), cell_of(kind_of(known), place)
   local nearer = record:byte(DISTANCE) < known:byte(DISTANCE)
