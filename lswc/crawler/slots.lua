@@ -20,6 +20,10 @@ local life = tonumber(ARGV[3])
 local wait = 0
 for i, key in ipairs(KEYS) do
   redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
+  -- No slot is taken, or rests, for longer than a life: the clock was put back.
+  for _, late in ipairs(redis.call('ZRANGE', key, '(' .. now + life, '+inf', 'BYSCORE')) do
+    redis.call('ZADD', key, now + life, late)
+  end
   if redis.call('ZCARD', key) >= tonumber(ARGV[3 + i]) then
     wait = math.max(wait, redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] - now)
   end

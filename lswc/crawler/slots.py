@@ -90,7 +90,8 @@ SOON = 0.1
 class SharedSlots:
     """The slots of a crawl of many workers, in Redis, by its clock.
 
-    The keys begin with ``prefix``. A slot whose worker died is free after ``life`` seconds.
+    The keys begin with ``prefix``. A slot whose worker died is free after ``life`` seconds, and
+    so is every other if the clock is put back. No group may rest longer than that.
     """
 
     def __init__(self, client: Redis, prefix: str, life: float) -> None:

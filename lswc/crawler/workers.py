@@ -68,8 +68,8 @@ def join(crawl: Crawl, settings: BaseSettings, experience: Experience | None) ->
 
 def slots(crawl: Crawl, settings: BaseSettings) -> SharedSlots:
     """Return the slots that the workers of a crawl share."""
-    # A page's request may take as long as that, and its robots.txt before it.
-    life = 3 * (crawl.politeness.timeout or 600.0)
+    # A page's request may take as long as that, and its robots.txt before it; then it rests.
+    life = 3 * (crawl.politeness.timeout or 600.0) + crawl.politeness.delay
     return SharedSlots(connect(settings), f"{{{_name(crawl, settings)}}}:", life)
 
 
