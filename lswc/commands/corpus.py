@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from lswc.corpus.documents import write
 from lswc.terminal.command import UserCommand
 
 if TYPE_CHECKING:
@@ -30,6 +29,8 @@ class Command(UserCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("name one crawl folder", print_help=False)
+        from lswc.corpus.documents import write
+
         crawl = Path(args[0])
         out = Path(opts.out) if opts.out else crawl / "corpus"
         written = write(crawl, out)

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.spiderloader import get_spider_loader
 
-from lswc.crawler.running import CANNOT_WRITE
-from lswc.crawler.spider import LswcSpider
 from lswc.errors import ConfigError, LswcError
 
 if TYPE_CHECKING:
@@ -48,6 +46,8 @@ class Command(CrawlCommand):
         # a crawl's time.
         gc.freeze()
         super().run(args, opts)
+        from lswc.crawler.running import CANNOT_WRITE
+
         if self._ran is not None and self._ran.stats.get_value("finish_reason") == CANNOT_WRITE:
             self.exitcode = 1
 
@@ -65,6 +65,8 @@ def _log(file: str | None, line: str) -> None:
 
 def _check(settings: Settings, spider_name: str, arguments: dict[str, str]) -> None:
     """Find what is wrong with the spider, its arguments or the settings. Raises LswcError."""
+    from lswc.crawler.spider import LswcSpider
+
     loader = get_spider_loader(settings)
     if spider_name not in loader.list():
         known = ", ".join(loader.list())

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from lswc.langid.learning import learn
 from lswc.terminal.command import UserCommand
 
 if TYPE_CHECKING:
@@ -28,6 +27,8 @@ class Command(UserCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("name one folder, with <code>.toml and texts/<code>.<encoding>.txt")
+        from lswc.langid.learning import learn
+
         folder = Path(args[0])
         for learned in learn(folder):
             print(f"{learned.code} pages    {_measures(learned.pages)}")

@@ -47,7 +47,6 @@ class Command(UserCommand):
             raise UsageError(
                 "give --lang, --out and one of --rdf, --csv, --crawl", print_help=False
             )
-        # Scrapy imports all commands for any of them: the analyses only for this one.
         from lswc.seeds.making import make
 
         make(opts, given[0], self.settings or Settings())

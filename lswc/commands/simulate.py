@@ -11,7 +11,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from scrapy.exceptions import UsageError
 
 from lswc.errors import writing
-from lswc.strategy import strategy
 from lswc.terminal.command import UserCommand
 from lswc.terminal.tables import table
 
@@ -51,11 +50,11 @@ class Command(UserCommand):
 
 
 def _simulate(folder: Path, names: Sequence[str], out: Path) -> None:
-    # Scrapy imports all commands for any of them: the compiler only for this one.
     from lswc.simulator import plots
     from lswc.simulator.grid import draw_grids, expand
     from lswc.simulator.run import EVERY, save, simulate
     from lswc.simulator.simulation import lacking
+    from lswc.strategy import strategy
     from lswc.trace.format import Trace
 
     wanted = [one for name in names for one in (EVERY if name == "all" else expand(name))]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 
-from lswc import languages
 from lswc.errors import LswcError
 
 if TYPE_CHECKING:
@@ -16,12 +15,17 @@ if TYPE_CHECKING:
 
 
 class UserCommand(ScrapyCommand):
-    """A command that crawls nothing; what lswc raises on purpose is one line and an exit code."""
+    """A command that crawls nothing; what lswc raises on purpose is one line and an exit code.
+
+    Scrapy imports all commands for any of them: so each imports what it works with when it runs.
+    """
 
     requires_project = True
     requires_crawler_process = False
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        from lswc import languages
+
         try:
             languages.use(self.settings.get("LSWC_LANGUAGES", "") if self.settings else "")
             self.answer(args, opts)
