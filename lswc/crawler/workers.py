@@ -8,7 +8,7 @@ from redis import RedisError
 from scrapy_redis.connection import get_redis
 from scrapy_redis.defaults import REDIS_PARAMS
 
-from lswc.crawler.slots import SharedSlots
+from lswc.crawler.shared_slots import SharedSlots
 from lswc.errors import ConfigError, StorageError
 from lswc.frontier import redis_order
 from lswc.frontier.redis import RedisFrontier

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from redis import Redis
 
-from lswc.crawler.slots import REMEMBERED, Group, OwnSlots, SharedSlots
+from lswc.crawler.shared_slots import SharedSlots
+from lswc.crawler.slots import REMEMBERED, Group, OwnSlots
 
 if TYPE_CHECKING:
     from tests.frontier.redis_server import RedisServer
