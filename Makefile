@@ -3,10 +3,11 @@ PYTHON ?= python3.11
 
 .PHONY: crawl redis test
 
-$(VENV)/installed: requirements.txt tests/requirements.txt
-	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check \
-		-r requirements.txt -r tests/requirements.txt
+$(VENV)/installed: requirements.txt tests/requirements.txt pyproject.toml
+	@echo "Setting up $(VENV): some 900 MB of packages, once; this takes a minute or two."
+	@$(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --progress-bar on \
+		-r requirements.txt -r tests/requirements.txt --editable .
 	touch $@
 
 # The official test cases of the URL Standard, which no package installs.
@@ -34,11 +35,8 @@ $(VENV)/protego_google.py: $(VENV)/installed
 	mv $(VENV)/test_protego.py $(VENV)/protego_cases.py
 	mv $(VENV)/test_on_google_spec.py $@
 
-# The demo web is on this machine: nobody is disturbed without a delay.
 crawl: $(VENV)/installed
-	rm -rf crawls/demo
-	$(VENV)/bin/scrapy crawl lswc -a lang=th -L WARNING \
-		-s LSWC_WEB=demo -s LSWC_CRAWL=crawls/demo -s DOWNLOAD_DELAY=0
+	$(VENV)/bin/lswc demo
 
 # The tests of many workers run a redis-server of their own; without one they are skipped.
 redis:

@@ -1,48 +1,98 @@
-"""Pages a second of a whole crawl of the demo web, beside the plainest CrawlSpider.
+"""CPU time of a crawl per page, beside the plainest CrawlSpider.
 
-``python -m benchmarks.crawl [--runs 3]``
+``python -m benchmarks.crawl [--hosts 50 1000] [--pages 2000] [--pairs 5] [--web FOLDER] [--tls]``
 
-Both crawl the same pages breadth-first, from the same server in their own process, with the same
-delay (none), depth, concurrency and robots.txt. Ours tells every page's language and keeps its
-frontier on disk, once without and once with the archive; the CrawlSpider follows every link of a
-LinkExtractor and keeps its queue in memory. The three take turns.
+The server is a process of its own; what counts is the CPU time of the crawling process from the
+moment its spider is open to the moment it is closed, divided by the pages that it scraped. Both
+crawl with the same concurrency, delay (none), robots.txt and number of pages: lswc with its default
+strategy and with `soft_focused`, its frontier on disk and all safety on, without and with WARC; the
+rival is a CrawlSpider with a LinkExtractor, which tells, checks and keeps nothing. Each runs in
+turn, so that neighbours make a pair: a pair's figure is the rival's CPU time by that of lswc.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import statistics
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
+from time import process_time
 from typing import TYPE_CHECKING, Any
 
+from scrapy import signals
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 
-from lswc import web
+from lswc.settings import EXTENSIONS
+from tests.resolvers import OverNames
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from typing import Self
 
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-COMMON = {
+PORT, RESULT = "BENCHMARK_PORT", "BENCHMARK_RESULT"
+
+COMMON: dict[str, Any] = {
     "DOWNLOAD_DELAY": 0,
-    "DEPTH_LIMIT": 12,
     "CONCURRENT_REQUESTS": 32,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
     "ROBOTSTXT_OBEY": True,
     "COOKIES_ENABLED": False,
-    "TWISTED_DNS_RESOLVER": "lswc.crawler.transport.resolver.Resolver",
-    "LOG_LEVEL": "ERROR",
+    "TELNETCONSOLE_ENABLED": False,
+    "LOG_LEVEL": "CRITICAL",  # Scrapy logs a traceback for every host that doesn't resolve
+    "TWISTED_DNS_RESOLVER": "benchmarks.crawl.EveryName",
 }
-OURS = {"lswc": "none", "lswc, archive on": "all"}
+OURS: dict[str, dict[str, Any]] = {
+    "lswc, adaptive": {"LSWC_ARCHIVE": "none"},
+    "lswc, adaptive, WARC": {"LSWC_ARCHIVE": "all"},
+    "lswc, soft_focused": {"LSWC_ARCHIVE": "none", "LSWC_PROFILE": "soft_focused"},
+}
 RIVAL = "CrawlSpider, LinkExtractor"
+METER = {"benchmarks.crawl.Meter": 0}
+
+
+class EveryName(OverNames):
+    """Gives every name a public address of its own, and leads it to the benchmark's server."""
+
+    def addresses(self, name: str) -> Sequence[str]:
+        first, second, third = sha256(name.encode()).digest()[:3]
+        return [f"{20 + first % 70}.{second}.{third}.7"]
+
+    def leads(self, name: str, port: int, address: str) -> int:
+        return int(os.environ[PORT])
+
+
+class Meter:
+    """Writes down what the open spider cost: CPU seconds, pages, and MB of resident memory."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        crawler.signals.connect(self._opened, signals.spider_opened)
+        crawler.signals.connect(self._closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _opened(self) -> None:
+        self._since = process_time()
+
+    def _closed(self) -> None:
+        used = process_time() - self._since
+        pages = self._crawler.stats.get_value("item_scraped_count", 0)
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        Path(os.environ[RESULT]).write_text(json.dumps([used, pages, memory]))
 
 
 class Plain(CrawlSpider):
@@ -51,81 +101,108 @@ class Plain(CrawlSpider):
     name = "plain"
     rules = (Rule(LinkExtractor(), callback="keep", follow=True),)
 
+    def __init__(self, seeds: str) -> None:
+        super().__init__(start_urls=Path(seeds).read_text().split())
+
     def keep(self, response: Response) -> Iterator[dict[str, Any]]:
+        """Yield what is kept of a page."""
         yield {"url": response.url, "title": response.css("title::text").get()}
 
 
-def rival(folder: Path, crawl: Path) -> None:
-    seeds = (folder / "seeds-th.txt").read_text().split()
-    # CRITICAL: it logs a traceback for every host that doesn't resolve.
-    process = AsyncCrawlerProcess({**COMMON, "LSWC_WEB": str(folder), "LOG_LEVEL": "CRITICAL"})
-    crawler = process.create_crawler(Plain)
-    process.crawl(crawler, start_urls=seeds)
+def rival(settings: dict[str, Any], seeds: Path) -> None:
+    """Run the rival in this process."""
+    process = AsyncCrawlerProcess(settings)
+    process.crawl(Plain, seeds=str(seeds))
     process.start()
-    _write(crawl, crawler.stats.get_stats())
 
 
-def _write(crawl: Path, stats: dict[str, Any]) -> None:
-    crawl.mkdir(parents=True)
-    pages, seconds = stats["item_scraped_count"], stats["elapsed_time_seconds"]
-    (crawl / "result.json").write_text(json.dumps([pages, seconds]))
-
-
-def ours(folder: Path, crawl: Path, archive: str) -> None:
-    settings = {**COMMON, "LSWC_WEB": folder, "LSWC_CRAWL": crawl, "LSWC_PROFILE": "bfs",
-                "LSWC_ARCHIVE": archive, "STATS_DUMP": True, "LOG_LEVEL": "INFO"}  # fmt: skip
-    command = [sys.executable, "-m", "scrapy", "crawl", "lswc", "-a", "lang=th"]
-    command += [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    line = next(line for line in done.stderr.splitlines() if "elapsed_time_seconds" in line)
-    pages = json.loads((crawl / "summary.json").read_text())["pages"]
-    (crawl / "result.json").write_text(json.dumps([pages, float(line.split()[-1].rstrip(",}"))]))
-
-
-def once(name: str, folder: Path) -> tuple[int, float, float]:
-    """Return pages, seconds and CPU seconds of one crawl, by a process of its own."""
-    before = _cpu()
+def once(name: str, port: int, seeds: Path, pages: int) -> tuple[float, int, float]:
+    """Return CPU seconds, pages and peak memory of one crawl, by a process of its own."""
     with tempfile.TemporaryDirectory() as temporary:
-        crawl = Path(temporary) / "crawl"
+        folder = Path(temporary)
+        settings = COMMON | {"EXTENSIONS": METER, "CLOSESPIDER_ITEMCOUNT": pages}
         if name == RIVAL:
-            subprocess.run(
-                [sys.executable, "-m", __spec__.name, "--one", folder, crawl], check=True
-            )
+            command = [sys.executable, "-m", __spec__.name, "--rival", json.dumps(settings)]
+            command += ["--seeds", str(seeds)]
         else:
-            ours(folder, crawl, OURS[name])
-        pages, seconds = json.loads((crawl / "result.json").read_text())
-        return pages, seconds, _cpu() - before
+            settings |= {
+                "EXTENSIONS": json.dumps(EXTENSIONS | METER),
+                "LSWC_CRAWL": folder / "crawl",
+                "LSWC_CONTACT": "crawl@library.example",
+                "LSWC_MAX_DUPLICATES": 0,
+                "LSWC_STOP_HARVEST": 0,
+                **OURS[name],
+            }
+            command = [sys.executable, "-m", "scrapy", "crawl", "lswc"]
+            command += ["-a", "lang=th", "-a", f"seeds={seeds}"]
+            command += [part for k, v in settings.items() for part in ("-s", f"{k}={v}")]
+        result = folder / "result.json"
+        environment = {**os.environ, PORT: str(port), RESULT: str(result), "PYTHONPATH": "."}
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+        used, count, memory = json.loads(result.read_text())
+        return used, count, memory
 
 
-def _cpu() -> float:
-    """Return the CPU seconds of all processes started so far that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+@contextmanager
+def serving(arguments: Sequence[str]) -> Iterator[int]:
+    """Run a server while the block lasts; gives its port."""
+    command = [sys.executable, "-m", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        line = server.stdout.readline()
+        try:
+            yield int("".join(filter(str.isdigit, line.partition(", ")[0].rpartition(":")[2])))
+        finally:
+            server.terminate()
+
+
+def compare(title: str, server: Sequence[str], seeds: Path, options: argparse.Namespace) -> None:
+    """Print what each needs for a page on one web, and how that compares pair by pair."""
+    results: dict[str, list[tuple[float, int, float]]] = {name: [] for name in (RIVAL, *OURS)}
+    with serving(server) as port:
+        for _ in range(options.pairs):
+            for name, runs in results.items():
+                runs.append(once(name, port, seeds, options.pages))
+    print(f"\n{title}: {options.pairs} rounds")
+    rival = [used / pages for used, pages, _ in results[RIVAL]]
+    for name, runs in results.items():
+        cost = [used / pages for used, pages, _ in runs]
+        pairs = sorted(theirs / ours for theirs, ours in zip(rival, cost, strict=True))
+        print(
+            f"{name:28}{statistics.median(r[1] for r in runs):>7,.0f} pages"
+            f" {1000 * statistics.median(cost):6.2f} ms CPU a page"
+            f"   x {statistics.median(pairs):.2f} ({pairs[0]:.2f} - {pairs[-1]:.2f})"
+            f"   {statistics.median(r[2] for r in runs):4.0f} MB",
+            flush=True,
+        )
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--one", nargs=2, type=Path, metavar=("WEB", "OUT"))
+    parser.add_argument("--hosts", type=int, nargs="*", default=[50, 1_000])
+    parser.add_argument("--pages", type=int, default=2_000)
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--web", help="a frozen web, or demo, instead of made pages")
+    parser.add_argument("--seeds", type=Path, help="its seeds")
+    parser.add_argument("--rival", type=json.loads, help=argparse.SUPPRESS)
+    parser.add_argument("--tls", action="store_true", help="made pages by https")
     options = parser.parse_args()
-    if options.one:
-        rival(*options.one)
+    if options.rival:
+        rival(options.rival, options.seeds)
         return
     with tempfile.TemporaryDirectory() as temporary:
-        folder = web.prepare("demo", Path(temporary))
-        assert folder is not None
-        results: dict[str, list[tuple[int, float, float]]] = {name: [] for name in (*OURS, RIVAL)}
-        for _ in range(options.runs):
-            for name, runs in results.items():
-                runs.append(once(name, folder))
-    for name, runs in results.items():
-        speeds = [pages / seconds for pages, seconds, _ in runs]
-        cpu = statistics.median(used / pages * 1000 for pages, _, used in runs)
-        spread = f"{min(speeds):.0f} - {max(speeds):.0f}"
-        print(
-            f"{name:28}{runs[0][0]:>7,} pages {statistics.median(speeds):7.0f} pages/s ({spread})"
-            f"  {cpu:5.2f} ms CPU a page, start included; medians of {options.runs}"
-        )
+        seeds = Path(temporary) / "seeds.txt"
+        if options.web:
+            server = ["lswc.web", options.web, "--port", "0"]
+            compare(options.web, server, options.seeds, options)
+            return
+        scheme = "https" if options.tls else "http"
+        for hosts in options.hosts:
+            lines = (f"{scheme}://www.host{host}.co.th/" for host in range(hosts))
+            seeds.write_text("\n".join(lines))
+            server = ["benchmarks.made_web", "--hosts", str(hosts), "--scheme", scheme]
+            compare(f"{hosts:,} hosts, {scheme}", server, seeds, options)
 
 
 if __name__ == "__main__":

@@ -16,9 +16,11 @@ import scrapy
 
 from lswc import __version__, languages
 from lswc import settings as defaults
-from lswc.archive.store import PAGES
+from lswc.archive.pages import PAGES
+from lswc.checking.settle import refuse_older, repair
 from lswc.errors import ConfigError
-from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis
+from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis, sqlite_report
+from lswc.frontier.lock import lock
 from lswc.langid import Identifier
 from lswc.langid.bounds import Bounds
 from lswc.languages import Language, language
@@ -28,7 +30,7 @@ from lswc.safety.address import Networks
 from lswc.safety.limits import Limits
 from lswc.safety.traps import TrapShape
 from lswc.strategy import Strategy, Unit, strategy
-from lswc.urls import directory, parse
+from lswc.urls import directory, parse, tld
 from lswc.web import prepare
 
 if TYPE_CHECKING:
@@ -111,9 +113,14 @@ class Crawl:
     ``guesses_unknown``: a page of unknown language takes its referrer's. ``web`` is the
     folder of a frozen web, None for the real one. ``store`` says where the frontier is, and
     ``lease_seconds`` after how long a dead worker's URLs go to others. ``patience``: a URL waits
-    while another is that much more likely to be relevant. ``stop_harvest``: the expected harvest
+    while another is that much more likely to be relevant. ``in_order``: one URL at a time, in the
+    papers' order. ``stop_harvest``: the expected harvest
     rate below which the crawl ends. ``experience`` names an earlier crawl's folder or Redis, or
-    is empty. ``archived`` says what goes into WARC files of ``warc_size`` bytes: "relevant",
+    is empty. ``try_again`` are the seconds after which a URL that couldn't be had is tried again,
+    and again; for one that is due in ``stay`` seconds a crawl waits that has no other, and
+    ``max_offline`` for the network. ``retry_failed``: what ended so is tried once more. ``judge``
+    are the settings that say what is recorded as what. ``archived`` says what goes into WARC files
+    of ``warc_size`` bytes: "relevant",
     "all" or "none"; ``opt_out`` what follows from a page's opt-out. ``earlier`` are the folders
     of crawls that this one visits again, the latest first. ``headers`` are those that each page
     is asked for with.
@@ -131,8 +138,14 @@ class Crawl:
     store: str
     lease_seconds: float
     patience: float
+    in_order: bool
     stop_harvest: float
     experience: str
+    try_again: tuple[float, ...]
+    stay: float
+    max_offline: float
+    retry_failed: bool
+    judge: Mapping[str, str]
     guesses_unknown: bool
     archived: str
     opt_out: str
@@ -154,7 +167,7 @@ class Crawl:
         chosen = strategy(settings.get("LSWC_STRATEGY"))
         if chosen.needs_oracle:
             raise ConfigError(f"strategy {chosen.name!r} needs an oracle: simulations only")
-        folder = Path(settings.get("LSWC_CRAWL") or f"crawls/{target.code}")
+        folder = Path(settings.get("LSWC_CRAWL") or f"crawls/{target.tag}")
         _make_writable(folder)
         _check_records(folder, settings.get("LSWC_FRONTIER"))
         web = prepare(settings.get("LSWC_WEB"), folder.parent)
@@ -173,8 +186,14 @@ class Crawl:
             store=settings.get("LSWC_FRONTIER"),
             lease_seconds=_lease_seconds(settings),
             patience=number(settings, "LSWC_PATIENCE"),
+            in_order=_in_order(settings),
             stop_harvest=number(settings, "LSWC_STOP_HARVEST"),
             experience=settings.get("LSWC_EXPERIENCE"),
+            try_again=_try_again(settings),
+            stay=number(settings, "LSWC_STAY"),
+            max_offline=number(settings, "LSWC_MAX_OFFLINE"),
+            retry_failed=settings.getbool("LSWC_RETRY_FAILED"),
+            judge={name: _written(settings.get(name)) for name in _JUDGE},
             guesses_unknown=_guesses(settings.get("LSWC_UNKNOWN"), chosen),
             archived=_one_of(settings, "LSWC_ARCHIVE", ARCHIVED),
             opt_out=_one_of(settings, "LSWC_OPT_OUT", OPT_OUT),
@@ -199,9 +218,10 @@ class Crawl:
     def identity(self) -> dict[str, str]:
         """What must be the same when the crawl is resumed."""
         return {
-            "language": self.language.code,
+            "language": self.language.tag,
             "strategy": self.strategy.name,
             "unknown": "guess" if self.guesses_unknown else "irrelevant",
+            **self.judge,
         }
 
     def described(self, settings: BaseSettings) -> dict[str, object]:
@@ -210,7 +230,7 @@ class Crawl:
         return {
             "software": f"lswc/{__version__} Scrapy/{scrapy.__version__}",
             "format": "WARC File Format 1.1",
-            "language": self.language.code,
+            "language": self.language.tag,
             "strategy": self.strategy.name,
             "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
             "http-header-user-agent": settings.get("USER_AGENT"),
@@ -219,6 +239,7 @@ class Crawl:
         }
 
 
+_JUDGE = ("LSWC_IDENTIFIER", "LSWC_MIN_SHARE", "LSWC_RELEVANT", "LSWC_ROBOTS_META", "LSWC_OPT_OUT")
 _DESCRIBED = ("DOWNLOAD_DELAY", "CONCURRENT_REQUESTS", "DEPTH_LIMIT", "URLLENGTH_LIMIT")
 _PRIVATE = {"LSWC_FRONTIER", "LSWC_CRAWL"}  # may hold a password; says nothing elsewhere
 
@@ -301,12 +322,20 @@ def _check_numbers(settings: BaseSettings) -> None:
 
 
 def _check_records(folder: Path, store: str) -> None:
-    kept = store != MEMORY and (folder / FRONTIER_FILE).exists()
-    if not kept and not names_redis(store) and _has_records(folder):
+    """Refuse records whose frontier is gone, or older than they are. Raises LswcError."""
+    if names_redis(store):
+        return  # many workers know it: the frontier itself tells
+    if not _has_records(folder):
+        return
+    lock(folder).close()  # or a running crawl's files would be ahead of what is read of them
+    committed = None if store == MEMORY else sqlite_report.lengths(folder / FRONTIER_FILE)
+    if committed is None:
         raise ConfigError(
-            f"{folder} holds the record of another crawl, whose frontier isn't there: move it "
-            "away, or choose another folder with LSWC_CRAWL"
+            f"{folder} holds the record of another crawl, whose frontier isn't there, or is empty: "
+            f"put {FRONTIER_FILE} and its -wal back, choose another folder with LSWC_CRAWL, or "
+            f"{repair(folder)} moves the record aside, so that the crawl begins anew"
         )
+    refuse_older(folder, committed)
 
 
 def _has_records(folder: Path) -> bool:
@@ -320,6 +349,36 @@ def _lease_seconds(settings: BaseSettings) -> float:
     if not seconds:
         raise ConfigError("LSWC_LEASE_SECONDS must be more than 0")
     return seconds
+
+
+def _written(value: object) -> str:
+    """Return a setting as text, the same whether it comes from a file or the command line."""
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
+    try:
+        return str(float(str(value)))
+    except ValueError:
+        return str(value)
+
+
+def _try_again(settings: BaseSettings) -> tuple[float, ...]:
+    given = settings.getlist("LSWC_TRY_AGAIN")
+    try:
+        waits = tuple(float(wait) for wait in given)
+    except (TypeError, ValueError):
+        waits = (-1.0,)
+    if not all(0 <= wait < inf for wait in waits):
+        raise ConfigError(f"LSWC_TRY_AGAIN must be numbers of at least 0, not {given!r}")
+    return waits
+
+
+def _in_order(settings: BaseSettings) -> bool:
+    wanted = number(settings, "LSWC_IN_ORDER") > 0
+    if wanted and names_redis(settings.get("LSWC_FRONTIER")):
+        raise ConfigError(
+            "LSWC_IN_ORDER: the workers of a Redis crawl keep no order; use LSWC_FRONTIER=sqlite"
+        )
+    return wanted
 
 
 def _guesses(setting: str, chosen: Strategy) -> bool:
@@ -371,17 +430,34 @@ def _seeds(target: Language, given: str, web: Path | None) -> tuple[str, ...]:
     if given:
         return read_seeds(Path(given))
     if web is not None:
-        path = web / f"seeds-{target.code}.txt"
-        if not path.is_file():
-            raise ConfigError(f"the frozen web has no {path.name}: give seeds with -a seeds=FILE")
-        return read_seeds(path)
+        return read_seeds(seeds_of_web(web, target))
     own = languages.own_folder()
-    if own is not None and (own / "seeds" / f"{target.code}.txt").is_file():
-        return read_seeds(own / "seeds" / f"{target.code}.txt")
-    shipped = files("seeds") / f"{target.code}.txt"
-    if not shipped.is_file():
-        raise ConfigError(f"no seeds are shipped for {target.code!r}: give some, -a seeds=FILE")
-    return _seeds_in(f"seeds/{target.code}.txt", shipped.read_text(encoding="utf-8"))
+    for tag in dict.fromkeys((target.tag, target.code)):
+        if own is not None and (own / "seeds" / f"{tag}.txt").is_file():
+            return _of_variant(target, read_seeds(own / "seeds" / f"{tag}.txt"))
+        shipped = files("seeds") / f"{tag}.txt"
+        if shipped.is_file():
+            text = shipped.read_text(encoding="utf-8")
+            return _of_variant(target, _seeds_in(f"seeds/{tag}.txt", text))
+    raise ConfigError(f"no seeds are shipped for {target.tag!r}: give some, -a seeds=FILE")
+
+
+def seeds_of_web(web: Path, target: Language) -> Path:
+    """Return the file of a frozen web with the seeds of a language. Raises ConfigError."""
+    names = [f"seeds-{tag}.txt" for tag in dict.fromkeys((target.tag, target.code))]
+    for name in names:
+        if (web / name).is_file():
+            return web / name
+    raise ConfigError(f"the frozen web has no {names[-1]}: give seeds with -a seeds=FILE")
+
+
+def _of_variant(target: Language, seeds: tuple[str, ...]) -> tuple[str, ...]:
+    """Leave out the seeds whose top-level domain is rather that of another variant."""
+    if target.variant is None:
+        return seeds
+    others = {domain for v in target.variants if v != target.variant for domain in v.tlds}
+    hosts = ((seed, parse(seed)) for seed in seeds)
+    return tuple(seed for seed, url in hosts if url is None or tld(url.hostname) not in others)
 
 
 def read_seeds(path: Path) -> tuple[str, ...]:

@@ -11,8 +11,10 @@
     │   ├── FrontierError   this crawl can't go on in that frontier
     │   ├── ArchiveError    not a crawl folder, or a damaged one
     │   ├── TraceError      not a trace, or a damaged one
+    │   ├── SeedError       a file that says nothing usable of seeds
     │   └── AnalysisError   a question that the collection can't answer
-    └── StorageError        a full or broken disk, a store that is gone: exit code 1
+    └── StorageError        a full or broken disk: exit code 1
+        └── LostStoreError  Redis can't be reached, or has lost the crawl
 """
 
 from __future__ import annotations
@@ -44,6 +46,10 @@ class StorageError(LswcError):
 
     Nobody's mistake: the same command works once there is room.
     """
+
+
+class LostStoreError(StorageError):
+    """The Redis of a crawl can't be reached any more, or doesn't hold the crawl any more."""
 
 
 _MISNAMED = (

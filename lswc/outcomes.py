@@ -42,9 +42,11 @@ class Outcome(StrEnum):
     # Not fetched, for reasons of the server or the network.
     TIMEOUT = "timeout", "The server didn't answer in DOWNLOAD_TIMEOUT seconds."
     NAME_NOT_RESOLVED = "name not resolved", "The server's name has no address."
+    NAME_LOOKUP_FAILED = "name lookup failed", "No answer to whether the server's name has one."
     CONNECTION_REFUSED = "connection refused", "Nothing answers at the server's port."
     DOWNLOAD_FAILED = "download failed", "The connection broke, or what came isn't HTTP."
-    ROBOTS = "robots.txt", "The server's robots.txt forbids it, or can't be had."
+    ROBOTS = "robots.txt", "The server's robots.txt forbids it."
+    ROBOTS_UNAVAILABLE = "robots.txt unavailable", "The server fails to say what may be asked for."
     CRAWL_DELAY_TOO_LONG = (
         "Crawl-delay too long",
         "robots.txt asks for LSWC_MAX_CRAWL_DELAY and more.",
@@ -54,6 +56,8 @@ class Outcome(StrEnum):
         "The server asks to wait longer than LSWC_MAX_RETRY_AFTER.",
     )
     TOO_MANY_WAIT = "too many wait", "Too many requests wait to be sent again."
+
+    PUT_OFF = "put off", "It couldn't be had, and is tried again later."
 
     # Limits of the crawl.
     SCHEME = "scheme", "Neither http nor https."
@@ -120,6 +124,18 @@ class Outcome(StrEnum):
 def of_status(status: int) -> str:
     """Return the outcome of an error that a server answered with; only a number of it counts."""
     return f"{Outcome.STATUS} {status}" if 100 <= status < 600 else Outcome.STATUS_INVALID
+
+
+_TRANSIENT = {
+    Outcome.TIMEOUT, Outcome.NAME_LOOKUP_FAILED, Outcome.CONNECTION_REFUSED,
+    Outcome.DOWNLOAD_FAILED, Outcome.ROBOTS_UNAVAILABLE, Outcome.TOO_MANY_WAIT,
+    f"{Outcome.STATUS} 429",
+}  # fmt: skip
+
+
+def is_transient(name: str) -> bool:
+    """Tell whether a URL that ended so may be had another time: its server failed, or the way."""
+    return name in _TRANSIENT or name.startswith(f"{Outcome.STATUS} 5")
 
 
 def sentence(name: str) -> str:

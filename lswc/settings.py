@@ -30,6 +30,9 @@ LSWC_UNKNOWN = "strategy"
 # and their servers are busy: by default ten times as likely. At 1 it waits for any better one, at 0
 # for none: then every free connection is used.
 LSWC_PATIENCE = 0.1
+# At 1, a URL is taken only when the one before is finished and every server has rested: the exact
+# order of the papers and of the simulator. Not with Redis.
+LSWC_IN_ORDER = 0
 # The crawl ends once the next pages should bring a smaller share of relevant ones. At 0 it goes on
 # until no URL is left; the profile adaptive has 0.01.
 LSWC_STOP_HARVEST = 0.0
@@ -49,6 +52,21 @@ LSWC_ARCHIVE = "relevant"
 LSWC_WARC_SIZE = 1_000_000_000
 # The folders of earlier crawls, the latest first: what they stored is only sent if it has changed.
 LSWC_RECRAWL: list[str] = []
+
+# What goes wrong
+
+# A URL that couldn't be had (its name wasn't looked up, no connection, no answer in time, 429 or
+# 5xx, no robots.txt) waits so many seconds, and is tried again; as often as there are numbers. If
+# there are none, it is finished at once.
+LSWC_TRY_AGAIN = [60, 600, 7_200, 86_400]
+# A crawl with nothing else left waits for a URL that is tried again in so many seconds. Otherwise
+# it ends, and tries it when it is started again.
+LSWC_STAY = 90
+# At 1, a crawl that goes on tries once more what is finished because it couldn't be had.
+LSWC_RETRY_FAILED = False
+# A crawl whose own network is away waits for it so many seconds, then it ends, with exit code 3. At
+# 0 it waits as long as it takes.
+LSWC_MAX_OFFLINE = 86_400
 
 # One crawl, many workers
 
@@ -187,6 +205,7 @@ DOWNLOADER_MIDDLEWARES = {
     "lswc.crawler.transport.compression.CompressionMiddleware": 590,
     "lswc.crawler.politeness.TwinMiddleware": 540,  # after the retries
     "lswc.crawler.politeness.RetryMiddleware": 550,
+    "lswc.crawler.politeness.AnswerMiddleware": 860,
     "lswc.crawler.transport.refused.RefusalMiddleware": 870,
     "lswc.crawler.politeness.DelayMiddleware": 880,
     "lswc.crawler.recrawl.RecrawlMiddleware": 890,
@@ -196,6 +215,8 @@ ITEM_PIPELINES = {"lswc.crawler.pipeline.RecordPipeline": 1000}
 DEFAULT_REQUEST_HEADERS = {
     "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
 }
+# A request for what a server says of all its pages has its own bound of redirects.
+META_COPY_WARN_SKIP_KEYS = ["redirect_ttl"]
 # The crawl's own progress says more than Scrapy's LogStats.
 EXTENSIONS = {
     "lswc.crawler.transport.early_stop.ContentExtension": 500,

@@ -115,12 +115,17 @@ def _suffixes() -> TLDExtract:
 
 
 @lru_cache(maxsize=65_536)
-def site(hostname: str) -> str:
-    """Return the registered domain, private suffixes on; the host itself where there is none.
+def registered_domain(hostname: str) -> str:
+    """Return the registered domain, private suffixes on; "" where there is none.
 
     So every blog of a blog host is a site of its own.
     """
-    return _suffixes().extract_str(hostname).top_domain_under_public_suffix or hostname
+    return _suffixes().extract_str(hostname).top_domain_under_public_suffix
+
+
+def site(hostname: str) -> str:
+    """Return the registered domain; the host itself where there is none."""
+    return registered_domain(hostname) or hostname
 
 
 def tld(hostname: str) -> str:

@@ -82,9 +82,7 @@ def languages(collection: Collection) -> Section:
     if not has_tld:
         lacks = "The data has no column tld, so nothing can be said of domains."
         return Section("languages", "Languages and domains", purpose, (lacks,), tuple(tables))
-    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for language, tld, pages in found:
-        counts[_dotted(tld)][_kind(collection, language)] += pages
+    counts = _by_kind(collection, found)
     title = "Pages by top-level domain and kind of language"
     tables.insert(0, by_tld(collection, found, "pages_by_tld", title))
     tables.append(
@@ -103,7 +101,7 @@ def languages(collection: Collection) -> Section:
         purpose,
         tuple(_said_of_domains(collection, counts, own)),
         tuple(tables),
-        _domains_figure(collection, counts),
+        domains_figure(collection, found, "pages", "Pages by top-level domain"),
     )
 
 
@@ -119,6 +117,15 @@ def _dotted(tld: str | None) -> str:
     return f".{tld}" if tld else "(address)" if tld == "" else "(not known)"
 
 
+def _by_kind(
+    collection: Collection, found: Iterable[tuple[str | None, str | None, int]]
+) -> dict[str, Counter[str]]:
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for language, tld, number in found:
+        counts[_dotted(tld)][_kind(collection, language)] += number
+    return counts
+
+
 def _top(counts: dict[str, Counter[str]]) -> list[str]:
     return sorted(counts, key=lambda tld: (-counts[tld].total(), tld))[:_TOP]
 
@@ -130,9 +137,7 @@ def by_tld(
     title: str,
 ) -> Table:
     """Return a table of counts, given by language and top-level domain, by kind of language."""
-    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for language, tld, number in found:
-        counts[_dotted(tld)][_kind(collection, language)] += number
+    counts = _by_kind(collection, found)
     names, top = kinds(collection), _top(counts)
     lines = {tld: counts[tld] for tld in top}
     rest = sum((count for tld, count in counts.items() if tld not in lines), Counter[str]())
@@ -166,13 +171,56 @@ def _said_of_domains(
         )
 
 
-def _domains_figure(collection: Collection, counts: dict[str, Counter[str]]) -> Figure | None:
+def domains_figure(
+    collection: Collection,
+    found: Iterable[tuple[str | None, str | None, int]],
+    counted: str,
+    title: str,
+) -> Figure | None:
+    """Draw counts, given by language and top-level domain, a bar a domain; None of nothing."""
+    counts = _by_kind(collection, found)
     top = _top(counts)
     if not top:
         return None
     parts = {name: [counts[tld][name] for tld in top] for name in kinds(collection)}
     number = sum(count.total() for count in counts.values())
-    return figures.stacked(top, parts, f"Pages by top-level domain (n = {number:,})", "pages")
+    return figures.stacked(top, parts, f"{title} (n = {number:,})", counted)
+
+
+def outcomes(collection: Collection) -> Section:
+    """What became of every URL."""
+    purpose = (
+        "How much of a crawl's work brings pages, and how many of them are in the language "
+        "(Kumar & Sharma Table 1)."
+    )
+    section = ("outcomes", "What became of the URLs", purpose)
+    if collection.trace is None:
+        said = "Not in this report: a crawl's records are of pages alone. Make a trace of it."
+        return Section(*section, (said,))
+    name = collection.language
+    kinds = {
+        "relevant": f"{name} pages",
+        "other": "other pages",
+        "file": "not HTML",
+        "redirect": "redirects",
+        "failed": "failed",
+        "never": "no answer, or never asked",
+    }
+    found = dict(
+        collection.rows(
+            "SELECT CASE WHEN page AND language = $target THEN 'relevant' WHEN page THEN 'other'"
+            " WHEN status = 0 THEN 'never' WHEN status BETWEEN 200 AND 299 THEN 'file'"
+            " WHEN status BETWEEN 300 AND 399 THEN 'redirect' ELSE 'failed' END AS kind, count(*)"
+            " FROM urls GROUP BY kind"
+        )
+    )
+    total = sum(found.values())
+    rows = [
+        (said, found.get(kind, 0), share(found.get(kind, 0), total)) for kind, said in kinds.items()
+    ]
+    rows.append(("total", total, share(total, total)))
+    heads = ("URLs", "number", "share of URLs")
+    return Section(*section, (), (Table("urls_by_outcome", "URLs by outcome", heads, rows),))
 
 
 def distances(collection: Collection) -> Section:

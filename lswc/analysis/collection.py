@@ -106,7 +106,7 @@ class Collection:
         db.register("batch", _COLUMNS.empty_table())
         db.execute("CREATE TEMP TABLE urls AS SELECT *, NULL::VARCHAR AS address FROM batch")
         try:
-            for batch in _batches(folder / RECORDS):
+            for batch in _batches(folder / RECORDS, target.language):
                 db.register("batch", batch)
                 db.execute("INSERT INTO urls BY NAME FROM batch")
         except OSError as error:
@@ -144,21 +144,23 @@ def _target(folder: Path, lang: str) -> About:
                 f"{folder} has no readable summary.json to say its language: give --lang"
             ) from error
     known = language(lang)
-    return About(known.code, known.tlds, f"crawl {folder.name}")
+    return About(known.tag, known.tlds, f"crawl {folder.name}")
 
 
-def _batches(path: Path) -> Iterator[pa.Table]:
+def _batches(path: Path, tag: str) -> Iterator[pa.Table]:
     """Yield the records of a crawl as tables of _COLUMNS; what is no record is left out."""
     servers: dict[str, int] = {}
     sites: dict[str, int] = {}
     with path.open(encoding="utf-8", errors="replace") as lines:
-        rows = (row for line in lines for row in _row(line, servers, sites))
+        rows = (row for line in lines for row in _row(line, servers, sites, tag))
         numbered = ({"id": number, **row} for number, row in enumerate(rows))
         while batch := list(islice(numbered, _BATCH)):
             yield pa.Table.from_pylist(batch, _COLUMNS)
 
 
-def _row(line: str, servers: dict[str, int], sites: dict[str, int]) -> Iterable[dict[str, Any]]:
+def _row(
+    line: str, servers: dict[str, int], sites: dict[str, int], tag: str
+) -> Iterable[dict[str, Any]]:
     try:
         record = json.loads(line)
         url = parse(record["url"])
@@ -173,7 +175,7 @@ def _row(line: str, servers: dict[str, int], sites: dict[str, int]) -> Iterable[
             "server": servers.setdefault(url.server, len(servers)),
             "site": sites.setdefault(site(url.hostname), len(sites)),
             "tld": tld(url.hostname),
-            "language": _text(record.get("language")),
+            "language": _language(record, tag),
             "status": min(max(status, 0), 999),
             "page": True,
             "distance": min(max(depth, -1), 32767),
@@ -188,6 +190,12 @@ def _milliseconds(value: object) -> int | None:
         return round(datetime.fromisoformat(str(value)).timestamp() * 1000)
     except (ValueError, OverflowError):
         return None
+
+
+def _language(record: dict[str, Any], tag: str) -> str | None:
+    """Return a page's language; its variant, if it is one of a variant's crawl."""
+    variant = _text(record.get("variant")) if "-" in tag else None
+    return variant or _text(record.get("language"))
 
 
 def _text(value: object) -> str | None:

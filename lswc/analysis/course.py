@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from lswc.analysis import figures
-from lswc.analysis.census import by_tld
+from lswc.analysis.census import by_tld, domains_figure
 from lswc.analysis.section import Section
 from lswc.analysis.table import Table, share
 
@@ -36,7 +36,9 @@ def seeds(collection: Collection) -> Section:
     number = len(collection.trace.seeds)
     said = f"{number:,} seeds, {pages[0][0]:,} of them are pages; the others count as unknown."
     table = by_tld(collection, found, "seeds_by_tld", "Seeds by top-level domain and language")
-    return Section(*section, (said,), (table,))
+    title = "Seeds by top-level domain and language"
+    figure = domains_figure(collection, found, "seeds", title) if len(found) > 1 else None
+    return Section(*section, (said,), (table,), figure)
 
 
 def harvest(collection: Collection) -> Section:

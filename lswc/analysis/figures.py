@@ -106,8 +106,9 @@ def stacked(
     axes.set_yticks(range(len(names)), [label(name) for name in names])
     axes.invert_yaxis()
     _finish(axes, title, axis, horizontal=True)
-    if len(parts) > 1:
-        axes.legend(frameon=False, loc="lower right")
+    axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+    if len(parts) > 1:  # beside the bars: any of them may be the longest
+        figure.legend(frameon=False, loc="outside right upper")
     return figure
 
 

@@ -89,6 +89,7 @@ def read(folder: Path, questions: Questions) -> Collection:
 def sections(collection: Collection, questions: Questions) -> Iterator[Section]:
     """Yield the report's sections in order, each worked out when it is asked for."""
     yield census.languages(collection)
+    yield census.outcomes(collection)
     yield course.seeds(collection)
     yield course.harvest(collection)
     yield census.distances(collection)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from lswc.analysis import figures
 from lswc.analysis.collection import AnalysisError
 from lswc.errors import writing
+from lswc.whole import is_partial, whole_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -59,22 +60,26 @@ def write(
     The folder is made; it must be empty or hold an earlier report, which is replaced. Raises
     LswcError if it can't be written.
     """
-    with writing(out):
-        _prepare(out)
+    check(out)
+    with writing(out), whole_folder(out) as beside:
+        for name in ("tables", "figures"):
+            (beside / name).mkdir()
         for section in sections:
             for table in section.tables:
-                table.write(out / "tables")
-        _draw(out / "figures", sections)
-        path = out / REPORT
-        path.write_text(_html(title, lead, facts, sections, out), "utf-8", "replace")
-    return path
+                table.write(beside / "tables")
+        _draw(beside / "figures", sections)
+        html = _html(title, lead, facts, sections, beside)
+        (beside / REPORT).write_text(html, "utf-8", "replace")
+        _clear(out)
+    return out / REPORT
 
 
 def check(out: Path) -> None:
     """Raise AnalysisError if the report can't go there, before the work is done."""
     if out.exists() and not out.is_dir():
         raise AnalysisError(f"{out} is a file: --out names a folder")
-    if out.is_dir() and any(out.iterdir()) and not (out / REPORT).exists():
+    others = out.is_dir() and any(not is_partial(path) for path in out.iterdir())
+    if others and not (out / REPORT).exists():
         raise AnalysisError(f"{out} holds other things: choose an empty or a new folder")
 
 
@@ -89,11 +94,10 @@ def _draw(folder: Path, sections: Sequence[Section]) -> None:
         (folder / SHEET).write_bytes(figures.sheet(drawn))
 
 
-def _prepare(out: Path) -> None:
-    check(out)
+def _clear(out: Path) -> None:
+    """Remove the tables and figures of an earlier report: the new one may lack some."""
     for kinds, folder in (((".csv", ".parquet"), "tables"), ((".svg", ".png"), "figures")):
-        (out / folder).mkdir(parents=True, exist_ok=True)
-        for path in (out / folder).iterdir():
+        for path in (out / folder).glob("*"):
             if path.suffix in kinds:
                 path.unlink()
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from fastwarc import ArchiveIterator
 
 from lswc.archive.files import ArchiveError
-from lswc.archive.warc import entries
+from lswc.archive.warc import index as index_lines
 from lswc.urls import fingerprint
 from lswc.visit.attempt import Original
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from fastwarc import WarcRecord
@@ -52,8 +52,8 @@ class Earlier:
         self._files.append(index.with_suffix(".warc.gz"))
         try:
             rows = [
-                (fingerprint(url), file, int(fields["offset"]))
-                for url, fields in entries(index)
+                (fingerprint(fields["url"]), file, int(fields["offset"]))
+                for fields in _entries(index)
                 if fields["status"] == "200" and fields["mime"] != "warc/revisit"
             ]
         except (OSError, ValueError, KeyError) as error:
@@ -78,6 +78,15 @@ class Earlier:
                 return _held(next(ArchiveIterator(file, auto_decode=decode)), url)
         except (OSError, StopIteration):
             return None
+
+
+def _entries(index: Path) -> Iterator[dict[str, str]]:
+    """Yield the fields of each line; a last one that a kill tore is none. Raises ValueError."""
+    for line, fields in index_lines(index):
+        if fields is not None:
+            yield fields
+        elif line.endswith(b"\n"):
+            raise ValueError(f"not a line of an index: {line[:80]!r}")
 
 
 def _held(record: WarcRecord, url: str) -> Held | None:

@@ -1,12 +1,16 @@
-"""Files that only grow, and whose torn tail is cut when a crawl is resumed."""
+"""Files that only grow, are made durable from time to time, and are cut without losing a byte."""
 
 from __future__ import annotations
 
+import os
+from datetime import UTC, datetime
+from shutil import copyfileobj
 from typing import IO, TYPE_CHECKING
 
 from lswc.errors import ConfigError, StorageError, writing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -14,23 +18,31 @@ class ArchiveError(ConfigError):
     """What a crawl left behind is missing or damaged; the message says what to do."""
 
 
+def lines(path: Path, until: int | None = None) -> Iterator[bytes]:
+    """Yield the lines of a file; only those before ``until`` bytes if it isn't None."""
+    with path.open("rb") as file:
+        at = 0
+        for line in file:
+            if until is not None and at >= until:
+                return
+            yield line
+            at += len(line)
+
+
 class Appended:
     """A file that only grows. ``end`` is its length in bytes.
 
-    Opening it cuts what is beyond ``committed``. Raises LswcError if it can't be written.
+    Raises LswcError if it can't be written.
     """
 
-    marked = 0
-    """The length that ``withdraw`` goes back to."""
-
-    def __init__(self, path: Path, committed: int = 0) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
+        self._is_new = not path.exists()
         with writing(path):
             path.parent.mkdir(exist_ok=True)
             # Unbuffered: what is appended is in the system's hands before a page is committed.
             self._file: IO[bytes] = path.open("ab", buffering=0)
-            self.end = min(self._file.tell(), committed)
-            self._file.truncate(self.end)
+            self.end = self._marked = self._synced = self._file.tell()
 
     def append(self, data: bytes) -> None:
         """Add bytes at the end. Raises LswcError; the tail may be torn then."""
@@ -42,20 +54,111 @@ class Appended:
 
     def mark(self) -> None:
         """Say that what was appended so far stays."""
-        self.marked = self.end
+        self._marked = self.end
 
     def withdraw(self) -> None:
         """Take back what was appended since the last mark. Raises LswcError."""
-        cut(self.path, self.marked)
-        self.end = self.marked
+        with writing(self.path):
+            self._file.truncate(self._marked)
+        self.end = self._marked
+
+    def sync(self) -> None:
+        """Return once what was appended would outlast a power cut. Raises LswcError."""
+        if self._synced == self.end:
+            return
+        with writing(self.path):
+            os.fsync(self._file.fileno())
+            if self._is_new:
+                sync_folder(self.path.parent)
+                self._is_new = False
+        self._synced = self.end
+
+    def check(self) -> None:
+        """Raise StorageError if the file was removed or replaced since it was opened."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            found = None
+        if found is None or not os.path.samestat(found, os.fstat(self._file.fileno())):
+            raise StorageError(f"{self.path} was removed while the crawl wrote it")
 
     def close(self) -> None:
-        self._file.close()
+        """Make the file durable, and close it. Raises LswcError."""
+        try:
+            self.sync()
+        finally:
+            self._file.close()
 
 
-def cut(path: Path, length: int) -> None:
-    """Cut a file that is longer than ``length``. Raises LswcError."""
-    with writing(path):
-        if path.exists() and path.stat().st_size > length:
+def sync_folder(folder: Path) -> None:
+    """Return once the names in a folder would outlast a power cut. Raises OSError."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def replace(path: Path, new: Path) -> None:
+    """Put a new file, once it is durable, in the place of another. Raises OSError."""
+    with new.open("rb") as file:
+        os.fsync(file.fileno())
+    new.replace(path)
+    sync_folder(path.parent)
+
+
+class Aside:
+    """A folder ``aside/<time>`` in a crawl folder, for what is taken out of the crawl's files.
+
+    It is made when it is first needed. Raises LswcError if it can't be written.
+    """
+
+    def __init__(self, crawl: Path) -> None:
+        self.folder = crawl / "aside" / f"{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything is kept here."""
+        return self.folder.exists()
+
+    def new(self, name: str) -> Path:
+        """Return the path for a file that is kept; there is none yet."""
+        path = self.folder / name
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        number = 1
+        while path.exists():
+            number += 1
+            path = self.folder / f"{name}.{number}"
+        return path
+
+    def keep(self, name: str, data: bytes) -> None:
+        """Keep bytes, durably; none need no file."""
+        if data:
+            path = self.new(name)
+            with writing(path), path.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+
+    def cut(self, path: Path, length: int) -> int:
+        """Cut a file that is longer, and keep its tail; return the bytes that were cut."""
+        with writing(path):
+            beyond = path.stat().st_size - length if path.exists() else 0
+            if beyond <= 0:
+                return 0
             with path.open("r+b") as file:
+                file.seek(length)
+                kept = self.new(path.name)
+                with kept.open("wb") as tail:
+                    copyfileobj(file, tail)
+                    tail.flush()
+                    os.fsync(tail.fileno())
                 file.truncate(length)
+                os.fsync(file.fileno())
+        return beyond
+
+    def move(self, path: Path) -> None:
+        """Move a whole file or folder here."""
+        with writing(path):
+            path.replace(self.new(path.name))

@@ -8,22 +8,30 @@ crawl closes or is resumed.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import logging
+import os
+import sys
+from pathlib import Path
+from subprocess import Popen
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
 import pyarrow.parquet as pq
 
-from lswc.archive.files import Appended, ArchiveError, cut
+from lswc.archive.files import Appended, ArchiveError, Aside, lines, replace, sync_folder
 from lswc.errors import writing
+from lswc.outcomes import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
 LIMIT = 32_000_000
 """Bytes of a journal from which on the next row begins a new one."""
+
+BATCH = 2_000_000
+"""Bytes of a journal that become one row group: what a crawl holds in memory of it."""
 
 _WORD = pa.dictionary(pa.int32(), pa.string())
 
@@ -39,6 +47,7 @@ ATTEMPTS = pa.schema(
         ("address", _WORD),
         ("title", pa.string()),
         ("language", _WORD),
+        ("variant", _WORD),
         ("encoding", _WORD),
         ("decided_by", _WORD),
         ("shares", _WORD),
@@ -53,9 +62,14 @@ ATTEMPTS = pa.schema(
         ("distance", pa.int16()),
         ("depth", pa.int32()),
         ("referrer", pa.string()),
+        ("archived", pa.bool_()),
     ]
 )
 """One row per attempt to fetch a URL, or per URL that ended without one."""
+
+RETRY = "retry"
+NO_VISIT = ("robots.txt file", "tdmrep.json file", "file", Outcome.SERVER_BECAME_IRRELEVANT)
+"""Outcomes of the rows that aren't the end of a visit."""
 
 LINKS = pa.schema(
     [
@@ -81,6 +95,10 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     return pa.int64() if pa.types.is_timestamp(kind) else kind
 
 
+_LENGTH = b"journal"  # in a table's metadata: the bytes of the journal that it was made from
+
+logger = logging.getLogger(__name__)
+
 _ROW = pa.schema(
     [(field.name, _plain(field.type)) for field in ATTEMPTS]
     + [(name, pa.list_(kind)) for name, kind in _LISTS.items()]
@@ -90,28 +108,24 @@ _ROW = pa.schema(
 class Log:
     """Writes the crawl log in ``log/`` of a crawl folder.
 
-    ``committed`` has the length of the journal at the last commit, by its path in the crawl
-    folder. What lies beyond is cut. Raises LswcError.
+    A journal that is long enough becomes tables in a process of its own: it takes seconds, and
+    memory that a crawl would keep. If that fails, the journal stays until the crawl closes.
+
+    ``committed`` has the lengths of the journals at the last commit, by their paths in the crawl
+    folder; nothing may lie beyond. Raises LswcError.
     """
 
-    def __init__(self, folder: Path, committed: Mapping[str, int]) -> None:
+    def __init__(self, folder: Path, committed: Iterable[str]) -> None:
         self._folder = folder / "log"
         self._journal: Appended | None = None
-        known = [name for name in committed if name.startswith("log/")]
-        last = max((int((folder / name).stem) for name in known), default=0)
-        for name in known:
-            cut(folder / name, committed[name])
-        for path in journals(self._folder):
-            if int(path.stem) > last:
-                path.unlink()
-            else:
-                _convert(path)
-        self._number = last
+        self._converting: list[Popen[bytes]] = []
+        convert(folder)
+        self._number = max(_numbers(folder, committed), default=0)
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Append rows: the columns of ATTEMPTS, and lists with those of LINKS."""
         if self._journal is not None and self._journal.end >= LIMIT:
-            self.close()  # now, because what it holds is committed
+            self._hand_over()  # now, because what it holds is committed
         if self._journal is None:
             self._number += 1
             self._journal = Appended(self._folder / f"{self._number:05}.jsonl")
@@ -124,12 +138,29 @@ class Log:
         """The files that are open."""
         return [self._journal] if self._journal else []
 
-    def close(self) -> None:
-        """Turn the journal into tables. All that was written must be committed."""
+    def _hand_over(self) -> None:
+        if self._journal is None:
+            return
+        self._journal.close()
+        self._converting = [process for process in self._converting if process.poll() is None]
+        command = [sys.executable, "-m", __name__, str(self._journal.path), str(os.getpid())]
+        # scrapyd has the project in an egg that only its own process knows.
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        self._converting.append(Popen(command, env=environment))
+        self._journal = None
+
+    def close(self, *, whole: bool = True) -> None:
+        """Turn the journals into tables, if all that was written is committed: if it is whole.
+
+        Raises LswcError; a journal that can't become tables stays as it is.
+        """
+        for process in self._converting:
+            process.wait()
         if self._journal is not None:
             self._journal.close()
-            _convert(self._journal.path)
             self._journal = None
+        if whole:
+            convert(self._folder.parent)
 
 
 def journals(folder: Path) -> list[Path]:
@@ -137,21 +168,56 @@ def journals(folder: Path) -> list[Path]:
     return sorted(folder.glob("[0-9]*.jsonl"))
 
 
-def _convert(journal: Path) -> None:
-    """Turn a journal into two tables and remove it; done again from the start if killed."""
-    try:
-        attempts, links = tables(journal)
-    except OSError as error:
-        raise ArchiveError(f"can't read {journal}: {error.strerror or error}") from error
-    except pa.ArrowException as error:
-        raise ArchiveError(f"{journal} is damaged: {error}") from error
+def _numbers(crawl: Path, committed: Iterable[str]) -> Iterator[int]:
+    names = (name for name in committed if name.startswith("log/"))
+    yield from (int(name.partition("/")[2].partition(".")[0]) for name in names)
+    yield from (int(path.stem.rpartition("-")[2]) for path in _parquet(crawl))
+
+
+def _parquet(crawl: Path) -> list[Path]:
+    return sorted((crawl / "log").glob("attempts-[0-9]*.parquet"))
+
+
+def _links_of(attempts: Path) -> Path:
+    return attempts.with_name(attempts.name.replace("attempts", "links"))
+
+
+def convert(crawl: Path) -> None:
+    """Turn all journals of a crawl into tables. Raises LswcError."""
+    for path in (crawl / "log").glob("*-*.[0-9]*[0-9]"):
+        path.unlink()  # half a table that a kill left; its journal is there
+    for path in journals(crawl / "log"):
+        _convert(path)
+
+
+def _convert(journal: Path, parent: int | None = None) -> None:
+    """Turn a journal into two tables and remove it; done again from the start if killed.
+
+    Lines that are torn or damaged are kept aside. If the process ``parent`` was asked to do it
+    and is gone, nothing is: another crawl may do it by now.
+    """
+    damaged: list[bytes] = []
+    paths = [journal.with_name(f"{name}-{journal.stem}.parquet") for name in ("links", "attempts")]
+    news = [path.with_suffix(f".{os.getpid()}") for path in paths]
     with writing(journal.parent):
-        for name, table in (("links", links), ("attempts", attempts)):
-            path = journal.with_name(f"{name}-{journal.stem}.parquet")
-            new = path.with_suffix(".new")
-            pq.write_table(table, new, compression="zstd")
-            new.replace(path)
-        journal.unlink()
+        about = {_LENGTH: str(journal.stat().st_size).encode()}
+        with (
+            pq.ParquetWriter(news[0], LINKS.with_metadata(about), compression="zstd") as links,
+            pq.ParquetWriter(news[1], ATTEMPTS.with_metadata(about), compression="zstd") as tried,
+        ):
+            for batch in _batches(journal, damaged=damaged):
+                tried.write_table(_attempts(batch))
+                links.write_table(_links(batch))
+        if parent is not None and parent != os.getppid():
+            return
+        if damaged:
+            aside = Aside(journal.parents[1])
+            aside.keep(journal.name, b"".join(damaged))
+            logger.warning("%s: %d torn lines, now in %s", journal, len(damaged), aside.folder)
+        for path, new in zip(paths, news, strict=True):
+            replace(path, new)
+        journal.unlink(missing_ok=True)
+        sync_folder(journal.parent)
 
 
 def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -164,27 +230,199 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def tables(journal: Path) -> tuple[pa.Table, pa.Table]:
-    """Return the attempts and links of a journal; a torn last row is left out."""
-    data = journal.read_bytes()
-    data = data[: data.rfind(b"\n") + 1]
-    if not data:
-        return ATTEMPTS.empty_table(), LINKS.empty_table()
-    table = pa.json.read_json(
+    """Return the attempts and links of a journal; rows that are torn or damaged are left out."""
+    batches = list(_batches(journal))
+    attempts = [ATTEMPTS.empty_table(), *map(_attempts, batches)]
+    links = [LINKS.empty_table(), *map(_links, batches)]
+    return pa.concat_tables(attempts).unify_dictionaries(), pa.concat_tables(
+        links
+    ).unify_dictionaries()
+
+
+def _batches(
+    journal: Path, until: int | None = None, damaged: list[bytes] | None = None
+) -> Iterator[pa.Table]:
+    """Yield the rows of a journal before ``until``. Raises ArchiveError if it can't be read.
+
+    Lines that are torn or damaged are put into ``damaged``.
+    """
+    try:
+        for batch in _portions(lines(journal, until)):
+            found = [line for line in batch if line.startswith(b"{") and line.endswith(b"}\n")]
+            try:
+                table = _read(found)
+            except pa.ArrowInvalid:
+                found = [line for line in found if _is_row(line)]
+                table = _read(found)
+            if damaged is not None and len(found) < len(batch):
+                damaged += set(batch) - set(found)
+            yield table
+    except OSError as error:
+        raise ArchiveError(f"can't read {journal}: {error.strerror or error}") from error
+    except pa.ArrowException as error:
+        raise ArchiveError(f"{journal} is damaged: {error}") from error
+
+
+def damaged(journal: Path) -> int:
+    """Return how many lines of a journal are torn or damaged. Raises ArchiveError."""
+    found: list[bytes] = []
+    for _ in _batches(journal, damaged=found):
+        pass
+    return len(found)
+
+
+def _portions(rows: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Yield lists of lines, of about BATCH bytes each."""
+    portion, size = [], 0
+    for row in rows:
+        portion.append(row)
+        size += len(row)
+        if size >= BATCH:
+            yield portion
+            portion, size = [], 0
+    if portion:
+        yield portion
+
+
+def _read(rows: list[bytes]) -> pa.Table:
+    if not rows:
+        return _ROW.empty_table()
+    data = b"".join(rows)
+    return pa.json.read_json(
         pa.BufferReader(data),
         pa.json.ReadOptions(block_size=len(data)),
         pa.json.ParseOptions(explicit_schema=_ROW, unexpected_field_behavior="error"),
     )
-    return table.select(ATTEMPTS.names).cast(ATTEMPTS), _links(table)
 
 
-def _links(table: pa.Table) -> pa.Table:
-    lists = {name: table[name].combine_chunks() for name in _LISTS}
+def _is_row(line: bytes) -> bool:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(found, dict) and found.keys() <= set(_ROW.names)
+
+
+def _attempts(batch: pa.Table) -> pa.Table:
+    return batch.select(ATTEMPTS.names).cast(ATTEMPTS)
+
+
+def _links(batch: pa.Table) -> pa.Table:
+    lists = {name: batch[name].combine_chunks() for name in _LISTS}
     targets, named = lists["targets"], lists["named"]
     if named.null_count > targets.null_count:  # of an earlier version
         unknown = pa.nulls(len(targets.values), pa.int8())
         lists["named"] = pa.ListArray.from_arrays(targets.offsets, unknown)
     columns = [
-        pc.take(table["url"], pc.list_parent_indices(lists["targets"])),
+        pc.take(batch["url"], pc.list_parent_indices(lists["targets"])),
         *(pc.list_flatten(column) for column in lists.values()),
     ]
     return pa.table(columns, [f.name for f in LINKS]).cast(LINKS)
+
+
+class Row(NamedTuple):
+    """A row of the log, as far as it says what must be in other files."""
+
+    url: str
+    outcome: str
+    archived: bool | None
+
+
+def rows(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[Row | None]:
+    """Yield the rows of a crawl's log; None for each file and line of it that is damaged.
+
+    Of journals only what is ``committed``, if that isn't None.
+    """
+    for path in _parquet(crawl):
+        try:
+            pq.ParquetFile(_links_of(path)).read(["source"])
+            file = pq.ParquetFile(path)
+            for group in range(file.num_row_groups):
+                yield from _rows(conform(file.read_row_group(group), ATTEMPTS))
+        except (OSError, pa.ArrowException):
+            yield None
+    for journal in journals(crawl / "log"):
+        until = None if committed is None else committed.get(f"log/{journal.name}", 0)
+        damaged: list[bytes] = []
+        for batch in _batches(journal, until, damaged):
+            yield from _rows(_attempts(batch))
+        yield from [None] * len(damaged)
+
+
+def _rows(table: pa.Table) -> Iterator[Row]:
+    columns = (table[name].to_pylist() for name in Row._fields)
+    return map(Row, *columns)
+
+
+def lengths(crawl: Path) -> dict[str, int]:
+    """Return the bytes of each journal, also of those that have become tables."""
+    found = {}
+    for path in _parquet(crawl):
+        try:
+            about = pq.read_schema(path).metadata or {}
+        except (OSError, pa.ArrowException):
+            continue
+        found[f"log/{path.stem.rpartition('-')[2]}.jsonl"] = int(about.get(_LENGTH, 0))
+    return found | {f"log/{path.name}": path.stat().st_size for path in journals(crawl / "log")}
+
+
+def ended_beyond(crawl: Path, committed: Mapping[str, int]) -> int:
+    """Return how many visits ended in the log beyond ``committed``, at least."""
+    beyond = 0
+    for name, length in lengths(crawl).items():
+        known = committed.get(name, 0)
+        if length <= known:
+            continue
+        journal = crawl / name
+        if journal.exists():
+            beyond += _ended(journal, known)
+        else:
+            beyond += 2  # it was closed, so there were many
+    return beyond
+
+
+def _ended(journal: Path, after: int) -> int:
+    with journal.open("rb") as file:
+        file.seek(after)
+        found = [json.loads(line) for line in file if _is_row(line)]
+    return sum(row.get("outcome") not in (*NO_VISIT, RETRY) for row in found)
+
+
+def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:
+    """Keep the rows about URLs, and damaged tables, aside. Raises LswcError."""
+    convert(crawl)
+    wanted = pa.array(list(urls), pa.string())
+    for path in _parquet(crawl):
+        pair = (_links_of(path), path)
+        try:
+            found = [pq.ParquetFile(part) for part in pair]
+            for file, part, column in zip(found, pair, ("source", "url"), strict=True):
+                _filter(file, part, column, wanted, aside)
+        except (OSError, pa.ArrowException):
+            for part in pair:
+                if part.exists():
+                    aside.move(part)
+
+
+def _filter(file: pq.ParquetFile, path: Path, column: str, urls: pa.Array, aside: Aside) -> None:
+    """Keep the rows of a table aside whose column is one of ``urls``."""
+    groups = [file.read_row_group(group) for group in range(file.num_row_groups)]
+    inside = [pc.is_in(group[column], urls) for group in groups]
+    if not any(pc.any(mask).as_py() for mask in inside):
+        return
+    new = path.with_suffix(".new")
+    with (
+        writing(path),
+        pq.ParquetWriter(new, file.schema_arrow, compression="zstd") as kept,
+        pq.ParquetWriter(aside.new(path.name), file.schema_arrow, compression="zstd") as out,
+    ):
+        for group, mask in zip(groups, inside, strict=True):
+            kept.write_table(group.filter(pc.invert(mask)))
+            out.write_table(group.filter(mask))
+    with writing(path):
+        replace(path, new)
+
+
+if __name__ == "__main__":
+    os.nice(10)  # the crawl goes first
+    _convert(Path(sys.argv[1]), int(sys.argv[2]))

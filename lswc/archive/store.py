@@ -8,11 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lswc.archive.files import Appended, ArchiveError, cut
-from lswc.archive.log import Log
+from lswc.archive.files import Appended, ArchiveError
+from lswc.archive.log import RETRY, Log
+from lswc.archive.pages import PAGES
 from lswc.archive.warc import WarcWriter
 from lswc.errors import writing
 from lswc.languages import Language, language
+from lswc.outcomes import Outcome
 from lswc.strategy import PageLanguage, distance_of
 from lswc.urls import parse
 from lswc.visit.attempt import Attempt
@@ -21,9 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lswc.visit.visit import Visit
-
-PAGES = "pages.jsonl"
-"""Name of the record file in the crawl folder."""
 
 SETTINGS = "settings.json"
 """Name of the file in the crawl folder with what the crawl was run with."""
@@ -38,8 +37,7 @@ class Archive:
     ``archived`` says what goes into WARC files of ``warc_size`` bytes: "relevant", "all" or
     "none"; their names begin with ``prefix``. ``description`` is what the crawl is run with.
     ``committed`` has the lengths of the files at the frontier's last commit, by their paths
-    in the crawl folder: what a killed crawl wrote beyond is cut, so that every finished URL is
-    in every file exactly once. Raises ArchiveError.
+    in the crawl folder; nothing may lie beyond. Raises LswcError.
     """
 
     def __init__(
@@ -58,7 +56,7 @@ class Archive:
         self._rules_to_log: list[tuple[Attempt, str]] = []
         self._lengths = dict(committed)
         _describe(folder / SETTINGS, description)
-        self._pages = Appended(folder / PAGES, committed.get(PAGES, 0))
+        self._pages = Appended(folder / PAGES)
         self._warc = WarcWriter(folder, prefix, description, warc_size, committed)
         self._log = Log(folder, committed)
 
@@ -76,27 +74,35 @@ class Archive:
             self._release(next(iter(self._rules)))
 
     def store(self, visit: Visit) -> dict[str, int]:
-        """Write what is kept of a visit that ended; return the lengths of the latest files.
+        """Write what is kept of a visit that ended; return the lengths of all files.
 
-        Raises ArchiveError; what was written of the visit is cut when the crawl is resumed.
+        Raises LswcError; what was written of the visit is cut when the crawl is resumed.
         """
         for file in self._opened:
             file.mark()
         if visit.record is not None:
             self._pages.append(visit.record.line())
-        if self._keeps(visit):
+        keeps = self._keeps(visit)
+        if keeps:
             about: list[Mapping[str, object]] = [{}] * len(visit.attempts)
             about[-1:] = [_about(visit)] if visit.attempts else []
             rules = self._released(visit.lease.server)
             own = zip(visit.attempts, about, strict=True)
             self._warc.write([*((attempt, {}) for attempt in rules), *own])
-        self._log.write(self._rows(visit))
-        lengths = {str(file.path.relative_to(self._folder)): file.end for file in self._opened}
-        # A run that writes no WARC must not forget which file was the last.
-        written = {name.partition("/")[0] for name in lengths}
-        unchanged = {n: at for n, at in self._lengths.items() if n.partition("/")[0] not in written}
-        self._lengths = unchanged | lengths
+        self._log.write(self._rows(visit, keeps))
+        for file in self._opened:
+            self._lengths[str(file.path.relative_to(self._folder))] = file.end
         return self._lengths
+
+    def sync(self) -> None:
+        """Return once all that was stored would outlast a power cut. Raises LswcError."""
+        for file in self._opened:
+            file.sync()
+
+    def check(self) -> None:
+        """Raise StorageError if a file was removed while the crawl writes it."""
+        for file in self._opened:
+            file.check()
 
     @property
     def _opened(self) -> list[Appended]:
@@ -110,6 +116,8 @@ class Archive:
 
     def _keeps(self, visit: Visit) -> bool:
         match self._archived:
+            case _ if visit.put_off:
+                return False
             case "all":
                 return True
             case "relevant" if visit.record is not None:
@@ -129,15 +137,19 @@ class Archive:
         self._held -= sum(a.exchange.weight for a in attempts if a.exchange is not None)
         return attempts
 
-    def _rows(self, visit: Visit) -> Iterator[dict[str, Any]]:
+    def _rows(self, visit: Visit, keeps: bool) -> Iterator[dict[str, Any]]:
         for attempt, name in self._rules_to_log:
             yield {"url": attempt.url, "outcome": f"{name} file".strip(), **_seen(attempt)}
         self._rules_to_log.clear()
         shared = _place(visit)
-        for attempt in visit.attempts[:-1]:
-            yield shared | _seen(attempt) | {"outcome": "retry"}
+        for attempt in visit.attempts if visit.put_off else visit.attempts[:-1]:
+            archived = keeps and attempt.exchange is not None
+            yield shared | _seen(attempt) | {"outcome": RETRY, "archived": archived}
+        if visit.put_off:
+            return
         last = visit.attempts[-1] if visit.attempts else Attempt(visit.url, datetime.now(UTC))
         row = shared | _seen(last) | {"outcome": visit.outcome}
+        row["archived"] = keeps and last.exchange is not None
         if visit.record is not None:
             row |= {name: getattr(visit.record, name) for name in _OF_RECORD}
         row["targets"] = [link.url for link in visit.links]
@@ -146,22 +158,23 @@ class Archive:
         row["tiers"] = [link.tier for link in visit.links]
         row["dropped"] = [link.dropped for link in visit.links]
         yield row
+        ended = {"time": row["time"], "outcome": Outcome.SERVER_BECAME_IRRELEVANT}
+        yield from (ended | {"url": url, "server_status": "irrelevant"} for url in visit.dropped)
 
-    def close(self, committed: Mapping[str, int]) -> None:
-        """Close the files, sort the index, turn the journal into tables.
+    def close(self, *, whole: bool) -> None:
+        """Close the files; if all in them is committed, sort the index, and make tables of the log.
 
-        ``committed`` as for opening. Raises ArchiveError; the next start does it then.
+        Raises LswcError; the next start does it then.
         """
         self._pages.close()
-        for name, length in committed.items():
-            cut(self._folder / name, length)
-        self._warc.close()
-        self._log.close()
+        self._warc.close(whole=whole)
+        self._log.close(whole=whole)
 
 
 _OF_RECORD = (
     "title",
     "language",
+    "variant",
     "encoding",
     "decided_by",
     "shares",
@@ -236,6 +249,7 @@ def _about(visit: Visit) -> dict[str, object]:
     if record is not None:
         fields |= {
             "language": record.language,
+            "variant": record.variant or None,
             "encoding": record.encoding,
             "decided-by": record.decided_by,
             "shares": record.shares or None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from base64 import b32encode
 from collections import OrderedDict
 from hashlib import sha1
@@ -14,15 +15,16 @@ import surt
 from fastwarc import WarcRecord, WarcRecordType
 from isal import igzip
 
-from lswc.archive.files import Appended, cut
+from lswc.archive.files import Appended, lines, replace
 from lswc.errors import writing
 from lswc.visit.attempt import Original
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from datetime import datetime
     from pathlib import Path
 
+    from lswc.archive.files import Aside
     from lswc.visit.attempt import Attempt, Exchange
 
 _PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
@@ -33,6 +35,9 @@ NOT_MODIFIED = f"{_PROFILES}server-not-modified"
 REMEMBERED = 65_536
 """Payloads that are remembered, to store the next identical one as a revisit record."""
 
+TAIL = 1_000_000
+"""Bytes at the end of a WARC file that a power cut may have spoilt: a start reads them."""
+
 _LEVEL = 2  # of ISA-L's four: as small as zlib's 3, at a quarter of the time
 
 
@@ -40,9 +45,8 @@ class WarcWriter:
     """Writes the records of one crawl into ``warc/`` in its folder.
 
     A file is as large as ``limit`` bytes allow, and one page more; every run begins a new one,
-    with a ``warcinfo`` record of ``info``. ``committed`` has the lengths of the files that were
-    open at the last commit, by their paths in the crawl folder. What lies beyond is cut, and
-    files begun after it are removed. Raises ArchiveError.
+    with a ``warcinfo`` record of ``info``. ``committed`` names the files that the frontier knows,
+    by their paths in the crawl folder; nothing may lie beyond. Raises LswcError.
     """
 
     def __init__(
@@ -51,7 +55,7 @@ class WarcWriter:
         prefix: str,
         info: Mapping[str, object],
         limit: float,
-        committed: Mapping[str, int],
+        committed: Iterable[str],
     ) -> None:
         self._folder = folder / "warc"
         self._prefix, self._info, self._limit = prefix, info, limit
@@ -59,25 +63,17 @@ class WarcWriter:
         self._cdxj: Appended | None = None
         self._info_id = ""
         self._seen: OrderedDict[str, Original] = OrderedDict()
-        self._number = self._recover(folder, committed)
+        self._number = self._recover(committed)
 
-    def _recover(self, folder: Path, committed: Mapping[str, int]) -> int:
-        """Cut or remove what isn't committed; return the number of the last file."""
-        known = [name for name in committed if name.startswith("warc/")]
-        last = max((_number(name) for name in known), default=0)
-        with writing(self._folder):
-            found = sorted(self._folder.glob("*-*.*"), key=lambda path: _number(path.name))
-            for path in found:
-                if _number(path.name) > last:
-                    path.unlink()
-            for name in known:
-                cut(folder / name, committed[name])
-            for path in found:
-                if path.suffix == ".cdxj" and path.exists():
-                    self._remember(path)
-                    if _number(path.name) == last:
-                        _sort(path)
-        return last
+    def _recover(self, committed: Iterable[str]) -> int:
+        """Remember what is stored; return the number of the last file."""
+        names = [name for name in committed if name.startswith("warc/")]
+        found = sorted(self._folder.glob("*-*.cdxj"), key=lambda path: _number(path.name))
+        for path in found:
+            self._remember(path)
+        for path in found[-1:]:
+            _sort(path)  # a kill may have left it as it was written
+        return max((_number(name) for name in [*names, *(p.name for p in found)]), default=0)
 
     def _remember(self, path: Path) -> None:
         for url, fields in entries(path):
@@ -171,27 +167,172 @@ class WarcWriter:
         fields = {"mime": mime, "digest": digest}
         return _member(kind, date, headers, block, record), fields
 
-    def close(self) -> None:
-        """Close the open files and sort the index; the next record begins new ones.
+    def close(self, *, whole: bool = True) -> None:
+        """Close the open files; the next record begins new ones.
 
-        All that was written must be committed: a sorted index can't be cut.
+        The index is sorted if all that was written is committed: a sorted one can't be cut.
         """
         for file in self.opened:
             file.close()
-        if self._cdxj is not None:
+        if self._cdxj is not None and whole:
             _sort(self._cdxj.path)
         self._warc = self._cdxj = None
 
 
 def entries(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the URL and the fields of each line of a CDXJ file, its ``timestamp`` among them."""
-    with path.open("rb") as lines:
-        for line in lines:
-            if not line.endswith(b"\n"):
-                return  # torn by a kill
-            _, timestamp, fields = line.split(b" ", 2)
-            found = json.loads(fields)
-            yield found["url"], found | {"timestamp": timestamp.decode()}
+    """Yield the URL and the fields of each line of a CDXJ file, its ``timestamp`` among them.
+
+    Lines that are torn or damaged are left out.
+    """
+    return ((entry["url"], entry) for _, entry in index(path) if entry is not None)
+
+
+def index(path: Path, until: int | None = None) -> Iterator[tuple[bytes, dict[str, str] | None]]:
+    """Yield each line of a CDXJ file, and its fields; None if it is torn or damaged.
+
+    Only of the lines before ``until`` bytes, if it isn't None.
+    """
+    return ((line, _entry(line)) for line in lines(path, until))
+
+
+def _entry(line: bytes) -> dict[str, str] | None:
+    try:
+        _, timestamp, fields = line.split(b" ", 2)
+        found: dict[str, str] = json.loads(fields)
+        return found | {"url": found["url"], "timestamp": timestamp.decode()}
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def is_whole(warc: Path, entry: Mapping[str, str]) -> bool:
+    """Tell whether a WARC file holds the record that an index entry leads to, undamaged."""
+    try:
+        with warc.open("rb") as file:
+            file.seek(int(entry["offset"]))
+            data = file.read(int(entry["length"]))
+        member = zlib.decompressobj(31)
+        record = member.decompress(data)
+    except (OSError, ValueError, KeyError, zlib.error):
+        return False
+    return member.eof and f"\r\nWARC-Target-URI: {entry['url']}\r\n".encode() in record[:65_536]
+
+
+def latest(crawl: Path) -> list[Path]:
+    """Return the index of the WARC file that grew last, if there is one."""
+    return sorted((crawl / "warc").glob("*-*.cdxj"), key=lambda path: _number(path.name))[-1:]
+
+
+def damaged(warc: Path, cdxj: Path) -> int:
+    """Return how many records of the last megabyte of a WARC file aren't whole."""
+    size = warc.stat().st_size if warc.exists() else 0
+    found = (entry for _, entry in index(cdxj) if entry is not None)
+    near = (entry for entry in found if size - TAIL < int(entry["offset"]) < size)
+    return sum(not is_whole(warc, entry) for entry in near)
+
+
+class _Span(NamedTuple):
+    """An exchange in a WARC file: the bytes of its records, and its line in the index."""
+
+    begin: int
+    end: int
+    line: bytes
+    entry: dict[str, str]
+
+
+def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:
+    """Keep the records about URLs, and torn ones, aside. Raises LswcError."""
+    for warc in sorted((crawl / "warc").glob("*.warc.gz")):
+        cdxj = index_of(warc)
+        if cdxj.exists():
+            _take_out(warc, cdxj, urls, aside)
+        else:
+            aside.move(warc)
+    for cdxj in (crawl / "warc").glob("*.cdxj"):
+        if not cdxj.with_suffix(".warc.gz").exists():
+            aside.move(cdxj)
+
+
+def index_of(warc: Path) -> Path:
+    """Return the path of the index beside a WARC file."""
+    return warc.with_name(warc.name.removesuffix(".warc.gz") + ".cdxj")
+
+
+def _take_out(warc: Path, cdxj: Path, urls: Collection[str], aside: Aside) -> None:
+    with writing(warc):
+        found = list(index(cdxj))
+        spans = _spans(warc, [(line, entry) for line, entry in found if entry is not None])
+        begin = spans[0].begin if spans else _exchange_end(warc, 0)
+        kept = [span for span in spans if span.entry["url"] not in urls and span.end]
+        written, at = [], begin
+        for span in kept:
+            written.append(_moved(span, at))
+            at += span.end - span.begin
+        if at == warc.stat().st_size and len(kept) == len(found):
+            return
+        _copy(warc, [(0, begin), *((span.begin, span.end) for span in kept)], aside)
+        new = cdxj.with_suffix(".new")
+        new.write_bytes(b"".join(sorted(written)))
+        aside.keep(cdxj.name, cdxj.read_bytes())
+        replace(cdxj, new)
+
+
+def _spans(warc: Path, found: list[tuple[bytes, dict[str, str]]]) -> list[_Span]:
+    """Return the exchanges of a file in their order; ``end`` is 0 if one isn't whole."""
+    size = warc.stat().st_size
+    found.sort(key=lambda pair: int(pair[1]["offset"]))
+    begins = [int(entry["offset"]) for _, entry in found]
+    spans = []
+    for (line, entry), begin, following in zip(found, begins, [*begins[1:], size], strict=True):
+        if begin + int(entry["length"]) > size:
+            end = 0
+        elif following < size:
+            end = following
+        else:  # the last that is whole: nothing says where its other records end
+            end = _exchange_end(warc, begin)
+        spans.append(_Span(begin, end, line, entry))
+    return spans
+
+
+def _exchange_end(warc: Path, begin: int) -> int:
+    """Return where the records end that belong to the one which begins at ``begin``.
+
+    0 if even that one is torn. Those of an exchange follow its response.
+    """
+    with warc.open("rb") as file:
+        file.seek(begin)
+        data = file.read()
+    at = 0
+    while at < len(data):
+        member = zlib.decompressobj(31)
+        try:
+            record = member.decompress(data[at:])
+        except zlib.error:
+            break
+        if not member.eof or (at and b"\r\nWARC-Concurrent-To: " not in record[:65_536]):
+            break
+        at = len(data) - len(member.unused_data)
+    return begin + at if at else 0
+
+
+def _moved(span: _Span, offset: int) -> bytes:
+    """Return the index line of an exchange that is now elsewhere in its file."""
+    key, timestamp, _ = span.line.split(b" ", 2)
+    fields = {name: value for name, value in span.entry.items() if name != "timestamp"}
+    return b" ".join(
+        (key, timestamp, json.dumps(fields | {"offset": str(offset)}).encode() + b"\n")
+    )
+
+
+def _copy(warc: Path, kept: list[tuple[int, int]], aside: Aside) -> None:
+    """Write a WARC file anew with parts of it; keep the others aside."""
+    new = warc.with_name(warc.name + ".new")
+    with warc.open("rb") as old, new.open("wb") as file, aside.new(warc.name).open("wb") as out:
+        at = 0
+        for begin, end in [*kept, (size := warc.stat().st_size, size)]:
+            out.write(old.read(begin - at))
+            file.write(old.read(end - begin))
+            at = end
+    replace(warc, new)
 
 
 class _Kind(NamedTuple):
@@ -258,10 +399,9 @@ def _line(
 def _sort(path: Path) -> None:
     """Sort a file by lines, byte by byte, as lookups expect it."""
     with writing(path):
-        lines = sorted(path.read_bytes().splitlines(keepends=True))
         new = path.with_suffix(".new")
-        new.write_bytes(b"".join(lines))
-        new.replace(path)
+        new.write_bytes(b"".join(sorted(lines(path))))
+        replace(path, new)
 
 
 def _number(name: str) -> int:

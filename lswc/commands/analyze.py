@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from scrapy.exceptions import UsageError
 
 from lswc.errors import ConfigError
 from lswc.terminal.command import UserCommand
+from lswc.terminal.progress import working
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
 
 class Command(UserCommand):
@@ -51,27 +47,17 @@ class Command(UserCommand):
         if opts.extremes < 0:
             raise ConfigError(f"--extremes must not be negative, and {opts.extremes} is")
         from lswc.analysis.questions import Questions, analyze
+        from lswc.trace.from_log import as_trace
 
-        progress = Console(file=sys.stderr)
         questions = Questions(
             opts.control, opts.strategy, opts.countries, opts.addresses, opts.counts, opts.text,
             opts.words, (opts.precision, opts.accuracy), opts.extremes, opts.random_seed,
             opts.lang,
         )  # fmt: skip
-        with progress.status("analyze") as status, _traced(Path(args[0])) as folder:
-            path = analyze(folder, opts.out, questions, status.update, Path(args[0]).name)
+        with working() as say:
+            say("links", 0, 0)
+            with as_trace(Path(args[0])) as folder:
+                path = analyze(
+                    folder, opts.out, questions, lambda step: say(step, 0, 0), Path(args[0]).name
+                )
         print(path)
-
-
-@contextmanager
-def _traced(folder: Path) -> Iterator[Path]:
-    """Give the folder of a trace: for a crawl with a log, one made of that for the while."""
-    if not (folder / "log").is_dir():
-        yield folder
-        return
-    from lswc.trace.from_log import to_trace
-
-    with TemporaryDirectory(prefix="lswc-") as temporary:
-        trace = Path(temporary) / "trace"
-        to_trace(folder, trace)
-        yield trace

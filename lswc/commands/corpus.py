@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from lswc.terminal.command import UserCommand
+from lswc.terminal.progress import working
 
 if TYPE_CHECKING:
     import argparse
@@ -20,11 +21,17 @@ class Command(UserCommand):
         return "<crawl folder>"
 
     def short_desc(self) -> str:
-        return "Write a crawl's clean text, in its language only, as JSON Lines and Parquet"
+        return "Write a crawl's clean text as JSON Lines and Parquet"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--out", help="folder to write into (default: corpus/ in the crawl's)")
+        add = parser.add_argument
+        add("--out", help="folder to write into (default: corpus/ in the crawl's)")
+        add(
+            "--only-language",
+            action="store_true",
+            help="leave out paragraphs in other languages, and code",
+        )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
@@ -33,7 +40,8 @@ class Command(UserCommand):
 
         crawl = Path(args[0])
         out = Path(opts.out) if opts.out else crawl / "corpus"
-        written = write(crawl, out)
+        with working() as say:
+            written = write(crawl, out, opts.only_language, say)
         print(f"{written.rows:,} pages with text in {out}")
         if written.opted_out:
             print(f"{written.opted_out:,} pages left out that say their text must not be mined")

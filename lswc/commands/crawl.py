@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +13,7 @@ from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.spiderloader import get_spider_loader
 
 from lswc.errors import ConfigError, LswcError
+from lswc.terminal.command import program
 
 if TYPE_CHECKING:
     import argparse
@@ -24,19 +26,22 @@ if TYPE_CHECKING:
 class Command(CrawlCommand):
     """Runs a spider; a mistake of the user's is one line, and exit code 2.
 
-    Exit code 1: the crawl stopped early because its state couldn't be written.
+    For a crawl that stopped early it is one of EXIT_CODES.
     """
 
     _ran: Crawler | None = None
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
+        if self.settings is not None and self.settings.get("LOG_LEVEL") != "DEBUG":
+            for name in _CHATTER:
+                logging.getLogger(name).addFilter(_is_said)
         if len(args) != 1 or self.settings is None:
             return  # Scrapy prints its usage
         try:
             _check(self.settings, args[0], opts.spargs)
         except LswcError as error:
-            line = f"scrapy crawl: error: {error}"
+            line = f"{program()} crawl: error: {error}"
             print(line, file=sys.stderr)
             _log(self.settings.get("LOG_FILE"), line)
             sys.exit(error.exit_code)
@@ -46,14 +51,30 @@ class Command(CrawlCommand):
         # a crawl's time.
         gc.freeze()
         super().run(args, opts)
-        from lswc.crawler.running import CANNOT_WRITE
+        from lswc.crawler.closing import EXIT_CODES
 
-        if self._ran is not None and self._ran.stats.get_value("finish_reason") == CANNOT_WRITE:
-            self.exitcode = 1
+        reason = self._ran.stats.get_value("finish_reason") if self._ran is not None else ""
+        self.exitcode = EXIT_CODES.get(reason, self.exitcode)
 
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
         self._ran = super()._create_crawler(spidercls)
         return self._ran
+
+
+_CHATTER = (
+    "scrapy.addons",
+    "scrapy.core.engine",
+    "scrapy.crawler",
+    "scrapy.middleware",
+    "scrapy.statscollectors",
+    "scrapy.utils.log",
+)
+"""Those of Scrapy's loggers that speak at the start and the end of every crawl."""
+
+
+def _is_said(record: logging.LogRecord) -> bool:
+    """Tell whether the record is more than what Scrapy says of every crawl."""
+    return record.levelno >= logging.WARNING
 
 
 def _log(file: str | None, line: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from lswc.terminal.command import UserCommand
+from lswc.terminal.progress import working
 from lswc.terminal.tables import counted, table
 
 if TYPE_CHECKING:
@@ -50,9 +52,14 @@ class Command(UserCommand):
         if names_redis(args[0]):
             settings = (self.settings or Settings()).copy()
             settings.set("LSWC_FRONTIER", args[0])
-            _show(redis_report.read(workers.connect(settings), opts.key, opts.top), opts.top)
+            client = workers.connect(settings)
+            reading = partial(redis_report.read, client, opts.key, opts.top)
         else:
-            _show(read(Path(args[0]) / FRONTIER_FILE, opts.top), opts.top)
+            reading = partial(read, Path(args[0]) / FRONTIER_FILE, opts.top)
+        with working() as say:
+            say("frontier", 0, 0)
+            report = reading()
+        _show(report, opts.top)
 
 
 def _show(report: Report, top: int) -> None:
@@ -65,6 +72,7 @@ def _show(report: Report, top: int) -> None:
     groups = {
         "URLs": {"pending": sum(counts.pending.values())},
         "URLs leased": {"now": counts.leased} if counts.leased else {},
+        "URLs to try again": counts.tally.get("put off", {}),
         "URLs finished": counts.tally.get("finished", {}),
         "dropped": counts.tally.get("dropped", {}),
         "pages": counts.tally.get("content", {}),

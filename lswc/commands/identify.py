@@ -10,6 +10,7 @@ from rich.console import Console
 
 from lswc.errors import ConfigError
 from lswc.terminal.command import UserCommand
+from lswc.terminal.progress import working
 from lswc.terminal.tables import table
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lswc.langid import Identifier
+    from lswc.langid.evaluation import Told
     from lswc.langid.pages import Source
 
 _MOST_CONFUSIONS = 15
@@ -67,6 +69,7 @@ class Command(UserCommand):
                 (
                     source.url,
                     found.language or "unknown",
+                    found.variant,
                     found.encoding,
                     f"{found.confidence:.2f}",
                     found.how,
@@ -74,7 +77,16 @@ class Command(UserCommand):
                     f"{anchors}/{len(reading.links)}",
                 )
             )
-        heads = ("page", "language", "encoding", "confidence", "how", "relevance", "anchors")
+        heads = (
+            "page",
+            "language",
+            "variant",
+            "encoding",
+            "confidence",
+            "how",
+            "relevance",
+            "anchors",
+        )
         _print(table(f"target {identifier.target.name}, {identifier.method}", heads, rows))
 
     def _explain(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -93,10 +105,14 @@ class Command(UserCommand):
         methods = (opts.method or self._setting("LSWC_IDENTIFIER", "auto")).split(",")
         identifiers = [self._identifier(opts, c, m) for m in methods for c in codes]
         labelled = load(Path(opts.evaluate))
-        rows, confusions = [], []
-        for identifier in identifiers:
+        rows, confusions, kinds, tenths = [], [], [], []
+        with working() as say:
+            scores = []
+            for number, identifier in enumerate(identifiers):
+                say("evaluate", number, len(identifiers))
+                scores.append(evaluate(identifier, labelled, opts.anchors))
+        for identifier, score in zip(identifiers, scores, strict=True):
             name = (identifier.method, identifier.target.code)
-            score = evaluate(identifier, labelled, opts.anchors)
             measures = (score.precision, score.recall, score.f1)
             per_page = f"{score.seconds / score.pages * 1e6:.0f}"
             rows.append(
@@ -109,10 +125,21 @@ class Command(UserCommand):
             )
             for (true, answer), number in score.confusions.most_common(_MOST_CONFUSIONS):
                 confusions.append((*name, true, answer, number))
+            kinds += [(*name, *_told(kind, told)) for kind, told in sorted(score.kinds.items())]
+            tenths += [
+                (*name, *_told(f"{told.confidence / told.pages:.2f}", told))
+                for _, told in sorted(score.tenths.items())
+            ]
         heads = ("method", "language", "precision", "recall", "F1", "pages", "µs/page")
         _print(table(opts.evaluate, heads, rows))
         if confusions:
             _print(table("confusions", ("method", "target", "true", "answer", "pages"), confusions))
+        for title, head, found in (
+            ("pages of each kind, told right whatever their language", "kind", kinds),
+            ("how far confidence can be trusted", "mean confidence", tenths),
+        ):
+            if found:
+                _print(table(title, ("method", "target", head, "pages", "right", "share"), found))
 
     def _identifier(self, opts: argparse.Namespace, code: str, method: str = "") -> Identifier:
         if not code:
@@ -135,6 +162,10 @@ class Command(UserCommand):
 
         for name in args:
             yield from pages(name, self._setting("USER_AGENT", "lswc"))
+
+
+def _told(name: str, told: Told) -> tuple[str, int, int, str]:
+    return name, told.pages, told.right, f"{told.right / told.pages:.2%}"
 
 
 def _number(name: str, value: str) -> float:

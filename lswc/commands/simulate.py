@@ -7,18 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scrapy.exceptions import UsageError
 
 from lswc.errors import writing
 from lswc.terminal.command import UserCommand
+from lswc.terminal.progress import working
 from lswc.terminal.tables import table
+from lswc.whole import whole_folder
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from lswc.simulator.run import Outcome
+    from lswc.simulator.timed import Pace
 
 
 class Command(UserCommand):
@@ -42,46 +44,104 @@ class Command(UserCommand):
             help="strategies, or all for every one, those of the papers with their parameters",
         )
         parser.add_argument("--out", metavar="FOLDER", help="where the results go")
+        parser.add_argument(
+            "--delay",
+            type=float,
+            metavar="SECONDS",
+            help="also crawl in time: the least rest of a server after an answer",
+        )
+        parser.add_argument("--concurrency", type=int, default=32, help="requests at a time (32)")
+        parser.add_argument(
+            "--seconds-per-page",
+            type=float,
+            default=0.2,
+            metavar="SECONDS",
+            help="how long an answer takes (0.2)",
+        )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if args or not (opts.trace and opts.strategy and opts.out):
             raise UsageError("give --trace, --strategy and --out", print_help=False)
-        _simulate(Path(opts.trace), opts.strategy, Path(opts.out))
+        names, trace, out = _names(opts.strategy), Path(opts.trace), Path(opts.out)
+        pace = None
+        if opts.delay is not None:
+            from lswc.simulator.timed import Pace
+
+            pace = Pace(opts.delay, opts.concurrency, opts.seconds_per_page)
+        _simulate(trace, names, out)
+        if pace is not None:
+            _simulate_hours(trace, names, out, pace)
+
+
+def _names(given: Sequence[str]) -> list[str]:
+    """Return the canonical names of all strategies that are meant, each once."""
+    from lswc.simulator.grid import expand
+    from lswc.simulator.run import EVERY
+    from lswc.strategy import strategy
+
+    wanted = [one for name in given for one in (EVERY if name == "all" else expand(name))]
+    return list(dict.fromkeys(strategy(name).name for name in wanted))
 
 
 def _simulate(folder: Path, names: Sequence[str], out: Path) -> None:
     from lswc.simulator import plots
-    from lswc.simulator.grid import draw_grids, expand
-    from lswc.simulator.run import EVERY, save, simulate
+    from lswc.simulator.grid import draw_grids
+    from lswc.simulator.run import save, simulate
     from lswc.simulator.simulation import lacking
     from lswc.strategy import strategy
     from lswc.trace.format import Trace
 
-    wanted = [one for name in names for one in (EVERY if name == "all" else expand(name))]
-    strategies = list({s.name: s for s in map(strategy, wanted)}.values())
+    strategies = [strategy(name) for name in names]
     trace = Trace.read(folder)
     for chosen in strategies:
         if missing := lacking(trace, chosen):
             print(f"{chosen.name}: the trace has no {', '.join(missing)}, so those facts are none")
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
-    console = Console(stderr=True)
-    shown = console.is_terminal
-    with Progress(*columns, TimeRemainingColumn(), console=console, disable=not shown) as bar:
-        tasks = [bar.add_task(s.name, total=trace.pages) for s in strategies]
+    with working(len(strategies)) as say:
+
+        def told(number: int, pages: int) -> None:
+            if pages:
+                say(strategies[number].name, pages, trace.pages)
+
+        say("compiling", 0, 0)
         with writing(out):  # what is known, as soon as it is: a run may take hours
-            outcomes = simulate(
-                trace,
-                strategies,
-                lambda i, pages: bar.update(tasks[i], completed=pages),
-                lambda known: save(known, trace, out),
-            )
-    with writing(out):
-        save(outcomes, trace, out)
-        plots.draw(outcomes, out)
-        draw_grids(outcomes, out)
+            outcomes = simulate(trace, strategies, told, lambda known: save(known, trace, out))
+            say("drawing", 0, 0)
+            save(outcomes, trace, out)
+            with whole_folder(out) as beside:
+                plots.draw(outcomes, beside)
+                draw_grids(outcomes, beside)
     _show(outcomes, out)
+
+
+def _simulate_hours(folder: Path, names: Sequence[str], out: Path, pace: Pace) -> None:
+    from lswc.simulator import plots
+    from lswc.simulator.hours import SHARES, save, simulate_hours
+
+    outcomes = list(simulate_hours(folder, names, pace))
+    with writing(out):
+        save(outcomes, folder, out)
+        plots.draw_hours(outcomes, out)
+    told = [f"{share:.0%}" for share in SHARES]
+    heads = ["strategy", *(f"hours to {share}" for share in told), "to the end", "requests",
+             f"times no rest, to {told[1]}"]  # fmt: skip
+    rows = [
+        (
+            o.result.strategy,
+            *(_hours(o.hours_to(share)) for share in SHARES),
+            _hours(float(o.result.hours[-1])),
+            len(o.result.requests),
+            _hours(o.cost(SHARES[1])),
+        )
+        for o in outcomes
+    ]
+    title = f"A rest of {pace.rest:g} s, {pace.workers} requests at a time, {pace.answer:g} s each"
+    Console(width=None if sys.stdout.isatty() else 120).print(table(title, heads, rows))
+
+
+def _hours(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
 
 
 def _show(outcomes: Sequence[Outcome], out: Path) -> None:

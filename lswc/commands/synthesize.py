@@ -12,6 +12,7 @@ from scrapy.exceptions import UsageError
 
 from lswc.errors import ConfigError
 from lswc.terminal.command import UserCommand
+from lswc.terminal.progress import working
 from lswc.terminal.tables import table
 
 if TYPE_CHECKING:
@@ -64,13 +65,18 @@ def _synthesize(like: str, scale: float, seed: int, given: list[str], out: Path)
     assumed = assume(given)
     if (out / "trace.json").exists():
         raise ConfigError(f"{out} holds a trace already: choose another folder")
-    web = synthesize(scale, seed, assumed)
-    web.write(out)
+    with working() as say:
+        say("synthesize", 0, 0)
+        web = synthesize(scale, seed, assumed)
+        say("write", 0, 0)
+        web.write(out)
+        say("compare", 0, 0)
+        cells = compare(web, scale)
+        nearest = list(enumerate(nearest_relevant(web.trace).tolist()))[1:]
     # A file has no width: wide enough for the longest names.
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 120)
-    for title, cells in groupby(compare(web, scale), lambda cell: cell.table):
-        console.print(table(title, ["", "", "published", "here", "error", ""], map(_row, cells)))
-    nearest = list(enumerate(nearest_relevant(web.trace).tolist()))[1:]
+    for title, rows in groupby(cells, lambda cell: cell.table):
+        console.print(table(title, ["", "", "published", "here", "error", ""], map(_row, rows)))
     heads = ["links", "Thai pages"]
     console.print(table("Distance from the nearest other Thai page", heads, nearest))
 

@@ -12,6 +12,7 @@ from scrapy.settings import Settings
 
 from lswc.errors import ConfigError
 from lswc.terminal.command import UserCommand
+from lswc.terminal.progress import working
 
 if TYPE_CHECKING:
     import argparse
@@ -53,7 +54,7 @@ class Command(UserCommand):
 
 
 def _trace(folder: Path, code: str, seeds_file: str | None, out: Path, settings: Settings) -> None:
-    from lswc.crawl import LimitSettings, page_reader, read_seeds
+    from lswc.crawl import LimitSettings, page_reader, read_seeds, seeds_of_web
     from lswc.languages import language
     from lswc.trace.format import About, Trace
     from lswc.trace.from_web import from_web
@@ -61,20 +62,25 @@ def _trace(folder: Path, code: str, seeds_file: str | None, out: Path, settings:
 
     target, web = language(code), open_web(folder)
     reader, limits = page_reader(target, settings), LimitSettings.of(settings).new()
-    seeds = read_seeds(Path(seeds_file) if seeds_file else folder / f"seeds-{code}.txt")
+    seeds = read_seeds(Path(seeds_file) if seeds_file else seeds_of_web(folder, target))
     if (out / "trace.json").exists():
         raise ConfigError(f"{out} holds a trace already: choose another folder")
-    about = About(target.code, target.tlds, f"frozen web {folder}")
-    from_web(web, seeds, reader, limits, about).write(out, seeds)
-    _show(Trace.read(out), out)
+    about = About(target.tag, target.tlds, f"frozen web {folder}")
+    with working() as say:
+        from_web(web, seeds, reader, limits, about, say).write(out, seeds)
+        trace = Trace.read(out)
+    _show(trace, out)
 
 
 def _trace_crawl(crawl: Path, out: Path) -> None:
     from lswc.trace.format import Trace
     from lswc.trace.from_log import to_trace
 
-    to_trace(crawl, out)
-    _show(Trace.read(out), out)
+    with working() as say:
+        say("links", 0, 0)
+        to_trace(crawl, out)
+        trace = Trace.read(out)
+    _show(trace, out)
 
 
 def _show(trace: Trace, out: Path) -> None:

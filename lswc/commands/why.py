@@ -13,6 +13,7 @@ from scrapy.settings import Settings
 from lswc.errors import ConfigError
 from lswc.outcomes import Outcome, sentence
 from lswc.terminal.command import UserCommand
+from lswc.terminal.progress import working
 from lswc.terminal.tables import table
 
 if TYPE_CHECKING:
@@ -48,10 +49,13 @@ class Command(UserCommand):
         from lswc.urls import parse
 
         crawl, url = Path(args[0]), args[1].strip()
-        told = history(crawl, url)
         kept = bool(opts.redis) or (crawl / FRONTIER_FILE).exists()
         canonical = parse(url)
-        standing = self._standing(crawl, canonical.href, opts) if canonical and kept else None
+        with working() as say:
+            say("log", 0, 0)
+            told = history(crawl, url)
+            say("frontier", 0, 0)
+            standing = self._standing(crawl, canonical.href, opts) if canonical and kept else None
         _show(url, told, standing)
         print(_conclusion(told, standing, kept))
 
@@ -67,16 +71,19 @@ class Command(UserCommand):
             raise ConfigError(f"--redis isn't the URL of a Redis: {opts.redis!r}")
         settings = (self.settings or Settings()).copy()
         settings.set("LSWC_FRONTIER", opts.redis)
-        name = opts.key or f"lswc:{language_of(crawl).code}"
+        name = opts.key or f"lswc:{language_of(crawl).tag}"
         return find_in_redis(workers.connect(settings), name, url)
 
 
 def _conclusion(told: History, standing: Standing | None, kept: bool) -> str:
     """Say in one line what became of the URL."""
-    if told.attempts:
-        outcome = told.attempts[-1]["outcome"]
-        return f"{_ended(told.attempts[-1])}: {_explained(outcome)}"
-    if standing is not None and standing.outcome is None:
+    waits = standing is not None and standing.outcome is None
+    last = told.attempts[-1] if told.attempts else None
+    if last is not None and last["outcome"] == Outcome.SERVER_BECAME_IRRELEVANT and not waits:
+        return f"dropped, {_ended(last)}: {_explained(last['outcome'])}"
+    if last is not None and last["outcome"] != Outcome.SERVER_BECAME_IRRELEVANT:
+        return f"{_ended(last)}: {_explained(last['outcome'])}"
+    if waits:
         return "waits: it is in the queue, or being fetched now"
     taken = [link for link in told.links if link["dropped"] is None]
     if taken and kept:

@@ -21,6 +21,9 @@ from lswc.errors import writing
 from lswc.langid.encoding import decode
 from lswc.langid.fonts import Fonts
 from lswc.langid.shares import measure
+from lswc.langid.variants import variants_of
+from lswc.saying import Say, silent
+from lswc.whole import whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,15 +31,20 @@ if TYPE_CHECKING:
 
     from fastwarc import WarcRecord
 
+    from lswc.corpus.paragraphs import Kind
     from lswc.languages import Language
 
+PARAGRAPH = pa.struct(
+    [("language", pa.string()), ("kind", pa.string()), ("begin", pa.int32()), ("end", pa.int32())]
+)
 SCHEMA = pa.schema(
     [
         ("url", pa.string()),
         ("date", pa.string()),
         ("title", pa.string()),
         ("text", pa.string()),
-        ("languages", pa.list_(pa.string())),
+        ("paragraphs", pa.list_(PARAGRAPH)),
+        ("left_out", pa.int32()),
         ("encoding", pa.string()),
         ("converted", pa.string()),
         ("duplicate", pa.string()),
@@ -73,12 +81,13 @@ class Paragraph(NamedTuple):
     text: str
     language: str | None
     converted: str | None
+    kind: Kind = "text"
 
 
-def stored(folder: Path) -> Iterator[Stored]:
+def stored(folder: Path, say: Say = silent) -> Iterator[Stored]:
     """Yield the HTML pages in a crawl's WARC files, those that hadn't changed from earlier ones.
 
-    Raises ArchiveError if it has none.
+    ``say`` hears of each how much of the files is read. Raises ArchiveError if there are none.
     """
     files = sorted((folder / "warc").glob("*.warc.gz"))
     if not files:
@@ -86,10 +95,14 @@ def stored(folder: Path) -> Iterator[Stored]:
             f"{folder} has no WARC files: crawl with LSWC_ARCHIVE=relevant or all first"
         )
     earlier = Earlier(earlier_of(folder))
+    done, total = 0, sum(path.stat().st_size for path in files)
     for path in files:
         with path.open("rb") as file:
             records = ArchiveIterator(file, _KINDS, parse_http=True, auto_decode="all")
-            yield from _pages(records, earlier)
+            for page in _pages(records, earlier):
+                say("corpus", done + file.tell(), total)
+                yield page
+            done += file.tell()
 
 
 _KINDS = WarcRecordType.response | WarcRecordType.revisit | WarcRecordType.metadata
@@ -126,10 +139,15 @@ def _fields(block: bytes) -> dict[str, str]:
 
 
 class Cleaner:
-    """Turns pages into rows of SCHEMA, in the order of the archive."""
+    """Turns pages into rows of SCHEMA, in the order of the archive.
 
-    def __init__(self, target: Language) -> None:
+    With ``only_language`` the paragraphs in other languages are left out, and code is.
+    """
+
+    def __init__(self, target: Language, only_language: bool = False) -> None:
         self._target = target.code
+        self._only_language = only_language
+        self._variant = target.variant.tag if target.variant else ""
         self._fonts = Fonts(target.code, target.fonts)
         self._duplicates = Duplicates()
         self._written: set[int] = set()
@@ -155,10 +173,11 @@ class Cleaner:
 
     def _read(self, page: Stored, body: bytes) -> dict[str, Any] | None:
         found = read(self._decoded(page, body), page.url)
-        told = [self.paragraph(text) for text in paragraphs(found.blocks)]
-        kept = [p for p in told if p.language == self._target]
-        if not kept:
+        told = [self.paragraph(b.text)._replace(kind=b.kind) for b in paragraphs(found.blocks)]
+        wanted = [p for p in told if p.language == self._target and self._may_be_variant(p)]
+        if not wanted:
             return None
+        kept = wanted if self._only_language else told
         text = "\n".join(p.text for p in kept)
         kind, of = self._duplicates.find(text, page.url) or (None, None)
         title = self.paragraph(found.title)
@@ -167,14 +186,21 @@ class Cleaner:
             "date": page.date,
             "title": title.text if title.language == self._target else found.title,
             "text": text,
-            "languages": [p.language for p in told],
+            "paragraphs": _places(kept),
+            "left_out": len(told) - len(kept),
             "encoding": page.encoding,
-            "converted": next((p.converted for p in kept if p.converted), None),
+            "converted": next((p.converted for p in wanted if p.converted), None),
             "duplicate": kind,
             "duplicate_of": of,
             "opt_outs": page.opt_outs,
             "licence": found.licence,
         }
+
+    def _may_be_variant(self, paragraph: Paragraph) -> bool:
+        """Tell whether nothing says that a paragraph is in another variant than the target's."""
+        known = variants_of(self._target) if self._variant else None
+        encoding = paragraph.converted or ""
+        return known is None or known.of_words(paragraph.text, encoding) in ("", self._variant)
 
     def _decoded(self, page: Stored, body: bytes) -> str:
         if self._fonts and page.encoding in _CONVERTERS and page.encoding != "zawgyi-one":
@@ -199,7 +225,21 @@ class Cleaner:
         return Paragraph(convert(text, known, "unicode"), code, encoding)
 
 
-_EMPTY: dict[str, Any] = dict.fromkeys(SCHEMA.names) | {"text": "", "languages": []}
+def _places(kept: list[Paragraph]) -> list[dict[str, Any]]:
+    """Return the language and kind of each paragraph, and where it is in the text."""
+    places, begin = [], 0
+    for one in kept:
+        end = begin + len(one.text)
+        places.append({"language": one.language, "kind": one.kind, "begin": begin, "end": end})
+        begin = end + 1
+    return places
+
+
+_EMPTY: dict[str, Any] = dict.fromkeys(SCHEMA.names) | {
+    "text": "",
+    "paragraphs": [],
+    "left_out": 0,
+}
 
 
 class Written(NamedTuple):
@@ -209,18 +249,23 @@ class Written(NamedTuple):
     opted_out: int
 
 
-def write(crawl: Path, out: Path) -> Written:
+def write(
+    crawl: Path,
+    out: Path,
+    only_language: bool = False,
+    say: Say = silent,
+) -> Written:
     """Write ``corpus.jsonl.zst`` and ``corpus.parquet`` of a crawl.
 
-    Raises ArchiveError if the folder isn't a crawl with WARC files, LswcError if ``out`` can't
-    be written.
+    They are there when they are whole. Raises ArchiveError if the folder isn't a crawl with WARC
+    files, LswcError if ``out`` can't be written.
     """
-    cleaner = Cleaner(language_of(crawl))
+    cleaner = Cleaner(language_of(crawl), only_language)
     skips = opt_out_of(crawl) != "record"
     opted_out: set[str] = set()
 
     def kept() -> Iterator[dict[str, Any]]:
-        for page in stored(crawl):
+        for page in stored(crawl, say):
             # Its copies are the same text.
             if skips and (page.opt_outs or page.refers_to in opted_out):
                 opted_out.add(page.url)
@@ -229,19 +274,16 @@ def write(crawl: Path, out: Path) -> Written:
 
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
-        rows = _write(kept(), out)
+        with whole(out / "corpus.jsonl.zst") as lines, whole(out / "corpus.parquet") as table:
+            rows = _write(kept(), lines, table)
     return Written(rows, len(opted_out))
 
 
-def _write(rows: Iterator[dict[str, Any]], out: Path) -> int:
+def _write(rows: Iterator[dict[str, Any]], lines: Path, table: Path) -> int:
     number = 0
     with ExitStack() as stack:
-        plain = stack.enter_context(
-            pa.CompressedOutputStream(str(out / "corpus.jsonl.zst"), "zstd")
-        )
-        tables = stack.enter_context(
-            pq.ParquetWriter(out / "corpus.parquet", SCHEMA, compression="zstd")
-        )
+        plain = stack.enter_context(pa.CompressedOutputStream(str(lines), "zstd"))
+        tables = stack.enter_context(pq.ParquetWriter(table, SCHEMA, compression="zstd"))
         waiting: list[dict[str, Any]] = []
         for row in rows:
             plain.write((json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "replace"))

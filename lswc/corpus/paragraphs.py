@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import can_ada
 from selectolax.lexbor import LexborHTMLParser
@@ -41,13 +41,14 @@ _LICENCE = (
     "a[rel~=license][href], link[rel~=license][href], area[rel~=license][href],"
     " a[href*='//creativecommons.org/licenses/'], a[href*='//creativecommons.org/publicdomain/']"
 )
+_PREFORMATTED = frozenset({"pre", "listing", "xmp"})
 _BLOCKS = frozenset(
     {
         "address", "article", "blockquote", "body", "caption", "center", "dd", "details", "dir",
         "div", "dl", "dt", "fieldset", "figcaption", "figure", "frameset", "h1", "h2", "h3",
         "h4", "h5", "h6", "header", "hr", "html", "legend", "li", "main", "menu", "ol", "option",
-        "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr",
-        "ul",
+        "p", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr",
+        "ul", *_PREFORMATTED,
     }
 )  # fmt: skip
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -56,12 +57,16 @@ _LETTER = re.compile(r"[^\W\d_]|[\u0e30-\u0e4e\u0eb0-\u0ecd\u102b-\u103e\u17b4-\
 _PER_DENSE = 2.5  # an ideograph, kana or Hangul syllable says as much as 2.5 letters
 
 
+Kind = Literal["text", "heading", "preformatted"]
+"""What a block is; preformatted text has lines."""
+
+
 @dataclass(slots=True)
 class Block:
     """A run of text between two block elements. ``letters`` are weighed, ``linked`` so too."""
 
     text: str
-    heading: bool
+    kind: Kind
     letters: float
     linked: float
 
@@ -106,23 +111,28 @@ def _licence(tree: LexborHTMLParser, url: str) -> str | None:
     return None
 
 
-def paragraphs(found: Sequence[Block]) -> list[str]:
-    """Return the texts of the blocks that are the page's own text."""
+def paragraphs(found: Sequence[Block]) -> list[Block]:
+    """Return the blocks that are the page's own text."""
     sure = [not b.is_menu and b.letters >= LONG for b in found]
     kept = [
         mine or (not block.is_menu and _joins(found, sure, i))
         for i, (block, mine) in enumerate(zip(found, sure, strict=True))
     ]
-    return [block.text for block, keep in zip(found, kept, strict=True) if keep]
+    return [block for block, keep in zip(found, kept, strict=True) if keep]
 
 
 def _joins(found: Sequence[Block], sure: Sequence[bool], at: int) -> bool:
-    """Tell whether a short block belongs to text beside it: a heading to what follows."""
+    """Tell whether a short block belongs to text beside it: a heading to what follows.
+
+    An example in a text has few letters; a column of line numbers none.
+    """
     block = found[at]
     after = any(sure[at + 1 : at + 3])
-    if block.heading:
+    if block.kind == "heading":
         return after
     before = any(sure[max(0, at - 2) : at])
+    if block.kind == "preformatted":
+        return block.letters > 0 and (before or after)
     return before and after if block.letters < SHORT else before or after
 
 
@@ -134,6 +144,7 @@ class _Blocks:
         self._linked: list[str] = []
         self._links = 0
         self._heading = False
+        self._preformatted = 0
         self._breaks = 0
 
     def read(self, root: LexborNode) -> Iterator[Block]:
@@ -159,21 +170,35 @@ class _Blocks:
             self._add(node.text_content or "")
         elif tag == "a":
             self._links += 1
+        elif tag == "br" and self._preformatted:
+            self._pieces.append("\n")
         elif tag == "br":
             self._breaks += 1
             self._pieces.append(" ")
             if self._breaks > 1:
                 yield from self._end()
         elif tag in _BLOCKS:
-            yield from self._end()
+            yield from self._border()
             self._heading = tag in _HEADINGS
+            self._preformatted += tag in _PREFORMATTED
 
     def _leave(self, node: LexborNode) -> Iterator[Block]:
-        if node.tag == "a":
+        tag = node.tag
+        if tag == "a":
             self._links -= 1
-        elif node.tag in _BLOCKS:
+        elif tag in _PREFORMATTED:
             yield from self._end()
+            self._preformatted -= 1
+        elif tag in _BLOCKS:
+            yield from self._border()
             self._heading = False
+
+    def _border(self) -> Iterator[Block]:
+        """End the block; within preformatted text, where each line may be one, the line."""
+        if not self._preformatted:
+            yield from self._end()
+        elif self._pieces and not self._pieces[-1].endswith("\n"):
+            self._pieces.append("\n")
 
     def _add(self, text: str) -> None:
         if text.strip():
@@ -183,7 +208,13 @@ class _Blocks:
         self._pieces.append(text)
 
     def _end(self) -> Iterator[Block]:
-        text = " ".join("".join(self._pieces).split())
+        written = "".join(self._pieces)
+        kind: Kind = "heading" if self._heading else "text"
+        if self._preformatted:
+            kind = "preformatted"
+            text = "\n".join(line.rstrip() for line in written.splitlines()).strip("\n")
+        else:
+            text = " ".join(written.split())
         if text:
-            yield Block(text, self._heading, weight(text), weight("".join(self._linked)))
+            yield Block(text, kind, weight(text), weight("".join(self._linked)))
         self._pieces, self._linked, self._breaks = [], [], 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from OpenSSL.SSL import Error as TLSError
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadConnectionRefusedError,
@@ -11,6 +12,8 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 from scrapy.spidermiddlewares.httperror import HttpError
+from twisted.internet.error import ConnectError
+from twisted.web.client import ResponseNeverReceived
 
 from lswc.crawler.transport.refused import Refused
 from lswc.outcomes import Outcome, of_status
@@ -22,12 +25,30 @@ _IGNORED = {
 _COMPRESSIONS = {"zlib", "gzip", "brotli", "_brotli", "backports", "compression", "struct"}
 _ERRORS: dict[type[BaseException], Outcome] = {
     DownloadTimeoutError: Outcome.TIMEOUT,
-    CannotResolveHostError: Outcome.NAME_NOT_RESOLVED,
+    CannotResolveHostError: Outcome.NAME_LOOKUP_FAILED,
     DownloadConnectionRefusedError: Outcome.CONNECTION_REFUSED,
     DownloadFailedError: Outcome.DOWNLOAD_FAILED,
+    ConnectError: Outcome.DOWNLOAD_FAILED,  # no way to the server's network
     ResponseDataLossError: Outcome.DOWNLOAD_FAILED,  # of robots.txt
     ValueError: Outcome.INVALID_URL,  # of a redirect
 }
+
+
+def is_silence(error: BaseException) -> bool:
+    """Tell whether a request failed before any byte of an answer came."""
+    if isinstance(error, DownloadFailedError):
+        return isinstance(error.__cause__, ResponseNeverReceived) and not any(
+            failure.check(TLSError) for failure in error.__cause__.reasons
+        )
+    return isinstance(
+        error,
+        (
+            CannotResolveHostError,
+            DownloadConnectionRefusedError,
+            DownloadTimeoutError,
+            ConnectError,
+        ),
+    )
 
 
 def outcome_of(error: BaseException | None) -> str:

@@ -6,7 +6,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from lswc.strategy import Anchor, Facts, Locality, Named, PageLanguage, Status, distance_of
+from lswc.strategy import (
+    SEED,
+    Anchor,
+    Facts,
+    Locality,
+    Named,
+    PageLanguage,
+    Status,
+    distance_of,
+    from_site_queue,
+)
 from lswc.visit.record import Record
 
 if TYPE_CHECKING:
@@ -62,8 +72,9 @@ class Page:
         """Whether it is taken for such because its referrer is, its own language being unknown."""
         return self.relevant and not self.identified
 
-    def facts(self, link: Link, in_site: bool) -> Facts:
+    def facts(self, link: Link) -> Facts:
         """Return the facts of a link, once all middlewares have added theirs."""
+        own = self.visit.lease.code
         return Facts(
             self.language,
             self.link_distance,
@@ -72,9 +83,10 @@ class Page:
             link.locality,
             link.tld,
             link.anchor,
-            in_site,
+            from_site_queue(own),
             named=link.named,
             same_folder=link.same_folder,
+            from_seed=own == SEED,
         )
 
     def record(self) -> Record:
@@ -86,6 +98,7 @@ class Page:
             status=self.status,
             title=self.reading.title,
             language=identified.language,
+            variant=identified.variant,
             encoding=identified.encoding,
             confidence=round(identified.confidence, 3),
             decided_by=identified.how,

@@ -33,7 +33,7 @@ class RecordPipeline:
                 "a Page reached the pipelines: StrategyMiddleware is missing in SPIDER_MIDDLEWARES"
             )
         visit = self._running.visits.get(item.id) if isinstance(item, Record) else None
-        if visit is not None:
+        if visit is not None and visit.relevant is not None:  # else it is of an earlier lease
             visit.record = item
             self._running.commit(visit, Outcome.HTML)
         return item

@@ -13,6 +13,7 @@ from scrapy.exceptions import (
     DownloadTimeoutError,
 )
 
+from lswc.crawler.endings import is_silence
 from lswc.crawler.requests import page_visit_of, visit_of
 from lswc.crawler.robots_exclusion import CRAWL_DELAY
 from lswc.crawler.running import RunningCrawl, running_of
@@ -58,7 +59,7 @@ class TurnMiddleware:
         try:
             wait = wait or await self._running.machines.take(request, url)
         except LswcError as error:
-            self._running.fail(str(error))
+            self._running.fail(error)
         if not wait:
             return None
         visit.rest = max(visit.rest or 0.0, monotonic() - visit.since + wait)
@@ -69,13 +70,38 @@ class TurnMiddleware:
         _give_back(self._running, request, asked=False)
 
 
+class AnswerMiddleware:
+    """Tells the crawl which servers answer, to robots.txt too, and which don't."""
+
+    def __init__(self, running: RunningCrawl) -> None:
+        self._network = running.network
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(running_of(crawler))
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Take notice of an answer."""
+        url = parse(request.url)
+        if url is not None and response.ip_address is not None:  # else none was asked for it
+            self._network.answered(url)
+        return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Take notice that no byte came."""
+        url = parse(request.url)
+        if url is not None and is_silence(exception):
+            self._network.silent(url)
+
+
 class RetryMiddleware(retry.RetryMiddleware):
     """Retries what Scrapy's does; not what a server says that is left alone for its Retry-After."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler.settings)
         self.crawler = crawler
-        self._longest = running_of(crawler).crawl.politeness.longest_retry_after
+        self._running = running_of(crawler)
+        self._longest = self._running.crawl.politeness.longest_retry_after
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -87,6 +113,13 @@ class RetryMiddleware(retry.RetryMiddleware):
         if response.status in OVERLOADED and (retry_after(response) or 0.0) > self._longest:
             return response
         return super().process_response(request, response)
+
+    def process_exception(
+        self, request: Request, exception: Exception, spider: Spider | None = None
+    ) -> Request | Response | None:
+        if self._running.network.paused:
+            return None  # it says nothing of the server, and counts for no try
+        return super().process_exception(request, exception)
 
 
 class TwinMiddleware:
@@ -147,7 +180,7 @@ class DelayMiddleware:
             elif response.status < 500:
                 self._running.backoff.answered(server)
         except LswcError as error:
-            self._running.fail(str(error))
+            self._running.fail(error)
         self._end(request, rest)
         return response
 
@@ -198,4 +231,4 @@ def _give_back(running: RunningCrawl, request: Request, *, asked: bool) -> None:
     try:
         running.machines.give_back(request, asked=asked)
     except LswcError as error:
-        running.fail(str(error))
+        running.fail(error)

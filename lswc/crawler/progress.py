@@ -14,6 +14,7 @@ from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
 from lswc.crawler.running import running_of
+from lswc.errors import LswcError
 from lswc.frontier.harvest import Forecast, forecast
 
 if TYPE_CHECKING:
@@ -61,20 +62,28 @@ class ProgressExtension:
             self._live.stop()
 
     def _show(self) -> None:
+        if self._running.failed:
+            return
+        try:
+            line = self._line()
+        except LswcError as error:
+            self._running.fail(error)
+            return
         if self._live is None:
-            logger.info(self._line())
+            logger.info(line)
         else:
-            self._live.update(self._line())
+            self._live.update(line)
 
     def _line(self) -> str:
         stats = self._crawler.stats
         relevant = stats.get_value("lswc/page/relevant", 0)
         others = (stats.get_value(f"lswc/page/{kind}", 0) for kind in ("guessed", "irrelevant"))
         pages = relevant + sum(others)
-        frontier = self._running.frontier
+        frontier, offline = self._running.frontier, self._running.network.offline
         return (
             f"{pages:,} pages, harvest rate {relevant / max(pages, 1):.1%}, "
             f"queue {frontier.pending:,}, servers {frontier.servers:,}, {self._outlook()}"
+            + (f", OFFLINE for {offline:.0f} s" if offline else "")
         )
 
     def _outlook(self) -> str:

@@ -25,6 +25,7 @@ TDMREP = "tdmrep.json"
 """Name of the file, as RULES has it."""
 
 _SERVER = "lswc_tdmrep_of"
+_REDIRECTS = 5
 
 
 def opt_outs_of_server(running: RunningCrawl, page: Page) -> tuple[str, ...] | None:
@@ -59,6 +60,7 @@ def request_for_reservations(
             _SERVER: visit.lease.server,
             "dont_retry": True,
             "download_maxsize": 0,
+            "redirect_ttl": _REDIRECTS,
         },
     )
 

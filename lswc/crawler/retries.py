@@ -59,7 +59,8 @@ class Retries:
 
     def _wait(self, request: Request, visit: Visit) -> None:
         if not visit.attempts and visit.url == visit.lease.url and self._is_long(visit):
-            self._running.put_back(visit)
+            visit.rest = visit.rest or 0.0  # nothing was asked of its server
+            self._running.give_back(visit)
             return
         for attempt in visit.attempts:
             if attempt.exchange is not None and attempt.exchange.weight > HELD:
@@ -106,12 +107,17 @@ class Retries:
 
     def next_due(self, now: float) -> Request | None:
         """Return a request whose wait is over, None if there is none."""
-        if not self._waiting or self._waiting[0][0] > now:
-            return None
-        request = heappop(self._waiting)[2]
-        self._retried -= _is_retried(request)
-        self._read -= RULES in request.meta
-        return request
+        while self._waiting and self._waiting[0][0] <= now:
+            request = heappop(self._waiting)[2]
+            self._retried -= _is_retried(request)
+            self._read -= RULES in request.meta
+            visit = visit_of(request)
+            if visit is not None and self._running.is_under_way(visit):
+                return request
+        return None
+
+    def __len__(self) -> int:
+        return len(self._waiting)
 
     @property
     def is_full(self) -> bool:

@@ -19,7 +19,7 @@ from lswc.crawler.transport.refused import Refused
 from lswc.errors import LswcError
 from lswc.outcomes import Outcome
 from lswc.reading.opt_outs import in_robots
-from lswc.safety.robots import MAX_SIZE, NOTHING_ALLOWED, RobotsRules
+from lswc.safety.robots import MAX_SIZE, RobotsRules
 from lswc.urls import parse
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ class RobotsMiddleware:
 
     A server that asks for more than LSWC_MAX_CRAWL_DELAY seconds isn't crawled: the delay is
     never shortened. A robots.txt that can't be had, or came cut short, fails the page it is asked
-    for, so that the page is tried again, or by https, and the server is waited for; one that still
-    gets a server's error may not be asked for (RFC 9309 §2.3.1.4), and the server is asked again
-    for the next page. Rules that were had before go on meanwhile (§2.4).
+    for, so that the page is tried again, or by https, and the server is waited for; if that still
+    gets a server's error no page may be asked for (RFC 9309 §2.3.1.4): they wait until the server
+    is asked again. Rules that were had before go on meanwhile (§2.4).
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -87,22 +87,21 @@ class RobotsMiddleware:
             response = await self._fetch(request)
             if _fails(response) and self._is_retried(request, response):
                 return Response(request.url, response.status, response.headers, request=request)
-            rules = (
-                self._given_up(request) if _fails(response) else self._remember(server, response)
-            )
-            self._obey(rules, request)
+            if _fails(response):
+                self._give_up(request)
+            self._obey(self._remember(server, response), request)
         request.meta[_FETCHED] = server
         self._machines.give_back(request, asked=True)
         return request.replace(dont_filter=True)  # in its turn: the server was asked just now
 
-    def _given_up(self, request: Request) -> RobotsRules:
-        """Let a server that fails rest, before the next page's turn to ask for its robots.txt."""
+    def _give_up(self, request: Request) -> None:
+        """Let a server that fails rest, and its page wait. Raises Refused."""
         url = parse(request.url)
         try:
             self._running.backoff.overloaded(url.server if url else "", time())
         except LswcError as error:
-            self._running.fail(str(error))
-        return NOTHING_ALLOWED
+            self._running.fail(error)
+        raise Refused(Outcome.ROBOTS_UNAVAILABLE)
 
     async def _renewed(self, server: str, rules: RobotsRules, request: Request) -> RobotsRules:
         """Return a server's rules as they are now, or the ones before if it fails to say them."""

@@ -28,19 +28,25 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
-from lswc.archive.store import PAGES, Archive
+from lswc.archive import pages
+from lswc.archive.store import Archive
+from lswc.checking.settle import settle
 from lswc.crawler import backoff
 from lswc.crawler.backoff import Backoff
+from lswc.crawler.closing import CANNOT_WRITE, LOST_STORE
+from lswc.crawler.handles import Handles
 from lswc.crawler.kept import KeptRules
 from lswc.crawler.machines import Machines
+from lswc.crawler.network import Network
+from lswc.crawler.second_tries import SecondTries
 from lswc.crawler.slots import OwnSlots, Slots
 from lswc.crawler.turns import Turns
-from lswc.errors import ConfigError, LswcError
+from lswc.errors import ConfigError, LostStoreError, LswcError
 from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_experience
-from lswc.frontier.contract import Counts
-from lswc.outcomes import Outcome
+from lswc.outcomes import Outcome, is_transient
 from lswc.strategy import SEED, PageLanguage
 from lswc.urls import parse
 from lswc.visit.lease import Offer
@@ -55,13 +61,18 @@ if TYPE_CHECKING:
 
     from lswc.crawl import Crawl
     from lswc.frontier import Frontier
+    from lswc.frontier.contract import Counts
     from lswc.frontier.harvest import CellHarvest
     from lswc.reading.tdmrep import Reservations
     from lswc.strategy import Experience
     from lswc.urls import Url
 
-CANNOT_WRITE = "can't write"
-"""Reason with which a crawl closes whose state can't be written."""
+SAVE_SECONDS, SAVE_BYTES = 15.0, 64_000_000
+"""After so many seconds, or bytes of the frontier's log, what is committed is made durable.
+
+Not more often: many servers dirty many leaves of the frontier's indexes, and a leaf is written
+once a checkpoint.
+"""
 
 logger = logging.getLogger(__name__)
 
@@ -75,10 +86,8 @@ class RunningCrawl:
 
     failed = False
     """Whether the crawl's state can't be written any more; nothing is, from then on."""
-    counts = Counts({}, 0, {}, {})
-    """What the frontier held when the crawl was closed."""
-    cells: tuple[CellHarvest, ...] = ()
-    """What its cells held then, and should bring."""
+    held_at_close: tuple[Counts, tuple[CellHarvest, ...]] | None = None
+    """What the frontier and its cells held when the crawl was closed, if that could be read."""
 
     def __init__(
         self,
@@ -88,26 +97,38 @@ class RunningCrawl:
         stop: Callable[[str], None],
     ) -> None:
         self.crawl = crawl
+        self.handles = handles_of(crawl, settings)
+        if self.handles.requests < settings.getint("CONCURRENT_REQUESTS"):
+            logger.warning(
+                "%d requests at a time and no more, as this process may have only few files open "
+                "(ulimit -n)",
+                self.handles.requests,
+            )
         self.visits: dict[int, Visit] = {}
+        self._rested = 0.0
         self._stats = stats
         self.stop = stop
         self.frontier = frontier_of(crawl, settings)
-        committed = self.frontier.lengths()
+        committed = settle(crawl.folder, self.frontier)
         self.archive = Archive(
             crawl.folder,
-            crawl.language.code,
+            crawl.language.tag,
             crawl.archived,
             crawl.warc_size,
             crawl.described(settings),
             committed,
         )
-        # Only now: the archive has cut what wasn't committed.
+        self._looked_after = monotonic()
+        self._retry_failed()
+        self.tries = SecondTries(crawl.try_again)
+        self.network = Network(crawl.seeds, crawl.max_offline, self._end, self.give_back, stop)
         self.backoff = Backoff(crawl.folder / backoff.FILE, crawl.politeness.backoff)
         self.turns = Turns(crawl.politeness.delay, self.backoff)
         self.machines = Machines(slots_of(crawl, settings), crawl.politeness)
         self.reservations: KeptRules[Reservations] = KeptRules()
         self.limits = crawl.limits.new()
-        self.limits.load(crawl.folder / PAGES)
+        self.limits.load(pages.records(crawl.folder))
+        self._saved = monotonic()
 
     def offer_seeds(self, addresses: Iterable[str]) -> int:
         """Offer seeds; return how many are in scope. Raises LswcError."""
@@ -134,19 +155,33 @@ class RunningCrawl:
 
         ``now`` in seconds on a monotonic clock. Raises LswcError.
         """
+        self._notice_sleep()
+        if self.crawl.in_order and (self.visits or now < self._rested):
+            return None
         lease = self.frontier.lease(now)
-        while lease is not None and lease.id in self.visits:
-            # It expired while this process stood still; what it was given for is on its way.
-            lease = self.frontier.lease(now)
         if lease is None:
             return None
         visit = self.visits[lease.id] = Visit(lease, now)
         return visit
 
-    def left_alone(self, visit: Visit) -> Outcome | None:
-        """Return why a visit's URL isn't to be asked for after all, None if it is."""
+    def next_ready(self, now: float) -> float | None:
+        """Return when ``lease`` is worth another try though nothing ends or is offered till then.
+
+        None if there is no such time.
+        """
+        if self.crawl.in_order and self.visits:
+            return None
+        return self._rested if now < self._rested else self.frontier.next_ready()
+
+    def is_left_alone(self, visit: Visit) -> bool:
+        """End a visit whose URL isn't to be asked for after all; tell whether it is one."""
         url = parse(visit.url)
-        return self.limits.closed(url) if url else Outcome.INVALID_URL
+        reason: str | None = self.limits.closed(url) if url else Outcome.INVALID_URL
+        reason = reason or self.tries.away(visit.lease.server, monotonic())
+        if reason is not None:
+            visit.rest = 0.0
+            self._end(visit, reason)
+        return reason is not None
 
     def offer_of_redirect(self, visit: Visit, url: Url, redirects: int) -> Offer:
         """Return the offer of a redirect's target, with the facts of the link to its source."""
@@ -157,32 +192,69 @@ class RunningCrawl:
         )
 
     def commit(self, visit: Visit, outcome: str) -> None:
-        """End a visit, if it hasn't ended yet: write what it brought, then commit it."""
-        if self.visits.get(visit.lease.id) is not visit or self.failed:
+        """End a visit, if it hasn't ended yet: write what it brought, then commit it.
+
+        One that failed may be put off instead, or given back if this machine is offline.
+        """
+        self._notice_sleep()
+        if self.is_under_way(visit) and not self.network.takes(visit, outcome):
+            self._end(visit, outcome)
+
+    def is_under_way(self, visit: Visit) -> bool:
+        """Tell whether a visit is still this worker's to end."""
+        return self.visits.get(visit.lease.id) is visit and not self.failed
+
+    def _end(self, visit: Visit, outcome: str) -> None:
+        if not self.is_under_way(visit):
             return
         del self.visits[visit.lease.id]
         visit.outcome = outcome
+        visit.tally["received", "bytes"] += sum(attempt.size for attempt in visit.attempts)
+        if outcome == Outcome.TIMEOUT and (url := parse(visit.url)) is not None:
+            self.limits.answered(url, False)
+        due = self.tries.due(visit, outcome, monotonic())
+        visit.put_off = due is not None
         try:
+            visit.dropped = self.frontier.dropped_by(visit)
             visit, lengths = self._stored(visit)
-            if not self.frontier.commit(visit, lengths):
+            if due is not None:
+                ended = self.frontier.put_off(visit, due, lengths)
+            else:
+                ended = self.frontier.commit(visit, lengths)
+            if not ended:
                 self.archive.withdraw()
                 logger.warning("lease expired, %s is another worker's", visit.url)
                 return
+            self._save_if_due()
         except LswcError as error:
-            self.fail(str(error))
+            self.fail(error)
             return
-        self._stats.inc_value(f"lswc/finished/{visit.outcome}")
+        if self.crawl.in_order:
+            rest = self.crawl.politeness.delay if visit.rest is None else visit.rest
+            self._rested = max(self._rested, visit.since + rest)
+        kind = "put_off" if visit.put_off else "finished"
+        self._stats.inc_value(f"lswc/{kind}/{visit.outcome}")
         for (kind, name), count in visit.tally.items():
             self._stats.inc_value(f"lswc/{kind}/{name}", count)
 
-    def put_back(self, visit: Visit) -> None:
-        """Give a visit's URL back to the frontier: nothing was asked of its server for it."""
+    def _save_if_due(self) -> None:
+        """Make durable what is committed: first the files, then what refers to them."""
+        now = monotonic()
+        if now - self._saved > SAVE_SECONDS or self.frontier.unsaved > SAVE_BYTES:
+            self.archive.sync()
+            self.frontier.checkpoint()
+            self._saved = now
+
+    def give_back(self, visit: Visit) -> None:
+        """End a visit as if its URL hadn't been asked for."""
+        if not self.is_under_way(visit):
+            return
         del self.visits[visit.lease.id]
         try:
-            self.frontier.put_back(visit.lease, visit.rest or 0.0)
+            self.frontier.give_back(visit)
         except LswcError as error:
-            self.fail(str(error))
-        self._stats.inc_value("lswc/put_back")
+            self.fail(error)
+        self._stats.inc_value("lswc/given_back")
 
     def _stored(self, visit: Visit) -> tuple[Visit, dict[str, int]]:
         """Write what a visit brought, or that it failed if no one knows how to write it.
@@ -196,34 +268,79 @@ class RunningCrawl:
         except Exception:
             logger.exception("can't write what came of %s", visit.url)
             self.archive.withdraw()
-            failed = Visit(visit.lease, visit.since, rest=visit.rest, outcome=Outcome.FAILED)
+            failed = Visit(
+                visit.lease,
+                visit.since,
+                rest=visit.rest,
+                outcome=Outcome.FAILED,
+                put_off=visit.put_off,
+            )
             return failed, self.archive.store(failed)
 
     def tend(self, now: float) -> None:
-        """Renew the leases, and take the seeds that were fed; asked every few seconds."""
+        """Renew the leases, look after the files, take the seeds that were fed.
+
+        Asked every few seconds.
+        """
         if not self.failed:
             try:
-                self.frontier.renew(now)
+                self.archive.check()
+                self._renew(now)
                 self.take_fed_seeds()
             except LswcError as error:
-                self.fail(str(error))
+                self.fail(error)
 
-    def fail(self, reason: str) -> None:
+    def _renew(self, now: float) -> None:
+        self._looked_after = monotonic()
+        expired = [self.visits.pop(number, None) for number in self.frontier.renew(now)]
+        if expired:
+            logger.warning(
+                "this process stood still for longer than its leases last: %d URLs of its are "
+                "others' now, and what comes of them here is left out",
+                len(expired),
+            )
+
+    def _notice_sleep(self) -> None:
+        """See which leases are left, if this process may have stood still for too long."""
+        now = monotonic()
+        if now - self._looked_after > self.crawl.lease_seconds and not self.failed:
+            try:
+                self._renew(now)
+            except LswcError as error:
+                self.fail(error)
+
+    def _retry_failed(self) -> None:
+        """Make pending what couldn't be had, if that is wanted. Raises LswcError."""
+        if self.crawl.retry_failed:
+            finished = self.frontier.counts().tally.get("finished", {})
+            number = self.frontier.retry([name for name in finished if is_transient(name)])
+            logger.info("%d URLs that couldn't be had are tried once more", number)
+
+    def fail(self, error: LswcError) -> None:
         """Stop the crawl in order because its state can't be written; resume goes on from it."""
         if not self.failed:
             self.failed = True
-            logger.error("%s; the crawl stops, and goes on from here when started again", reason)
-            self.stop(CANNOT_WRITE)
+            logger.error("%s; the crawl stops, and goes on from here when started again", error)
+            self.stop(LOST_STORE if isinstance(error, LostStoreError) else CANNOT_WRITE)
 
     def close(self) -> None:
         """Close the archive and the frontier; what isn't finished stays pending."""
-        try:
-            self.counts, self.cells = self.frontier.counts(), self.frontier.cells()
-            self.archive.close(self.frontier.lengths())
-        except LswcError as error:
-            logger.error("%s", error)
+        self.network.close()
+        for end in (self._take_stock, lambda: self.archive.close(whole=not self.failed)):
+            try:
+                end()
+            except LswcError as error:
+                logger.error("%s", error)
         self.backoff.close()
         self.frontier.close()
+
+    def _take_stock(self) -> None:
+        self.held_at_close = self.frontier.counts(), self.frontier.cells()
+
+
+def handles_of(crawl: Crawl, settings: BaseSettings) -> Handles:
+    """Share out the file handles of this process. Raises ConfigError if they are too few."""
+    return Handles.of(settings.getint("CONCURRENT_REQUESTS"), crawl.web is not None)
 
 
 def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
@@ -255,7 +372,7 @@ def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
         from lswc.crawler import workers
 
         return workers.read_experience(crawl, settings)
-    return sqlite_experience.read(Path(crawl.experience) / FRONTIER_FILE, crawl.language.code)
+    return sqlite_experience.read(Path(crawl.experience) / FRONTIER_FILE, crawl.language.tag)
 
 
 def slots_of(crawl: Crawl, settings: BaseSettings) -> Slots:

@@ -44,6 +44,7 @@ class TierScheduler(BaseScheduler):
     def __init__(self, crawler: Crawler, running: RunningCrawl) -> None:
         self._crawler = crawler
         self._running = running
+        self._running.network.resumed = self._wake_now
         self._retries = Retries(running)
         self._orphans: set[int] = set()
         self._wake_up: Any = None
@@ -86,7 +87,7 @@ class TierScheduler(BaseScheduler):
         return True
 
     def next_request(self) -> Request | None:
-        if self._running.failed:
+        if self._running.failed or self._running.network.paused or self._has_no_handle:
             return None
         now = monotonic()
         retry = self._retries.next_due(now)
@@ -95,12 +96,17 @@ class TierScheduler(BaseScheduler):
         try:
             visit = self._next_visit(now)
         except LswcError as error:
-            self._running.fail(str(error))
+            self._running.fail(error)
             return None
         if visit is None:
             return None
         headers = self._running.crawl.headers
         return request_for(visit, headers, self._callback, self._errback)
+
+    @property
+    def _has_no_handle(self) -> bool:
+        under_way = len(self._running.visits) - len(self._retries)
+        return under_way >= self._running.handles.requests
 
     def _next_visit(self, now: float) -> Visit | None:
         for _ in range(AT_ONCE):
@@ -108,16 +114,13 @@ class TierScheduler(BaseScheduler):
             if visit is None:
                 self._wake_later(now)
                 return None
-            reason = self._running.left_alone(visit)
-            if reason is None:
+            if not self._running.is_left_alone(visit):
                 return visit
-            visit.rest = 0.0
-            self._running.commit(visit, reason)
         self._wake_at(now)  # let others run between
         return None
 
     def _wake_later(self, now: float) -> None:
-        ready = None if self._retries.is_full else self._running.frontier.next_ready()
+        ready = None if self._retries.is_full else self._running.next_ready(now)
         times = (self._retries.next_time, ready)
         known = [time for time in times if time is not None]
         if known:
@@ -131,6 +134,9 @@ class TierScheduler(BaseScheduler):
         self._wake_time = time
         self._wake_up = call_later(max(0.0, time - monotonic()), self._wake)
 
+    def _wake_now(self) -> None:
+        self._wake_at(monotonic())
+
     def _wake(self) -> None:
         self._wake_up = None
         engine = self._crawler.engine
@@ -141,19 +147,33 @@ class TierScheduler(BaseScheduler):
         """Tell whether URLs are left. Asked only when nothing runs, so it also ends visits
         that no signal ended, once they were seen twice in a row."""
         running = self._running
-        left = set(running.visits) - self._retries.visits
+        running.network.settle()
+        left = set(running.visits) - self._retries.visits - running.network.held
         for number in left & self._orphans:
-            logger.warning("request lost: %s", running.visits[number].url)
-            running.commit(running.visits[number], Outcome.LOST)
+            visit = running.visits.get(number)
+            if visit is not None:
+                logger.warning("request lost: %s", visit.url)
+                running.commit(visit, Outcome.LOST)
         self._orphans = left
         if running.failed:
             return False
         try:
             running.take_fed_seeds()
-            return bool(self._retries.visits or running.frontier.unfinished)
+            return bool(self._retries.visits) or self._stays()
         except LswcError as error:
-            running.fail(str(error))
+            running.fail(error)
             return False
+
+    def _stays(self) -> bool:
+        """Tell whether URLs are left that are worth to wait for. Raises LswcError."""
+        frontier = self._running.frontier
+        later, due = frontier.later, frontier.next_due()
+        if frontier.unfinished > later:
+            return True
+        if due is None or due - monotonic() <= self._running.crawl.stay:
+            return due is not None
+        logger.info("%d URLs that couldn't be had are tried when the crawl is started again", later)
+        return False
 
     def _item_ended(self, response: Response | None) -> None:
         self._end(response, Outcome.ITEM_DROPPED)

@@ -10,6 +10,7 @@ from redis import RedisError
 
 from lswc.crawler.slots import SOON
 from lswc.errors import StorageError
+from lswc.frontier.redis import clock_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,15 +23,16 @@ if TYPE_CHECKING:
 class SharedSlots:
     """The slots of a crawl of many workers, in Redis, by its clock.
 
-    The keys begin with ``prefix``. A slot whose worker died is free after ``life`` seconds, and
-    so is every other if the clock is put back. No group may rest longer than that.
+    The keys begin with ``prefix``. A slot whose worker died is free after ``life`` seconds. No
+    group may rest longer than that.
     """
 
     def __init__(self, client: Redis, prefix: str, life: float) -> None:
+        self._clock = f"{prefix}clock"
         self._prefix = f"{prefix}slots:"
         self._life = round(life * 1000)
         self._script = client.register_script(
-            files("lswc.crawler").joinpath("slots.lua").read_text(encoding="utf-8")
+            clock_source() + files("lswc.crawler").joinpath("slots.lua").read_text(encoding="utf-8")
         )
         self._worker = secrets.token_hex(8)
         self._number = 0
@@ -57,7 +59,7 @@ class SharedSlots:
             self._run("give back", token, round(group.rest * 1000) * asked, of=[group])
 
     def _run(self, *arguments: str | int, of: Sequence[Group]) -> int:
-        keys = [self._prefix + group.name for group in of]
+        keys = [self._clock, *(self._prefix + group.name for group in of)]
         try:
             return int(self._script(keys, arguments))
         except RedisError as error:

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
-from scrapy.exceptions import DownloadTimeoutError
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from lswc import __version__
@@ -18,7 +17,7 @@ from lswc.crawler.items import Link, Page
 from lswc.crawler.recrawl import NOT_MODIFIED
 from lswc.crawler.requests import visit_of
 from lswc.crawler.reservations import failed, opt_outs_of_server, request_for_reservations
-from lswc.crawler.running import RunningCrawl, frontier_of
+from lswc.crawler.running import RunningCrawl, frontier_of, handles_of
 from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
 from lswc.reading.page import without_closed
@@ -41,8 +40,8 @@ if TYPE_CHECKING:
 class LswcSpider(Spider):
     """Collects the pages of one language.
 
-    Arguments: ``lang``, an ISO 639 code; ``seeds``, a file with one URL a line, instead of
-    those shipped for the language. Raises ConfigError for any other.
+    Arguments: ``lang``, an ISO 639 code, or a variant's tag such as zh-Hant; ``seeds``, a
+    file with one URL a line, instead of those shipped. Raises ConfigError for any other.
     """
 
     name = "lswc"
@@ -91,7 +90,9 @@ class LswcSpider(Spider):
         cls.update_settings(settings)
         profiles.apply(settings)
         spider = cls(**arguments)
-        frontier_of(Crawl.of(settings, spider.lang, spider.seeds), settings).close()
+        crawl = Crawl.of(settings, spider.lang, spider.seeds)
+        handles_of(crawl, settings)
+        frontier_of(crawl, settings).close()
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[Page | Request]:
         """Yield the response as one Page; if that is up to its server, the request to ask it."""
@@ -185,8 +186,8 @@ class LswcSpider(Spider):
         """End the visit of a request that brought no page. Never yields anything."""
         request: Request = vars(failure)["request"]  # set by Scrapy's scraper
         visit, url = visit_of(request), parse(request.url)
-        if url is not None and isinstance(failure.value, DownloadTimeoutError | HttpError):
-            self.running.limits.answered(url, isinstance(failure.value, HttpError))
+        if url is not None and isinstance(failure.value, HttpError):
+            self.running.limits.answered(url, True)
         if visit is not None:
             self.running.commit(visit, outcome_of(failure.value))
 

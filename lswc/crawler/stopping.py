@@ -60,7 +60,7 @@ class HarvestStopExtension:
         try:
             expected = forecast(self._running.frontier.cells(), AHEAD).next_harvest
         except LswcError as error:
-            self._running.fail(str(error))
+            self._running.fail(error)
             return
         least = self._running.crawl.stop_harvest
         self._below = self._below + 1 if expected is not None and expected < least else 0

@@ -7,14 +7,18 @@ import logging
 import sys
 from collections import Counter
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
+from rich.filesize import decimal
 from scrapy import signals
 
-from lswc.archive.store import PAGES
+from lswc.archive import pages
+from lswc.crawler.closing import said
 from lswc.crawler.running import running_of
 from lswc.frontier.harvest import Forecast, forecast
+from lswc.terminal.command import program
 from lswc.terminal.tables import counted
 from lswc.web import truth
 
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
     from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
 
     from lswc.crawl import Crawl
     from lswc.frontier.contract import Counts
@@ -50,23 +55,52 @@ class Coverage:
 
 
 @dataclass(frozen=True)
+class Run:
+    """The latest run of a crawl: from when to when (UTC, ISO 8601), and what it brought.
+
+    ``received`` are bytes of bodies, as they were sent.
+    """
+
+    began: str
+    ended: str
+    seconds: float
+    pages: int
+    received: int
+
+    @classmethod
+    def of(cls, began: datetime, ended: datetime, stats: StatsCollector) -> Run:
+        """Sum up a run."""
+        kinds = ("relevant", "guessed", "irrelevant")
+        return cls(
+            began=began.isoformat(timespec="seconds"),
+            ended=ended.isoformat(timespec="seconds"),
+            seconds=round((ended - began).total_seconds(), 1),
+            pages=sum(stats.get_value(f"lswc/page/{kind}", 0) for kind in kinds),
+            received=stats.get_value("lswc/received/bytes", 0),
+        )
+
+
+@dataclass(frozen=True)
 class Summary:
-    """A crawl's result, resumed runs included.
+    """A crawl's result, resumed runs included; ``run`` is the latest.
 
     ``relevant`` pages were identified as such, and the harvest rate counts them only; ``guessed``
     ones count for the strategy alone, their own language being unknown.
     ``servers`` (or directories) by status; ``fetched`` pages and ``pending`` URLs by tier, or by
     expected relevance in a learned order; ``forecast`` says what the pending ones should bring.
-    Links are kept by tier and dropped by reason, URLs ``finished`` by outcome. ``content`` counts
-    pages that were near-duplicates, or not modified since an earlier crawl.
+    Links are kept by tier and dropped by reason, URLs ``finished`` by outcome; ``put_off``
+    are those that couldn't be had and wait to be tried again, by what went wrong last. ``content``
+    counts pages that were near-duplicates, or not modified since an earlier crawl.
     """
 
     language: str
     strategy: str
     reason: str
+    run: Run
     pages: int
     relevant: int
     guessed: int
+    received: int
     harvest_rate: float
     coverage: Coverage | None
     languages: Mapping[str, int]
@@ -77,21 +111,26 @@ class Summary:
     dropped: Mapping[str, int]
     fetched: Mapping[str, int]
     pending: Mapping[str, int]
+    put_off: Mapping[str, int]
     forecast: Forecast
     finished: Mapping[str, int]
 
     @classmethod
-    def of(cls, crawl: Crawl, counts: Counts, cells: Sequence[CellHarvest], reason: str) -> Summary:
-        """Sum up a crawl whose frontier holds ``counts`` and ``cells``, and why it ended."""
+    def of(
+        cls, crawl: Crawl, counts: Counts, cells: Sequence[CellHarvest], reason: str, run: Run
+    ) -> Summary:
+        """Sum up a crawl whose frontier holds ``counts`` and ``cells``, and why its run ended."""
         page = counts.tally.get("page", {})
         pages, relevant = sum(page.values()), page.get("relevant", 0)
         return cls(
-            language=crawl.language.code,
+            language=crawl.language.tag,
             strategy=crawl.strategy.name,
             reason=reason,
+            run=run,
             pages=pages,
             relevant=relevant,
             guessed=page.get("guessed", 0),
+            received=counts.tally.get("received", {}).get("bytes", 0),
             harvest_rate=round(relevant / pages, 4) if pages else 0.0,
             coverage=coverage(crawl),
             languages=counts.tally.get("language", {}),
@@ -102,6 +141,7 @@ class Summary:
             dropped=counts.tally.get("dropped", {}),
             fetched=counts.tally.get("fetched", {}),
             pending=_pending(cells),
+            put_off=counts.tally.get("put off", {}),
             forecast=forecast(cells),
             finished=counts.tally.get("finished", {}),
         )
@@ -127,15 +167,14 @@ def coverage(crawl: Crawl) -> Coverage | None:
     known = truth(crawl.web) if crawl.web is not None else None
     if known is None:
         return None
-    code = crawl.language.code
+    code = crawl.language.tag
     wanted = {url for url, page in known.items() if page.language == code in page.reachable}
     return Coverage(len(wanted), len(wanted & collected(crawl.folder)))
 
 
 def collected(folder: Path) -> set[str]:
     """Return the URLs that the crawl in this folder has records of."""
-    with (folder / PAGES).open("rb") as lines:
-        return {json.loads(line)["url"] for line in lines}
+    return {record["url"] for record in pages.records(folder)}
 
 
 def shown(summary: Summary) -> Table:
@@ -143,16 +182,24 @@ def shown(summary: Summary) -> Table:
     result: dict[str, object] = {
         "pages": summary.pages,
         "relevant": summary.relevant,
-        "guessed relevant": summary.guessed,
+        **({"guessed relevant": summary.guessed} if summary.guessed else {}),
         "harvest rate": f"{summary.harvest_rate:.1%}",
+        "received": decimal(summary.received),
     }
-    if summary.coverage is not None:
-        result["relevant on this web"] = summary.coverage.relevant
-        result["coverage"] = f"{summary.coverage.share:.1%}"
+    if (known := summary.coverage) is not None:
+        covered = f"{known.share:.1%}, {known.collected:,} of {known.relevant:,}"
+        result["coverage of the known relevant pages"] = covered
     if summary.pending:
-        result["relevant expected among URLs pending"] = round(summary.forecast.waiting)
+        result["relevant pages expected among URLs pending"] = round(summary.forecast.waiting)
+    run = summary.run
     groups = {
         "result": result,
+        "this run": {
+            "pages": run.pages,
+            "time": str(timedelta(seconds=round(run.seconds))),
+            "pages a second": f"{run.pages / run.seconds:.1f}" if run.seconds else "",
+            "received": decimal(run.received),
+        },
         "languages": summary.languages,
         "pages": summary.content,
         "servers": summary.servers,
@@ -160,9 +207,25 @@ def shown(summary: Summary) -> Table:
         "dropped": summary.dropped,
         "pages fetched": summary.fetched,
         "URLs pending": summary.pending,
+        "URLs to try again": summary.put_off,
         "URLs finished": summary.finished,
     }
-    return counted(f"{summary.language}, {summary.strategy}: {summary.reason}", groups)
+    return counted(f"{summary.language}, {summary.strategy}: {said(summary.reason)}", groups)
+
+
+def advice(summary: Summary, folder: Path) -> str:
+    """Say how to go on with a crawl, and what to do with what it collected."""
+    waiting = sum(summary.pending.values()) + sum(summary.put_off.values())
+    lines = []
+    if waiting:
+        lines.append(f"{waiting:,} URLs wait: the same command goes on with them.")
+    if summary.pages:
+        lines += ["Next:", *(f"  {program()} {command.format(folder)}" for command in _NEXT)]
+    return "\n".join(lines)
+
+
+_NEXT = ("analyze {} --out report", "corpus {}", "frontier {}")
+"""Commands that make sense after a crawl."""
 
 
 class SummaryExtension:
@@ -170,6 +233,8 @@ class SummaryExtension:
 
     def __init__(self, crawler: Crawler) -> None:
         self._running = running_of(crawler)
+        self._stats = crawler.stats
+        self._began = datetime.now(UTC)
         crawler.signals.connect(self._closed, signals.spider_closed)
 
     @classmethod
@@ -177,10 +242,16 @@ class SummaryExtension:
         return cls(crawler)
 
     def _closed(self, reason: str) -> None:
-        crawl = self._running.crawl
-        summary = Summary.of(crawl, self._running.counts, self._running.cells, reason)
+        crawl, held = self._running.crawl, self._running.held_at_close
+        if held is None:
+            logger.error("%s stays as it was: the frontier can't be read any more", SUMMARY)
+            return
+        run = Run.of(self._began, datetime.now(UTC), self._stats)
+        summary = Summary.of(crawl, *held, reason, run)
         try:
             (crawl.folder / SUMMARY).write_text(summary.json(), encoding="utf-8")
         except OSError as error:
             logger.error("can't write %s: %s", SUMMARY, error.strerror)
-        Console(file=sys.stdout).print(shown(summary))
+        console = Console(file=sys.stdout)
+        console.print(shown(summary))
+        console.print(advice(summary, crawl.folder), markup=False, highlight=False, soft_wrap=True)

@@ -43,7 +43,7 @@ def read_experience(crawl: Crawl, settings: BaseSettings) -> Experience:
     settings = settings.copy()
     settings.set("LSWC_FRONTIER", url, priority="cmdline")
     try:
-        return redis_order.read(connect(settings), name, crawl.language.code)
+        return redis_order.read(connect(settings), name, crawl.language.tag)
     except RedisError as error:
         raise StorageError(f"LSWC_EXPERIENCE: can't read that Redis: {error}") from error
 
@@ -74,7 +74,7 @@ def slots(crawl: Crawl, settings: BaseSettings) -> SharedSlots:
 
 
 def _name(crawl: Crawl, settings: BaseSettings) -> str:
-    name: str = settings.get("LSWC_REDIS_KEY") or f"lswc:{crawl.language.code}"
+    name: str = settings.get("LSWC_REDIS_KEY") or f"lswc:{crawl.language.tag}"
     if set(name) & set("{}"):
         raise ConfigError(f"LSWC_REDIS_KEY={name!r}: braces mark a crawl's keys, leave them out")
     return name

@@ -40,5 +40,6 @@ def by_kind(rows: Iterable[tuple[str, str, int]]) -> dict[str, dict[str, int]]:
     """Return tallies (kind, name, number) by kind; in each the largest come first."""
     tallies: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for kind, name, number in sorted(rows, key=lambda row: (-row[2], row[1])):
-        tallies[kind][name] = number
+        if number:
+            tallies[kind][name] = number
     return dict(tallies)

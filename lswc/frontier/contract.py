@@ -1,8 +1,8 @@
 """What a frontier holds and promises: URLs and server counters, which change together.
 
-Verbs: ``offer`` links to URLs, ``lease`` the next one, ``commit`` its visit or ``put_back`` the
-lease. A URL is pending,
-leased or finished; what a strategy discards is counted and forgotten, so another page may offer
+Verbs: ``offer`` links to URLs, ``lease`` the next one, ``commit`` its visit; or ``put_off`` a URL
+that couldn't be had, or ``give_back`` one that wasn't asked for. A URL is pending, leased or
+finished; what a strategy discards is counted and forgotten, so another page may offer
 it again. A URL is known by its ``fingerprint``, so http and https twins are one.
 """
 
@@ -17,11 +17,11 @@ from lswc.strategy.status import NO_PAGES
 from lswc.urls import site
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from lswc.frontier.harvest import CellHarvest
-    from lswc.strategy import Order, Status
+    from lswc.strategy import Order, Status, Strategy
     from lswc.visit.lease import Lease, Offer
     from lswc.visit.visit import Visit
 
@@ -69,6 +69,19 @@ def statuses_after(
         downloaded, relevants = counted[lease.unit]
         counted[lease.unit] = Pages(downloaded + 1, relevants + relevant)
     return {unit: status(*counted.get(unit, NO_PAGES), tolerated) for unit in units}
+
+
+def new_status(pages: Mapping[str, Pages], visit: Visit, strategy: Strategy) -> Status | None:
+    """Return what a page makes of its server or directory, by the unit's ``pages`` before it.
+
+    None if that stays what it was, or doesn't matter to the strategy: nothing is dropped then.
+    """
+    lease, units, tolerated = visit.lease, {visit.lease.unit}, strategy.tolerated
+    if visit.relevant is None or "target_server" not in strategy.facts:
+        return None
+    before = statuses_after(pages, units, lease, None, tolerated)[lease.unit]
+    after = statuses_after(pages, units, lease, visit.relevant, tolerated)[lease.unit]
+    return None if before == after else after
 
 
 def site_of(server: str) -> str:
@@ -126,6 +139,12 @@ class Frontier(Protocol):
         ``relevant`` is None if the page doesn't count.
         """
 
+    def dropped_by(self, visit: Visit) -> list[str]:
+        """Return the waiting URLs that the visit's page makes the strategy drop, once committed.
+
+        What other workers find meanwhile is only counted, and so are URLs that were put off.
+        """
+
     def offer(self, offers: Sequence[Offer]) -> None:
         """Add URLs that no page brought (seeds), in one transaction."""
 
@@ -142,8 +161,11 @@ class Frontier(Protocol):
         workers did; None if neither will be.
         """
 
-    def renew(self, now: float) -> None:
-        """Say that this worker lives, so that its leases don't expire. Ask every few seconds."""
+    def renew(self, now: float) -> Collection[int]:
+        """Say that this worker lives, so that its leases don't expire. Ask every few seconds.
+
+        Returns the numbers of its URLs whose leases had expired: they are no longer its own.
+        """
 
     def commit(self, visit: Visit, lengths: Mapping[str, int] | None = None) -> bool:
         """End a visit and its lease: in one transaction, count the page, ask again the URLs of
@@ -155,15 +177,41 @@ class Frontier(Protocol):
         then holds what it held before.
         """
 
-    def put_back(self, lease: Lease, rest: float) -> None:
-        """End a lease without a visit: its URL is pending again, in its place.
+    def put_off(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
+        """End a lease whose URL couldn't be had for now, as ``visit.outcome`` says.
 
-        Its server rests so many seconds, counted as those of a visit. Raises StorageError if the
-        store can't be written.
+        The URL waits until ``due``, on the clock of ``lease``, then it is pending as before; at
+        once if the crawl was stopped meanwhile. It is tallied as "put off" until then.
+        ``lengths``, the result and errors are those of ``commit``.
+        """
+
+    def give_back(self, visit: Visit) -> bool:
+        """End a lease as if its URL hadn't been leased. False if it had ended."""
+
+    def retry(self, outcomes: Collection[str]) -> int:
+        """Make the URLs pending that finished so; return how many.
+
+        Only outcomes that ``lswc.outcomes.is_transient`` tells: of others a store may know no more.
         """
 
     def lengths(self) -> dict[str, int]:
-        """Return the ``lengths`` of the last commit that had some."""
+        """Return the ``lengths`` of all commits, the latest of each file."""
+
+    def checkpoint(self) -> None:
+        """Make all that was committed outlast a power cut. What it refers to must do so before."""
+
+    @property
+    def unsaved(self) -> int:
+        """Bytes that a power cut would lose, and a checkpoint saves; 0 if there are no such."""
+
+    def finished(self) -> Iterator[tuple[str, str]] | None:
+        """Yield every finished URL and its outcome; None if the store doesn't keep them."""
+
+    def reopen(self, urls: Collection[str], lengths: Mapping[str, int]) -> int:
+        """Let finished URLs wait again, whose pages were lost; return how many there are.
+
+        ``lengths`` are those of all files, as they are now. Raises LswcError.
+        """
 
     def fed_seeds(self) -> AbstractContextManager[list[str]]:
         """Give addresses that users feed to the running crawl as further seeds.
@@ -174,6 +222,13 @@ class Frontier(Protocol):
     @property
     def pending(self) -> int:
         """Number of URLs neither leased nor finished."""
+
+    @property
+    def later(self) -> int:
+        """Number of the pending URLs that were put off and aren't due yet."""
+
+    def next_due(self) -> float | None:
+        """Return when the first URL that was put off is due; None if there is none."""
 
     @property
     def servers(self) -> int:

@@ -9,6 +9,7 @@ from redis import RedisError
 
 from lswc.errors import StorageError
 from lswc.frontier.contract import FrontierError
+from lswc.outcomes import Outcome
 from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
@@ -59,8 +60,14 @@ def find_in_redis(client: Redis, name: str, url: str) -> Standing | None:
         if not client.exists(f"{{{name}}}:about"):
             raise FrontierError(f"no crawl {name!r} in this Redis: say its name with --key")
         known: Any = client.hget(bucket, key[2:])
+        failed: Any = client.hget(f"{{{name}}}:failed", known or b"")
+        put_off = client.hexists(f"{{{name}}}:tries", known or b"")
     except RedisError as error:
         raise StorageError(f"can't read the frontier in Redis: {error}") from error
     if known is None:
         return None
-    return Standing(None if known.isdigit() else "")
+    if failed is not None:
+        return Standing(failed.decode().partition("\n")[0])
+    if known.isdigit():
+        return Standing(Outcome.PUT_OFF if put_off else None)
+    return Standing("")

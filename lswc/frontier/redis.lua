@@ -15,7 +15,7 @@
 --                       there: they are taken out when they are met
 -- free           set    servers with pending URLs that may be leased
 -- busy           zset   server -> when it's looked at again: its lease expires, or it is rested
--- leases         hash   server -> "token number since" of its lease
+-- leases         hash   server -> "token number since" of its lease; each lease has its own token
 -- servers        set    all servers; only if counting by directory
 -- units          hash   server or directory -> "Na Nr place", and the site if the order is learned
 -- sites          hash   site -> "Na Nr place", the place being that of its servers without a page
@@ -28,7 +28,12 @@
 --                       one learns from; "n:<cell>" and "r:<cell>": own, leased from a cell
 -- cells          string 1 + cell by kind and place, 2 bytes each (0: discard)
 -- records        hash   worker -> lengths of its files in bytes, as JSON
--- latest         hash   worker -> number of the URL that it finished last
+-- latest         hash   worker -> token of the lease that it ended last
+-- later          zset   "number server" of a URL that was put off -> when it is due
+-- tries          hash   number of such a URL, until it is finished -> "tries outcome"
+-- failed         hash   number of a URL that ended by a transient outcome -> "outcome\nserver"; its
+--                       record stays
+-- clock          hash   see clock.lua, which stands before this file
 --
 -- A line is a server's URLs of one kind; if counting by directory, of one cell.
 -- A record: referrer's number (5 bytes, big-endian, 0 for none), then what the client packed:
@@ -49,6 +54,8 @@ local ABOUT, FREE, BUSY = KEYS[1], prefix .. 'free', prefix .. 'busy'
 local LEASES, SERVERS = prefix .. 'leases', prefix .. 'servers'
 local UNITS, SITES, CELLS = prefix .. 'units', prefix .. 'sites', prefix .. 'cells'
 local RECORDS, LATEST = prefix .. 'records', prefix .. 'latest'
+local LATER, TRIES, FAILED = prefix .. 'later', prefix .. 'tries', prefix .. 'failed'
+local AT_ONCE = 100 -- URLs that are due at a time
 local PENDING, STATUSES, TALLY = prefix .. 'pending', prefix .. 'statuses', prefix .. 'tally'
 local EXPERIENCE = prefix .. 'experience'
 local call = redis.call
@@ -83,8 +90,7 @@ end
 
 local function now()
   if clock ~= '' then return tonumber(clock) end
-  local time = call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
+  return redis_clock(prefix .. 'clock')
 end
 
 local function queue(server) return prefix .. 'queue:' .. server end
@@ -478,16 +484,38 @@ local function lease_of(server)
   return token, tonumber(number), tonumber(since)
 end
 
--- Make a leased URL pending again. Its server's state is the caller's to set.
-local function give_back(server, number)
-  call('HDEL', LEASES, server)
+-- Make a URL pending again: line, cell; nil if it is discarded. `ready` is the caller's to set.
+local function pend(server, number)
   local record = read(number)
   local unit = unit_of(record, server)
   local line, cell = line_of(record, unit)
   if cell == DISCARD then
     forget(number)
-  else
-    put(server, unit, number, line, cell)
+    call('HDEL', TRIES, number)
+    return nil
+  end
+  put(server, unit, number, line, cell)
+  return line, cell
+end
+
+-- Make a leased URL pending again. Its server's state is the caller's to set.
+local function give_back(server, number)
+  call('HDEL', LEASES, server)
+  pend(server, number)
+end
+
+-- Make the URLs pending that were put off and are due.
+local function bring_back(time)
+  local due = call('ZRANGE', LATER, '-inf', time, 'BYSCORE', 'LIMIT', 0, AT_ONCE)
+  for _, member in ipairs(due) do
+    local number, server = member:match('^(%d+) (.*)$')
+    call('ZREM', LATER, member)
+    count(TALLY, 'put off\n' .. call('HGET', TRIES, number):match('%d+ (.*)'), -1)
+    local line, cell = pend(server, tonumber(number))
+    if line and not is_busy(server) then
+      set_head(server, line, cell)
+      set_free(server)
+    end
   end
 end
 
@@ -509,6 +537,7 @@ local function wake(time)
     if token then give_back(server, number) end
     rest(server, token and since + delay > time and since + delay)
   end
+  bring_back(time)
 end
 
 -- The oldest URL of the best of these cells, among free servers: cell, line, server, number.
@@ -536,6 +565,9 @@ function verbs.open()
     call('SET', CELLS, ARGV[FIRST + 1])
   end
   call('HSETNX', RECORDS, ARGV[FIRST], '{}')
+  if call('HLEN', LEASES) == 0 then -- the crawl was stopped meanwhile
+    call('ZUNIONSTORE', LATER, 1, LATER, 'WEIGHTS', 0)
+  end
   return call('HGETALL', ABOUT)
 end
 
@@ -566,44 +598,93 @@ function verbs.lease()
   call('ZADD', BUSY, time + ARGV[FIRST + 1], server)
   call('HSET', LEASES, server, ARGV[FIRST] .. ' ' .. number .. ' ' .. time)
   local referrer = struct.unpack('>I5', record)
+  local tries = call('HGET', TRIES, number)
   return {
     free, flush(), time,
-    server, number, cell, record:sub(KIND), referrer > 0 and read(referrer),
+    server, number, cell, record:sub(KIND), referrer > 0 and read(referrer) or '',
+    tries and tonumber(tries:match('%d+')) or 0,
   }
 end
 
--- token, time to live in ms, servers
+-- time to live in ms; server, token, each. Returns the servers whose leases have ended.
 function verbs.renew()
-  local till = now() + ARGV[FIRST + 1]
-  for i = FIRST + 2, #ARGV do
-    if lease_of(ARGV[i]) == ARGV[FIRST] then call('ZADD', BUSY, till, ARGV[i]) end
+  local till, ended = now() + ARGV[FIRST], {}
+  for i = FIRST + 1, #ARGV, 2 do
+    if lease_of(ARGV[i]) == ARGV[i + 1] then
+      call('ZADD', BUSY, till, ARGV[i])
+    else
+      ended[#ended + 1] = ARGV[i]
+    end
   end
+  return ended
 end
 
--- token, server, number, fingerprint, "1" if relevant, "0" if not, "" if it is no page, cell that
--- it was leased from, worker, lengths of its files or "", what `seen` keeps of it, its URL, number
--- of tallies; tallies: field, count; offers
-function verbs.commit()
-  local token, server, ended, fingerprint = unpack(ARGV, FIRST, FIRST + 3)
-  local relevant, cell, worker, lengths, kept, url, tallies = unpack(ARGV, FIRST + 4, FIRST + 10)
+-- End a lease that a worker holds: number, since. Else nil, and 1 if it ended it before: after a
+-- lost connection the client asks again, though the first time may have done it.
+local function end_lease(worker, server, token, lengths)
   local held, number, since = lease_of(server)
-  if held ~= token or number ~= tonumber(ended) then
-    -- After a lost connection the client asks again, though the first time may have done it.
-    return { call('HGET', LATEST, worker) == ended and 1 or 0, {}, {}, 0 }
-  end
-  call('HSET', LATEST, worker, ended)
+  if held ~= token then return nil, call('HGET', LATEST, worker) == token and 1 or 0 end
+  call('HSET', LATEST, worker, token)
   call('HDEL', LEASES, server)
-  local bucket, field = seen(fingerprint)
-  call('HSET', bucket, field, kept)
+  if lengths ~= '' then call('HSET', RECORDS, worker, lengths) end
+  return number, since
+end
+
+-- worker, server, token, lengths of its files or "", fingerprint, "1" if relevant, "0" if not, ""
+-- if it is no page, cell that it was leased from, what `seen` keeps of it, its outcome if that is
+-- transient or "", its URL, number of tallies; tallies: field, count; offers
+function verbs.commit()
+  local worker, server, token, lengths = unpack(ARGV, FIRST, FIRST + 3)
+  local fingerprint, relevant, cell, kept, failed, url, tallies = unpack(ARGV, FIRST + 4, FIRST + 10)
+  local number, since = end_lease(worker, server, token, lengths)
+  if not number then return { since, {}, {}, 0 } end
+  call('HDEL', TRIES, number)
+  if failed == '' then
+    local bucket, field = seen(fingerprint)
+    call('HSET', bucket, field, kept)
+  else
+    call('HSET', FAILED, number, failed .. '\n' .. server)
+  end
   local unit = unit_of(read(number), server)
   if relevant ~= '' then count_page(server, unit, tonumber(relevant), cell) end
   local offers = FIRST + 11 + 2 * tallies
   local referred, undecided = store(offers, number)
-  write(number, referred and url or '')
+  if failed == '' then write(number, referred and url or '') end
   rest(server, delay > 0 and math.max(since, now()) + delay)
   for i = FIRST + 11, offers - 1, 2 do count(TALLY, ARGV[i], ARGV[i + 1]) end
-  if lengths ~= '' then call('HSET', RECORDS, worker, lengths) end
   return { 1, flush(), undecided, learns and tonumber(call('HGET', EXPERIENCE, 'n')) or 0 }
+end
+
+-- worker, server, token, lengths of its files or "", when the URL is due, tries, outcome
+function verbs.put_off()
+  local worker, server, token, lengths, due, tries, outcome = unpack(ARGV, FIRST, FIRST + 6)
+  local number, since = end_lease(worker, server, token, lengths)
+  if not number then return since end
+  call('ZADD', LATER, due, number .. ' ' .. server)
+  call('HSET', TRIES, number, tries .. ' ' .. outcome)
+  count(TALLY, 'put off\n' .. outcome, 1)
+  rest(server, delay > 0 and math.max(since, now()) + delay)
+  flush()
+  return 1
+end
+
+-- where the last call ended, outcomes. Returns where this one ended ("0": all is done), number.
+function verbs.retry()
+  local wanted, number = {}, 0
+  for i = FIRST + 1, #ARGV do wanted[ARGV[i]] = true end
+  local at, found = unpack(call('HSCAN', FAILED, ARGV[FIRST], 'COUNT', 1000))
+  for i = 1, #found, 2 do
+    local outcome, server = found[i + 1]:match('^(.-)\n(.*)$')
+    if wanted[outcome] and call('HDEL', FAILED, found[i]) == 1 then -- it may be told twice
+      call('ZADD', LATER, 0, found[i] .. ' ' .. server)
+      call('HSET', TRIES, found[i], '0 ' .. outcome)
+      count(TALLY, 'finished\n' .. outcome, -1)
+      count(TALLY, 'put off\n' .. outcome, 1)
+      number = number + 1
+    end
+  end
+  flush()
+  return { at, number }
 end
 
 -- referrer's number; server, number, cell that the URL is in, record without referrer, each: the
@@ -624,16 +705,19 @@ function verbs.improve()
   return { 1, flush(), {} }
 end
 
--- token, servers
+-- server, token, each. Returns how many of these leases hadn't ended.
 function verbs.release()
-  for i = FIRST + 1, #ARGV do
+  local released = 0
+  for i = FIRST, #ARGV, 2 do
     local token, number, since = lease_of(ARGV[i])
-    if token == ARGV[FIRST] then
+    if token == ARGV[i + 1] then
       give_back(ARGV[i], number)
       rest(ARGV[i], delay > 0 and math.max(since, now()) + delay)
+      released = released + 1
     end
   end
-  return flush()
+  flush()
+  return released
 end
 
 -- Na, Nr

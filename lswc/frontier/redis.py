@@ -15,12 +15,13 @@ import redis
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
-from lswc.errors import LswcError, StorageError
+from lswc.errors import LostStoreError, LswcError, StorageError
 from lswc.frontier.contents import by_kind
 from lswc.frontier.contract import (
     Counts,
     FrontierError,
     check_identity,
+    new_status,
     site_of,
     statuses_after,
 )
@@ -28,8 +29,10 @@ from lswc.frontier.experience import dumped, identity_of
 from lswc.frontier.lock import lock
 from lswc.frontier.redis_feed import addresses, read_feed, take_off
 from lswc.frontier.redis_order import SharedOrder
-from lswc.outcomes import Outcome
+from lswc.outcomes import Outcome, is_transient
 from lswc.strategy import (
+    DISCARD,
+    SEED,
     PageLanguage,
     Pages,
     Status,
@@ -38,9 +41,10 @@ from lswc.strategy import (
     adaptive,
     better,
     distance_of,
+    strategy,
 )
-from lswc.urls import fingerprint
-from lswc.visit.lease import Lease
+from lswc.urls import directory, fingerprint, parse
+from lswc.visit.lease import Lease, Offer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -48,10 +52,10 @@ if TYPE_CHECKING:
 
     from lswc.frontier.harvest import CellHarvest
     from lswc.strategy import Experience
-    from lswc.visit.lease import Offer
+    from lswc.urls import Url
     from lswc.visit.visit import Visit
 
-FORMAT = 4
+FORMAT = 6
 TIME_TO_LIVE = 60.0
 """Seconds until a dead worker's lease is given to another; a living one renews it."""
 POLL = 1.0
@@ -64,6 +68,8 @@ _ANOTHER_NAME = "choose another name with LSWC_REDIS_KEY"
 _LOST = "LOST the crawl is not here any more"
 _AT_ONCE = Retry(NoBackoff(), 0)
 _RECONNECT = Retry(ExponentialBackoff(cap=2.0, base=0.1), 30)  # for about a minute
+_REFERRER = 5  # bytes of a record before what is packed here
+_CHUNK = 64  # URLs of a list
 _FACTS = Struct(">HBIHBB")  # kind, distance, code, depth, inherited, redirects
 _MAX_DEPTH, _MAX_REDIRECTS = 2**16 - 1, 2**8 - 1
 
@@ -109,6 +115,7 @@ class RedisFrontier:
         self._worker = f"{gethostname()}:{folder.resolve()}" if folder else ""
         self._feed = feed or f"{name}:start_urls"
         self._token = secrets.token_hex(8)
+        self._token_used = 0
         self._life = _milliseconds(time_to_live)
         self._clock_of_caller = clock_of_caller
         self._ahead = self._asked = 0.0
@@ -179,11 +186,16 @@ class RedisFrontier:
             ) from error
         except (redis.ConnectionError, redis.TimeoutError) as error:
             self._client.set_retry(_AT_ONCE)  # don't wait another minute at each call
-            raise StorageError(
+            raise LostStoreError(
                 f"{self._address()} can't be reached: start it, or correct LSWC_FRONTIER: {error}"
             ) from error
         except redis.RedisError as error:
-            raise StorageError(f"{self._address()} {_complaint(error)}: {error}") from error
+            if str(error).startswith("LOST"):
+                raise LostStoreError(
+                    f"{self._address()} has lost the crawl: what was recorded is kept, begin anew "
+                    "in another folder"
+                ) from error
+            raise StorageError(f"{self._address()} refuses the crawl: {error}") from error
 
     def _call(
         self, verb: str, *arguments: Any, now: float | None = None, rest: float | None = None
@@ -213,13 +225,29 @@ class RedisFrontier:
 
     @property
     def pending(self) -> int:
-        (pending,) = self._ask(("HVALS", "pending", ()))
-        return sum(map(int, pending))
+        pending, later = self._ask(("HVALS", "pending", ()), ("ZCARD", "later", ()))
+        return sum(map(int, pending)) + int(later)
 
     @property
     def unfinished(self) -> int:
-        pending, leased = self._ask(("HVALS", "pending", ()), ("HLEN", "leases", ()))
-        return sum(map(int, pending)) + int(leased)
+        pending, later, leased = self._ask(
+            ("HVALS", "pending", ()), ("ZCARD", "later", ()), ("HLEN", "leases", ())
+        )
+        return sum(map(int, pending)) + int(later) + int(leased)
+
+    @property
+    def later(self) -> int:
+        (number,) = self._ask(("ZCARD", "later", ()))
+        return int(number)
+
+    def next_due(self) -> float | None:
+        (first,) = self._ask(("ZRANGE", "later", (0, 0, "WITHSCORES")))
+        return self._time_of(first) if first else None
+
+    def _time_of(self, first: Any) -> float:
+        """Return the score of a sorted set's first member, on the clock of ``lease``."""
+        score = first[0][1] if isinstance(first[0], (list, tuple)) else first[1]
+        return float(score) / 1000 + self._ahead
 
     @property
     def servers(self) -> int:
@@ -233,19 +261,68 @@ class RedisFrontier:
         found: dict[str, int] = json.loads(lengths or "{}")
         return found
 
+    def checkpoint(self) -> None:
+        """Do nothing: Redis saves by its own rules (docs/operations.md)."""
+
+    @property
+    def unsaved(self) -> int:
+        return 0
+
+    def finished(self) -> None:
+        """Return None: of a finished URL only the fingerprint is kept."""
+
+    def reopen(self, urls: Collection[str], lengths: Mapping[str, int]) -> int:
+        known = [url for url in map(parse, urls) if url is not None]
+        offers = [self._again(url) for url in known]
+        pipeline: Any  # redis-py's own has no types for this
+        with self._errors(), self._client.pipeline() as pipeline:
+            for url in known:
+                key = _key(url.href)
+                pipeline.hdel(f"{self._prefix}seen:{int.from_bytes(key[:2])}", key[2:])
+            pipeline.hset(self._prefix + "records", self._worker, json.dumps(lengths))
+            pipeline.execute()
+        self.offer(offers)
+        return len(offers)
+
+    def _again(self, url: Url) -> Offer:
+        unit = url.server if self._strategy.unit is Unit.SERVER else directory(url)
+        return Offer(url.href, url.server, unit, SEED, PageLanguage.TARGET, 0)
+
     def statuses(
         self, units: Collection[str], lease: Lease, relevant: bool | None
     ) -> dict[str, Status]:
         if not units:
             return {}
+        pages = self._pages(units)
+        return statuses_after(pages, units, lease, relevant, self._strategy.tolerated)
+
+    def _pages(self, units: Collection[str]) -> dict[str, Pages]:
         names = list(units)
         (found,) = self._ask(("HMGET", "units", names))
-        pages = {
+        return {
             name: Pages(*map(int, text.split()[:2]))
             for name, text in zip(names, found, strict=True)
             if text is not None
         }
-        return statuses_after(pages, units, lease, relevant, self._strategy.tolerated)
+
+    def dropped_by(self, visit: Visit) -> list[str]:
+        lease, strategy = visit.lease, self._strategy
+        if visit.relevant is None or "target_server" not in strategy.facts:
+            return []  # without asking
+        status = new_status(self._pages({lease.unit}), visit, strategy)
+        if status is None:
+            return []
+        if strategy.unit is Unit.SERVER:
+            (numbers,) = self._ask(("ZRANGE", f"queue:{lease.server}", (0, -1)))
+        else:
+            (numbers,) = self._ask(("SMEMBERS", f"of:{lease.unit}", ()))
+        places = [divmod(int(number) - 1, _CHUNK) for number in numbers]
+        records = self._ask(*(("LINDEX", f"urls:{chunk}", (at,)) for chunk, at in places))
+        return [
+            url
+            for kind, url in map(_kind_and_url, filter(None, records))
+            if strategy.cell_of[kind][status] == DISCARD
+        ]
 
     def offer(self, offers: Sequence[Offer]) -> None:
         _, pending, undecided = self._call("offer", *self._packed(offers))
@@ -301,30 +378,40 @@ class RedisFrontier:
             free, leased = self._lease(now, *self._order.packed(self._patience))
         if not leased:
             return None
-        lease = _lease(self._order.expected(leased[2]), *leased)
+        self._token_used += 1
+        lease = _lease(self._token_used, self._order.expected(leased[2]), *leased)
         self._leases[lease.id] = lease
         return lease
 
+    def _token_of(self, lease: Lease) -> str:
+        return f"{self._token}:{lease.token}"
+
     def _lease(self, now: float, cells: bytes, good: int) -> tuple[int, list[Any]]:
-        free, pending, time, *leased = self._call(
-            "lease", self._token, self._life, cells, good, now=now
-        )
+        token = f"{self._token}:{self._token_used + 1}"
+        free, pending, time, *leased = self._call("lease", token, self._life, cells, good, now=now)
         self._order.pending(pending)
         self._asked = now
         self._ahead = now - time / 1000
         return free, leased
 
     def next_ready(self) -> float | None:
-        (first,) = self._ask(("ZRANGE", "busy", (0, 0, "WITHSCORES")))
-        if not first:
-            return None
-        score = first[0][1] if isinstance(first[0], (list, tuple)) else first[1]
-        return min(float(score) / 1000 + self._ahead, self._asked + POLL)
+        first = (0, 0, "WITHSCORES")
+        found = self._ask(("ZRANGE", "busy", first), ("ZRANGE", "later", first))
+        times = [self._time_of(one) for one in found if one]
+        return min([*times, self._asked + POLL]) if times else None
 
-    def renew(self, now: float) -> None:
-        servers = [lease.server for lease in self._leases.values()]
-        if servers:
-            self._call("renew", self._token, self._life, *servers, now=now)
+    def renew(self, now: float) -> list[int]:
+        held = {lease.server: lease for lease in self._leases.values()}
+        ended = self._call("renew", self._life, *self._tokens_of(held), now=now) if held else []
+        lost = [held[server.decode()].id for server in ended]
+        for number in lost:
+            del self._leases[number]
+        return lost
+
+    def _tokens_of(self, held: Mapping[str, Lease]) -> Iterator[str]:
+        for server, lease in held.items():
+            yield server
+            yield self._token_of(lease)
 
     @contextmanager
     def fed_seeds(self) -> Iterator[list[str]]:
@@ -337,21 +424,18 @@ class RedisFrontier:
 
     def commit(self, visit: Visit, lengths: Mapping[str, int] | None = None) -> bool:
         lease = visit.lease
-        if lease.id not in self._leases:
+        if not self._holds(lease):
             return False
         tally = {("finished", visit.outcome): 1, **visit.tally}
         moved = visit.outcome == Outcome.REDIRECT and visit.url.startswith("http:")
         ended, pending, undecided, pages = self._call(
             "commit",
-            self._token,
-            lease.server,
-            lease.id,
+            *self._end_of(lease, lengths),
             _key(lease.url),
             "" if visit.relevant is None else int(visit.relevant),
             lease.cell,
-            self._worker,
-            "" if lengths is None else json.dumps(lengths),
             "http" if moved else "",
+            visit.outcome if is_transient(visit.outcome) else "",
             visit.url,
             len(tally),
             *(text for (kind, name), n in tally.items() for text in (f"{kind}\n{name}", n)),
@@ -370,10 +454,47 @@ class RedisFrontier:
         self._decide(undecided, visit.offers, lease.id)
         return True
 
-    def put_back(self, lease: Lease, rest: float) -> None:
-        if self._leases.pop(lease.id, None) is not None:
-            pending = self._call("release", self._token, lease.server, now=0.0, rest=rest)
-            self._order.pending(pending)
+    def put_off(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
+        lease = visit.lease
+        if not self._holds(lease):
+            return False
+        ended = self._call(
+            "put_off",
+            *self._end_of(lease, lengths),
+            _milliseconds(due - self._ahead),
+            lease.tries + 1,
+            visit.outcome,
+            now=0.0,
+            rest=visit.rest,
+        )
+        del self._leases[lease.id]
+        return bool(ended)
+
+    def give_back(self, visit: Visit) -> bool:
+        lease = visit.lease
+        if not self._holds(lease):
+            return False
+        del self._leases[lease.id]
+        held = {lease.server: lease}
+        return bool(self._call("release", *self._tokens_of(held), now=0.0, rest=visit.rest))
+
+    def retry(self, outcomes: Collection[str]) -> int:
+        at, number = self._call("retry", 0, *outcomes)
+        while int(at):
+            at, more = self._call("retry", at, *outcomes)
+            number += more
+        return int(number)
+
+    def _holds(self, lease: Lease) -> bool:
+        held = self._leases.get(lease.id)
+        return held is not None and held.token == lease.token
+
+    def _end_of(self, lease: Lease, lengths: Mapping[str, int] | None) -> Iterator[str]:
+        """Give what the script needs to end a lease."""
+        yield self._worker
+        yield lease.server
+        yield self._token_of(lease)
+        yield "" if lengths is None else json.dumps(lengths)
 
     def cells(self) -> tuple[CellHarvest, ...]:
         self._ask()
@@ -386,13 +507,33 @@ class RedisFrontier:
             return count(self._client, self._prefix)
 
     def close(self) -> None:
-        servers = [lease.server for lease in self._leases.values()]
+        held = {lease.server: lease for lease in self._leases.values()}
         with suppress(LswcError):  # then the leases expire
-            if servers:
-                self._call("release", self._token, *servers, now=0.0)
+            if held:
+                self._call("release", *self._tokens_of(held), now=0.0)
         self._client.close()
         if self._lock is not None:
             self._lock.close()
+
+
+def open_existing(client: redis.Redis, name: str, folder: Path) -> RedisFrontier:
+    """Join the crawl of this name as it is, as the worker of a folder. Raises LswcError."""
+    try:
+        about = _texts(_hash(client, f"{{{name}}}:about"))
+    except redis.RedisError as error:
+        raise StorageError(f"can't read the frontier in Redis: {error}") from error
+    if "strategy" not in about:
+        raise FrontierError(f"no crawl {name!r} in this Redis: say its name with --key")
+    identity = {key: value for key, value in about.items() if key not in _OWN}
+    return RedisFrontier(client, name, strategy(about["strategy"]), identity, folder=folder)
+
+
+_OWN = {"next", "places", "mark", "earlier", "format", "cells"}
+"""Fields of ``about`` that aren't the identity of a crawl."""
+
+
+def _hash(client: redis.Redis, key: str) -> Any:
+    return client.hgetall(key)
 
 
 @cache
@@ -400,19 +541,18 @@ def source() -> str:
     """Return the Lua script that holds every verb."""
     edges = ", ".join(map(repr, adaptive.EDGES))
     script = files("lswc.frontier").joinpath("redis.lua").read_text(encoding="utf-8")
-    return f"local EDGES, FEW = {{ {edges} }}, {adaptive.FEW}\n{script}"
+    return f"local EDGES, FEW = {{ {edges} }}, {adaptive.FEW}\n{clock_source()}{script}"
+
+
+def clock_source() -> str:
+    """Return the Lua of the clock that all of a crawl's scripts share."""
+    return files("lswc.frontier").joinpath("clock.lua").read_text(encoding="utf-8")
 
 
 def _cells(strategy: Strategy) -> bytes:
     """Pack the table of cells by kind and place, 2 bytes each."""
     cells = [1 + cell for row in strategy.cell_of for cell in row]
     return pack(f">{len(cells)}H", *cells)
-
-
-def _complaint(error: redis.RedisError) -> str:
-    if str(error).startswith("LOST"):
-        return "has lost the crawl: what was recorded is kept, begin anew in another folder"
-    return "refuses the crawl"
 
 
 def _texts(found: Mapping[bytes, bytes]) -> dict[str, str]:
@@ -428,20 +568,28 @@ def _key(url: str) -> bytes:
 
 
 def _lease(
+    token: int,
     expected: float | None,
     server: bytes,
     number: int,
     cell: int,
     packed: bytes,
-    referrer: bytes | None,
+    referrer: bytes,
+    tries: int,
 ) -> Lease:
     _, _, code, depth, inherited, redirects = _FACTS.unpack_from(packed)
     unit, _, url = packed[_FACTS.size :].decode().partition("\0")
     name = server.decode()
     return Lease(
         number, url, name, unit or name, code, cell, expected, PageLanguage(inherited), depth,
-        redirects, referrer.decode() if referrer else None,
+        redirects, referrer.decode() if referrer else None, token, tries,
     )  # fmt: skip
+
+
+def _kind_and_url(record: bytes) -> tuple[int, str]:
+    """Return the kind and the URL of a pending URL's record."""
+    packed = record[_REFERRER:]
+    return _FACTS.unpack_from(packed)[0], packed[_FACTS.size :].partition(b"\0")[2].decode()
 
 
 def count(client: redis.Redis, prefix: str) -> Counts:

@@ -7,12 +7,20 @@ from collections import Counter
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from heapq import heappop, heappush
-from json import dumps, loads
+from itertools import count
+from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lswc.errors import StorageError
-from lswc.frontier import sqlite_experience, sqlite_queues, sqlite_units
+from lswc.frontier import (
+    sqlite_again,
+    sqlite_experience,
+    sqlite_later,
+    sqlite_queues,
+    sqlite_report,
+    sqlite_units,
+)
 from lswc.frontier.contract import (
     SOON,
     Counts,
@@ -20,13 +28,14 @@ from lswc.frontier.contract import (
     check_identity,
     is_far_better,
     is_twin_of_redirect,
+    new_status,
     statuses_after,
 )
 from lswc.frontier.experience import identity_of
 from lswc.frontier.harvest import harvest
 from lswc.frontier.lock import lock
+from lswc.frontier.sqlite_later import Later
 from lswc.frontier.sqlite_queues import Line, Queues, begin
-from lswc.frontier.sqlite_report import count
 from lswc.frontier.sqlite_units import Units
 from lswc.outcomes import Outcome
 from lswc.strategy import (
@@ -38,6 +47,7 @@ from lswc.strategy import (
     better,
     distance_of,
     order,
+    strategy,
 )
 from lswc.strategy.status import NO_PAGES
 from lswc.urls import fingerprint
@@ -51,10 +61,22 @@ if TYPE_CHECKING:
     from lswc.visit.lease import Offer
     from lswc.visit.visit import Visit
 
-FORMAT = 4
+FORMAT = 6
 MEMORY = ":memory:"
 
 _MOVED = "http"  # instead of the outcome, if http only redirected
+
+
+class _Held(NamedTuple):
+    """What is leased: numbers of the lease, the server, the unit and the line; since when."""
+
+    token: int
+    server: int
+    unit: int
+    line: int
+    since: float
+
+
 _Known = tuple[int, int, int, int, str | None]  # seq, line, code, depth, outcome
 
 # A redirect whose https twin took its place has no fingerprint. What a line is: sqlite_queues.
@@ -66,7 +88,8 @@ CREATE TABLE url (
     server INTEGER NOT NULL, unit INTEGER NOT NULL, line INTEGER NOT NULL, code INTEGER NOT NULL,
     inherited INTEGER NOT NULL, depth INTEGER NOT NULL, redirects INTEGER NOT NULL,
     referrer INTEGER, outcome TEXT);
-{sqlite_units.SCHEMA}{sqlite_queues.SCHEMA}{sqlite_experience.SCHEMA}
+{sqlite_units.SCHEMA}{sqlite_queues.SCHEMA}{sqlite_later.SCHEMA}{sqlite_experience.SCHEMA}
+{sqlite_again.SCHEMA}
 """
 _BY_DIRECTORY = "CREATE INDEX waiting_of_unit ON url (unit) WHERE outcome IS NULL"
 
@@ -94,13 +117,15 @@ class SqliteFrontier:
         self._patience = patience
         self._delay = delay
         self._by_server = strategy.unit is Unit.SERVER
-        self._held: dict[int, tuple[int, int, float]] = {}  # lease: server, unit, since when
-        self._line_of: dict[int, int] = {}  # of each lease
+        self._held: dict[int, _Held] = {}  # by the number of the URL
+        self._tokens = count(1)
+        self._ahead = Path(f"{path}-wal")
         self._resting: list[tuple[float, int]] = []
         self._lock = None if path == MEMORY else lock(Path(path).parent)
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
         self._units = Units(self._db, strategy)
         self._queues = Queues(self._db)
+        self._later = Later(self._db)
         try:
             self._open(identity_of(strategy, identity, FORMAT), experience)
         except BaseException:
@@ -112,11 +137,12 @@ class SqliteFrontier:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute("PRAGMA cache_size = -32768")
-            # A write-ahead log of 64 MB: many servers dirty many leaves of the indexes, and a
-            # leaf is written once a checkpoint.
-            self._db.execute("PRAGMA wal_autocheckpoint = 16000")
+            # Checkpoints are the caller's: what they refer to must be durable before.
+            self._db.execute("PRAGMA wal_autocheckpoint = 0")
+            self._db.execute("PRAGMA journal_size_limit = 0")
             if self._value("SELECT count(*) FROM sqlite_master") == 0:
                 self._create(identity, experience)
+                self.checkpoint()
             found = dict(self._db.execute("SELECT key, value FROM about"))
             check_identity(found, identity, "choose another folder with LSWC_CRAWL")
             self._load()
@@ -137,7 +163,10 @@ class SqliteFrontier:
         """Take what the file holds: when it is opened, and after a write that failed."""
         self._order = order(self._strategy, *sqlite_experience.load(self._db))
         self._queues.load(self._order.rank)
+        self._later.load()
         self._next = 1 + (self._value("SELECT max(seq) FROM url") or 0)
+        self._lengths = sqlite_again.lengths(self._db)
+        self._again = {seq for (seq,) in self._db.execute("SELECT seq FROM again")}
 
     @property
     def pending(self) -> int:
@@ -149,20 +178,60 @@ class SqliteFrontier:
 
     @property
     def unfinished(self) -> int:
-        return self._queues.waiting.total()
+        return self._queues.waiting.total() + len(self._later)
+
+    @property
+    def later(self) -> int:
+        return len(self._later)
+
+    def next_due(self) -> float | None:
+        return self._later.next_due
 
     def lengths(self) -> dict[str, int]:
         """Return the lengths of the crawl's files at the last commit."""
-        found: dict[str, int] = loads(
-            self._value("SELECT value FROM about WHERE key = 'lengths'") or "{}"
-        )
-        return found
+        return self._lengths
+
+    def checkpoint(self) -> None:
+        with self._errors():
+            if self._db.in_transaction:  # of hidden lines
+                self._db.execute("COMMIT")
+            self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    @property
+    def unsaved(self) -> int:
+        try:
+            return self._ahead.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def finished(self) -> Iterator[tuple[str, str]]:
+        yield from self._db.execute(sqlite_again.FINISHED)
+
+    def reopen(self, urls: Collection[str], lengths: Mapping[str, int]) -> int:
+        with self._errors():
+            reopened = sqlite_again.reopen(self._db, self._strategy, urls, lengths)
+        self._load()
+        return reopened
 
     def statuses(
         self, units: Collection[str], lease: Lease, relevant: bool | None
     ) -> dict[str, Status]:
         pages = self._units.pages(units)
         return statuses_after(pages, units, lease, relevant, self._strategy.tolerated)
+
+    def dropped_by(self, visit: Visit) -> list[str]:
+        held = self._holds(visit)
+        if held is None or visit.lease.id in self._again:
+            return []
+        status = new_status(self._units.pages({visit.lease.unit}), visit, self._strategy)
+        if status is None:
+            return []
+        rows = self._db.execute(
+            "SELECT url, code FROM url"
+            " WHERE server = ? AND unit = ? AND outcome IS NULL AND seq <> ?",
+            (held.server, held.unit, visit.lease.id),
+        )
+        return [url for url, code in rows if self._strategy.cell(code, status) == DISCARD]
 
     def offer(self, offers: Sequence[Offer]) -> None:
         with self._transaction():
@@ -175,17 +244,19 @@ class SqliteFrontier:
             return None
         row = self._db.execute(
             "SELECT s.name, u.seq, u.url, u.unit, u.code, u.inherited, u.depth, u.redirects,"
-            " (SELECT url FROM url WHERE seq = u.referrer)"
+            " (SELECT url FROM url WHERE seq = u.referrer),"
+            " coalesce((SELECT tries FROM later WHERE seq = u.seq), 0)"
             " FROM url u JOIN server s ON s.id = u.server WHERE u.seq = ?",
             (line.seq,),
         ).fetchone()
-        name, seq, url, unit, code, inherited, depth, redirects, referrer = row
+        name, seq, url, unit, code, inherited, depth, redirects, referrer, tries = row
         self._queues.busy.add(line.server)
-        self._held[seq] = (line.server, unit, now)
-        self._line_of[seq] = line.line
+        token = next(self._tokens)
+        self._held[seq] = _Held(token, line.server, unit, line.line, now)
         return Lease(
             seq, url, name, name if self._by_server else self._name(unit), code, line.cell,
             self._order.expected(line.cell), PageLanguage(inherited), depth, redirects, referrer,
+            token, tries,
         )  # fmt: skip
 
     def _waits_for_better(self, cell: int, now: float) -> bool:
@@ -200,10 +271,13 @@ class SqliteFrontier:
         return str(self._value("SELECT name FROM directory WHERE id = ?", unit))
 
     def next_ready(self) -> float | None:
-        return self._resting[0][0] if self._resting else None
+        times = [self._resting[0][0]] if self._resting else []
+        due = self._later.next_due
+        return min([*times, due] if due is not None else times, default=None)
 
-    def renew(self, now: float) -> None:
-        """Do nothing: leases are this process's own."""
+    def renew(self, now: float) -> Collection[int]:
+        """Do nothing: leases are this process's own, and none expires."""
+        return ()
 
     @contextmanager
     def fed_seeds(self) -> Iterator[list[str]]:
@@ -213,44 +287,105 @@ class SqliteFrontier:
     def _wake(self, now: float) -> None:
         while self._resting and self._resting[0][0] <= now:
             self._queues.free(heappop(self._resting)[1])
+        for seq in self._later.take_due(now):
+            self._bring_back(seq)
+
+    def _bring_back(self, seq: int) -> None:
+        """Let a URL that was put off wait in a line again."""
+        begin(self._db)
+        server, unit, code, outcome = self._db.execute(
+            "SELECT server, unit, code, later.outcome FROM url JOIN later USING (seq)"
+            " WHERE seq = ?",
+            (seq,),
+        ).fetchone()
+        tally = {("put off", outcome): -1}
+        cell = self._strategy.cell(code, self._units.place(unit))
+        if cell == DISCARD:
+            self._db.execute("DELETE FROM url WHERE seq = ?", (seq,))
+            self._later.forget(seq)
+            tally["dropped", Outcome.SERVER_BECAME_IRRELEVANT] = 1
+        else:
+            line = self._strategy.kind_of[code] if self._by_server else cell
+            self._db.execute("UPDATE url SET outcome = NULL, line = ? WHERE seq = ?", (line, seq))
+            self._queues.put(Line(server, line, cell, seq))
+        self._tally(tally)
 
     def commit(self, visit: Visit, lengths: Mapping[str, int] | None = None) -> bool:
-        if visit.lease.id not in self._held:
+        held = self._holds(visit)
+        if held is None:
             return False
-        server, unit, since = self._held[visit.lease.id]
         with self._transaction():
-            self._end(visit, server)
-            if visit.relevant is not None:
+            self._end(visit, held, visit.outcome)
+            if visit.lease.tries:
+                self._later.forget(visit.lease.id)
+            counts = not self._was_counted(visit.lease.id)
+            if counts and visit.relevant is not None:
                 self._learn(visit.lease.cell, visit.relevant)
-                self._count(server, unit, visit.relevant)
+                self._count(held.server, held.unit, visit.relevant)
             self._store(visit.offers, visit.lease.id)
-            self._tally({("finished", visit.outcome): 1, **visit.tally})
-            if lengths is not None:
-                self._db.execute(
-                    "INSERT OR REPLACE INTO about VALUES ('lengths', ?)", (dumps(lengths),)
-                )
-        del self._held[visit.lease.id], self._line_of[visit.lease.id]
-        self._rest(server, since, self._delay if visit.rest is None else visit.rest)
+            self._tally({("finished", visit.outcome): 1, **(visit.tally if counts else {})})
+            self._keep(lengths)
+        self._release(visit, held)
         return True
 
-    def put_back(self, lease: Lease, rest: float) -> None:
-        if lease.id in self._held:
-            server, _, since = self._held.pop(lease.id)
-            del self._line_of[lease.id]
-            self._rest(server, since, rest)
+    def _was_counted(self, seq: int) -> bool:
+        """Tell, once, whether a URL's page was counted before it was lost."""
+        if seq not in self._again:
+            return False
+        self._db.execute("DELETE FROM again WHERE seq = ?", (seq,))
+        self._again.remove(seq)
+        return True
 
-    def _end(self, visit: Visit, server: int) -> None:
+    def put_off(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
+        held = self._holds(visit)
+        if held is None:
+            return False
+        with self._transaction():
+            self._end(visit, held, Outcome.PUT_OFF)
+            self._later.keep(visit.lease.id, visit.lease.tries + 1, visit.outcome)
+            self._tally({("put off", visit.outcome): 1})
+            self._keep(lengths)
+        self._later.wait(visit.lease.id, due)
+        self._release(visit, held)
+        return True
+
+    def give_back(self, visit: Visit) -> bool:
+        held = self._holds(visit)
+        if held is not None:
+            self._release(visit, held)
+        return held is not None
+
+    def retry(self, outcomes: Collection[str]) -> int:
+        with self._transaction():
+            number = self._later.revive(outcomes)
+            self._tally({("finished", outcome): -number[outcome] for outcome in number})
+            self._tally({("put off", outcome): number[outcome] for outcome in number})
+        return number.total()
+
+    def _holds(self, visit: Visit) -> _Held | None:
+        held = self._held.get(visit.lease.id)
+        return held if held is not None and held.token == visit.lease.token else None
+
+    def _keep(self, lengths: Mapping[str, int] | None) -> None:
+        changed = dict((lengths or {}).items() - self._lengths.items())
+        sqlite_again.keep(self._db, changed)
+        self._lengths = self._lengths | changed
+
+    def _end(self, visit: Visit, held: _Held, outcome: str) -> None:
         seq = visit.lease.id
-        self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (visit.outcome, seq))
+        self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, seq))
         if visit.url != visit.lease.url:
             self._db.execute("UPDATE url SET url = ? WHERE seq = ?", (visit.url, seq))
-        self._queues.take(server, self._line_of[seq])
+        self._queues.take(held.server, held.line)
 
-    def _rest(self, server: int, since: float, rest: float) -> None:
+    def _release(self, visit: Visit, held: _Held) -> None:
+        """Forget a lease, and let its server rest."""
+        del self._held[visit.lease.id]
+        rest = self._delay if visit.rest is None else visit.rest
         if rest:
-            heappush(self._resting, (since + rest, server))
+            heappush(self._resting, (held.since + rest, held.server))
         else:
-            self._queues.free(server)
+            self._queues.free(held.server)
 
     def _learn(self, cell: int, relevant: bool) -> None:
         sqlite_experience.learn(self._db, cell, relevant)
@@ -278,12 +413,13 @@ class SqliteFrontier:
     def _move_server(self, server: int, place: int) -> int:
         """Move a server's lines to the cells of its new place; return how many URLs that drops."""
         dropped = 0
-        for line in self._queues.lines(server):
+        for line, number in self._queues.lines(server):
             cell = self._strategy.cell_of[line.line][place]
             if cell == DISCARD:
-                dropped += self._queues.drop(line)
+                self._queues.drop(line, number)
+                dropped += number
             elif cell != line.cell:
-                self._queues.move(line, cell)
+                self._queues.move(line, number, cell)
         return dropped
 
     def _move_directory(self, server: int, unit: int, place: int) -> int:
@@ -365,8 +501,8 @@ class SqliteFrontier:
                 if line != known_line:
                     self._queues.put(Line(server, line, cell, seq))
                     self._queues.take(server, known_line)
-                    if seq in self._line_of:
-                        self._line_of[seq] = line
+                    if seq in self._held:
+                        self._held[seq] = self._held[seq]._replace(line=line)
             return (seq, line, offer.code, depth, None)
         if depth < known_depth:
             if seq in new:
@@ -412,7 +548,7 @@ class SqliteFrontier:
         return harvest(self._order, self._queues.waiting, pages)
 
     def counts(self) -> Counts:
-        found = count(self._db, self._strategy)
+        found = sqlite_report.count(self._db, self._strategy)
         pending = Counter(found.pending)
         # Not the leases' own cells: a URL found again while leased may have a better one now.
         leased = self._db.execute(
@@ -424,17 +560,22 @@ class SqliteFrontier:
         return replace(found, pending=+pending, leased=len(self._held))
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _errors(self) -> Iterator[None]:
         try:
-            begin(self._db)
             yield
-            self._db.execute("COMMIT")
         except sqlite3.Error as error:
             self._db.rollback()
             with suppress(sqlite3.Error):  # what can't be written can hardly be reset either
                 self._load()
             self._db.rollback()
             raise StorageError(f"can't write the frontier: {error}") from error
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._errors():
+            begin(self._db)
+            yield
+            self._db.execute("COMMIT")
 
     def _value(self, query: str, *arguments: object) -> Any:
         row = self._db.execute(query, arguments).fetchone()
@@ -444,3 +585,12 @@ class SqliteFrontier:
         self._db.close()  # rolls back what is uncommitted: lines of busy servers hidden
         if self._lock is not None:
             self._lock.close()
+
+
+def open_existing(path: Path) -> SqliteFrontier:
+    """Open the frontier in a file as the crawl that it is. Raises LswcError."""
+    with sqlite_report.opened(path) as db:
+        about = dict(db.execute("SELECT key, value FROM about"))
+        chosen = strategy(about["strategy"])
+    identity = {key: value for key, value in about.items() if key != "earlier"}
+    return SqliteFrontier(path, chosen, identity)

@@ -26,7 +26,14 @@ CREATE INDEX waiting_url ON url (server, line, seq) WHERE outcome IS NULL;
 """
 
 _PUT = "INSERT INTO line (server, line, cell, seq) VALUES (?, ?, ?, ?) ON CONFLICT DO "
-_COUNT = "SELECT count(*) FROM url WHERE server = ? AND line = ? AND outcome IS NULL"
+_LINES = (
+    "SELECT server, line, cell, seq, (SELECT count(*) FROM url"
+    "  WHERE url.server = line.server AND url.line = line.line AND outcome IS NULL)"
+    " FROM line WHERE server = ?"
+)
+PUT_OLDEST = _PUT + "UPDATE SET seq = min(seq, excluded.seq)"
+"""Puts a URL into a line: its server, line, cell and number."""
+
 _FIRST = (
     "SELECT server, line, cell, seq FROM line INDEXED BY first_in_cell"
     " WHERE hidden = 0 AND cell = ? ORDER BY seq LIMIT 1"
@@ -82,7 +89,7 @@ class Queues:
 
     def put(self, line: Line, number: int = 1) -> None:
         """Add so many URLs to a line, of which ``line.seq`` is the oldest."""
-        self._db.execute(_PUT + "UPDATE SET seq = min(seq, excluded.seq)", line)
+        self._db.execute(PUT_OLDEST, line)
         self._add(line.cell, number)
 
     def _add(self, cell: int, number: int) -> None:
@@ -114,34 +121,25 @@ class Queues:
             )
         self._subtract(cell, number)
 
-    def lines(self, server: int) -> list[Line]:
-        """Return the lines of a server."""
-        rows = self._db.execute(
-            "SELECT server, line, cell, seq FROM line WHERE server = ?", (server,)
-        )
-        return [Line(*row) for row in rows.fetchall()]
+    def lines(self, server: int) -> list[tuple[Line, int]]:
+        """Return the lines of a server, each with the number of its URLs."""
+        rows = self._db.execute(_LINES, (server,))
+        return [(Line(*row), number) for *row, number in rows.fetchall()]
 
-    def move(self, line: Line, cell: int) -> None:
-        """Put a whole line into another cell."""
+    def move(self, line: Line, number: int, cell: int) -> None:
+        """Put a whole line, of so many URLs, into another cell."""
         self._db.execute(
             "UPDATE line SET cell = ? WHERE server = ? AND line = ?", (cell, *line[:2])
         )
-        number = self._length(line)
         self._subtract(line.cell, number)
         self._add(cell, number)
 
-    def drop(self, line: Line) -> int:
-        """Forget a line and its URLs; return how many."""
-        number = self._length(line)
+    def drop(self, line: Line, number: int) -> None:
+        """Forget a line and its so many URLs."""
         where = "WHERE server = ? AND line = ?"
         self._db.execute(f"DELETE FROM line {where}", line[:2])
         self._db.execute(f"DELETE FROM url {where} AND outcome IS NULL", line[:2])
         self._subtract(line.cell, number)
-        return number
-
-    def _length(self, line: Line) -> int:
-        (number,) = self._db.execute(_COUNT, line[:2]).fetchone()
-        return int(number)
 
     def first(self) -> Line | None:
         """Return the line whose oldest URL is next: of the best cell, among free servers."""

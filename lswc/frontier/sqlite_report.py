@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from lswc.frontier import sqlite_experience
+from lswc.frontier import sqlite_again, sqlite_experience
 from lswc.frontier.contents import Queue, Report, by_kind
 from lswc.frontier.contract import Counts, FrontierError
 from lswc.frontier.harvest import harvest
@@ -14,11 +15,24 @@ from lswc.frontier.sqlite_queues import waiting
 from lswc.strategy import Strategy, StrategyError, Unit, order, status, strategy
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
 def read(path: Path, top: int = 10) -> Report:
     """Read the frontier in a file, with its ``top`` longest queues. Raises FrontierError."""
+    with opened(path) as db:
+        identity = dict(db.execute("SELECT key, value FROM about"))
+        chosen = strategy(identity["strategy"])
+        counts = count(db, chosen)
+        known = order(chosen, *sqlite_experience.load(db))
+        cells = harvest(known, counts.pending, sqlite_experience.pages(db))
+        return Report(identity, counts, _queues(db, top), cells)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a frontier's file only to read it; not a byte of it changes. Raises FrontierError."""
     if not path.is_file():
         raise FrontierError(f"no frontier: {path} doesn't exist")
     try:
@@ -26,16 +40,41 @@ def read(path: Path, top: int = 10) -> Report:
     except sqlite3.OperationalError as error:
         raise FrontierError(f"can't read {path}: {error}") from error
     try:
-        identity = dict(db.execute("SELECT key, value FROM about"))
-        chosen = strategy(identity["strategy"])
-        counts = count(db, chosen)
-        known = order(chosen, *sqlite_experience.load(db))
-        cells = harvest(known, counts.pending, sqlite_experience.pages(db))
-        return Report(identity, counts, _queues(db, top), cells)
+        yield db
     except (sqlite3.DatabaseError, KeyError, ValueError, StrategyError) as error:
         raise FrontierError(f"not a frontier of lswc, or a damaged one: {error}") from error
     finally:
         db.close()
+
+
+def lengths(path: Path) -> dict[str, int] | None:
+    """Return the lengths of the crawl's files at a frontier's last commit.
+
+    None if the file isn't there, or holds nothing. Raises FrontierError.
+    """
+    if not path.is_file():
+        return None
+    with opened(path) as db:
+        tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+        if not tables:
+            return None
+        return sqlite_again.lengths(db) if "file" in tables else {}  # none: of another version
+
+
+def finished(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield every finished URL of a frontier and its outcome. Raises FrontierError."""
+    with opened(path) as db:
+        yield from db.execute(sqlite_again.FINISHED)
+
+
+def outcomes(path: Path) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the finished URLs by outcome: as they were tallied, and as they are counted."""
+    with opened(path) as db:
+        tallied = db.execute("SELECT name, count FROM tally WHERE kind = 'finished'")
+        counted = db.execute(
+            f"SELECT outcome, count(*) FROM ({sqlite_again.FINISHED}) GROUP BY outcome"
+        )
+        return dict(tallied.fetchall()), dict(counted.fetchall())
 
 
 def count(db: sqlite3.Connection, chosen: Strategy) -> Counts:

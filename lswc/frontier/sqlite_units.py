@@ -89,6 +89,11 @@ class Units:
             [(name, sites[site].place, sites[site].id) for name, site in site_names.items()],
         )
 
+    def place(self, unit: int) -> int:
+        """Return the place of what the strategy counts by."""
+        row = self._db.execute(f"SELECT place FROM {self._table} WHERE id = ?", (unit,))
+        return int(row.fetchone()[0])
+
     def pages(self, names: Collection[str]) -> dict[str, Pages]:
         """Return the pages of the units that were met before."""
         rows = self._db.execute(
@@ -116,8 +121,14 @@ class Units:
     def _count_site(
         self, server: int, pages: Pages, before: int, relevant: bool, crawl: Pages
     ) -> dict[int, int]:
-        (site_id,) = self._db.execute("SELECT site FROM server WHERE id = ?", (server,)).fetchone()
-        site, site_place = self._count("site", site_id, relevant)
+        row = self._db.execute(
+            "UPDATE site SET downloaded = downloaded + 1, relevant = relevant + ?"
+            " WHERE id = (SELECT site FROM server WHERE id = ?)"
+            " RETURNING id, place, downloaded, relevant",
+            (relevant, server),
+        )
+        ((site_id, site_place, *counts),) = row.fetchall()
+        site = Pages(*counts)
         moved = self._moved(server, pages, before, site, crawl)
         empty = self._strategy.place(NO_PAGES, site, crawl)
         if empty != site_place:
@@ -132,14 +143,13 @@ class Units:
 
     def _count(self, table: str, id_: int, relevant: bool) -> tuple[Pages, int]:
         """Count a page; return the pages with it, and the place before it."""
-        downloaded, relevants, place = self._db.execute(
-            f"SELECT downloaded, relevant, place FROM {table} WHERE id = ?", (id_,)
-        ).fetchone()
-        pages = Pages(downloaded + 1, relevants + relevant)
-        self._db.execute(
-            f"UPDATE {table} SET downloaded = ?, relevant = ? WHERE id = ?", (*pages, id_)
+        row = self._db.execute(
+            f"UPDATE {table} SET downloaded = downloaded + 1, relevant = relevant + ?"
+            " WHERE id = ? RETURNING downloaded, relevant, place",
+            (relevant, id_),
         )
-        return pages, place
+        ((downloaded, relevants, place),) = row.fetchall()
+        return Pages(downloaded, relevants), place
 
     def _moved(
         self, unit: int, pages: Pages, before: int, site: Pages = NO_PAGES, crawl: Pages = NO_PAGES

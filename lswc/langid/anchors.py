@@ -9,6 +9,7 @@ from lswc.langid import scripts
 from lswc.langid.fonts import myanmar
 from lswc.langid.scripts import LATIN, MYANMAR, VIETNAMESE
 from lswc.langid.shares import guesses, letters_of, of_ideographs
+from lswc.langid.variants import variants_of
 from lswc.langid.vietnamese import could_be_vietnamese, is_vietnamese
 
 if TYPE_CHECKING:
@@ -18,6 +19,17 @@ if TYPE_CHECKING:
 
 _SHORT = 10  # characters; in a script of many languages, fewer can't tell one
 _HALF = 0.5
+_NAME = 4  # words at most
+# A Vietnamese page's anchor texts without marks are names, or English.
+_MENUS = (
+    "a about all an and are as at back by can contact do download english error find for free "
+    "from get help here home how if in is it last list login map menu more my news next not of on "
+    "or our page policy post posted previous privacy products read register reply search see "
+    "services share sign site support terms that the their this to up us use view was we welcome "
+    "what with you your"
+)
+_ENGLISH = frozenset(_MENUS.split())
+_WORD = re.compile("[a-z]+")
 _FOREIGN = re.compile("[^\x00-\x7fÀ-ÃÈ-ÊÌÍÒ-ÕÙÚÝà-ãè-êìíò-õùúýĂăĐđĨĩŨũƠơƯưẠ-ỹ\\W]")
 
 
@@ -25,10 +37,11 @@ class Anchors:
     """Tells the anchor texts in one language."""
 
     def __init__(self, target: Language) -> None:
-        self._target = target.code
+        self._target, self._scripts = target.code, target.scripts
         own = letters_of(target.code)
         self._letters = re.compile(f"[{re.escape(scripts.characters(*own))}]") if own else None
         self._told = self._how(scripts.scripts_of(target.scripts))
+        self._variant = target.variant.tag if target.variant else ""
 
     def _how(self, classes: frozenset[int]) -> Callable[[str, str | None], bool]:
         if self._letters is not None:
@@ -41,7 +54,13 @@ class Anchors:
 
     def is_target(self, text: str, hint: str | None) -> bool:
         """Tell whether a text is in the target language; ``hint`` is its page's, or a link's."""
-        return self._told(text, hint)
+        return self._told(text, hint) and (not self._variant or self._may_be_variant(text, hint))
+
+    def _may_be_variant(self, text: str, hint: str | None) -> bool:
+        """Tell whether nothing says that a text is in another variant than the target's."""
+        known = variants_of(self._target)
+        encoding = myanmar(text, hint)[1] if MYANMAR in scripts.scripts_of(self._scripts) else ""
+        return known is None or known.of_words(text, encoding) in ("", self._variant)
 
     def _by_letters(self, text: str, _hint: str | None) -> bool:
         return not text.isascii() and self._letters is not None and bool(self._letters.search(text))
@@ -60,10 +79,13 @@ class Anchors:
                 return True
             # On a Vietnamese page, names among its words and words run together are its own.
             return hint == "vi" and _FOREIGN.search(text) is None
-        return hint == "vi" and (len(text) < _SHORT or could_be_vietnamese(text))
+        if hint != "vi":
+            return False
+        words = _WORD.findall(text.lower())
+        return could_be_vietnamese(text) or (len(words) <= _NAME and not _ENGLISH & {*words})
 
     def _by_guess(self, text: str, hint: str | None) -> bool:
         if len(text) < _SHORT:
             return hint == self._target
-        found = guesses(text, LATIN)
+        found = guesses(text, LATIN, hint)
         return bool(found) and found[0].language == self._target and found[0].share >= _HALF

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.langid import model, scripts
+from lswc.langid import model, scripts, vietnamese
 from lswc.langid.anchors import Anchors
 from lswc.langid.evidence import SOURCES, Data, declared
-from lswc.langid.finding import NOTHING, Finding
+from lswc.langid.finding import NOTHING, Finding, Shares
 from lswc.langid.fonts import Fonts
 from lswc.langid.model import ENOUGH
 from lswc.langid.shares import Measured, measure, weight
+from lswc.langid.variants import variants_of
 
 if TYPE_CHECKING:
     from lswc.langid.document import Document
@@ -27,6 +28,8 @@ MIN_SHARE = 0.15
 _CONTENT_SHARE = 0.2  # of all letters; then fewer decide alone as well
 _EXAMINED = 40_000  # characters
 _SURE = 0.9  # confidence in another language that spares a look at fonts
+_SPELT = 2_000  # characters whose words are looked at
+_SYLLABLES = 0.7  # of the words of Vietnamese text
 _SMALLEST = 0.01  # share that is told
 LETTER = re.compile(r"[^\W\d_]")
 # What begins with the same characters is found fast.
@@ -66,7 +69,7 @@ def weigh(document: Document) -> Weighed:
     measured = measure(own, hint, han)
     if measured.total >= ENOUGH:
         return Weighed(own, measured, says, True)
-    anchors = weight(scripts.count(page.anchors[:_EXAMINED]))
+    anchors = weight(scripts.count(page.anchors[:_EXAMINED]).tolist())
     total = measured.total + anchors
     if total >= ENOUGH and measured.total >= _CONTENT_SHARE * total:
         return Weighed(own, measured, says, True)
@@ -108,8 +111,10 @@ class Auto:
         """Return what a page is written in, and the encoding. Any bytes give an answer."""
         weighed = weigh(document)
         finding, encoding = self._weighed(weighed), document.decoded.encoding
+        finding = finding._replace(variants=self._variants(document, weighed, finding.language))
         other = finding.language != self._target and finding.confidence < _SURE
-        if other and self._fonts and weighed.measured.is_latin:
+        may_be_in_font = other or self._is_misread(document, weighed)
+        if may_be_in_font and self._fonts and weighed.measured.is_latin:
             in_font = self._by_font(document, finding)
             if in_font is not None:
                 return in_font
@@ -125,6 +130,26 @@ class Auto:
             return NOTHING._replace(shares=shares)
         return Finding(best, confidence, _how(best, weighed), shares)
 
+    def _is_misread(self, document: Document, weighed: Weighed) -> bool:
+        """Tell whether Vietnamese was read in another charset than its own.
+
+        The detector takes any of eight bits for Windows-1258; then few of its words are syllables.
+        """
+        if self._target != "vi" or document.decoded.how != "detector":
+            return False
+        return vietnamese.share(weighed.text[:_SPELT]) < _SYLLABLES
+
+    def _variants(self, document: Document, weighed: Weighed, leading: str | None) -> Shares:
+        """Return the shares of the variants of the language that leads, and of the target."""
+        measured = weighed.measured
+        found: Shares = ()
+        for code in dict.fromkeys((leading, self._target)):
+            known = variants_of(code) if code else None
+            if code and known and (code == leading or code in measured.shares):
+                declared = known.declared(document)
+                found += known.shares(code, weighed.text, measured, measured.encoding, declared)
+        return found
+
     def _by_font(self, document: Document, finding: Finding) -> tuple[Finding, str] | None:
         page = document.as_windows_1252()
         text = page.content if len(page.content) >= ENOUGH else f"{page.content}\n{page.anchors}"
@@ -133,16 +158,29 @@ class Auto:
             how = f"font n-grams: {match.encoding}" + (f", font {name}" if name else "")
             share = min(1.0, match.share)
             encoding = match.encoding if match.encoding != "unmarked" else document.decoded.encoding
-            return Finding(self._target, share, how, ((self._target, round(share, 3)),)), encoding
+            shares = ((self._target, round(share, 3)),)
+            return Finding(
+                self._target, share, how, shares, self._in_font(encoding, share)
+            ), encoding
         if name is not None and finding.confidence < 0.5 and len(text) >= ENOUGH:
-            return Finding(self._target, 0.5, f"font {name}"), name.lower().replace(" ", "-")
+            encoding = name.lower().replace(" ", "-")
+            variants = self._in_font(encoding, 0.0)
+            return Finding(self._target, 0.5, f"font {name}", (), variants), encoding
         return None
 
-    def anchor(self, text: str, page: Finding) -> bool:
-        """Tell whether an anchor text is in the target language, in the light of its page's."""
-        if self._anchors.is_target(text, page.language):
+    def _in_font(self, encoding: str, share: float) -> Shares:
+        known = variants_of(self._target)
+        tag = known.of_font(encoding) if known else ""
+        return ((tag, round(share, 3)),) if tag else ()
+
+    def anchor(self, text: str, hint: str | None, in_font: bool) -> bool:
+        """Tell whether an anchor text is in the target language, in the light of its page's.
+
+        ``in_font`` says that the page was told by a font.
+        """
+        if self._anchors.is_target(text, hint):
             return True
-        return page.how.startswith("font") and self._fonts.match(text) is not None
+        return in_font and self._fonts.match(text) is not None
 
 
 def _rounded(shares: dict[str, float]) -> tuple[tuple[str, float], ...]:

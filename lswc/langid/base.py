@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 from urllib.parse import quote_from_bytes
@@ -18,6 +19,8 @@ _PLAIN = re.compile(
     r"(/|\./|(?:\.\./)*)((?:[\w~-](?!\S*/\.)[\w%~/?=&;,+.-]*)?(?:#[\w%~!$&()*+,./:;=?@-]*)?)",
     re.ASCII,
 )
+_LONGEST = 300  # characters of a reference that is taken apart by a pattern
+_TO_THE_ROOT = 1 << 30  # folders
 _ORIGIN = re.compile(r"https?://[^/]+")
 # WHATWG URL Standard §4.4, steps 1-3
 _AROUND = "".join(map(chr, range(0x21)))
@@ -59,15 +62,12 @@ class Base:
         The commonest shapes go without the URL parser, so the result isn't always canonical.
         """
         if self._folders and href:
-            plain = _PLAIN.fullmatch(href)
-            if plain is not None and href[0] != "#":
-                up, rest = plain.groups()
-                if up == "/":
-                    return self._folders[0] + rest
-                higher = len(up) // 3  # ../ is three characters, ./ two
-                return self._folders[max(0, len(self._folders) - 1 - higher)] + rest
             if href.startswith(("http://", "https://")) and href.isascii():
                 return href
+            plain = _plain(href) if len(href) <= _LONGEST else None
+            if plain is not None:
+                higher, rest = plain
+                return self._folders[max(0, len(self._folders) - 1 - higher)] + rest
         return self._join(href)
 
     def _join(self, href: str) -> str:
@@ -80,6 +80,17 @@ class Base:
             return (self._url + _SURROGATE.sub("\ufffd", path + mark + query)).href
         except ValueError:
             return href
+
+
+@lru_cache(maxsize=8_192)
+def _plain(href: str) -> tuple[int, str] | None:
+    """Return how many folders higher a plain reference leads, and what follows; else None."""
+    plain = _PLAIN.fullmatch(href)
+    if plain is None or href[0] == "#":
+        return None
+    up, rest = plain.groups()
+    # ../ is three characters, ./ two
+    return (_TO_THE_ROOT if up == "/" else len(up) // 3), rest
 
 
 def _parsed(url: str) -> can_ada.URL | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _PAIRS = """
 aar aa abk ab afr af aka ak amh am ara ar arb ar asm as aym ay ayr ay aze az azj az bak ba bel be
@@ -22,6 +23,7 @@ zul zu iw he in id jw jv
 """
 # What pages write that is no code of ISO 639, or another language's than they mean.
 _MEANT = "jp ja cn zh tw zh kr ko vn vi"
+_LONGEST = 40  # characters of a tag
 _CODES: dict[str, str] = dict(zip(*[iter(f"{_PAIRS} {_MEANT}".split())] * 2, strict=True))
 
 
@@ -31,5 +33,10 @@ def code_of(tag: str) -> str:
     Region and script are left out; Norwegian Bokmål counts as Norwegian, Mandarin and Cantonese as
     Chinese, each as they are written. A tag that isn't known is returned without its subtags.
     """
-    code = str(re.split(r"[-_.]", tag.strip().lower(), maxsplit=1)[0])
+    return _code_of(tag.strip()[:_LONGEST].lower())
+
+
+@lru_cache(maxsize=1_000)
+def _code_of(tag: str) -> str:
+    code = str(re.split(r"[-_.]", tag, maxsplit=1)[0])
     return _CODES.get(code, code)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from lswc.langid.bounds import BOUNDS, Bounds
 from lswc.langid.encoding import Decoded, decode
 from lswc.langid.html import ParsedPage, parse
+
+if TYPE_CHECKING:
+    from lswc.langid.finding import Shares
+    from lswc.languages import Language
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,18 +23,37 @@ class Identification:
     ``encoding`` is a WHATWG name, or that of a font's encoding such as zawgyi-one.
     ``confidence`` is the probability from 0 to 1 that the language is right. ``how`` says by
     what evidence. ``shares`` are the languages of the text and their shares of it, the largest
-    first; what is missing to 1 couldn't be told.
+    first; what is missing to 1 couldn't be told. ``variants`` are the shares of the text in the
+    variants of its languages, by BCP 47 tag, as far as these were told.
     """
 
     language: str | None
     encoding: str
     confidence: float
     how: str
-    shares: tuple[tuple[str, float], ...] = ()
+    shares: Shares = ()
+    variants: Shares = ()
+
+    @property
+    def variant(self) -> str:
+        """The variant that the language is written in, by BCP 47 tag; "" if it can't be told."""
+        return next(iter(self.variants_of(self.language or "")), "")
+
+    def wanted(self, target: Language) -> str | None:
+        """Return the language, or its variant if that is what ``target`` asks for and it is told.
+
+        It equals the target's tag for what is written so.
+        """
+        is_variant = target.variant and self.language == target.code
+        return (self.variant if is_variant else "") or self.language
+
+    def variants_of(self, code: str) -> dict[str, float]:
+        """Return the shares of a language's variants, the largest first."""
+        return {tag: share for tag, share in self.variants if tag.startswith(f"{code}-")}
 
     def share(self, code: str) -> float:
-        """Return the share of the text that is in a language."""
-        return dict(self.shares).get(code, 0.0)
+        """Return the share of the text that is in a language, or in one of its variants."""
+        return dict(self.shares + self.variants).get(code, 0.0)
 
 
 class Document:

@@ -70,7 +70,10 @@ _DOUBLED = re.compile(
     rb"(?:\xc3[\x80-\xbf](?:\xc2|\xc3|\xc5|\xc6|\xcb|\xe2\x80|\xe2\x82|\xe2\x84))"
 )
 _TWICE = re.compile("[\xc2-\xf4][\x80-\xbf\u0152-\u2122]")
-_RUN = re.compile("[\x80-\xff]{3,}")
+_HALF_HIRAGANA = re.compile(rb"\xe3([\x80-\xbf])(?![\x80-\xbf])")
+# Of Shift_JIS most first bytes are signs that Windows-1252 has beyond Latin-1.
+_BEYOND_LATIN_1 = bytes(range(0x80, 0xA0)).decode("cp1252", "ignore")
+_RUN = re.compile(f"[\x80-\xff{re.escape(_BEYOND_LATIN_1)}]{{3,}}")
 _BEYOND = re.compile("[^\x00-\x7f]")
 # Japanese is written in three scripts; Yi is what EUC-JP looks like in UTF-16.
 _WITH_HIRAGANA = (scripts.KATAKANA, scripts.HAN, scripts.HAN_JAPANESE, scripts.HAN_CHINESE)
@@ -90,7 +93,7 @@ _WHATWG_NAMES = {
     "gbk": "gb18030",
     "gb2312": "gb18030",
     "iso8859-1": "windows-1252",
-    "cp1252": "windows-1252",
+    **{f"cp125{number}": f"windows-125{number}" for number in range(9)},
 }
 
 
@@ -129,7 +132,7 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     text, is_valid = _utf8(body)
     if text is not None:
         # Only U+00C0 to U+00FF begin with this byte: no page without has been read twice.
-        repaired = _read_twice(text) if b"\xc3" in body and _DOUBLED.search(body) else None
+        repaired = _read_twice(text, body) if b"\xc3" in body and _DOUBLED.search(body) else None
         return repaired or Decoded(text, "utf-8", "content", is_valid)
     for codec, how in declarations(body, content_type):
         if codec not in _UNHEEDED and (plausible := _plausible(body, codec)) is not None:
@@ -279,22 +282,26 @@ def _reads(text: str, codec: str) -> bool:
     return odd <= _MOST_ODD * pairs or pairs < _FEWEST
 
 
-def _read_twice(text: str) -> Decoded | None:
+def _read_twice(text: str, source: bytes) -> Decoded | None:
     """Return the text of a page whose bytes were once taken for Windows-1252, if that is so.
 
     What remains then is UTF-8 read as such, or Thai, Chinese, Japanese, Korean or Cyrillic.
     """
+    # These two bytes begin most characters then; they are counted fast.
+    if (source.count(b"\xc2") + source.count(b"\xc3")) * 5 < len(text) - len(_in_ascii(text)):
+        return None
     sample = text[: _SAMPLE * 8]
-    beyond = len(sample) - len(sample.encode("ascii", "ignore"))
+    beyond = len(sample) - len(_in_ascii(sample))
     runs = sum(map(len, _RUN.findall(sample)))
     if 2 * len(_TWICE.findall(sample)) < 0.4 * beyond and runs < 0.6 * beyond:
         return None
     body = _as_windows_1252(text)
     if body is None:
         return None
-    inner = body.decode("utf-8", "replace")
-    # Five bytes have no sign in Windows-1252; editors drop them.
-    if inner.count("\ufffd") * 4 < len(_BEYOND.findall(inner)):
+    # Five bytes have no sign in Windows-1252; editors drop them, as the second of most hiragana.
+    inner = _HALF_HIRAGANA.sub(b"\xe3\x81\\1", body).decode("utf-8", "replace")
+    lost, kept = inner.count("\ufffd"), len(_BEYOND.findall(inner))
+    if lost * 4 < kept or (lost * 2 < kept and _is_sure(inner.replace("\ufffd", ""))):
         return Decoded(inner, "utf-8 (double)", "content")
     if runs < 0.6 * beyond:
         return None
@@ -302,6 +309,10 @@ def _read_twice(text: str) -> Decoded | None:
     if not _is_sure(found.text):
         return None
     return Decoded(found.text, f"{found.encoding} (double)", "detector")
+
+
+def _in_ascii(text: str) -> bytes:
+    return text.encode("ascii", "ignore")
 
 
 def _as_windows_1252(text: str) -> bytes | None:

@@ -7,7 +7,7 @@ import html
 import json
 import time
 from base64 import b64decode
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from lswc.langid.document import Identification
     from lswc.langid.identifier import Identifier
+
+
+UNKNOWN = "und"
+"""The label of a page whose language nobody can tell from it (BCP 47)."""
 
 
 class EvaluationError(ConfigError):
@@ -41,11 +46,28 @@ class Labelled(NamedTuple):
 
 
 @dataclass
+class Told:
+    """How many of some pages were told right, whatever their language."""
+
+    pages: int = 0
+    right: int = 0
+    confidence: float = 0.0
+
+    def add(self, is_right: bool, confidence: float) -> None:
+        """Count a page."""
+        self.pages += 1
+        self.right += is_right
+        self.confidence += confidence
+
+
+@dataclass
 class Score:
     """What became of the pages, with the target as the positive class.
 
     ``confusions`` counts (true language, answer) where they differ and one is the target.
-    ``seconds`` is the time for all ``pages``.
+    ``seconds`` is the time for all ``pages``. ``kinds`` says how many pages of each kind were told
+    right, ``tenths`` how many at each tenth of confidence: those at 0.9 or more are in 9. Answers
+    "unknown" are in none.
     """
 
     right: int = 0
@@ -54,6 +76,8 @@ class Score:
     pages: int = 0
     seconds: float = 0.0
     confusions: Counter[tuple[str, str]] = field(default_factory=Counter)
+    kinds: dict[str, Told] = field(default_factory=lambda: defaultdict(Told))
+    tenths: dict[int, Told] = field(default_factory=lambda: defaultdict(Told))
 
     @property
     def precision(self) -> float | None:
@@ -138,7 +162,9 @@ def evaluate(identifier: Identifier, pages: Iterable[Labelled], anchors: bool = 
             answer = target if identifier.anchor(page.text) is Anchor.TARGET else "other"
         else:
             reading = identifier.read(page.body, page.content_type, page.url)
-            answer = reading.identification.language or "unknown"
+            found = reading.identification
+            answer = found.language or "unknown"
+            _count(score, page, found)
         score.seconds += time.perf_counter() - start
         score.pages += 1
         score.right += answer == target == page.language
@@ -147,3 +173,12 @@ def evaluate(identifier: Identifier, pages: Iterable[Labelled], anchors: bool = 
             score.missed += page.language == target
             score.confusions[page.language, answer] += 1
     return score
+
+
+def _count(score: Score, page: Labelled, found: Identification) -> None:
+    is_right = (found.language or UNKNOWN) == page.language
+    if page.kind:
+        score.kinds[page.kind].add(is_right, found.confidence)
+    if found.language is not None:
+        tenth = min(9, int(found.confidence * 10))
+        score.tenths[tenth].add(is_right, found.confidence)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lswc.langid.codes import code_of
 from lswc.langid.encoding import canonical
-from lswc.languages import known, language, own_folder
+from lswc.languages import is_known, known, language, own_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ _DEEPEST = 30
 def known_code(tag: str) -> str | None:
     """Return the code of a language tag, None if no such language is known."""
     code = code_of(tag)
-    return code if code in known() else None
+    return code if is_known(code) else None
 
 
 def declared(document: Document) -> dict[str, str]:

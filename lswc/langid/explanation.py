@@ -40,6 +40,7 @@ def explain(
         ("letters in links", _letters(count(page.anchors))),
         ("decided by", "own text" if weighed.own else "all text"),
         ("shares", ", ".join(f"{c} {s:.2f}" for c, s in finding.shares)),
+        ("variants", ", ".join(f"{tag} {s:.2f}" for tag, s in finding.variants)),
         ("probabilities", ", ".join(f"{c} {p:.3f}" for c, p in likely.items())),
         ("font named", str(Fonts(target.code, target.fonts).named(document.body))),
         ("font n-grams", f"{match.encoding}, share {match.share:.2f}" if match else ""),

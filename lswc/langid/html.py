@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -24,7 +24,12 @@ MAX_TITLE = 1_000
 # What a page whose letters are decomposed holds: U+0300 to U+036F, the marks of kana, Hangul's
 # letters; or references, which may be to any of these. A pattern finds two bytes ten times faster
 # than ``in``.
-_MARKS = tuple(map(re.compile, (rb"\xe3\x82[\x99\x9a]", rb"\xe1\x84", rb"&#[xX\d]")))
+_MARKS = {
+    b"\xe3": re.compile(rb"\xe3\x82[\x99\x9a]"),
+    b"\xe1": re.compile(rb"\xe1\x84"),
+    b"&": re.compile(rb"&#[xX\d]"),
+}
+_MARK = re.compile("[\u0300-\u036f\u1100-\u1112\u3099\u309a]")
 _DECOMPOSED = re.compile(
     "\\w[\u0300-\u036f]{1,4}|[\u3041-\u30ff][\u3099\u309a]"
     "|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?"
@@ -34,6 +39,9 @@ _SELECTOR = "a[href],area[href],frame[src],iframe[src],link[href],meta,base[href
 _FOLLOWED_RELS = frozenset({"next", "prev", "alternate", "canonical", "index", "contents", "start"})
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?[\"']?([^\"'>]+)", re.IGNORECASE)
 
+_LONGEST = 100  # characters of an attribute that is a list of words or a tag
+# HTML Standard §2.4.4, extracting a character encoding from a meta element.
+_CHARSET = re.compile(r"charset\s*+=\s*+[\"']?\s*+([\w:.+-]+)", re.IGNORECASE)
 _BCP_47 = re.compile(r"[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,6}")
 
 _MANY_TAGS = 3_000  # fewer may nest as they like
@@ -44,9 +52,11 @@ _NEVER_NESTED = frozenset(
 )
 # Formatting elements that aren't closed are opened again in each block that follows, with their
 # attributes: 60 KB of such tags made 12 million elements.
-_FORMATTING = rb"(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)"
-_FORMAT = re.compile(rb"<(/?)(?=%b[\s/>])" % _FORMATTING, re.IGNORECASE)
-_FORMAT_WITH_ATTRIBUTES = re.compile(rb"<%b[\s/]" % _FORMATTING, re.IGNORECASE)
+_FORMATTING = b"b big code em font i nobr s small strike strong tt u".split()
+_FORMAT = re.compile(rb"<(/?)(?=(?:%b)[\s/>])" % b"|".join(_FORMATTING), re.IGNORECASE)
+_FORMAT_WITH_ATTRIBUTES = re.compile(rb"<(?:%b)[\s/]" % b"|".join(_FORMATTING), re.IGNORECASE)
+_LONGEST_FORMATTING = 8  # bytes from "<" on
+_AFTER_A_NAME = np.isin(np.arange(256), tuple(b"\t\n\v\f\r /"))
 _MANY_COPIES = 150_000
 _LARGE = 60_000  # bytes; in a smaller page no tag has attributes enough for half a second
 _BETWEEN_ATTRIBUTES = bytes.maketrans(b"/=", b"  ")
@@ -84,7 +94,7 @@ class ParsedPage(NamedTuple):
     ``content`` is the text outside links, menus and footers, one text node a line;
     ``anchors`` is that of all links, one a line. ``hints`` is text for a page without any:
     alternative texts, descriptions. ``lang`` and ``locale`` are what the page declares, the
-    latter for Open Graph, in lower case.
+    latter for Open Graph, in lower case; ``charset`` is what the last META that names one says.
     ``unread`` is the number of links beyond the bound; ``is_cut`` says that there may
     be others, in what was cut off or taken out because it would hold the parser.
     """
@@ -99,6 +109,7 @@ class ParsedPage(NamedTuple):
     robots: frozenset[str]
     unread: int
     is_cut: bool
+    charset: str = ""
 
 
 def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUNDS) -> ParsedPage:
@@ -108,7 +119,7 @@ def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUN
     """
     bounded = flattened(source, bounds)
     tree = LexborHTMLParser(bounded)
-    compose = composed if _may_be_decomposed(bounded) else str
+    compose = composed if _may_be_decomposed(bounded) else None
     reader = _Reader(url, charset, bounds.links, len(source), compose)
     for node in tree.css(_SELECTOR):
         reader.take(node)
@@ -117,8 +128,9 @@ def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUN
     lang = (root.attributes.get("lang") or "").lower() if root else ""
     tree.strip_tags(_BOILERPLATE)
     body = tree.body or root
-    content = compose(body.text(separator="\n", strip=True) if body else "")
-    hints = compose("\n".join(reader.hints))
+    content, hints = body.text(separator="\n", strip=True) if body else "", "\n".join(reader.hints)
+    if compose:
+        content, hints = compose(content), compose(hints)
     return ParsedPage(
         reader.title,
         content,
@@ -130,6 +142,7 @@ def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUN
         frozenset(reader.robots),
         reader.unread,
         bounded is not source and len(_LINK.findall(bounded)) < len(_LINK.findall(source)),
+        reader.charset,
     )
 
 
@@ -138,20 +151,23 @@ def composed(text: str) -> str:
 
     Letter by letter: of a long run of marks the whole would take the square.
     """
+    if _MARK.search(text) is None:
+        return text
     return _DECOMPOSED.sub(lambda letter: unicodedata.normalize("NFC", letter[0]), text)
 
 
 def _may_be_decomposed(source: bytes) -> bool:
     if b"\xcc" in source or b"\xcd" in source:
         return True
-    return any(mark.search(source) for mark in (_MARKS[2:] if source.isascii() else _MARKS))
+    # Most pages lack the first byte of one or the other, which is found out ten times faster.
+    return any(first in source and mark.search(source) for first, mark in _MARKS.items())
 
 
 class _Reader:
     """Collects the links of a page in document order."""
 
     def __init__(
-        self, url: str, charset: str, most: int, size: int, compose: Callable[[str], str]
+        self, url: str, charset: str, most: int, size: int, compose: Callable[[str], str] | None
     ) -> None:
         self.title = ""
         self._compose = compose
@@ -160,6 +176,7 @@ class _Reader:
         self.hints: list[str] = []
         self.locale = ""
         self.language = ""
+        self.charset = ""
         self.unread = 0
         self._base = Base(url, charset)
         self._most = most
@@ -171,9 +188,7 @@ class _Reader:
         if tag == "a":
             href = attributes["href"]
             if href and href[0] != "#" and self._has_room():
-                nofollow = "rel" in attributes and _is_nofollow(attributes["rel"])
-                url, text = self._base.join(href), self._text(node)
-                self.links.append(ParsedLink(url, text, nofollow, *_languages(attributes)))
+                self._link_to(href, self._text(node), attributes)
         elif tag == "meta":
             self._meta(attributes)
         elif tag == "link":
@@ -195,11 +210,12 @@ class _Reader:
         """Return an element's text; none once they have more than the page: they are nested."""
         text = node.text() if self._text_left > 0 else ""
         self._text_left -= len(text)
-        return self._compose(" ".join(text.split()))
+        text = " ".join(text.split())
+        return self._compose(text) if self._compose else text
 
     def _link(self, attributes: Attributes) -> None:
-        rels = frozenset((attributes.get("rel") or "").lower().split())
-        if rels & _FOLLOWED_RELS and "stylesheet" not in rels:
+        rel = attributes.get("rel")
+        if rel and _is_followed(rel[:_LONGEST]):
             self._add(attributes["href"], attributes.get("title"), attributes)
 
     def _meta(self, attributes: Attributes) -> None:
@@ -213,6 +229,8 @@ class _Reader:
             self.hints.append(content)
         elif "property" in attributes:
             self._property((attributes["property"] or "").lower(), content)
+        elif "charset" in attributes:
+            self.charset = (attributes["charset"] or "").strip().lower() or self.charset
         elif "http-equiv" in attributes:
             self._equivalent((attributes["http-equiv"] or "").lower(), content)
 
@@ -227,6 +245,9 @@ class _Reader:
         """Take what stands for an HTTP header (HTML Standard §4.2.5.3)."""
         if name == "content-language":
             self.language = self.language or _tag(content)
+        elif name == "content-type":
+            named = _CHARSET.search(content)
+            self.charset = named[1].lower() if named else self.charset
         elif name == "refresh":
             refresh = _REFRESH.match(content)
             if refresh and not refresh.group(1).strip().isdecimal():
@@ -234,9 +255,19 @@ class _Reader:
 
     def _add(self, href: str | None, text: str | None, attributes: Attributes) -> None:
         if href and href[0] != "#" and self._has_room():
-            url, text = self._base.join(href), " ".join((text or "").split())
-            nofollow = _is_nofollow(attributes.get("rel"))
-            self.links.append(ParsedLink(url, text, nofollow, *_languages(attributes)))
+            self._link_to(href, " ".join((text or "").split()), attributes)
+
+    def _link_to(self, href: str, text: str, attributes: Attributes) -> None:
+        rel, hreflang, lang = map(attributes.get, ("rel", "hreflang", "lang"))
+        self.links.append(
+            ParsedLink(
+                self._base.join(href),
+                text,
+                rel is not None and _is_nofollow(rel),
+                _tag(hreflang) if hreflang else "",
+                _tag(lang) if lang else "",
+            )
+        )
 
     def _has_room(self) -> bool:
         if len(self.links) < self._most:
@@ -245,32 +276,40 @@ class _Reader:
         return False
 
 
-def _languages(attributes: Attributes) -> tuple[str, str]:
-    hreflang, lang = attributes.get("hreflang"), attributes.get("lang")
-    return _tag(hreflang) if hreflang else "", _tag(lang) if lang else ""
+@lru_cache(maxsize=1_000)
+def _is_followed(rel: str) -> bool:
+    rels = frozenset(rel.lower().split())
+    return bool(rels & _FOLLOWED_RELS) and "stylesheet" not in rels
+
+
+def _tag(text: str) -> str:
+    """Return a BCP 47 tag in lower case; "" for what can't be one."""
+    return _known_tag(text) if len(text) <= _LONGEST else ""
 
 
 @lru_cache(maxsize=1_000)
-def _tag(text: str) -> str:
-    """Return a BCP 47 tag in lower case; "" for what can't be one."""
+def _known_tag(text: str) -> str:
     tag = text.strip().lower().replace("_", "-")
     return tag if _BCP_47.fullmatch(tag) else ""
 
 
-def _is_nofollow(rel: str | None) -> bool:
-    return rel is not None and "nofollow" in rel.lower().split()
+def _is_nofollow(rel: str) -> bool:
+    return "nofollow" in rel.lower().split()
 
 
 def flattened(source: bytes, bounds: Bounds) -> bytes:
     """Return the page, cut where it has too many tags, and without those that nest too deep."""
-    source = _unformatted(source)
     characters = np.frombuffer(source, np.uint8)
     starts = np.flatnonzero(characters == ord("<"))
+    if _has_copies(source, characters, starts):
+        source = _FORMAT.sub(rb"<\1x-", source)
+        characters = np.frombuffer(source, np.uint8)
+        starts = np.flatnonzero(characters == ord("<"))
     if len(starts) > bounds.tags:
         source = source[: starts[bounds.tags]]
     if (
         (len(starts) > _MANY_TAGS and _is_deep(source, bounds.nesting))
-        or _has_attributes(starts, characters == ord("="), bounds.attributes)
+        or _has_attributes(starts, characters, bounds.attributes)
         or _has_long_tag(source, starts, bounds.tag_size)
         or (len(source) > _LARGE and _words(source) > bounds.words)
     ):
@@ -278,27 +317,51 @@ def flattened(source: bytes, bounds: Bounds) -> bytes:
     return source
 
 
-def _unformatted(source: bytes) -> bytes:
-    """Return the page with other names for formatting elements, if they may be copied too often."""
-    tags = source.count(b"<")
-    if tags**2 <= _MANY_COPIES or (
-        tags * len(_FORMAT_WITH_ATTRIBUTES.findall(source)) <= _MANY_COPIES
-    ):
-        return source
-    return _FORMAT.sub(rb"<\1x-", source)
+def _has_copies(
+    source: bytes, characters: npt.NDArray[np.uint8], starts: npt.NDArray[np.intp]
+) -> bool:
+    """Tell whether formatting elements may be copied too often.
+
+    Most pages are done with when their tags are counted, or those that begin as these do.
+    """
+    tags = len(starts)
+    if tags**2 <= _MANY_COPIES:
+        return False
+    begins = starts[starts < len(characters) - _LONGEST_FORMATTING] + 1
+    pairs = characters[begins].astype(np.intp) << 8 | characters[begins + 1]
+    lengths = _lengths_of_formatting()[pairs]
+    after = characters[(begins + lengths)[lengths > 0]]
+    likely = np.count_nonzero(_AFTER_A_NAME[after]) + _LONGEST_FORMATTING
+    return bool(tags * likely > _MANY_COPIES) and (
+        tags * len(_FORMAT_WITH_ATTRIBUTES.findall(source)) > _MANY_COPIES
+    )
+
+
+@cache
+def _lengths_of_formatting() -> npt.NDArray[np.uint8]:
+    """Return the length of the formatting element's name that begins with two bytes, else 0."""
+    table = np.zeros(1 << 16, np.uint8)
+    for name in _FORMATTING:
+        seconds = (name[1], name[1] - 32) if len(name) > 1 else np.flatnonzero(_AFTER_A_NAME)
+        for first in (name[0], name[0] - 32):
+            table[[first << 8 | int(second) for second in seconds]] = len(name)
+    return table
 
 
 def _has_attributes(
-    starts: npt.NDArray[np.intp], are_signs: npt.NDArray[np.bool_], most: int
+    starts: npt.NDArray[np.intp], characters: npt.NDArray[np.uint8], most: int
 ) -> bool:
     """Tell whether there are more equals signs from one tag's start to the next."""
+    are_signs = characters == ord("=")
     if np.count_nonzero(are_signs) <= most:
         return False
     return bool(np.bincount(np.searchsorted(starts, np.flatnonzero(are_signs))).max() > most)
 
 
 def _has_long_tag(source: bytes, starts: npt.NDArray[np.intp], most: int) -> bool:
-    if np.diff(starts, append=len(source)).max(initial=0) <= most:
+    gaps = starts[1:] - starts[:-1]
+    last = len(source) - int(starts[-1]) if len(starts) else 0
+    if max(gaps.max(initial=0), last) <= most:
         return False
     return re.search(rb"<[a-zA-Z/][^>]{%d}" % most, source) is not None
 

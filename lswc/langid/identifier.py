@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.errors import ConfigError
@@ -11,13 +12,16 @@ from lswc.langid.auto import LETTER, MIN_SHARE, Auto
 from lswc.langid.bounds import BOUNDS, Bounds
 from lswc.langid.document import Document, Identification
 from lswc.langid.encoding import decode
-from lswc.langid.finding import Finding
 from lswc.langid.fonts import myanmar
 from lswc.langid.shares import measure
 from lswc.strategy import Anchor, PageLanguage
 
 if TYPE_CHECKING:
+    from lswc.langid.finding import Finding
     from lswc.languages import Language
+
+_ANCHORS = 16_384  # that are remembered, with no more characters than these
+_LONGEST = 100
 
 METHODS = ("auto", *methods.METHODS)
 """Names of the methods; docs/languages.md says what each does."""
@@ -89,6 +93,8 @@ class Identifier:
             raise IdentifierError(f"min_share must be above 0 and at most 1, not {min_share}")
         if method == "pythainlp" and target.code != "th":
             raise IdentifierError(f"method pythainlp tells Thai only, not {target.code}")
+        if target.variant and method != "auto":
+            raise IdentifierError(f"method {method} tells no variants: {target.tag} needs auto")
         self.target = target
         self.method = method
         if relevant not in RELEVANT:
@@ -97,6 +103,8 @@ class Identifier:
         self._contains = relevant == "contains"
         self._bounds = bounds
         self._auto = Auto(target, min_share)
+        # Menus stand on every page of a site.
+        self._told = lru_cache(maxsize=_ANCHORS)(self._tell)
         # Models and tables are loaded when first used: now, not with a page of the crawl.
         decode(b"\x80")
         myanmar("")
@@ -107,14 +115,17 @@ class Identifier:
         document = Document(body, content_type, url, self._bounds)
         finding, encoding = self._identify(document)
         identification = Identification(
-            finding.language, encoding, round(finding.confidence, 3), finding.how, finding.shares
+            finding.language,
+            encoding,
+            round(finding.confidence, 3),
+            finding.how,
+            finding.shares,
+            finding.variants,
         )
-        page = document.page
-        verdicts = {
-            text: self._anchor(text, finding) for text in {link.text for link in page.links}
-        }
+        page, told = document.page, self._anchor
+        hint, in_font = finding.language, finding.how.startswith("font")
         links = [
-            RawLink(url, text, verdicts[text], nofollow, hreflang, lang)
+            RawLink(url, text, told(text, hint, in_font), nofollow, hreflang, lang)
             for url, text, nofollow, hreflang, lang in page.links
         ]
         length = len(page.content) + len(page.anchors)
@@ -135,11 +146,17 @@ class Identifier:
         return methods.METHODS[self.method](document, self.target)
 
     def relevance(self, identification: Identification) -> PageLanguage:
-        """Return what a strategy sees of a page's language."""
-        if identification.language == self.target.code or (
-            self._contains and identification.share(self.target.code) >= self.min_share
-        ):
+        """Return what a strategy sees of a page's language.
+
+        Of a page in the target language whose variant can't be told, as little as of one whose
+        language can't.
+        """
+        code, tag = self.target.code, self.target.tag
+        leading = {identification.language, identification.variant}
+        if tag in leading or (self._contains and identification.share(tag) >= self.min_share):
             return PageLanguage.TARGET
+        if code in leading and tag != code and not identification.variant:
+            return PageLanguage.UNKNOWN
         if identification.language is None:
             return PageLanguage.UNKNOWN
         return PageLanguage.ENGLISH if identification.language == "en" else PageLanguage.OTHER
@@ -149,9 +166,13 @@ class Identifier:
 
         ``hint`` is the language of the page, for a text that alone can't tell.
         """
-        return self._anchor(text, Finding(hint, 1.0, "hint"))
+        return self._anchor(text, hint, False)
 
-    def _anchor(self, text: str, page: Finding) -> Anchor:
+    def _anchor(self, text: str, hint: str | None, in_font: bool) -> Anchor:
+        tell = self._told if len(text) <= _LONGEST else self._tell
+        return tell(text, hint, in_font)
+
+    def _tell(self, text: str, hint: str | None, in_font: bool) -> Anchor:
         if not LETTER.search(text):
             return Anchor.NONE
         if self.target.code == "th" and self.method in ("somboonviwat2006", "pythainlp"):
@@ -159,5 +180,5 @@ class Identifier:
         elif self.method == "textcat":
             is_target = methods.anchor_by_ngrams(text, self.target)
         else:
-            is_target = self._auto.anchor(text, page)
+            is_target = self._auto.anchor(text, hint, in_font)
         return Anchor.TARGET if is_target else Anchor.OTHER

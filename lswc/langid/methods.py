@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from lswc.langid import shares
+from lswc.langid import shares, short
 from lswc.langid.encoding import canonical, decode, is_known
 from lswc.langid.evidence import languages_by_charset
 from lswc.langid.finding import NOTHING, Finding
@@ -19,7 +19,7 @@ from lswc.langid.ngrams import RANKED, Table, byte_trigrams, ranked, tables
 from lswc.languages import own_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from lswc.langid.document import Document
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 OTHER = "und"
 """Language of a page that is in another than the only one a method knows."""
 
+_UNREGISTERED = "iso8859-11"  # at IANA, at the time of Tamura 2007
 _SHORT = 25  # bytes; libtextcat says SHORT of less
 _TIED = 1.05  # TextCat names all languages within 5 % of the best
 _MOST_TIED = 10  # and gives up on more of them
@@ -39,25 +40,33 @@ _THAI_PERCENT = 50
 _MARKUP = re.compile(
     rb"<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>?", re.IGNORECASE | re.DOTALL
 )
-_META_CHARSET = re.compile(rb"<meta\b[^<>]*?charset\s*+=\s*+[\"']?\s*+([\w:.-]+)", re.IGNORECASE)
 
 
 def tamura2007(document: Document, target: Language) -> tuple[Finding, str]:
     """Tamura 2007 §2.2: the last META charset, else TextCat; UTF-8 converted and guessed again.
 
-    The HTTP header is ignored, ISO-8859-1 as well, and so is a name that isn't registered.
-    Departs in two ways: Python's codecs stand for the IANA registry; in UTF-8 a target
-    without a charset of its own is guessed by its UTF-8 profile.
+    The HTTP header is ignored, ISO-8859-1 as well, and so is a name that isn't registered:
+    ISO-8859-11 wasn't then. Where the conversion fails, a UTF-8 profile of the target says nothing.
+    Python's codecs stand for the IANA registry; a target without a charset of its own has
+    nothing to convert to, and is guessed by its UTF-8 profile.
     """
-    charset = _last_meta_charset(document.body)
-    if charset in _charsets(target):
-        return Finding(target.code, 1.0, f"META {charset}"), str(charset)
+    charset = _last_meta_charset(document, _UNREGISTERED)
+    return _by_charset(document, target, charset) or _by_converted(document, target, charset)
+
+
+def tamura2007_utf8(document: Document, target: Language) -> tuple[Finding, str]:
+    """``tamura2007``, but a UTF-8 profile decides where conversion fails, and ISO-8859-11 counts.
+
+    One dash or copyright sign of UTF-8 that the target's own charset lacks makes it fail.
+    """
+    charset = _last_meta_charset(document)
+    found = _by_charset(document, target, charset)
+    if found:
+        return found
     text = _bytes_of_text(document.body)
-    if charset is not None and charset != "utf-8":
-        return Finding(_language_of(charset) or OTHER, 1.0, f"META {charset}"), charset
     guess = textcat_guess(text)
-    if charset == "utf-8" or any(table.encoding == "utf-8" for table in guess):
-        guess = _guess_converted(text, target) or guess
+    if _is_utf8(charset, guess):
+        guess = _guess_converted(text, target.charsets) or guess
     return _among(guess, target, charset or "")
 
 
@@ -66,7 +75,7 @@ def somboonviwat2006(document: Document, target: Language) -> tuple[Finding, str
 
     Target if either says so; if one is unknown, the other; if they differ, META.
     """
-    charset = _last_meta_charset(document.body)
+    charset = _last_meta_charset(document)
     meta = _language_of(charset) if charset else None
     guess = textcat_guess(_bytes_of_text(document.body))
     by_text, encoding = _among(guess, target, charset or "", prefer="en")
@@ -83,7 +92,7 @@ def meta(document: Document, target: Language) -> tuple[Finding, str]:
 
     For Thai META alone, as their detector lacked Thai.
     """
-    charset = _last_meta_charset(document.body)
+    charset = _last_meta_charset(document)
     source = "META"
     if charset is None and target.code != "th":
         charset, source = decode(_MARKUP.sub(b" ", document.body)).encoding, "detected"
@@ -156,6 +165,7 @@ def detected_by_cld2(document: Document, target: Language) -> tuple[Finding, str
 
 METHODS: dict[str, Method] = {
     "tamura2007": tamura2007,
+    "tamura2007_utf8": tamura2007_utf8,
     "somboonviwat2006": somboonviwat2006,
     "meta": meta,
     "g2li": g2li,
@@ -197,8 +207,11 @@ def anchor_by_words(text: str) -> bool:
 
 
 def anchor_by_ngrams(text: str, target: Language) -> bool:
-    """Guess an anchor text's language by TextCat (Chan & Yamana 2010 §3)."""
-    return any(table.language == target.code for table in textcat_guess(text.encode()))
+    """Tell whether the n-grams of an anchor text are the target's (Chan & Yamana 2010 §3).
+
+    TextCat says SHORT of most anchors, so likelihoods decide.
+    """
+    return short.language_of(text) == target.code
 
 
 def _among(
@@ -214,29 +227,57 @@ def _among(
     return Finding(guess[0].language, 1 / len(guess), "TextCat"), charset or guess[0].encoding
 
 
-def _guess_converted(text: bytes, target: Language) -> list[Table]:
-    """Guess again after converting UTF-8 to the target's own charset; empty if that fails."""
-    for charset in target.charsets:
+def _by_charset(
+    document: Document, target: Language, charset: str | None
+) -> tuple[Finding, str] | None:
+    """Answer by the META charset; None without one, and for UTF-8, which is of no language."""
+    if charset in (None, "utf-8"):
+        return None
+    code = target.code if charset in _charsets(target) else _language_of(str(charset))
+    return Finding(code or OTHER, 1.0, f"META {charset}"), str(charset)
+
+
+def _by_converted(document: Document, target: Language, charset: str | None) -> tuple[Finding, str]:
+    """Answer by TextCat; of UTF-8 converted to the target's own charset, if it has one."""
+    text = _bytes_of_text(document.body)
+    guess = textcat_guess(text)
+    own = [name for name in target.charsets if _codec(name) not in (None, _UNREGISTERED)]
+    if own and _is_utf8(charset, guess):
+        converted = _guess_converted(text, own)
+        guess = [t for t in guess if t.language != target.code] if converted is None else converted
+    return _among(guess, target, charset or "")
+
+
+def _is_utf8(charset: str | None, guess: list[Table]) -> bool:
+    return charset == "utf-8" or any(table.encoding == "utf-8" for table in guess)
+
+
+def _guess_converted(text: bytes, charsets: Iterable[str]) -> list[Table] | None:
+    """Guess again after converting UTF-8 to one of these charsets; None if that fails."""
+    for charset in charsets:
         try:
             return textcat_guess(text.decode("utf-8").encode(charset))
         except (UnicodeError, LookupError):
             continue
-    return []
+    return None
 
 
-def _last_meta_charset(body: bytes) -> str | None:
+def _last_meta_charset(document: Document, unregistered: str = "") -> str | None:
     """Return the last charset named by a META, unless it's Latin-1 or not registered."""
-    names = _META_CHARSET.findall(body)
-    if not names:
-        return None
-    label = names[-1].decode("ascii", "replace").lower()
+    label = document.page.charset
     if not is_known(label):
         return None
-    try:
-        codec = codecs.lookup(label).name
-    except LookupError:
+    codec = _codec(label)
+    if codec is None:
         return label if label in ("tis-620", "windows-874", "x-sjis") else None
-    return None if codec == "iso8859-1" else canonical(label)
+    return None if codec in ("iso8859-1", unregistered) else canonical(label)
+
+
+def _codec(label: str) -> str | None:
+    try:
+        return codecs.lookup(label).name
+    except LookupError:
+        return None
 
 
 def _bytes_of_text(body: bytes) -> bytes:

@@ -14,8 +14,9 @@ NAMES = ("", "Viet", "Jpan", "Hanz", *sorted(set(Scripts.VALUES) - {"Zyyy", "Zin
 """Classes of letters: the scripts of Unicode by their ISO 15924 codes, and within them three.
 
 ``Viet`` are the letters that, of all languages in Latin script, nearly only Vietnamese writes;
-``Jpan`` the ideographs of JIS X 0208 that GB 2312 and Big5 lack, ``Hanz`` those of GB 2312 or
-Big5 that JIS X 0208 lacks. The first, nameless, is everything else: digits, blanks, punctuation.
+``Jpan`` the ideographs of JIS X 0208 that GB 2312 and Big5 lack, or its common ones that are not
+common in these; ``Hanz`` the same the other way round. Each standard has its common ones apart:
+level 1. The first, nameless, is everything else: digits, blanks, punctuation.
 """
 
 NONE, VIETNAMESE, HAN_JAPANESE, HAN_CHINESE = range(4)
@@ -48,9 +49,16 @@ def count(text: str) -> npt.NDArray[np.intp]:
 
 def classes(text: str) -> npt.NDArray[np.uint8]:
     """Return the class of each character of ``text``."""
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-    found: npt.NDArray[np.uint8] = _table()[points]
+    found: npt.NDArray[np.uint8] = _table()[points(text)]
     return found
+
+
+def points(text: str) -> npt.NDArray[np.uint16 | np.uint32]:
+    """Return the code points of ``text``."""
+    units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
+    if len(units) == len(text):  # all in the Basic Multilingual Plane
+        return units
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
 
 
 @cache
@@ -72,9 +80,11 @@ def _table() -> npt.NDArray[np.uint8]:
             table[point] = NONE
     for character in _VIETNAMESE + _VIETNAMESE.upper():
         table[ord(character)] = VIETNAMESE
-    japanese, simplified, traditional = map(_repertoire, ("euc_jp", "gb2312", "big5"))
-    _mark(table, japanese - simplified - traditional, HAN_JAPANESE)
-    _mark(table, (simplified | traditional) - japanese, HAN_CHINESE)
+    japanese, chinese = repertoire("euc_jp"), repertoire("gb2312") | repertoire("big5")
+    common_japanese = repertoire("euc_jp", 0xB0, 0xCF)
+    common_chinese = repertoire("gb2312", 0xB0, 0xD7) | repertoire("big5", 0xA4, 0xC6)
+    _mark(table, (japanese - chinese) | (common_japanese - common_chinese), HAN_JAPANESE)
+    _mark(table, (chinese - japanese) | (common_chinese - common_japanese), HAN_CHINESE)
     return table
 
 
@@ -84,6 +94,11 @@ def _mark(table: npt.NDArray[np.uint8], characters: set[str], kind: int) -> None
             table[ord(character)] = kind
 
 
-def _repertoire(codec: str) -> set[str]:
-    pairs = (bytes((lead, trail)) for lead in range(0xA1, 0xFF) for trail in range(0x40, 0xFF))
+def repertoire(codec: str, first: int = 0xA1, last: int = 0xFE) -> set[str]:
+    """Return the characters that a charset of one or two bytes a character has beyond ASCII.
+
+    Of two bytes, the first is from ``first`` to ``last``.
+    """
+    leads, trails = range(first, last + 1), range(0x40, 0xFF)
+    pairs = (bytes((lead, trail)) for lead in leads for trail in trails)
     return set("".join(pair.decode(codec, "ignore") for pair in pairs))

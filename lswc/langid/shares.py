@@ -11,6 +11,7 @@ import numpy as np
 import pycld2
 
 from lswc.langid import scripts, vietnamese
+from lswc.langid.alike import ALIKE, told_apart
 from lswc.langid.fonts import myanmar
 from lswc.langid.neighbours import neighbours
 from lswc.langid.scripts import (
@@ -41,10 +42,16 @@ _IDEOGRAPHS = (HAN, HAN_JAPANESE, HAN_CHINESE)
 _KANA = (HIRAGANA, KATAKANA)
 _EAST_ASIAN = (*_IDEOGRAPHS, *_KANA, HANGUL)
 _IDEOGRAPHIC = re.compile("[\u3041-\u30fa\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9d]")
-_SENTENCE = tuple(map(ord, "\n。！？"))
+_SENTENCE_ENDS = tuple(map(ord, "\n。！？"))
+# Kana, Hangul, other ideographs, Japanese ones, Chinese ones.
+_NUMBER_OF_KINDS = 6
+_KINDS = np.zeros(len(scripts.NAMES), np.intp)
+_KINDS[[HIRAGANA, KATAKANA, HANGUL, HAN, HAN_JAPANESE, HAN_CHINESE]] = (1, 1, 2, 3, 4, 5)
 _WHOLE = 0.95
 _LEAST = 0.05  # of the letters in a script that are worth asking CLD2 about
 _SAMPLE = 1_000  # characters that CLD2 sees
+_LARGE_SAMPLE = 6_000  # where it isn't sure of that
+_UNSURE = 0.5
 _PIECES = 3
 _NORMAL_SCORE = 500.0  # CLD2's for real text is above that, for text in a font below 200
 _COMMON_ENGLISH = (" the ", " of ", " and ", " to ", " in ", " is ", " for ")
@@ -68,64 +75,72 @@ class Measured:
     ``letters`` counts its letters by class, ``total`` those of all, dense ones more.
     ``shares`` are those of the total, ``certainty`` says how sure each of these languages is.
     ``told`` are those that letters alone tell. ``encoding`` is that of text in Myanmar script.
+    ``by_script`` says how many letters of which script a language has.
     """
 
-    letters: npt.NDArray[np.intp]
+    letters: list[int]
     total: float
     shares: dict[str, float] = field(default_factory=dict)
     certainty: dict[str, float] = field(default_factory=dict)
     told: frozenset[str] = frozenset()
     encoding: str = ""
+    by_script: dict[str, dict[int, float]] = field(default_factory=dict)
 
     def in_other_scripts(self, code: str) -> float:
         """Return the share of letters in scripts that a language isn't written in, if known."""
         own = scripts.scripts_of(language(code).scripts)
         if not own or not self.total:
             return 0.0
-        inside = sum(int(self.letters[kind]) for kind in scripts.with_parts(own))
-        return 1 - inside / int(self.letters[1:].sum())
+        inside = sum(self.letters[kind] for kind in scripts.with_parts(own))
+        return 1 - inside / sum(self.letters[1:])
 
     @property
     def is_latin(self) -> bool:
         """Whether most letters are Latin."""
-        return bool((self.letters[LATIN] + self.letters[VIETNAMESE]) * 2 > self.letters[1:].sum())
+        return (self.letters[LATIN] + self.letters[VIETNAMESE]) * 2 > sum(self.letters[1:])
 
 
-def weight(letters: npt.NDArray[np.intp]) -> float:
-    """Return how much so many letters say."""
-    return float(letters[1:].sum() + letters[list(_EAST_ASIAN)].sum() * (DENSE - 1))
+def weight(letters: list[int]) -> float:
+    """Return how much so many letters say, by class."""
+    dense = sum(letters[kind] for kind in _EAST_ASIAN)
+    return float(sum(letters[1:]) + dense * (DENSE - 1))
 
 
 def measure(text: str, hint: str | None = None, han: str | None = None) -> Measured:
     """Tell the languages of a text and their shares.
 
-    ``hint`` is the language for ideographs that could be Chinese or Japanese, ``han`` that of all
-    ideographs if there are any: a page in a Japanese charset can hold no others.
+    ``hint`` is what the page says: for ideographs that could be Chinese or Japanese, and languages
+    that are nearly the same. ``han`` is the language of all ideographs if there are any: a page in
+    a Japanese charset can hold no others.
     """
     classes = scripts.classes(text)
-    letters = np.bincount(classes, minlength=len(scripts.NAMES))
-    found = Measured(letters, weight(letters))
+    counts: list[int] = np.bincount(classes, minlength=len(scripts.NAMES)).tolist()
+    found = Measured(counts, weight(counts))
     if not found.total:
         return found
-    amounts = _east_asian(text, classes, letters, hint)
+    amounts = _east_asian(text, classes, counts, hint)
     if han in amounts and "zh" in amounts and han != "zh":
         amounts[str(han)] += amounts.pop("zh")
-    told = _scripts(own_folder())
-    for code, of in told.alone.items():
-        if amount := float(letters[of].sum()):
-            amounts[code] = amount
-    if letters[MYANMAR]:
+    alone = _scripts(own_folder()).alone
+    for script, count in enumerate(counts):
+        if count and script in alone:
+            code = alone[script]
+            amounts[code] = amounts.get(code, 0.0) + count
+            found.by_script.setdefault(code, {})[script] = float(count)
+    if counts[MYANMAR]:
         code, found.encoding = myanmar(text)
-        amounts[code] = amounts.get(code, 0.0) + float(letters[MYANMAR])
-    latin = float(letters[LATIN] + letters[VIETNAMESE])
-    if letters[VIETNAMESE]:
-        enough = float(letters[VIETNAMESE]) / _VIETNAMESE_PER_LETTER
+        amounts[code] = amounts.get(code, 0.0) + counts[MYANMAR]
+        found.by_script[code] = {MYANMAR: float(counts[MYANMAR])}
+    latin = float(counts[LATIN] + counts[VIETNAMESE])
+    if counts[VIETNAMESE]:
+        enough = counts[VIETNAMESE] / _VIETNAMESE_PER_LETTER
         # In a few words these letters are more or less by chance.
         spelt = vietnamese.share(text) * latin if latin < _LITTLE else 0.0
         amounts["vi"] = min(latin, max(enough, spelt))
     found.certainty, found.told = dict.fromkeys(amounts, 1.0), frozenset(amounts)
-    for guess, amount in _others(text, classes, letters, amounts.get("vi", 0.0)):
+    for script, guess, amount in _others(text, classes, counts, amounts.get("vi", 0.0), hint):
         amounts[guess.language] = amounts.get(guess.language, 0.0) + guess.share * amount
+        found.by_script.setdefault(guess.language, {})[script] = guess.share * amount
         found.certainty.setdefault(guess.language, guess.certainty)
     found.shares = {code: amount / found.total for code, amount in amounts.items() if amount}
     return found
@@ -134,23 +149,28 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
 def _others(
     text: str,
     classes: npt.NDArray[np.uint8],
-    letters: npt.NDArray[np.intp],
+    counts: list[int],
     in_vietnamese: float,
-) -> list[tuple[Guess, float]]:
-    """Ask CLD2 about each script that many languages have; return its guesses and their letters."""
-    present, decided = np.flatnonzero(letters).tolist(), _scripts(own_folder()).decided
-    amounts = {script: float(letters[script]) for script in present if script not in decided}
-    if VIETNAMESE in present or LATIN in amounts:
-        amounts[LATIN] = float(letters[LATIN] + letters[VIETNAMESE]) - in_vietnamese
-    least = max(1.0, _LEAST * float(letters[1:].sum()))
+    hint: str | None,
+) -> list[tuple[int, Guess, float]]:
+    """Ask CLD2 about each script that many languages have; return it, guesses, their letters."""
+    total, decided = sum(counts[1:]), _scripts(own_folder()).decided
+    amounts = {
+        script: float(count)
+        for script, count in enumerate(counts)
+        if count and script not in decided
+    }
+    if counts[VIETNAMESE] or LATIN in amounts:
+        amounts[LATIN] = float(counts[LATIN] + counts[VIETNAMESE]) - in_vietnamese
+    least = max(1.0, _LEAST * total)
     found = []
     for script, amount in amounts.items():
         if amount < least:
             continue
         # A text that is nearly all in one script needn't be copied.
-        is_whole = amount > _WHOLE * float(letters[1:].sum())
+        is_whole = amount > _WHOLE * total
         of_script = text if is_whole else _only(text, classes, script)
-        found += [(guess, amount) for guess in guesses(of_script, script)]
+        found += [(script, guess, amount) for guess in guesses(of_script, script, hint)]
     return found
 
 
@@ -158,15 +178,15 @@ def _only(text: str, classes: npt.NDArray[np.uint8], script: int) -> str:
     keep = (classes == NONE) | (classes == script)
     if script == LATIN:
         keep |= classes == VIETNAMESE
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-    return str(points[keep].tobytes(), "utf-32-le", "replace")
+    points = scripts.points(text)
+    codec = "utf-16-le" if points.itemsize == 2 else "utf-32-le"
+    return str(points[keep].tobytes(), codec, "replace")
 
 
 def _east_asian(
-    text: str, classes: npt.NDArray[np.uint8], letters: npt.NDArray[np.intp], hint: str | None
+    text: str, classes: npt.NDArray[np.uint8], counts: list[int], hint: str | None
 ) -> dict[str, float]:
     """Return the amounts of Chinese, Japanese and Korean, told sentence by sentence."""
-    counts = letters.tolist()
     kana = counts[HIRAGANA] + counts[KATAKANA]
     han = sum(counts[kind] for kind in _IDEOGRAPHS)
     hangul = counts[HANGUL]
@@ -196,16 +216,17 @@ def of_ideographs(text: str, hint: str | None) -> str | None:
 
 
 def _by_sentence(text: str, classes: npt.NDArray[np.uint8], hint: str | None) -> dict[str, float]:
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-    starts = np.concatenate([[0], np.flatnonzero(np.isin(points, _SENTENCE))])
-
-    def per_sentence(*of: int) -> npt.NDArray[np.intp]:
-        return np.add.reduceat(np.isin(classes, of), starts, dtype=np.intp)
-
-    kana, hangul = per_sentence(*_KANA), per_sentence(HANGUL)
-    han, japanese, chinese = (
-        per_sentence(*of) for of in (_IDEOGRAPHS, (HAN_JAPANESE,), (HAN_CHINESE,))
+    points = scripts.points(text)
+    ends = np.logical_or.reduce([points == end for end in _SENTENCE_ENDS])
+    starts = np.concatenate([[0], np.flatnonzero(ends)])
+    # Counts of each class of letters in each sentence, in one go.
+    numbers = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(text)))
+    kinds = _KINDS[classes]
+    counts = np.bincount(
+        numbers * _NUMBER_OF_KINDS + kinds, minlength=len(starts) * _NUMBER_OF_KINDS
     )
+    _, kana, hangul, other, japanese, chinese = counts.reshape(-1, _NUMBER_OF_KINDS).T
+    han = other + japanese + chinese
     ideographs = kana + han
     is_ja = (kana * 20 > han) & (kana > 0) & ((kana > 1) | (han < 8))
     is_ko = ~is_ja & (hangul * 10 > han)
@@ -234,14 +255,23 @@ def _of_han(japanese: int, hint: str | None) -> str:
     return "ja" if hint == "ja" else "zh"
 
 
-def guesses(text: str, script: int = LATIN) -> list[Guess]:
-    """Tell the languages of a text in one script: a user's own by n-grams, the rest by CLD2."""
+def guesses(text: str, script: int = LATIN, hint: str | None = None) -> list[Guess]:
+    """Tell the languages of a text in one script: a user's own by n-grams, the rest by CLD2.
+
+    ``hint`` is what the page says, for languages that are nearly the same.
+    """
     sample = _sample(text)
     if script == LATIN and all(map(_is_english, _pieces(sample))):
         return [Guess("en", 1.0, 1.0)]
     own = neighbours(script)
     if own is None:
-        return cld2(sample)
+        found = cld2(sample)
+        if len(text) > 2 * _SAMPLE and not (found and found[0].certainty > _UNSURE):
+            found = cld2(_sample(text, _LARGE_SAMPLE))
+        if script == LATIN and found and found[0].language in ALIKE:
+            first = found[0]._replace(language=told_apart(found[0].language, text, hint))
+            return [first, *(guess for guess in found[1:] if guess.language not in ALIKE)]
+        return found
     shares, rest = own.lines(text)
     left = 1.0 - sum(shares.values())
     mine = [Guess(code, share, 1.0) for code, share in shares.items()]
@@ -268,11 +298,11 @@ def cld2(sample: str) -> list[Guess]:
     return found
 
 
-def _sample(text: str) -> str:
+def _sample(text: str, most: int = _SAMPLE) -> str:
     """Return a text whose blanks are run together, three pieces of it if it is long."""
-    if len(text) <= 2 * _SAMPLE:
-        return " ".join(text.split())[:_SAMPLE]
-    size = _SAMPLE // _PIECES
+    if len(text) <= 2 * most:
+        return " ".join(text.split())[:most]
+    size = most // _PIECES
     far = (len(text) - 2 * size) // (_PIECES - 1)
     cuts = (" ".join(text[far * n : far * n + 2 * size].split())[:size] for n in range(_PIECES))
     return "\n".join(cuts)
@@ -303,13 +333,13 @@ def letters_of(code: str) -> list[int]:
     """Return the classes of letters that alone tell a language; empty if none do."""
     if code == "ko":
         return [HANGUL]
-    return _scripts(own_folder()).alone.get(code, [])
+    return [script for script, of in _scripts(own_folder()).alone.items() if of == code]
 
 
 class _Scripts(NamedTuple):
     """The languages that scripts of their own tell, and the classes CLD2 isn't asked about."""
 
-    alone: dict[str, list[int]]
+    alone: dict[int, str]
     decided: frozenset[int]
 
 
@@ -319,9 +349,10 @@ def _scripts(_own: Path | None) -> _Scripts:
     for code in known():
         for script in scripts.scripts_of(language(code).scripts):
             users.setdefault(script, []).append(code)
-    alone: dict[str, list[int]] = {}
-    for script, codes in users.items():
-        if len(codes) == 1 and script not in _MANY and script not in (*_EAST_ASIAN, MYANMAR):
-            alone.setdefault(codes[0], []).append(script)
-    told = [script for of in alone.values() for script in of]
-    return _Scripts(alone, frozenset({NONE, VIETNAMESE, MYANMAR, *_EAST_ASIAN, *told}))
+    shared = {*_MANY, *_EAST_ASIAN, MYANMAR}
+    alone = {
+        script: codes[0]
+        for script, codes in users.items()
+        if len(codes) == 1 and script not in shared
+    }
+    return _Scripts(alone, frozenset({NONE, VIETNAMESE, MYANMAR, *_EAST_ASIAN, *alone}))

@@ -6,9 +6,10 @@ are any ``seeds/<code>.txt`` and ``tables/<code>.<encoding>.json``.
 
 from __future__ import annotations
 
+import codecs
 import re
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -28,12 +29,39 @@ RENAMED = {"iw": "he", "jw": "jv", "ku": "ckb"}
 
 _JOKES = frozenset({"tlh", "zzp"})  # Klingon and Pig Latin
 _CODE = re.compile(r"[a-z]{2,3}")
+_SUBTAG = re.compile(r"[A-Za-z0-9]{1,8}(?:-[A-Za-z0-9]{1,8})*")
 _TLD = re.compile(r"[a-z0-9-]+")
 _own: list[Path] = []
 
 
 class LanguageError(ConfigError):
     """No such language, or a mistake in a user's own; the message says what is right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A way in which a language is written, by its BCP 47 tag, such as ``zh-Hant``.
+
+    It is told by one of three: ``encodings`` that nothing else is written in; ``scripts``; or the
+    ``repertoire`` of a charset, of which those characters count that no other variant's has.
+    ``charsets`` are used for it alone, ``tlds`` are the language's that are rather its own,
+    ``tags`` others that mean the same, ``names`` what menus call it.
+    """
+
+    tag: str
+    name: str
+    encodings: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+    repertoire: str = ""
+    charsets: tuple[str, ...] = ()
+    tlds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    @property
+    def all_tags(self) -> frozenset[str]:
+        """All tags that mean this variant, in lower case."""
+        return frozenset(tag.lower() for tag in (self.tag, *self.tags))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +72,8 @@ class Language:
     names of charsets that are used for this language alone, ``tlds`` top-level domains in
     their ASCII form, ``fonts`` names of fonts with an encoding of their own, ``tags`` the BCP 47
     tags to ask servers by, if the code isn't the only one. The last five may be empty. A script
-    that no other language has tells this one.
+    that no other language has tells this one. ``variants`` are the ways it is written in, and
+    ``variant`` the one that is asked for, if only one is.
     """
 
     code: str
@@ -54,14 +83,31 @@ class Language:
     tlds: tuple[str, ...] = ()
     fonts: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    variant: Variant | None = None
+
+    @property
+    def tag(self) -> str:
+        """The BCP 47 tag of what is asked for: the variant's, else the code."""
+        return self.variant.tag if self.variant else self.code
 
     @property
     def accepted(self) -> str:
         """What to ask servers for in Accept-Language (RFC 9110 §12.5.4): this, else anything."""
-        return ", ".join([*(self.tags or (self.code,)), "*;q=0.5"])
+        if self.variant:
+            wanted = [self.variant.tag, *self.variant.tags, f"{self.code};q=0.8"]
+        else:
+            wanted = list(self.tags or (self.code,))
+        return ", ".join([*wanted, "*;q=0.5"])
+
+    def only(self, variant: Variant) -> Language:
+        """Return the language in one of its variants, named after that."""
+        tlds = variant.tlds or self.tlds
+        return replace(self, name=variant.name, tlds=tlds, variant=variant)
 
 
-_LISTS = tuple(field.name for field in fields(Language))[2:]
+_LISTS = ("scripts", "charsets", "tlds", "fonts", "tags")
+_VARIANT_LISTS = ("encodings", "scripts", "charsets", "tlds", "tags", "names")
 
 
 def use(folder: str) -> None:
@@ -87,17 +133,33 @@ def own_folder() -> Path | None:
     return _own[0] if _own else None
 
 
-def language(code: str) -> Language:
-    """Return the language of an ISO 639 code such as ``th``. Raises LanguageError."""
+def language(tag: str) -> Language:
+    """Return the language of an ISO 639 code such as ``th``, or of a variant's tag: ``zh-Hant``.
+
+    Raises LanguageError.
+    """
     languages = _languages()
-    if code not in languages:
-        raise LanguageError(f"unknown language {code!r}; known: {', '.join(languages)}")
-    return languages[code]
+    if tag in languages:
+        return languages[tag]
+    code, mark, _ = tag.partition("-")
+    if not mark or code not in languages:
+        raise LanguageError(f"unknown language {tag!r}; known: {', '.join(languages)}")
+    known_variants = languages[code].variants
+    for variant in known_variants:
+        if tag.lower() in variant.all_tags:
+            return languages[code].only(variant)
+    tags = ", ".join(variant.tag for variant in known_variants) or "none"
+    raise LanguageError(f"unknown variant {tag!r}; known of {code}: {tags}")
 
 
 def known() -> tuple[str, ...]:
     """Return the codes of all languages, sorted."""
     return tuple(_languages())
+
+
+def is_known(code: str) -> bool:
+    """Tell whether there is a language of that code."""
+    return code in _languages()
 
 
 @cache
@@ -129,16 +191,44 @@ def _read(file: Traversable) -> Language:
     wrong = _mistake(entry)
     if wrong:
         raise LanguageError(f"{file}: {wrong}")
-    lists = {name: tuple(entry[name]) for name in _LISTS if name in entry}
-    return Language(code, entry["name"], **lists)
+    variants = tuple(_variant(code, *item) for item in entry.get("variants", {}).items())
+    return Language(code, entry["name"], **_lists(entry, _LISTS), variants=variants)
+
+
+def _variant(code: str, subtag: str, entry: dict[str, Any]) -> Variant:
+    repertoire, lists = entry.get("repertoire", ""), _lists(entry, _VARIANT_LISTS)
+    return Variant(f"{code}-{subtag}", entry["name"], repertoire=repertoire, **lists)
+
+
+def _lists(entry: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: tuple(entry[name]) for name in names if name in entry}
 
 
 def _mistake(entry: dict[str, Any]) -> str | None:
     """Say what is wrong with the entries of a language's file, if anything is."""
+    variants = entry.get("variants", {})
+    if not isinstance(variants, dict):
+        return "variants are sections: [variants.Hant]"
+    wrong = _mistake_within(entry, _LISTS, ("variants",))
+    for subtag, variant in variants.items():
+        if not isinstance(variant, dict) or _SUBTAG.fullmatch(subtag) is None:
+            return f"variant {subtag!r}: a section with a BCP 47 subtag, such as [variants.Hant]"
+        wrong = wrong or _mistake_within(variant, _VARIANT_LISTS, ("repertoire",))
+        repertoire = variant.get("repertoire", "utf-8")
+        if not isinstance(repertoire, str) or not _is_codec(repertoire):
+            wrong = wrong or f"{repertoire!r} is no charset that Python knows"
+        if not {"encodings", "scripts", "repertoire"} & set(variant):
+            wrong = wrong or f"variant {subtag}: one of encodings, scripts, repertoire tells it"
+    return wrong
+
+
+def _mistake_within(
+    entry: dict[str, Any], lists: tuple[str, ...], others: tuple[str, ...]
+) -> str | None:
     for key, value in entry.items():
-        if key not in ("name", *_LISTS):
-            return f"unknown entry {key!r}; known: name, {', '.join(_LISTS)}"
-        if key in _LISTS and not (isinstance(value, list) and all(map(_is_text, value))):
+        if key not in ("name", *lists, *others):
+            return f"unknown entry {key!r}; known: name, {', '.join((*lists, *others))}"
+        if key in lists and not (isinstance(value, list) and all(map(_is_text, value))):
             return f'{key} must be a list of texts, such as ["..."]'
     if not _is_text(entry.get("name")):
         return 'a name is needed: name = "..."'
@@ -150,6 +240,14 @@ def _mistake(entry: dict[str, Any]) -> str | None:
             if not is_right(value):
                 return f"{value!r} is no {what}"
     return None
+
+
+def _is_codec(name: str) -> bool:
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        return False
+    return True
 
 
 def _is_text(value: object) -> bool:

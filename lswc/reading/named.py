@@ -9,33 +9,41 @@ learn.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from lswc.languages import language, own_folder
 from lswc.languages.naming import LONGEST_CODE, NOBODY, codes, countries, names
 from lswc.strategy import Named
 from lswc.urls import site
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lswc.languages import Variant
     from lswc.urls import Url
 
 LONGEST = 40
 """A segment with more characters names no language: it is a title."""
 
 _LONGEST_ESCAPED = 9 * LONGEST  # three bytes a character, three characters a byte
+_LONGEST_ADDRESS = 500
+_SCRIPT = 4  # letters of a script's code
 _FEW_WORDS = 4
 _SHORT = 12
 _BRACKETED = re.compile(r"\s*[(（\[].*")
 _EXTENSION = re.compile(r"\.(?:s?html?|xhtml|php\d?|aspx?|jsp|cgi|pl|txt|xml)$")
 _LOCALE = re.compile(r"([a-z]{2,3})[-_](?:([a-z]{2})|[a-z]{4}|\d{3})(?:[-_.@].*)?")
-_AT_THE_END = re.compile(r"(?:^|.*[._-])([a-z]{2})[-_]([a-z]{2})")
+_AT_THE_END = re.compile(r"(?:^|.*[._-])([a-z]{2})[-_]([a-z]{2}|arab|cyrl|hans|hant|latn)")
 _BETWEEN = re.compile(r"[\s!-/:-@\[-`{-~]+")  # not \W, which vowels of Burmese or Thai are
 
 
 def named(target: str, url: Url, tag: str = "", text: str = "") -> Named:
     """Return the language that a link names, as a language with the code ``target`` sees it.
 
+    ``target`` may be a variant's tag: then a link that names another one of the same language,
+    as ``/zh-cn/`` does for zh-Hant, names another language.
     ``tag`` is the link's ``hreflang``, else its ``lang``: a BCP 47 tag in lower case, or "".
     ``text`` is its anchor text, as in a menu of languages. TARGET wins over OTHER where a link
     names several, as in ``/en/th/``.
@@ -50,7 +58,42 @@ def named(target: str, url: Url, tag: str = "", text: str = "") -> Named:
             found |= _of_word(parameter.partition("=")[2] or parameter)
     if not found:
         return Named.NONE
-    return Named.TARGET if target in found else Named.OTHER
+    code, is_variant, _ = target.partition("-")
+    if code not in found or (is_variant and _names_other_variant(target, url, tag, text)):
+        return Named.OTHER
+    return Named.TARGET
+
+
+def _names_other_variant(target: str, url: Url, tag: str, text: str) -> bool:
+    below = url.hostname.removesuffix(site(url.hostname))
+    address = unquote(f"{below}{url.path}?{url.query}"[:_LONGEST_ADDRESS])
+    said = f"{tag} {address} {text[:LONGEST]}".casefold().replace("_", "-")
+    patterns = _variants(target, own_folder())
+    return not patterns[target].search(said) and any(
+        pattern.search(said) for pattern in patterns.values()
+    )
+
+
+@cache
+def _variants(target: str, _own: Path | None) -> dict[str, re.Pattern[str]]:
+    """Return what names each of the variants of the language, by its tag."""
+    variants = language(target).variants
+    return {variant.tag: _words_of(variant) for variant in variants}
+
+
+def _words_of(variant: Variant) -> re.Pattern[str]:
+    """Return a pattern of its tags and names, its script's code, and countries that stand for it.
+
+    Names in scripts that put no blanks between words may be within others.
+    """
+    code, _, script = variant.tag.lower().partition("-")
+    regions = {tag.partition("-")[2] for tag in variant.all_tags}
+    names = {name.casefold() for name in variant.names}
+    words = {script, *variant.all_tags, *(name for name in names if name.isascii())}
+    words |= {region for region in regions if code in codes().get(region, NOBODY)} - {code}
+    within = "".join(f"|{re.escape(name)}" for name in names if not name.isascii())
+    whole = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+    return re.compile(rf"(?<![a-z0-9])(?:{whole})(?![a-z0-9]){within}")
 
 
 def _of_tag(tag: str) -> frozenset[str]:
@@ -123,7 +166,7 @@ def _of_segment(segment: str) -> frozenset[str]:
         if piece in names():
             return names()[piece]
     locale = _AT_THE_END.fullmatch(segment)
-    if locale and locale[2] in countries():
+    if locale and (len(locale[2]) == _SCRIPT or locale[2] in countries()):
         return codes().get(locale[1], NOBODY)
     if len(pieces) < 2:
         return NOBODY

@@ -109,13 +109,13 @@ class PageReader:
         links: list[ReadLink] = []
         left: list[LeftLink] = []
         here = _Place(url.server, site(url.hostname), folder(url))
-        code = self.identifier.target.code
+        tag = self.identifier.target.tag
         for link in raw.links:
             target = self._target(link, nofollow, depth + 1)
             if isinstance(target, LeftLink):
                 left.append(target)
             elif target.href != url.href:
-                language = named(code, target, link.hreflang or link.lang, link.anchor_text)
+                language = named(tag, target, link.hreflang or link.lang, link.anchor_text)
                 within = folder(target) == here.folder
                 links.append(ReadLink(target, here.locality(target), link.anchor, language, within))
         return PageReading(

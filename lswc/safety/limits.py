@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import OrderedDict
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lswc.outcomes import Outcome
 from lswc.safety.near_duplicates import Seen
 from lswc.urls import directory, parse, site
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping
 
     from lswc.urls import Url
 
@@ -67,16 +66,13 @@ class Limits:
         self._silent: _Latest[None] = _Latest()
         self._closed: _Latest[Outcome] = _Latest()
 
-    def load(self, records: Path) -> None:
-        """Count the pages that an earlier run recorded, a line of JSON each."""
-        if not records.is_file():
-            return
-        with records.open("rb") as lines:
-            for record in map(json.loads, lines):
-                if url := parse(record["url"]):
-                    self._count(url)
-                    self._count_duplicate(url, record["near_duplicate"])
-                    self._seen.add(int(record["simhash"], 16))
+    def load(self, records: Iterable[Mapping[str, Any]]) -> None:
+        """Count the pages that an earlier run recorded."""
+        for record in records:
+            if url := parse(record["url"]):
+                self._count(url)
+                self._count_duplicate(url, record["near_duplicate"])
+                self._seen.add(int(record["simhash"], 16))
 
     def add(self, url: Url, simhash: int) -> bool:
         """Count a page; tell whether it is a near-duplicate of one before."""

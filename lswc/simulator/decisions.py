@@ -39,6 +39,7 @@ class Weights(NamedTuple):
     oracle: int
     named: int
     same_folder: int
+    from_seed: int
 
 
 CODE = np.dtype([("kind", "i4"), ("distance", "i2"), ("in_site", "i2")])

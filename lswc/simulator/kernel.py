@@ -502,6 +502,7 @@ def _follow(
         + weights.distance * (distance - 1)
         + weights.referrer_server * (np.int64(referrer_server) - _UNDECIDED)
         + weights.in_site * decisions.code[own].in_site
+        + weights.from_seed * (own == SEED)
     )
     begin, end = graph.offsets[page], graph.offsets[page + 1]
     urls, units, codes, cells = queues.url, queues.unit, decisions.code, decisions.cell

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, MaxNLocator, PercentFormatter
+from matplotlib.ticker import EngFormatter, MaxNLocator, PercentFormatter, ScalarFormatter
 
 from lswc.strategy import NAMES
 
@@ -17,9 +18,13 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from lswc.simulator.hours import InHours
     from lswc.simulator.run import Outcome
 
+    Drawn = Outcome | InHours
+
 FORMATS = ("png", "svg")
+_PAGES = "Pages downloaded"
 TOGETHER = 8
 """Strategies that fit into one plot; more get a small plot a family."""
 
@@ -40,17 +45,17 @@ def draw(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
     Raises OSError.
     """
     over_pages = (
-        ("coverage", "Coverage of relevant pages", _coverage),
-        ("harvest_rate", "Harvest rate", _harvest),
+        ("coverage", _COVERAGE, _coverage),
+        ("harvest_rate", _HARVEST, _harvest),
         ("queue_size", "URLs in the queue", _column("queue")),
         ("servers", "Servers accessed", _column("servers")),
     )
     files = []
     for name, label, values in over_pages:
         files += _plot(outcomes, folder / name, label, values)
-    by_distance = [o for o in outcomes if o.result.strategy.startswith(_LIMITED)]
-    if by_distance:
-        files += _plot(by_distance, folder / "queue_size_by_limit", *over_pages[2][1:])
+    if any(_family(o) in _LIMITED for o in outcomes):
+        beside = [o for o in outcomes if _family(o) in (*_LIMITED, "soft_focused")]
+        files += _plot(beside, folder / "queue_size_by_limit", *over_pages[2][1:])
     files += _miss_ratio(outcomes, folder / "miss_ratio")
     files += _by_distance(outcomes, folder / "pages_by_distance")
     learned = [o for o in outcomes if o.brier]
@@ -59,14 +64,30 @@ def draw(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
     return files
 
 
+def draw_hours(outcomes: Sequence[InHours], folder: Path) -> list[Path]:
+    """Draw coverage and harvest rate by the hour, or by the minute if all end in two hours.
+
+    Returns the files. Raises OSError.
+    """
+    across = "Hours"
+    if max(one.along[-1] for one in outcomes) < _FEW_HOURS:
+        across = "Minutes"
+        scaled = (replace(one.result, hours=one.result.hours * 60) for one in outcomes)
+        outcomes = [replace(one, result=r) for one, r in zip(outcomes, scaled, strict=True)]
+    files = _plot(outcomes, folder / "coverage_by_hours", _COVERAGE, _coverage, across)
+    return files + _plot(outcomes, folder / "harvest_rate_by_hours", _HARVEST, _harvest, across)
+
+
+_FEW_HOURS = 2
+_COVERAGE, _HARVEST = "Coverage of relevant pages", "Harvest rate"
 _LIMITED = ("distance", "limited_distance")
 
 
-def _coverage(outcome: Outcome) -> Any:
+def _coverage(outcome: Drawn) -> Any:
     return outcome.coverage
 
 
-def _harvest(outcome: Outcome) -> Any:
+def _harvest(outcome: Drawn) -> Any:
     return outcome.harvest_rate
 
 
@@ -74,7 +95,7 @@ def _column(name: str) -> Any:
     return lambda outcome: outcome.column(name)
 
 
-def _styles(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+def _styles(outcomes: Sequence[Drawn]) -> list[dict[str, Any]]:
     """Return a look for each strategy: a colour a name, a line style a choice of parameters."""
     used: dict[str, int] = {}
     looks = []
@@ -88,7 +109,7 @@ def _styles(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     return looks
 
 
-def _labels(outcomes: Sequence[Outcome]) -> list[str]:
+def _labels(outcomes: Sequence[Drawn]) -> list[str]:
     return [o.result.strategy.replace(":", " ").replace(",", ", ") for o in outcomes]
 
 
@@ -101,14 +122,14 @@ def _axes(rows: int = 1) -> tuple[Figure, list[Axes]]:
     return figure, list(axes)
 
 
-def _save(outcomes: Sequence[Outcome], figure: Figure, path: Path) -> list[Path]:
+def _save(outcomes: Sequence[Drawn], figure: Figure, path: Path) -> list[Path]:
     handles, _ = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=9)
     _say_size(outcomes, figure)
     return save_figure(figure, path)
 
 
-def _say_size(outcomes: Sequence[Outcome], figure: Figure) -> None:
+def _say_size(outcomes: Sequence[Drawn], figure: Figure) -> None:
     pages, relevant = outcomes[0].trace_pages, outcomes[0].trace_relevant
     figure.supxlabel(
         f"n = {pages:,} pages on the trace, {relevant:,} of them relevant", fontsize=8, x=0.99,
@@ -128,24 +149,28 @@ def save_figure(figure: Figure, path: Path) -> list[Path]:
     return files
 
 
-def _plot(outcomes: Sequence[Outcome], path: Path, label: str, values: Any) -> list[Path]:
+def _plot(
+    outcomes: Sequence[Drawn], path: Path, label: str, values: Any, across: str = _PAGES
+) -> list[Path]:
     if len(outcomes) > TOGETHER:
-        return _by_family(outcomes, path, label, values)
+        return _by_family(outcomes, path, label, values, across)
     figure, (axes,) = _axes()
     for outcome, look, name in zip(outcomes, _styles(outcomes), _labels(outcomes), strict=True):
         _draw_line(axes, outcome, values, label=name, **look)
-    _finish(axes, path.name in _SHARES, "Pages downloaded", label)
+    _finish(axes, path.name.startswith(_SHARES), across, label)
+    if across != _PAGES:
+        axes.xaxis.set_major_formatter(ScalarFormatter())
     return _save(outcomes, figure, path)
 
 
 _SHARES = ("coverage", "harvest_rate")
 
 
-def _draw_line(axes: Axes, outcome: Outcome, values: Any, **look: Any) -> None:
-    pages, heights = outcome.column("pages"), values(outcome)
-    (line,) = axes.plot(pages, heights, **look)
+def _draw_line(axes: Axes, outcome: Drawn, values: Any, **look: Any) -> None:
+    along, heights = outcome.along, values(outcome)
+    (line,) = axes.plot(along, heights, **look)
     # A dot shows where a crawl ends, also where its line lies under another.
-    axes.plot(pages[-1:], heights[-1:], "o", markersize=4, color=line.get_color())
+    axes.plot(along[-1:], heights[-1:], "o", markersize=4, color=line.get_color())
 
 
 def _finish(axes: Axes, share: bool, across: str, up: str) -> None:
@@ -157,11 +182,13 @@ def _finish(axes: Axes, share: bool, across: str, up: str) -> None:
     axes.set_ylim(bottom=0)
 
 
-def _family(outcome: Outcome) -> str:
+def _family(outcome: Drawn) -> str:
     return outcome.result.strategy.partition(":")[0]
 
 
-def _by_family(outcomes: Sequence[Outcome], path: Path, label: str, values: Any) -> list[Path]:
+def _by_family(
+    outcomes: Sequence[Drawn], path: Path, label: str, values: Any, across: str
+) -> list[Path]:
     """Draw a small plot for each family of strategies, beside breadth-first and the oracle."""
     beside = [o for o in outcomes if _family(o) in BESIDE]
     families = list(dict.fromkeys(_family(o) for o in outcomes if o not in beside))
@@ -182,19 +209,24 @@ def _by_family(outcomes: Sequence[Outcome], path: Path, label: str, values: Any)
         axes.set_title(family.replace("_", " "), loc="left", fontsize=10, fontweight="bold")
         axes.grid(color="#dddddd", linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.margins(x=0.2)
-        _finish(axes, path.name in _SHARES, "", "")
+        _finish(axes, path.name.startswith(_SHARES), "", "")
+        if across != _PAGES:
+            axes.xaxis.set_major_formatter(ScalarFormatter())
+    longest = max(outcome.along[-1] for outcome in outcomes)
+    for number, axes in enumerate(figure.axes):
+        axes.set_xlim(0, 1.2 * longest)
+        axes.tick_params(labelbottom=number + columns >= len(families))
     for axes in panels:  # without a family
         axes.set_axis_off()
     figure.supylabel(label, fontsize=10)
-    figure.suptitle("by pages downloaded", fontsize=9, x=0.01, ha="left")
+    figure.suptitle(f"by {across.lower()}", fontsize=9, x=0.01, ha="left")
     _say_size(outcomes, figure)
     return save_figure(figure, path)
 
 
-def _name_line(axes: Axes, outcome: Outcome, values: Any, name: str, colour: str) -> None:
+def _name_line(axes: Axes, outcome: Drawn, values: Any, name: str, colour: str) -> None:
     """Write a line's name at its end."""
-    end = outcome.column("pages")[-1], values(outcome)[-1]
+    end = outcome.along[-1], values(outcome)[-1]
     axes.annotate(
         name, end, (4, 0), textcoords="offset points", fontsize=7, color=colour, va="center"
     )

@@ -16,6 +16,7 @@ from lswc.simulator import kernel
 from lswc.simulator.simulation import Simulation
 from lswc.trace import graph
 from lswc.trace.format import TraceError
+from lswc.whole import whole_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,6 +47,11 @@ class Outcome:
     result: Result
     trace_pages: int
     trace_relevant: int
+
+    @property
+    def along(self) -> Any:
+        """Pages downloaded, what a figure's lines go along."""
+        return self.column("pages")
 
     @property
     def harvest_rate(self) -> Any:
@@ -127,6 +133,7 @@ def simulate(
                 for number, run in enumerate(runs):
                     progress(number, run.progress)
         finally:
+            pool.shutdown(wait=False, cancel_futures=True)
             for run in runs:
                 run.stop()
     return outcomes()
@@ -142,8 +149,6 @@ def marks(pages: int) -> tuple[int, int]:
 
 def save(outcomes: Sequence[Outcome], trace: Trace, folder: Path) -> None:
     """Write ``series.parquet`` and ``summary.json``. Raises OSError."""
-    folder.mkdir(parents=True, exist_ok=True)
-    pq.write_table(pa.concat_tables([_series(o) for o in outcomes]), folder / "series.parquet")
     summary = {
         "trace": {
             "language": trace.about.language,
@@ -155,7 +160,9 @@ def save(outcomes: Sequence[Outcome], trace: Trace, folder: Path) -> None:
         },
         "strategies": {o.result.strategy: _summary(o) for o in outcomes},
     }
-    (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", "utf-8")
+    with whole_folder(folder) as beside:
+        pq.write_table(pa.concat_tables([_series(o) for o in outcomes]), beside / "series.parquet")
+        (beside / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", "utf-8")
 
 
 def _series(outcome: Outcome) -> pa.Table:

@@ -160,19 +160,22 @@ def learn_effects(
         places[at] = log(share / (1 - share))
     for value in range(VALUES):
         all_pages, all_hits, expected = 0.0, 0.0, 0.0
-        for at in range(PLACES):
-            all_pages += pages[at * VALUES + value]
-            all_hits += hits[at * VALUES + value]
-            expected += pages[at * VALUES + value] / (1 + exp(-places[at]))
+        for here in range(value, PLACES * VALUES, VALUES):
+            if pages[here]:
+                all_pages += pages[here]
+                all_hits += hits[here]
+                expected += pages[here] / (1 + exp(-places[here // VALUES]))
         # Both what was seen and what the places alone would have made of it, shrunk to the mean.
         seen = (all_hits + PRIOR * mean) / (all_pages + PRIOR)
         before = (expected + PRIOR * mean) / (all_pages + PRIOR)
         overall = log(seen / (1 - seen)) - log(before / (1 - before))
-        for at in range(PLACES):
-            here = at * VALUES + value
-            prior = 1 / (1 + exp(-places[at] - overall))
-            share = (hits[here] + PRIOR * prior) / (pages[here] + PRIOR)
-            effects[here] = log(share / (1 - share)) - places[at]
+        for here in range(value, PLACES * VALUES, VALUES):
+            effects[here] = overall
+            if pages[here]:
+                at = here // VALUES
+                prior = 1 / (1 + exp(-places[at] - overall))
+                share = (hits[here] + PRIOR * prior) / (pages[here] + PRIOR)
+                effects[here] = log(share / (1 - share)) - places[at]
 
 
 def score(

@@ -73,8 +73,8 @@ class Facts(NamedTuple):
 
     ``referrer_server`` and ``target_server`` are taken after the referring page was
     counted (Tamura 2007 Fig. 3), so the former is never UNVISITED. ``in_site`` says that the
-    referring page was a seed or came from the site queue (Mon 2010, Algorithm 1). ``oracle`` is
-    known in simulations only.
+    referring page was a seed or came from the site queue (Mon 2010, Algorithm 1), ``from_seed``
+    that it was a seed. ``oracle`` is known in simulations only.
     """
 
     referrer: PageLanguage
@@ -88,6 +88,7 @@ class Facts(NamedTuple):
     oracle: bool = False
     named: Named = Named.NONE
     same_folder: bool = False
+    from_seed: bool = False
 
 
 class Field(NamedTuple):

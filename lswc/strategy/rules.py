@@ -67,7 +67,8 @@ def lswc(t: int) -> Rule:
     Discards distances beyond T = ``t`` and irrelevant servers. Tiers: 0 relevant servers;
     1 relevant referrer on the same server; 2 relevant referrer on another server, and
     "one step higher" the links two steps from a relevant page by way of an English one;
-    then one tier per distance: 3 for 2, 4 for 3, ...
+    then one tier per distance: 3 for 2, 4 for 3, ... No relevant page leads to an English seed,
+    so its links aren't higher.
     """
 
     def rule(facts: Facts) -> int:
@@ -77,7 +78,8 @@ def lswc(t: int) -> Rule:
             return 0
         if facts.referrer == PageLanguage.TARGET:
             return 1 if facts.locality == Locality.SAME_SERVER else 2
-        if facts.referrer == PageLanguage.ENGLISH and facts.distance == 2:
+        by_english = facts.referrer == PageLanguage.ENGLISH and not facts.from_seed
+        if by_english and facts.distance == 2:
             return 2
         return facts.distance + 1
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from abc import abstractmethod
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
@@ -12,12 +14,25 @@ from lswc.errors import LswcError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C: 128 and the number of SIGINT, as shells have it."""
+
+PROGRAM = "lswc"
+"""The command that ``lswc.terminal.program`` is."""
+
+
+def program() -> str:
+    """Return what the user called: "lswc" or "scrapy"."""
+    return PROGRAM if sys.argv[0] == PROGRAM else "scrapy"
 
 
 class UserCommand(ScrapyCommand):
     """A command that crawls nothing; what lswc raises on purpose is one line and an exit code.
 
-    Scrapy imports all commands for any of them: so each imports what it works with when it runs.
+    So is Ctrl-C. Scrapy imports all commands for any of them: so each imports what it works with
+    when it runs.
     """
 
     requires_project = True
@@ -26,13 +41,17 @@ class UserCommand(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         from lswc import languages
 
+        name = type(self).__module__.rpartition(".")[2]
         try:
             languages.use(self.settings.get("LSWC_LANGUAGES", "") if self.settings else "")
-            self.answer(args, opts)
+            with _interruptible():
+                self.answer(args, opts)
         except LswcError as error:
-            name = type(self).__module__.rpartition(".")[2]
-            print(f"scrapy {name}: error: {error}", file=sys.stderr)
+            print(f"{program()} {name}: error: {error}", file=sys.stderr)
             self.exitcode = error.exit_code
+        except KeyboardInterrupt:
+            print(f"{program()} {name}: stopped by Ctrl-C", file=sys.stderr)
+            self.exitcode = INTERRUPTED
 
     @abstractmethod
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -41,3 +60,24 @@ class UserCommand(ScrapyCommand):
         Raises UsageError for arguments that say nothing to do, and LswcError with a message for
         the user; any other exception is a bug, and shows itself.
         """
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Raise KeyboardInterrupt for SIGINT, whatever a library makes of it on the way."""
+    heard = False
+
+    def hear(number: int, frame: object) -> None:
+        nonlocal heard
+        heard = True
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, hear)
+    try:
+        yield
+    except Exception as error:
+        if heard:
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from lswc.errors import ConfigError, writing
 from lswc.strategy import Anchor, Named, PageLanguage
+from lswc.whole import whole_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -350,21 +351,21 @@ def write(
 ) -> None:
     """Write a trace from tables with the columns of URLS and LINKS, in streams.
 
-    Creates the folder. Raises TraceError if it holds a trace already, LswcError if it can't be
+    Creates the folder; the files are there when all of them are whole.
+    Raises TraceError if it holds a trace already, LswcError if it can't be
     written.
     """
     folder = Path(folder)
     if (folder / "trace.json").exists():
         raise TraceError(f"{folder} holds a trace already: choose another folder")
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        _write_table(folder / "urls.parquet", urls)
-        _write_table(folder / "links.parquet", links)
+    with writing(folder), whole_folder(folder) as beside:
+        _write_table(beside / "urls.parquet", urls)
+        _write_table(beside / "links.parquet", links)
         table = pa.table({"url": pa.array(np.asarray(seeds, np.int32))}, SEEDS)
-        pq.write_table(table, folder / "seeds.parquet")
+        pq.write_table(table, beside / "seeds.parquet")
         described = {"format": FORMAT, "language": about.language, "tlds": list(about.tlds)}
         described["source"] = about.source
-        (folder / "trace.json").write_text(json.dumps(described, ensure_ascii=False), "utf-8")
+        (beside / "trace.json").write_text(json.dumps(described, ensure_ascii=False), "utf-8")
 
 
 def _write_table(path: Path, tables: Iterable[pa.Table]) -> None:

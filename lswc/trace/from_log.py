@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError
-from lswc.archive.log import ATTEMPTS, LINKS, conform, journals, tables
+from lswc.archive.log import ATTEMPTS, LINKS, NO_VISIT, conform, journals, tables
 from lswc.archive.store import language_of
 from lswc.outcomes import Outcome
 from lswc.strategy import Anchor, Named
@@ -19,13 +22,9 @@ from lswc.trace.graph import distances
 from lswc.urls import directory, folder, parse, site, tld
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
-
-FILES = ["robots.txt file", "tdmrep.json file", "file"]
-"""Outcomes of what was asked for besides pages."""
 
 _BY_STRATEGY = [Outcome.STRATEGY.value, Outcome.IRRELEVANT_SERVER.value]
 
@@ -52,6 +51,21 @@ def _joined(schema: pa.Schema, parts: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables([conform(part, schema) for part in parts]).unify_dictionaries()
 
 
+@contextmanager
+def as_trace(folder: Path) -> Iterator[Path]:
+    """Give the folder of a trace: for a crawl with a log, one made of that for the while.
+
+    Raises as ``to_trace`` does.
+    """
+    if not (folder / "log").is_dir():
+        yield folder
+        return
+    with TemporaryDirectory(prefix="lswc-") as temporary:
+        trace = Path(temporary) / "trace"
+        to_trace(folder, trace)
+        yield trace
+
+
 def to_trace(crawl: Path, out: Path) -> int:
     """Write a crawl's log as a trace; return the number of URLs. Raises ArchiveError, TraceError.
 
@@ -61,7 +75,7 @@ def to_trace(crawl: Path, out: Path) -> int:
     """
     attempts, links = log(crawl)
     outcomes = pc.cast(attempts["outcome"], pa.string())
-    attempts = attempts.filter(pc.invert(pc.is_in(outcomes, pa.array(FILES))))
+    attempts = attempts.filter(pc.invert(pc.is_in(outcomes, pa.array(NO_VISIT))))
     dropped = pc.cast(links["dropped"], pa.string())
     links = links.filter(pc.or_(pc.is_null(dropped), pc.is_in(dropped, pa.array(_BY_STRATEGY))))
     both = pa.chunked_array([*attempts["url"].chunks, *links["target"].chunks], pa.string())
@@ -71,15 +85,15 @@ def to_trace(crawl: Path, out: Path) -> int:
     codes = coded.indices.to_numpy()
     tried, targets = codes[: len(attempts)], codes[len(attempts) :].astype(np.int32)
     sources = np.array([ids.get(url, -1) for url in links["source"].to_pylist()], np.int64)
-    rows, columns = _outcomes(len(words), tried, attempts)
+    target = language_of(crawl)
+    rows, columns = _outcomes(len(words), tried, attempts, target.tag)
     offsets, order = _by_source(sources, len(words), rows)
     anchors = pc.fill_null(links["anchor"], int(Anchor.NONE)).to_numpy().astype(np.int8)
     named = pc.fill_null(links["named"], int(Named.NONE)).to_numpy().astype(np.int8)
     targets, anchors, named = targets[order], anchors[order], named[order]
     seeds = np.unique(tried[_is_seed(attempts)]).astype(np.int32)
     columns["distance"] = distances(offsets, targets, seeds)
-    target = language_of(crawl)
-    about = About(target.code, target.tlds, f"crawl {crawl}")
+    about = About(target.tag, target.tlds, f"crawl {crawl}")
     schema = URLS.append(ADDRESS).append(TIME)
     table = pa.table(_places(words) | columns).select(schema.names).cast(schema)
     write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors, named))
@@ -93,26 +107,36 @@ def _is_seed(attempts: pa.Table) -> NDArray[np.bool_]:
 
 
 def _outcomes(
-    n: int, tried: NDArray[np.int32], attempts: pa.Table
+    n: int, tried: NDArray[np.int32], attempts: pa.Table, target: str
 ) -> tuple[NDArray[np.bool_], dict[str, Any]]:
     """Return which URLs may have links, and the columns of what became of each URL."""
     last = np.full(n, -1, np.int64)
     last[tried] = np.arange(len(tried))
     known = pa.array(np.where(last < 0, 0, last), mask=last < 0)
-    taken = attempts.select(["status", "outcome", "language", "encoding", "address", "time"]).take(
-        known
-    )
+    taken = attempts.select(_TAKEN).take(known)
     status = pc.fill_null(taken["status"], 0).to_numpy()
     html = pc.equal(pc.cast(taken["outcome"], pa.string()), "html")
     page: NDArray[np.bool_] = pc.fill_null(html, False).to_numpy() & (status // 100 == 2)
     blank = pa.array(~page)
     empty = pa.scalar(None, pa.string())
     words = {
-        name: pc.if_else(blank, empty, pc.cast(taken[name], pa.string()))
-        for name in ("language", "encoding")
+        name: pc.if_else(blank, empty, values)
+        for name, values in (
+            ("language", _languages(taken, target)),
+            ("encoding", pc.cast(taken["encoding"], pa.string())),
+        )
     }
     words |= {"address": taken["address"], "time": taken["time"]}
     return page | (status // 100 == 3), {"status": status, "page": page, **words}
+
+
+def _languages(attempts: pa.Table, target: str) -> pa.ChunkedArray:
+    """Return the pages' languages; for a crawl of a variant, their variants where known."""
+    languages = pc.cast(attempts["language"], pa.string())
+    if "-" not in target:
+        return languages
+    variants = pc.cast(attempts["variant"], pa.string())
+    return pc.if_else(pc.equal(pc.fill_null(variants, ""), ""), languages, variants)
 
 
 def _by_source(
@@ -125,6 +149,7 @@ def _by_source(
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), order
 
 
+_TAKEN = ["status", "outcome", "language", "variant", "encoding", "address", "time"]
 _PLACES = ("server", "directory", "folder", "site")
 
 

@@ -10,6 +10,7 @@ from urllib.parse import urljoin
 from lswc.outcomes import Outcome
 from lswc.reading.page import without_closed
 from lswc.safety.robots import RobotsRules
+from lswc.saying import Say, silent
 from lswc.trace.builder import TraceBuilder, name_of
 
 if TYPE_CHECKING:
@@ -27,13 +28,19 @@ AGENT = "lswc"
 
 
 def from_web(
-    web: Web, seeds: Sequence[str], reader: PageReader, limits: Limits, about: About
+    web: Web,
+    seeds: Sequence[str],
+    reader: PageReader,
+    limits: Limits,
+    about: About,
+    say: Say = silent,
 ) -> TraceBuilder:
     """Read everything that is reachable from the seeds in a frozen web or WARC files.
 
     Breadth-first, with the reading and the limits of a crawl: what such a crawl wouldn't follow
     isn't in the trace, so a web with an endless calendar ends too. What robots.txt forbids, and
-    what the web doesn't hold, counts as never downloaded.
+    what the web doesn't hold, counts as never downloaded. ``say`` hears how many URLs are read, and
+    of how many that are known.
     """
     builder = TraceBuilder(about)
     read = _WebReader(web, reader, limits, builder).read
@@ -44,6 +51,7 @@ def from_web(
         url, depth = queue.popleft()
         if name_of(url) not in seen:
             seen.add(name_of(url))
+            say("pages", len(seen), len(seen) + len(queue))
             queue.extend(read(url, depth))
     return builder
 
@@ -94,8 +102,9 @@ class _WebReader:
         self._limits.add(url, reading.simhash)
         links = without_closed(reading, self._limits).links
         found = reading.identification
+        language = found.wanted(self._reader.identifier.target)
         targets = [(link.url.href, link.anchor, link.named) for link in links]
-        self._builder.page(url.href, answer.status, found.language, found.encoding, targets)
+        self._builder.page(url.href, answer.status, language, found.encoding, targets)
         yield from ((link.url, depth + 1) for link in links)
 
     def _allowed(self, url: Url) -> bool:

@@ -32,7 +32,8 @@ class Lease:
 
     ``cell`` is the one that it was handed out of, ``expected`` the share of relevant pages that
     this was expected to bring, None if the order isn't learned; ``referrer`` is the URL of the
-    page whose link brought it, None for a seed.
+    page whose link brought it, None for a seed. ``id`` is the URL's number, ``token`` that of this
+    lease, which no other of this process has; ``tries`` how often the URL was put off before.
     """
 
     id: int
@@ -46,6 +47,8 @@ class Lease:
     depth: int
     redirects: int
     referrer: str | None
+    token: int = 0
+    tries: int = 0
 
     @property
     def tier(self) -> int | None:

@@ -11,7 +11,8 @@ class Record:
     """The record of a page; an item as Scrapy's feeds and pipelines know it.
 
     ``id`` is the page's number in the frontier. ``language`` is the identified one, None if it
-    can't be told; ``decided_by`` says by what, ``shares`` how much of the text is in which
+    can't be told; ``variant`` the way it is written, such as ``zh-Hant``, "" if that can't be
+    told or it has but one; ``decided_by`` says by what, ``shares`` how much of the text is in which
     language, such as ``th=0.62 en=0.35``. ``relevant`` says that it is the target language;
     ``guessed`` that it can't be told, and that the page counts for the strategy as its referrer
     does, which is relevant. ``distance`` is the page's own from the latest relevant referrer,
@@ -30,6 +31,7 @@ class Record:
     status: int
     title: str
     language: str | None
+    variant: str
     encoding: str
     confidence: float
     decided_by: str

@@ -36,12 +36,14 @@ class Visit:
     ``redirects`` redirects. ``outcome`` says how it ended, empty until then. ``relevant`` stays
     None for what doesn't count as a page; ``tally`` counts by (kind, name), for instance
     ("dropped", "depth"). ``offers`` are the links that the strategy kept, ``links`` all of them.
+    ``dropped`` are URLs that wait until then, and no longer because of what this page is.
     ``attempts`` are the requests sent, ``record`` is what is kept of a page,
     ``opt_outs`` what it says against mining its text, and where.
 
     ``since`` is when the URL was handed out, in seconds of a monotonic clock; ``rest`` the least
     time from then until the server's next: None for the crawl's own delay, 0 if nothing was
-    fetched.
+    fetched. ``put_off`` says that the URL is tried again another time: then nothing is kept of it
+    but that it was tried.
     """
 
     lease: Lease
@@ -54,9 +56,11 @@ class Visit:
     offers: Sequence[Offer] = ()
     tally: Counter[tuple[str, str]] = field(default_factory=Counter)
     links: list[FollowedLink] = field(default_factory=list)
+    dropped: Sequence[str] = ()
     attempts: list[Attempt] = field(default_factory=list)
     record: Record | None = None
     opt_outs: tuple[str, ...] = ()
+    put_off: bool = False
 
     def __post_init__(self) -> None:
         self.url = self.url or self.lease.url

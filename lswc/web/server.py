@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from errno import EMFILE, ENFILE
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
     from twisted.internet.interfaces import IAddress
 
     from lswc.web.answers import Web
+
+HANDLE_WAIT = 0.05
+"""Seconds until a file is opened again for which this process had no handle left."""
+
+_NO_HANDLES = (EMFILE, ENFILE)
 
 TLS_HANDSHAKE = 0x16  # the first byte of a ClientHello (RFC 8446 §5.1); no HTTP method has it
 
@@ -133,12 +139,20 @@ class PageRequest(http.Request):
             self._refuse(400)
             return
         accepted = self.requestHeaders.getRawHeaders("accept-language", [])
-        answer = web.answer(server, target, ",".join(accepted))
+        try:
+            answer = web.answer(server, target, ",".join(accepted))
+        except OSError as error:
+            if error.errno not in _NO_HANDLES:
+                raise
+            self._later(HANDLE_WAIT, self.process)
+            return
         if answer.delay:
-            reactor = self.channel.factory.reactor
-            self._waiting = reactor.callLater(answer.delay, self._send, answer)
+            self._later(answer.delay, self._send, answer)
         else:
             self._send(answer)
+
+    def _later(self, seconds: float, *call: Any) -> None:
+        self._waiting = self.channel.factory.reactor.callLater(seconds, *call)
 
     @override
     def connectionLost(self, reason: Failure) -> None:
@@ -168,7 +182,10 @@ class PageRequest(http.Request):
         if isinstance(answer.body, Path):
             try:
                 file = answer.body.open("rb")
-            except OSError:
+            except OSError as error:
+                if error.errno in _NO_HANDLES:
+                    self._later(HANDLE_WAIT, self._send, answer)
+                    return
                 answer = Answer(403)
         self.setResponseCode(answer.status)
         for name, value in answer.headers:

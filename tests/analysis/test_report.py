@@ -14,7 +14,7 @@ from lswc.analysis.questions import Questions, analyze, read
 from lswc.languages import LanguageError
 from lswc.strategy import Anchor, StrategyError
 from lswc.trace.format import TraceError
-from tests.analysis.webs import Report, Web, record, write_crawl
+from tests.analysis.webs import Report, Row, Web, record, write_crawl
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -236,6 +236,18 @@ def test_seeds_are_counted_by_domain_and_language(found: Report) -> None:
         (".th", 1, 0, 0, 0, 1, 1.0), ("total", 1, 0, 0, 0, 1, 1.0),
     ]  # fmt: skip
     assert "1 seeds, 1 of them are pages" in found.text
+
+
+def test_every_url_has_an_outcome(tmp_path: Path) -> None:
+    web = small().redirect(A + "moved", B)
+    web.rows += [Row(A + "gone", status=404), Row(A + "x.png", status=204)]
+    web.page(A + "links", "th", A + "moved", A + "gone", A + "x.png")
+    found = Report.of(web.write(tmp_path / "web", A, B))
+    assert [row[:2] for row in found.rows("urls_by_outcome")] == [
+        ("Thai pages", 4), ("other pages", 3), ("not HTML", 1), ("redirects", 1), ("failed", 1),
+        ("no answer, or never asked", 2), ("total", 12),
+    ]  # fmt: skip
+    assert [row[0] for row in found.rows("seeds_by_tld")] == [".com", ".th", "total"]
 
 
 def test_a_domain_is_named_in_its_own_script(tmp_path: Path) -> None:

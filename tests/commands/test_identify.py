@@ -132,6 +132,28 @@ def test_evaluate(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert ["auto", "my", "my", "th", "1"] in rows
 
 
+def test_evaluate_says_how_pages_of_each_kind_fared_and_what_confidence_means(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [
+        {"language": "th", "kind": "clean", "html": THAI},
+        {"language": "en", "kind": "clean", "text": ENGLISH},
+        {"language": "my", "kind": "wrong", "html": THAI},
+        {"language": "und", "kind": "stub", "text": "https://a.test/"},
+    ]
+    file = tmp_path / "labelled.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    code, out, _ = identify(capsys, "--lang", "th", "--evaluate", file)
+    rows = [line.split() for line in out.splitlines()]
+    assert code == 0
+    assert ["auto", "th", "clean", "2", "2", "100.00%"] in rows
+    assert ["auto", "th", "wrong", "1", "0", "0.00%"] in rows
+    assert ["auto", "th", "stub", "1", "1", "100.00%"] in rows
+    assert [
+        row[3:] for row in rows if row[:2] == ["auto", "th"] and row[2][:2] in ("0.", "1.")
+    ] == [["3", "2", "66.67%"]]
+
+
 def test_evaluate_anchors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "short.jsonl"
     file.write_text(

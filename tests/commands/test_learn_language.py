@@ -1,15 +1,15 @@
-"""``scrapy learn_language``: a user's own language in one folder."""
+"""``scrapy learn-language``: a user's own language in one folder."""
 
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
 from scrapy.settings import Settings
 
 from lswc import languages
-from lswc.commands.learn_language import Command
 from lswc.langid import Identifier
 from lswc.languages import language
 from tests.languages.test_own import CZECH, POLISH, SORBIAN
@@ -28,10 +28,10 @@ def own(tmp_path: Path) -> Iterator[Path]:
 
 
 def learn(*arguments: str) -> int:
-    command = Command()
+    command = import_module("lswc.commands.learn-language").Command()
     command.settings = Settings()
     command.run(list(arguments), argparse.Namespace())
-    return command.exitcode
+    return int(command.exitcode)
 
 
 def test_a_language_is_learned_and_measured(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,6 +64,6 @@ def test_mistakes_are_one_line(
     (own / name).write_text(text)
     assert learn(str(own)) == 2
     err = capsys.readouterr().err
-    assert err.startswith("scrapy learn_language: error: ")
+    assert err.startswith("scrapy learn-language: error: ")
     assert message in err
     assert err.count("\n") == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
 import pytest
 from redis import Redis
 from scrapy.settings import Settings
@@ -12,6 +13,7 @@ from scrapy.settings import Settings
 from lswc.commands.why import Command
 from lswc.frontier.find import find_in_redis
 from lswc.frontier.redis import RedisFrontier
+from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, strategy
 from lswc.visit.lease import Offer
 from tests.crawl.site import ENGLISH, THAI, Site, page
@@ -58,7 +60,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Site:
         ("https://www.one.co.th", ("html, 20",)),  # its twin
         ("http://www.one.co.th/gone.html", ("status 404, 20", "with this error", "tier 0")),
         (FAR, ("on page", "http://www.one.co.th/", "html, 20", "elsewhere")),
-        (f"{FAR}3.html", ("dropped, server became irrelevant: It waited", "tier ", FAR)),
+        (f"{FAR}3.html", ("dropped, server became irrelevant, 20", ": It waited", "tier ", FAR)),
         ("ftp://www.one.co.th/file", ("dropped, scheme: Neither http nor https.",)),
         ("http://[x", ("dropped, invalid URL: Not a URL",)),
         ("http://nobody.example/", ("never seen",)),
@@ -71,6 +73,13 @@ def test_the_history_of_a_url(
     out = capsys.readouterr().out
     for words in said:
         assert words in out
+
+
+def test_each_url_that_a_server_lost_has_a_row(crawled: Site) -> None:
+    attempts = pq.read_table(crawled.folder / "log" / "attempts-00001.parquet").to_pylist()
+    rows = [row for row in attempts if row["outcome"] == Outcome.SERVER_BECAME_IRRELEVANT]
+    assert {row["url"] for row in rows} == {f"{FAR}3.html", f"{FAR}4.html"}
+    assert crawled.summary["dropped"][Outcome.SERVER_BECAME_IRRELEVANT] == len(rows)
 
 
 def test_a_url_that_waits(site: Site, capsys: pytest.CaptureFixture[str]) -> None:

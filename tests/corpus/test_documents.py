@@ -32,11 +32,13 @@ UNICODE = "ရခိုင်ပြည်နယ်အကြံပေးကော
 
 
 def own(html: str) -> list[str]:
-    return paragraphs(read(html, URL).blocks)
+    return [block.text for block in paragraphs(read(html, URL).blocks)]
 
 
-def cleaned(code: str, *bodies: str | bytes) -> list[dict[str, Any] | None]:
-    cleaner = Cleaner(language(code))
+def cleaned(
+    code: str, *bodies: str | bytes, only_language: bool = False
+) -> list[dict[str, Any] | None]:
+    cleaner = Cleaner(language(code), only_language)
     return [
         cleaner.row(
             Stored(
@@ -127,13 +129,62 @@ def test_nested_thousands_deep() -> None:
     assert own("<div>" * 20_000 + THAI * 2) in ([(THAI * 2).strip()], [])
 
 
-def test_only_paragraphs_in_the_language_are_kept() -> None:
-    (row,) = cleaned("th", f"<title>ข่าว</title><p>{THAI * 2}</p><p>{ENGLISH * 2}</p>")
+CODE = "if (x) {\n\treturn;   // a\n\n    y();\n}"
+MIXED = f"<title>ข่าว</title><p>{THAI * 2}<p>เช่น:<pre>\n{CODE}\n</pre><p>{ENGLISH * 2}<p>{THAI * 2}"
+
+
+def told(row: dict[str, Any] | None) -> list[tuple[str | None, str, str]]:
+    """Return language, kind and text of each paragraph of a row."""
     assert row is not None
-    assert row["text"] == (THAI * 2).strip()
-    assert row["languages"] == ["th", "en"]
+    text = row["text"]
+    return [(p["language"], p["kind"], text[p["begin"] : p["end"]]) for p in row["paragraphs"]]
+
+
+def test_all_paragraphs_stay_in_order_each_with_its_language() -> None:
+    (row,) = cleaned("th", MIXED)
+    assert row is not None
+    texts = [LONG, "เช่น:", CODE, (ENGLISH * 2).strip(), LONG]
+    assert [(kind, text) for _, kind, text in told(row)] == [
+        ("preformatted" if text.startswith("if") else "text", text) for text in texts
+    ]
+    assert [code for code, kind, _ in told(row) if kind == "text"] == ["th", "th", "en", "th"]
+    assert row["text"] == "\n".join(texts)
     assert row["title"] == "ข่าว"
+    assert row["left_out"] == 0
     assert cleaned("th", f"<p>{ENGLISH * 2}</p>") == [None]
+
+
+def test_only_paragraphs_in_the_language_are_kept_if_asked() -> None:
+    (row,) = cleaned("th", MIXED, only_language=True)
+    assert told(row) == [("th", "text", LONG), ("th", "text", "เช่น:"), ("th", "text", LONG)]
+    assert row is not None
+    assert row["left_out"] == 2
+    assert cleaned("th", f"<p>{ENGLISH * 2}</p>", only_language=True) == [None]
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<pre>a  b\n  c\n\n\td</pre>", "a  b\n  c\n\n\td"),
+        ("<pre>\r\n\r\na \r\nb\r\n</pre>", "a\nb"),
+        ("<pre><code><span>a</span> <b>b</b>\n  c</code></pre>", "a b\n  c"),
+        ("<pre><div>a</div><div>  b</div></pre>", "a\n  b"),
+        ("<pre>a<br>  b<br><br>c</pre>", "a\n  b\n\nc"),
+        ("<listing>a\n  b</listing>", "a\n  b"),
+        ("<xmp>a\n  <b></xmp>", "a\n  <b>"),
+    ],
+)
+def test_preformatted_text_keeps_its_lines(markup: str, text: str) -> None:
+    assert own(f"<p>{LONG}</p>{markup}") == [LONG, text]
+
+
+def test_line_numbers_are_no_text() -> None:
+    assert own(f"<p>{LONG}</p><pre>1\n2\n3</pre><pre>x = 1</pre><p>{LONG}") == [LONG, "x = 1", LONG]
+
+
+def test_preformatted_text_is_text_only_beside_text() -> None:
+    assert own(f"<pre>x = 1</pre>{MENU}<p>{LONG}") == [LONG]
+    assert own(f"<pre>{LONG}\n{LONG}</pre>") == [f"{LONG}\n{LONG}"]
 
 
 LAO = "ນັກຮຽນໄປໂຮງຮຽນທຸກວັນ ແລະອ່ານໜັງສືໃນຫ້ອງສະໝຸດຂອງເມືອງຫຼວງ "
@@ -142,8 +193,7 @@ LAO = "ນັກຮຽນໄປໂຮງຮຽນທຸກວັນ ແລະອ
 @pytest.mark.parametrize(("lao", "expected"), [(3, "en"), (6, "lo"), (7, "lo")])
 def test_most_of_a_paragraph_decides(lao: int, expected: str) -> None:
     (row,) = cleaned("th", f"<p>{THAI * 2}</p><p>{LAO * lao}{ENGLISH * (10 - lao)}</p>")
-    assert row is not None
-    assert row["languages"] == ["th", expected]
+    assert [code for code, _, _ in told(row)] == ["th", expected]
 
 
 def test_zawgyi_becomes_unicode_and_is_flagged() -> None:
@@ -228,7 +278,7 @@ def test_corpus_of_a_crawl(site: Site) -> None:
     with pa.CompressedInputStream(str(site.folder / "corpus" / "corpus.jsonl.zst"), "zstd") as file:
         assert [json.loads(line) for line in file.read().splitlines()] == rows
     assert [row["url"] for row in rows] == [URL, f"{URL}a", f"{URL}b"]
-    assert rows[1]["text"] == f"{THAI * 2}ก"
+    assert rows[1]["text"] == f"{THAI * 2}ก\n{ENGLISH.strip()}"
     assert (rows[2]["duplicate"], rows[2]["duplicate_of"]) == ("exact", f"{URL}a")
 
 

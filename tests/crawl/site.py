@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests import forks
+
 ROOT = Path(__file__).parents[2]
 
 THAI = "ภาษาไทยเป็นภาษาที่มีผู้พูดมากที่สุดในประเทศไทย และข่าววันนี้มีเรื่องน่าสนใจหลายเรื่อง "
@@ -41,12 +43,13 @@ class Site:
         (self.web / "seeds-th.txt").write_text("\n".join(urls))
 
     def command(self, *arguments: str, **settings: object) -> list[str]:
-        """Return the command that crawls this web for Thai without delays."""
+        """Return the command that crawls this web for Thai without delays or second tries."""
         given = {
             "LSWC_WEB": self.web,
             "LSWC_CRAWL": self.folder,
             "DOWNLOAD_DELAY": 0,
             "LSWC_PROFILE": "bfs",
+            "LSWC_TRY_AGAIN": "",
             **settings,
         }
         lines = [part for name, value in given.items() for part in ("-s", f"{name}={value}")]
@@ -83,6 +86,8 @@ SCRAPY = [sys.executable, "-W", "error::DeprecationWarning:lswc", "-m", "scrapy"
 
 def run(command: list[str], cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     """Run a command of the project to its end."""
+    if command[: len(SCRAPY)] == SCRAPY:
+        return forks.run(command[len(SCRAPY) :], cwd, environment())
     return subprocess.run(
         command, cwd=cwd, capture_output=True, text=True, timeout=120, env=environment()
     )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from lswc.checking.report import check
 from lswc.urls import parse
 from tests.crawl.site import ENGLISH, ROOT, THAI, Site, environment, page, run
 
@@ -93,6 +94,8 @@ def check_nothing_lost(web: Site, whole: dict[str, int]) -> None:
     assert len(urls) == len(set(urls)) == whole["html"]
     assert dict(server_counters(web)) == dict(counted(records))
     assert web.summary["pending"] == {}
+    report = check(web.folder)
+    assert report.agrees, report
 
 
 def counted(records: list[dict[str, object]]) -> Iterator[tuple[str, tuple[int, int]]]:
@@ -120,6 +123,7 @@ def test_killed_at_twenty_random_moments(web: Site, whole: dict[str, int]) -> No
         wait_for(web, process, moments.randrange(0, 20_000))
         process.kill()
         process.communicate()
+        assert not (web.folder / "frontier.db").exists() or check(web.folder).agrees
     assert len(web.urls) < SERVERS * PAGES, "the kills came too late to test anything"
     check_nothing_lost(web, whole)
 

@@ -32,6 +32,7 @@ class SetUp:
             "LSWC_CRAWL": str(folder / "crawl"),
             "LSWC_FRONTIER": ":memory:",
             "LSWC_STRATEGY": "bfs",
+            "LSWC_TRY_AGAIN": [],
             "EXTENSIONS": {},
         }
         self.crawler: Crawler = get_crawler(LswcSpider, given | settings)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from lswc.crawler.backoff import LONGEST, Backoff
 
 if TYPE_CHECKING:
@@ -27,3 +29,12 @@ def test_a_rest_doubles_up_to_a_day_and_goes_on_after_a_restart(tmp_path: Path) 
     assert [again.overloaded("a", 2000.0) for _ in range(20)][-1] == LONGEST
     assert again.overloaded("c", 2000.0) == 60
     again.close()
+
+
+def test_a_clock_that_is_set_back_costs_one_rest_at_most(tmp_path: Path) -> None:
+    backoff = Backoff(tmp_path / "backoff.jsonl", 60)
+    backoff.overloaded("a", 100_000.0)
+    assert backoff.remaining("a", 5_000.0) == 60
+    assert backoff.remaining("a", 5_059.0) == pytest.approx(1)
+    assert backoff.remaining("a", 5_060.0) == 0
+    backoff.close()

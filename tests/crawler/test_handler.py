@@ -16,8 +16,8 @@ from twisted.web import _newclient
 from twisted.web.http_headers import Headers
 from typing_extensions import override
 
+from lswc.crawler.handles import IDLE
 from lswc.crawler.transport.handler import (
-    IDLE,
     LINES,
     BoundedPool,
     BoundedProtocol,
@@ -37,7 +37,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 def pool(clock: Clock) -> Any:
-    return BoundedPool(clock, SETTINGS, BoundedProtocol)
+    return BoundedPool(clock, SETTINGS, BoundedProtocol, IDLE)
 
 
 def connected(transport: Any, quiescent: Any = lambda _: None) -> Any:

@@ -228,15 +228,15 @@ def test_a_server_rests_as_long_as_its_visit_says(frontier: Open) -> None:
     assert f.lease(17.0) is not None
 
 
-def test_a_url_that_is_put_back_is_handed_out_again_when_its_server_has_rested(
+def test_a_url_that_is_given_back_is_handed_out_again_when_its_server_has_rested(
     frontier: Open,
 ) -> None:
     f = frontier(delay=2.0)
     f.offer([offer(f"http://a/{n}") for n in range(2)] + [offer("http://b/")])
     first = f.lease(10.0)
     assert first is not None
-    f.put_back(first, 7.0)
-    f.put_back(first, 0.0)  # it has ended
+    assert f.give_back(ended(first, rest=7.0))
+    assert not f.give_back(ended(first, rest=0.0)), "it has ended"
     assert f.pending == f.unfinished == 3
     other = f.lease(10.0)
     assert other is not None
@@ -272,3 +272,83 @@ def test_a_redirect_may_lead_back_to_its_https_twin_once(frontier: Open) -> None
     f.offer([back])
     assert f.lease(0) is None
     assert f.counts().tally["finished"] == {Outcome.REDIRECT: 3}
+
+
+def test_a_url_that_is_put_off_comes_back_when_it_is_due(frontier: Open) -> None:
+    f = frontier()
+    f.offer([offer("http://a/1"), offer("http://b/1")])
+    first = f.lease(10.0)
+    assert first is not None
+    assert f.put_off(ended(first, "timeout"), 70.0, {"pages.jsonl": 5})
+    assert not f.put_off(ended(first, "timeout"), 70.0)
+    assert not f.commit(ended(first))
+    assert (f.pending, f.later, f.unfinished, f.next_due()) == (2, 1, 2, 70.0)
+    assert f.counts().tally["put off"] == {"timeout": 1}
+    assert f.lengths() == {"pages.jsonl": 5}
+    assert visit(f, True, now=10.0) == "http://b/1"
+    assert f.lease(69.9) is None
+    again = f.lease(70.0)
+    assert again is not None
+    assert (again.url, again.tries, again.token != first.token) == ("http://a/1", 1, True)
+    assert not f.commit(ended(first)), "the first lease ended it again"
+    assert f.commit(ended(again))
+    assert f.counts().tally == {"finished": {"html": 2}}
+    assert (f.unfinished, f.next_due()) == (0, None)
+
+
+def test_a_link_to_a_url_that_is_put_off_adds_nothing(frontier: Open) -> None:
+    f = frontier()
+    f.offer([offer("http://a/1")])
+    first = f.lease(0.0)
+    assert first is not None
+    f.put_off(ended(first, "status 503"), 5.0)
+    f.offer([offer("http://a/1"), offer("https://a/1")])
+    assert f.lease(0.0) is None
+    assert f.lease(5.0) is not None
+    assert f.unfinished == 1
+
+
+def test_a_stopped_crawl_tries_at_once_what_was_put_off(frontier: Open) -> None:
+    f = frontier()
+    f.offer([offer("http://a/1")])
+    lease = f.lease(0.0)
+    assert lease is not None
+    f.put_off(ended(lease, "timeout"), 1e6)
+    f.close()
+    again = frontier().lease(1.0)
+    assert again is not None
+    assert again.tries == 1
+
+
+def test_a_url_that_is_given_back_leaves_no_trace(frontier: Open) -> None:
+    f = frontier(delay=2.0)
+    f.offer([offer("http://a/1"), offer("http://a/2")])
+    first = f.lease(10.0)
+    assert first is not None
+    assert f.give_back(ended(first, "timeout"))
+    assert not f.give_back(ended(first))
+    assert not f.commit(ended(first))
+    assert (f.pending, f.unfinished, f.counts().tally) == (2, 2, {})
+    assert f.lease(11.9) is None
+    again = f.lease(12.0)
+    assert again is not None
+    assert (again.url, again.tries) == ("http://a/1", 0)
+
+
+def test_what_failed_is_pending_again_if_that_is_wanted(frontier: Open) -> None:
+    f = frontier()
+    urls = ["http://a/1", "http://b/1", "http://c/1"]
+    f.offer([offer(url) for url in urls])
+    for outcome in ("status 503", "status 404", "timeout"):
+        lease = f.lease(0.0)
+        assert lease is not None
+        f.commit(ended(lease, outcome))
+    f.offer([offer(url) for url in urls])
+    assert f.unfinished == 0
+    assert f.retry(["status 503", "timeout"]) == 2
+    assert f.counts().tally == {
+        "finished": {"status 404": 1}, "put off": {"status 503": 1, "timeout": 1}
+    }  # fmt: skip
+    assert {visit(f, True), visit(f, True)} == {"http://a/1", "http://c/1"}
+    assert f.counts().tally == {"finished": {"html": 2, "status 404": 1}}
+    assert f.retry(["status 503", "timeout"]) == 0

@@ -77,6 +77,10 @@ class Stores(RuleBasedStateMachine):
     def by_unit(self, found: list[Offer]) -> list[Offer]:
         return [o._replace(unit=o.server) for o in found] if self.by_server else found
 
+    def dropped(self) -> int:
+        tally = self.sqlite.counts().tally
+        return tally.get("dropped", {}).get(Outcome.SERVER_BECAME_IRRELEVANT, 0)
+
     @rule(found=links)
     def offer(self, found: list[Offer]) -> None:
         for frontier in (self.sqlite, self.redis):
@@ -108,9 +112,40 @@ class Stores(RuleBasedStateMachine):
         self.held.remove(lease)
         visit = ended(lease, outcome, relevant=relevant, offers=self.by_unit(found))
         visit.tally["dropped", "depth"] += 1
+        dropped = self.sqlite.dropped_by(visit)
+        assert sorted(self.redis.dropped_by(visit)) == sorted(dropped)
+        before = self.dropped()
         for frontier in (self.sqlite, self.redis):
             assert frontier.commit(visit)
             assert not frontier.commit(visit)
+        # Besides them, links of the page itself may be dropped.
+        assert len(dropped) <= self.dropped() - before <= len(dropped) + len(found)
+
+    @precondition(lambda self: self.held)
+    @rule(
+        data=st.data(),
+        wait=st.sampled_from([0.0, 0.5, 3.0]),
+        outcome=st.sampled_from(["timeout", "status 503"]),
+    )
+    def put_off(self, data: st.DataObject, wait: float, outcome: str) -> None:
+        lease = data.draw(st.sampled_from(self.held))
+        self.held.remove(lease)
+        for frontier in (self.sqlite, self.redis):
+            assert frontier.put_off(ended(lease, outcome), self.now + wait)
+            assert not frontier.put_off(ended(lease, outcome), self.now)
+
+    @precondition(lambda self: self.held)
+    @rule(data=st.data())
+    def give_back(self, data: st.DataObject) -> None:
+        lease = data.draw(st.sampled_from(self.held))
+        self.held.remove(lease)
+        for frontier in (self.sqlite, self.redis):
+            assert frontier.give_back(ended(lease))
+            assert not frontier.give_back(ended(lease))
+
+    @rule(outcomes=st.sets(st.sampled_from(["timeout", "connection refused"])))
+    def retry(self, outcomes: set[str]) -> None:
+        assert self.redis.retry(outcomes) == self.sqlite.retry(outcomes)
 
     @precondition(lambda self: self.held)
     @rule(data=st.data(), relevant=st.sampled_from([True, False, None]), found=links)
@@ -130,6 +165,8 @@ class Stores(RuleBasedStateMachine):
         assert self.redis.counts() == self.sqlite.counts()
         assert self.redis.pending == self.sqlite.pending
         assert self.redis.unfinished == self.sqlite.unfinished
+        assert self.redis.later == self.sqlite.later
+        assert self.redis.next_due() == self.sqlite.next_due()
         assert self.redis.servers == self.sqlite.servers
 
     def teardown(self) -> None:

@@ -43,6 +43,7 @@ TRAPS = {
 
 SETTINGS = {
     "LSWC_PROFILE": "bfs",
+    "LSWC_TRY_AGAIN": "",
     "LSWC_CONTACT": "crawl@library.example",
     "LSWC_ARCHIVE": "all",
     "LSWC_MAX_DUPLICATES": cases.DUPLICATES,

@@ -193,9 +193,21 @@ def test_what_was_read_twice_is_read_once(codec: str, text: str) -> None:
     assert found.encoding.endswith(" (double)")
 
 
+@pytest.mark.parametrize("codec", ["cp932", "euc_jp", "utf-8"])
+def test_japanese_read_as_windows_1252_is_read_once(codec: str) -> None:
+    text = "すべての人間は、生まれながらにして自由であり、かつ、尊厳と権利とについて平等である。"
+    wrong = (text * 3).encode(codec).decode("cp1252", "ignore")  # five bytes have no sign there
+    kept = (text * 3).encode(codec).decode("latin-1")
+    for page in (wrong, kept):
+        found = decode(f"<p>{page}".encode())
+        assert found.encoding.endswith(" (double)")
+        assert "であり" in found.text
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "“Yes”, she said — ‘no’… “ˆ‡‰”™ €5–€7 “…” ‘…’",
         "L’été à Paris : où êtes-vous ? Ça va très bien, «déjà vu» — naïve façade, cœur",
         "Größe, Straße, Übermut, Äpfel, ÄÖÜ äöü ß",
         "Tất cả mọi người sinh ra đều được tự do và bình đẳng về nhân phẩm",

@@ -89,6 +89,23 @@ def test_anchors_of_a_page_in_a_font() -> None:
     assert [link.anchor for link in links] == [Anchor.TARGET, Anchor.OTHER]
 
 
+def test_vietnamese_in_vni() -> None:
+    vni = "Hoâm nay trôøi möa lôùn neân chuùng toâi khoâng ñi hoïc ñöôïc, caùc baïn cuõng ôû nhaø"
+    found = identify(vni, "vi", "cp1252")
+    assert (found.language, found.encoding) == ("vi", "vni")
+
+
+def test_vietnamese_in_its_windows_charset_is_no_font() -> None:
+    body = (
+        b"T\xe2\xect ca\xd2 mo\xf2i ng\xfd\xf5\xcci sinh ra \xf0\xea\xccu \xf0\xfd\xf5\xf2c "
+        b"t\xfd\xf2 do v\xe0 bi\xccnh \xf0\xe3\xd2ng v\xea\xcc nh\xe2n ph\xe2\xd2m v\xe0 "
+        b"quy\xea\xccn l\xf5\xf2i. Mo\xf2i ng\xfd\xf5\xcci \xf0\xea\xccu \xf0\xfd\xf5\xf2c ta\xf2o"
+        b" h\xf3a ban cho ly\xec tr\xed v\xe0 l\xfd\xf5ng t\xe2m."
+    )
+    found = Identifier(language("vi")).read(body, None, "http://a.test/").identification
+    assert (found.language, found.encoding) == ("vi", "windows-1258")
+
+
 def test_vietnamese_without_diacritics_and_in_tcvn() -> None:
     assert identify(UNMARKED, "vi").language == "vi"
     tcvn = "H«m nay trêi m­a lín nªn chóng t«i kh«ng ®i häc ®­îc, c¸c b¹n còng ë nhµ ®äc s¸ch"

@@ -40,7 +40,7 @@ def test_thai_in_tis620_without_a_declaration(method: str) -> None:
 
 
 @pytest.mark.parametrize("charset", ["TIS-620", "windows-874", "iso-8859-11"])
-@pytest.mark.parametrize("method", ["tamura2007", "somboonviwat2006", "meta"])
+@pytest.mark.parametrize("method", ["tamura2007_utf8", "somboonviwat2006", "meta"])
 def test_english_with_a_thai_charset_is_taken_for_thai(method: str, charset: str) -> None:
     assert answer(method, f"{meta(charset)}<p>{ENGLISH}".encode()) == "th"
     assert answer("auto", f"{meta(charset)}<p>{ENGLISH}".encode()) == "en"
@@ -58,6 +58,46 @@ def test_tamura_takes_the_last_meta_and_no_header() -> None:
 def test_tamura_tests_the_last_meta_alone(name: str) -> None:
     page = f"{meta('tis-620')}{meta(name)}<p>{ENGLISH}".encode()
     assert answer("tamura2007", page) == "en"
+
+
+def test_tamura_knows_no_iso_8859_11() -> None:
+    english, thai = f"{meta('iso-8859-11')}<p>{ENGLISH}", f"{meta('iso-8859-11')}<p>{THAI}"
+    assert answer("tamura2007", english.encode()) == "en"
+    assert answer("tamura2007", thai.encode("cp874")) == "th"  # by its text
+    for charset in ("TIS-620", "windows-874"):
+        assert answer("tamura2007", f"{meta(charset)}<p>{ENGLISH}".encode()) == "th"
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        f"<!-- {meta('tis-620')} -->",
+        f"<script>'{meta('tis-620')}'</script>",
+        '<meta name="description" content="how to write charset=tis-620">',
+        '<meta http-equiv="refresh" content="9; url=/?charset=tis-620">',
+    ],
+)
+@pytest.mark.parametrize("method", ["tamura2007", "somboonviwat2006"])
+def test_a_charset_is_what_a_meta_element_declares(method: str, hidden: str) -> None:
+    assert answer(method, f"{hidden}<p>{ENGLISH}".encode()) == "en"
+    declared = "<META content=\"text/html;CHARSET = 'TIS-620'\" HTTP-EQUIV=content-type>"
+    for shown in (declared, "<meta charset=tis-620>"):
+        assert answer(method, f"{shown}{hidden}<p>{ENGLISH}".encode()) == "th"
+
+
+@pytest.mark.parametrize("declared", ["", meta("utf-8")])
+def test_utf8_that_cant_be_converted_isnt_thai_but_by_the_variant(declared: str) -> None:
+    for stray in ("– © 2004", "\u00a0"):  # the second is in ISO-8859-11
+        page = f"{declared}<p>{THAI}{stray}".encode()
+        assert answer("tamura2007", page) != "th"
+        assert answer("tamura2007_utf8", page) == "th"
+    assert answer("tamura2007", f"{declared}<p>{THAI}".encode()) == "th"
+    assert answer("tamura2007", f"{declared}<p>{JAPANESE}".encode()) == "ja"
+
+
+def test_utf8_of_a_target_without_a_charset_has_its_profile() -> None:
+    text = "မြန်မာဘာသာစကားသည် မြန်မာနိုင်ငံ၏ ရုံးသုံးဘာသာစကား ဖြစ်သည်။ " * 6
+    assert answer("tamura2007", f"<p>{text}".encode(), "my") == "my"
 
 
 @pytest.mark.parametrize("method", ["tamura2007", "textcat", "g2li"])
@@ -101,8 +141,26 @@ def test_thai_anchors_by_words(method: str) -> None:
     assert identifier.anchor("123") is Anchor.NONE
 
 
-def test_textcat_anchors_by_ngrams() -> None:
-    assert Identifier(language("th"), "textcat").anchor(THAI[:60]) is Anchor.TARGET
+WORDS = {
+    "th": ("ข่าว", "หน้าแรก", "ติดต่อเรา", THAI[:60]),
+    "lo": ("ຂ່າວ", "ໜ້າທຳອິດ"),
+    "km": ("ព័ត៌មាន", "ទំព័រដើម"),
+    "my": ("သတင်း", "ပင်မစာမျက်နှာ"),
+    "vi": ("Trang chủ", "Tin tức"),
+    "ja": ("ニュース", "お問い合わせ"),
+    "ko": ("뉴스", "회사 소개"),
+    "zh": ("新闻", "关于我们", "聯絡我們"),
+    "": ("News", "About us", "Новости", "ÜBER UNS", "𝓗ello", "ʘʘ"),
+}
+
+
+@pytest.mark.parametrize("target", [code for code in WORDS if code])
+def test_a_word_of_an_anchor_is_told_by_its_ngrams(target: str) -> None:
+    identifier = Identifier(language(target), "textcat")
+    for code, words in WORDS.items():
+        for word in words:
+            expected = Anchor.TARGET if code == target else Anchor.OTHER
+            assert identifier.anchor(word) is expected, (code, word)
 
 
 def test_pythainlp_knows_thai_alone() -> None:

@@ -144,3 +144,44 @@ def test_any_url_names_something_or_nothing(path: str, query: str, target: str) 
     url = parse(f"http://a.com/{path}?{query}")
     if url is not None:
         assert named(target, url) in Named
+
+
+@pytest.mark.parametrize(
+    ("address", "tag", "text"),
+    [
+        ("http://a.com/zh-tw/", "", ""),
+        ("http://a.com/zh_TW.UTF-8/x", "", ""),
+        ("http://a.com/x?lang=zh-hk", "", ""),
+        ("http://a.com/index.zh-hant.html", "", ""),
+        ("http://tw.a.com/", "", ""),
+        ("http://a.com/x", "zh-hant-tw", ""),
+        ("http://a.com/x", "", "繁體中文"),
+        ("http://a.com/x", "", "Chinese (Traditional)"),
+        ("http://a.com/zh/x", "", ""),
+        ("http://a.com/x", "", "中文"),
+        ("http://a.com/zh-cn/", "zh-tw", ""),
+    ],
+)
+def test_a_link_names_a_variant_or_none(address: str, tag: str, text: str) -> None:
+    url = parse(address)
+    assert url is not None
+    assert named("zh-Hant", url, tag, text) is Named.TARGET
+    assert named("zh", url, tag, text) is Named.TARGET
+    assert named("th", url, tag, text) is Named.OTHER
+
+
+@pytest.mark.parametrize(
+    ("address", "tag", "text"),
+    [
+        ("http://a.com/zh-cn/", "", ""),
+        ("http://cn.a.com/", "", ""),
+        ("http://a.com/x", "zh-hans", ""),
+        ("http://a.com/x", "", "简体中文"),
+        ("http://a.com/x", "", "Simplified Chinese"),
+    ],
+)
+def test_a_link_names_another_variant(address: str, tag: str, text: str) -> None:
+    url = parse(address)
+    assert url is not None
+    assert named("zh-Hant", url, tag, text) is Named.OTHER
+    assert named("zh", url, tag, text) is Named.TARGET

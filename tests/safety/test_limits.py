@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import random
 import tracemalloc
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,9 +12,6 @@ from lswc.safety.limits import Limits, pattern
 from lswc.safety.near_duplicates import Seen
 from lswc.simhash import DISTANCE, simhash
 from lswc.urls import Url, parse
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def letters(seed: int) -> str:
@@ -89,9 +84,9 @@ def test_only_the_latest_servers_are_remembered(monkeypatch: pytest.MonkeyPatch)
     assert left == [servers[0], *servers[7:16]]
 
 
-def test_a_crawl_without_records_has_used_nothing(tmp_path: Path) -> None:
+def test_a_crawl_without_records_has_used_nothing() -> None:
     limits = Limits(server_pages=1)
-    limits.load(tmp_path / "pages.jsonl")
+    limits.load([])
     assert limits.closed(url("http://a.example/")) is None
 
 
@@ -132,25 +127,19 @@ def test_page_limits(most: tuple[int, int], reason: str) -> None:
     assert (limits.closed(url("http://a.example/e/x")) is None) == (most[0] == 0)
 
 
-def record(address: str, text: str, near_duplicate: bool = False) -> str:
-    found = {"url": address, "simhash": f"{simhash(text):016x}", "near_duplicate": near_duplicate}
-    return json.dumps(found) + "\n"
+def record(address: str, text: str, near_duplicate: bool = False) -> dict[str, object]:
+    return {"url": address, "simhash": f"{simhash(text):016x}", "near_duplicate": near_duplicate}
 
 
-def test_pages_of_earlier_runs_count(tmp_path: Path) -> None:
-    records = tmp_path / "pages.jsonl"
-    records.write_text("".join(record(f"http://a.example/{n}", "") for n in range(3)))
+def test_pages_of_earlier_runs_count() -> None:
     limits = Limits(server_pages=3)
-    limits.load(records)
+    limits.load([record(f"http://a.example/{n}", "") for n in range(3)])
     assert limits.closed(url("http://a.example/")) == "server's page limit"
 
 
-def test_near_duplicates_of_earlier_runs_count(tmp_path: Path) -> None:
-    records = tmp_path / "pages.jsonl"
-    pages = [record(f"http://a.example/cal/{n}", NEWS, n > 0) for n in range(3)]
-    records.write_text("".join(pages))
+def test_near_duplicates_of_earlier_runs_count() -> None:
     limits = Limits(duplicates=3)
-    limits.load(records)
+    limits.load([record(f"http://a.example/cal/{n}", NEWS, n > 0) for n in range(3)])
     assert limits.closed(url("http://a.example/cal/9")) is None
     assert add(limits, url("http://a.example/cal/3"), NEWS)
     assert limits.closed(url("http://a.example/cal/9")) == "near-duplicates in directory"

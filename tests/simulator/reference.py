@@ -85,6 +85,7 @@ def offers(
             oracle=bool(oracle[url]),
             named=Named(t.named[link]),
             same_folder=bool(t.folder[url] == t.folder[page]),
+            from_seed=code == SEED,
         )
         yield url, encode(facts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from lswc.simulator.run import EVERY, Outcome, marks, save, simulate
 from lswc.strategy import NAMES, strategy
 from lswc.synthetic.synthesis import synthesize
 from lswc.trace.format import About, Trace, TraceError
+from tests.analysis.webs import Web
 
 SOME = ("queue_size_by_limit", "reliability")  # figures of some strategies only
 WEB = synthesize(0.002)
@@ -185,9 +187,35 @@ def test_synthesize_then_simulate(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert (out / "coverage.svg").exists()
 
 
+def test_a_crawl_in_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home, other = "http://www.a.co.th/", "http://www.b.com/"
+    web = Web().page(home, "th", home + "1", other).page(home + "1", "th").page(other, "en")
+    trace, out = str(web.write(tmp_path / "web", home)), tmp_path / "out"
+    asked = ("--strategy", "bfs", "lswc", "--out", str(out), "--delay", "10")
+    assert call("simulate", "--trace", trace, *asked, "--seconds-per-page", "2") == 0
+    assert "A rest of 10 s, 32 requests at a time, 2 s each" in capsys.readouterr().out
+    # robots.txt, a rest, the home page; then a/1 after a rest, while b.com begins.
+    found = pq.read_table(out / "hours.parquet").to_pydict()
+    bfs = [row == "bfs" for row in found["strategy"]]
+    seconds = [3600 * hours for hours, is_bfs in zip(found["hours"], bfs, strict=True) if is_bfs]
+    assert seconds == pytest.approx([14, 26, 28])
+    with (out / "tail.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["strategy"] == "bfs"]
+    assert [(row["server"], row["pages"]) for row in rows] == [
+        ("www.b.com", "1"),
+        ("www.a.co.th", "2"),
+    ]
+    known = json.loads((out / "hours.json").read_text())["strategies"]["bfs"]
+    assert known["hours_to_coverage"]["0.9"] == pytest.approx(26 / 3600)
+    assert {path.stem for path in out.glob("*_by_hours.png")} == {
+        "coverage_by_hours", "harvest_rate_by_hours",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["simulate", "--strategy", "bfs", "--delay", "-1"], "a delay and the time of a page are"),
         (["simulate", "--strategy", "bsf"], "unknown strategy 'bsf'; known: bfs"),
         (["simulate", "--strategy", "lswc:S=x"], "S must be a whole number"),
         (["simulate", "--strategy", "bfs"], "is not a trace"),

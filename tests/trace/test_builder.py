@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import random
+import sys
 from argparse import ArgumentParser
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
@@ -18,7 +17,7 @@ from lswc.simulator.simulation import Simulation
 from lswc.strategy import NAMES, Anchor, Named, strategy
 from lswc.trace.builder import TraceBuilder
 from lswc.trace.format import About, Fate, Trace, TraceError
-from tests.crawl.site import ENGLISH, THAI, Site
+from tests.crawl.site import ENGLISH, THAI, Site, run
 from tests.trace.frozen import write_trace
 
 if TYPE_CHECKING:
@@ -74,21 +73,14 @@ def test_every_fate_of_a_url(site: Site, tmp_path: Path) -> None:
     assert trace.relevant.sum() > 5
 
 
-def crawled(site: Site, name: str) -> list[str]:
-    """Return the pages of a real crawl, in the order of their records."""
-    own = Site(site.web, site.folder / name)
-    scheduler = "tests.simulator.one_at_a_time.OneAtATime"
-    settings = {"SCHEDULER": scheduler, "CONCURRENT_REQUESTS": 1, "RETRY_ENABLED": False}
-    own.crawl(LSWC_STRATEGY=name, LSWC_ARCHIVE="none", **settings)
-    return own.urls
-
-
 def test_the_real_crawl_visits_what_the_kernel_visits(site: Site, tmp_path: Path) -> None:
     random_web(site, 2)
     trace, urls = read(site, tmp_path / "trace")
     names = [name for name in NAMES if name != "perfect"]  # no live crawl has an oracle
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        live = dict(zip(names, pool.map(lambda name: crawled(site, name), names), strict=True))
+    crawls = [sys.executable, "-m", "tests.trace.crawls", str(site.web), str(tmp_path), *names]
+    done = run(crawls)
+    assert done.returncode == 0, done.stderr
+    live = {name: Site(site.web, tmp_path / name).urls for name in names}
     assert len({tuple(visits) for visits in live.values()}) > 8  # the strategies do differ
     for name in names:
         visits = Simulation(trace, strategy(name), keep_visits=True).run().visits

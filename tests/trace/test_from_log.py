@@ -78,3 +78,28 @@ def test_a_damaged_log(crawled: Site, tmp_path: Path) -> None:
     shutil.rmtree(crawled.folder / "log")
     with pytest.raises(ArchiveError, match="no crawl log"):
         to_trace(crawled.folder, tmp_path / "trace")
+
+
+def test_a_trace_of_a_variants_crawl_tells_the_variants(site: Site, tmp_path: Path) -> None:
+    site.seeds(ONE)
+    (site.web / "seeds-th.txt").rename(site.web / "seeds-zh.txt")
+    hans, hant = (
+        "在尊严和权利上一律平等。应以兄弟关系的精神",
+        "在尊嚴和權利上一律平等。應以兄弟關係的精神",
+    )
+    site.add("www.one.co.th/", page(hant, "/hans.html", "/zh.html"))
+    site.add("www.one.co.th/hans.html", page(hans))
+    site.add("www.one.co.th/zh.html", page("中文"))
+    site.crawl("-a", "lang=zh-Hant")
+    records = {r["url"]: r for r in site.records}
+    assert [records[f"{ONE}{p}"]["variant"] for p in ("", "hans.html", "zh.html")] == [
+        "zh-Hant", "zh-Hans", "",
+    ]  # fmt: skip
+    assert [records[f"{ONE}{p}"]["relevant"] for p in ("", "hans.html", "zh.html")] == [
+        True, False, False,
+    ]  # fmt: skip
+    to_trace(site.folder, tmp_path / "trace")
+    urls = pq.read_table(tmp_path / "trace" / "urls.parquet")
+    told = dict(zip(urls["url"].to_pylist(), urls["language"].to_pylist(), strict=True))
+    assert told == {ONE: "zh-Hant", f"{ONE}hans.html": "zh-Hans", f"{ONE}zh.html": "zh"}
+    assert Trace.read(tmp_path / "trace").about.language == "zh-Hant"

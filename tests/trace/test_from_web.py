@@ -81,8 +81,7 @@ def fill(site: Site) -> None:
 def test_the_trace_of_a_web_and_that_of_a_crawl_of_it_agree(site: Site, tmp_path: Path) -> None:
     fill(site)
     write_trace(site, tmp_path / "of-web")
-    scheduler = "tests.simulator.one_at_a_time.OneAtATime"
-    site.crawl(SCHEDULER=scheduler, CONCURRENT_REQUESTS=1, LSWC_ARCHIVE="none")
+    site.crawl(LSWC_IN_ORDER=1, LSWC_ARCHIVE="none")
     to_trace(site.folder, tmp_path / "of-crawl")
     of_web, of_crawl = known(tmp_path / "of-web"), known(tmp_path / "of-crawl")
     assert of_web == of_crawl

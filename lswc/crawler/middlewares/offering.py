@@ -10,7 +10,7 @@ from lswc.crawler.items import Link, Page
 from lswc.crawler.running import RunningCrawl, running_of
 from lswc.frontier.harvest import group
 from lswc.outcomes import Outcome
-from lswc.strategy import DISCARD, Status, encode, from_site_queue
+from lswc.strategy import DISCARD, Status, encode
 from lswc.visit.lease import Offer
 from lswc.visit.visit import FollowedLink
 
@@ -40,8 +40,9 @@ class StrategyMiddleware(BaseSpiderMiddleware):
         if not isinstance(item, Page):
             return item
         visit = item.visit
-        in_site = from_site_queue(visit.lease.code)
-        offers = (self._ask(item, link, in_site) for link in item.links)
+        if not self._running.is_under_way(visit):
+            return None  # its lease has ended: what comes of the URL is another visit's
+        offers = (self._ask(item, link) for link in item.links)
         visit.offers = [offer for offer in offers if offer is not None]
         visit.relevant = item.relevant
         if item.reading.unwanted:
@@ -50,8 +51,8 @@ class StrategyMiddleware(BaseSpiderMiddleware):
         _count(item)
         return item.record()
 
-    def _ask(self, page: Page, link: Link, in_site: bool) -> Offer | None:
-        code = encode(page.facts(link, in_site))
+    def _ask(self, page: Page, link: Link) -> Offer | None:
+        code = encode(page.facts(link))
         visit, tier = page.visit, self._tier(code, link)
         if tier == DISCARD:
             reason = _reason(link)

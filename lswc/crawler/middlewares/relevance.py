@@ -8,6 +8,7 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from lswc.crawler.items import Page
 from lswc.crawler.running import RunningCrawl, running_of
+from lswc.errors import LswcError
 from lswc.strategy import distance_of, next_distance
 
 if TYPE_CHECKING:
@@ -34,7 +35,11 @@ class ServerRelevanceMiddleware(BaseSpiderMiddleware):
         if isinstance(item, Page):
             lease = item.visit.lease
             units = {link.unit for link in item.links} | {lease.unit}
-            statuses = self._running.frontier.statuses(units, lease, item.relevant)
+            try:
+                statuses = self._running.frontier.statuses(units, lease, item.relevant)
+            except LswcError as error:
+                self._running.fail(error)
+                return None
             item.server_status = statuses[lease.unit]
             for link in item.links:
                 link.target_server = statuses[link.unit]

@@ -52,7 +52,8 @@ class AttemptHandler(HTTP11DownloadHandler):
         super().__init__(crawler)
         self._running = running_of(crawler)
         protocol = BoundedProtocol if self._running.crawl.archived == "none" else _Protocol
-        self._pool = BoundedPool(reactor, crawler.settings, protocol)
+        idle = self._running.handles.idle
+        self._pool = BoundedPool(reactor, crawler.settings, protocol, idle)
         # A request that the server hung up on is sent again in its time, and each is noted.
         self._pool.retryAutomatically = False
 

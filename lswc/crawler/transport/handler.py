@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from twisted.internet.interfaces import IAddress
     from twisted.web.iweb import IResponse
 
-IDLE = 100
-"""Connections that are kept open between requests; many systems allow a process 1,024 files."""
-
 LINES = 400_000
 """Lines of a body in chunks, each of which may be a chunk's end: that takes ten microseconds."""
 
@@ -79,14 +76,15 @@ class BoundedProtocol(_LenientHTTP11ClientProtocol):
 
 
 class BoundedPool(HTTPConnectionPool):
-    """Connections by server: the IDLE latest used stay open, others are forgotten."""
+    """Connections by server: the ``idle`` latest used stay open, others are forgotten."""
 
     def __init__(
-        self, reactor: Any, settings: BaseSettings, protocol: type[BoundedProtocol]
+        self, reactor: Any, settings: BaseSettings, protocol: type[BoundedProtocol], idle: int
     ) -> None:
         super().__init__(reactor, persistent=True)
         self.maxPersistentPerHost = settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")
         self._factory = _factory(settings, protocol)
+        self._idle = idle
 
     @override
     def getConnection(self, key: Hashable, endpoint: Any) -> Any:
@@ -97,7 +95,7 @@ class BoundedPool(HTTPConnectionPool):
     @override
     def _putConnection(self, key: Hashable, connection: Any) -> None:
         super()._putConnection(key, connection)
-        while len(self._timeouts) > IDLE:
+        while len(self._timeouts) > self._idle:
             oldest = next(iter(self._connections))
             for idle in list(self._connections[oldest]):
                 self._timeouts[idle].cancel()

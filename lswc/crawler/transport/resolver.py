@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from itertools import count
+from socket import EAI_NODATA, EAI_NONAME, gaierror, getaddrinfo
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from scrapy.resolver import CachingHostnameResolver, HostResolution
 from scrapy.utils.datatypes import LocalCache
+from twisted.internet._resolver import GAIResolver
 from twisted.internet.address import IPv4Address, IPv6Address
 from typing_extensions import override
 
+from lswc.outcomes import Outcome
 from lswc.safety.address import Networks
 from lswc.urls import parse
 from lswc.web import from_settings, open_web
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
     from twisted.internet.base import ReactorBase
     from twisted.internet.interfaces import IAddress
 
-    from lswc.outcomes import Outcome
     from lswc.web.answers import Web
 
 ADDRESSES = 16
@@ -49,6 +51,11 @@ class Resolver(CachingHostnameResolver):
 
     def __init__(self, reactor: ReactorBase, cache_size: int, web: Web | None = None) -> None:
         super().__init__(reactor, cache_size)
+        if isinstance(self.original_resolver, GAIResolver):
+            threads: Any = reactor
+            ask: Any = self._ask
+            asking: Any = GAIResolver(threads, threads.getThreadPool, ask)
+            self.original_resolver = asking
         self.original_resolver = _first(self.original_resolver)
         self.refusals = LocalCache(10_000)
         self._networks = Networks()
@@ -100,8 +107,21 @@ class Resolver(CachingHostnameResolver):
         resolutionReceiver.resolutionBegan(resolution)
         if self._web is not None and self._knows(self._web, hostName, portNumber):
             resolutionReceiver.addressResolved(IPv4Address("TCP", "127.0.0.1", self._port))
+        else:
+            self.refusals[hostName, portNumber] = Outcome.NAME_NOT_RESOLVED
         resolutionReceiver.resolutionComplete()
         return resolution
+
+    def _ask(self, name: Any, port: Any, *arguments: Any) -> Any:
+        """Look a name up; remember whether it is certain that it has no address."""
+        try:
+            return getaddrinfo(name, port, *arguments)
+        except gaierror as error:
+            if error.errno in (EAI_NONAME, EAI_NODATA):
+                self.refusals[name, port] = Outcome.NAME_NOT_RESOLVED
+            else:
+                self.refusals.pop((name, port), None)
+            raise
 
     def _filtered(self, receiver: Any, name: str, port: int) -> Any:
         """Return a receiver that passes on only the addresses that may be connected to."""

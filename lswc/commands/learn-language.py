@@ -1,4 +1,4 @@
-"""``scrapy learn_language``: tables for a user's own language, and how well they tell it."""
+"""``scrapy learn-language``: tables for a user's own language, and how well they tell it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from lswc.terminal.command import UserCommand
+from lswc.terminal.progress import working
 
 if TYPE_CHECKING:
     import argparse
@@ -30,7 +31,10 @@ class Command(UserCommand):
         from lswc.langid.learning import learn
 
         folder = Path(args[0])
-        for learned in learn(folder):
+        with working() as say:
+            say("learn", 0, 0)
+            languages = learn(folder)
+        for learned in languages:
             print(f"{learned.code} pages    {_measures(learned.pages)}")
             print(f"{learned.code} anchors  {_measures(learned.anchors)}")
         print(f"tables in {folder / 'tables'}; crawl with -s LSWC_LANGUAGES={folder}")

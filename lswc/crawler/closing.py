@@ -1,0 +1,27 @@
+"""Why a crawl closes, and what its process then says by its exit code."""
+
+from __future__ import annotations
+
+CANNOT_WRITE = "can't write"
+"""The crawl's state can't be written."""
+
+LOST_STORE = "lost store"
+"""Redis can't be reached any more, or has lost the crawl."""
+
+OFFLINE_TOO_LONG = "offline too long"
+"""This machine was off the network for LSWC_MAX_OFFLINE seconds."""
+
+_SAID = {
+    "shutdown": "stopped by its user",
+    "closespider_itemcount": "CLOSESPIDER_ITEMCOUNT pages are reached",
+    "closespider_timeout": "CLOSESPIDER_TIMEOUT seconds are over",
+}
+
+
+def said(reason: str) -> str:
+    """Return a closing reason in words."""
+    return _SAID.get(reason, reason)
+
+
+EXIT_CODES = {CANNOT_WRITE: 1, LOST_STORE: 1, OFFLINE_TOO_LONG: 3}
+"""Of other reasons it is 0, and of a user's mistake 2."""

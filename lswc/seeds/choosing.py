@@ -1,0 +1,81 @@
+"""Which of the ranked candidates become seeds, and the text of a seed list."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lswc.urls import parse, tld
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from lswc.seeds.pool import Place
+
+    Judge = Callable[[Place], str | None]
+    """Language of a candidate that its source doesn't tell; None: can't be told."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """At most ``most`` seeds per language, ``per_domain`` of them of a registered domain."""
+
+    most: int
+    per_domain: int
+
+
+def choose(
+    ranked: Iterable[Place],
+    judge: Judge,
+    codes: Sequence[str],
+    bounds: Bounds,
+    passed: Counter[str],
+) -> dict[str, list[str]]:
+    """Take the best candidates of each language, in their order.
+
+    No more are looked at than needed. ``passed`` counts the others by reason.
+    """
+    chosen: dict[str, list[str]] = {code: [] for code in codes}
+    of_site: Counter[tuple[str, str]] = Counter()
+    for place in ranked:
+        lacking = [code for code in codes if len(chosen[code]) < bounds.most]
+        if not lacking:
+            break
+        if all(of_site[code, place.site] >= bounds.per_domain for code in lacking):
+            passed["enough of its domain"] += 1
+            continue
+        code = place.language or judge(place)
+        reason = _reason(code, lacking, chosen)
+        if code is None or reason:
+            passed[reason] += 1
+        elif of_site[code, place.site] >= bounds.per_domain:
+            passed["enough of its domain"] += 1
+        else:
+            of_site[code, place.site] += 1
+            chosen[code].append(place.url)
+    return chosen
+
+
+def _reason(code: str | None, lacking: Sequence[str], chosen: Iterable[str]) -> str:
+    if code is None:
+        return "language not known"
+    if code in lacking:
+        return ""
+    return "enough seeds" if code in chosen else "another language"
+
+
+def text_of(urls: Iterable[str], own: Iterable[str], source: str) -> str:
+    """Return seeds as text in the format of ``seeds/``: a comment per domain, a URL per line.
+
+    The language's own top-level domains come first, then the others by number of seeds; within
+    one the URLs keep their order.
+    """
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for url in urls:
+        parsed = parse(url)
+        groups[tld(parsed.hostname) if parsed else ""].append(url)
+    first = set(own)
+    order = sorted(groups, key=lambda name: (name not in first, -len(groups[name]), name))
+    parts = [f"# .{name}\n" + "\n".join(groups[name]) + "\n" for name in order]
+    return f"# Seeds from {source}\n\n" + "\n".join(parts)

@@ -1,0 +1,66 @@
+"""What people have: a format each, recognised by content."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lswc.seeds.candidates import SeedError
+from lswc.seeds.formats import crawl, external_links, lines, markup, objects, parquet, table, warc
+from lswc.seeds.opened import head
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from lswc.seeds.candidates import Asked, Candidate
+
+    Reader = Callable[[Path, Asked], Iterator[Candidate]]
+
+FORMATS: dict[str, Reader] = {
+    "list": lines.read,
+    "table": table.read,
+    "json": objects.read,
+    "parquet": parquet.read,
+    "externallinks": external_links.read,
+    "sitemap": markup.read_sitemap,
+    "rdf": markup.read_rdf,
+    "warc": warc.read,
+    "crawl": crawl.read,
+}
+"""Name of a format, and what reads it."""
+
+_ROOT = re.compile(rb"<(?:\w+:)?(urlset|sitemapindex|rdf|externalpage|html)\b")
+_ROOTS = {
+    b"urlset": "sitemap",
+    b"sitemapindex": "sitemap",
+    b"rdf": "rdf",
+    b"externalpage": "rdf",
+}
+
+
+def recognised(path: Path) -> str:
+    """Return the name of a file's format. Raises SeedError for none of them."""
+    if path.is_dir():
+        if (path / "trace.json").exists() or (path / "log").is_dir():
+            return "crawl"
+        raise SeedError(f"{path} is a folder, and neither a crawl with a log nor a trace")
+    start = head(path).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"PAR1"):
+        return "parquet"
+    if start.startswith(b"WARC/"):
+        return "warc"
+    if start.startswith((b"{", b"[")):
+        return "json"
+    if start.startswith(b"<") and b">" in start:
+        return _of_markup(path, start)
+    if b"`externallinks`" in start:
+        return "externallinks"
+    return "table" if table.delimiter_of(start.decode(errors="replace")) else "list"
+
+
+def _of_markup(path: Path, start: bytes) -> str:
+    root = _ROOT.search(start.lower())
+    if root is None or root[1] not in _ROOTS:
+        raise SeedError(f"{path} is no sitemap and no web directory's RDF: give --format")
+    return _ROOTS[root[1]]

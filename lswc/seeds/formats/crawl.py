@@ -1,0 +1,84 @@
+"""An earlier crawl: the pages that lead to most other servers in the language."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lswc.analysis.collection import Collection
+from lswc.seeds.candidates import Candidate, SeedError
+from lswc.trace.from_log import as_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from lswc.seeds.candidates import Asked
+    from lswc.trace.format import Trace
+
+
+def read(folder: Path, asked: Asked) -> Iterator[Candidate]:
+    """Yield the best hubs of a crawl with a log, or of a trace, the best first.
+
+    Raises SeedError for a crawl of another language and for data without links or URLs, LswcError
+    for a torn trace.
+    """
+    asked.say("links", 0, 0)
+    with as_trace(folder) as trace:
+        collection = Collection.read(trace)
+        if collection.trace is None:
+            raise SeedError(f"{folder}: hubs need links, which a crawl with a log or a trace has")
+        language = collection.about.language
+        if language not in asked.codes:
+            raise SeedError(f"{folder} is a crawl of {collection.language}")
+        wanted = hubs(collection.trace).tolist()
+        named = dict(collection.rows("SELECT id, url FROM urls WHERE page AND url <> ''"))
+    if wanted and not any(page in named for page in wanted):
+        raise SeedError(f"{folder} has no URLs in words: a synthetic web makes no seeds")
+    for rank, page in enumerate(wanted, 1):
+        if page in named:
+            yield Candidate(named[page], language=language, weight=1 / rank)
+
+
+def hubs(trace: Trace) -> NDArray[np.int32]:
+    """Return the best hub page of each relevant server, the best server first.
+
+    Servers are ranked by the number of other relevant servers that their pages link to, then by
+    the number of those links: a server that points the way to many others is a good place to
+    begin. A server's hub is its relevant page with the most such links. Servers without such
+    links are left out.
+    """
+    relevant = trace.relevant
+    has_relevant = np.zeros(len(trace.site), np.bool_)
+    has_relevant[trace.server[relevant]] = True
+    source, target = _between(trace, relevant, has_relevant)
+    servers = len(trace.site)
+    pairs = np.unique(trace.server[source].astype(np.int64) * servers + trace.server[target])
+    reached = np.bincount(pairs // servers, minlength=servers)
+    linked = np.bincount(trace.server[source], minlength=servers)
+    pages, outgoing = np.unique(source, return_counts=True)
+    at = trace.server[pages]
+    order = np.lexsort((pages, -outgoing, at, -linked[at], -reached[at]))
+    first = np.concatenate([[True], np.diff(at[order]) != 0]) if len(order) else order > 0
+    found: NDArray[np.int32] = pages[order][first].astype(np.int32)
+    return found
+
+
+def _between(
+    trace: Trace, relevant: NDArray[np.bool_], has_relevant: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the links of relevant pages to other relevant servers, as sources and targets."""
+    sources, targets = [], []
+    step = 1 << 20
+    for first in range(0, trace.urls, step):
+        offsets = trace.offsets[first : first + step + 1]
+        target = trace.targets[offsets[0] : offsets[-1]]
+        source = np.repeat(np.arange(first, first + len(offsets) - 1), np.diff(offsets))
+        home, there = trace.server[source], trace.server[target]
+        kept = relevant[source] & (home != there) & has_relevant[there]
+        sources.append(source[kept])
+        targets.append(target[kept])
+    return np.concatenate(sources), np.concatenate(targets)

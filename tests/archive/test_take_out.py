@@ -1,0 +1,107 @@
+"""What is taken out of a crawl's files is kept aside, and the rest is whole."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from fastwarc import ArchiveIterator
+
+from lswc.archive import extent, log, warc
+from lswc.archive.files import Aside
+from lswc.archive.log import Log
+from lswc.archive.warc import WarcWriter
+from tests.archive.reading import check, index, records
+from tests.archive.test_earlier import response
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+URLS = [f"http://{name}.example/" for name in "abcdef"]
+ROW = {"outcome": "html", "targets": [], "anchors": [], "named": [], "tiers": [], "dropped": []}
+
+
+def write(folder: Path) -> Path:
+    """Archive a page of each URL in one file; return its path."""
+    writer = WarcWriter(folder, "th", {}, 10**9, ())
+    writer.write([(response(url.encode() * 9, url), {"outcome": "html"}) for url in URLS])
+    writer.close()
+    (path,) = (folder / "warc").glob("*.warc.gz")
+    return path
+
+
+@pytest.mark.parametrize("tenth", range(1, 20))
+def test_a_warc_file_cut_anywhere(tmp_path: Path, tenth: int) -> None:
+    path = write(tmp_path)
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) * tenth // 20])
+    entries = index(tmp_path)
+    whole = {url for url, entry in entries.items() if warc.is_whole(path, entry)}
+    extent.take_out(tmp_path, set(URLS) - whole, aside := Aside(tmp_path))
+    stored = {r.url for r in records(tmp_path) if r.type == "response"}
+    assert stored == index(tmp_path).keys() == whole
+    assert all(warc.is_whole(path, entry) for entry in index(tmp_path).values())
+    kept = sum(p.stat().st_size for p in aside.folder.glob("*.warc.gz"))
+    assert kept + path.stat().st_size == len(data) * tenth // 20, "bytes were deleted"
+
+
+def test_one_of_many_pages(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    aside = Aside(tmp_path)
+    extent.take_out(tmp_path, {URLS[2]}, aside)
+    left = [url for url in URLS if url != URLS[2]]
+    assert [r.url for r in records(tmp_path) if r.type == "response"] == left
+    assert sorted(index(tmp_path)) == left
+    assert all(warc.is_whole(path, entry) for entry in index(tmp_path).values())
+    check(tmp_path)
+    (kept,) = aside.folder.glob("*.warc.gz")
+    with kept.open("rb") as file:
+        found = {record.headers["WARC-Target-URI"] for record in ArchiveIterator(file)}
+    assert found == {URLS[2]}
+
+
+def test_rows_of_the_log(tmp_path: Path) -> None:
+    written = Log(tmp_path, ())
+    written.write({"url": url, **ROW} for url in URLS)
+    written.close()
+    extent.take_out(tmp_path, {URLS[0]}, aside := Aside(tmp_path))
+    assert [row.url for row in log.rows(tmp_path) if row] == URLS[1:]
+    assert len(list(aside.folder.glob("attempts-*.parquet"))) == 1
+
+
+@pytest.mark.parametrize("damage", [b'{"url": "http://a.ex', bytes(40), b'{"other": 1}', b"[]"])
+def test_a_damaged_row_is_passed_over_and_kept(tmp_path: Path, damage: bytes) -> None:
+    (tmp_path / "log").mkdir()
+    row = json.dumps({"url": URLS[0], **ROW}).encode()
+    (tmp_path / "log" / "00001.jsonl").write_bytes(b"\n".join([row, damage, row, b""]))
+    log.convert(tmp_path)
+    assert [row.url for row in log.rows(tmp_path) if row] == [URLS[0], URLS[0]]
+    (kept,) = tmp_path.glob("aside/*/00001.jsonl")
+    assert kept.read_bytes() == damage + b"\n"
+
+
+def test_a_journal_outlasts_a_process_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log, "LIMIT", 1)
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    written = Log(tmp_path, ())
+    for url in URLS:
+        written.write([{"url": url, **ROW}])
+    assert len(log.journals(tmp_path / "log")) == len(URLS)
+    written.close()
+    assert [row.url for row in log.rows(tmp_path) if row] == URLS
+
+
+def test_a_long_journal_becomes_tables_while_the_next_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log, "LIMIT", 1)
+    written = Log(tmp_path, ())
+    for url in URLS:
+        written.write([{"url": url, **ROW}])
+    written.close(whole=False)  # waits for the others, and leaves its own
+    assert [path.name for path in log.journals(tmp_path / "log")] == ["00006.jsonl"]
+    assert [row.url for row in log.rows(tmp_path) if row] == URLS

@@ -1,0 +1,82 @@
+"""Extensions of Scrapy that do to a running crawl what a machine does to it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from scrapy import signals
+
+from lswc.crawler import running
+from lswc.crawler.running import running_of
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+
+class PowerCut:
+    """Ends the process after TEST_PAGES pages, and leaves in TEST_DISK what was made durable.
+
+    That is: of each file of the crawl the bytes at its last fsync, and the frontier as it was
+    after its last checkpoint.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._running = running_of(crawler)
+        self._left = crawler.settings.getint("TEST_PAGES")
+        self._disk = Path(crawler.settings["TEST_DISK"])
+        running.SAVE_SECONDS = 0.5
+        self._fsync = os.fsync
+        os.fsync = self._sync  # type: ignore[assignment]
+        frontier = self._running.frontier
+        self._checkpoint, frontier.checkpoint = frontier.checkpoint, self._save  # type: ignore[method-assign]
+        crawler.signals.connect(self._page, signals.item_scraped)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _sync(self, handle: int) -> None:
+        self._fsync(handle)
+        self._copy(Path(f"/proc/self/fd/{handle}").readlink())
+
+    def _save(self) -> None:
+        self._checkpoint()
+        self._copy(self._running.crawl.folder.resolve() / "frontier.db")
+
+    def _copy(self, path: Path) -> None:
+        if path.is_file():
+            to = self._disk / path.relative_to(self._running.crawl.folder.resolve())
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, to)
+
+    def _page(self) -> None:
+        self._left -= 1
+        if self._left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class ReadOnly:
+    """Lets the record's file be only read after TEST_PAGES pages, as if its disk had failed."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._running = running_of(crawler)
+        self._left = crawler.settings.getint("TEST_PAGES")
+        crawler.signals.connect(self._page, signals.item_scraped)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _page(self) -> None:
+        self._left -= 1
+        if self._left:
+            return
+        path = self._running.crawl.folder.resolve() / "pages.jsonl"
+        only_read = os.open(path, os.O_RDONLY)
+        for handle in Path("/proc/self/fd").iterdir():
+            if handle.exists() and handle.readlink() == path:
+                os.dup2(only_read, int(handle.name))

@@ -1,0 +1,279 @@
+"""Whatever happens to a crawl's files, it says so in a line, and loses no page for good."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lswc.archive import log
+from lswc.checking.report import check, repair
+from tests.archive.reading import check as check_warc
+from tests.archive.reading import index, records
+from tests.crawl.site import ROOT, SCRAPY, THAI, Site, environment, page, run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.frontier.redis_server import RedisServer
+
+PAGES, SERVERS = 100, 10
+LETTERS = "กขคงจฉชซดตถทนบปผพฟมยรลวสหอ"
+
+
+@dataclass
+class Crawls:
+    """A web, how an undisturbed crawl of it ended, and a crawl folder that a kill left."""
+
+    site: Site
+    finished: dict[str, int]
+    killed: Path
+
+
+@pytest.fixture(scope="module")
+def crawls(tmp_path_factory: pytest.TempPathFactory) -> Crawls:
+    folder, choose = tmp_path_factory.mktemp("faults"), random.Random(1)
+    site = Site(folder / "web", folder / "whole")
+    names = [f"www.s{n % SERVERS}.example/{n}.html" for n in range(PAGES)]
+    for number, name in enumerate(names):
+        links = [f"http://{names[n]}" for n in (2 * number + 1, 2 * number + 2) if n < PAGES]
+        text = "".join(choose.choices(LETTERS, k=1500))
+        site.add(name, page(THAI + text, *links, f"/missing{number % 5}.html"))
+    site.seeds(f"http://{names[0]}")
+    site.crawl()
+    assert check(site.folder).agrees
+    killed = Site(site.web, folder / "killed")
+    kill_after(killed, PAGES // 2)
+    return Crawls(site, site.summary["finished"], killed.folder)
+
+
+def kill_after(site: Site, number: int) -> None:
+    process = subprocess.Popen(
+        site.command(), cwd=ROOT, env=environment(), stderr=subprocess.PIPE, text=True
+    )
+    record = site.folder / "pages.jsonl"
+    while process.poll() is None:
+        if record.exists() and record.read_bytes().count(b"\n") >= number:
+            process.kill()
+    process.communicate()
+    assert number <= len(site.urls) < PAGES, "the kill came too late to test anything"
+
+
+@pytest.fixture
+def site(crawls: Crawls, tmp_path: Path) -> Site:
+    """The web, and a copy of the folder that a kill left."""
+    shutil.copytree(crawls.killed, tmp_path / "crawl")
+    return Site(crawls.site.web, tmp_path / "crawl")
+
+
+def check_whole(site: Site, crawls: Crawls, *said: str) -> None:
+    """Crawl to the end: all is as in a crawl that was left alone, and nothing is twice."""
+    done = site.crawl()
+    for words in said:
+        assert sum(words in line for line in done.stderr.splitlines()) == 1, done.stderr
+    assert site.summary["finished"] == crawls.finished
+    assert len(site.urls) == len(set(site.urls)) == PAGES
+    report = check(site.folder)
+    assert report.agrees, report
+    check_warc(site.folder)
+    stored = Counter(r.url for r in records(site.folder) if r.type in ("response", "revisit"))
+    assert index(site.folder).keys() == stored.keys()
+    # Each run asks for robots.txt.
+    assert {n for url, n in stored.items() if not url.endswith("/robots.txt")} == {1}
+    ended = Counter(row.url for row in log.rows(site.folder) if row and row.outcome == "html")
+    assert set(ended.values()) == {1}
+    assert len(ended) == PAGES
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return what the files hold, those left out that SQLite makes to read."""
+    found = {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix not in (".db-shm", ".lock")
+    }
+    return {name: data for name, data in found.items() if data or name != "frontier.db-wal"}
+
+
+def lose_log_of_sqlite(folder: Path) -> None:
+    (folder / "frontier.db-wal").unlink()
+
+
+def lose_frontier(folder: Path) -> None:
+    (folder / "frontier.db").unlink()
+
+
+def empty_frontier(folder: Path) -> None:
+    (folder / "frontier.db").write_bytes(b"")
+    (folder / "frontier.db-wal").unlink()
+
+
+def flip_byte(folder: Path) -> None:
+    path = folder / "frontier.db-wal"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 3] ^= 1
+    path.write_bytes(data)
+
+
+def lose_record(folder: Path) -> None:
+    (folder / "pages.jsonl").unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lose_log_of_sqlite, "is older than the record beside it"),
+        (flip_byte, "is older than the record beside it"),
+        (lose_frontier, "whose frontier isn't there, or is empty"),
+        (empty_frontier, "whose frontier isn't there, or is empty"),
+        (lose_record, "pages.jsonl is gone: put it back"),
+    ],
+)
+def test_refused_until_it_is_repaired(
+    site: Site, crawls: Crawls, damage: Callable[[Path], None], said: str
+) -> None:
+    damage(site.folder)
+    before = files(site.folder)
+    refused = run(site.command())
+    assert refused.returncode == 2
+    (line,) = refused.stderr.splitlines()
+    assert said in line
+    assert f"`scrapy check {site.folder} --repair`" in line
+    assert files(site.folder) == before, "something was changed"
+    assert not check(site.folder).agrees
+    assert files(site.folder) == before, "something was changed"
+    repair(site.folder)
+    kept = b"".join(files(site.folder).values())
+    rows = before.get("pages.jsonl", b"").splitlines()
+    assert all(row in kept for row in rows), "a row was deleted"
+    check_whole(site, crawls)
+
+
+def short_of_lines(folder: Path) -> None:
+    path = folder / "pages.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-11]))
+
+
+def tear_line(folder: Path) -> None:
+    path = folder / "pages.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[20] = lines[20][:50] + b"#" * (len(lines[20]) - 50)
+    path.write_bytes(b"".join(lines))
+
+
+def end_in_zeros(folder: Path) -> None:
+    path = folder / "pages.jsonl"
+    data = path.read_bytes()
+    path.write_bytes(data[:-3000] + bytes(3000))
+
+
+def shorten_warc(folder: Path) -> None:
+    (path,) = (folder / "warc").glob("*.warc.gz")
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size - 50_000)
+
+
+def shorten_index(folder: Path) -> None:
+    (path,) = (folder / "warc").glob("*.cdxj")
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size - 2_000)
+
+
+def shorten_journal(folder: Path) -> None:
+    path = folder / "log" / "00001.jsonl"
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size - 5_000)
+
+
+def zeros_everywhere(folder: Path) -> None:
+    for path in (*(folder / "warc").iterdir(), folder / "log" / "00001.jsonl"):
+        spoilt = path.stat().st_size // 5
+        path.write_bytes(path.read_bytes()[:-spoilt] + bytes(spoilt))
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (zeros_everywhere, "torn lines or records; "),
+        (short_of_lines, "pages.jsonl is shorter than it was"),
+        (tear_line, "pages.jsonl has 1 torn lines or records"),
+        (end_in_zeros, "pages.jsonl has 1 torn lines or records"),
+        (shorten_warc, ".warc.gz is shorter than it was"),
+        (shorten_index, ".cdxj is shorter than it was"),
+        (shorten_journal, "00001.jsonl is shorter than it was"),
+    ],
+)
+def test_what_a_file_lost_is_fetched_anew(
+    site: Site, crawls: Crawls, damage: Callable[[Path], None], said: str
+) -> None:
+    damage(site.folder)
+    assert not check(site.folder).agrees
+    check_whole(site, crawls, said, "are fetched anew, as a file had lost them")
+
+
+def test_a_kill_is_no_damage(site: Site, crawls: Crawls) -> None:
+    report = check(site.folder)
+    assert report.agrees, report
+    check_whole(site, crawls)
+
+
+def test_the_record_is_removed_while_the_crawl_runs(crawls: Crawls, tmp_path: Path) -> None:
+    site = Site(crawls.site.web, tmp_path / "crawl")
+    process = subprocess.Popen(
+        site.command(LSWC_LEASE_SECONDS=0.4), cwd=ROOT, env=environment(),
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    record = site.folder / "pages.jsonl"
+    while process.poll() is None and not (record.exists() and record.stat().st_size):
+        pass
+    record.unlink()
+    said = process.communicate()[1]
+    assert process.returncode == 1, said
+    assert "pages.jsonl was removed while the crawl wrote it" in said
+    assert "Traceback" not in said
+    repair(site.folder)
+    check_whole(site, crawls)
+
+
+def test_a_folder_that_can_only_be_read(crawls: Crawls, tmp_path: Path) -> None:
+    site = Site(crawls.site.web, tmp_path / "crawl")
+    extension = '{"tests.faults.component.ReadOnly": 1}'
+    done = run(site.command(EXTENSIONS=extension, TEST_PAGES=40))
+    assert done.returncode == 1, done.stderr
+    assert "can't write" in done.stderr
+    assert "Traceback" not in done.stderr
+    check_whole(site, crawls)
+
+
+def test_power_cut(crawls: Crawls, tmp_path: Path) -> None:
+    site, disk = Site(crawls.site.web, tmp_path / "crawl"), tmp_path / "disk"
+    extension = '{"tests.faults.component.PowerCut": 1}'
+    done = run(site.command(EXTENSIONS=extension, TEST_PAGES=80, TEST_DISK=disk))
+    assert done.returncode == -9, done.stderr
+    left = Site(site.web, disk)
+    assert 0 < len(left.urls) < 80
+    report = check(disk)
+    assert report.agrees, report
+    check_whole(left, crawls)
+
+
+def test_a_worker_of_many(crawls: Crawls, tmp_path: Path, redis_server: RedisServer) -> None:
+    site = Site(crawls.site.web, tmp_path / "crawl")
+    shared = {"LSWC_FRONTIER": redis_server.url, "LSWC_REDIS_KEY": "faults"}
+    site.crawl(**shared)
+    checking = [*SCRAPY, "check", str(site.folder), "--redis", redis_server.url, "--key", "faults"]
+    agreed = run(checking)
+    assert (agreed.returncode, agreed.stdout.splitlines()[-1]) == (0, "All agree."), agreed
+    short_of_lines(site.folder)
+    assert run(checking).returncode == 1
+    repaired = run([*checking, "--repair"])
+    assert "11 URLs wait again" in repaired.stdout, repaired
+    site.crawl(**shared)
+    assert len(site.urls) == len(set(site.urls)) == PAGES
+    assert run(checking).returncode == 0

@@ -1,0 +1,81 @@
+"""Names that don't resolve and servers that fail for a while cost a crawl nothing."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from time import sleep
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.faults.web import Crawl, FaultyWeb, url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+AWAY = 3.0
+"""Seconds that a fault lasts."""
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[FaultyWeb]:
+    with FaultyWeb(tmp_path) as web:
+        yield web
+
+
+@pytest.fixture
+def crawl(web: FaultyWeb, tmp_path: Path) -> Iterator[Crawl]:
+    with closing(Crawl(web, tmp_path / "crawl")) as crawl:
+        yield crawl
+
+
+def test_while_no_name_resolves_the_crawl_waits(web: FaultyWeb, crawl: Crawl) -> None:
+    web.after(30, lambda: web.names_down("*"))
+    crawl.start(LSWC_TRY_AGAIN="", RETRY_TIMES=0)
+    crawl.wait_for(30)
+    sleep(AWAY)
+    web.names_down()
+    assert crawl.finish() == 0
+    crawl.check()
+    assert len(crawl.said) == 2, crawl.said
+    assert ["offline:" in crawl.said[0], "online again" in crawl.said[1]] == [True, True]
+
+
+def test_a_crawl_that_is_offline_for_too_long_ends_and_goes_on_later(
+    web: FaultyWeb, crawl: Crawl
+) -> None:
+    web.after(30, lambda: web.names_down("*"))
+    crawl.start(LSWC_MAX_OFFLINE=1)
+    assert crawl.finish() == 3, crawl.log
+    assert "offline too long" in (crawl.folder / "summary.json").read_text("utf-8")
+    web.names_down()
+    crawl.start()
+    assert crawl.finish() == 0
+    crawl.check()
+
+
+def test_names_that_do_not_resolve_for_a_while_are_their_servers_matter(
+    web: FaultyWeb, crawl: Crawl
+) -> None:
+    web.names_down(*(f"www.s{number}.example" for number in range(1, 7)))
+    crawl.start()
+    crawl.wait_for(2)
+    sleep(AWAY)
+    web.names_down()
+    assert crawl.finish() == 0
+    crawl.check()
+    assert not crawl.said, "six domains failed, but another one answers"
+
+
+@pytest.mark.parametrize("status", [503, 0])
+def test_what_fails_for_a_while_is_asked_again(web: FaultyWeb, crawl: Crawl, status: int) -> None:
+    """A server's robots.txt, a page, and all of a server."""
+    failing = {"http://www.s1.example/robots.txt", url(14)}
+    web.answer = lambda url: status if url in failing or "//www.s3.example/" in url else 200
+    crawl.start(LSWC_TRY_AGAIN="0.5,0.5,0.5,0.5,0.5,0.5,0.5,0.5,0.5", LSWC_BACKOFF=0)
+    crawl.wait_for(30)
+    sleep(AWAY)
+    web.answer = lambda url: 200
+    assert crawl.finish() == 0
+    crawl.check()

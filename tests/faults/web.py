@@ -1,0 +1,204 @@
+"""One web whose servers and names fail when a test says so, and crawls of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections import Counter
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from time import sleep
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+from typing_extensions import override
+
+from lswc.crawler.transport.resolver import Resolver
+from tests.crawl.site import ROOT, THAI, Site, environment, page
+from tests.resolvers import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
+SERVERS, PAGES = 12, 5
+PORT, DOWN = "FAULTS_PORT", "FAULTS_DOWN"
+
+
+def url(number: int) -> str:
+    return f"http://www.s{number % SERVERS}.example/{number // SERVERS}.html"
+
+
+def graph() -> dict[str, str]:
+    """Return pages by URL; each is reachable from the first."""
+    total = SERVERS * PAGES
+    return {
+        url(n): page(f"{THAI} {n} ", *(url(m) for m in (2 * n + 1, 2 * n + 2) if m < total))
+        for n in range(total)
+    }
+
+
+class Names(Resolver):
+    """For ``TWISTED_DNS_RESOLVER``: each name leads to the web; those in the file DOWN nowhere.
+
+    A line "*" there means all names.
+    """
+
+    @override
+    def resolveHostName(
+        self, resolutionReceiver: Any, hostName: str, portNumber: int = 0, *_: Any, **__: Any
+    ) -> Any:
+        down = Path(os.environ[DOWN]).read_text("utf-8").split()
+        found = [] if {hostName, "*"} & set(down) else ["127.0.0.1"]
+        return resolve(resolutionReceiver, hostName, found, int(os.environ[PORT]))
+
+
+class FaultyWeb:
+    """Serves the graph on a port of loopback by the Host header.
+
+    ``answer`` gives the status for a URL; 0 closes the connection without a byte. ``asked`` are
+    the URLs asked for, in order.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.down = folder / "down"
+        self.answer: Callable[[str], int] = lambda url: 200
+        self.asked: list[str] = []
+        self._then: dict[int, Callable[[], object]] = {}
+        pages, web = graph(), self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            wbufsize = -1
+
+            def do_GET(self) -> None:
+                address = f"http://{self.headers['Host']}{self.path}"
+                web.asked.append(address)
+                web._then.pop(len(web.asked), lambda: None)()
+                status = web.answer(address)
+                if not status:
+                    self.close_connection = True
+                    return
+                body = pages.get(address, "").encode() if status == 200 else b""
+                self.send_response(status if body or status != 200 else 404)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.send_header("Content-Length", str(len(body)))
+                self.send_header("Connection", "close")  # so each request needs the name
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 128
+
+            @override
+            def handle_error(self, request: Any, client_address: Any) -> None:
+                """Say nothing: a crawl was stopped."""
+
+        self._server = Server(("127.0.0.1", 0), Handler)
+
+    def __enter__(self) -> Self:
+        self.names_down()
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def names_down(self, *names: str) -> None:
+        """Let these names, "*" for all, lead nowhere from now on; the others lead here."""
+        new = self.down.with_suffix(".new")
+        new.write_text("\n".join(names), "utf-8")
+        new.replace(self.down)
+
+    def after(self, asked: int, then: Callable[[], object]) -> None:
+        """Do something once so many requests came, before that one is answered."""
+        self._then[asked] = then
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {PORT: str(self._server.server_port), DOWN: str(self.down)}
+
+
+class Crawl:
+    """A crawl of the web in a process of its own; ``log`` is what it said when it has ended."""
+
+    def __init__(self, web: FaultyWeb, folder: Path, **settings: object) -> None:
+        self.web, self.folder = web, folder
+        self.log = ""
+        self._settings = settings
+        (folder.parent / "seeds.txt").write_text(url(0), "utf-8")
+
+    def start(self, **settings: object) -> None:
+        given = {
+            "LSWC_WEB": "",
+            "LSWC_TRY_AGAIN": "1,1,1,1,1,1",
+            "LSWC_CONTACT": "https://library.example/",
+            "LSWC_MAX_PER_ADDRESS": 0,
+            "DOWNLOAD_DELAY": 0.05,
+            "LSWC_BACKOFF": 0.2,
+            "LSWC_MAX_DUPLICATES": 0,
+            "TWISTED_DNS_RESOLVER": "tests.faults.web.Names",
+            "DNSCACHE_ENABLED": False,
+            **self._settings,
+            **settings,
+        }
+        seeds = f"seeds={self.folder.parent / 'seeds.txt'}"
+        site = Site(self.folder.parent, self.folder)
+        self.process = subprocess.Popen(
+            site.command("-a", seeds, **given),
+            cwd=ROOT,
+            env={**environment(), **self.web.environment},
+            text=True,
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+        )
+
+    def wait_for(self, asked: int) -> None:
+        """Wait until so many requests came."""
+        while len(self.web.asked) < asked:
+            assert self.process.poll() is None, self.process.communicate()[1]
+            sleep(0.02)
+
+    def finish(self) -> int:
+        """Wait for the end; return the exit code."""
+        self.log = self.process.communicate(timeout=100)[1]
+        return self.process.returncode
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        with suppress(ValueError):
+            self.process.communicate()
+
+    @property
+    def said(self) -> list[str]:
+        """The lines of the log, of lswc's own, that aren't mere information."""
+        ours = [line for line in self.log.splitlines() if " [lswc." in line]
+        return [line for line in ours if "] WARNING" in line or "] ERROR" in line]
+
+    def check(self) -> None:
+        """Assert that all is recorded that can be had, nothing twice, and there's no traceback."""
+        assert "Traceback" not in self.log, self.log
+        found, wanted = recorded(self.folder), Counter(list(graph()))
+        assert (wanted - found, found - wanted) == (Counter(), Counter()), self.log
+
+
+def recorded(*folders: Path) -> Counter[str]:
+    """Return how often each URL is recorded: in the records, and finished in the log."""
+    records: Counter[str] = Counter()
+    logged: Counter[str] = Counter()
+    for folder in folders:
+        site = Site(folder.parent, folder)
+        records.update(site.urls)
+        for file in (folder / "log").glob("attempts-*.parquet"):
+            rows = pq.read_table(file, columns=["url", "outcome"]).to_pylist()
+            logged.update(row["url"] for row in rows if row["outcome"] == "html")
+    assert records == logged
+    return records

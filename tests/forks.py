@@ -1,0 +1,116 @@
+"""Commands of ``scrapy`` in processes that are forked from one with everything imported.
+
+Most of a small crawl's time is the import of its libraries. So the tests' crawls are forked from
+a process that has done that, and are otherwise what ``python -m scrapy`` is: processes of their
+own, with their own arguments, environment, folder, output and end. A test that kills its crawl, or
+limits it, starts it the plain way.
+
+Run as a module it is that process: a request is a line of JSON on its standard input.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+ROOT = Path(__file__).parents[1]
+
+
+def run(
+    arguments: Sequence[str], cwd: Path, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Run ``python -m scrapy`` with these arguments to its end."""
+    with tempfile.TemporaryDirectory() as folder:
+        out, error = Path(folder, "out"), Path(folder, "error")
+        asked = {
+            "arguments": list(arguments), "cwd": str(cwd), "environment": dict(environment),
+            "out": str(out), "error": str(error),
+        }  # fmt: skip
+        code = _ask(asked)
+        return subprocess.CompletedProcess(
+            list(arguments), code, *(path.read_text("utf-8") for path in (out, error))
+        )
+
+
+def _ask(asked: dict[str, Any]) -> int:
+    server = _server()
+    assert server.stdin is not None
+    assert server.stdout is not None
+    server.stdin.write(json.dumps(asked) + "\n")
+    server.stdin.flush()
+    return int(server.stdout.readline())
+
+
+@cache
+def _server() -> subprocess.Popen[str]:
+    command = [sys.executable, "-W", "error::DeprecationWarning:lswc", "-m", "tests.forks"]
+    # A library's threads would not outlive a fork.
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+    server = subprocess.Popen(
+        command, cwd=ROOT, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    atexit.register(server.communicate)  # it ends with its input
+    return server
+
+
+def _serve() -> dict[str, Any] | None:
+    """Fork for each request; returns it in the child, and None once there are no more."""
+    for line in sys.stdin:
+        asked: dict[str, Any] = json.loads(line)
+        child = os.fork()
+        if not child:
+            return asked
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+    return None
+
+
+def _become(asked: dict[str, Any]) -> None:
+    """Let this process be as the one that was asked for."""
+    for path, number in ((os.devnull, 0), (asked["out"], 1), (asked["error"], 2)):
+        opened = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        os.dup2(opened, number)
+        os.close(opened)
+    os.chdir(asked["cwd"])
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    sys.argv = ["scrapy", *asked["arguments"]]
+
+
+def _import_everything() -> None:
+    import lswc.commands
+    import lswc.crawler
+
+    for package in (lswc.commands, lswc.crawler):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
+    assert "twisted.internet.reactor" not in sys.modules, "each process installs its own"
+
+
+def main() -> None:
+    """Serve until the input ends."""
+    from scrapy.cmdline import execute
+
+    _import_everything()
+    gc.freeze()
+    asked = _serve()
+    if asked is not None:
+        _become(asked)
+        execute()
+
+
+if __name__ == "__main__":
+    main()
