@@ -14,6 +14,7 @@ from scrapy.settings import Settings
 
 from lswc.errors import ConfigError
 from lswc.terminal.command import UserCommand
+from lswc.terminal.progress import working
 from lswc.terminal.tables import table
 
 if TYPE_CHECKING:
@@ -52,11 +53,16 @@ class Command(UserCommand):
         crawl = Path(args[0])
         if opts.redis:
             with closing(self._worker(crawl, opts)) as frontier:
-                report = compare(crawl, None, frontier.lengths())
+                with working() as say:
+                    say("check", 0, 0)
+                    report = compare(crawl, None, frontier.lengths())
                 mend = partial(mended, crawl, frontier, Aside(crawl))
                 self._told(crawl, report, mend if opts.repair else None)
         else:
-            self._told(crawl, check(crawl), partial(repair, crawl) if opts.repair else None)
+            with working() as say:
+                say("check", 0, 0)
+                report = check(crawl)
+            self._told(crawl, report, partial(repair, crawl) if opts.repair else None)
 
     def _worker(self, crawl: Path, opts: argparse.Namespace) -> RedisFrontier:
         from lswc.archive.store import language_of

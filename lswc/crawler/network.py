@@ -158,8 +158,10 @@ class Network:
 
     async def _is_there(self) -> bool:
         """Tell whether a server opens its port that should."""
-        urls = list(self._good.values())
-        if len(urls) < PROBED:
+        urls = list(reversed(self._good.values()))
+        if urls and await _opens(urls.pop(0)):  # mostly that is enough
+            return True
+        if len(urls) < PROBED - 1:
             seeds = sample(self._seeds, min(PROBED, len(self._seeds)))
             urls += [url for seed in seeds if (url := parse(seed)) is not None]
         knocks = [asyncio.ensure_future(_opens(url)) for url in urls]
@@ -190,10 +192,7 @@ async def _opens(url: Url) -> bool:
     connecting = maybe_deferred_to_future(endpoint.connect(factory))
     try:
         protocol = await asyncio.wait_for(connecting, KNOCK)
-    except (
-        ConnectError,
-        OSError,
-    ):  # that its name isn't known is an OSError, and so is TimeoutError
+    except (ConnectError, OSError, ValueError):  # also of its name, or of the time
         return False
     protocol.transport.abortConnection()
     return True

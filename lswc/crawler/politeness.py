@@ -90,7 +90,8 @@ class AnswerMiddleware:
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Take notice that no byte came."""
         url = parse(request.url)
-        if url is not None and is_silence(exception):
+        # What is behind a proxy can't be knocked at: there each failure is its server's.
+        if url is not None and is_silence(exception) and "proxy" not in request.meta:
             self._network.silent(url)
 
 

@@ -132,7 +132,7 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     text, is_valid = _utf8(body)
     if text is not None:
         # Only U+00C0 to U+00FF begin with this byte: no page without has been read twice.
-        repaired = _read_twice(text, body) if b"\xc3" in body and _DOUBLED.search(body) else None
+        repaired = _read_twice(text) if b"\xc3" in body and _is_doubled(body, text) else None
         return repaired or Decoded(text, "utf-8", "content", is_valid)
     for codec, how in declarations(body, content_type):
         if codec not in _UNHEEDED and (plausible := _plausible(body, codec)) is not None:
@@ -282,14 +282,20 @@ def _reads(text: str, codec: str) -> bool:
     return odd <= _MOST_ODD * pairs or pairs < _FEWEST
 
 
-def _read_twice(text: str, source: bytes) -> Decoded | None:
+def _is_doubled(body: bytes, text: str) -> bool:
+    """Tell whether so many characters come in such pairs as text that was read twice has.
+
+    Each of its characters became two or three; of other text a few are side by side by chance.
+    """
+    doubled = len(_DOUBLED.findall(body))
+    return doubled > 0 and doubled * 10 >= len(text) - len(_in_ascii(text))
+
+
+def _read_twice(text: str) -> Decoded | None:
     """Return the text of a page whose bytes were once taken for Windows-1252, if that is so.
 
     What remains then is UTF-8 read as such, or Thai, Chinese, Japanese, Korean or Cyrillic.
     """
-    # These two bytes begin most characters then; they are counted fast.
-    if (source.count(b"\xc2") + source.count(b"\xc3")) * 5 < len(text) - len(_in_ascii(text)):
-        return None
     sample = text[: _SAMPLE * 8]
     beyond = len(sample) - len(_in_ascii(sample))
     runs = sum(map(len, _RUN.findall(sample)))

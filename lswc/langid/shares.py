@@ -52,6 +52,8 @@ _LEAST = 0.05  # of the letters in a script that are worth asking CLD2 about
 _SAMPLE = 1_000  # characters that CLD2 sees
 _LARGE_SAMPLE = 6_000  # where it isn't sure of that
 _UNSURE = 0.5
+_FEW = 60  # characters
+_WORD = re.compile(r"[^\W\d_]+")
 _PIECES = 3
 _NORMAL_SCORE = 500.0  # CLD2's for real text is above that, for text in a font below 200
 _COMMON_ENGLISH = (" the ", " of ", " and ", " to ", " in ", " is ", " for ")
@@ -288,11 +290,15 @@ def cld2(sample: str) -> list[Guess]:
         return []
     known, found = detectable(), []
     # What it leaves out of a text that it is sure of are short words and names.
+    # A single word may be a name.
+    is_word = len(sample) < _FEW and len(_WORD.findall(sample)) < 2
     whole = sum(percent for _, _, percent, _ in ranked) if reliable else 100
     for place, (_, name, percent, score) in enumerate(ranked):
         code = name.partition("-")[0]
         code = RENAMED.get(code, code)
-        certainty = min(1.0, score / _NORMAL_SCORE) * (1.0 if reliable and not place else 0.5)
+        certainty = min(1.0, score / _NORMAL_SCORE) * (
+            1.0 if reliable and not place and not is_word else 0.5
+        )
         if code in known:
             found.append(Guess(code, percent / max(1, whole), certainty))
     return found

@@ -22,7 +22,7 @@ from typing_extensions import override
 
 from lswc import __version__
 from lswc.errors import ConfigError, LswcError, writing
-from lswc.terminal.command import PROGRAM
+from lswc.terminal.command import INTERRUPTED, PROGRAM
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -87,6 +87,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except LswcError as error:
         print(f"lswc: error: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
+    except KeyboardInterrupt:  # before the command began: the imports take their time
+        print("lswc: stopped by Ctrl-C", file=sys.stderr)
+        sys.exit(INTERRUPTED)
 
 
 def overview() -> str:

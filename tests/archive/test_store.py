@@ -15,15 +15,15 @@ from lswc.visit.attempt import Attempt, Exchange
 @pytest.mark.parametrize("head", [60_000, 100])
 def test_empty_answers_count_too(head: int) -> None:
     archive: Any = Archive.__new__(Archive)
-    archive._robots, archive._held, archive._robots_to_log = OrderedDict(), 0, []
+    archive._rules, archive._held, archive._rules_to_log = OrderedDict(), 0, []
     servers = 3 * HELD // (head + 1_000)
     for number in range(servers):
         exchange = Exchange(b"GET", bytearray(head))
         url = f"http://h{number}.example/robots.txt"
-        archive.add(Attempt(url, datetime.now(UTC), 404, exchange=exchange))
-    assert f"h{servers - 1}.example" in archive._robots
-    assert len(archive._robots) * head <= HELD
+        archive.add(Attempt(url, datetime.now(UTC), 404, exchange=exchange), "robots.txt")
+    assert f"h{servers - 1}.example" in archive._rules
+    assert len(archive._rules) * head <= HELD
     assert archive._held <= HELD
-    for server in list(archive._robots):
+    for server in list(archive._rules):
         archive._release(server)
     assert archive._held == 0

@@ -32,7 +32,7 @@ def crawl(web: FaultyWeb, tmp_path: Path) -> Iterator[Crawl]:
 
 def test_while_no_name_resolves_the_crawl_waits(web: FaultyWeb, crawl: Crawl) -> None:
     web.after(30, lambda: web.names_down("*"))
-    crawl.start(LSWC_TRY_AGAIN="", RETRY_TIMES=0)
+    crawl.start(RETRY_TIMES=0)
     crawl.wait_for(30)
     sleep(AWAY)
     web.names_down()
@@ -77,5 +77,34 @@ def test_what_fails_for_a_while_is_asked_again(web: FaultyWeb, crawl: Crawl, sta
     crawl.wait_for(30)
     sleep(AWAY)
     web.answer = lambda url: 200
+    assert crawl.finish() == 0
+    crawl.check()
+
+
+def test_what_failed_is_tried_once_more_if_that_is_wanted(web: FaultyWeb, crawl: Crawl) -> None:
+    web.answer = lambda url: 503 if "//www.s3.example/" in url else 200
+    crawl.start(LSWC_TRY_AGAIN="", LSWC_BACKOFF=0)
+    assert crawl.finish() == 0
+    web.answer = lambda url: 200
+    asked = len(web.asked)
+    crawl.start(LSWC_TRY_AGAIN="")
+    assert crawl.finish() == 0
+    assert len(web.asked) == asked, "finished is finished"
+    crawl.start(LSWC_RETRY_FAILED=1)
+    assert crawl.finish() == 0
+    crawl.check()
+
+
+def test_a_crawl_goes_on_with_the_judge_that_it_was_begun_with(
+    web: FaultyWeb, crawl: Crawl
+) -> None:
+    crawl.start(CLOSESPIDER_ITEMCOUNT=5)
+    assert crawl.finish() == 0
+    for setting, value in (("LSWC_MIN_SHARE", 0.5), ("LSWC_RELEVANT", "leads")):
+        crawl.start(**{setting: value})
+        assert crawl.finish() == 2
+        assert crawl.log.count("\n") == 1, crawl.log
+        assert f"this crawl has {setting}" in crawl.log
+    crawl.start(LSWC_MIN_SHARE="0.150")
     assert crawl.finish() == 0
     crawl.check()

@@ -116,7 +116,7 @@ FETCHED: dict[str, dict[str, str]] = {
         "sixtofour.example/": "address not public",
         "multicast.example/": "address not public",
         "mixed.example/": "html",
-        "nowhere.invalid/": "name not resolved",
+        "nowhere.invalid/": "name lookup failed",
     },
     "redirects": {
         "to-private.example/": "redirect",

@@ -112,6 +112,13 @@ def test_shares_of_variants_are_of_the_whole_text() -> None:
     assert found.share("zh-Hans") == pytest.approx(found.share("zh-Hant"), abs=0.1)
 
 
+def test_traditional_chinese_is_told_beside_japanese() -> None:
+    found = identified(f"{HANT * 6}<p>{JAPANESE}", "ja")
+    assert (found.language, found.variant) == ("zh", "zh-Hant")
+    assert 0.1 < found.share("ja") < 0.25
+    assert identified(f"{JAPANESE * 6}<p>{HANT}", "zh").share("zh-Hant") > 0.1
+
+
 def test_other_methods_tell_no_variants() -> None:
     with pytest.raises(IdentifierError, match="zh-Hant needs auto"):
         Identifier(language("zh-Hant"), "cld2")

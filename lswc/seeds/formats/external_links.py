@@ -28,9 +28,7 @@ _OVERLAP = 200  # bytes that hold the beginning of a statement
 _TABLE = re.compile(rb"CREATE TABLE [^(]*`externallinks`\s*\((.*?)\n\)", re.DOTALL)
 _COLUMN = re.compile(rb"^\s*`(\w+)`", re.MULTILINE)
 _INSERT = re.compile(rb"INSERT INTO `externallinks` (?:\([^)]*\) )?VALUES\s*")
-_STRING = rb"(?:_binary )?'(?:[^'\\]++|\\.|'')*+'"
-_VALUE = re.compile(_STRING + rb"|[-+.\w]++", re.DOTALL)
-_ROW = re.compile(rb"\((?:(?:" + _VALUE.pattern + rb"),?)*+\)\s*([,;])\s*", re.DOTALL)
+_VALUE = rb"((?:_binary )?'(?:[^'\\]++|\\.|'')*+'|[-+.\w]++)"
 _ESCAPE = re.compile(rb"\\(.)|''", re.DOTALL)
 _SPECIAL = {b"0": b"\0", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"Z": b"\x1a", b"b": b"\b"}
 _REVERSED = re.compile(r"(\w[\w+.-]*:)?//([^/:]*)(:\d+)?")
@@ -48,12 +46,9 @@ def read(path: Path, asked: Asked) -> Iterator[Candidate]:
             wanted = [names.index("el_to_domain_index"), names.index("el_to_path")]
         else:
             raise SeedError(f"{path} has no table externallinks that is known")
-        for row in _rows(text, file, asked.passed):
-            values = _VALUE.findall(row)
-            if len(values) != len(names):
-                asked.passed["damaged row"] += 1
-                continue
-            found = [_text(values[at]) for at in wanted]
+        row = re.compile(rb"\(" + rb",".join([_VALUE] * len(names)) + rb"\)\s*([,;])\s*", re.DOTALL)
+        for values in _rows(row, text, file, asked.passed):
+            found = [_text(values[at + 1]) for at in wanted]
             yield Candidate(found[0] if len(found) == 1 else url_of(*found))
 
 
@@ -72,16 +67,18 @@ def url_of(index: str, rest: str) -> str:
     return f"{scheme}//{host}{port}{rest}"
 
 
-def _rows(text: bytes, file: IO[bytes], passed: Counter[str]) -> Iterator[bytes]:
+def _rows(
+    row: re.Pattern[bytes], text: bytes, file: IO[bytes], passed: Counter[str]
+) -> Iterator[re.Match[bytes]]:
     """Yield the rows of all INSERT statements, a piece of the file at a time."""
     at, inside = 0, False
     while True:
-        match = _ROW.match(text, at) if inside else _INSERT.search(text, at)
+        match = row.match(text, at) if inside else _INSERT.search(text, at)
         if match is not None:
             at = match.end()
             if inside:
-                yield match[0]
-            inside = not inside or match[1] == b","
+                yield match
+            inside = not inside or match[match.lastindex or 0] == b","
         elif inside and len(text) - at > _LONGEST:
             passed["damaged row"] += 1
             inside = False  # till the next statement
