@@ -46,7 +46,6 @@ class Command(UserCommand):
             raise UsageError("name one crawl folder or trace, and --out", print_help=False)
         if opts.extremes < 0:
             raise ConfigError(f"--extremes must not be negative, and {opts.extremes} is")
-        # Scrapy imports all commands for any of them: the analyses only for this one.
         from lswc.analysis.questions import Questions, analyze
         from lswc.trace.from_log import as_trace
 

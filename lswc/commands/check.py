@@ -12,14 +12,7 @@ from rich.console import Console
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
-from lswc.archive.files import Aside
-from lswc.archive.store import language_of
-from lswc.checking.compare import FAULTS
-from lswc.checking.report import check, compare, mended, repair
-from lswc.crawler import workers
 from lswc.errors import ConfigError
-from lswc.frontier import names_redis
-from lswc.frontier.redis import open_existing
 from lswc.terminal.command import UserCommand
 from lswc.terminal.progress import working
 from lswc.terminal.tables import table
@@ -54,6 +47,9 @@ class Command(UserCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("name one crawl folder", print_help=False)
+        from lswc.archive.files import Aside
+        from lswc.checking.report import check, compare, mended, repair
+
         crawl = Path(args[0])
         if opts.redis:
             with closing(self._worker(crawl, opts)) as frontier:
@@ -69,6 +65,11 @@ class Command(UserCommand):
             self._told(crawl, report, partial(repair, crawl) if opts.repair else None)
 
     def _worker(self, crawl: Path, opts: argparse.Namespace) -> RedisFrontier:
+        from lswc.archive.store import language_of
+        from lswc.crawler import workers
+        from lswc.frontier import names_redis
+        from lswc.frontier.redis import open_existing
+
         if not names_redis(opts.redis):
             raise ConfigError(f"--redis isn't the URL of a Redis: {opts.redis!r}")
         settings = (self.settings or Settings()).copy()
@@ -88,6 +89,8 @@ class Command(UserCommand):
 
 
 def _show(report: Report) -> None:
+    from lswc.checking.compare import FAULTS
+
     rows = [(f.file, f.entries, *(f.faults[fault] for fault in FAULTS)) for f in report.findings]
     console = Console(file=sys.stdout)
     console.print(table("", ("", "entries", *FAULTS), rows))

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
-from lswc.crawl import contact
 from lswc.errors import writing
-from lswc.languages import language
 from lswc.terminal.command import UserCommand
 from lswc.terminal.contact_page import contact_page
 
@@ -35,6 +33,9 @@ class Command(UserCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if args or not opts.out:
             raise UsageError("say where to write the page: --out bot.html", print_help=False)
+        from lswc.crawl import contact
+        from lswc.languages import language
+
         settings, out = self.settings or Settings(), Path(opts.out)
         page = contact_page(
             language(opts.lang).code, contact(settings), settings.get("ROBOTSTXT_USER_AGENT")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from lswc.corpus.documents import write
 from lswc.terminal.command import UserCommand
 from lswc.terminal.progress import working
 
@@ -37,6 +36,8 @@ class Command(UserCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("name one crawl folder", print_help=False)
+        from lswc.corpus.documents import write
+
         crawl = Path(args[0])
         out = Path(opts.out) if opts.out else crawl / "corpus"
         with working() as say:

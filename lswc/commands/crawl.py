@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.spiderloader import get_spider_loader
 
-from lswc.crawler.closing import EXIT_CODES
-from lswc.crawler.spider import LswcSpider
 from lswc.errors import ConfigError, LswcError
 from lswc.terminal.command import program
 
@@ -53,6 +51,8 @@ class Command(CrawlCommand):
         # a crawl's time.
         gc.freeze()
         super().run(args, opts)
+        from lswc.crawler.closing import EXIT_CODES
+
         reason = self._ran.stats.get_value("finish_reason") if self._ran is not None else ""
         self.exitcode = EXIT_CODES.get(reason, self.exitcode)
 
@@ -86,6 +86,8 @@ def _log(file: str | None, line: str) -> None:
 
 def _check(settings: Settings, spider_name: str, arguments: dict[str, str]) -> None:
     """Find what is wrong with the spider, its arguments or the settings. Raises LswcError."""
+    from lswc.crawler.spider import LswcSpider
+
     loader = get_spider_loader(settings)
     if spider_name not in loader.list():
         known = ", ".join(loader.list())

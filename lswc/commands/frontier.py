@@ -12,11 +12,6 @@ from rich.console import Console
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
-from lswc.crawler import workers
-from lswc.frontier import FRONTIER_FILE, names_redis, redis_report
-from lswc.frontier.harvest import forecast
-from lswc.frontier.sqlite_report import read
-from lswc.strategy import Strategy, strategy
 from lswc.terminal.command import UserCommand
 from lswc.terminal.progress import working
 from lswc.terminal.tables import counted, table
@@ -28,6 +23,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.contents import Report
     from lswc.frontier.harvest import CellHarvest, Forecast
+    from lswc.strategy import Strategy
 
 
 class Command(UserCommand):
@@ -49,6 +45,10 @@ class Command(UserCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("name one crawl folder, or one Redis", print_help=False)
+        from lswc.crawler import workers
+        from lswc.frontier import FRONTIER_FILE, names_redis, redis_report
+        from lswc.frontier.sqlite_report import read
+
         if names_redis(args[0]):
             settings = (self.settings or Settings()).copy()
             settings.set("LSWC_FRONTIER", args[0])
@@ -63,6 +63,9 @@ class Command(UserCommand):
 
 
 def _show(report: Report, top: int) -> None:
+    from lswc.frontier.harvest import forecast
+    from lswc.strategy import strategy
+
     console = Console(file=sys.stdout)
     counts = report.counts
     title = f"{report.identity['language']}, {report.identity['strategy']}"

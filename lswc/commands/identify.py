@@ -9,13 +9,6 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from lswc.errors import ConfigError
-from lswc.langid import Identifier
-from lswc.langid.auto import MIN_SHARE
-from lswc.langid.evaluation import evaluate, load
-from lswc.langid.explanation import explain
-from lswc.langid.pages import pages
-from lswc.languages import known, language
-from lswc.strategy import Anchor
 from lswc.terminal.command import UserCommand
 from lswc.terminal.progress import working
 from lswc.terminal.tables import table
@@ -24,6 +17,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from lswc.langid import Identifier
     from lswc.langid.evaluation import Told
     from lswc.langid.pages import Source
 
@@ -63,6 +57,8 @@ class Command(UserCommand):
             self._identify(args, opts)
 
     def _identify(self, args: list[str], opts: argparse.Namespace) -> None:
+        from lswc.strategy import Anchor
+
         identifier = self._identifier(opts, opts.lang)
         rows = []
         for source in self._sources(args):
@@ -94,12 +90,17 @@ class Command(UserCommand):
         _print(table(f"target {identifier.target.name}, {identifier.method}", heads, rows))
 
     def _explain(self, args: list[str], opts: argparse.Namespace) -> None:
+        from lswc.langid.explanation import explain
+
         identifier = self._identifier(opts, opts.lang)
         for source in self._sources(args):
             lines = explain(identifier, source.body, source.content_type, source.url)
             _print(table(source.url, ("evidence", "for this page"), lines))
 
     def _evaluate(self, opts: argparse.Namespace) -> None:
+        from lswc.langid.evaluation import evaluate, load
+        from lswc.languages import known, language
+
         codes = opts.lang.split(",") if opts.lang else [c for c in known() if language(c).scripts]
         methods = (opts.method or self._setting("LSWC_IDENTIFIER", "auto")).split(",")
         identifiers = [self._identifier(opts, c, m) for m in methods for c in codes]
@@ -143,6 +144,10 @@ class Command(UserCommand):
     def _identifier(self, opts: argparse.Namespace, code: str, method: str = "") -> Identifier:
         if not code:
             raise ConfigError("say which language is the target, for example: --lang th")
+        from lswc.langid import Identifier
+        from lswc.langid.auto import MIN_SHARE
+        from lswc.languages import language
+
         share = opts.min_share
         if share is None:
             share = _number("LSWC_MIN_SHARE", self._setting("LSWC_MIN_SHARE", MIN_SHARE))
@@ -153,6 +158,8 @@ class Command(UserCommand):
         return str(self.settings.get(name, default) if self.settings else default)
 
     def _sources(self, args: list[str]) -> Iterator[Source]:
+        from lswc.langid.pages import pages
+
         for name in args:
             yield from pages(name, self._setting("USER_AGENT", "lswc"))
 

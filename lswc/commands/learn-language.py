@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from lswc.langid.learning import learn
 from lswc.terminal.command import UserCommand
 from lswc.terminal.progress import working
 
@@ -29,6 +28,8 @@ class Command(UserCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("name one folder, with <code>.toml and texts/<code>.<encoding>.txt")
+        from lswc.langid.learning import learn
+
         folder = Path(args[0])
         with working() as say:
             say("learn", 0, 0)

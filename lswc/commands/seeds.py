@@ -61,7 +61,6 @@ class Command(UserCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args or not opts.lang or opts.out is None:
             raise UsageError("give files or a crawl, --lang and --out", print_help=False)
-        # Scrapy imports all commands for any of them: the analyses only for this one.
         from lswc.seeds.making import make
 
         with working() as say:

@@ -10,7 +10,6 @@ from rich.console import Console
 from scrapy.exceptions import UsageError
 
 from lswc.errors import writing
-from lswc.strategy import strategy
 from lswc.terminal.command import UserCommand
 from lswc.terminal.progress import working
 from lswc.terminal.tables import table
@@ -76,9 +75,9 @@ class Command(UserCommand):
 
 def _names(given: Sequence[str]) -> list[str]:
     """Return the canonical names of all strategies that are meant, each once."""
-    # Scrapy imports all commands for any of them: the compiler only for this one.
     from lswc.simulator.grid import expand
     from lswc.simulator.run import EVERY
+    from lswc.strategy import strategy
 
     wanted = [one for name in given for one in (EVERY if name == "all" else expand(name))]
     return list(dict.fromkeys(strategy(name).name for name in wanted))
@@ -89,6 +88,7 @@ def _simulate(folder: Path, names: Sequence[str], out: Path) -> None:
     from lswc.simulator.grid import draw_grids
     from lswc.simulator.run import save, simulate
     from lswc.simulator.simulation import lacking
+    from lswc.strategy import strategy
     from lswc.trace.format import Trace
 
     strategies = [strategy(name) for name in names]

@@ -11,7 +11,6 @@ from rich.console import Console
 from scrapy.exceptions import UsageError
 
 from lswc.errors import ConfigError
-from lswc.synthetic.assumptions import assume
 from lswc.terminal.command import UserCommand
 from lswc.terminal.progress import working
 from lswc.terminal.tables import table
@@ -54,7 +53,7 @@ class Command(UserCommand):
 
 
 def _synthesize(like: str, scale: float, seed: int, given: list[str], out: Path) -> None:
-    # Scrapy imports all commands for any of them: the compiler only for this one.
+    from lswc.synthetic.assumptions import assume
     from lswc.synthetic.calibration import compare
     from lswc.synthetic.synthesis import synthesize
     from lswc.trace.links import nearest_relevant

@@ -10,12 +10,9 @@ from rich.console import Console
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
-from lswc.crawl import LimitSettings, page_reader, read_seeds, seeds_of_web
 from lswc.errors import ConfigError
-from lswc.languages import language
 from lswc.terminal.command import UserCommand
 from lswc.terminal.progress import working
-from lswc.web import open_web
 
 if TYPE_CHECKING:
     import argparse
@@ -57,9 +54,11 @@ class Command(UserCommand):
 
 
 def _trace(folder: Path, code: str, seeds_file: str | None, out: Path, settings: Settings) -> None:
-    # Scrapy imports all commands for any of them: the compiler only for this one.
+    from lswc.crawl import LimitSettings, page_reader, read_seeds, seeds_of_web
+    from lswc.languages import language
     from lswc.trace.format import About, Trace
     from lswc.trace.from_web import from_web
+    from lswc.web import open_web
 
     target, web = language(code), open_web(folder)
     reader, limits = page_reader(target, settings), LimitSettings.of(settings).new()

@@ -10,18 +10,11 @@ from rich.console import Console
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
-from lswc.archive.history import history
-from lswc.archive.store import language_of
-from lswc.crawler import workers
 from lswc.errors import ConfigError
-from lswc.frontier import FRONTIER_FILE, names_redis
-from lswc.frontier.find import find_in_file, find_in_redis
 from lswc.outcomes import Outcome, sentence
-from lswc.strategy import SEED, Anchor, Named, Status, decode
 from lswc.terminal.command import UserCommand
 from lswc.terminal.progress import working
 from lswc.terminal.tables import table
-from lswc.urls import parse
 
 if TYPE_CHECKING:
     import argparse
@@ -51,6 +44,10 @@ class Command(UserCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 2:
             raise UsageError("name one crawl folder and one URL", print_help=False)
+        from lswc.archive.history import history
+        from lswc.frontier import FRONTIER_FILE
+        from lswc.urls import parse
+
         crawl, url = Path(args[0]), args[1].strip()
         kept = bool(opts.redis) or (crawl / FRONTIER_FILE).exists()
         canonical = parse(url)
@@ -63,6 +60,11 @@ class Command(UserCommand):
         print(_conclusion(told, standing, kept))
 
     def _standing(self, crawl: Path, url: str, opts: argparse.Namespace) -> Standing | None:
+        from lswc.archive.store import language_of
+        from lswc.crawler import workers
+        from lswc.frontier import FRONTIER_FILE, names_redis
+        from lswc.frontier.find import find_in_file, find_in_redis
+
         if not opts.redis:
             return find_in_file(crawl / FRONTIER_FILE, url)
         if not names_redis(opts.redis):
@@ -124,6 +126,8 @@ def _show(url: str, told: History, standing: Standing | None) -> None:
 
 
 def _link(link: Mapping[str, Any]) -> tuple[object, ...]:
+    from lswc.strategy import Anchor, Named
+
     anchor = "" if link["anchor"] is None else Anchor(link["anchor"]).name.lower()
     names = "" if link["named"] is None else Named(link["named"]).name.lower()
     verdict = f"tier {link['tier']}" if link["dropped"] is None else f"dropped: {link['dropped']}"
@@ -131,6 +135,8 @@ def _link(link: Mapping[str, Any]) -> tuple[object, ...]:
 
 
 def _facts(code: int) -> Iterator[tuple[str, object]]:
+    from lswc.strategy import SEED, Status, decode
+
     if code == SEED:
         yield "seed", "yes"
         return

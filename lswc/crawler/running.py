@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 from lswc.archive import pages
 from lswc.archive.store import Archive
 from lswc.checking.settle import settle
-from lswc.crawler import backoff, workers
+from lswc.crawler import backoff
 from lswc.crawler.backoff import Backoff
 from lswc.crawler.closing import CANNOT_WRITE, LOST_STORE
 from lswc.crawler.handles import Handles
@@ -347,6 +347,8 @@ def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
     """Open a crawl's frontier; the caller closes it. Raises LswcError."""
     experience = _experience(crawl, settings)
     if names_redis(crawl.store):
+        from lswc.crawler import workers  # not above: Redis's client is only for crawls with one
+
         return workers.join(crawl, settings, experience)
     return open_frontier(
         crawl.store,
@@ -367,13 +369,19 @@ def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
             f"LSWC_EXPERIENCE: strategy {crawl.strategy.name!r} learns nothing: choose 'adaptive'"
         )
     if names_redis(crawl.experience):
+        from lswc.crawler import workers
+
         return workers.read_experience(crawl, settings)
     return sqlite_experience.read(Path(crawl.experience) / FRONTIER_FILE, crawl.language.tag)
 
 
 def slots_of(crawl: Crawl, settings: BaseSettings) -> Slots:
     """Return where the slots of machines and domains are taken: of all workers together."""
-    return workers.slots(crawl, settings) if names_redis(crawl.store) else OwnSlots()
+    if names_redis(crawl.store):
+        from lswc.crawler import workers
+
+        return workers.slots(crawl, settings)
+    return OwnSlots()
 
 
 def running_of(crawler: Crawler) -> RunningCrawl:

@@ -8,7 +8,7 @@ from redis import RedisError
 from scrapy_redis.connection import get_redis
 from scrapy_redis.defaults import REDIS_PARAMS
 
-from lswc.crawler.slots import SharedSlots
+from lswc.crawler.shared_slots import SharedSlots
 from lswc.errors import ConfigError, StorageError
 from lswc.frontier import redis_order
 from lswc.frontier.redis import RedisFrontier
@@ -68,8 +68,8 @@ def join(crawl: Crawl, settings: BaseSettings, experience: Experience | None) ->
 
 def slots(crawl: Crawl, settings: BaseSettings) -> SharedSlots:
     """Return the slots that the workers of a crawl share."""
-    # A page's request may take as long as that, and its robots.txt before it.
-    life = 3 * (crawl.politeness.timeout or 600.0)
+    # A page's request may take as long as that, and its robots.txt before it; then it rests.
+    life = 3 * (crawl.politeness.timeout or 600.0) + crawl.politeness.delay
     return SharedSlots(connect(settings), f"{{{_name(crawl, settings)}}}:", life)
 
 

@@ -18,22 +18,28 @@ MAX_RULES = 1_000
 """Rules that are read, the first ones."""
 
 
+_RULE = 100
+
+
 class _Rule(NamedTuple):
     location: PathPattern
     opt_outs: tuple[str, ...]
 
 
 class Reservations:
-    """The rules of a tdmrep.json; a file that isn't one has none. ``size`` is in bytes."""
+    """The rules of a tdmrep.json; a file that isn't one has none.
+
+    ``size`` is what they take, in bytes of a robots.txt, whose rules take as much of them.
+    """
 
     def __init__(self, body: bytes) -> None:
-        self.size = len(body)
         try:
             found = json.loads(body)
         except (ValueError, RecursionError):
             found = []
         rules = found[:MAX_RULES] if isinstance(found, list) else []
         self._rules = [rule for value in rules if (rule := _rule(value)) is not None]
+        self.size = len(body) + _RULE * len(self._rules)
 
     def opt_outs(self, url: str) -> tuple[str, ...]:
         """Return what is said against mining a page, and that it was said here.

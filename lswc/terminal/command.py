@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 
-from lswc import languages
 from lswc.errors import LswcError
 
 if TYPE_CHECKING:
@@ -32,13 +31,16 @@ def program() -> str:
 class UserCommand(ScrapyCommand):
     """A command that crawls nothing; what lswc raises on purpose is one line and an exit code.
 
-    So is Ctrl-C.
+    So is Ctrl-C. Scrapy imports all commands for any of them: so each imports what it works with
+    when it runs.
     """
 
     requires_project = True
     requires_crawler_process = False
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        from lswc import languages
+
         name = type(self).__module__.rpartition(".")[2]
         try:
             languages.use(self.settings.get("LSWC_LANGUAGES", "") if self.settings else "")

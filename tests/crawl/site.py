@@ -59,7 +59,7 @@ class Site:
         """Crawl to the end; fails the test unless it ends well and quietly."""
         done = run(self.command(*arguments, **settings))
         assert done.returncode == 0, done.stderr
-        for word in ("Traceback", "DeprecationWarning", "ERROR"):
+        for word in ("Traceback", "DeprecationWarning", "ERROR", "internal meta keys"):
             assert word not in done.stderr, done.stderr
         return done
 
