@@ -1,7 +1,7 @@
 VENV := .venv
 PYTHON ?= python3.11
 
-.PHONY: crawl redis test
+.PHONY: crawl faults redis test
 
 $(VENV)/installed: requirements.txt tests/requirements.txt pyproject.toml
 	@echo "Setting up $(VENV): some 900 MB of packages, once; this takes a minute or two."
@@ -51,3 +51,7 @@ test: $(VENV)/installed $(VENV)/whatwg.json $(VENV)/google_robots.py $(VENV)/pro
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/pytest -q -n 2
+
+# Only what goes wrong around a crawl: the network, servers, Redis, disks, handles, clocks.
+faults: $(VENV)/installed redis
+	$(VENV)/bin/pytest -q -n 2 tests/faults

@@ -723,8 +723,7 @@ function verbs.release()
       released = released + 1
     end
   end
-  flush()
-  return released
+  return { released, flush() }
 end
 
 -- Na, Nr

@@ -476,7 +476,9 @@ class RedisFrontier:
             return False
         del self._leases[lease.id]
         held = {lease.server: lease}
-        return bool(self._call("release", *self._tokens_of(held), now=0.0, rest=visit.rest))
+        released, pending = self._call("release", *self._tokens_of(held), now=0.0, rest=visit.rest)
+        self._order.pending(pending)
+        return bool(released)
 
     def retry(self, outcomes: Collection[str]) -> int:
         at, number = self._call("retry", 0, *outcomes)
