@@ -67,7 +67,7 @@ CREATE TABLE `externallinks` (
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 LOCK TABLES `externallinks` WRITE;
 INSERT INTO `externallinks` VALUES (1,10,'https://th.ac.chula.www.','/'),(2,11,'http://com.a.','/it\'s),(9,\\'),(3,12,'http://com.example.:8080','/ข'),(4,13,'mailto:com.example.@me',NULL);
-INSERT INTO `externallinks` VALUES (5,10,'http://V4.192.0.2.7.','/x?y#z');
+INSERT INTO `externallinks` VALUES (5,10,'http://V4.192.0.2.7.','/x?y#''z');
 UNLOCK TABLES;
 """
 OLD_DUMP = """CREATE TABLE `externallinks` (
@@ -155,6 +155,8 @@ def packed(path: Path, data: bytes, kind: str) -> Path:
          [Candidate("http://a.com/x,y", "ไทย")]),
         ("table", "http://a.com/,ไทย,ดี\nhttp://b.com/\0\n",
          [Candidate("http://a.com/", "ไทย ดี"), Candidate("http://b.com/")]),
+        ("table", "website\thttp\nhttp://www.wikidata.org/entity/Q1\t\na.com\t\n",
+         [Candidate("http://a.com")]),
         ("table", "domain,pages,language\na.com,12,tha\nb.com,x,http://x.y/Q1\n",
          [Candidate("http://a.com", language="th", weight=12), Candidate("http://b.com")]),
         ("json", json.dumps(SPARQL), [Candidate("https://www.chula.ac.th/", "จุฬา"),
@@ -166,7 +168,7 @@ def packed(path: Path, data: bytes, kind: str) -> Path:
         ("externallinks", DUMP, [
             Candidate("https://www.chula.ac.th/"), Candidate("http://a.com/it's),(9,\\"),
             Candidate("http://example.com:8080/ข"), Candidate("mailto:com.example.@me"),
-            Candidate("http://192.0.2.7/x?y#z")]),
+            Candidate("http://192.0.2.7/x?y#'z")]),
         ("externallinks", OLD_DUMP, [Candidate("http://www.a.co.th/x")]),
         ("rdf", RDF, [Candidate("http://a.com/")]),
         ("sitemap", SITEMAP, [Candidate("http://a.com/")]),
@@ -312,6 +314,17 @@ def test_a_bomb_of_one_line_is_passed_over(
     found, passed = read(path, name=name)
     assert found
     assert passed == reasons
+
+
+def test_after_a_damaged_row_the_next_statement_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "dump.sql"
+    path.write_text(
+        f"{DUMP[: DUMP.index('(5,10')]}(5,?,{'x' * 600_000});\n"
+        "INSERT INTO `externallinks` VALUES (9,9,'http://com.last.','/');\n"
+    )
+    found, passed = read(path, name="externallinks")
+    assert passed == {"damaged row": 1}
+    assert found[-1] == Candidate("http://last.com/")
 
 
 def test_a_quote_that_never_ends_costs_some_rows(tmp_path: Path) -> None:
