@@ -404,6 +404,12 @@ local function improve(server, number, known, record, cell, known_cell)
   end
 end
 
+-- A referrer's URL. Of a finished one that alone is kept, but of one that couldn't be had all is.
+local function address(number)
+  local record = read(number)
+  return record:sub(1, 4) == 'http' and record or url_of(record)
+end
+
 -- Whether a known URL waits in no line: it was put off, or it couldn't be had and is finished.
 local function is_away(server, number)
   return call('HEXISTS', FAILED, number) == 1
@@ -608,7 +614,7 @@ function verbs.lease()
   local tries = call('HGET', TRIES, number)
   return {
     free, flush(), time,
-    server, number, cell, record:sub(KIND), referrer > 0 and read(referrer) or '',
+    server, number, cell, record:sub(KIND), referrer > 0 and address(referrer) or '',
     tries and tonumber(tries:match('%d+')) or 0,
   }
 end
