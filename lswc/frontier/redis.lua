@@ -433,6 +433,11 @@ local function is_twin_of_redirect(record)
   return record:byte(REDIRECTS) > 0 and url_of(record):sub(1, 6) == 'https:'
 end
 
+-- Whether a URL was put off, or has failed: an offer brings it nothing.
+local function is_aside(number, server)
+  return call('ZSCORE', LATER, number .. ' ' .. server) or call('HEXISTS', FAILED, number) == 1
+end
+
 -- Store the offers from ARGV[first] on: number of servers with their sites, those; then server,
 -- fingerprint, record without referrer, each. Return whether any of them keeps the referrer, and
 -- what the client must decide: position of the offer, counted from 0, and what rediscover gave.
@@ -459,7 +464,7 @@ local function store(first, referrer)
           kept = true
           touched[server] = touched[server] or {}
           touched[server][line] = cell
-        else
+        elseif not is_aside(number, server) then
           local keeps, question = rediscover(server, unit, tonumber(number), known, record)
           kept = kept or keeps
           if question then
@@ -517,6 +522,7 @@ local function bring_back(time)
       set_free(server)
     end
   end
+  return #due
 end
 
 -- The delay counts from the end of a request: however late it was sent after its lease, and
@@ -537,7 +543,7 @@ local function wake(time)
     if token then give_back(server, number) end
     rest(server, token and since + delay > time and since + delay)
   end
-  bring_back(time)
+  return bring_back(time)
 end
 
 -- The oldest URL of the best of these cells, among free servers: cell, line, server, number.
@@ -581,7 +587,7 @@ end
 -- better ones wait for servers that are free soon
 function verbs.lease()
   local time = now()
-  wake(time)
+  if wake(time) > 0 then return { 1, flush(), time } end -- the client knows these cells only now
   local free = call('SCARD', FREE)
   local cell, line, server, number
   local order, good = ARGV[FIRST + 2], tonumber(ARGV[FIRST + 3])
@@ -599,9 +605,11 @@ function verbs.lease()
   call('HSET', LEASES, server, ARGV[FIRST] .. ' ' .. number .. ' ' .. time)
   local referrer = struct.unpack('>I5', record)
   local tries = call('HGET', TRIES, number)
+  local via = referrer > 0 and read(referrer) or ''
+  if via:byte(1) == 0 then via = url_of(via) end -- that of a URL which failed: still a record
   return {
     free, flush(), time,
-    server, number, cell, record:sub(KIND), referrer > 0 and read(referrer) or '',
+    server, number, cell, record:sub(KIND), via,
     tries and tonumber(tries:match('%d+')) or 0,
   }
 end
