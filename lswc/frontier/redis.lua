@@ -404,12 +404,6 @@ local function improve(server, number, known, record, cell, known_cell)
   end
 end
 
--- A referrer's URL. Of a finished one that alone is kept, but of one that couldn't be had all is.
-local function address(number)
-  local record = read(number)
-  return record:sub(1, 4) == 'http' and record or url_of(record)
-end
-
 -- Whether a known URL waits in no line: it was put off, or it couldn't be had and is finished.
 local function is_away(server, number)
   return call('HEXISTS', FAILED, number) == 1
@@ -446,6 +440,11 @@ local function is_twin_of_redirect(record)
   return record:byte(REDIRECTS) > 0 and url_of(record):sub(1, 6) == 'https:'
 end
 
+-- Whether a URL was put off, or has failed: an offer brings it nothing.
+local function is_aside(number, server)
+  return call('ZSCORE', LATER, number .. ' ' .. server) or call('HEXISTS', FAILED, number) == 1
+end
+
 -- Store the offers from ARGV[first] on: number of servers with their sites, those; then server,
 -- fingerprint, record without referrer, each. Return whether any of them keeps the referrer, and
 -- what the client must decide: position of the offer, counted from 0, and what rediscover gave.
@@ -472,7 +471,7 @@ local function store(first, referrer)
           kept = true
           touched[server] = touched[server] or {}
           touched[server][line] = cell
-        else
+        elseif not is_aside(number, server) then
           local keeps, question = rediscover(server, unit, tonumber(number), known, record)
           kept = kept or keeps
           if question then
@@ -530,6 +529,7 @@ local function bring_back(time)
       set_free(server)
     end
   end
+  return #due
 end
 
 -- The delay counts from the end of a request: however late it was sent after its lease, and
@@ -550,7 +550,7 @@ local function wake(time)
     if token then give_back(server, number) end
     rest(server, token and since + delay > time and since + delay)
   end
-  bring_back(time)
+  return bring_back(time)
 end
 
 -- The oldest URL of the best of these cells, among free servers: cell, line, server, number.
@@ -594,7 +594,7 @@ end
 -- better ones wait for servers that are free soon
 function verbs.lease()
   local time = now()
-  wake(time)
+  if wake(time) > 0 then return { 1, flush(), time } end -- the client knows these cells only now
   local free = call('SCARD', FREE)
   local cell, line, server, number
   local order, good = ARGV[FIRST + 2], tonumber(ARGV[FIRST + 3])
@@ -612,9 +612,11 @@ function verbs.lease()
   call('HSET', LEASES, server, ARGV[FIRST] .. ' ' .. number .. ' ' .. time)
   local referrer = struct.unpack('>I5', record)
   local tries = call('HGET', TRIES, number)
+  local via = referrer > 0 and read(referrer) or ''
+  if via:byte(1) == 0 then via = url_of(via) end -- that of a URL which failed: still a record
   return {
     free, flush(), time,
-    server, number, cell, record:sub(KIND), referrer > 0 and address(referrer) or '',
+    server, number, cell, record:sub(KIND), via,
     tries and tonumber(tries:match('%d+')) or 0,
   }
 end
