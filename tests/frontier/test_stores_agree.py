@@ -110,8 +110,7 @@ class Stores(RuleBasedStateMachine):
     ) -> None:
         lease = data.draw(st.sampled_from(self.held))
         self.held.remove(lease)
-        brought = [] if outcome == "timeout" else self.by_unit(found)
-        visit = ended(lease, outcome, relevant=relevant, offers=brought)
+        visit = ended(lease, outcome, relevant=relevant, offers=self.by_unit(found))
         visit.tally["dropped", "depth"] += 1
         dropped = self.sqlite.dropped_by(visit)
         assert sorted(self.redis.dropped_by(visit)) == sorted(dropped)
