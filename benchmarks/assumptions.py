@@ -21,7 +21,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from lswc.simulator.run import Outcome, marks, simulate
+from lswc.simulator.run import Simulated, marks, simulate
 from lswc.strategy import strategy
 from lswc.synthetic.assumptions import ASSUMED, RANGES
 from lswc.synthetic.synthesis import synthesize
@@ -55,7 +55,7 @@ def run(scale: float, seed: int, name: str, value: float, specs: list[str]) -> d
     }
 
 
-def _measured(outcome: Outcome, mark: int) -> dict[str, float]:
+def _measured(outcome: Simulated, mark: int) -> dict[str, float]:
     harvest = outcome.harvest_rate_at(mark)
     last = float(outcome.harvest_rate[-1])  # of one that ended before the mark
     return {

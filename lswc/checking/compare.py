@@ -56,7 +56,7 @@ INSERT OR IGNORE INTO wrong SELECT 'index', 'double', url FROM entry
 """
 
 
-class Finding(NamedTuple):
+class Disagreement(NamedTuple):
     """What is wrong in a file: number of ``entries``, and of URLs for each of FAULTS."""
 
     file: str
@@ -131,7 +131,7 @@ class Comparison:
                 if not warc.is_whole(file, entry):
                     self._torn.append((WARC, "missing", entry["url"]))
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[Disagreement]:
         """Return what is wrong, file by file."""
         entries = dict(self._db.execute("SELECT file, sum(times) FROM said GROUP BY file"))
         entries[WARC] = entries.get(INDEX, 0)
@@ -145,7 +145,7 @@ class Comparison:
             )
         }
         return [
-            Finding(file, entries.get(file, 0), {f: found.get((file, f), 0) for f in FAULTS})
+            Disagreement(file, entries.get(file, 0), {f: found.get((file, f), 0) for f in FAULTS})
             for file in (RECORD, LOG, INDEX, WARC)
         ]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lswc.archive import extent
 from lswc.archive.files import ArchiveError, Aside
 from lswc.archive.pages import PAGES
-from lswc.checking.compare import FAULTS, Comparison, Finding
+from lswc.checking.compare import FAULTS, Comparison, Disagreement
 from lswc.checking.settle import mend
 from lswc.frontier import FRONTIER_FILE, FrontierError, sqlite_report
 from lswc.frontier.lock import lock
@@ -33,10 +33,10 @@ _ALL = (
 )
 
 
-class Report(NamedTuple):
+class CheckReport(NamedTuple):
     """What is wrong, file by file; ``notes`` are sentences for the user."""
 
-    findings: list[Finding]
+    findings: list[Disagreement]
     notes: list[str]
 
     @property
@@ -45,7 +45,7 @@ class Report(NamedTuple):
         return not any(number for found in self.findings for number in found.faults.values())
 
 
-def check(crawl: Path) -> Report:
+def check(crawl: Path) -> CheckReport:
     """Compare a crawl's SQLite frontier with its files and counters; nothing is changed.
 
     Raises LswcError.
@@ -56,15 +56,17 @@ def check(crawl: Path) -> Report:
     committed = _committed(path)
     if committed is None:
         entries = sum(1 for _ in extent.lengths(crawl))
-        lost = Finding(FRONTIER_FILE, 0, _faults(missing=1))
-        return Report([lost], [f"the frontier is gone, empty or damaged; {entries} files are here"])
+        lost = Disagreement(FRONTIER_FILE, 0, _faults(missing=1))
+        return CheckReport(
+            [lost], [f"the frontier is gone, empty or damaged; {entries} files are here"]
+        )
     report = compare(crawl, sqlite_report.finished(path), committed)
-    return Report([*report.findings, *_counters(crawl, path)], report.notes)
+    return CheckReport([*report.findings, *_counters(crawl, path)], report.notes)
 
 
 def compare(
     crawl: Path, finished: Iterable[tuple[str, str]] | None, committed: Mapping[str, int]
-) -> Report:
+) -> CheckReport:
     """Compare what is finished, and how long the files were then, with the files."""
     beyond, notes = extent.visits_beyond(crawl, committed), []
     if beyond > 1:
@@ -77,8 +79,8 @@ def compare(
     gone = extent.missing(crawl, committed)
     short = extent.short(crawl, committed)
     notes += [f"{name} is gone" for name in gone] + [f"{name} is cut short" for name in short]
-    lost = Finding("files", len(committed), _faults(missing=len(gone), torn=len(short)))
-    return Report([*findings, lost], notes)
+    lost = Disagreement("files", len(committed), _faults(missing=len(gone), torn=len(short)))
+    return CheckReport([*findings, lost], notes)
 
 
 def _check_folder(crawl: Path) -> None:
@@ -98,14 +100,14 @@ def _faults(**faults: int) -> dict[str, int]:
     return {fault: faults.get(fault, 0) for fault in FAULTS}
 
 
-def _counters(crawl: Path, path: Path) -> list[Finding]:
+def _counters(crawl: Path, path: Path) -> list[Disagreement]:
     tallied, counted = sqlite_report.outcomes(path)
     wrong = sum(abs(counted.get(n, 0) - tallied.get(n, 0)) for n in {*tallied, *counted})
-    found = [Finding("counters", sum(tallied.values()), _faults(missing=wrong))]
+    found = [Disagreement("counters", sum(tallied.values()), _faults(missing=wrong))]
     summed = _summed(crawl)
     if summed is not None:
         more = max(0, summed - sum(counted.values()))
-        found.append(Finding(SUMMARY, summed, _faults(unknown=more)))
+        found.append(Disagreement(SUMMARY, summed, _faults(unknown=more)))
     return found
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from lswc.checking.report import Report
+    from lswc.checking.report import CheckReport
     from lswc.frontier.redis import RedisFrontier
 
 
@@ -77,7 +77,7 @@ class Command(UserCommand):
         name = opts.key or f"lswc:{language_of(crawl).tag}"
         return open_existing(workers.connect(settings), name, crawl)
 
-    def _told(self, crawl: Path, report: Report, mend: Callable[[], list[str]] | None) -> None:
+    def _told(self, crawl: Path, report: CheckReport, mend: Callable[[], list[str]] | None) -> None:
         _show(report)
         if report.agrees:
             print("All agree.")
@@ -88,7 +88,7 @@ class Command(UserCommand):
             self.exitcode = 1
 
 
-def _show(report: Report) -> None:
+def _show(report: CheckReport) -> None:
     from lswc.checking.compare import FAULTS
 
     rows = [(f.file, f.entries, *(f.faults[fault] for fault in FAULTS)) for f in report.findings]

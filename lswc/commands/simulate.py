@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from lswc.simulator.run import Outcome
+    from lswc.simulator.run import Simulated
     from lswc.simulator.timed import Pace
 
 
@@ -144,7 +144,7 @@ def _hours(value: float | None) -> str:
     return "–" if value is None else f"{value:.3g}"
 
 
-def _show(outcomes: Sequence[Outcome], out: Path) -> None:
+def _show(outcomes: Sequence[Simulated], out: Path) -> None:
     from lswc.simulator.run import marks
 
     at = marks(outcomes[0].trace_pages)

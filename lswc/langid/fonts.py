@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lswc.langid.ngrams import Likelihoods, Table, is_charset, tables
+from lswc.langid.ngrams import Likelihoods, NgramTable, is_charset, tables
 from lswc.languages import own_folder
 
 if TYPE_CHECKING:
@@ -125,15 +125,15 @@ def _myanmar_likelihoods(_own: Path | None) -> Likelihoods:
     return Likelihoods(groups)
 
 
-def _is_myanmar(table: Table) -> bool:
+def _is_myanmar(table: NgramTable) -> bool:
     return _share(table, _MYANMAR) > 0.5
 
 
-def _is_latin(table: Table) -> bool:
+def _is_latin(table: NgramTable) -> bool:
     return bool(table.characters) and _share(table, _NOT_LATIN) < 0.1
 
 
-def _share(table: Table, pattern: re.Pattern[str]) -> float:
+def _share(table: NgramTable, pattern: re.Pattern[str]) -> float:
     hits = sum(n for ngram, n in table.characters.items() if pattern.search(ngram))
     return hits / max(1, sum(table.characters.values()))
 

@@ -15,7 +15,7 @@ from lswc.langid import shares, short
 from lswc.langid.encoding import canonical, decode, is_known
 from lswc.langid.evidence import languages_by_charset
 from lswc.langid.finding import NOTHING, Finding
-from lswc.langid.ngrams import RANKED, Table, byte_trigrams, ranked, tables
+from lswc.langid.ngrams import RANKED, NgramTable, byte_trigrams, ranked, tables
 from lswc.languages import own_folder
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ METHODS: dict[str, Method] = {
 }
 
 
-def textcat_guess(text: bytes) -> list[Table]:
+def textcat_guess(text: bytes) -> list[NgramTable]:
     """Return TextCat's answer, best first; empty where it says UNKNOWN or SHORT."""
     profile = {ngram: rank for rank, ngram in enumerate(ranked(text[:_EXAMINED]))}
     if len(text.strip()) < _SHORT or not profile:
@@ -215,7 +215,7 @@ def anchor_by_ngrams(text: str, target: Language) -> bool:
 
 
 def _among(
-    guess: list[Table], target: Language, charset: str, prefer: str = ""
+    guess: list[NgramTable], target: Language, charset: str, prefer: str = ""
 ) -> tuple[Finding, str]:
     """Choose from TextCat's answers: the target, else a preferred language, else the first."""
     for wanted in (target.code, prefer):
@@ -248,11 +248,11 @@ def _by_converted(document: Document, target: Language, charset: str | None) -> 
     return _among(guess, target, charset or "")
 
 
-def _is_utf8(charset: str | None, guess: list[Table]) -> bool:
+def _is_utf8(charset: str | None, guess: list[NgramTable]) -> bool:
     return charset == "utf-8" or any(table.encoding == "utf-8" for table in guess)
 
 
-def _guess_converted(text: bytes, charsets: Iterable[str]) -> list[Table] | None:
+def _guess_converted(text: bytes, charsets: Iterable[str]) -> list[NgramTable] | None:
     """Guess again after converting UTF-8 to one of these charsets; None if that fails."""
     for charset in charsets:
         try:
@@ -295,12 +295,12 @@ def _language_of(charset: str) -> str | None:
 
 
 @cache
-def _profiles(_own: Path | None) -> list[tuple[Table, dict[str, int]]]:
+def _profiles(_own: Path | None) -> list[tuple[NgramTable, dict[str, int]]]:
     return [(t, {ngram: rank for rank, ngram in enumerate(t.ranked)}) for t in tables()]
 
 
 @cache
-def _trigram_sets(_own: Path | None) -> list[tuple[Table, set[str]]]:
+def _trigram_sets(_own: Path | None) -> list[tuple[NgramTable, set[str]]]:
     return [(table, set(table.trigrams)) for table in tables()]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lswc.langid import scripts
-from lswc.langid.ngrams import Likelihoods, Table, tables
+from lswc.langid.ngrams import Likelihoods, NgramTable, tables
 from lswc.languages import detectable, own_folder
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ class Lines(NamedTuple):
 class Neighbours:
     """The languages of one script of which there are tables, the user's own among them."""
 
-    def __init__(self, own: list[Table], others: list[Table]) -> None:
-        by_language: dict[str, list[Table]] = {}
+    def __init__(self, own: list[NgramTable], others: list[NgramTable]) -> None:
+        by_language: dict[str, list[NgramTable]] = {}
         for table in (*own, *others):
             by_language.setdefault(table.language, []).append(table)
         self._likelihoods = Likelihoods(by_language)
@@ -72,7 +72,7 @@ def _neighbours(script: int, _folder: Path | None) -> Neighbours | None:
     return Neighbours(own, others) if own else None
 
 
-def _script(table: Table) -> int:
+def _script(table: NgramTable) -> int:
     letters = scripts.count("".join(n * c for n, c in table.characters.items() if len(n) == 1))
     letters[scripts.LATIN] += letters[scripts.VIETNAMESE]
     return int(np.argmax(letters[1:])) + 1

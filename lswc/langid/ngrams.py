@@ -42,7 +42,7 @@ _UNKNOWN = 0.02 / 5_000  # the rest, spread over the n-grams that a text might h
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class NgramTable:
     """N-grams of one language in one encoding.
 
     ``ranked`` are byte n-grams of 1 to 5, most frequent first, ``trigrams`` byte trigrams,
@@ -61,7 +61,7 @@ class TableError(ConfigError):
     """A file of a user's that is no table of n-grams."""
 
 
-def tables() -> tuple[Table, ...]:
+def tables() -> tuple[NgramTable, ...]:
     """Return all tables, the user's own among them, sorted by language and encoding.
 
     Raises TableError for a file of the user's that is none.
@@ -70,7 +70,7 @@ def tables() -> tuple[Table, ...]:
 
 
 @cache
-def _tables(own: Path | None) -> tuple[Table, ...]:
+def _tables(own: Path | None) -> tuple[NgramTable, ...]:
     entries = {entry.name: entry for entry in TABLES.iterdir()}
     if own is not None and (own / "tables").is_dir():
         codes = {file.stem for file in own.glob("*.toml")}
@@ -80,9 +80,9 @@ def _tables(own: Path | None) -> tuple[Table, ...]:
     return tuple(_table(entries[name]) for name in sorted(entries) if name.endswith(".json"))
 
 
-def _table(file: Traversable) -> Table:
+def _table(file: Traversable) -> NgramTable:
     try:
-        return Table(**json.loads(file.read_text("utf-8")))
+        return NgramTable(**json.loads(file.read_text("utf-8")))
     except (ValueError, TypeError) as error:
         raise TableError(f"{file}: no table of n-grams: {error}") from error
 
@@ -161,7 +161,7 @@ class Likelihoods:
     same for all.
     """
 
-    def __init__(self, groups: dict[str, list[Table]]) -> None:
+    def __init__(self, groups: dict[str, list[NgramTable]]) -> None:
         self.names = tuple(groups)
         self._logs = np.zeros((len(groups), _SLOTS), np.float32)
         for row, members in enumerate(groups.values()):

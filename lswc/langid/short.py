@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lswc.langid import scripts
-from lswc.langid.ngrams import Likelihoods, Table, tables
+from lswc.langid.ngrams import Likelihoods, NgramTable, tables
 from lswc.languages import own_folder
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def language_of(text: str) -> str | None:
 
 
 class _Model:
-    def __init__(self, by_language: dict[str, list[Table]]) -> None:
+    def __init__(self, by_language: dict[str, list[NgramTable]]) -> None:
         self._likelihoods = Likelihoods(by_language)
         seen = np.array([_letters(members) for members in by_language.values()])
         self._is_written = seen > 0
@@ -48,7 +48,7 @@ class _Model:
         return self._likelihoods.names[best] if self._is_written[best] @ letters else None
 
 
-def _letters(members: list[Table]) -> npt.NDArray[np.int64]:
+def _letters(members: list[NgramTable]) -> npt.NDArray[np.int64]:
     """Return how many letters of each script a language's tables have."""
     total = np.zeros(len(scripts.NAMES) - 1, np.int64)
     for table in members:
@@ -60,7 +60,7 @@ def _letters(members: list[Table]) -> npt.NDArray[np.int64]:
 
 @cache
 def _model(_own: Path | None) -> _Model:
-    by_language: defaultdict[str, list[Table]] = defaultdict(list)
+    by_language: defaultdict[str, list[NgramTable]] = defaultdict(list)
     for table in tables():
         if table.encoding == "utf-8":
             by_language[table.language].append(table)

@@ -17,7 +17,7 @@ from pathlib import Path
 from lswc.errors import ConfigError, LswcError, writing
 from lswc.langid.ngrams import (
     TABLES,
-    Table,
+    NgramTable,
     byte_trigrams,
     character_ngrams,
     is_charset,
@@ -32,7 +32,7 @@ class TrainingError(ConfigError):
     """A folder without texts, or a file that isn't named as it should be."""
 
 
-def table(file: Path) -> Table:
+def table(file: Path) -> NgramTable:
     """Make the table of one text. Raises TrainingError."""
     parts = file.name.removesuffix(".txt").split(".")
     if len(parts) != 2 or not all(parts):
@@ -45,7 +45,7 @@ def table(file: Path) -> Table:
     if not body.strip():
         raise TrainingError(f"{file}: empty")
     characters = character_ngrams(_text(body, encoding)) if _is_needed(encoding) else Counter()
-    return Table(
+    return NgramTable(
         language,
         encoding,
         ranked(body),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Bounds:
+class SeedBounds:
     """At most ``most`` seeds per language, ``per_domain`` of them of a registered domain."""
 
     most: int
@@ -29,7 +29,7 @@ def choose(
     ranked: Iterable[Place],
     judge: Judge,
     codes: Sequence[str],
-    bounds: Bounds,
+    bounds: SeedBounds,
     passed: Counter[str],
 ) -> dict[str, list[str]]:
     """Take the best candidates of each language, in their order.

@@ -20,7 +20,7 @@ from lswc.langid import Identifier
 from lswc.languages import language
 from lswc.outcomes import Outcome
 from lswc.seeds.candidates import Asked, SeedError
-from lswc.seeds.choosing import Bounds, choose, text_of
+from lswc.seeds.choosing import SeedBounds, choose, text_of
 from lswc.seeds.formats import FORMATS, recognised
 from lswc.seeds.pool import Place, Pool, database
 from lswc.urls import parse, site, tld
@@ -144,14 +144,14 @@ def _chosen(
     bases = _bases(codes) - {*codes}
     ranked = (p._replace(language=None) if p.language in bases else p for p in pool.ranked())
     if opts.fetch:
-        bounds = Bounds(opts.most * len(codes) * FETCHED, opts.per_domain * FETCHED)
+        bounds = SeedBounds(opts.most * len(codes) * FETCHED, opts.per_domain * FETCHED)
         places = (
             place._replace(language=_ANY) if place.language in (None, *codes) else place
             for place in ranked
         )
         chosen = choose(places, lambda _: None, [_ANY], bounds, left)
     else:
-        bounds = Bounds(opts.most, opts.per_domain)
+        bounds = SeedBounds(opts.most, opts.per_domain)
         judge = _judge(codes, identifiers, codes[0] if opts.trust else None)
         chosen = choose(ranked, judge, codes, bounds, left)
     left["enough seeds"] += len(pool) - left.total() - sum(map(len, chosen.values()))
@@ -193,7 +193,7 @@ def _judged(
     # Where a redirect led to, in place of what was asked for.
     order = sorted(told, key=lambda url: (ranks.get(url, sites.get(_site(url), len(urls))), url))
     places = (Place(url, _site(url), "", told[url]) for url in order)
-    bounds = Bounds(opts.most, opts.per_domain)
+    bounds = SeedBounds(opts.most, opts.per_domain)
     return choose(places, lambda _: None, codes, bounds, Counter()), ends
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from lswc.simulator.run import Outcome
+    from lswc.simulator.run import Simulated
 
     _Number = Callable[[float], str]
 
@@ -48,13 +48,13 @@ def expand(specification: str) -> list[str]:
     return [form.format(*values) for values in product(*sizes)]
 
 
-def draw_grids(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
+def draw_grids(outcomes: Sequence[Simulated], folder: Path) -> list[Path]:
     """Draw each strategy that ran with several values of one or two parameters.
 
     Three panels: harvest rate at a budget of pages, coverage, pages downloaded. Returns the
     files, named ``grid_<strategy>``. Raises OSError.
     """
-    kinds: defaultdict[str, list[tuple[dict[str, int], Outcome]]] = defaultdict(list)
+    kinds: defaultdict[str, list[tuple[dict[str, int], Simulated]]] = defaultdict(list)
     for outcome in outcomes:
         kind, _, assignments = outcome.result.strategy.partition(":")
         pairs = (part.partition("=") for part in assignments.split(",") if "=" in part)
@@ -69,7 +69,7 @@ def draw_grids(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
 
 
 def _draw(
-    kind: str, varied: list[str], runs: Sequence[tuple[dict[str, int], Outcome]], path: Path
+    kind: str, varied: list[str], runs: Sequence[tuple[dict[str, int], Simulated]], path: Path
 ) -> list[Path]:
     outcome = runs[0][1]
     mark = marks(outcome.trace_pages)[0]
@@ -98,7 +98,7 @@ def _percent(value: float) -> str:
     return f"{value:.0%}"
 
 
-def _harvest(outcome: Outcome, mark: int) -> float:
+def _harvest(outcome: Simulated, mark: int) -> float:
     rate = outcome.harvest_rate_at(mark)
     return float(outcome.harvest_rate[-1]) if rate is None else rate  # it ended before
 

@@ -131,7 +131,7 @@ class WebGraph(NamedTuple):
     site_units: NDArray[np.int32]
 
 
-class Queues(NamedTuple):
+class CellQueues(NamedTuple):
     """URLs by id, counters by unit and site, cells by number.
 
     ``node`` has the queues themselves; URLs that the trace never downloaded are pending, but in no
@@ -172,7 +172,7 @@ class Notes(NamedTuple):
 
 
 @compiled
-def _meld(queues: Queues, one: int, other: int) -> int:
+def _meld(queues: CellQueues, one: int, other: int) -> int:
     """Join two heaps, by their tops; return the top of both."""
     if one == _NONE:
         return other
@@ -192,7 +192,7 @@ def _meld(queues: Queues, one: int, other: int) -> int:
 
 
 @compiled
-def _meld_all(queues: Queues, first: int) -> int:
+def _meld_all(queues: CellQueues, first: int) -> int:
     """Join a heap's children, once the heap's top is gone: in pairs, then all pairs."""
     pairs = _NONE
     while first != _NONE:
@@ -214,7 +214,7 @@ def _meld_all(queues: Queues, first: int) -> int:
 
 
 @compiled
-def _cut(queues: Queues, cell: int, seq: int) -> None:
+def _cut(queues: CellQueues, cell: int, seq: int) -> None:
     """Take a URL out of its cell's heap."""
     children = _meld_all(queues, queues.node[seq].child)
     if seq == queues.cell[cell].top:
@@ -231,7 +231,7 @@ def _cut(queues: Queues, cell: int, seq: int) -> None:
 
 
 @compiled
-def _unlink(queues: Queues, cell: int, seq: int) -> None:
+def _unlink(queues: CellQueues, cell: int, seq: int) -> None:
     """Take a URL out of its cell's list."""
     left, right = queues.node[seq].previous, queues.node[seq].next
     if left == _NONE:
@@ -245,12 +245,12 @@ def _unlink(queues: Queues, cell: int, seq: int) -> None:
 
 
 @compiled
-def _is_empty(queues: Queues, cell: int) -> Any:
+def _is_empty(queues: CellQueues, cell: int) -> Any:
     return queues.cell[cell].first == _NONE and queues.cell[cell].top == _NONE
 
 
 @compiled
-def _remove(queues: Queues, cell: int, seq: int) -> None:
+def _remove(queues: CellQueues, cell: int, seq: int) -> None:
     if queues.node[seq].child == _LISTED:
         _unlink(queues, cell, seq)
     else:
@@ -260,7 +260,7 @@ def _remove(queues: Queues, cell: int, seq: int) -> None:
 
 
 @compiled
-def _insert(queues: Queues, cell: int, seq: int) -> None:
+def _insert(queues: CellQueues, cell: int, seq: int) -> None:
     was_empty = _is_empty(queues, cell)
     last = queues.cell[cell].last
     queues.node[seq].next = _NONE
@@ -281,7 +281,7 @@ def _insert(queues: Queues, cell: int, seq: int) -> None:
 
 
 @compiled
-def _oldest(queues: Queues, cell: int) -> Any:
+def _oldest(queues: CellQueues, cell: int) -> Any:
     first, top = queues.cell[cell].first, queues.cell[cell].top
     if first == _NONE:
         return top
@@ -289,7 +289,7 @@ def _oldest(queues: Queues, cell: int) -> Any:
 
 
 @compiled
-def _winner(queues: Queues, node: int) -> Any:
+def _winner(queues: CellQueues, node: int) -> Any:
     """Return the better of the two cells below a node; the left one is the smaller cell."""
     left, right = queues.best[2 * node], queues.best[2 * node + 1]
     if left < 0 or right < 0:
@@ -298,7 +298,7 @@ def _winner(queues: Queues, node: int) -> Any:
 
 
 @compiled
-def _enter(queues: Queues, cell: int, winner: int) -> None:
+def _enter(queues: CellQueues, cell: int, winner: int) -> None:
     """Tell the tree that a cell isn't empty (``winner`` is the cell) or is so (-1)."""
     node = len(queues.best) // 2 + cell
     queues.best[node] = winner
@@ -308,7 +308,7 @@ def _enter(queues: Queues, cell: int, winner: int) -> None:
 
 
 @compiled
-def _new_seq(queues: Queues, url: int) -> Any:
+def _new_seq(queues: CellQueues, url: int) -> Any:
     if queues.counts[OFFERED] == len(queues.node):
         _compact(queues)
     seq = queues.counts[OFFERED]
@@ -318,7 +318,7 @@ def _new_seq(queues: Queues, url: int) -> Any:
 
 
 @compiled
-def _compact(queues: Queues) -> None:
+def _compact(queues: CellQueues) -> None:
     """Number the waiting URLs anew, in the same order."""
     for cell in range(len(queues.cell)):
         queues.cell[cell].first = queues.cell[cell].last = queues.cell[cell].top = _NONE
@@ -335,7 +335,7 @@ def _compact(queues: Queues) -> None:
 
 
 @compiled
-def _offer(queues: Queues, decisions: Decisions, url: int, code: int, inherited: int) -> None:
+def _offer(queues: CellQueues, decisions: Decisions, url: int, code: int, inherited: int) -> None:
     place = queues.unit[queues.url[url].unit].place
     cell = _int(decisions.cell[decisions.code[code].kind, place])
     if cell == DISCARD:
@@ -368,7 +368,7 @@ def _offer(queues: Queues, decisions: Decisions, url: int, code: int, inherited:
 
 
 @compiled
-def _score(queues: Queues, cell: int) -> None:
+def _score(queues: CellQueues, cell: int) -> None:
     queues.cell[cell].score = score_of(
         cell,
         queues.cell[cell].downloaded,
@@ -381,7 +381,7 @@ def _score(queues: Queues, cell: int) -> None:
 
 
 @compiled
-def _know(queues: Queues, cell: int) -> None:
+def _know(queues: CellQueues, cell: int) -> None:
     """Give a cell its first score."""
     if not queues.cell[cell].known:
         queues.cell[cell].known = 1
@@ -391,7 +391,7 @@ def _know(queues: Queues, cell: int) -> None:
 
 
 @compiled
-def _learn(queues: Queues, cell: int, relevant: bool) -> None:
+def _learn(queues: CellQueues, cell: int, relevant: bool) -> None:
     """Learn from a page that was leased from a cell."""
     if cell != _SEEDS:
         queues.cell[cell].downloaded += 1
@@ -404,7 +404,7 @@ def _learn(queues: Queues, cell: int, relevant: bool) -> None:
 
 
 @compiled
-def _score_all(queues: Queues) -> None:
+def _score_all(queues: CellQueues) -> None:
     queues.counts[SCORED_PAGES] = queues.counts[PAGES]
     queues.counts[SCORED_RELEVANT] = queues.counts[RELEVANT]
     known = queues.known[: queues.counts[KNOWN]]
@@ -425,7 +425,7 @@ def _score_all(queues: Queues) -> None:
 
 @compiled
 def _count_page(
-    graph: WebGraph, queues: Queues, decisions: Decisions, page: int, relevant: bool
+    graph: WebGraph, queues: CellQueues, decisions: Decisions, page: int, relevant: bool
 ) -> None:
     """Count a page for its server and site, and move the URLs whose place it changes."""
     number = _int(queues.url[page].unit)
@@ -459,7 +459,7 @@ def _count_page(
 
 
 @compiled
-def _move(graph: WebGraph, queues: Queues, decisions: Decisions, unit: Any, place: Any) -> None:
+def _move(graph: WebGraph, queues: CellQueues, decisions: Decisions, unit: Any, place: Any) -> None:
     """Put a unit in a place: its pending URLs get other cells, or are dropped."""
     before = queues.unit[unit].place
     queues.unit[unit].place = place
@@ -487,7 +487,7 @@ def _move(graph: WebGraph, queues: Queues, decisions: Decisions, unit: Any, plac
 
 @compiled
 def _follow(
-    graph: WebGraph, queues: Queues, decisions: Decisions, page: int, effective: int
+    graph: WebGraph, queues: CellQueues, decisions: Decisions, page: int, effective: int
 ) -> None:
     """Offer a page's links, with the facts as they are after counting it."""
     weights = decisions.weights
@@ -545,7 +545,7 @@ def _follow(
 
 
 @compiled
-def _note(queues: Queues, decisions: Decisions, notes: Notes, page: int) -> None:
+def _note(queues: CellQueues, decisions: Decisions, notes: Notes, page: int) -> None:
     relevant = np.int64(queues.url[page].answer == _PAGE + _TARGET)
     server = queues.unit[queues.url[page].unit].server
     queues.counts[PAGES] += 1
@@ -557,7 +557,7 @@ def _note(queues: Queues, decisions: Decisions, notes: Notes, page: int) -> None
 
 
 @compiled
-def _note_expected(queues: Queues, notes: Notes, cell: int, relevant: Any) -> None:
+def _note_expected(queues: CellQueues, notes: Notes, cell: int, relevant: Any) -> None:
     """Note what was expected of a page beside what it is."""
     expected = queues.cell[cell].score
     place = int(4 * (np.log(expected / (1 - expected)) + 8))
@@ -569,7 +569,7 @@ def _note_expected(queues: Queues, notes: Notes, cell: int, relevant: Any) -> No
 
 
 @compiled
-def _take(queues: Queues, notes: Notes, cell: Any) -> Any:
+def _take(queues: CellQueues, notes: Notes, cell: Any) -> Any:
     """Take the oldest URL of a cell."""
     seq = _int(_oldest(queues, cell))
     _remove(queues, cell, seq)
@@ -584,7 +584,7 @@ def _take(queues: Queues, notes: Notes, cell: Any) -> Any:
 
 @compiled
 def _visit(
-    graph: WebGraph, queues: Queues, decisions: Decisions, notes: Notes, page: int, cell: Any
+    graph: WebGraph, queues: CellQueues, decisions: Decisions, notes: Notes, page: int, cell: Any
 ) -> None:
     """Count a page, learn from it, follow its links."""
     effective = decisions.effective[queues.url[page].answer - _PAGE, queues.url[page].inherited]
@@ -600,7 +600,7 @@ def _visit(
 
 
 @compiled
-def crawl(graph: WebGraph, queues: Queues, decisions: Decisions, notes: Notes) -> int:
+def crawl(graph: WebGraph, queues: CellQueues, decisions: Decisions, notes: Notes) -> int:
     """Crawl until only URLs never downloaded remain; return the number of rows of the series."""
     rows = 0
     if decisions.learns:
@@ -633,7 +633,7 @@ def queues(
     decisions: Decisions,
     cells: int,
     slots: int,
-) -> Queues:
+) -> CellQueues:
     """Return the queues of a crawl in which nothing is offered yet.
 
     ``slots`` is the room for sequence numbers: at least the URLs that may wait at a time.
@@ -646,7 +646,7 @@ def queues(
     for name in ("first", "last", "top"):
         cell[name] = _NONE
     leaves = 1 << max(1, (cells - 1).bit_length())
-    return Queues(
+    return CellQueues(
         url,
         np.empty(slots, NODE),
         unit,

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from lswc.simulator.hours import InHours
-    from lswc.simulator.run import Outcome
+    from lswc.simulator.run import Simulated
 
-    Drawn = Outcome | InHours
+    Drawn = Simulated | InHours
 
 FORMATS = ("png", "svg")
 _PAGES = "Pages downloaded"
@@ -39,7 +39,7 @@ _COLOURS = (
 )  # fmt: skip
 
 
-def draw(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
+def draw(outcomes: Sequence[Simulated], folder: Path) -> list[Path]:
     """Draw every figure that the strategies allow, as PNG and SVG; return the files.
 
     Raises OSError.
@@ -232,7 +232,7 @@ def _name_line(axes: Axes, outcome: Drawn, values: Any, name: str, colour: str) 
     )
 
 
-def _miss_ratio(outcomes: Sequence[Outcome], path: Path) -> list[Path]:
+def _miss_ratio(outcomes: Sequence[Simulated], path: Path) -> list[Path]:
     figure, (axes,) = _axes()
     for outcome, look, name in zip(outcomes, _styles(outcomes), _labels(outcomes), strict=True):
         ratio = outcome.miss_ratio
@@ -245,7 +245,7 @@ def _miss_ratio(outcomes: Sequence[Outcome], path: Path) -> list[Path]:
     return _save(outcomes, figure, path)
 
 
-def _by_distance(outcomes: Sequence[Outcome], path: Path) -> list[Path]:
+def _by_distance(outcomes: Sequence[Simulated], path: Path) -> list[Path]:
     figure, both = _axes(2)
     for axes, kind, title in zip(both, (1, 0), ("Relevant", "Irrelevant"), strict=True):
         for outcome, look, name in zip(outcomes, _styles(outcomes), _labels(outcomes), strict=True):
@@ -259,7 +259,7 @@ def _by_distance(outcomes: Sequence[Outcome], path: Path) -> list[Path]:
     return _save(outcomes, figure, path)
 
 
-def _reliability(outcomes: Sequence[Outcome], path: Path) -> list[Path]:
+def _reliability(outcomes: Sequence[Simulated], path: Path) -> list[Path]:
     """Draw what was expected against what was seen; a dot's area is by its number of pages."""
     figure, (axes,) = _axes()
     axes.plot([1e-4, 1], [1e-4, 1], color="#999999", linewidth=0.8, label="as expected")

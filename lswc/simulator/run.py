@@ -41,7 +41,7 @@ POLL = 0.2
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Simulated:
     """A result with the rates that need the trace. Rates have the shape of the series' rows."""
 
     result: Result
@@ -105,8 +105,8 @@ def simulate(
     trace: Trace,
     strategies: Sequence[Strategy],
     progress: Callable[[int, int], None] = lambda number, pages: None,
-    finished: Callable[[list[Outcome]], None] = lambda outcomes: None,
-) -> list[Outcome]:
+    finished: Callable[[list[Simulated]], None] = lambda outcomes: None,
+) -> list[Simulated]:
     """Crawl a trace by each strategy; a core each, as far as there are cores.
 
     ``progress`` is told the number of a strategy and its pages so far, ``finished`` the outcomes
@@ -119,8 +119,8 @@ def simulate(
     runs = [Simulation(trace, s, oracle=known) for s in strategies]
     relevant = int(np.count_nonzero(trace.relevant))
 
-    def outcomes() -> list[Outcome]:
-        return [Outcome(f.result(), trace.pages, relevant) for f in futures if f.done()]
+    def outcomes() -> list[Simulated]:
+        return [Simulated(f.result(), trace.pages, relevant) for f in futures if f.done()]
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         futures = [pool.submit(run.run) for run in runs]
@@ -147,7 +147,7 @@ def marks(pages: int) -> tuple[int, int]:
     )
 
 
-def save(outcomes: Sequence[Outcome], trace: Trace, folder: Path) -> None:
+def save(outcomes: Sequence[Simulated], trace: Trace, folder: Path) -> None:
     """Write ``series.parquet`` and ``summary.json``. Raises OSError."""
     summary = {
         "trace": {
@@ -165,14 +165,14 @@ def save(outcomes: Sequence[Outcome], trace: Trace, folder: Path) -> None:
         (beside / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", "utf-8")
 
 
-def _series(outcome: Outcome) -> pa.Table:
+def _series(outcome: Simulated) -> pa.Table:
     columns = {name: outcome.column(name) for name in ("pages", "relevant", "queue", "servers")}
     columns |= {"harvest_rate": outcome.harvest_rate, "coverage": outcome.coverage}
     names = pa.array([outcome.result.strategy] * len(outcome.result.series))
     return pa.table({"strategy": names, **columns})
 
 
-def _summary(outcome: Outcome) -> dict[str, Any]:
+def _summary(outcome: Simulated) -> dict[str, Any]:
     result = outcome.result
     last = dict(zip(kernel.COUNTS, result.series[-1].tolist(), strict=False))
     at = {str(mark): outcome.harvest_rate_at(mark) for mark in marks(outcome.trace_pages)}

@@ -307,7 +307,7 @@ def _shared_out(weight: NDArray[np.float32], number: float) -> NDArray[np.int32]
 
 def _pages(
     random: Generator, scale: float, discovered: _Servers, assumed: Assumptions
-) -> tuple[wiring.Servers, wiring.Pages, NDArray[np.float32], NDArray[np.int32], int]:
+) -> tuple[wiring.Servers, wiring.ByKind, NDArray[np.float32], NDArray[np.int32], int]:
     """Return servers and pages, with weight and links to own other URLs; and the unknown URLs."""
     kinds = {kind: number * scale for kind, number in thai2004.links(assumed).items()}
     kind, directory, head = _layout(
@@ -359,7 +359,7 @@ def _placed(
     page_directory: NDArray[np.int32],
     discovered: _Servers,
     assumed: Assumptions,
-) -> wiring.Pages:
+) -> wiring.ByKind:
     n = int(first[-1])
     server = np.repeat(np.arange(len(first) - 1, dtype=np.int32), np.diff(first))
     kind = np.where(discovered.thai_pages[server] > 0, OF_THAI_SERVER, OF_OTHER_SERVER).astype(
@@ -387,7 +387,7 @@ def _placed(
     )
     having = [np.flatnonzero(np.diff(starts)).astype(np.int32) for starts in start]
     having_start = np.cumsum([0, *map(len, having)])
-    return wiring.Pages(
+    return wiring.ByKind(
         kind, directory, apart, np.concatenate(listed), start, np.concatenate(having), having_start
     )
 
@@ -404,7 +404,7 @@ def _plan(
     random: Generator,
     scale: float,
     servers: wiring.Servers,
-    pages: wiring.Pages,
+    pages: wiring.ByKind,
     server: NDArray[np.int32],
     weight: NDArray[np.float32],
     own: NDArray[np.int32],
@@ -477,7 +477,7 @@ def _late_links(
     random: Generator,
     scale: float,
     servers: wiring.Servers,
-    pages: wiring.Pages,
+    pages: wiring.ByKind,
     server: NDArray[np.int32],
     offsets: NDArray[np.int64],
     targets: NDArray[np.int32],
@@ -525,7 +525,7 @@ def _late_links(
 def _late_pairs(
     random: Generator,
     servers: wiring.Servers,
-    pages: wiring.Pages,
+    pages: wiring.ByKind,
     assumed: Assumptions,
     server: NDArray[np.int32],
     kind: tuple[int, int, int],
@@ -562,7 +562,7 @@ def _finished(
     assumed: Assumptions,
     discovered: _Servers,
     servers: wiring.Servers,
-    pages: wiring.Pages,
+    pages: wiring.ByKind,
     server: NDArray[np.int32],
     offsets: NDArray[np.int64],
     targets: NDArray[np.int32],

@@ -49,7 +49,7 @@ class Servers(NamedTuple):
     seeds: int
 
 
-class Pages(NamedTuple):
+class ByKind(NamedTuple):
     """URLs and pages by kind. ``kind`` (thai2004), ``directory``, ``apart`` of shape (n,).
 
     ``listed`` are the pages by kind, then id: those of kind k on server i are
@@ -74,7 +74,12 @@ def _drawn(random: Generator, first: int, end: int, bias: float) -> int:
 
 @njit(nogil=True)
 def _entry(
-    random: Generator, servers: Servers, pages: Pages, assumed: Assumptions, server: int, kind: int
+    random: Generator,
+    servers: Servers,
+    pages: ByKind,
+    assumed: Assumptions,
+    server: int,
+    kind: int,
 ) -> int:
     """Return a page of a kind on an earlier server that may link to this one; -1 if none."""
     start, end = pages.start[kind, 0], pages.start[kind, server]
@@ -88,7 +93,12 @@ def _entry(
 
 @njit(nogil=True)
 def _any_entry(
-    random: Generator, servers: Servers, pages: Pages, assumed: Assumptions, server: int, url: int
+    random: Generator,
+    servers: Servers,
+    pages: ByKind,
+    assumed: Assumptions,
+    server: int,
+    url: int,
 ) -> int:
     """Return a page on an earlier server that may link to a page of this one."""
     kind, chance = THAI, random.random()
@@ -109,7 +119,7 @@ def _any_entry(
 @njit(nogil=True)
 def _inner(
     random: Generator,
-    pages: Pages,
+    pages: ByKind,
     assumed: Assumptions,
     server: int,
     url: int,
@@ -135,7 +145,7 @@ def _inner(
 
 @njit(nogil=True)
 def tree(
-    random: Generator, servers: Servers, pages: Pages, assumed: Assumptions
+    random: Generator, servers: Servers, pages: ByKind, assumed: Assumptions
 ) -> NDArray[np.int32]:
     """Return the parent of each page; -1 for seeds, Thai pages apart, and what is no page."""
     parent = np.full(len(pages.kind), -1, np.int32)
@@ -168,7 +178,7 @@ def locality(servers: Servers, source: int, target: int) -> int:
 
 @njit(nogil=True)
 def tree_counts(
-    servers: Servers, pages: Pages, server: NDArray[np.int32], parent: NDArray[np.int32]
+    servers: Servers, pages: ByKind, server: NDArray[np.int32], parent: NDArray[np.int32]
 ) -> NDArray[np.int64]:
     """Return the number of a tree's links by kind of source, kind of target and locality."""
     counts = np.zeros((PAGE_KINDS, PAGE_KINDS, 3), np.int64)
@@ -181,7 +191,7 @@ def tree_counts(
 
 @njit(nogil=True)
 def _limit(
-    servers: Servers, pages: Pages, assumed: Assumptions, server: int, target: int, near: int
+    servers: Servers, pages: ByKind, assumed: Assumptions, server: int, target: int, near: int
 ) -> float:
     """Return how many links of a kind a page of a server can have."""
     if near == ELSEWHERE:
@@ -199,7 +209,7 @@ def _limit(
 @njit(nogil=True)
 def rate(
     servers: Servers,
-    pages: Pages,
+    pages: ByKind,
     assumed: Assumptions,
     server: NDArray[np.int32],
     weight: NDArray[np.float32],
@@ -227,7 +237,7 @@ def rate(
 
 @njit(nogil=True)
 def _within(
-    random: Generator, pages: Pages, assumed: Assumptions, server: int, url: int, target: int
+    random: Generator, pages: ByKind, assumed: Assumptions, server: int, url: int, target: int
 ) -> int:
     """Return a page of a kind on a page's own server: navigation, near it, or any."""
     first, end = pages.start[target, server], pages.start[target, server + 1]
@@ -245,7 +255,7 @@ def _within(
 def _in_site(
     random: Generator,
     servers: Servers,
-    pages: Pages,
+    pages: ByKind,
     assumed: Assumptions,
     server: int,
     target: int,
@@ -267,7 +277,7 @@ def _in_site(
 def _popular(
     random: Generator,
     servers: Servers,
-    pages: Pages,
+    pages: ByKind,
     assumed: Assumptions,
     server: int,
     target: int,
@@ -288,7 +298,7 @@ def _popular(
 def drawn_page(
     random: Generator,
     servers: Servers,
-    pages: Pages,
+    pages: ByKind,
     assumed: Assumptions,
     server: int,
     url: int,
@@ -307,7 +317,7 @@ def drawn_page(
 def _outside_url(
     random: Generator,
     servers: Servers,
-    pages: Pages,
+    pages: ByKind,
     assumed: Assumptions,
     server: int,
     having: int,
@@ -421,7 +431,7 @@ def _add_own(
 def _add_pages(
     random: Generator,
     servers: Servers,
-    pages: Pages,
+    pages: ByKind,
     assumed: Assumptions,
     plan: LinkPlan,
     drawn: Drawn,
@@ -448,7 +458,7 @@ def _add_pages(
 def _add_outside(
     random: Generator,
     servers: Servers,
-    pages: Pages,
+    pages: ByKind,
     assumed: Assumptions,
     plan: LinkPlan,
     drawn: Drawn,
@@ -485,7 +495,7 @@ def _unknown(random: Generator, plan: LinkPlan, drawn: Drawn) -> int:
 
 @njit(nogil=True)
 def _redirect(
-    random: Generator, pages: Pages, assumed: Assumptions, plan: LinkPlan, home: int, end: int
+    random: Generator, pages: ByKind, assumed: Assumptions, plan: LinkPlan, home: int, end: int
 ) -> int:
     """Return where a URL that is no page redirects to; -1 if it doesn't."""
     if random.random() < plan.redirect:
@@ -499,7 +509,7 @@ def _redirect(
 
 @njit(nogil=True)
 def draw_links(
-    random: Generator, servers: Servers, pages: Pages, assumed: Assumptions, plan: LinkPlan
+    random: Generator, servers: Servers, pages: ByKind, assumed: Assumptions, plan: LinkPlan
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int8], NDArray[np.bool_]]:
     """Return offsets, targets and anchors of the links, and which URLs are redirects.
 
@@ -549,7 +559,7 @@ def draw_links(
 def attach(
     random: Generator,
     servers: Servers,
-    pages: Pages,
+    pages: ByKind,
     assumed: Assumptions,
     server: NDArray[np.int32],
     apart: NDArray[np.int32],
@@ -593,7 +603,7 @@ def attach(
 def more_to_thai(
     random: Generator,
     servers: Servers,
-    pages: Pages,
+    pages: ByKind,
     assumed: Assumptions,
     server: NDArray[np.int32],
     kind: tuple[int, int, int],

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lswc.seeds.candidates import Candidate
-from lswc.seeds.choosing import Bounds, choose, text_of
+from lswc.seeds.choosing import SeedBounds, choose, text_of
 from lswc.seeds.pool import Place, Pool, database
 from lswc.urls import parse, site
 
@@ -47,7 +47,7 @@ def by_number(place: Place) -> str | None:
 
 def test_a_random_choice_among_equals_that_only_the_seed_decides(ranked: Ranked) -> None:
     def chosen(candidates: list[Candidate], seed: int) -> dict[str, list[str]]:
-        bounds = Bounds(20, 3)
+        bounds = SeedBounds(20, 3)
         return choose(ranked(candidates, seed), by_number, ["th", "lo"], bounds, Counter())
 
     first = chosen(CANDIDATES, 1)
@@ -139,7 +139,7 @@ def test_bounds_and_why_the_others_are_left() -> None:
         ]
     ]  # fmt: skip
     left: Counter[str] = Counter()
-    chosen = choose(places, lambda place: None, ["th", "lo"], Bounds(3, 2), left)
+    chosen = choose(places, lambda place: None, ["th", "lo"], SeedBounds(3, 2), left)
     assert chosen == {
         "th": ["http://a1", "http://a2", "http://c2"],
         "lo": ["http://c1", "http://e1", "http://f1"],
@@ -157,7 +157,7 @@ def test_no_more_is_judged_than_needed() -> None:
 
     judged: list[str] = []
     places = [Place(f"http://{name}", name[0], "", None) for name in ("a1", "a2", "b1", "c1")]
-    assert choose(places, judge, ["th"], Bounds(2, 1), Counter()) == {
+    assert choose(places, judge, ["th"], SeedBounds(2, 1), Counter()) == {
         "th": ["http://a1", "http://b1"]
     }
     assert judged == ["http://a1", "http://b1"]

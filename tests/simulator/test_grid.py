@@ -9,7 +9,7 @@ import pytest
 
 from lswc.simulator import plots
 from lswc.simulator.grid import draw_grids, expand
-from lswc.simulator.run import Outcome
+from lswc.simulator.run import Simulated
 from lswc.simulator.simulation import Result
 from lswc.strategy import StrategyError
 
@@ -40,13 +40,13 @@ def test_ranges_that_make_no_grid(specification: str, complaint: str) -> None:
         expand(specification)
 
 
-def outcome(name: str, pages: int, relevant: int) -> Outcome:
+def outcome(name: str, pages: int, relevant: int) -> Simulated:
     series = np.array([[1, 0, 9, 1, 9], [pages // 2, relevant // 4, 9, 1, 9],
                        [pages, relevant, 0, 1, 9]])  # fmt: skip
     counts = np.zeros((2, 13), np.int64)
     none = np.zeros(0, np.int32)
     result = Result(name, series, counts, counts[0], counts[0], 0, 0, np.zeros((1, 4)), none)
-    return Outcome(result, trace_pages=1000, trace_relevant=100)
+    return Simulated(result, trace_pages=1000, trace_relevant=100)
 
 
 def test_a_grid_is_drawn_with_each_value_in_its_cell(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from scrapy.settings import Settings
 from lswc.commands.simulate import Command as SimulateCommand
 from lswc.commands.synthesize import Command as SynthesizeCommand
 from lswc.simulator import plots
-from lswc.simulator.run import EVERY, Outcome, marks, save, simulate
+from lswc.simulator.run import EVERY, Simulated, marks, save, simulate
 from lswc.strategy import NAMES, strategy
 from lswc.synthetic.synthesis import synthesize
 from lswc.trace.format import About, Trace, TraceError
@@ -30,15 +30,15 @@ NAMED = ("bfs", "soft_focused", "limited_distance:N=2", "perfect", "adaptive")
 OWN = "tests.strategy.own_rules:named_first"
 
 
-KNOWN: list[list[Outcome]] = []  # what was known whenever another strategy had ended
+KNOWN: list[list[Simulated]] = []  # what was known whenever another strategy had ended
 
 
 @pytest.fixture(scope="module")
-def outcomes() -> list[Outcome]:
+def outcomes() -> list[Simulated]:
     return simulate(WEB.trace, [strategy(name) for name in NAMED], finished=KNOWN.append)
 
 
-def test_outcomes_are_told_as_soon_as_they_are_known(outcomes: list[Outcome]) -> None:
+def test_outcomes_are_told_as_soon_as_they_are_known(outcomes: list[Simulated]) -> None:
     assert all(0 < len(known) < len(outcomes) for known in KNOWN)
     names = [o.result.strategy for known in KNOWN for o in known]
     assert set(names) <= {o.result.strategy for o in outcomes}
@@ -50,11 +50,11 @@ def test_every_strategy_is_in_all() -> None:
     assert len({strategy(name).name for name in EVERY}) == len(EVERY)
 
 
-def test_results_come_in_the_order_of_the_strategies(outcomes: list[Outcome]) -> None:
+def test_results_come_in_the_order_of_the_strategies(outcomes: list[Simulated]) -> None:
     assert [o.result.strategy for o in outcomes] == list(NAMED)
 
 
-def test_breadth_first_gets_everything_there_is(outcomes: list[Outcome]) -> None:
+def test_breadth_first_gets_everything_there_is(outcomes: list[Simulated]) -> None:
     bfs = outcomes[0]
     assert bfs.result.pages == WEB.trace.pages
     assert bfs.coverage[-1] == 1.0
@@ -64,16 +64,16 @@ def test_breadth_first_gets_everything_there_is(outcomes: list[Outcome]) -> None
     assert bfs.column("servers")[-1] == len(np.unique(WEB.trace.server[WEB.trace.fate == 3]))
 
 
-def test_urls_never_downloaded_stay_in_the_queue(outcomes: list[Outcome]) -> None:
+def test_urls_never_downloaded_stay_in_the_queue(outcomes: list[Simulated]) -> None:
     assert outcomes[0].column("queue")[-1] == np.count_nonzero(WEB.trace.fate == 0)
 
 
-def test_the_miss_ratio_ends_at_what_coverage_lacks(outcomes: list[Outcome]) -> None:
+def test_the_miss_ratio_ends_at_what_coverage_lacks(outcomes: list[Simulated]) -> None:
     for outcome in outcomes:
         assert outcome.miss_ratio[-1] == pytest.approx(1 - outcome.coverage[-1])
 
 
-def test_series_grow_and_end_at_the_end(outcomes: list[Outcome]) -> None:
+def test_series_grow_and_end_at_the_end(outcomes: list[Simulated]) -> None:
     for outcome in outcomes:
         pages = outcome.column("pages")
         assert np.all(np.diff(pages) > 0)
@@ -81,17 +81,17 @@ def test_series_grow_and_end_at_the_end(outcomes: list[Outcome]) -> None:
         assert outcome.column("largest")[-1] >= outcome.column("queue").max()
 
 
-def test_a_harvest_rate_after_the_end_is_none(outcomes: list[Outcome]) -> None:
+def test_a_harvest_rate_after_the_end_is_none(outcomes: list[Simulated]) -> None:
     assert outcomes[0].harvest_rate_at(WEB.trace.pages + 1) is None
     assert outcomes[0].harvest_rate_at(1) == 1.0  # the first seed
 
 
-def test_only_a_strategy_that_learns_expects_something(outcomes: list[Outcome]) -> None:
+def test_only_a_strategy_that_learns_expects_something(outcomes: list[Simulated]) -> None:
     assert [o.result.strategy for o in outcomes if o.brier] == ["adaptive"]
     assert len(outcomes[0].reliability) == 0
 
 
-def test_what_the_learned_order_expects_is_about_what_it_gets(outcomes: list[Outcome]) -> None:
+def test_what_the_learned_order_expects_is_about_what_it_gets(outcomes: list[Simulated]) -> None:
     learned = outcomes[-1]
     assert learned.coverage[-1] == 1.0
     pages, expected, seen = learned.reliability.T
@@ -102,7 +102,7 @@ def test_what_the_learned_order_expects_is_about_what_it_gets(outcomes: list[Out
     assert learned.brier[0] < 0.5 * learned.brier[1]
 
 
-def test_the_learned_order_is_better_than_soft_focused(outcomes: list[Outcome]) -> None:
+def test_the_learned_order_is_better_than_soft_focused(outcomes: list[Simulated]) -> None:
     half = [np.searchsorted(o.coverage, 0.9) for o in (outcomes[1], outcomes[-1])]
     assert outcomes[-1].column("pages")[half[1]] < 0.8 * outcomes[1].column("pages")[half[0]]
 
@@ -112,7 +112,7 @@ def test_marks_are_round() -> None:
     assert marks(20) == (1, 2)
 
 
-def test_what_is_saved_is_what_was_found(outcomes: list[Outcome], tmp_path: Path) -> None:
+def test_what_is_saved_is_what_was_found(outcomes: list[Simulated], tmp_path: Path) -> None:
     save(outcomes, WEB.trace, tmp_path)
     summary = json.loads((tmp_path / "summary.json").read_text())["strategies"]
     table = pq.read_table(tmp_path / "series.parquet").to_pydict()
@@ -124,7 +124,7 @@ def test_what_is_saved_is_what_was_found(outcomes: list[Outcome], tmp_path: Path
 
 
 def test_every_figure_is_drawn_twice_and_names_every_strategy(
-    outcomes: list[Outcome], tmp_path: Path
+    outcomes: list[Simulated], tmp_path: Path
 ) -> None:
     files = plots.draw(outcomes, tmp_path)
     assert len(files) == 2 * 8
