@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, MaxNLocator, PercentFormatter, ScalarFormatter
+from matplotlib.ticker import (
+    EngFormatter,
+    FixedLocator,
+    FuncFormatter,
+    MaxNLocator,
+    NullLocator,
+    PercentFormatter,
+    ScalarFormatter,
+)
 
 from lswc.strategy import NAMES
 
@@ -17,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
     from lswc.simulator.hours import InHours
     from lswc.simulator.run import Simulated
@@ -259,22 +268,64 @@ def _by_distance(outcomes: Sequence[Simulated], path: Path) -> list[Path]:
     return _save(outcomes, figure, path)
 
 
+_ENOUGH = 50
+"""Pages of a dot of the reliability diagram, at least."""
+
+_TICKS = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
+
+
 def _reliability(outcomes: Sequence[Simulated], path: Path) -> list[Path]:
-    """Draw what was expected against what was seen; a dot's area is by its number of pages."""
+    """Draw what was expected against what was seen, in log odds.
+
+    A dot stands for at least _ENOUGH pages, and its area is by their number; its line is the 95 %
+    interval of what was seen (Wilson 1927).
+    """
     figure, (axes,) = _axes()
-    axes.plot([1e-4, 1], [1e-4, 1], color="#999999", linewidth=0.8, label="as expected")
+    ends = (_TICKS[0] / 2, 1 - _TICKS[0] / 2)
+    axes.plot(ends, ends, color="#999999", linewidth=0.8, label="as expected")
     for outcome, look, name in zip(outcomes, _styles(outcomes), _labels(outcomes), strict=True):
-        pages, expected, seen = outcome.reliability.T
-        axes.plot(expected, seen, label=name, **look)
-        area = 4 + 300 * pages / pages.sum()
-        axes.scatter(expected, seen, area, color=look["color"], alpha=0.6)
+        pages, expected, seen = _dots(outcome.reliability).T
+        expected = np.clip(expected, *ends)
+        low, high = _interval(pages, seen)
+        axes.vlines(expected, low, high, color=look["color"], linewidth=0.8)
+        area = 12 + 300 * pages / pages.sum()
+        shown = np.clip(seen, *ends)
+        axes.scatter(
+            np.clip(expected, *ends), shown, area, color=look["color"], alpha=0.6, label=name
+        )
+    axes.set(xscale="logit", yscale="logit", xlim=ends, ylim=ends)
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(PercentFormatter(1))
-    # Linear next to 0, so that a share of 0 has a place too.
-    axes.set_xscale("symlog", linthresh=0.01)
-    axes.set_yscale("symlog", linthresh=0.01)
-    axes.set_xlim(0, 1.05)
-    axes.set_ylim(0, 1.05)
+        axis.set_major_locator(FixedLocator(_TICKS))
+        axis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
+        axis.set_minor_locator(NullLocator())
     axes.set_xlabel("Expected share of relevant pages")
     axes.set_ylabel("Relevant pages among them")
     return _save(outcomes, figure, path)
+
+
+def _dots(bins: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Put neighbouring bins together until each has _ENOUGH pages; columns as in the bins."""
+    dots: list[NDArray[np.float64]] = []
+    for pages, expected, seen in bins:
+        sums = np.array([pages, pages * expected, pages * seen])
+        if dots and dots[-1][0] < _ENOUGH:
+            dots[-1] += sums
+        else:
+            dots.append(sums)
+    if len(dots) > 1 and dots[-1][0] < _ENOUGH:
+        last = dots.pop()
+        dots[-1] += last
+    table = np.array(dots)
+    table[:, 1:] /= table[:, :1]
+    return table
+
+
+def _interval(
+    pages: NDArray[np.float64], share: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends of the 95 % interval of a share of so many pages (Wilson 1927)."""
+    squared = 1.96**2
+    middle = (share + squared / (2 * pages)) / (1 + squared / pages)
+    half = np.sqrt(share * (1 - share) / pages + squared / (4 * pages**2))
+    half *= 1.96 / (1 + squared / pages)
+    return np.clip(middle - half, 1e-4, None), np.clip(middle + half, None, 1 - 1e-4)
