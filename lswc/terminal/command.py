@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 
-from lswc.errors import LswcError
+from lswc.errors import ConfigError, LswcError
 
 if TYPE_CHECKING:
     import argparse
@@ -44,6 +44,7 @@ class UserCommand(ScrapyCommand):
         name = type(self).__module__.rpartition(".")[2]
         try:
             languages.use(self.settings.get("LSWC_LANGUAGES", "") if self.settings else "")
+            _check(args)
             with _interruptible():
                 self.answer(args, opts)
         except LswcError as error:
@@ -60,6 +61,13 @@ class UserCommand(ScrapyCommand):
         Raises UsageError for arguments that say nothing to do, and LswcError with a message for
         the user; any other exception is a bug, and shows itself.
         """
+
+
+def _check(args: list[str]) -> None:
+    """Raise ConfigError for an option that there isn't: Scrapy leaves it among the arguments."""
+    unknown = next((arg for arg in args if arg.startswith("--")), None)
+    if unknown is not None:
+        raise ConfigError(f"unknown option {unknown}: --help names those there are")
 
 
 @contextmanager

@@ -35,8 +35,9 @@ def test_analyze_writes_a_report_and_names_it(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["analyze", "CRAWL", "--out", "OUT", "--strategy", "bsf"], "known: bfs"),
-        (["seeds", "--lang", "xx", "--csv", "no.csv", "--out", "OUT"], "unknown language 'xx'"),
-        (["seeds", "--lang", "th", "--crawl", "CRAWL", "--out", "OUT"], "hubs need links"),
+        (["seeds", "no.csv", "--lang", "xx", "--out", "OUT"], "unknown language 'xx'"),
+        (["seeds", "--csv", "no.csv", "--lang", "th", "--out", "OUT"], "unknown option --csv"),
+        (["seeds", "CRAWL", "--lang", "th", "--out", "OUT"], "neither a crawl with a log nor a trace"),
     ],
 )
 def test_a_mistake_is_one_line(tmp_path: Path, arguments: list[str], said: str) -> None:
@@ -58,13 +59,13 @@ def test_seeds_of_a_directory_by_what_it_says_of_each_page(tmp_path: Path) -> No
     )
     path = tmp_path / "content.rdf.u8.gz"
     path.write_bytes(gzip.compress(f'<RDF xmlns:d="d">{entries}</RDF>'.encode()))
-    done = scrapy("seeds", "--lang", "th,lo", "--rdf", path, "--out", tmp_path / "seeds")
+    done = scrapy("seeds", path, "--lang", "th,lo", "--out", tmp_path / "seeds")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "seeds" / "th.txt").read_text("utf-8") == (
         "# Seeds from content.rdf.u8.gz\n\n"
         "# .th\nhttp://www.s0.co.th/\n\n# .com\nhttp://www.s1.com/\n"
     )
     assert "http://www.s3.la/" in (tmp_path / "seeds" / "lo.txt").read_text("utf-8")
-    again = scrapy("seeds", "--lang", "th", "--rdf", path, "--out", tmp_path / "seeds")
+    again = scrapy("seeds", path, "--lang", "th", "--out", tmp_path / "seeds")
     assert again.returncode == 2
     assert "exists" in again.stderr
