@@ -10,7 +10,7 @@ from redis import RedisError
 
 from lswc.crawler.slots import SOON
 from lswc.errors import StorageError
-from lswc.frontier.redis import clock_source
+from lswc.frontier.redis import RECONNECT, clock_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +28,7 @@ class SharedSlots:
     """
 
     def __init__(self, client: Redis, prefix: str, life: float) -> None:
+        client.set_retry(RECONNECT)
         self._clock = f"{prefix}clock"
         self._prefix = f"{prefix}slots:"
         self._life = round(life * 1000)

@@ -67,7 +67,9 @@ BEST = 32
 _ANOTHER_NAME = "choose another name with LSWC_REDIS_KEY"
 _LOST = "LOST the crawl is not here any more"
 _AT_ONCE = Retry(NoBackoff(), 0)
-_RECONNECT = Retry(ExponentialBackoff(cap=2.0, base=0.1), 30)  # for about a minute
+RECONNECT = Retry(ExponentialBackoff(cap=2.0, base=0.1), 30)
+"""For about a minute: a Redis may be started again."""
+
 _REFERRER = 5  # bytes of a record before what is packed here
 _CHUNK = 64  # URLs of a list
 _FACTS = Struct(">HBIHBB")  # kind, distance, code, depth, inherited, redirects
@@ -149,7 +151,7 @@ class RedisFrontier:
         with self._errors():
             self._order = SharedOrder(self._client, self._prefix, self._strategy)
             self._order.refresh()
-        self._client.set_retry(_RECONNECT)
+        self._client.set_retry(RECONNECT)
 
     def _begin(self, identity: dict[str, str], experience: Experience | None) -> Any:
         """Begin the crawl, unless another worker did; return what it is."""

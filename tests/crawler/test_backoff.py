@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def test_a_rest_doubles_up_to_a_day_and_goes_on_after_a_restart(tmp_path: Path) -> None:
-    file = tmp_path / "crawl" / "backoff.jsonl"
+    file = tmp_path / "backoff.jsonl"
     backoff = Backoff(file, 60)
     assert [backoff.overloaded("a", 1000.0) for _ in range(3)] == [60, 120, 240]
     assert backoff.overloaded("b", 1000.0) == 60

@@ -148,7 +148,7 @@ def test_the_command_makes_a_trace(site: Site, tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["--lang", "xx"], "xx"),
-        (["--lang", "ja"], "can't read the seeds"),
+        (["--lang", "ja"], "has no seeds-ja.txt"),
         (["--lang", "th", "--web", "no/such/folder"], "no/such/folder"),
     ],
 )
