@@ -78,7 +78,7 @@ class ParsedLink(NamedTuple):
 
     ``hreflang`` is the language that the page says the target is in, ``lang`` the one it says
     the anchor text is in: BCP 47 tags in lower case, "" if it says none (HTML Standard §4.6.1,
-    §3.2.6.2).
+    §3.2.6.2; in XHTML ``xml:lang``, XML 1.0 §2.12).
     """
 
     url: str
@@ -259,6 +259,7 @@ class _Reader:
 
     def _link_to(self, href: str, text: str, attributes: Attributes) -> None:
         rel, hreflang, lang = map(attributes.get, ("rel", "hreflang", "lang"))
+        lang = lang or attributes.get("xml:lang")  # of pages that are XHTML, too
         self.links.append(
             ParsedLink(
                 self._base.join(href),

@@ -71,6 +71,8 @@ def test_kinds_of_links() -> None:
     [
         ("<a href=x hreflang=TH lang=zh-Hant>", "th", "zh-hant"),
         ("<a href=x hreflang=' th_TH '>", "th-th", ""),
+        ("<a href=x xml:lang=ja>", "", "ja"),
+        ("<a href=x xml:lang=ja lang=ko>", "", "ko"),
         ("<area href=x alt=y lang=my>", "", "my"),
         ("<link rel=alternate hreflang=lo href=x>", "lo", ""),
         ("<link rel='canonical alternate' hreflang=x-default href=x>", "x-default", ""),
