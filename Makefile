@@ -50,8 +50,8 @@ test: $(VENV)/installed $(VENV)/whatwg.json $(VENV)/google_robots.py $(VENV)/pro
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
-	$(VENV)/bin/pytest -q -n 2
+	$(VENV)/bin/pytest -q -n 3 -m "not slow"
 
-# Only what goes wrong around a crawl: the network, servers, Redis, disks, handles, clocks.
+# What goes wrong around whole crawls: kills, workers, the network, Redis, disks, clocks, hostile pages.
 faults: $(VENV)/installed redis
-	$(VENV)/bin/pytest -q -n 2 tests/faults
+	$(VENV)/bin/pytest -q -n 3 -m slow

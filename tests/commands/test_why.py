@@ -85,7 +85,7 @@ def test_each_url_that_a_server_lost_has_a_row(crawled: Site) -> None:
 def test_a_url_that_waits(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     site.seeds("http://www.one.co.th/")
     site.add("www.one.co.th/", page(THAI, "/a.html", "/b.html"))
-    site.crawl(CLOSESPIDER_ITEMCOUNT=1, CONCURRENT_REQUESTS=1, DOWNLOAD_DELAY=30)
+    site.crawl(CLOSESPIDER_ITEMCOUNT=1, CONCURRENT_REQUESTS=1, DOWNLOAD_DELAY=3)
     assert ask(str(site.folder), "http://www.one.co.th/b.html") == 0
     assert "waits: it is in the queue" in capsys.readouterr().out
 

@@ -24,6 +24,8 @@ from tests.frontier.redis_server import RedisServer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow
+
 SERVERS, PAGES = 16, 6
 DELAY = 0.2
 IN_FLIGHT = 4

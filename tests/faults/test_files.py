@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from tests.frontier.redis_server import RedisServer
 
+pytestmark = pytest.mark.slow
+
 PAGES, SERVERS = 100, 10
 LETTERS = "กขคงจฉชซดตถทนบปผพฟมยรลวสหอ"
 

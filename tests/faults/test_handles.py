@@ -16,6 +16,8 @@ from tests.faults.web import graph, recorded, url
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 
 def crawl(site: Site, handles: int, **settings: object) -> subprocess.CompletedProcess[str]:
     """Crawl with so many file handles."""

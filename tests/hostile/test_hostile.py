@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.hostile.crawl import checks, crawl
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
+
+pytestmark = pytest.mark.slow
 
 
 def test_the_crawl_ends_and_every_case_as_it_should(
