@@ -12,7 +12,6 @@ from rich.console import Console
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
-from lswc.errors import ConfigError
 from lswc.terminal.command import UserCommand
 from lswc.terminal.progress import working
 from lswc.terminal.tables import table
@@ -65,17 +64,11 @@ class Command(UserCommand):
             self._told(crawl, report, partial(repair, crawl) if opts.repair else None)
 
     def _worker(self, crawl: Path, opts: argparse.Namespace) -> RedisFrontier:
-        from lswc.archive.store import language_of
         from lswc.crawler import workers
-        from lswc.frontier import names_redis
         from lswc.frontier.redis import open_existing
 
-        if not names_redis(opts.redis):
-            raise ConfigError(f"--redis isn't the URL of a Redis: {opts.redis!r}")
-        settings = (self.settings or Settings()).copy()
-        settings.set("LSWC_FRONTIER", opts.redis)
-        name = opts.key or f"lswc:{language_of(crawl).tag}"
-        return open_existing(workers.connect(settings), name, crawl)
+        named = workers.named(self.settings or Settings(), opts.redis, opts.key, crawl)
+        return open_existing(*named, crawl)
 
     def _told(self, crawl: Path, report: CheckReport, mend: Callable[[], list[str]] | None) -> None:
         _show(report)

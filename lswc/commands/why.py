@@ -10,7 +10,6 @@ from rich.console import Console
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
-from lswc.errors import ConfigError
 from lswc.outcomes import Outcome, sentence
 from lswc.terminal.command import UserCommand
 from lswc.terminal.progress import working
@@ -60,19 +59,14 @@ class Command(UserCommand):
         print(_conclusion(told, standing, kept))
 
     def _standing(self, crawl: Path, url: str, opts: argparse.Namespace) -> Standing | None:
-        from lswc.archive.store import language_of
         from lswc.crawler import workers
-        from lswc.frontier import FRONTIER_FILE, names_redis
+        from lswc.frontier import FRONTIER_FILE
         from lswc.frontier.find import find_in_file, find_in_redis
 
         if not opts.redis:
             return find_in_file(crawl / FRONTIER_FILE, url)
-        if not names_redis(opts.redis):
-            raise ConfigError(f"--redis isn't the URL of a Redis: {opts.redis!r}")
-        settings = (self.settings or Settings()).copy()
-        settings.set("LSWC_FRONTIER", opts.redis)
-        name = opts.key or f"lswc:{language_of(crawl).tag}"
-        return find_in_redis(workers.connect(settings), name, url)
+        named = workers.named(self.settings or Settings(), opts.redis, opts.key, crawl)
+        return find_in_redis(*named, url)
 
 
 def _conclusion(told: History, standing: Standing | None, kept: bool) -> str:

@@ -8,12 +8,15 @@ from redis import RedisError
 from scrapy_redis.connection import get_redis
 from scrapy_redis.defaults import REDIS_PARAMS
 
+from lswc.archive.store import language_of
 from lswc.crawler.shared_slots import SharedSlots
 from lswc.errors import ConfigError, StorageError
-from lswc.frontier import redis_order
+from lswc.frontier import names_redis, redis_order
 from lswc.frontier.redis import RedisFrontier
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from redis import Redis
     from scrapy.settings import BaseSettings
 
@@ -71,6 +74,18 @@ def slots(crawl: Crawl, settings: BaseSettings) -> SharedSlots:
     # A page's request may take as long as that, and its robots.txt before it; then it rests.
     life = 3 * (crawl.politeness.timeout or 600.0) + crawl.politeness.delay
     return SharedSlots(connect(settings), f"{{{_name(crawl, settings)}}}:", life)
+
+
+def named(settings: BaseSettings, address: str, key: str, folder: Path) -> tuple[Redis, str]:
+    """Return the Redis that a command's user names, and the name of a folder's crawl in it.
+
+    That is ``key`` if LSWC_REDIS_KEY was set. Raises LswcError.
+    """
+    if not names_redis(address):
+        raise ConfigError(f"--redis isn't the URL of a Redis: {address!r}")
+    chosen = settings.copy()
+    chosen.set("LSWC_FRONTIER", address)
+    return connect(chosen), key or f"lswc:{language_of(folder).tag}"
 
 
 def _name(crawl: Crawl, settings: BaseSettings) -> str:
