@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from lswc.archive.history import History
     from lswc.frontier.find import Standing
+    from lswc.urls import Url
 
 _MOST = 20
 """Links to the URL that are shown."""
@@ -54,23 +55,36 @@ class Command(UserCommand):
             say("log", 0, 0)
             told = history(crawl, url)
             say("frontier", 0, 0)
-            standing = self._standing(crawl, canonical.href, opts) if canonical and kept else None
+            standing: Standing | None = None
+            reasons: list[str] = []
+            if canonical and kept:
+                standing, reasons = self._standing(crawl, canonical, opts)
         _show(url, told, standing)
-        print(_conclusion(told, standing, kept))
+        print(_conclusion(told, standing, reasons))
 
-    def _standing(self, crawl: Path, url: str, opts: argparse.Namespace) -> Standing | None:
+    def _standing(
+        self, crawl: Path, url: Url, opts: argparse.Namespace
+    ) -> tuple[Standing | None, list[str]]:
+        """Return where a URL stands, and why it may have been dropped if it doesn't."""
         from lswc.crawler import workers
-        from lswc.frontier import FRONTIER_FILE
-        from lswc.frontier.find import find_in_file, find_in_redis
+        from lswc.frontier import FRONTIER_FILE, find
 
         if not opts.redis:
-            return find_in_file(crawl / FRONTIER_FILE, url)
-        named = workers.named(self.settings or Settings(), opts.redis, opts.key, crawl)
-        return find_in_redis(*named, url)
+            path = crawl / FRONTIER_FILE
+            let_go = find.let_go_in_file(path, url.server)
+            standing = find.find_in_file(path, url.href)
+        else:
+            named = workers.named(self.settings or Settings(), opts.redis, opts.key, crawl)
+            let_go = find.let_go_in_redis(*named, url.server)
+            standing = find.find_in_redis(*named, url.href)
+        return standing, let_go or [Outcome.SERVER_BECAME_IRRELEVANT]
 
 
-def _conclusion(told: History, standing: Standing | None, kept: bool) -> str:
-    """Say in one line what became of the URL."""
+def _conclusion(told: History, standing: Standing | None, after: list[str]) -> str:
+    """Say in a line or two what became of the URL.
+
+    ``after`` are the reasons for which the frontier may have dropped it, none if it wasn't kept.
+    """
     waits = standing is not None and standing.outcome is None
     last = told.attempts[-1] if told.attempts else None
     if last is not None and last["outcome"] == Outcome.SERVER_BECAME_IRRELEVANT and not waits:
@@ -80,9 +94,8 @@ def _conclusion(told: History, standing: Standing | None, kept: bool) -> str:
     if waits:
         return "waits: it is in the queue, or being fetched now"
     taken = [link for link in told.links if link["dropped"] is None]
-    if taken and kept:
-        outcome = Outcome.SERVER_BECAME_IRRELEVANT
-        return f"dropped, {outcome}: {outcome.sentence}"
+    if taken and after:
+        return "\n".join(f"dropped, {reason}: {_explained(reason)}" for reason in after)
     if taken:
         return "kept by the strategy; the frontier wasn't kept, so what followed isn't known"
     if told.links:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from redis import RedisError
 
 from lswc.errors import StorageError
 from lswc.frontier.contract import FrontierError
+from lswc.frontier.sqlite_report import opened
 from lswc.outcomes import Outcome
 from lswc.urls import fingerprint
 
@@ -34,19 +34,30 @@ def find_in_file(path: Path, url: str) -> Standing | None:
 
     Raises FrontierError if there is no such file, or another kind of one.
     """
-    if not path.is_file():
-        raise FrontierError(f"no frontier: {path} doesn't exist")
-    try:
-        db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-        try:
-            row = db.execute(
-                "SELECT outcome, code FROM url WHERE fingerprint = ?", (fingerprint(url),)
-            ).fetchone()
-        finally:
-            db.close()
-    except sqlite3.DatabaseError as error:
-        raise FrontierError(f"not a frontier of lswc, or a damaged one: {error}") from error
+    with opened(path) as db:
+        row = db.execute(
+            "SELECT outcome, code FROM url WHERE fingerprint = ?", (fingerprint(url),)
+        ).fetchone()
     return Standing(*row) if row else None
+
+
+def let_go_in_file(path: Path, server: str) -> list[str]:
+    """Return why a SQLite frontier let go URLs of a server, if it did. Raises FrontierError."""
+    with opened(path) as db:
+        rows = db.execute(
+            "SELECT reason FROM let_go JOIN server ON id = server WHERE name = ?", (server,)
+        )
+        return [reason for (reason,) in rows]
+
+
+def let_go_in_redis(client: Redis, name: str, server: str) -> list[str]:
+    """Return why a frontier in Redis let go URLs of a server, if it did. Raises StorageError."""
+    reasons = [Outcome.SERVER_QUEUE_FULL, Outcome.SITE_QUEUE_FULL]
+    try:
+        found: Any = client.hmget(f"{{{name}}}:let_go", [f"{server}\n{one}" for one in reasons])
+    except RedisError as error:
+        raise StorageError(f"can't read the frontier in Redis: {error}") from error
+    return [reason for reason, number in zip(reasons, found, strict=True) if number is not None]
 
 
 def find_in_redis(client: Redis, name: str, url: str) -> Standing | None:
