@@ -72,7 +72,7 @@ def torn(crawl: Path) -> list[str]:
     Of others `scrapy check` tells: it reads them all.
     """
     found = {PAGES: sum(record is None for record in pages.read(crawl))}
-    for journal in log.journals(crawl / "log"):
+    for journal in log.journals(crawl / "log")[-1:]:
         found[f"log/{journal.name}"] = log.damaged(journal)
     for cdxj in warc.latest(crawl):
         found[f"warc/{cdxj.name}"] = sum(entry is None for _, entry in warc.index(cdxj))

@@ -9,7 +9,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError
-from lswc.archive.log import ATTEMPTS, LINKS, conform, journals, tables
+from lswc.archive.log import journals
+from lswc.archive.tables import ATTEMPTS, LINKS, conform, of_journal
 from lswc.urls import parse
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def history(crawl: Path, url: str) -> History:
         links = [table for path in _parquet(folder, "links") for table in _rows(path, twins)]
         attempts = [table for path in _parquet(folder, "attempts") for table in _rows(path, twins)]
         for path in journals(folder):
-            made, found = tables(path)
+            made, found = of_journal(path)
             attempts.append(_of(made, "url", twins))
             links.append(_of(found, "target", twins))
     except (OSError, pa.ArrowException) as error:
