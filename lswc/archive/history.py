@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError
-from lswc.archive.log import journals
-from lswc.archive.tables import ATTEMPTS, LINKS, conform, of_journal
+from lswc.archive.journal import journals
+from lswc.archive.log import ATTEMPTS, LINKS, conform, tables
 from lswc.urls import parse
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def history(crawl: Path, url: str) -> History:
         links = [table for path in _parquet(folder, "links") for table in _rows(path, twins)]
         attempts = [table for path in _parquet(folder, "attempts") for table in _rows(path, twins)]
         for path in journals(folder):
-            made, found = of_journal(path)
+            made, found = tables(path)
             attempts.append(_of(made, "url", twins))
             links.append(_of(found, "target", twins))
     except (OSError, pa.ArrowException) as error:

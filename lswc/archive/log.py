@@ -1,274 +1,282 @@
-"""The crawl log: a journal of attempts and links, and the Parquet tables that are made from it.
-
-A row is appended to ``log/<n>.jsonl`` before its URL counts as finished. A long journal becomes
-``log/attempts-<n>.parquet`` and ``log/links-<n>.parquet``, and so does the last one when the
-crawl closes or is resumed. Where pyarrow isn't installed, as on a machine that only crawls, the
-journals stay as they are: whatever reads the log reads both.
-"""
+"""The crawl log: Parquet tables of attempts and links, and how they are made from journals."""
 
 from __future__ import annotations
 
-import json
+import logging
 import os
 import sys
-from importlib import import_module
-from subprocess import Popen
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from lswc.archive.files import Appended, ArchiveError, lines, replace
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json
+import pyarrow.parquet as pq
+
+from lswc.archive.files import ArchiveError, Aside, lines, replace, sync_folder
+from lswc.archive.journal import journals, row_of
 from lswc.errors import writing
-from lswc.groups import is_installed, require
-from lswc.outcomes import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-    from pathlib import Path
-    from types import ModuleType
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from lswc.archive.files import Aside
+BATCH = 2_000_000
+"""Bytes of a journal that become one row group: what a crawl holds in memory of it."""
 
-LIMIT = 32_000_000
-"""Bytes of a journal from which on the next row begins a new one."""
+_WORD = pa.dictionary(pa.int32(), pa.string())
 
-ATTEMPTS = {
-    "time": "milliseconds",
-    "url": "string",
-    "status": "int16",
-    "bytes": "int64",
-    "mime": "word",
-    "outcome": "word",
-    "error": "word",
-    "address": "word",
-    "title": "string",
-    "language": "word",
-    "variant": "word",
-    "encoding": "word",
-    "decided_by": "word",
-    "shares": "word",
-    "content_language": "word",
-    "vary": "word",
-    "opt_outs": "strings",
-    "relevant": "bool",
-    "guessed": "bool",
-    "server_status": "word",
-    "tier": "int16",
-    "expected": "float32",
-    "distance": "int16",
-    "depth": "int32",
-    "referrer": "string",
-    "archived": "bool",
-}
-"""Columns and their types: one row per attempt to fetch a URL, or per URL that ended without one.
+ATTEMPTS = pa.schema(
+    [
+        ("time", pa.timestamp("ms", "UTC")),
+        ("url", pa.string()),
+        ("status", pa.int16()),
+        ("bytes", pa.int64()),
+        ("mime", _WORD),
+        ("outcome", _WORD),
+        ("error", _WORD),
+        ("address", _WORD),
+        ("title", pa.string()),
+        ("language", _WORD),
+        ("variant", _WORD),
+        ("encoding", _WORD),
+        ("decided_by", _WORD),
+        ("shares", _WORD),
+        ("content_language", _WORD),
+        ("vary", _WORD),
+        ("opt_outs", pa.list_(pa.string())),
+        ("relevant", pa.bool_()),
+        ("guessed", pa.bool_()),
+        ("server_status", _WORD),
+        ("tier", pa.int16()),
+        ("expected", pa.float32()),
+        ("distance", pa.int16()),
+        ("depth", pa.int32()),
+        ("referrer", pa.string()),
+        ("archived", pa.bool_()),
+    ]
+)
+"""One row per attempt to fetch a URL, or per URL that ended without one."""
 
-A *word* is one of few strings. The types are those of the tables (``lswc.archive.tables``).
-"""
+LINKS = pa.schema(
+    [
+        ("source", pa.string()),
+        ("target", pa.string()),
+        ("anchor", pa.int8()),
+        ("named", pa.int8()),
+        ("tier", pa.int16()),
+        ("dropped", _WORD),
+    ]
+)
+"""One row per link: of a kept one the tier, if there are tiers, of another why it was dropped."""
 
-LISTS = {
-    "targets": "string", "anchors": "int8", "named": "int8", "tiers": "int16", "dropped": "string",
+_LISTS = {
+    "targets": pa.string(), "anchors": pa.int8(), "named": pa.int8(), "tiers": pa.int16(),
+    "dropped": pa.string(),
 }  # fmt: skip
-"""What a row has of its page's links: lists as long as each other."""
-
-RETRY = "retry"
-NO_VISIT = ("robots.txt file", "tdmrep.json file", "file", Outcome.SERVER_BECAME_IRRELEVANT)
-"""Outcomes of the rows that aren't the end of a visit."""
-
-_COLUMNS = frozenset({*ATTEMPTS, *LISTS})
 
 
-class Log:
-    """Writes the crawl log in ``log/`` of a crawl folder.
-
-    A journal that is long enough becomes tables in a process of its own: it takes seconds, and
-    memory that a crawl would keep. If that fails, the journal stays until the crawl closes.
-
-    ``committed`` has the lengths of the journals at the last commit, by their paths in the crawl
-    folder; nothing may lie beyond. Raises LswcError.
-    """
-
-    def __init__(self, folder: Path, committed: Iterable[str]) -> None:
-        self._folder = folder / "log"
-        self._journal: Appended | None = None
-        self._converting: list[Popen[bytes]] = []
-        convert(folder)
-        self._number = max(_numbers(folder, committed), default=0)
-
-    def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Append rows: columns of ATTEMPTS and LISTS."""
-        if self._journal is not None and self._journal.end >= LIMIT:
-            self._hand_over()  # now, because what it holds is committed
-        if self._journal is None:
-            self._number += 1
-            self._journal = Appended(self._folder / f"{self._number:05}.jsonl")
-        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        # A lone surrogate of a hostile title has no UTF-8 form.
-        self._journal.append(lines.encode(errors="replace"))
-
-    @property
-    def opened(self) -> list[Appended]:
-        """The files that are open."""
-        return [self._journal] if self._journal else []
-
-    def _hand_over(self) -> None:
-        if self._journal is None:
-            return
-        self._journal.close()
-        if has_tables():
-            self._converting = [process for process in self._converting if process.poll() is None]
-            self._converting.append(_converter(self._journal.path))
-        self._journal = None
-
-    def close(self, *, whole: bool = True) -> None:
-        """Turn the journals into tables, if all that was written is committed: if it is whole.
-
-        Raises LswcError; a journal that can't become tables stays as it is.
-        """
-        for process in self._converting:
-            process.wait()
-        if self._journal is not None:
-            self._journal.close()
-            self._journal = None
-        if whole:
-            convert(self._folder.parent)
+def _plain(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind):
+        return kind.value_type
+    return pa.int64() if pa.types.is_timestamp(kind) else kind
 
 
-def has_tables() -> bool:
-    """Tell whether the library that writes tables is installed."""
-    return is_installed("pyarrow")
+_LENGTH = b"journal"  # in a table's metadata: the bytes of the journal that it was made from
+
+logger = logging.getLogger(__name__)
+
+_ROW = pa.schema(
+    [(field.name, _plain(field.type)) for field in ATTEMPTS]
+    + [(name, pa.list_(kind)) for name, kind in _LISTS.items()]
+)
 
 
-def _converter(journal: Path) -> Popen[bytes]:
-    command = [sys.executable, "-m", "lswc.archive.tables", str(journal), str(os.getpid())]
-    # scrapyd has the project in an egg that only its own process knows.
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    return Popen(command, env=environment)
-
-
-def journals(folder: Path) -> list[Path]:
-    """Return the journals in a log folder, oldest first."""
-    return sorted(folder.glob("[0-9]*.jsonl"))
-
-
-def attempt_tables(crawl: Path) -> list[Path]:
-    """Return the tables of attempts of a crawl, oldest first."""
-    return sorted((crawl / "log").glob("attempts-[0-9]*.parquet"))
-
-
-def _numbers(crawl: Path, committed: Iterable[str]) -> Iterator[int]:
-    names = [name for name in committed if name.startswith("log/")]
-    names += [f"log/{path.name}" for path in journals(crawl / "log")]
-    yield from (int(name.partition("/")[2].partition(".")[0]) for name in names)
-    yield from (int(path.stem.rpartition("-")[2]) for path in attempt_tables(crawl))
+def _links_of(attempts: Path) -> Path:
+    return attempts.with_name(attempts.name.replace("attempts", "links"))
 
 
 def convert(crawl: Path) -> None:
-    """Turn all journals of a crawl into tables, if pyarrow is installed. Raises LswcError."""
-    if has_tables() and (crawl / "log").exists():
-        _tables().convert(crawl)
+    """Turn all journals of a crawl into tables. Raises LswcError."""
+    for path in (crawl / "log").glob("*-*.[0-9]*[0-9]"):
+        path.unlink()  # half a table that a kill left; its journal is there
+    for path in journals(crawl / "log"):
+        _convert(path)
 
 
-def _tables() -> ModuleType:
-    """Return what reads and writes tables. Raises ConfigError if its library isn't installed."""
-    require("analysis", "pyarrow")
-    return import_module("lswc.archive.tables")
+def _convert(journal: Path, parent: int | None = None) -> None:
+    """Turn a journal into two tables and remove it; done again from the start if killed.
+
+    Lines that are torn or damaged are kept aside. If the process ``parent`` was asked to do it
+    and is gone, nothing is: another crawl may do it by now.
+    """
+    damaged: list[bytes] = []
+    paths = [journal.with_name(f"{name}-{journal.stem}.parquet") for name in ("links", "attempts")]
+    news = [path.with_suffix(f".{os.getpid()}") for path in paths]
+    with writing(journal.parent):
+        about = {_LENGTH: str(journal.stat().st_size).encode()}
+        with (
+            pq.ParquetWriter(news[0], LINKS.with_metadata(about), compression="zstd") as links,
+            pq.ParquetWriter(news[1], ATTEMPTS.with_metadata(about), compression="zstd") as tried,
+        ):
+            for batch in _batches(journal, damaged=damaged):
+                tried.write_table(_attempts(batch))
+                links.write_table(_links(batch))
+        if parent is not None and parent != os.getppid():
+            return
+        if damaged:
+            aside = Aside(journal.parents[1])
+            aside.keep(journal.name, b"".join(damaged))
+            logger.warning("%s: %d torn lines, now in %s", journal, len(damaged), aside.folder)
+        for path, new in zip(paths, news, strict=True):
+            replace(path, new)
+        journal.unlink(missing_ok=True)
+        sync_folder(journal.parent)
 
 
-def row_of(line: bytes) -> dict[str, Any] | None:
-    """Return the row that a line of a journal is; None if it is torn or damaged."""
+def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return a table with the columns of a schema; those that an older log lacks are null."""
+    columns = [
+        table[field.name] if field.name in table.column_names else pa.nulls(len(table), field.type)
+        for field in schema
+    ]
+    return pa.table(columns, schema.names).cast(schema)
+
+
+def tables(journal: Path) -> tuple[pa.Table, pa.Table]:
+    """Return the attempts and links of a journal; rows that are torn or damaged are left out."""
+    batches = list(_batches(journal))
+    attempts = [ATTEMPTS.empty_table(), *map(_attempts, batches)]
+    links = [LINKS.empty_table(), *map(_links, batches)]
+    return pa.concat_tables(attempts).unify_dictionaries(), pa.concat_tables(
+        links
+    ).unify_dictionaries()
+
+
+def _batches(journal: Path, damaged: list[bytes] | None = None) -> Iterator[pa.Table]:
+    """Yield the rows of a journal. Raises ArchiveError if it can't be read.
+
+    Lines that are torn or damaged are put into ``damaged``.
+    """
     try:
-        found = json.loads(line) if line.endswith(b"}\n") else None
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) and found.keys() <= _COLUMNS else None
-
-
-def _rows(journal: Path, until: int | None = None) -> Iterator[dict[str, Any] | None]:
-    """Yield the rows of a journal before ``until``, None for a torn line. Raises ArchiveError."""
-    try:
-        yield from map(row_of, lines(journal, until))
+        for batch in _portions(lines(journal)):
+            found = [line for line in batch if line.startswith(b"{") and line.endswith(b"}\n")]
+            try:
+                table = _read(found)
+            except pa.ArrowInvalid:
+                found = [line for line in found if _is_row(line)]
+                table = _read(found)
+            if damaged is not None and len(found) < len(batch):
+                damaged += set(batch) - set(found)
+            yield table
     except OSError as error:
         raise ArchiveError(f"can't read {journal}: {error.strerror or error}") from error
+    except pa.ArrowException as error:
+        raise ArchiveError(f"{journal} is damaged: {error}") from error
 
 
-def damaged(journal: Path) -> int:
-    """Return how many lines of a journal are torn or damaged. Raises ArchiveError."""
-    return sum(row is None for row in _rows(journal))
+def _portions(rows: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Yield lists of lines, of about BATCH bytes each."""
+    portion, size = [], 0
+    for row in rows:
+        portion.append(row)
+        size += len(row)
+        if size >= BATCH:
+            yield portion
+            portion, size = [], 0
+    if portion:
+        yield portion
 
 
-class Row(NamedTuple):
-    """A row of the log, as far as it says what must be in other files."""
+def _read(rows: list[bytes]) -> pa.Table:
+    if not rows:
+        return _ROW.empty_table()
+    data = b"".join(rows)
+    return pa.json.read_json(
+        pa.BufferReader(data),
+        pa.json.ReadOptions(block_size=len(data)),
+        pa.json.ParseOptions(explicit_schema=_ROW, unexpected_field_behavior="error"),
+    )
 
-    url: str
-    outcome: str
-    archived: bool | None
+
+def _is_row(line: bytes) -> bool:
+    found = row_of(line)
+    return found is not None and found.keys() <= set(_ROW.names)
 
 
-def rows(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[Row | None]:
-    """Yield the rows of a crawl's log; None for each file and line of it that is damaged.
+def _attempts(batch: pa.Table) -> pa.Table:
+    return batch.select(ATTEMPTS.names).cast(ATTEMPTS)
 
-    Of journals only what is ``committed``, if that isn't None. Raises LswcError.
+
+def _links(batch: pa.Table) -> pa.Table:
+    lists = {name: batch[name].combine_chunks() for name in _LISTS}
+    targets, named = lists["targets"], lists["named"]
+    if named.null_count > targets.null_count:  # of an earlier version
+        unknown = pa.nulls(len(targets.values), pa.int8())
+        lists["named"] = pa.ListArray.from_arrays(targets.offsets, unknown)
+    columns = [
+        pc.take(batch["url"], pc.list_parent_indices(lists["targets"])),
+        *(pc.list_flatten(column) for column in lists.values()),
+    ]
+    return pa.table(columns, [f.name for f in LINKS]).cast(LINKS)
+
+
+def values(table: Path, columns: Sequence[str]) -> Iterator[tuple[Any, ...] | None]:
+    """Yield columns of a table of attempts, row by row; None if it or its links are damaged."""
+    try:
+        pq.ParquetFile(_links_of(table)).read(["source"])
+        file = pq.ParquetFile(table)
+        for group in range(file.num_row_groups):
+            rows = conform(file.read_row_group(group), ATTEMPTS)
+            yield from zip(*(rows[name].to_pylist() for name in columns), strict=True)
+    except (OSError, pa.ArrowException):
+        yield None
+
+
+def made_from(table: Path) -> int | None:
+    """Return the bytes of the journal that a table was made from; None if that can't be read."""
+    try:
+        about = pq.read_schema(table).metadata or {}
+    except (OSError, pa.ArrowException):
+        return None
+    return int(about.get(_LENGTH, 0))
+
+
+def take_out(table: Path, urls: Collection[str], aside: Aside) -> None:
+    """Keep the rows about URLs aside, of a table of attempts and of its links; damaged ones whole.
+
+    Raises LswcError.
     """
-    for path in attempt_tables(crawl):
-        for values in _tables().values(path, Row._fields):
-            yield None if values is None else Row(*values)
-    for journal in journals(crawl / "log"):
-        until = None if committed is None else committed.get(f"log/{journal.name}", 0)
-        for row in _rows(journal, until):
-            if row is None:
-                yield None
-            else:
-                yield Row(row.get("url", ""), row.get("outcome", ""), row.get("archived"))
+    wanted = pa.array(list(urls), pa.string())
+    pair = (_links_of(table), table)
+    try:
+        found = [pq.ParquetFile(part) for part in pair]
+        for file, part, column in zip(found, pair, ("source", "url"), strict=True):
+            _filter(file, part, column, wanted, aside)
+    except (OSError, pa.ArrowException):
+        for part in pair:
+            if part.exists():
+                aside.move(part)
 
 
-def lengths(crawl: Path) -> dict[str, int]:
-    """Return the bytes of each journal, also of those that have become tables."""
-    found = {}
-    for path in attempt_tables(crawl):
-        length = _tables().length_of_journal(path)
-        if length is not None:
-            found[f"log/{path.stem.rpartition('-')[2]}.jsonl"] = length
-    return found | {f"log/{path.name}": path.stat().st_size for path in journals(crawl / "log")}
+def _filter(file: pq.ParquetFile, path: Path, column: str, urls: pa.Array, aside: Aside) -> None:
+    """Keep the rows of a table aside whose column is one of ``urls``."""
+    groups = [file.read_row_group(group) for group in range(file.num_row_groups)]
+    inside = [pc.is_in(group[column], urls) for group in groups]
+    if not any(pc.any(mask).as_py() for mask in inside):
+        return
+    new = path.with_suffix(".new")
+    with (
+        writing(path),
+        pq.ParquetWriter(new, file.schema_arrow, compression="zstd") as kept,
+        pq.ParquetWriter(aside.new(path.name), file.schema_arrow, compression="zstd") as out,
+    ):
+        for group, mask in zip(groups, inside, strict=True):
+            kept.write_table(group.filter(pc.invert(mask)))
+            out.write_table(group.filter(mask))
+    with writing(path):
+        replace(path, new)
 
 
-def ended_beyond(crawl: Path, committed: Mapping[str, int]) -> int:
-    """Return how many visits ended in the log beyond ``committed``, at least."""
-    beyond = 0
-    for name, length in lengths(crawl).items():
-        known = committed.get(name, 0)
-        if length <= known:
-            continue
-        journal = crawl / name
-        if journal.exists():
-            beyond += _ended(journal, known)
-        else:
-            beyond += 2  # it was closed, so there were many
-    return beyond
-
-
-def _ended(journal: Path, after: int) -> int:
-    with journal.open("rb") as file:
-        file.seek(after)
-        found = [row for row in map(row_of, file) if row is not None]
-    return sum(row.get("outcome") not in (*NO_VISIT, RETRY) for row in found)
-
-
-def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:
-    """Keep the rows about URLs, and all that is damaged, aside. Raises LswcError."""
-    for path in attempt_tables(crawl):
-        _tables().take_out(path, urls, aside)
-    for journal in journals(crawl / "log"):
-        _take_out(journal, urls, aside)
-
-
-def _take_out(journal: Path, urls: Collection[str], aside: Aside) -> None:
-    kept: list[bytes] = []
-    out: list[bytes] = []
-    with writing(journal):
-        for line in lines(journal):
-            row = row_of(line)
-            (out if row is None or row.get("url") in urls else kept).append(line)
-        if not out:
-            return
-        aside.keep(journal.name, b"".join(out))
-        new = journal.with_suffix(".new")
-        new.write_bytes(b"".join(kept))
-        replace(journal, new)
+if __name__ == "__main__":
+    os.nice(10)  # the crawl goes first
+    _convert(Path(sys.argv[1]), int(sys.argv[2]))

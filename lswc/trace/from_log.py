@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError
-from lswc.archive.log import NO_VISIT, journals
+from lswc.archive.journal import NO_VISIT, journals
+from lswc.archive.log import ATTEMPTS, LINKS, conform, tables
 from lswc.archive.store import language_of
-from lswc.archive.tables import ATTEMPTS, LINKS, conform, of_journal
 from lswc.outcomes import Outcome
 from lswc.strategy import Anchor, Named
 from lswc.trace.format import ADDRESS, TIME, URLS, About, compressed_rows, write
@@ -37,7 +37,7 @@ def log(crawl: Path) -> tuple[pa.Table, pa.Table]:
     """
     folder = crawl / "log"
     try:
-        parts = [of_journal(path) for path in journals(folder)]
+        parts = [tables(path) for path in journals(folder)]
         for path in sorted(folder.glob("attempts-*.parquet"), reverse=True):
             links = path.with_name(path.name.replace("attempts", "links"))
             parts.insert(0, (pq.read_table(path), pq.read_table(links)))
