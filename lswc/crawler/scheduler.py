@@ -73,7 +73,7 @@ class TierScheduler(BaseScheduler):
         self._tending.stop()
         if self._wake_up is not None:
             self._wake_up.cancel()
-        self._running.close()
+        self._running.close(reason)
 
     def enqueue_request(self, request: Request) -> bool:
         if is_wake_up(request):

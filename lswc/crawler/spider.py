@@ -11,7 +11,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 
 from lswc import __version__
 from lswc.crawl import Crawl
-from lswc.crawler import profiles
+from lswc.crawler import metrics, profiles
 from lswc.crawler.endings import outcome_of
 from lswc.crawler.items import Link, Page
 from lswc.crawler.recrawl import NOT_MODIFIED
@@ -92,6 +92,7 @@ class LswcSpider(Spider):
         spider = cls(**arguments)
         crawl = Crawl.of(settings, spider.lang, spider.seeds)
         handles_of(crawl, settings)
+        metrics.check(settings)
         frontier_of(crawl, settings).close()
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[Page | Request]:

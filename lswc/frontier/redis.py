@@ -510,6 +510,13 @@ class RedisFrontier:
         with self._errors():
             return count(self._client, self._prefix)
 
+    def tallies(self) -> dict[str, dict[str, int]]:
+        (tally,) = self._ask(("HGETALL", "tally", ()))
+        return read_tallies(tally)
+
+    def tell(self, now: str, point: str, seconds: float) -> None:
+        self._call("tell", self._worker, now, point, _milliseconds(seconds))
+
     def close(self) -> None:
         held = {lease.server: lease for lease in self._leases.values()}
         with suppress(LswcError):  # then the leases expire
@@ -607,7 +614,7 @@ def count(client: redis.Redis, prefix: str) -> Counts:
         dict(sorted(_integers(pending))),
         leased,
         {Status(s).name.lower(): number for s, number in _integers(statuses) if number},
-        _tallies(tally),
+        read_tallies(tally),
     )
 
 
@@ -615,7 +622,8 @@ def _integers(found: Mapping[bytes, bytes]) -> Iterable[tuple[int, int]]:
     return ((int(key), int(value)) for key, value in found.items())
 
 
-def _tallies(found: Mapping[bytes, bytes]) -> dict[str, dict[str, int]]:
+def read_tallies(found: Mapping[bytes, bytes]) -> dict[str, dict[str, int]]:
+    """Return the tallies by kind and name."""
     rows = []
     for key, number in found.items():
         kind, _, name = key.decode().partition("\n")

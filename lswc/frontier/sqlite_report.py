@@ -84,8 +84,12 @@ def count(db: sqlite3.Connection, chosen: Strategy) -> Counts:
         status(na, nr, chosen.tolerated).name.lower()
         for na, nr in db.execute(f"SELECT downloaded, relevant FROM {table}")
     )
-    tally = db.execute("SELECT kind, name, count FROM tally")
-    return Counts(waiting(db), 0, dict(servers), by_kind(tally.fetchall()))
+    return Counts(waiting(db), 0, dict(servers), tallies(db))
+
+
+def tallies(db: sqlite3.Connection) -> dict[str, dict[str, int]]:
+    """Return the tallies by kind and name."""
+    return by_kind(db.execute("SELECT kind, name, count FROM tally").fetchall())
 
 
 def _queues(db: sqlite3.Connection, top: int) -> tuple[Queue, ...]:
