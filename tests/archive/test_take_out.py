@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from fastwarc import ArchiveIterator
 
-from lswc.archive import extent, log, warc
+from lswc.archive import extent, journal, log, warc
 from lswc.archive.files import Aside
-from lswc.archive.log import Log
+from lswc.archive.journal import Log
 from lswc.archive.warc import WarcWriter
 from tests.archive.reading import check, index, records
 from tests.archive.test_earlier import response
@@ -85,12 +85,12 @@ def test_a_damaged_row_is_passed_over_and_kept(tmp_path: Path, damage: bytes) ->
 def test_a_journal_outlasts_a_process_that_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log, "LIMIT", 1)
+    monkeypatch.setattr(journal, "LIMIT", 1)
     monkeypatch.setattr(sys, "executable", "/bin/false")
     written = Log(tmp_path, ())
     for url in URLS:
         written.write([{"url": url, **ROW}])
-    assert len(log.journals(tmp_path / "log")) == len(URLS)
+    assert len(journal.journals(tmp_path / "log")) == len(URLS)
     written.close()
     assert [row.url for row in log.rows(tmp_path) if row] == URLS
 
@@ -98,10 +98,10 @@ def test_a_journal_outlasts_a_process_that_fails(
 def test_a_long_journal_becomes_tables_while_the_next_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log, "LIMIT", 1)
+    monkeypatch.setattr(journal, "LIMIT", 1)
     written = Log(tmp_path, ())
     for url in URLS:
         written.write([{"url": url, **ROW}])
     written.close(whole=False)  # waits for the others, and leaves its own
-    assert [path.name for path in log.journals(tmp_path / "log")] == ["00006.jsonl"]
+    assert [path.name for path in journal.journals(tmp_path / "log")] == ["00006.jsonl"]
     assert [row.url for row in log.rows(tmp_path) if row] == URLS
