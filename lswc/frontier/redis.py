@@ -322,7 +322,7 @@ class RedisFrontier:
         records = self._ask(*(("LINDEX", f"urls:{chunk}", (at,)) for chunk, at in places))
         return [
             url
-            for kind, url in map(_kind_and_url, filter(None, records))
+            for kind, url in map(kind_and_url, filter(None, records))
             if strategy.cell_of[kind][status] == DISCARD
         ]
 
@@ -597,7 +597,7 @@ def _lease(
     )  # fmt: skip
 
 
-def _kind_and_url(record: bytes) -> tuple[int, str]:
+def kind_and_url(record: bytes) -> tuple[int, str]:
     """Return the kind and the URL of a pending URL's record."""
     packed = record[_REFERRER:]
     return _FACTS.unpack_from(packed)[0], packed[_FACTS.size :].partition(b"\0")[2].decode()
