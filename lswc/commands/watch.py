@@ -43,7 +43,7 @@ class Command(UserCommand):
         from lswc.watch.server import serve
 
         source = self._source(args[0], opts.key)
-        os.nice(10)  # the crawl goes first
+        os.nice(5)  # the crawl goes first
         serve(source, opts.host, int(opts.port), _ready)
 
     def _source(self, named: str, key: str) -> Source:

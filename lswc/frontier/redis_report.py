@@ -111,6 +111,11 @@ class Watched:
         with _readable():
             return self._client.execute_command(command, self._prefix + key, *arguments)
 
+    def identity(self) -> dict[str, str]:
+        """Return what crawl it is."""
+        found = self._ask("HGETALL", "about")
+        return {key.decode(): value.decode(errors="replace") for key, value in found.items()}
+
     def workers(self) -> list[bytes]:
         """Return what each worker told that it does, as JSON."""
         return list(self._ask("HGETALL", "now").values())
@@ -139,7 +144,7 @@ class Watched:
 
     def server(self, name: str, top: int = 10) -> Server | None:
         """Return what the frontier knows of a server, and its next URLs; None if nothing."""
-        chosen = strategy(self._ask("HGET", "about", "strategy").decode())
+        chosen = strategy(self.identity()["strategy"])
         with _readable():
             pages = self._pages_of(name, chosen)
             if pages is None:

@@ -161,6 +161,12 @@ def _next(
             return
 
 
+def identity(path: Path) -> dict[str, str]:
+    """Return what crawl a frontier is of. Raises FrontierError."""
+    with opened(path) as db:
+        return _about(db)
+
+
 def _about(db: sqlite3.Connection) -> dict[str, str]:
     return dict(db.execute("SELECT key, value FROM about"))
 

@@ -12,6 +12,10 @@ DRAWN = 400
 """Points that are drawn at most."""
 
 
+SHORT = 2.0
+"""Seconds between two points that say too little of the speed."""
+
+
 class Graph:
     """Reads a crawl's course bit by bit. ``version`` changes when there is more of it."""
 
@@ -77,7 +81,7 @@ def _values(point: Point, before: Point | None) -> dict[str, float | None]:
         "waiting": point.waiting,
         "expected": point.expected,
     }
-    if before is not None:
+    if before is not None and point.time - before.time >= SHORT:
         pages = point.pages - before.pages
         values["recent"] = _share(point.relevant - before.relevant, pages)
         values["speed"] = pages / (point.time - before.time)

@@ -44,6 +44,7 @@ class Overview:
         self._source = source
         self._lock = Lock()
         self._made, self._made_at = dict[str, Any](), 0.0
+        self._identity = source.identity()
         self._stock = Stock(source, TOP)
         self._graph = Graph(source)
         self._heard: dict[str, tuple[float, float]] = {}
@@ -74,13 +75,13 @@ class Overview:
         return {
             "name": self._source.name,
             "store": self._source.store,
-            "language": shown.get("language") or _about(report, "language"),
-            "strategy": shown.get("strategy") or _about(report, "strategy"),
+            "language": self._identity.get("language", ""),
+            "strategy": self._identity.get("strategy", ""),
             "time": time(),
             **_state(workers, rests),
             "totals": _totals(workers, tallies, report),
             "workers": [_worker(now) for now in workers],
-            "fetching": _merged(workers, "fetching", "seconds"),
+            "fetching": _merged(filter(_is_live, workers), "fetching", "seconds"),
             "slowest": _merged(workers, "slowest", "seconds"),
             "queue": shown.get("queue") if _is_live(shown) else _queue(report, shown),
             "stock": self._stock_told(),
@@ -143,10 +144,6 @@ def _shown(workers: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return max(workers, key=lambda now: (_is_live(now), _number(now.get("time"))), default={})
 
 
-def _about(report: Report | None, key: str) -> str:
-    return report.identity.get(key, "") if report is not None else ""
-
-
 def _state(workers: Sequence[Mapping[str, Any]], rests: str) -> dict[str, Any]:
     if not workers:
         return {"state": "unknown", "reason": "", "since": None}
@@ -204,8 +201,8 @@ def _worker(now: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _merged(workers: Iterable[Mapping[str, Any]], name: str, key: str) -> list[dict[str, Any]]:
-    """Return the entries of all workers that live, the largest first."""
-    found = [entry for now in workers if _is_live(now) for entry in now.get(name, ())]
+    """Return the entries of all workers, the largest first."""
+    found = [entry for now in workers for entry in now.get(name, ())]
     return sorted(found, key=lambda entry: -_number(entry.get(key)))[:TOP]
 
 

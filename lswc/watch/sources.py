@@ -34,6 +34,9 @@ class Source(Protocol):
     store: str
     kept: Kept
 
+    def identity(self) -> Mapping[str, str]:
+        """Return what crawl it is."""
+
     def workers(self) -> list[dict[str, Any]]:
         """Return what each worker told last that it does."""
 
@@ -69,6 +72,9 @@ class FolderSource:
         self.name = str(folder)
         self._folder = folder
         self._file = folder / FRONTIER_FILE
+
+    def identity(self) -> Mapping[str, str]:
+        return sqlite_report.identity(self._file)
 
     def workers(self) -> list[dict[str, Any]]:
         now = read_now(self._folder)
@@ -111,6 +117,9 @@ class RedisSource:
         self.kept: Kept = InRedis(client, self.name)
         self._client = client
         self._watched: Watched = Watched(client, self.name)
+
+    def identity(self) -> Mapping[str, str]:
+        return self._watched.identity()
 
     def workers(self) -> list[dict[str, Any]]:
         return [now for text in self._watched.workers() if (now := parsed(text))]

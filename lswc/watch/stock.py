@@ -7,6 +7,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from lswc.errors import LswcError
+from lswc.strategy import strategy
 
 if TYPE_CHECKING:
     from lswc.frontier.contents import Report
@@ -50,6 +51,9 @@ class Stock:
     def _count(self) -> None:
         began = monotonic()
         try:
+            if self.report is None:
+                strategy(self._source.identity()["strategy"])  # which takes a while, but once
+                began = monotonic()
             self.report, self.wrong = self._source.report(self._top), ""
         except LswcError as error:
             self.wrong = str(error)

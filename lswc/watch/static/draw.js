@@ -11,7 +11,7 @@ const Draw = (() => {
 
   const kinds = {
     "chart-share": {
-      series: [["Harvest rate", "harvest", "--series-1"], ["since the point before", "recent", "--series-3"],
+      series: [["Harvest rate", "harvest", "--series-1"], ["Harvest rate, latest", "recent", "--series-3"],
         ["Coverage, at most", "coverage", "--series-2"]],
       value: percent, tick: (value) => `${Math.round(100 * value)} %`, range: [0, 1],
       empty: "How the harvest rate and the coverage go appears here a few seconds after the crawl has begun.",
@@ -27,20 +27,41 @@ const Draw = (() => {
     },
   };
 
+  const two = (value) => `${value}`.padStart(2, "0");
+
+  /** Times of an axis: days, or hours and minutes, or seconds too, by how much it spans. */
+  function times(u, ticks) {
+    const span = u.scales.x.max - u.scales.x.min;
+    return ticks.map((tick) => {
+      const at = new Date(1000 * tick);
+      const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+      if (span > 5 * 86400) return day.slice(span > 300 * 86400 ? 0 : 5);
+      const time = `${two(at.getHours())}:${two(at.getMinutes())}`;
+      if (span > 86400) return `${day.slice(5)} ${time}`;
+      return span > 600 ? time : `${time}:${two(at.getSeconds())}`;
+    });
+  }
+
+  /** Say the latest values below a chart, while nobody points at others. */
+  function latest(u) {
+    if (u.cursor.idx == null) u.setLegend({ idx: u.data[0].length - 1 }, false);
+  }
+
   function options(kind, width) {
     const grid = { stroke: colour("--line"), width: 1 };
-    const axis = { stroke: colour("--quiet"), grid, ticks: { show: false }, font: "11px system-ui" };
+    const axis = { stroke: colour("--quiet"), grid, ticks: { show: false }, font: "11px system-ui", gap: 6 };
     return {
       width, height: 232 - 26,
       cursor: { drag: { x: true, y: false } },
       scales: { y: { range: kind.range || ((u, low, high) => [0, high > 0 ? high * 1.08 : 1]) } },
-      axes: [{ ...axis, space: 70 }, { ...axis, size: 46, values: (u, ticks) => ticks.map(kind.tick) }],
-      series: [{ label: "Time", value: (u, time) => (time == null ? "–" : new Date(1000 * time).toLocaleString()) },
+      axes: [{ ...axis, space: 84, size: 28, values: times }, { ...axis, size: 46, values: (u, ticks) => ticks.map(kind.tick) }],
+      series: [{ label: "Time", value: (u, time) => (time == null ? "–" : new Date(1000 * time).toLocaleString("sv")) },
         ...kind.series.map(([label, , name]) => ({
           label, stroke: colour(name), width: 1.8, value: (u, value) => kind.value(value),
           points: { show: (u) => u.data[0].length < 3, size: 6 },
         }))],
-      legend: { live: true },
+      legend: { live: true, markers: { width: 0, fill: (u, at) => (at ? colour(kind.series[at - 1][2]) : "transparent") } },
+      hooks: { setCursor: [latest] },
     };
   }
 
@@ -61,9 +82,10 @@ const Draw = (() => {
       } else {
         charts[id].setData(data);
       }
-      const latest = kind.series.map(([label, name]) => `${label} ${kind.value(columns[name].findLast((value) => value != null))}`);
+      latest(charts[id]);
+      const said = kind.series.map(([label, name]) => `${label} ${kind.value(columns[name].findLast((value) => value != null))}`);
       place.setAttribute("role", "img");
-      place.setAttribute("aria-label", `Now: ${latest.join(", ")}`);
+      place.setAttribute("aria-label", `Now: ${said.join(", ")}`);
     }
   }
 

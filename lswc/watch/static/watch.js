@@ -222,7 +222,7 @@ function tiles(totals, disk, told) {
   set("n-waiting", large(totals.waiting));
   set("n-waiting-more", totals.later ? `${large(totals.later)} of them for another try` : "");
   set("n-expected", totals.expected == null ? "–" : large(Math.round(totals.expected)));
-  set("n-expected-more", totals.expected == null ? "" : "expected in the queue");
+  set("n-expected-more", totals.expected == null ? "" : "in the queue");
   set("n-servers", large(totals.servers));
   const relevant = told.servers?.find(([name]) => name === "relevant");
   set("n-servers-more", relevant ? `${large(relevant[1])} relevant` : "");
@@ -509,7 +509,7 @@ function explain() {
     tip.setAttribute("role", "tooltip");
     head.classList.add("term");
     head.replaceChildren(press, tip);
-    const side = () => head.classList.toggle("right", head.getBoundingClientRect().left + tip.offsetWidth > innerWidth - 16);
+    const side = () => head.classList.toggle("right", head.getBoundingClientRect().left + Math.min(336, 0.7 * innerWidth) > innerWidth - 16);
     press.addEventListener("mouseenter", side);
     press.addEventListener("focus", side);
     press.addEventListener("keydown", (event) => event.key === "Escape" && press.blur());
