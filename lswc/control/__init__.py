@@ -6,7 +6,7 @@
 
 from lswc.control.kept import Change, InFolder, change, history, in_folder, read
 from lswc.control.places import Place, place_of
-from lswc.control.rules import Control, ControlError, Hours, Rule
+from lswc.control.rules import Control, ControlError, Hours, Rule, lifts
 from lswc.control.watching import Watching
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "change",
     "history",
     "in_folder",
+    "lifts",
     "place_of",
     "read",
 ]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from lswc.urls import Url
 
-__all__ = ["Control", "ControlError", "Hours", "Rule"]
+__all__ = ["Control", "ControlError", "Hours", "Rule", "lifts"]
 
 
 class Hours(NamedTuple):
@@ -127,3 +127,20 @@ class Control:
 
 
 _SILENT = Control()
+
+
+def lifts(before: Control, after: Control) -> bool:
+    """Tell whether URLs that were refused, or had to wait, may not have to any more."""
+    more = {(said, permits) for said, permits in _said(after) if permits}
+    less = {(said, permits) for said, permits in _said(before) if not permits}
+    return not (more <= _said(before) and less <= _said(after))
+
+
+def _said(control: Control) -> set[tuple[tuple[str, str, object], bool]]:
+    """Return what is said of each place that keeps URLs back: with ``block = false`` it permits."""
+    return {
+        ((place.name, name, value), value is False)
+        for place, rule in control.rules
+        for name in ("block", "pause", "max_depth", "max_pages", "max_bytes", "tolerate")
+        if (value := getattr(rule, name)) is not None
+    }

@@ -30,14 +30,17 @@ class Watching:
         A version is read when it is the same at two looks: an editor may be writing it at the
         first. Raises StorageError if a store can't be reached.
         """
-        version = self._where.version()
+        try:
+            version = self._where.version()
+        except ControlError as error:
+            version = str(error)
         stands, self._seen = version == self._seen, version
         if version == self._read or not stands:
             return False
         before = self.control, self.wrong
-        gone, self._read = version is None, version
+        self._read = version
         try:
-            if gone:
+            if version is None:
                 raise ControlError(
                     "control.toml is gone: what it said stays in force; make an empty one to take "
                     "all back"

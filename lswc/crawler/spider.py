@@ -17,7 +17,8 @@ from lswc.crawler.items import Link, Page
 from lswc.crawler.recrawl import NOT_MODIFIED
 from lswc.crawler.requests import visit_of
 from lswc.crawler.reservations import failed, opt_outs_of_server, request_for_reservations
-from lswc.crawler.running import RunningCrawl, frontier_of, handles_of
+from lswc.crawler.running import RunningCrawl, control_of, frontier_of, handles_of
+from lswc.crawler.steering import at_start
 from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
 from lswc.reading.page import without_closed
@@ -94,6 +95,7 @@ class LswcSpider(Spider):
         handles_of(crawl, settings)
         metrics.check(settings)
         frontier_of(crawl, settings).close()
+        at_start(control_of(crawl, settings))
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[Page | Request]:
         """Yield the response as one Page; if that is up to its server, the request to ask it."""
@@ -113,6 +115,8 @@ class LswcSpider(Spider):
         url = parse(visit.url) if visit is not None else None
         if visit is None or url is None:
             return None  # of a request that another component sent
+        if not self.running.is_under_way(visit):
+            return None  # its lease has ended, or its place was blocked meanwhile
         reading = self.crawl.reader.read(
             response.body,
             _headers(response),
@@ -124,7 +128,8 @@ class LswcSpider(Spider):
             self.running.commit(visit, Outcome.NOT_HTML)
             return None
         near_duplicate = self.running.limits.add(url, reading.simhash)
-        reading = without_closed(reading, self.running.limits)
+        depth = visit.lease.depth + 1
+        reading = without_closed(reading, lambda link: self.running.refusal(link, depth))
         visit.opt_outs += reading.opt_outs.said
         return self._page(response, visit, reading, near_duplicate)
 
