@@ -17,7 +17,7 @@ from twisted.web.server import Site
 from typing_extensions import override
 
 from lswc import __version__
-from lswc.crawler.pulse import OFFLINE, Pulse
+from lswc.crawler.pulse import OFFLINE, PAUSED, RUNNING, Pulse
 from lswc.crawler.running import running_of
 from lswc.errors import LswcError
 
@@ -122,6 +122,8 @@ class Exposition:
             ("lswc_idle_seconds", "Seconds since a URL ended.", monotonic() - running.latest_end),
             ("lswc_offline_seconds", "Seconds for which the crawl has been offline.",
              running.network.offline),
+            ("lswc_paused", "1 while the crawl is paused by its people.",
+             int(self._pulse.state == PAUSED)),
             ("lswc_disk_free_bytes", "Bytes free where the crawl's folder is.", disk.free),
             ("lswc_disk_size_bytes", "Bytes of that disk.", disk.total),
             ("lswc_unsaved_bytes", "Bytes that a power cut would lose.", running.frontier.unsaved),
@@ -158,8 +160,8 @@ class Exposition:
         running = self._running
         idle = monotonic() - running.latest_end
         state = "closing" if running.failed else self._pulse.state
-        fine = state == OFFLINE or (not running.failed and not self._is_stuck(idle))
-        if state == "running" and not fine:
+        fine = state in (PAUSED, OFFLINE) or (state == RUNNING and not self._is_stuck(idle))
+        if state == RUNNING and not fine:
             state = "stuck"
         return fine, {"state": state, "seconds_since_a_url_ended": round(idle, 1)}
 

@@ -48,7 +48,7 @@ SHOWN = 25
 _REMEMBERED = 5_000  # servers
 _RECENT = 0.3  # weight of a server's latest answer
 
-RUNNING, OFFLINE, CLOSED = "running", "offline", "closed"
+RUNNING, PAUSED, OFFLINE, CLOSED = "running", "paused", "offline", "closed"
 """What a crawl can be doing."""
 
 logger = logging.getLogger(__name__)
@@ -108,7 +108,9 @@ class Pulse:
 
     @property
     def state(self) -> str:
-        """What the crawl is doing: RUNNING or OFFLINE."""
+        """What the crawl is doing: RUNNING, PAUSED or OFFLINE."""
+        if self.running.steering.rests:
+            return PAUSED
         return OFFLINE if self.running.network.offline else RUNNING
 
     def cells(self) -> tuple[CellHarvest, ...]:
@@ -145,7 +147,7 @@ class Pulse:
             "language": crawl.language.tag,
             "strategy": crawl.strategy.name,
             "state": self.state,
-            "reason": "",
+            "reason": self.running.steering.rests,
             "pages": self.pages,
             "speed": round(self.speed(), 3),
             "requests": self._requests,

@@ -517,7 +517,7 @@ class RedisFrontier:
         return [
             pair
             for pair, record in zip(found, records, strict=True)
-            if record and wanted(_kind_and_url(record)[1], _depth(record))
+            if record and wanted(kind_and_url(record)[1], _depth(record))
         ]
 
     def _holds(self, lease: Lease) -> bool:
