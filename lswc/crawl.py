@@ -151,6 +151,7 @@ class Crawl:
     try_again: tuple[float, ...]
     stay: float
     max_offline: float
+    min_disk: float
     retry_failed: bool
     judge: Mapping[str, str]
     guesses_unknown: bool
@@ -207,6 +208,7 @@ class Crawl:
             try_again=_try_again(settings),
             stay=number(settings, "LSWC_STAY"),
             max_offline=number(settings, "LSWC_MAX_OFFLINE"),
+            min_disk=number(settings, "LSWC_MIN_DISK"),
             retry_failed=settings.getbool("LSWC_RETRY_FAILED"),
             judge={name: _written(settings.get(name)) for name in _JUDGE},
             guesses_unknown=_guesses(settings.get("LSWC_UNKNOWN"), chosen),

@@ -68,6 +68,9 @@ LSWC_TRY_AGAIN = [60, 600, 7_200, 86_400]
 LSWC_STAY = 90
 # At 1, a crawl that goes on tries once more what is finished because it couldn't be had.
 LSWC_RETRY_FAILED = False
+# The crawl pauses while the disk of its folder has fewer free bytes, and goes on when it has more.
+# At 0 it goes on until the disk is full.
+LSWC_MIN_DISK = 500_000_000
 # A crawl whose own network is away waits for it so many seconds, then it ends, with exit code 3. At
 # 0 it waits as long as it takes.
 LSWC_MAX_OFFLINE = 86_400

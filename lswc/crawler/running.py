@@ -38,6 +38,7 @@ from lswc.control import InFolder
 from lswc.crawler import backoff
 from lswc.crawler.backoff import Backoff
 from lswc.crawler.closing import CANNOT_WRITE, LOST_STORE, TOLD
+from lswc.crawler.disk import Disk
 from lswc.crawler.handles import Handles
 from lswc.crawler.kept import KeptRules
 from lswc.crawler.machines import Machines
@@ -120,6 +121,8 @@ class RunningCrawl:
         self.stop = stop
         self.frontier = frontier_of(crawl, settings)
         self.steering = Steering(control_of(crawl, settings), stats)
+        self.disk = Disk(crawl.folder, crawl.min_disk)
+        self.disk.look()
         committed = settle(crawl.folder, self.frontier)
         self.archive = Archive(
             crawl.folder,
@@ -218,6 +221,11 @@ class RunningCrawl:
             self._end(visit, paused)
         return paused is not None
 
+    @property
+    def rests(self) -> str:
+        """Why nothing is fetched now: people say so, or the disk is full; "" if nothing does."""
+        return self.steering.rests or self.disk.rests
+
     def look(self) -> bool:
         """Look what people say to the crawl, and do that; tell whether that is something else.
 
@@ -226,6 +234,7 @@ class RunningCrawl:
         if self.failed:
             return False
         try:
+            self.disk.look()
             changed, allows = self.steering.look()
             if changed:
                 self._obey(allows)
