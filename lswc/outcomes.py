@@ -119,6 +119,8 @@ class Outcome(StrEnum):
 
     # Faults on our side.
     SPIDER_ERROR = "spider error", "Reading the page raised an error, which is in the log."
+    READER_DIED = "reader died", "The process that read the page died of it; others go on."
+    READING_TOO_LONG = "reading too long", "Reading the page took LSWC_MAX_READING seconds."
     NO_RECORD = "no record", "A component of the crawl kept the page back."
     ITEM_DROPPED = "item dropped or failed", "A pipeline dropped the page's record, or failed."
     IGNORED = "ignored", "A component of the crawl refused the request."

@@ -9,7 +9,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError
-from lswc.archive.log import ATTEMPTS, LINKS, conform, journals, tables
+from lswc.archive.journal import journals
+from lswc.archive.log import ATTEMPTS, LINKS, conform, tables
 from lswc.urls import parse
 
 if TYPE_CHECKING:

@@ -42,6 +42,7 @@ from lswc.crawler.handles import Handles
 from lswc.crawler.kept import KeptRules
 from lswc.crawler.machines import Machines
 from lswc.crawler.network import Network
+from lswc.crawler.readers import Readers
 from lswc.crawler.second_tries import SecondTries
 from lswc.crawler.slots import OwnSlots, Slots
 from lswc.crawler.steering import Steering
@@ -134,6 +135,7 @@ class RunningCrawl:
         self.turns = Turns(crawl.politeness.delay, self.backoff)
         self.machines = Machines(slots_of(crawl, settings), crawl.politeness)
         self.reservations: KeptRules[Reservations] = KeptRules()
+        self.readers = Readers(crawl)
         self.limits = crawl.limits.new()
         self.limits.load(pages.records(crawl.folder))
         self._saved = monotonic()
@@ -400,6 +402,7 @@ class RunningCrawl:
     def close(self) -> None:
         """Close the archive and the frontier; what isn't finished stays pending."""
         self.network.close()
+        self.readers.close()
         for end in (self._take_stock, lambda: self.archive.close(whole=not self.failed)):
             try:
                 end()
