@@ -174,8 +174,14 @@ LSWC_MAX_TAG_SIZE = 8_000
 LSWC_MAX_WORDS = 4_000
 # Seconds that one of LSWC_READERS has to read a page.
 LSWC_MAX_READING = 60
-# Pages of a server; of a registered domain ten times as many.
+# Pages of a server.
 LSWC_MAX_SERVER_PAGES = 100_000
+# Bytes that are received of a server.
+LSWC_MAX_SERVER_BYTES = 0
+# Pages of a registered domain.
+LSWC_MAX_DOMAIN_PAGES = 1_000_000
+# Bytes that are received of a registered domain.
+LSWC_MAX_DOMAIN_BYTES = 0
 # URLs of a server that wait at once. Beyond it the worst are let go, by the strategy's order;
 # another page may offer them again.
 LSWC_MAX_WAITING_PER_SERVER = 100_000

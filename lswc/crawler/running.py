@@ -43,6 +43,7 @@ from lswc.crawler.handles import Handles
 from lswc.crawler.kept import KeptRules
 from lswc.crawler.machines import Machines
 from lswc.crawler.network import Network
+from lswc.crawler.quotas import Allowance
 from lswc.crawler.readers import Readers
 from lswc.crawler.second_tries import SecondTries
 from lswc.crawler.slots import OwnSlots, Slots
@@ -121,6 +122,7 @@ class RunningCrawl:
         self.stop = stop
         self.frontier = frontier_of(crawl, settings)
         self.steering = Steering(control_of(crawl, settings), stats)
+        self.allowance = Allowance(crawl.quotas, self.steering)
         self.disk = Disk(crawl.folder, crawl.min_disk)
         self.disk.look()
         committed = settle(crawl.folder, self.frontier)
@@ -204,11 +206,13 @@ class RunningCrawl:
         if isinstance(url, Outcome):
             return url
         away = self.tries.away(visit.lease.server, monotonic())
-        return self.refusal(url, visit.lease.depth) or self._pause(url) or away
+        full = self.allowance.reached(url, visit.lease)
+        return self.refusal(url, visit.lease.depth) or full or self._pause(url) or away
 
     def refusal(self, url: Url, depth: int) -> Outcome | None:
         """Return why a URL is left alone, whoever links to it; None if it isn't."""
-        return self.steering.refusal(url, depth) or self.limits.closed(url)
+        refused = self.steering.refusal(url, depth) or self.allowance.refusal(url)
+        return refused or self.limits.closed(url)
 
     def _pause(self, url: Url) -> Outcome | None:
         return Outcome.PAUSED if self.steering.rule(url).pause else None
@@ -245,6 +249,7 @@ class RunningCrawl:
 
     def _obey(self, allows: bool) -> None:
         """End what is under way in blocked places; let wait what is allowed again."""
+        self.allowance.forget()
         for visit in list(self.visits.values()):
             url = parse(visit.url)
             if url is not None and self.steering.rule(url).block:
@@ -294,7 +299,7 @@ class RunningCrawl:
         visit.outcome = outcome
         if outcome == Outcome.BLOCKED:
             _forget(visit)
-        visit.tally["received", "bytes"] += sum(attempt.size for attempt in visit.attempts)
+        visit.tally["received", "bytes"] += visit.received
         if outcome == Outcome.TIMEOUT and (url := parse(visit.url)) is not None:
             self.limits.answered(url, False)
         due = self._due(visit, outcome)
