@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from importlib.resources import files
 from math import inf
@@ -25,11 +25,12 @@ from lswc.langid import Identifier
 from lswc.langid.bounds import Bounds
 from lswc.languages import Language, language
 from lswc.reading.page import PageReader
+from lswc.reading.requisites import RequisiteReader
 from lswc.reading.scope import Scope
 from lswc.safety.address import Networks
 from lswc.safety.limits import Limits
 from lswc.safety.traps import TrapShape
-from lswc.strategy import Strategy, Unit, strategy
+from lswc.strategy import PageLanguage, Strategy, Unit, strategy
 from lswc.urls import directory, parse, tld
 from lswc.web import prepare
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 _CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
 _HEADER = re.compile(r"[ -~]+")
 UNKNOWN = {"irrelevant": False, "guess": True}
+REQUISITES = ("none", "all")
 ARCHIVED = ("relevant", "all", "none")
 OPT_OUT = ("record", "skip-corpus", "skip-archive")
 ROBOTS_WORDS = ("nofollow", "noindex", "noarchive")
@@ -121,9 +123,10 @@ class Crawl:
     ``max_offline`` for the network. ``retry_failed``: what ended so is tried once more. ``judge``
     are the settings that say what is recorded as what. ``archived`` says what goes into WARC files
     of ``warc_size`` bytes: "relevant",
-    "all" or "none"; ``opt_out`` what follows from a page's opt-out. ``earlier`` are the folders
-    of crawls that this one visits again, the latest first. ``headers`` are those that each page
-    is asked for with.
+    "all" or "none"; ``requisites_share`` is that of the requests for what such pages need, while
+    pages can be asked for; ``opt_out`` what follows from a page's opt-out. ``earlier`` are the
+    folders of crawls that this one visits again, the latest first. ``headers`` are those that each
+    page is asked for with.
     """
 
     language: Language
@@ -148,6 +151,7 @@ class Crawl:
     judge: Mapping[str, str]
     guesses_unknown: bool
     archived: str
+    requisites_share: float
     opt_out: str
     warc_size: float
     earlier: tuple[Path, ...]
@@ -176,7 +180,11 @@ class Crawl:
         return cls(
             language=target,
             strategy=chosen,
-            reader=page_reader(target, settings),
+            reader=replace(
+                page_reader(target, settings),
+                requisites=_requisites(settings, _guesses(settings.get("LSWC_UNKNOWN"), chosen)),
+            ),
+            requisites_share=_share(settings, "LSWC_REQUISITES_SHARE"),
             headers=_headers(target, settings),
             limits=LimitSettings.of(settings),
             politeness=Politeness.of(settings),
@@ -253,6 +261,28 @@ def page_reader(target: Language, settings: BaseSettings) -> PageReader:
     )
 
 
+def _requisites(settings: BaseSettings, guesses_unknown: bool) -> RequisiteReader | None:
+    """Return how requisites are read: of the pages that will be archived, none if none is."""
+    wanted = _one_of(settings, "LSWC_REQUISITES", REQUISITES)
+    archived = _one_of(settings, "LSWC_ARCHIVE", ARCHIVED)
+    if wanted == "none" or archived == "none":
+        return None
+    of = {PageLanguage.TARGET, *({PageLanguage.UNKNOWN} if guesses_unknown else ())}
+    return RequisiteReader(
+        frozenset(PageLanguage if archived == "all" else of),
+        replace(_scope(settings), max_depth=0, domains=()),
+        int(number(settings, "LSWC_MAX_REQUISITES")),
+        _bounds(settings),
+    )
+
+
+def _share(settings: BaseSettings, name: str) -> float:
+    share = number(settings, name)
+    if share > 1:
+        raise ConfigError(f"{name} must be a number from 0 to 1, not {settings.get(name)!r}")
+    return share
+
+
 def number(settings: BaseSettings, name: str) -> float:
     """Return a setting that is a number of at least 0. Raises ConfigError."""
     try:
@@ -283,11 +313,14 @@ def _headers(target: Language, settings: BaseSettings) -> dict[str, str]:
 
 
 def _identifier(target: Language, settings: BaseSettings) -> Identifier:
-    names = ("LINKS", "PAGE_SIZE", "TAGS", "NESTING", "ATTRIBUTES", "TAG_SIZE", "WORDS")
-    bounds = Bounds(*(int(number(settings, f"LSWC_MAX_{name}")) or maxsize for name in names))
     share = number(settings, "LSWC_MIN_SHARE")
     method, relevant = settings.get("LSWC_IDENTIFIER"), settings.get("LSWC_RELEVANT")
-    return Identifier(target, method, share, bounds, relevant)
+    return Identifier(target, method, share, _bounds(settings), relevant)
+
+
+def _bounds(settings: BaseSettings) -> Bounds:
+    names = ("LINKS", "PAGE_SIZE", "TAGS", "NESTING", "ATTRIBUTES", "TAG_SIZE", "WORDS")
+    return Bounds(*(int(number(settings, f"LSWC_MAX_{name}")) or maxsize for name in names))
 
 
 def _scope(settings: BaseSettings) -> Scope:

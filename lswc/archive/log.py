@@ -39,6 +39,7 @@ ATTEMPTS = pa.schema(
     [
         ("time", pa.timestamp("ms", "UTC")),
         ("url", pa.string()),
+        ("kind", _WORD),
         ("status", pa.int16()),
         ("bytes", pa.int64()),
         ("mime", _WORD),
@@ -63,11 +64,15 @@ ATTEMPTS = pa.schema(
         ("depth", pa.int32()),
         ("referrer", pa.string()),
         ("archived", pa.bool_()),
+        ("requisites", pa.list_(pa.string())),
     ]
 )
 """One row per attempt to fetch a URL, or per URL that ended without one."""
 
 RETRY = "retry"
+REQUISITE_KIND = "requisite"
+"""The ``kind`` of what wasn't asked for as a page, but as what an archived page needs."""
+
 NO_VISIT = ("robots.txt file", "tdmrep.json file", "file", Outcome.SERVER_BECAME_IRRELEVANT)
 """Outcomes of the rows that aren't the end of a visit."""
 
@@ -326,6 +331,7 @@ class Row(NamedTuple):
     url: str
     outcome: str
     archived: bool | None
+    kind: str | None = None
 
 
 def rows(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[Row | None]:

@@ -40,6 +40,7 @@ from lswc.frontier.sqlite_units import Units
 from lswc.outcomes import Outcome
 from lswc.strategy import (
     DISCARD,
+    REQUISITES,
     LearnedOrder,
     PageLanguage,
     Strategy,
@@ -48,9 +49,9 @@ from lswc.strategy import (
     distance_of,
     order,
     strategy,
+    with_requisites,
 )
 from lswc.strategy.status import NO_PAGES
-from lswc.urls import fingerprint
 from lswc.visit.lease import Lease
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
     from lswc.visit.lease import Offer
     from lswc.visit.visit import Visit
 
-FORMAT = 6
+FORMAT = 7
 MEMORY = ":memory:"
 
 _MOVED = "http"  # instead of the outcome, if http only redirected
@@ -113,7 +114,7 @@ class SqliteFrontier:
         experience: Experience | None = None,
         patience: float = 0.0,
     ) -> None:
-        self._strategy = strategy
+        self._strategy = strategy = with_requisites(strategy)
         self._patience = patience
         self._delay = delay
         self._by_server = strategy.unit is Unit.SERVER
@@ -181,6 +182,10 @@ class SqliteFrontier:
         return self._queues.waiting.total() + len(self._later)
 
     @property
+    def requisites(self) -> int:
+        return self._queues.waiting[REQUISITES]
+
+    @property
     def later(self) -> int:
         return len(self._later)
 
@@ -205,9 +210,14 @@ class SqliteFrontier:
             return 0
 
     def finished(self) -> Iterator[tuple[str, str]]:
-        yield from self._db.execute(sqlite_again.FINISHED)
+        yield from self._db.execute(sqlite_again.NAMED)
 
-    def reopen(self, urls: Collection[str], lengths: Mapping[str, int]) -> int:
+    def reopen(
+        self,
+        urls: Collection[str],
+        lengths: Mapping[str, int],
+        requisites: Collection[str] = (),
+    ) -> int:
         with self._errors():
             reopened = sqlite_again.reopen(self._db, self._strategy, urls, lengths)
         self._load()
@@ -242,6 +252,14 @@ class SqliteFrontier:
         line = self._queues.first()
         if line is None or self._waits_for_better(line.cell, now):
             return None
+        return self._hand_out(line, self._order.expected(line.cell), now)
+
+    def lease_requisite(self, now: float) -> Lease | None:
+        self._wake(now)
+        line = self._queues.first_requisite()
+        return None if line is None else self._hand_out(line, None, now)
+
+    def _hand_out(self, line: Line, expected: float | None, now: float) -> Lease:
         row = self._db.execute(
             "SELECT s.name, u.seq, u.url, u.unit, u.code, u.inherited, u.depth, u.redirects,"
             " (SELECT url FROM url WHERE seq = u.referrer),"
@@ -255,8 +273,7 @@ class SqliteFrontier:
         self._held[seq] = _Held(token, line.server, unit, line.line, now)
         return Lease(
             seq, url, name, name if self._by_server else self._name(unit), code, line.cell,
-            self._order.expected(line.cell), PageLanguage(inherited), depth, redirects, referrer,
-            token, tries,
+            expected, PageLanguage(inherited), depth, redirects, referrer, token, tries,
         )  # fmt: skip
 
     def _waits_for_better(self, cell: int, now: float) -> bool:
@@ -449,7 +466,7 @@ class SqliteFrontier:
             return
         servers = self._units.servers({offer.server for offer in offers})
         units = servers if self._by_server else self._units.units({o.unit for o in offers})
-        keys = [fingerprint(offer.url) for offer in offers]
+        keys = [offer.key for offer in offers]
         seen = self._seen(keys)
         new: dict[int, list[Any]] = {}
         dropped = 0
@@ -545,7 +562,9 @@ class SqliteFrontier:
 
     def cells(self) -> tuple[CellHarvest, ...]:
         pages = sqlite_experience.pages(self._db)
-        return harvest(self._order, self._queues.waiting, pages)
+        waiting = Counter(self._queues.waiting)
+        waiting.pop(REQUISITES, None)
+        return harvest(self._order, waiting, pages)
 
     def counts(self) -> Counts:
         found = sqlite_report.count(self._db, self._strategy)
