@@ -181,7 +181,7 @@ class RunningCrawl:
             return lease
         pages, requisites = self._handed_out
         first, second = self.frontier.lease, self.frontier.lease_requisite
-        if requisites < self.crawl.requisites_share * (pages + requisites + 1):
+        if requisites + 1 <= self.crawl.requisites_share * (pages + requisites + 1):
             first, second = second, first
         return first(now) or second(now)
 

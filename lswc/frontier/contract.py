@@ -159,7 +159,8 @@ class Frontier(Protocol):
     def lease_requisite(self, now: float) -> Lease | None:
         """Hand out the oldest requisite whose server is free and rested; ``lease`` never does.
 
-        ``now`` as there. None if there is none now.
+        ``now`` as there. None if there is none now. Of requisites that were put off some stores
+        only know by ``lease`` that they are due.
         """
 
     def next_ready(self) -> float | None:

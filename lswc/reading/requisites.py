@@ -58,8 +58,7 @@ _KIND_OF_REL = {
     "apple-touch-icon-precomposed": "icon", "apple-touch-startup-image": "icon",
     "manifest": "manifest", "preload": "preload", "modulepreload": "script",
 }  # fmt: skip
-# HTML Standard §4.8.4.2.1: candidates are divided by commas with a descriptor or a space before.
-_CANDIDATE = re.compile(r"[\s,]*(\S*[^\s,])(?:\s+[^,(]*(?:\([^)]*\)[^,]*)?)?,?")
+_BETWEEN = " \t\n\f\r,"
 _CANDIDATES = 50  # of one srcset
 _LONGEST = 100_000  # characters of a srcset or a style attribute
 _MAX_BASE = 8_000
@@ -200,15 +199,16 @@ def _of_attributes(
 
 
 def _candidates(srcset: str) -> Iterator[str]:
-    """Yield the URLs of a srcset."""
-    at = 0
-    srcset = srcset[:_LONGEST]
+    """Yield the URLs of a srcset (HTML Standard §4.8.4.2.1): a comma may be part of one."""
+    rest = srcset[:_LONGEST]
     for _ in range(_CANDIDATES):
-        candidate = _CANDIDATE.match(srcset, at)
-        if candidate is None:
+        url, *after = rest.lstrip(_BETWEEN).split(None, 1) or [""]
+        if not url:
             return
-        yield candidate[1]
-        at = candidate.end()
+        yield url.rstrip(",")
+        rest = after[0] if after else ""
+        if url[-1] != ",":
+            rest = rest.partition(",")[2]
 
 
 def _of_link(attributes: dict[str, str | None]) -> Iterator[tuple[str, str]]:
@@ -236,31 +236,35 @@ def _of_css(text: str) -> Iterator[tuple[str, str]]:
     for part in _PART.finditer(text):
         if left and _NAMES.search(part[0]):
             left -= 1
-            is_font = "@font-face" in text[max(0, part.start() - 40) : part.start()].lower()
-            tokens = tinycss2.parse_component_value_list(part[0][:_AT_ONCE])
-            yield from _of_tokens(tokens, "font" if is_font else "image")
+            before = text[max(0, part.start() - 40) : max(0, part.start() - 1)].rstrip().lower()
+            is_font = before.endswith("@font-face")
+            yield from _of_tokens(_tokens(part[0][:_AT_ONCE]), "font" if is_font else "image")
+
+
+def _tokens(text: str) -> list[tinycss2.ast.Node]:
+    try:
+        return tinycss2.parse_component_value_list(text)
+    except ValueError:  # a number of thousands of digits
+        return []
 
 
 def _of_tokens(
-    tokens: list[tinycss2.ast.Node], kind: str, depth: int = 0
+    tokens: list[tinycss2.ast.Node], kind: str, depth: int = 0, strings: bool = False
 ) -> Iterator[tuple[str, str]]:
+    """Yield what tokens name; ``strings`` says that strings among them are URLs."""
     imports = False
     for token in tokens:
         match token.type:
             case "at-keyword":
                 imports = token.lower_value == "import"
-            case "url":
+            case "url" | "string" if token.type == "url" or imports or strings:
                 yield token.value, "style" if imports else kind
                 imports = False
-            case "string" if imports:
-                yield token.value, "style"
-                imports = False
             case "function" if depth < _NESTED:
-                strings = [part.value for part in token.arguments if part.type == "string"]
-                if token.lower_name == "url" or token.lower_name.endswith("image-set"):
-                    yield from ((value, "style" if imports else kind) for value in strings)
-                    imports = imports and not strings
-                yield from _of_tokens(token.arguments, kind, depth + 1)
+                names = token.lower_name == "url" or token.lower_name.endswith("image-set")
+                inside = "style" if imports else kind
+                yield from _of_tokens(token.arguments, inside, depth + 1, names)
+                imports = False
             case "() block" | "[] block" if depth < _NESTED:
                 yield from _of_tokens(token.content, kind, depth + 1)
             case "literal" if token.value == ";":

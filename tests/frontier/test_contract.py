@@ -434,4 +434,5 @@ def test_a_requisite_that_was_leased_or_put_off_is_not_lost(frontier: Open) -> N
     f.close()
     f = frontier()
     assert f.counts().requisites + f.later == 2
+    assert f.lease(6.0) is None
     assert {taken(f, 6.0), taken(f, 6.0)} == {"http://a/1", "http://b/1"}
