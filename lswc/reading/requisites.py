@@ -243,9 +243,10 @@ def _of_css(text: str) -> Iterator[tuple[str, str]]:
 
 def _tokens(text: str) -> list[tinycss2.ast.Node]:
     try:
-        return tinycss2.parse_component_value_list(text)
+        tokens: list[tinycss2.ast.Node] = tinycss2.parse_component_value_list(text)
     except ValueError:  # a number of thousands of digits
         return []
+    return tokens
 
 
 def _of_tokens(
