@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.resources import files
 from math import inf
@@ -12,6 +12,7 @@ from pathlib import Path
 from sys import maxsize
 from typing import TYPE_CHECKING
 
+import msgspec
 import scrapy
 
 from lswc import __version__, languages
@@ -21,13 +22,9 @@ from lswc.checking.settle import refuse_older, repair
 from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis, sqlite_report
 from lswc.frontier.lock import lock
-from lswc.langid import Identifier
 from lswc.langid.bounds import Bounds
 from lswc.languages import Language, language
-from lswc.reading.page import PageReader
-from lswc.reading.requisites import RequisiteReader
-from lswc.reading.scope import Scope
-from lswc.safety.address import Networks
+from lswc.reading.settings import ReaderSettings
 from lswc.safety.limits import Limits
 from lswc.safety.traps import TrapShape
 from lswc.strategy import PageLanguage, Strategy, Unit, strategy
@@ -39,7 +36,11 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
+    from lswc.reading.page import PageReader
     from lswc.urls import Url
+
+MOST_READERS = 4
+"""As many readers, at most, as one crawl keeps busy; LSWC_READERS may say more."""
 
 _CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
 _HEADER = re.compile(r"[ -~]+")
@@ -116,7 +117,8 @@ class Crawl:
     folder of a frozen web, None for the real one. ``store`` says where the frontier is, and
     ``lease_seconds`` after how long a dead worker's URLs go to others. ``patience``: a URL waits
     while another is that much more likely to be relevant. ``in_order``: one URL at a time, in the
-    papers' order. ``stop_harvest``: the expected harvest
+    papers' order. ``readers`` processes read pages as ``reading`` says, each in ``max_reading``
+    seconds; ``reader`` does so in this process. ``stop_harvest``: the expected harvest
     rate below which the crawl ends. ``experience`` names an earlier crawl's folder or Redis, or
     is empty. ``try_again`` are the seconds after which a URL that couldn't be had is tried again,
     and again; for one that is due in ``stay`` seconds a crawl waits that has no other, and
@@ -131,7 +133,10 @@ class Crawl:
 
     language: Language
     strategy: Strategy
+    reading: ReaderSettings
     reader: PageReader
+    readers: int
+    max_reading: float
     headers: Mapping[str, str]
     limits: LimitSettings
     politeness: Politeness
@@ -177,13 +182,19 @@ class Crawl:
         web = prepare(settings.get("LSWC_WEB"), folder.parent)
         if web is None:
             contact(settings)
+        guesses = _guesses(settings.get("LSWC_UNKNOWN"), chosen)
+        reading = msgspec.structs.replace(
+            reader_settings(target, settings),
+            requisites_of=_requisites_of(settings, guesses),
+            max_requisites=int(number(settings, "LSWC_MAX_REQUISITES")),
+        )
         return cls(
             language=target,
             strategy=chosen,
-            reader=replace(
-                page_reader(target, settings),
-                requisites=_requisites(settings, _guesses(settings.get("LSWC_UNKNOWN"), chosen)),
-            ),
+            reading=reading,
+            reader=reading.reader(),
+            readers=_readers(settings),
+            max_reading=number(settings, "LSWC_MAX_READING"),
             requisites_share=_share(settings, "LSWC_REQUISITES_SHARE"),
             headers=_headers(target, settings),
             limits=LimitSettings.of(settings),
@@ -202,7 +213,7 @@ class Crawl:
             max_offline=number(settings, "LSWC_MAX_OFFLINE"),
             retry_failed=settings.getbool("LSWC_RETRY_FAILED"),
             judge={name: _written(settings.get(name)) for name in _JUDGE},
-            guesses_unknown=_guesses(settings.get("LSWC_UNKNOWN"), chosen),
+            guesses_unknown=guesses,
             archived=_one_of(settings, "LSWC_ARCHIVE", ARCHIVED),
             opt_out=_one_of(settings, "LSWC_OPT_OUT", OPT_OUT),
             warc_size=number(settings, "LSWC_WARC_SIZE"),
@@ -252,28 +263,48 @@ _DESCRIBED = ("DOWNLOAD_DELAY", "CONCURRENT_REQUESTS", "DEPTH_LIMIT", "URLLENGTH
 _PRIVATE = {"LSWC_FRONTIER", "LSWC_CRAWL"}  # may hold a password; says nothing elsewhere
 
 
-def page_reader(target: Language, settings: BaseSettings) -> PageReader:
+def reader_settings(target: Language, settings: BaseSettings) -> ReaderSettings:
     """Return how pages are read for a language, by the settings. Raises ConfigError."""
-    return PageReader(
-        _identifier(target, settings),
-        _scope(settings),
-        _robots_words(settings.getlist("LSWC_ROBOTS_META")),
+    bounds = ("LINKS", "PAGE_SIZE", "TAGS", "NESTING", "ATTRIBUTES", "TAG_SIZE", "WORDS")
+    shape = ("PATH_SEGMENTS", "REPEATS", "PARAMETERS")
+    return ReaderSettings(
+        language=target.tag,
+        own_languages=settings.get("LSWC_LANGUAGES"),
+        identifier=settings.get("LSWC_IDENTIFIER"),
+        min_share=number(settings, "LSWC_MIN_SHARE"),
+        bounds=Bounds(*(int(number(settings, f"LSWC_MAX_{name}")) or maxsize for name in bounds)),
+        relevant=settings.get("LSWC_RELEVANT"),
+        depth=int(number(settings, "DEPTH_LIMIT")),
+        length=int(number(settings, "URLLENGTH_LIMIT")),
+        domains=tuple(settings.getlist("LSWC_ALLOWED_DOMAINS")),
+        networks=tuple(settings.getlist("LSWC_ALLOWED_NETWORKS")),
+        ports=tuple(map(str, settings.getlist("LSWC_ALLOWED_PORTS"))),
+        shape=TrapShape(*(int(number(settings, f"LSWC_MAX_{name}")) for name in shape)),
+        obeyed=_robots_words(settings.getlist("LSWC_ROBOTS_META")),
     )
 
 
-def _requisites(settings: BaseSettings, guesses_unknown: bool) -> RequisiteReader | None:
-    """Return how requisites are read: of the pages that will be archived, none if none is."""
+def _readers(settings: BaseSettings) -> int:
+    """Return how many processes read pages: by default as many as there are other cores."""
+    given = str(settings.get("LSWC_READERS"))
+    if given.isdecimal():
+        return int(given)
+    if given != "cores":
+        raise ConfigError(f"LSWC_READERS must be 'cores' or a number of processes, not {given!r}")
+    # Containers and taskset leave a process fewer than there are; not all systems tell.
+    own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return min((own or 1) - 1, MOST_READERS)
+
+
+def _requisites_of(settings: BaseSettings, guesses_unknown: bool) -> tuple[PageLanguage, ...]:
+    """Return of which pages requisites are read: of those that will be archived."""
     wanted = _one_of(settings, "LSWC_REQUISITES", REQUISITES)
     archived = _one_of(settings, "LSWC_ARCHIVE", ARCHIVED)
     if wanted == "none" or archived == "none":
-        return None
-    of = {PageLanguage.TARGET, *({PageLanguage.UNKNOWN} if guesses_unknown else ())}
-    return RequisiteReader(
-        frozenset(PageLanguage if archived == "all" else of),
-        replace(_scope(settings), max_depth=0, domains=()),
-        int(number(settings, "LSWC_MAX_REQUISITES")),
-        _bounds(settings),
-    )
+        return ()
+    if archived == "all":
+        return tuple(PageLanguage)
+    return (PageLanguage.TARGET, *((PageLanguage.UNKNOWN,) if guesses_unknown else ()))
 
 
 def _share(settings: BaseSettings, name: str) -> float:
@@ -310,33 +341,6 @@ def _headers(target: Language, settings: BaseSettings) -> dict[str, str]:
     if not _HEADER.fullmatch(accepted):
         raise ConfigError(f"LSWC_ACCEPT_LANGUAGE: {accepted!r} isn't like 'th, en;q=0.5'")
     return {"Accept-Language": accepted}
-
-
-def _identifier(target: Language, settings: BaseSettings) -> Identifier:
-    share = number(settings, "LSWC_MIN_SHARE")
-    method, relevant = settings.get("LSWC_IDENTIFIER"), settings.get("LSWC_RELEVANT")
-    return Identifier(target, method, share, _bounds(settings), relevant)
-
-
-def _bounds(settings: BaseSettings) -> Bounds:
-    names = ("LINKS", "PAGE_SIZE", "TAGS", "NESTING", "ATTRIBUTES", "TAG_SIZE", "WORDS")
-    return Bounds(*(int(number(settings, f"LSWC_MAX_{name}")) or maxsize for name in names))
-
-
-def _scope(settings: BaseSettings) -> Scope:
-    return Scope(
-        int(number(settings, "DEPTH_LIMIT")),
-        int(number(settings, "URLLENGTH_LIMIT")),
-        tuple(settings.getlist("LSWC_ALLOWED_DOMAINS")),
-        Networks.of(
-            settings.getlist("LSWC_ALLOWED_NETWORKS"), settings.getlist("LSWC_ALLOWED_PORTS")
-        ),
-        TrapShape(
-            int(number(settings, "LSWC_MAX_PATH_SEGMENTS")),
-            int(number(settings, "LSWC_MAX_REPEATS")),
-            int(number(settings, "LSWC_MAX_PARAMETERS")),
-        ),
-    )
 
 
 def _check_names(settings: BaseSettings) -> None:
@@ -430,12 +434,12 @@ def _one_of(settings: BaseSettings, name: str, known: tuple[str, ...]) -> str:
     return setting
 
 
-def _robots_words(given: list[str]) -> frozenset[str]:
+def _robots_words(given: list[str]) -> tuple[str, ...]:
     for word in given:
         if word not in ROBOTS_WORDS:
             known = ", ".join(ROBOTS_WORDS)
             raise ConfigError(f"LSWC_ROBOTS_META: {word!r} isn't one of: {known}")
-    return frozenset(given)
+    return tuple(given)
 
 
 def _earlier(given: list[str], folder: Path) -> tuple[Path, ...]:

@@ -59,6 +59,10 @@ LSWC_WARC_SIZE = 1_000_000_000
 # The folders of earlier crawls, the latest first: what they stored is only sent if it has changed.
 LSWC_RECRAWL: list[str] = []
 
+# Processes that read pages: `cores` for as many as this machine has besides the crawl's own, 4 at
+# most; 0 if the crawl reads them itself (performance.md).
+LSWC_READERS = "cores"
+
 # What goes wrong
 
 # A URL that couldn't be had (its name wasn't looked up, no connection, no answer in time, 429 or
@@ -85,6 +89,12 @@ LSWC_FRONTIER = "sqlite"
 LSWC_REDIS_KEY = ""
 # With Redis: a dead worker's URLs are given to others after so many seconds.
 LSWC_LEASE_SECONDS = 60
+
+# To watch it
+
+# Where this process answers Prometheus (/metrics) and container engines (/health), such as
+# `127.0.0.1:9410`; at port 0 it chooses a free one, and says which. Not at all if empty.
+LSWC_METRICS = ""
 
 # A good guest
 
@@ -167,6 +177,8 @@ LSWC_MAX_ATTRIBUTES = 4_000
 LSWC_MAX_TAG_SIZE = 8_000
 # Different words of a large page: they may be attributes.
 LSWC_MAX_WORDS = 4_000
+# Seconds that one of LSWC_READERS has to read a page.
+LSWC_MAX_READING = 60
 # Pages of a server; of a registered domain ten times as many.
 LSWC_MAX_SERVER_PAGES = 100_000
 # Pages below a first folder.
@@ -230,6 +242,8 @@ EXTENSIONS = {
     "lswc.crawler.transport.early_stop.ContentExtension": 500,
     "lswc.crawler.summary.SummaryExtension": 500,
     "lswc.crawler.progress.ProgressExtension": 500,
+    "lswc.crawler.pulse.PulseExtension": 500,
+    "lswc.crawler.metrics.MetricsExtension": 500,
     "lswc.crawler.stopping.HarvestStopExtension": 500,
     "scrapy.extensions.logstats.LogStats": None,
 }

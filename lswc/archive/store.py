@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lswc.archive.files import Appended, ArchiveError
-from lswc.archive.log import REQUISITE_KIND, RETRY, Log
+from lswc.archive.journal import REQUISITE_KIND, RETRY, Log
 from lswc.archive.pages import PAGES
 from lswc.archive.warc import WarcWriter
 from lswc.errors import writing

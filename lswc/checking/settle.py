@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from lswc.archive import extent
 from lswc.archive.files import ArchiveError, Aside
 from lswc.archive.pages import PAGES
-from lswc.checking.compare import disagreeing
 from lswc.frontier.contract import FrontierError
 
 if TYPE_CHECKING:
@@ -77,6 +76,8 @@ def mend(crawl: Path, frontier: Frontier, aside: Aside) -> int:
 
     A kill between the steps leaves what the next start mends. Raises LswcError.
     """
+    from lswc.checking.compare import disagreeing
+
     finished = frontier.finished()
     urls, requisites = disagreeing(crawl, finished)
     reopened = 0

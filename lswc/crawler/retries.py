@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from lswc.crawler.running import RunningCrawl
-    from lswc.urls import Url
     from lswc.visit.visit import Visit
 
 WAITING = 1_000
@@ -88,7 +87,7 @@ class Retries:
             self._running.commit(given_up, Outcome.TOO_MANY_WAIT)
 
     def _redirect(self, request: Request, visit: Visit) -> None:
-        url = self._target(request, visit)
+        url = self._running.scope_of(visit, request.url)
         times = request.meta["redirect_times"]
         if isinstance(url, Outcome):
             visit.tally["requisites dropped" if visit.lease.is_requisite else "dropped", url] += 1
@@ -105,13 +104,6 @@ class Retries:
             visit.offers = [self._running.offer_of_redirect(visit, url, times)]
             self._led_to(visit, url.href, None)
         self._running.commit(visit, Outcome.REDIRECT)
-
-    def _target(self, request: Request, visit: Visit) -> Url | Outcome:
-        """Return where a redirect leads if that is in scope: of a requisite it is any host."""
-        reader = self._running.crawl.reader
-        if visit.lease.is_requisite and reader.requisites is not None:
-            return reader.requisites.scope.check(request.url, 0)
-        return reader.scope.check(request.url, visit.lease.depth)
 
     def _led_to(self, visit: Visit, url: str, dropped: str | None) -> None:
         if visit.lease.is_requisite:

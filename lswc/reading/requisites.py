@@ -17,7 +17,7 @@ from lswc.outcomes import Outcome
 from lswc.safety.content import is_html
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from selectolax.lexbor import LexborNode
 
@@ -80,10 +80,10 @@ class Requisite(NamedTuple):
 
 
 class Needed(NamedTuple):
-    """The requisites that may be asked for, and how many weren't, by reason."""
+    """The requisites that may be asked for, and how many may not, with the reasons."""
 
     requisites: tuple[Requisite, ...] = ()
-    dropped: Mapping[str, int] = {}
+    dropped: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class RequisiteReader:
         else:
             return Needed()
         if found and steps >= MAX_DEPTH:
-            return Needed((), {Outcome.TOO_MANY_REQUISITES: len(found)})
+            return Needed((), ((Outcome.TOO_MANY_REQUISITES, len(found)),))
         return self.chosen(found)
 
     def chosen(self, found: Iterable[Requisite]) -> Needed:
@@ -126,7 +126,7 @@ class RequisiteReader:
                 dropped[Outcome.TOO_MANY_REQUISITES] += 1
             else:
                 kept.setdefault(url.href, Requisite(url.href, requisite.kind))
-        return Needed(tuple(kept.values()), dropped)
+        return Needed(tuple(kept.values()), tuple(dropped.items()))
 
 
 def of_document(document: Document) -> list[Requisite]:

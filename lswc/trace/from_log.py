@@ -13,15 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError
-from lswc.archive.log import (
-    ATTEMPTS,
-    LINKS,
-    NO_VISIT,
-    REQUISITE_KIND,
-    conform,
-    journals,
-    tables,
-)
+from lswc.archive.journal import NO_VISIT, REQUISITE_KIND, journals
+from lswc.archive.log import ATTEMPTS, LINKS, conform, tables
 from lswc.archive.store import language_of
 from lswc.outcomes import Outcome
 from lswc.strategy import Anchor, Named
