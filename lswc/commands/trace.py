@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 class Command(UserCommand):
     """Reads a crawl's log, or everything in a frozen web that is reachable from its seeds."""
 
+    requires = ("simulator", "pyarrow", "numba")
+
     def syntax(self) -> str:
         return "<crawl folder> --out FOLDER | --web FOLDER --lang CODE [--seeds FILE] --out FOLDER"
 

@@ -12,14 +12,15 @@ from scrapy.spidermiddlewares.httperror import HttpError
 
 from lswc import __version__
 from lswc.crawl import Crawl
-from lswc.crawler import profiles
+from lswc.crawler import metrics, profiles
 from lswc.crawler.endings import outcome_of
 from lswc.crawler.items import Link, Page
 from lswc.crawler.readers import ReaderError, Unread
 from lswc.crawler.recrawl import NOT_MODIFIED
 from lswc.crawler.requests import visit_of
 from lswc.crawler.reservations import failed, opt_outs_of_server, request_for_reservations
-from lswc.crawler.running import RunningCrawl, frontier_of, handles_of
+from lswc.crawler.running import RunningCrawl, control_of, frontier_of, handles_of
+from lswc.crawler.steering import at_start
 from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
 from lswc.reading.letters import Asked
@@ -97,7 +98,9 @@ class LswcSpider(Spider):
         spider = cls(**arguments)
         crawl = Crawl.of(settings, spider.lang, spider.seeds)
         handles_of(crawl, settings)
+        metrics.check(settings)
         frontier_of(crawl, settings).close()
+        at_start(control_of(crawl, settings))
 
     async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Page | Request]:
         """Yield the response as one Page; if that is up to its server, the request to ask it."""
@@ -128,11 +131,14 @@ class LswcSpider(Spider):
         except ReaderError as error:
             self.running.fail(error)
             return None
+        if not self.running.is_under_way(visit):
+            return None  # its lease has ended, or its place was blocked meanwhile
         if reading is None:
             self.running.commit(visit, Outcome.NOT_HTML)
             return None
         near_duplicate = self.running.limits.add(url, reading.simhash)
-        reading = without_closed(reading, self.running.limits)
+        depth = visit.lease.depth + 1
+        reading = without_closed(reading, lambda link: self.running.refusal(link, depth))
         visit.opt_outs += reading.opt_outs.said
         return self._page(response, visit, reading, near_duplicate)
 

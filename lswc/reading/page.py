@@ -23,10 +23,11 @@ from lswc.strategy import Anchor, Locality, Named, PageLanguage
 from lswc.urls import Url, folder, site
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lswc.langid import Identifier, RawLink
     from lswc.reading.headers import Headers
     from lswc.reading.scope import Scope
-    from lswc.safety.limits import Limits
 
 EXAMINED = 20_000
 """Characters of a page's text that are compared with other pages'."""
@@ -147,9 +148,9 @@ class PageReader:
         return url
 
 
-def without_closed(reading: PageReading, limits: Limits) -> PageReading:
-    """Return the reading without the links to places that the crawl's limits leave alone."""
-    reasons = [limits.closed(link.url) for link in reading.links]
+def without_closed(reading: PageReading, closed: Callable[[Url], Outcome | None]) -> PageReading:
+    """Return the reading without the links to what is left alone: ``closed`` tells why."""
+    reasons = [closed(link.url) for link in reading.links]
     if not any(reasons):
         return reading
     both = list(zip(reading.links, reasons, strict=True))
