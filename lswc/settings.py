@@ -250,6 +250,7 @@ EXTENSIONS = {
     "lswc.crawler.pulse.PulseExtension": 500,
     "lswc.crawler.metrics.MetricsExtension": 500,
     "lswc.crawler.stopping.HarvestStopExtension": 500,
+    "lswc.seeds.feeding.SeedsFolderExtension": 500,
     "scrapy.extensions.logstats.LogStats": None,
 }
 # Passes on only the addresses that may be asked, or those of a frozen web.
