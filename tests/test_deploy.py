@@ -67,8 +67,8 @@ def environment(place: Path, **given: str) -> dict[str, str]:
     path = f"{place / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
     options = "--web web --seeds seeds.txt -s DOWNLOAD_DELAY=0"
     return {
-        **os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "LSWC_OPTIONS": options,
-        "LSWC_CONTACT": "crawl@library.example", **given,
+        **os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "CRAWL_OPTIONS": options,
+        "CRAWL_CONTACT": "crawl@library.example", **given,
     }  # fmt: skip
 
 
@@ -107,7 +107,7 @@ def test_services_use_what_is_there() -> None:
 def test_workers_share_a_crawl(place: Path, redis_server: RedisServer) -> None:
     worker = SERVICES["worker"]
     command = [*worker["entrypoint"], *(part.replace("$$", "$") for part in worker["command"])]
-    given = {"LSWC_LANG": "th", "LSWC_FRONTIER": redis_server.url}
+    given = {"CRAWL_LANGUAGE": "th", "CRAWL_FRONTIER": redis_server.url}
     assert set(worker["environment"]) <= {*given, *environment(place)}
     started = [
         subprocess.Popen(command, cwd=place, env=environment(place, WORKER=name, **given))
