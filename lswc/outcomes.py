@@ -63,7 +63,12 @@ class Outcome(StrEnum):
     SCHEME = "scheme", "Neither http nor https."
     INVALID_URL = "invalid URL", "Not a URL by the WHATWG URL Standard."
     URL_TOO_LONG = "URL too long", "Longer than URLLENGTH_LIMIT."
-    DEPTH = "depth", "More links from the seeds than DEPTH_LIMIT."
+    BLOCKED = "blocked", "control.toml says that nothing of the place is fetched, or kept."
+    PAUSED = "paused", "control.toml lets the place wait."
+    DEPTH = (
+        "depth",
+        "More links from the seeds than DEPTH_LIMIT, or control.toml, allows there.",
+    )
     DOMAIN_NOT_ALLOWED = "domain not allowed", "Outside LSWC_ALLOWED_DOMAINS."
     PORT = "port", "Not one of LSWC_ALLOWED_PORTS."
     ADDRESS_NOT_PUBLIC = (
@@ -114,6 +119,8 @@ class Outcome(StrEnum):
 
     # Faults on our side.
     SPIDER_ERROR = "spider error", "Reading the page raised an error, which is in the log."
+    READER_DIED = "reader died", "The process that read the page died of it; others go on."
+    READING_TOO_LONG = "reading too long", "Reading the page took LSWC_MAX_READING seconds."
     NO_RECORD = "no record", "A component of the crawl kept the page back."
     ITEM_DROPPED = "item dropped or failed", "A pipeline dropped the page's record, or failed."
     IGNORED = "ignored", "A component of the crawl refused the request."
@@ -136,6 +143,15 @@ _TRANSIENT = {
 def is_transient(name: str) -> bool:
     """Tell whether a URL that ended so may be had another time: its server failed, or the way."""
     return name in _TRANSIENT or name.startswith(f"{Outcome.STATUS} 5")
+
+
+LIFTED = (Outcome.BLOCKED, Outcome.PAUSED, Outcome.DEPTH, Outcome.DOMAIN_NOT_ALLOWED, Outcome.PORT)
+"""Outcomes of URLs that were queued before they were refused: the user may allow them again."""
+
+
+def may_return(name: str) -> bool:
+    """Tell whether a URL that ended so may be asked for later in the same crawl."""
+    return name in LIFTED or is_transient(name)
 
 
 def sentence(name: str) -> str:

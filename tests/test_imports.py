@@ -34,6 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reading": {"langid", "languages", "safety", "strategy"},
     "visit": {"strategy"},
     "frontier": {"strategy", "visit"},
+    "control": {"frontier"},
     "archive": {"languages", "strategy", "visit"},
     "checking": {"archive", "frontier"},
     "corpus": {"archive", "langid", "languages"},
@@ -42,8 +43,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "web",
     },
     "crawler": {
-        "archive", "checking", "crawl", "frontier", "reading", "safety", "strategy", "terminal",
-        "visit", "web",
+        "archive", "checking", "control", "crawl", "frontier", "reading", "safety", "strategy",
+        "terminal", "visit", "web",
     },
     "trace": {"archive", "languages", "reading", "safety", "strategy", "web"},
     "simulator": {"frontier", "strategy", "trace", "visit"},
@@ -54,15 +55,16 @@ MAY_IMPORT: dict[str, set[str]] = {
         "trace", "web",
     },
     "commands": {
-        "analysis", "archive", "checking", "corpus", "crawl", "crawler", "frontier", "langid",
-        "languages", "seeds", "simulator", "strategy", "synthetic", "terminal", "trace", "web",
+        "analysis", "archive", "checking", "control", "corpus", "crawl", "crawler", "frontier",
+        "langid", "languages", "seeds", "simulator", "strategy", "synthetic", "terminal", "trace",
+        "web",
     },
 }  # fmt: skip
 """What of lswc each room may import besides ROOT: never one that imports it."""
 
 WITHOUT_SCRAPY = {
     "strategy", "languages", "langid", "safety", "visit", "reading", "frontier", "archive",
-    "checking", "corpus", "demo", "trace", "simulator", "synthetic", "analysis",
+    "checking", "control", "corpus", "demo", "trace", "simulator", "synthetic", "analysis",
 }  # fmt: skip
 
 

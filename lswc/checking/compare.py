@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.archive import journal, pages, warc
 from lswc.archive.pages import PAGES
-from lswc.outcomes import is_transient
+from lswc.outcomes import may_return
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -82,7 +82,7 @@ class Comparison:
         self._committed = committed
         self._db = sqlite3.connect("", isolation_level=None)
         # What ended so may have been tried once more since.
-        self._db.create_function("transient", 1, is_transient, deterministic=True)
+        self._db.create_function("transient", 1, may_return, deterministic=True)
         self._db.executescript(_SCHEMA)
         self._torn: list[tuple[str, str, str]] = []
         self._db.execute("BEGIN")
@@ -115,7 +115,7 @@ class Comparison:
                 self._torn.append((LOG, "torn", f"row {number}"))
                 continue
             # What may be tried again ends more than once.
-            if not is_transient(row.outcome):
+            if not may_return(row.outcome):
                 yield LOG, row.url, row.outcome
             if row.archived:
                 yield LOG, row.url, "archived"

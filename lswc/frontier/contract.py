@@ -8,6 +8,7 @@ it again. A URL is known by its ``fingerprint``, so http and https twins are one
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from lswc.strategy import Order, Status, Strategy
     from lswc.visit.lease import Lease, Offer
     from lswc.visit.visit import Visit
+
+
+Wanted = Callable[[str, int], bool]
+"""Tells by a URL and its depth whether it is wanted."""
 
 
 class FrontierError(ConfigError):
@@ -181,17 +186,19 @@ class Frontier(Protocol):
         """End a lease whose URL couldn't be had for now, as ``visit.outcome`` says.
 
         The URL waits until ``due``, on the clock of ``lease``, then it is pending as before; at
-        once if the crawl was stopped meanwhile. It is tallied as "put off" until then.
+        once if the crawl was stopped meanwhile. It is tallied as "put off" until then. Only what
+        ``lswc.outcomes.is_transient`` tells counts as one of its tries.
         ``lengths``, the result and errors are those of ``commit``.
         """
 
     def give_back(self, visit: Visit) -> bool:
         """End a lease as if its URL hadn't been leased. False if it had ended."""
 
-    def retry(self, outcomes: Collection[str]) -> int:
-        """Make the URLs pending that finished so; return how many.
+    def retry(self, outcomes: Collection[str], wanted: Wanted | None = None) -> int:
+        """Make the URLs due that finished so, or were put off for it; return how many.
 
-        Only outcomes that ``lswc.outcomes.is_transient`` tells: of others a store may know no more.
+        Only outcomes that ``lswc.outcomes.may_return`` tells: of others a store may know no more.
+        ``wanted`` tells by a URL and its depth which of them, None for all.
         """
 
     def lengths(self) -> dict[str, int]:

@@ -31,8 +31,8 @@
 -- latest         hash   worker -> token of the lease that it ended last
 -- later          zset   "number server" of a URL that was put off -> when it is due
 -- tries          hash   number of such a URL, until it is finished -> "tries outcome"
--- failed         hash   number of a URL that ended by a transient outcome -> "outcome\nserver"; its
---                       record stays
+-- failed         hash   number of a URL that ended by an outcome of which it may return
+--                       -> "outcome\nserver"; its record stays
 -- clock          hash   see clock.lua, which stands before this file
 --
 -- A line is a server's URLs of one kind; if counting by directory, of one cell.
@@ -683,23 +683,27 @@ function verbs.put_off()
   return 1
 end
 
--- where the last call ended, outcomes. Returns where this one ended ("0": all is done), number.
+-- number, server, each: URLs that are finished and may return, or were put off: they are due at once.
+-- Returns how many still were either.
 function verbs.retry()
-  local wanted, number = {}, 0
-  for i = FIRST + 1, #ARGV do wanted[ARGV[i]] = true end
-  local at, found = unpack(call('HSCAN', FAILED, ARGV[FIRST], 'COUNT', 1000))
-  for i = 1, #found, 2 do
-    local outcome, server = found[i + 1]:match('^(.-)\n(.*)$')
-    if wanted[outcome] and call('HDEL', FAILED, found[i]) == 1 then -- it may be told twice
-      call('ZADD', LATER, 0, found[i] .. ' ' .. server)
-      call('HSET', TRIES, found[i], '0 ' .. outcome)
+  local number = 0
+  for i = FIRST, #ARGV, 2 do
+    local url, member = ARGV[i], ARGV[i] .. ' ' .. ARGV[i + 1]
+    local failed = call('HGET', FAILED, url)
+    if failed then
+      local outcome = failed:match('^(.-)\n')
+      call('HDEL', FAILED, url)
+      call('HSET', TRIES, url, '0 ' .. outcome)
       count(TALLY, 'finished\n' .. outcome, -1)
       count(TALLY, 'put off\n' .. outcome, 1)
+    end
+    if failed or call('ZSCORE', LATER, member) then
+      call('ZADD', LATER, 0, member)
       number = number + 1
     end
   end
   flush()
-  return { at, number }
+  return number
 end
 
 -- referrer's number; server, number, cell that the URL is in, record without referrer, each: the

@@ -7,6 +7,7 @@ import secrets
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from socket import gethostname
 from struct import Struct, pack
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ from lswc.frontier.experience import dumped, identity_of
 from lswc.frontier.lock import lock
 from lswc.frontier.redis_feed import addresses, read_feed, take_off
 from lswc.frontier.redis_order import SharedOrder
-from lswc.outcomes import Outcome, is_transient
+from lswc.outcomes import Outcome, is_transient, may_return
 from lswc.strategy import (
     DISCARD,
     SEED,
@@ -47,9 +48,10 @@ from lswc.urls import directory, fingerprint, parse
 from lswc.visit.lease import Lease, Offer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from lswc.frontier.contract import Wanted
     from lswc.frontier.harvest import CellHarvest
     from lswc.strategy import Experience
     from lswc.urls import Url
@@ -72,6 +74,7 @@ RECONNECT = Retry(ExponentialBackoff(cap=2.0, base=0.1), 30)
 
 _REFERRER = 5  # bytes of a record before what is packed here
 _CHUNK = 64  # URLs of a list
+_AT_ONCE_AGAIN = 500  # URLs that are made due
 _FACTS = Struct(">HBIHBB")  # kind, distance, code, depth, inherited, redirects
 _MAX_DEPTH, _MAX_REDIRECTS = 2**16 - 1, 2**8 - 1
 
@@ -437,7 +440,7 @@ class RedisFrontier:
             "" if visit.relevant is None else int(visit.relevant),
             lease.cell,
             "http" if moved else "",
-            visit.outcome if is_transient(visit.outcome) else "",
+            visit.outcome if may_return(visit.outcome) else "",
             visit.url,
             len(tally),
             *(text for (kind, name), n in tally.items() for text in (f"{kind}\n{name}", n)),
@@ -464,7 +467,7 @@ class RedisFrontier:
             "put_off",
             *self._end_of(lease, lengths),
             _milliseconds(due - self._ahead),
-            lease.tries + 1,
+            lease.tries + is_transient(visit.outcome),
             visit.outcome,
             now=0.0,
             rest=visit.rest,
@@ -482,12 +485,40 @@ class RedisFrontier:
         self._order.pending(pending)
         return bool(released)
 
-    def retry(self, outcomes: Collection[str]) -> int:
-        at, number = self._call("retry", 0, *outcomes)
-        while int(at):
-            at, more = self._call("retry", at, *outcomes)
-            number += more
-        return int(number)
+    def retry(self, outcomes: Collection[str], wanted: Wanted | None = None) -> int:
+        names = [f"{kind}\n{name}" for kind in ("finished", "put off") for name in outcomes]
+        (tallied,) = self._ask(("HMGET", "tally", names)) if names else ([],)
+        if not any(map(int, filter(None, tallied))):
+            return 0  # without looking at every URL
+        number, ended = 0, self._ended({name.encode() for name in outcomes})
+        while found := list(islice(ended, _AT_ONCE_AGAIN)):
+            chosen = found if wanted is None else self._wanted(found, wanted)
+            number += self._call("retry", *(part for pair in chosen for part in pair))
+        return number
+
+    def _ended(self, outcomes: Container[bytes]) -> Iterator[tuple[bytes, bytes]]:
+        """Yield number and server of the URLs that ended so, or were put off for it."""
+        with self._errors():
+            for number, ended in self._client.hscan_iter(self._prefix + "failed", count=1000):
+                outcome, _, server = ended.partition(b"\n")
+                if outcome in outcomes:
+                    yield number, server
+            for member, due in self._client.zscan_iter(self._prefix + "later", count=1000):
+                number, _, server = member.partition(b" ")
+                known: Any = self._client.hget(self._prefix + "tries", number)
+                if due > 0 and known is not None and known.partition(b" ")[2] in outcomes:
+                    yield number, server
+
+    def _wanted(
+        self, found: Sequence[tuple[bytes, bytes]], wanted: Wanted
+    ) -> list[tuple[bytes, bytes]]:
+        places = [divmod(int(number) - 1, _CHUNK) for number, _ in found]
+        records = self._ask(*(("LINDEX", f"urls:{chunk}", (at,)) for chunk, at in places))
+        return [
+            pair
+            for pair, record in zip(found, records, strict=True)
+            if record and wanted(_kind_and_url(record)[1], _depth(record))
+        ]
 
     def _holds(self, lease: Lease) -> bool:
         held = self._leases.get(lease.id)
@@ -594,6 +625,11 @@ def _kind_and_url(record: bytes) -> tuple[int, str]:
     """Return the kind and the URL of a pending URL's record."""
     packed = record[_REFERRER:]
     return _FACTS.unpack_from(packed)[0], packed[_FACTS.size :].partition(b"\0")[2].decode()
+
+
+def _depth(record: bytes) -> int:
+    depth: int = _FACTS.unpack_from(record, _REFERRER)[3]
+    return depth
 
 
 def count(client: redis.Redis, prefix: str) -> Counts:

@@ -27,19 +27,24 @@ def read(client: Redis, name: str = "", top: int = 10) -> Report:
     Without a name it is that of the only crawl there is. Raises LswcError.
     """
     try:
-        name = name or _only_crawl(client)
-        prefix = f"{{{name}}}:"
+        prefix = f"{{{named(client, name)}}}:"
         about: Any = client.hgetall(f"{prefix}about")
         identity = {key.decode(): value.decode() for key, value in about.items()}
-        if "strategy" not in identity:
-            raise FrontierError(f"no crawl {name!r} in this Redis; there are: {_crawls(client)}")
         cells = read_harvest(client, prefix, load(client, prefix, strategy(identity["strategy"])))
         return Report(identity, count(client, prefix), _queues(client, prefix, top), cells)
     except RedisError as error:
         raise StorageError(f"can't read the frontier in Redis: {error}") from error
 
 
-def _only_crawl(client: Redis) -> str:
+def named(client: Redis, name: str) -> str:
+    """Return the name of a crawl that there is; of the only one, if none is given.
+
+    Raises FrontierError, or redis.RedisError.
+    """
+    if name and not client.hexists(f"{{{name}}}:about", "strategy"):
+        raise FrontierError(f"no crawl {name!r} in this Redis; there are: {_crawls(client)}")
+    if name:
+        return name
     found = _crawls(client)
     if len(found) != 1:
         raise FrontierError(f"say with --key which crawl in this Redis; there are: {found}")

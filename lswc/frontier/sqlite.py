@@ -37,7 +37,7 @@ from lswc.frontier.lock import lock
 from lswc.frontier.sqlite_later import Later
 from lswc.frontier.sqlite_queues import Line, Queues, begin
 from lswc.frontier.sqlite_units import Units
-from lswc.outcomes import Outcome
+from lswc.outcomes import Outcome, is_transient
 from lswc.strategy import (
     DISCARD,
     LearnedOrder,
@@ -56,6 +56,7 @@ from lswc.visit.lease import Lease
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from lswc.frontier.contract import Wanted
     from lswc.frontier.harvest import CellHarvest
     from lswc.strategy import Experience, Status
     from lswc.visit.lease import Offer
@@ -91,6 +92,10 @@ CREATE TABLE url (
 {sqlite_units.SCHEMA}{sqlite_queues.SCHEMA}{sqlite_later.SCHEMA}{sqlite_experience.SCHEMA}
 {sqlite_again.SCHEMA}
 """
+_TALLIED = (
+    "SELECT count(*) FROM tally WHERE kind IN ('finished', 'put off') AND count"
+    " AND name IN (SELECT value FROM json_each(?))"
+)
 _BY_DIRECTORY = "CREATE INDEX waiting_of_unit ON url (unit) WHERE outcome IS NULL"
 
 
@@ -342,7 +347,8 @@ class SqliteFrontier:
             return False
         with self._transaction():
             self._end(visit, held, Outcome.PUT_OFF)
-            self._later.keep(visit.lease.id, visit.lease.tries + 1, visit.outcome)
+            tries = visit.lease.tries + is_transient(visit.outcome)
+            self._later.keep(visit.lease.id, tries, visit.outcome)
             self._tally({("put off", visit.outcome): 1})
             self._keep(lengths)
         self._later.wait(visit.lease.id, due)
@@ -355,12 +361,14 @@ class SqliteFrontier:
             self._release(visit, held)
         return held is not None
 
-    def retry(self, outcomes: Collection[str]) -> int:
+    def retry(self, outcomes: Collection[str], wanted: Wanted | None = None) -> int:
+        if not self._value(_TALLIED, dumps(list(outcomes))):
+            return 0  # without looking at every URL
         with self._transaction():
-            number = self._later.revive(outcomes)
+            number, again = self._later.revive(outcomes, wanted)
             self._tally({("finished", outcome): -number[outcome] for outcome in number})
             self._tally({("put off", outcome): number[outcome] for outcome in number})
-        return number.total()
+        return number.total() + again
 
     def _holds(self, visit: Visit) -> _Held | None:
         held = self._held.get(visit.lease.id)

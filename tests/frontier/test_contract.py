@@ -352,3 +352,36 @@ def test_what_failed_is_pending_again_if_that_is_wanted(frontier: Open) -> None:
     assert {visit(f, True), visit(f, True)} == {"http://a/1", "http://c/1"}
     assert f.counts().tally == {"finished": {"html": 2, "status 404": 1}}
     assert f.retry(["status 503", "timeout"]) == 0
+
+
+def test_what_is_allowed_again_is_pending_again(frontier: Open) -> None:
+    f = frontier()
+    seeds = [f"http://{name}/1" for name in "abcd"]
+    f.offer([offer(url) for url in seeds])
+    for outcome in ("blocked", "blocked", "paused", "timeout"):
+        lease = f.lease(1.0)
+        assert lease is not None
+        if outcome == "blocked":
+            assert f.commit(ended(lease, outcome))
+        else:
+            assert f.put_off(ended(lease, outcome), 1e9)
+    assert f.lease(2.0) is None
+    asked: dict[str, int] = {}
+
+    def wanted(url: str, depth: int) -> bool:
+        asked[url] = depth
+        return url != "http://a/1"
+
+    assert f.retry(["blocked", "paused"], wanted) == 2
+    assert asked == dict.fromkeys(seeds[:3], 0)
+    assert f.counts().tally == {
+        "finished": {"blocked": 1}, "put off": {"blocked": 1, "paused": 1, "timeout": 1}
+    }  # fmt: skip
+    leases = [f.lease(3.0), f.lease(3.0)]
+    assert {(lease.url, lease.tries) for lease in leases if lease} == {
+        ("http://b/1", 0), ("http://c/1", 0)
+    }  # fmt: skip
+    assert f.lease(3.0) is None
+    assert f.later == 1
+    assert f.retry(["blocked", "paused"], lambda url, depth: False) == 0
+    assert f.retry(["blocked"]) == 1

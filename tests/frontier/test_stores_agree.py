@@ -125,7 +125,7 @@ class Stores(RuleBasedStateMachine):
     @rule(
         data=st.data(),
         wait=st.sampled_from([0.0, 0.5, 3.0]),
-        outcome=st.sampled_from(["timeout", "status 503"]),
+        outcome=st.sampled_from(["timeout", "status 503", "paused"]),
     )
     def put_off(self, data: st.DataObject, wait: float, outcome: str) -> None:
         lease = data.draw(st.sampled_from(self.held))
@@ -143,7 +143,7 @@ class Stores(RuleBasedStateMachine):
             assert frontier.give_back(ended(lease))
             assert not frontier.give_back(ended(lease))
 
-    @rule(outcomes=st.sets(st.sampled_from(["timeout", "connection refused"])))
+    @rule(outcomes=st.sets(st.sampled_from(["timeout", "connection refused", "paused"])))
     def retry(self, outcomes: set[str]) -> None:
         assert self.redis.retry(outcomes) == self.sqlite.retry(outcomes)
 
