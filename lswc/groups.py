@@ -16,6 +16,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "seeds": ("pyarrow", "duckdb"),
     "simulator": ("pyarrow", "numba", "matplotlib"),
     "research": ("langdetect", "pythainlp"),
+    "metrics": ("prometheus_client",),
 }
 
 

@@ -90,6 +90,8 @@ class Outcome(StrEnum):
         "site's page limit",
         "The registered domain has ten times LSWC_MAX_SERVER_PAGES pages.",
     )
+    SERVER_BYTES = "server's byte limit", "The server has sent all that is taken of one."
+    SITE_BYTES = "site's byte limit", "The registered domain has sent all that is taken of one."
     DUPLICATES_IN_DIRECTORY = (
         "near-duplicates in directory",
         "LSWC_MAX_DUPLICATES near-duplicates in a row in its folder.",

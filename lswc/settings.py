@@ -84,6 +84,12 @@ LSWC_REDIS_KEY = ""
 # With Redis: a dead worker's URLs are given to others after so many seconds.
 LSWC_LEASE_SECONDS = 60
 
+# To watch it
+
+# Where this process answers Prometheus (/metrics) and container engines (/health), such as
+# `127.0.0.1:9410`; at port 0 it chooses a free one, and says which. Not at all if empty.
+LSWC_METRICS = ""
+
 # A good guest
 
 # Who crawls: the URL of a page about the crawl, or an e-mail address. It is sent with every
@@ -228,6 +234,8 @@ EXTENSIONS = {
     "lswc.crawler.transport.early_stop.ContentExtension": 500,
     "lswc.crawler.summary.SummaryExtension": 500,
     "lswc.crawler.progress.ProgressExtension": 500,
+    "lswc.crawler.pulse.PulseExtension": 500,
+    "lswc.crawler.metrics.MetricsExtension": 500,
     "lswc.crawler.stopping.HarvestStopExtension": 500,
     "scrapy.extensions.logstats.LogStats": None,
 }

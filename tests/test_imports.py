@@ -54,10 +54,11 @@ MAY_IMPORT: dict[str, set[str]] = {
         "analysis", "crawl", "crawler", "frontier", "langid", "languages", "terminal",
         "trace", "web",
     },
+    "watch": {"archive", "control", "frontier", "strategy"},
     "commands": {
         "analysis", "archive", "checking", "control", "corpus", "crawl", "crawler", "frontier",
         "langid", "languages", "seeds", "simulator", "strategy", "synthetic", "terminal", "trace",
-        "web",
+        "watch", "web",
     },
 }  # fmt: skip
 """What of lswc each room may import besides ROOT: never one that imports it."""
@@ -65,6 +66,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 WITHOUT_SCRAPY = {
     "strategy", "languages", "langid", "safety", "visit", "reading", "frontier", "archive",
     "checking", "control", "corpus", "demo", "trace", "simulator", "synthetic", "analysis",
+    "watch",
 }  # fmt: skip
 
 

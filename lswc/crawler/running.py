@@ -93,6 +93,8 @@ class RunningCrawl:
 
     failed = False
     """Whether the crawl's state can't be written any more; nothing is, from then on."""
+    closing: Callable[[str], None]
+    """Is called with the reason for which the crawl closes, while it can still be read."""
     held_at_close: tuple[Counts, tuple[CellHarvest, ...]] | None = None
     """What the frontier and its cells held when the crawl was closed, if that could be read."""
 
@@ -112,6 +114,7 @@ class RunningCrawl:
                 self.handles.requests,
             )
         self.visits: dict[int, Visit] = {}
+        self.latest_end = monotonic()
         self._rested = 0.0
         self._stats = stats
         self.stop = stop
@@ -126,6 +129,7 @@ class RunningCrawl:
             crawl.described(settings),
             committed,
         )
+        self.closing = lambda _: None
         self._looked_after = monotonic()
         self._retry_failed()
         self._retry_refused()
@@ -277,6 +281,7 @@ class RunningCrawl:
         if not self.is_under_way(visit):
             return
         del self.visits[visit.lease.id]
+        self.latest_end = monotonic()
         visit.outcome = outcome
         if outcome == Outcome.BLOCKED:
             _forget(visit)
@@ -399,11 +404,16 @@ class RunningCrawl:
             logger.error("%s; the crawl stops, and goes on from here when started again", error)
             self.stop(LOST_STORE if isinstance(error, LostStoreError) else CANNOT_WRITE)
 
-    def close(self) -> None:
+    def close(self, reason: str = "") -> None:
         """Close the archive and the frontier; what isn't finished stays pending."""
         self.network.close()
         self.readers.close()
-        for end in (self._take_stock, lambda: self.archive.close(whole=not self.failed)):
+        ends: tuple[Callable[[], None], ...] = (
+            lambda: self.closing(reason),
+            self._take_stock,
+            lambda: self.archive.close(whole=not self.failed),
+        )
+        for end in ends:
             try:
                 end()
             except LswcError as error:

@@ -78,7 +78,7 @@ class TierScheduler(BaseScheduler):
         self._looking.stop()
         if self._wake_up is not None:
             self._wake_up.cancel()
-        self._running.close()
+        self._running.close(reason)
 
     def _look(self) -> None:
         rested = self._running.steering.rests

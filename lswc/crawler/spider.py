@@ -12,7 +12,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 
 from lswc import __version__
 from lswc.crawl import Crawl
-from lswc.crawler import profiles
+from lswc.crawler import metrics, profiles
 from lswc.crawler.endings import outcome_of
 from lswc.crawler.items import Link, Page
 from lswc.crawler.readers import ReaderError, Unread
@@ -98,6 +98,7 @@ class LswcSpider(Spider):
         spider = cls(**arguments)
         crawl = Crawl.of(settings, spider.lang, spider.seeds)
         handles_of(crawl, settings)
+        metrics.check(settings)
         frontier_of(crawl, settings).close()
         at_start(control_of(crawl, settings))
 

@@ -254,5 +254,15 @@ class Frontier(Protocol):
     def counts(self) -> Counts:
         """Count everything, exactly."""
 
+    def tallies(self) -> Mapping[str, Mapping[str, int]]:
+        """Return the tallies of ``counts``, at once: no URL is counted for it."""
+
+    def tell(self, now: str, point: str, seconds: float) -> None:
+        """Keep what this worker does ``now``, for those who watch and can't see its folder.
+
+        Also a ``point`` of the crawl's course, if that isn't empty, and no other worker told one
+        within ``seconds``.
+        """
+
     def close(self) -> None:
         """Close the store. Unfinished leases become pending."""

@@ -33,6 +33,9 @@
 -- tries          hash   number of such a URL, until it is finished -> "tries outcome"
 -- failed         hash   number of a URL that ended by an outcome of which it may return
 --                       -> "outcome\nserver"; its record stays
+-- now            hash   worker -> what it does now, as JSON (lswc.archive.course)
+-- course         list   points of the crawl's course, as JSON
+-- told           string there is one while no further point is taken
 -- clock          hash   see clock.lua, which stands before this file
 --
 -- A line is a server's URLs of one kind; if counting by directory, of one cell.
@@ -736,6 +739,16 @@ function verbs.release()
     end
   end
   return { released, flush() }
+end
+
+-- worker, what it does now, a point of the course or "", ms in which no other is taken
+function verbs.tell()
+  local worker, now, point, wait = unpack(ARGV, FIRST, FIRST + 3)
+  call('HSET', prefix .. 'now', worker, now)
+  if point == '' then return end
+  if wait == '0' or call('SET', prefix .. 'told', '', 'NX', 'PX', wait) then
+    call('RPUSH', prefix .. 'course', point)
+  end
 end
 
 -- Na, Nr

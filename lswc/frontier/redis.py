@@ -325,7 +325,7 @@ class RedisFrontier:
         records = self._ask(*(("LINDEX", f"urls:{chunk}", (at,)) for chunk, at in places))
         return [
             url
-            for kind, url in map(_kind_and_url, filter(None, records))
+            for kind, url in map(kind_and_url, filter(None, records))
             if strategy.cell_of[kind][status] == DISCARD
         ]
 
@@ -517,7 +517,7 @@ class RedisFrontier:
         return [
             pair
             for pair, record in zip(found, records, strict=True)
-            if record and wanted(_kind_and_url(record)[1], _depth(record))
+            if record and wanted(kind_and_url(record)[1], _depth(record))
         ]
 
     def _holds(self, lease: Lease) -> bool:
@@ -540,6 +540,13 @@ class RedisFrontier:
         self._ask()
         with self._errors():
             return count(self._client, self._prefix)
+
+    def tallies(self) -> dict[str, dict[str, int]]:
+        (tally,) = self._ask(("HGETALL", "tally", ()))
+        return read_tallies(tally)
+
+    def tell(self, now: str, point: str, seconds: float) -> None:
+        self._call("tell", self._worker, now, point, _milliseconds(seconds))
 
     def close(self) -> None:
         held = {lease.server: lease for lease in self._leases.values()}
@@ -621,7 +628,7 @@ def _lease(
     )  # fmt: skip
 
 
-def _kind_and_url(record: bytes) -> tuple[int, str]:
+def kind_and_url(record: bytes) -> tuple[int, str]:
     """Return the kind and the URL of a pending URL's record."""
     packed = record[_REFERRER:]
     return _FACTS.unpack_from(packed)[0], packed[_FACTS.size :].partition(b"\0")[2].decode()
@@ -643,7 +650,7 @@ def count(client: redis.Redis, prefix: str) -> Counts:
         dict(sorted(_integers(pending))),
         leased,
         {Status(s).name.lower(): number for s, number in _integers(statuses) if number},
-        _tallies(tally),
+        read_tallies(tally),
     )
 
 
@@ -651,7 +658,8 @@ def _integers(found: Mapping[bytes, bytes]) -> Iterable[tuple[int, int]]:
     return ((int(key), int(value)) for key, value in found.items())
 
 
-def _tallies(found: Mapping[bytes, bytes]) -> dict[str, dict[str, int]]:
+def read_tallies(found: Mapping[bytes, bytes]) -> dict[str, dict[str, int]]:
+    """Return the tallies by kind and name."""
     rows = []
     for key, number in found.items():
         kind, _, name = key.decode().partition("\n")

@@ -567,6 +567,12 @@ class SqliteFrontier:
         pending.subtract(cell for (cell,) in leased)
         return replace(found, pending=+pending, leased=len(self._held))
 
+    def tallies(self) -> dict[str, dict[str, int]]:
+        return sqlite_report.tallies(self._db)
+
+    def tell(self, now: str, point: str, seconds: float) -> None:
+        """Do nothing: who watches sees the folder."""
+
     @contextmanager
     def _errors(self) -> Iterator[None]:
         try:

@@ -38,6 +38,7 @@ GROUPS = {
         "seeds": "lswc seeds urls.csv --lang th --out my-seeds",
     },
     "Look at a crawl, and use it": {
+        "watch": "lswc watch crawls/th",
         "frontier": "lswc frontier crawls/th",
         "why": "lswc why crawls/th http://www.example.co.th/",
         "check": "lswc check crawls/th",
