@@ -60,11 +60,11 @@ def offers(random_: random.Random, servers: int, first: int, number: int) -> lis
 
 
 def make(folder: Path, urls: int, servers: int) -> None:
-    """Make a crawl of so many URLs, a tenth of them visited."""
+    """Make a crawl of so many URLs, one in a hundred of them visited."""
     folder.mkdir(parents=True)
     random_, frontier = random.Random(1), opened(folder)
-    for first in range(0, urls, 1000):
-        frontier.offer(offers(random_, servers, first, 1000))
+    for first in range(0, urls, 10_000):
+        frontier.offer(offers(random_, servers, first, 10_000))
         for _ in range(100):
             if lease := frontier.lease(0.0):
                 relevant = random_.random() < 0.6
