@@ -90,6 +90,8 @@ class Outcome(StrEnum):
         "site's page limit",
         "The registered domain has ten times LSWC_MAX_SERVER_PAGES pages.",
     )
+    SERVER_BYTES = "server's byte limit", "The server has sent all that is taken of one."
+    SITE_BYTES = "site's byte limit", "The registered domain has sent all that is taken of one."
     DUPLICATES_IN_DIRECTORY = (
         "near-duplicates in directory",
         "LSWC_MAX_DUPLICATES near-duplicates in a row in its folder.",
@@ -119,6 +121,8 @@ class Outcome(StrEnum):
 
     # Faults on our side.
     SPIDER_ERROR = "spider error", "Reading the page raised an error, which is in the log."
+    READER_DIED = "reader died", "The process that read the page died of it; others go on."
+    READING_TOO_LONG = "reading too long", "Reading the page took LSWC_MAX_READING seconds."
     NO_RECORD = "no record", "A component of the crawl kept the page back."
     ITEM_DROPPED = "item dropped or failed", "A pipeline dropped the page's record, or failed."
     IGNORED = "ignored", "A component of the crawl refused the request."

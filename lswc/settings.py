@@ -53,6 +53,10 @@ LSWC_WARC_SIZE = 1_000_000_000
 # The folders of earlier crawls, the latest first: what they stored is only sent if it has changed.
 LSWC_RECRAWL: list[str] = []
 
+# Processes that read pages: `cores` for as many as this machine has besides the crawl's own, 4 at
+# most; 0 if the crawl reads them itself (performance.md).
+LSWC_READERS = "cores"
+
 # What goes wrong
 
 # A URL that couldn't be had (its name wasn't looked up, no connection, no answer in time, 429 or
@@ -165,6 +169,8 @@ LSWC_MAX_ATTRIBUTES = 4_000
 LSWC_MAX_TAG_SIZE = 8_000
 # Different words of a large page: they may be attributes.
 LSWC_MAX_WORDS = 4_000
+# Seconds that one of LSWC_READERS has to read a page.
+LSWC_MAX_READING = 60
 # Pages of a server; of a registered domain ten times as many.
 LSWC_MAX_SERVER_PAGES = 100_000
 # Pages below a first folder.

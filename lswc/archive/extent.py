@@ -72,10 +72,8 @@ def torn(crawl: Path) -> list[str]:
     Of others `scrapy check` tells: it reads them all.
     """
     found = {PAGES: sum(record is None for record in pages.read(crawl))}
-    if journals := journal.journals(crawl / "log"):
-        from lswc.archive import log
-
-        found |= {f"log/{path.name}": log.damaged(path) for path in journals}
+    for path in journal.journals(crawl / "log")[-1:]:
+        found[f"log/{path.name}"] = journal.damaged(path)
     for cdxj in warc.latest(crawl):
         found[f"warc/{cdxj.name}"] = sum(entry is None for _, entry in warc.index(cdxj))
         file = cdxj.with_suffix(".warc.gz")
@@ -87,8 +85,6 @@ def torn(crawl: Path) -> list[str]:
 
 def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:
     """Keep aside what the files hold of URLs, and all that is torn. Raises LswcError."""
-    from lswc.archive import log
-
     pages.take_out(crawl, urls, aside)
-    log.take_out(crawl, urls, aside)
+    journal.take_out(crawl, urls, aside)
     warc.take_out(crawl, urls, aside)

@@ -3,7 +3,8 @@
 They are ``log/<n>.jsonl``. A long one becomes ``log/attempts-<n>.parquet`` and
 ``log/links-<n>.parquet``, and so does the last one when the crawl closes or is resumed:
 ``lswc.archive.log`` does it. A crawl mustn't hold Arrow in its memory for that (50 MB), so it is
-only imported once there is a journal to turn into tables.
+only imported once there is a journal to turn into tables. Where it isn't installed, as on a machine
+that only crawls, the journals stay as they are: whatever reads the log reads both.
 """
 
 from __future__ import annotations
@@ -11,15 +12,21 @@ from __future__ import annotations
 import json
 import os
 import sys
+from importlib import import_module
 from subprocess import Popen
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lswc.archive.files import Appended
+from lswc.archive.files import Appended, ArchiveError, lines, replace
+from lswc.errors import writing
+from lswc.groups import is_installed, require
 from lswc.outcomes import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
+    from types import ModuleType
+
+    from lswc.archive.files import Aside
 
 LIMIT = 32_000_000
 """Bytes of a journal from which on the next row begins a new one."""
@@ -69,12 +76,9 @@ class Log:
         if self._journal is None:
             return
         self._journal.close()
-        self._converting = [process for process in self._converting if process.poll() is None]
-        command = [sys.executable, "-m", "lswc.archive.log"]
-        command += [str(self._journal.path), str(os.getpid())]
-        # scrapyd has the project in an egg that only its own process knows.
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        self._converting.append(Popen(command, env=environment))
+        if _has_arrow():
+            self._converting = [process for process in self._converting if process.poll() is None]
+            self._converting.append(_converter(self._journal.path))
         self._journal = None
 
     def close(self, *, whole: bool = True) -> None:
@@ -93,11 +97,26 @@ class Log:
             _convert(self._folder.parent)
 
 
-def _convert(crawl: Path) -> None:
-    if journals(crawl / "log"):
-        from lswc.archive.log import convert
+def _has_arrow() -> bool:
+    return is_installed("pyarrow")
 
-        convert(crawl)
+
+def _converter(journal: Path) -> Popen[bytes]:
+    command = [sys.executable, "-m", "lswc.archive.log", str(journal), str(os.getpid())]
+    # scrapyd has the project in an egg that only its own process knows.
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    return Popen(command, env=environment)
+
+
+def _convert(crawl: Path) -> None:
+    if _has_arrow() and journals(crawl / "log"):
+        _tables().convert(crawl)
+
+
+def _tables() -> ModuleType:
+    """Return what reads and writes tables. Raises ConfigError without Arrow."""
+    require("analysis", "pyarrow")
+    return import_module("lswc.archive.log")
 
 
 def journals(folder: Path) -> list[Path]:
@@ -115,7 +134,8 @@ def _number(table: Path) -> str:
 
 
 def _numbers(crawl: Path, committed: Iterable[str]) -> Iterator[int]:
-    names = (name for name in committed if name.startswith("log/"))
+    names = [name for name in committed if name.startswith("log/")]
+    names += [f"log/{path.name}" for path in journals(crawl / "log")]
     yield from (int(name.partition("/")[2].partition(".")[0]) for name in names)
     yield from (int(_number(table)) for table in converted(crawl))
 
@@ -124,8 +144,7 @@ def lengths(crawl: Path) -> dict[str, int]:
     """Return the bytes of each journal, also of those that have become tables."""
     found = {f"log/{path.name}": path.stat().st_size for path in journals(crawl / "log")}
     if became := converted(crawl):
-        from lswc.archive.log import made_from
-
+        made_from = _tables().made_from
         known = {f"log/{_number(table)}.jsonl": made_from(table) for table in became}
         found = {name: length for name, length in known.items() if length is not None} | found
     return found
@@ -154,9 +173,70 @@ def _ended(journal: Path, after: int) -> int:
 
 
 def row_of(line: bytes) -> dict[str, Any] | None:
-    """Return the row that a line of a journal holds; None if it is torn."""
+    """Return the row that a line of a journal holds; None if it is torn or damaged."""
     try:
-        found = json.loads(line)
+        found = json.loads(line) if line.endswith(b"}\n") else None
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return found if isinstance(found, dict) and "url" in found else None
+
+
+def _rows(journal: Path, until: int | None = None) -> Iterator[dict[str, Any] | None]:
+    """Yield the rows of a journal before ``until``, None for a torn line. Raises ArchiveError."""
+    try:
+        yield from map(row_of, lines(journal, until))
+    except OSError as error:
+        raise ArchiveError(f"can't read {journal}: {error.strerror or error}") from error
+
+
+def damaged(journal: Path) -> int:
+    """Return how many lines of a journal are torn or damaged. Raises ArchiveError."""
+    return sum(row is None for row in _rows(journal))
+
+
+class Row(NamedTuple):
+    """A row of the log, as far as it says what must be in other files."""
+
+    url: str
+    outcome: str
+    archived: bool | None
+
+
+def rows(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[Row | None]:
+    """Yield the rows of a crawl's log; None for each file and line of it that is damaged.
+
+    Of journals only what is ``committed``, if that isn't None. Raises LswcError.
+    """
+    for table in converted(crawl):
+        for values in _tables().values(table, Row._fields):
+            yield None if values is None else Row(*values)
+    for journal in journals(crawl / "log"):
+        until = None if committed is None else committed.get(f"log/{journal.name}", 0)
+        for row in _rows(journal, until):
+            if row is None:
+                yield None
+            else:
+                yield Row(row["url"], row.get("outcome", ""), row.get("archived"))
+
+
+def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:
+    """Keep the rows about URLs, and all that is damaged, aside. Raises LswcError."""
+    for table in converted(crawl):
+        _tables().take_out(table, urls, aside)
+    for journal in journals(crawl / "log"):
+        _take_out(journal, urls, aside)
+
+
+def _take_out(journal: Path, urls: Collection[str], aside: Aside) -> None:
+    kept: list[bytes] = []
+    out: list[bytes] = []
+    with writing(journal):
+        for line in lines(journal):
+            row = row_of(line)
+            (out if row is None or row["url"] in urls else kept).append(line)
+        if not out:
+            return
+        aside.keep(journal.name, b"".join(out))
+        new = journal.with_suffix(".new")
+        new.write_bytes(b"".join(kept))
+        replace(journal, new)

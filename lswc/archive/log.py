@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,11 +14,11 @@ import pyarrow.json
 import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError, Aside, lines, replace, sync_folder
-from lswc.archive.journal import converted, journals, row_of
+from lswc.archive.journal import journals, row_of
 from lswc.errors import writing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 BATCH = 2_000_000
 """Bytes of a journal that become one row group: what a crawl holds in memory of it."""
@@ -152,15 +152,13 @@ def tables(journal: Path) -> tuple[pa.Table, pa.Table]:
     ).unify_dictionaries()
 
 
-def _batches(
-    journal: Path, until: int | None = None, damaged: list[bytes] | None = None
-) -> Iterator[pa.Table]:
-    """Yield the rows of a journal before ``until``. Raises ArchiveError if it can't be read.
+def _batches(journal: Path, damaged: list[bytes] | None = None) -> Iterator[pa.Table]:
+    """Yield the rows of a journal. Raises ArchiveError if it can't be read.
 
     Lines that are torn or damaged are put into ``damaged``.
     """
     try:
-        for batch in _portions(lines(journal, until)):
+        for batch in _portions(lines(journal)):
             found = [line for line in batch if line.startswith(b"{") and line.endswith(b"}\n")]
             try:
                 table = _read(found)
@@ -174,14 +172,6 @@ def _batches(
         raise ArchiveError(f"can't read {journal}: {error.strerror or error}") from error
     except pa.ArrowException as error:
         raise ArchiveError(f"{journal} is damaged: {error}") from error
-
-
-def damaged(journal: Path) -> int:
-    """Return how many lines of a journal are torn or damaged. Raises ArchiveError."""
-    found: list[bytes] = []
-    for _ in _batches(journal, damaged=found):
-        pass
-    return len(found)
 
 
 def _portions(rows: Iterable[bytes]) -> Iterator[list[bytes]]:
@@ -230,38 +220,16 @@ def _links(batch: pa.Table) -> pa.Table:
     return pa.table(columns, [f.name for f in LINKS]).cast(LINKS)
 
 
-class Row(NamedTuple):
-    """A row of the log, as far as it says what must be in other files."""
-
-    url: str
-    outcome: str
-    archived: bool | None
-
-
-def rows(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[Row | None]:
-    """Yield the rows of a crawl's log; None for each file and line of it that is damaged.
-
-    Of journals only what is ``committed``, if that isn't None.
-    """
-    for path in converted(crawl):
-        try:
-            pq.ParquetFile(_links_of(path)).read(["source"])
-            file = pq.ParquetFile(path)
-            for group in range(file.num_row_groups):
-                yield from _rows(conform(file.read_row_group(group), ATTEMPTS))
-        except (OSError, pa.ArrowException):
-            yield None
-    for journal in journals(crawl / "log"):
-        until = None if committed is None else committed.get(f"log/{journal.name}", 0)
-        damaged: list[bytes] = []
-        for batch in _batches(journal, until, damaged):
-            yield from _rows(_attempts(batch))
-        yield from [None] * len(damaged)
-
-
-def _rows(table: pa.Table) -> Iterator[Row]:
-    columns = (table[name].to_pylist() for name in Row._fields)
-    return map(Row, *columns)
+def values(table: Path, columns: Sequence[str]) -> Iterator[tuple[Any, ...] | None]:
+    """Yield columns of a table of attempts, row by row; None if it or its links are damaged."""
+    try:
+        pq.ParquetFile(_links_of(table)).read(["source"])
+        file = pq.ParquetFile(table)
+        for group in range(file.num_row_groups):
+            rows = conform(file.read_row_group(group), ATTEMPTS)
+            yield from zip(*(rows[name].to_pylist() for name in columns), strict=True)
+    except (OSError, pa.ArrowException):
+        yield None
 
 
 def made_from(table: Path) -> int | None:
@@ -273,20 +241,21 @@ def made_from(table: Path) -> int | None:
     return int(about.get(_LENGTH, 0))
 
 
-def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:
-    """Keep the rows about URLs, and damaged tables, aside. Raises LswcError."""
-    convert(crawl)
+def take_out(table: Path, urls: Collection[str], aside: Aside) -> None:
+    """Keep the rows about URLs aside, of a table of attempts and of its links; damaged ones whole.
+
+    Raises LswcError.
+    """
     wanted = pa.array(list(urls), pa.string())
-    for path in converted(crawl):
-        pair = (_links_of(path), path)
-        try:
-            found = [pq.ParquetFile(part) for part in pair]
-            for file, part, column in zip(found, pair, ("source", "url"), strict=True):
-                _filter(file, part, column, wanted, aside)
-        except (OSError, pa.ArrowException):
-            for part in pair:
-                if part.exists():
-                    aside.move(part)
+    pair = (_links_of(table), table)
+    try:
+        found = [pq.ParquetFile(part) for part in pair]
+        for file, part, column in zip(found, pair, ("source", "url"), strict=True):
+            _filter(file, part, column, wanted, aside)
+    except (OSError, pa.ArrowException):
+        for part in pair:
+            if part.exists():
+                aside.move(part)
 
 
 def _filter(file: pq.ParquetFile, path: Path, column: str, urls: pa.Array, aside: Aside) -> None:

@@ -7,7 +7,7 @@ from contextlib import closing
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.archive import log, pages, warc
+from lswc.archive import journal, pages, warc
 from lswc.archive.pages import PAGES
 from lswc.outcomes import may_return
 
@@ -110,7 +110,7 @@ class Comparison:
                 yield RECORD, record["url"], ""
 
     def _log(self) -> Iterator[tuple[str, str, str]]:
-        for number, row in enumerate(log.rows(self._crawl, self._committed)):
+        for number, row in enumerate(journal.rows(self._crawl, self._committed)):
             if row is None:
                 self._torn.append((LOG, "torn", f"row {number}"))
                 continue

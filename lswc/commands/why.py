@@ -27,6 +27,8 @@ _MOST = 20
 class Command(UserCommand):
     """Tells a URL's history: who linked to it, what the strategy said, what the server said."""
 
+    requires = ("analysis", "pyarrow")
+
     def syntax(self) -> str:
         return "<crawl folder> <URL> [--redis redis://... [--key NAME]]"
 

@@ -12,6 +12,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.defer import maybe_deferred_to_future
 
 from lswc.errors import ConfigError
+from lswc.groups import require
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -50,6 +51,7 @@ def check(settings: BaseSettings) -> None:
     address = address_of(settings)
     if address is None:
         return
+    require("metrics")
     try:
         listening = socket.create_server(
             address, family=socket.AF_INET6 if ":" in address.host else socket.AF_INET

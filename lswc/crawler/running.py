@@ -42,6 +42,7 @@ from lswc.crawler.handles import Handles
 from lswc.crawler.kept import KeptRules
 from lswc.crawler.machines import Machines
 from lswc.crawler.network import Network
+from lswc.crawler.readers import Readers
 from lswc.crawler.second_tries import SecondTries
 from lswc.crawler.slots import OwnSlots, Slots
 from lswc.crawler.steering import Steering
@@ -138,6 +139,7 @@ class RunningCrawl:
         self.turns = Turns(crawl.politeness.delay, self.backoff)
         self.machines = Machines(slots_of(crawl, settings), crawl.politeness)
         self.reservations: KeptRules[Reservations] = KeptRules()
+        self.readers = Readers(crawl)
         self.limits = crawl.limits.new()
         self.limits.load(pages.records(crawl.folder))
         self._saved = monotonic()
@@ -405,6 +407,7 @@ class RunningCrawl:
     def close(self, reason: str = "") -> None:
         """Close the archive and the frontier; what isn't finished stays pending."""
         self.network.close()
+        self.readers.close()
         ends: tuple[Callable[[], None], ...] = (
             lambda: self.closing(reason),
             self._take_stock,

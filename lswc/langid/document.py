@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from lswc.langid.bounds import BOUNDS, Bounds
 from lswc.langid.encoding import Decoded, decode
+from lswc.langid.finding import Shares
 from lswc.langid.html import ParsedPage, parse
 
 if TYPE_CHECKING:
-    from lswc.langid.finding import Shares
     from lswc.languages import Language
 
 

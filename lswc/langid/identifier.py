@@ -76,7 +76,7 @@ class Identifier:
     only the default method heeds it. ``relevant`` is one of RELEVANT. Anchor texts are told by the
     default
     method, but by n-grams with textcat, and with somboonviwat2006 and pythainlp by Thai words.
-    ``bounds`` say how much of a page is read. Raises IdentifierError.
+    ``bounds`` say how much of a page is read. Raises ConfigError.
     """
 
     def __init__(
@@ -93,6 +93,7 @@ class Identifier:
             raise IdentifierError(f"min_share must be above 0 and at most 1, not {min_share}")
         if method == "pythainlp" and target.code != "th":
             raise IdentifierError(f"method pythainlp tells Thai only, not {target.code}")
+        methods.require_for(method, target)
         if target.variant and method != "auto":
             raise IdentifierError(f"method {method} tells no variants: {target.tag} needs auto")
         self.target = target

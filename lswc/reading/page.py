@@ -5,27 +5,29 @@ A crawl, a trace made from a web, and ``scrapy seeds --fetch`` read pages by thi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lswc.langid import Identification
 from lswc.outcomes import Outcome
 from lswc.reading.headers import said
 from lswc.reading.named import named
-from lswc.reading.opt_outs import opt_outs
+from lswc.reading.opt_outs import OptOuts, opt_outs
 from lswc.reading.robots_words import robots_words
 from lswc.safety.content import is_html
 from lswc.simhash import simhash
 from lswc.strategy import Anchor, Locality, Named, PageLanguage
-from lswc.urls import folder, site
+from lswc.urls import Url, folder, site
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lswc.langid import Identification, Identifier, RawLink
+    from lswc.langid import Identifier, RawLink
     from lswc.reading.headers import Headers
-    from lswc.reading.opt_outs import OptOuts
     from lswc.reading.scope import Scope
-    from lswc.urls import Url
 
 EXAMINED = 20_000
 """Characters of a page's text that are compared with other pages'."""
@@ -33,8 +35,7 @@ EXAMINED = 20_000
 _UNWANTED = (Outcome.NOINDEX, Outcome.NOARCHIVE)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadLink:
+class ReadLink(Struct, frozen=True, array_like=True):
     """A link in scope, as its page has it."""
 
     url: Url
@@ -44,8 +45,7 @@ class ReadLink:
     same_folder: bool
 
 
-@dataclass(frozen=True, slots=True)
-class LeftLink:
+class LeftLink(Struct, frozen=True, array_like=True):
     """A link that is left out before any strategy is asked, and why."""
 
     url: str
@@ -53,8 +53,7 @@ class LeftLink:
     reason: Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class PageReading:
+class PageReading(Struct, frozen=True, array_like=True):
     """What a page says.
 
     ``identified`` is its language as strategies tell them apart. ``simhash`` is that of its

@@ -67,7 +67,7 @@ def test_rows_of_the_log(tmp_path: Path) -> None:
     written.write({"url": url, **ROW} for url in URLS)
     written.close()
     extent.take_out(tmp_path, {URLS[0]}, aside := Aside(tmp_path))
-    assert [row.url for row in log.rows(tmp_path) if row] == URLS[1:]
+    assert [row.url for row in journal.rows(tmp_path) if row] == URLS[1:]
     assert len(list(aside.folder.glob("attempts-*.parquet"))) == 1
 
 
@@ -77,7 +77,7 @@ def test_a_damaged_row_is_passed_over_and_kept(tmp_path: Path, damage: bytes) ->
     row = json.dumps({"url": URLS[0], **ROW}).encode()
     (tmp_path / "log" / "00001.jsonl").write_bytes(b"\n".join([row, damage, row, b""]))
     log.convert(tmp_path)
-    assert [row.url for row in log.rows(tmp_path) if row] == [URLS[0], URLS[0]]
+    assert [row.url for row in journal.rows(tmp_path) if row] == [URLS[0], URLS[0]]
     (kept,) = tmp_path.glob("aside/*/00001.jsonl")
     assert kept.read_bytes() == damage + b"\n"
 
@@ -92,7 +92,7 @@ def test_a_journal_outlasts_a_process_that_fails(
         written.write([{"url": url, **ROW}])
     assert len(journal.journals(tmp_path / "log")) == len(URLS)
     written.close()
-    assert [row.url for row in log.rows(tmp_path) if row] == URLS
+    assert [row.url for row in journal.rows(tmp_path) if row] == URLS
 
 
 def test_a_long_journal_becomes_tables_while_the_next_is_written(
@@ -104,4 +104,4 @@ def test_a_long_journal_becomes_tables_while_the_next_is_written(
         written.write([{"url": url, **ROW}])
     written.close(whole=False)  # waits for the others, and leaves its own
     assert [path.name for path in journal.journals(tmp_path / "log")] == ["00006.jsonl"]
-    assert [row.url for row in log.rows(tmp_path) if row] == URLS
+    assert [row.url for row in journal.rows(tmp_path) if row] == URLS

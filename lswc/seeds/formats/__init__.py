@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lswc.groups import require
 from lswc.seeds.candidates import SeedError
-from lswc.seeds.formats import crawl, external_links, lines, markup, objects, parquet, table, warc
+from lswc.seeds.formats import external_links, lines, markup, objects, parquet, table, warc
 from lswc.seeds.opened import head
 
 if TYPE_CHECKING:
@@ -17,6 +18,15 @@ if TYPE_CHECKING:
 
     Reader = Callable[[Path, Asked], Iterator[Candidate]]
 
+
+def _read_crawl(folder: Path, asked: Asked) -> Iterator[Candidate]:
+    """Read a crawl's hubs: with the libraries of an analysis, which other formats don't need."""
+    require("analysis", "numba")
+    from lswc.seeds.formats import crawl
+
+    return crawl.read(folder, asked)
+
+
 FORMATS: dict[str, Reader] = {
     "list": lines.read,
     "table": table.read,
@@ -26,7 +36,7 @@ FORMATS: dict[str, Reader] = {
     "sitemap": markup.read_sitemap,
     "rdf": markup.read_rdf,
     "warc": warc.read,
-    "crawl": crawl.read,
+    "crawl": _read_crawl,
 }
 """Name of a format, and what reads it."""
 
