@@ -44,7 +44,7 @@ def _codes(text: str) -> NDArray[np.uint32]:
     """Return the characters that count, in lower case."""
     units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
     if len(units) == len(text) and "İ" not in text and "Σ" not in text:
-        codes = _table().take(units, mode="wrap")
+        codes: NDArray[np.uint32] = _table().take(units, mode="wrap")
         return codes[codes != _NO_LETTER]
     # Some are beyond the table, become two, or look at what is beside them.
     letters = _UNCOUNTED.sub("", text.lower())
