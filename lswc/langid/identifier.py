@@ -57,6 +57,7 @@ class Reading:
     ``robots`` are the tokens of META robots in lower case, ``text_length`` the characters
     of visible text, ``text`` the text itself: that outside links, then that of links.
     ``unread_links`` were too many; ``is_cut`` says that a part of the page wasn't looked at.
+    ``document`` is the page itself.
     """
 
     identification: Identification
@@ -67,6 +68,7 @@ class Reading:
     text: str
     unread_links: int
     is_cut: bool
+    document: Document
 
 
 class Identifier:
@@ -139,6 +141,7 @@ class Identifier:
             f"{page.content}\n{page.anchors}",
             page.unread,
             document.is_cut or page.is_cut,
+            document,
         )
 
     def _identify(self, document: Document) -> tuple[Finding, str]:

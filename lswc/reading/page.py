@@ -16,6 +16,7 @@ from lswc.outcomes import Outcome
 from lswc.reading.headers import said
 from lswc.reading.named import named
 from lswc.reading.opt_outs import OptOuts, opt_outs
+from lswc.reading.requisites import Needed, RequisiteReader, of_document
 from lswc.reading.robots_words import robots_words
 from lswc.safety.content import is_html
 from lswc.simhash import simhash
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lswc.langid import Identifier, RawLink
+    from lswc.langid.document import Document
     from lswc.reading.headers import Headers
     from lswc.reading.scope import Scope
 
@@ -61,7 +63,7 @@ class PageReading(Struct, frozen=True, array_like=True):
     that the server says, ``vary`` what its answer depends on. ``opt_outs`` is what the page itself
     says against mining its text. ``left`` are links out of scope;
     ``unread_links`` counts those beyond LSWC_MAX_LINKS. ``is_cut`` says that more than links
-    was left unread.
+    was left unread. ``needed`` are its requisites, if they were to be read.
     """
 
     identification: Identification
@@ -76,15 +78,20 @@ class PageReading(Struct, frozen=True, array_like=True):
     left: tuple[LeftLink, ...]
     unread_links: int
     is_cut: bool
+    needed: Needed
 
 
 @dataclass(frozen=True)
 class PageReader:
-    """How pages are read: ``obeyed`` are the words of META robots and X-Robots-Tag that count."""
+    """How pages are read: ``obeyed`` are the words of META robots and X-Robots-Tag that count.
+
+    ``requisites`` says of which pages it is read what they need besides; None for no page.
+    """
 
     identifier: Identifier
     scope: Scope
     obeyed: frozenset[str]
+    requisites: RequisiteReader | None = None
 
     def read(
         self,
@@ -118,9 +125,11 @@ class PageReader:
                 language = named(tag, target, link.hreflang or link.lang, link.anchor_text)
                 within = folder(target) == here.folder
                 links.append(ReadLink(target, here.locality(target), link.anchor, language, within))
+        identified = self.identifier.relevance(raw.identification)
         return PageReading(
             identification=raw.identification,
-            identified=self.identifier.relevance(raw.identification),
+            identified=identified,
+            needed=self._needed(raw.document, identified),
             title=raw.title,
             simhash=simhash(raw.text[:EXAMINED]),
             content_language=said(headers, "content-language"),
@@ -132,6 +141,11 @@ class PageReader:
             unread_links=raw.unread_links,
             is_cut=raw.is_cut,
         )
+
+    def _needed(self, document: Document, identified: PageLanguage) -> Needed:
+        if self.requisites is None or identified not in self.requisites.of:
+            return Needed()
+        return self.requisites.chosen(of_document(document))
 
     def _obeys(self, word: Outcome, told: frozenset[str]) -> bool:
         return word in self.obeyed and (
