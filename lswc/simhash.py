@@ -44,8 +44,9 @@ def _codes(text: str) -> NDArray[np.uint32]:
     """Return the characters that count, in lower case."""
     units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
     if len(units) == len(text) and "İ" not in text and "Σ" not in text:
-        codes: NDArray[np.uint32] = _table().take(units, mode="wrap")
-        return codes[codes != _NO_LETTER]
+        codes = _table().take(units, mode="wrap")
+        counted: NDArray[np.uint32] = codes[codes != _NO_LETTER]
+        return counted
     # Some are beyond the table, become two, or look at what is beside them.
     letters = _UNCOUNTED.sub("", text.lower())
     return np.frombuffer(letters.encode("utf-32-le", "replace"), np.uint32)
