@@ -123,11 +123,12 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
     """
     points = scripts.points(text)
     classes = scripts.classes_of(points)
-    counts: list[int] = np.bincount(classes, minlength=len(scripts.NAMES)).tolist()
+    counted = np.bincount(classes, minlength=len(scripts.NAMES))
+    counts: list[int] = counted.tolist()
     found = Measured(counts, weight(counts))
     if not found.total:
         return found
-    present = {script: count for script, count in enumerate(counts) if count}
+    present = {script: counts[script] for script in np.flatnonzero(counted).tolist()}
     amounts = _east_asian(points, classes, counts, hint)
     if han in amounts and "zh" in amounts and han != "zh":
         amounts[str(han)] += amounts.pop("zh")
