@@ -309,11 +309,11 @@ def _is_nofollow(rel: str) -> bool:
 def flattened(source: bytes, bounds: Bounds) -> bytes:
     """Return the page, cut where it has too many tags, and without those that nest too deep."""
     characters = np.frombuffer(source, np.uint8)
-    starts = np.flatnonzero(characters == ord("<"))
+    starts = (characters == ord("<")).nonzero()[0]
     if _has_copies(source, characters, starts):
         source = _FORMAT.sub(rb"<\1x-", source)
         characters = np.frombuffer(source, np.uint8)
-        starts = np.flatnonzero(characters == ord("<"))
+        starts = (characters == ord("<")).nonzero()[0]
     if len(starts) > bounds.tags:
         source = source[: starts[bounds.tags]]
     longest = _longest_gap(starts, len(source))
@@ -379,7 +379,7 @@ def _longest_gap(starts: npt.NDArray[np.intp], size: int) -> int:
     if not len(starts):
         return size
     ends = max(int(starts[0]), size - int(starts[-1]))
-    return max(ends, int((starts[1:] - starts[:-1]).max(initial=0)))
+    return max(ends, int(np.maximum.reduce(starts[1:] - starts[:-1], initial=0)))
 
 
 def _has_long_tag(source: bytes, characters: npt.NDArray[np.uint8], most: int) -> bool:
