@@ -1,13 +1,18 @@
 VENV := .venv
-PYTHON ?= python3.11
+# The first Python from 3.11 on that can make an environment; PYTHON=... names another.
+PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3; do \
+	$$name -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+		&& echo $$name && break; done)
 
 .PHONY: crawl faults redis test
 
-$(VENV)/installed: requirements.txt tests/requirements.txt pyproject.toml
+$(VENV)/installed: requirements.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or later with venv is missing: on Debian," \
+		"apt-get install python3-venv; on macOS, brew install python" >&2; exit 1; }
 	@echo "Setting up $(VENV): some 900 MB of packages, once; this takes a minute or two."
 	@$(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --progress-bar on \
-		-r requirements.txt -r tests/requirements.txt --editable .
+		-r requirements.txt --editable '.[dev]'
 	touch $@
 
 # The official test cases of the URL Standard, which no package installs.

@@ -12,6 +12,7 @@ from pathlib import Path
 from sys import maxsize
 from typing import TYPE_CHECKING
 
+import msgspec
 import scrapy
 
 from lswc import __version__, languages
@@ -20,16 +21,14 @@ from lswc.archive.pages import PAGES
 from lswc.checking.settle import refuse_older, repair
 from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis, sqlite_report
+from lswc.frontier.contract import Caps
 from lswc.frontier.lock import lock
-from lswc.langid import Identifier
 from lswc.langid.bounds import Bounds
 from lswc.languages import Language, language
-from lswc.reading.page import PageReader
-from lswc.reading.scope import Scope
-from lswc.safety.address import Networks
+from lswc.reading.settings import ReaderSettings
 from lswc.safety.limits import Limits
 from lswc.safety.traps import TrapShape
-from lswc.strategy import Strategy, Unit, strategy
+from lswc.strategy import PageLanguage, Strategy, Unit, strategy
 from lswc.urls import directory, parse, tld
 from lswc.web import prepare
 
@@ -38,11 +37,16 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
+    from lswc.reading.page import PageReader
     from lswc.urls import Url
+
+MOST_READERS = 4
+"""As many readers, at most, as one crawl keeps busy; LSWC_READERS may say more."""
 
 _CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
 _HEADER = re.compile(r"[ -~]+")
 UNKNOWN = {"irrelevant": False, "guess": True}
+REQUISITES = ("none", "all")
 ARCHIVED = ("relevant", "all", "none")
 OPT_OUT = ("record", "skip-corpus", "skip-archive")
 ROBOTS_WORDS = ("nofollow", "noindex", "noarchive")
@@ -114,21 +118,26 @@ class Crawl:
     folder of a frozen web, None for the real one. ``store`` says where the frontier is, and
     ``lease_seconds`` after how long a dead worker's URLs go to others. ``patience``: a URL waits
     while another is that much more likely to be relevant. ``in_order``: one URL at a time, in the
-    papers' order. ``stop_harvest``: the expected harvest
+    papers' order. ``readers`` processes read pages as ``reading`` says, each in ``max_reading``
+    seconds; ``reader`` does so in this process. ``stop_harvest``: the expected harvest
     rate below which the crawl ends. ``experience`` names an earlier crawl's folder or Redis, or
     is empty. ``try_again`` are the seconds after which a URL that couldn't be had is tried again,
     and again; for one that is due in ``stay`` seconds a crawl waits that has no other, and
     ``max_offline`` for the network. ``retry_failed``: what ended so is tried once more. ``judge``
     are the settings that say what is recorded as what. ``archived`` says what goes into WARC files
     of ``warc_size`` bytes: "relevant",
-    "all" or "none"; ``opt_out`` what follows from a page's opt-out. ``earlier`` are the folders
-    of crawls that this one visits again, the latest first. ``headers`` are those that each page
-    is asked for with.
+    "all" or "none"; ``requisites_share`` is that of the requests for what such pages need, while
+    pages can be asked for; ``opt_out`` what follows from a page's opt-out. ``earlier`` are the
+    folders of crawls that this one visits again, the latest first. ``headers`` are those that each
+    page is asked for with.
     """
 
     language: Language
     strategy: Strategy
+    reading: ReaderSettings
     reader: PageReader
+    readers: int
+    max_reading: float
     headers: Mapping[str, str]
     limits: LimitSettings
     politeness: Politeness
@@ -138,6 +147,7 @@ class Crawl:
     store: str
     lease_seconds: float
     patience: float
+    caps: Caps
     in_order: bool
     stop_harvest: float
     experience: str
@@ -148,6 +158,7 @@ class Crawl:
     judge: Mapping[str, str]
     guesses_unknown: bool
     archived: str
+    requisites_share: float
     opt_out: str
     warc_size: float
     earlier: tuple[Path, ...]
@@ -173,10 +184,20 @@ class Crawl:
         web = prepare(settings.get("LSWC_WEB"), folder.parent)
         if web is None:
             contact(settings)
+        guesses = _guesses(settings.get("LSWC_UNKNOWN"), chosen)
+        reading = msgspec.structs.replace(
+            reader_settings(target, settings),
+            requisites_of=_requisites_of(settings, guesses),
+            max_requisites=int(number(settings, "LSWC_MAX_REQUISITES")),
+        )
         return cls(
             language=target,
             strategy=chosen,
-            reader=page_reader(target, settings),
+            reading=reading,
+            reader=reading.reader(),
+            readers=_readers(settings),
+            max_reading=number(settings, "LSWC_MAX_READING"),
+            requisites_share=_share(settings, "LSWC_REQUISITES_SHARE"),
             headers=_headers(target, settings),
             limits=LimitSettings.of(settings),
             politeness=Politeness.of(settings),
@@ -186,6 +207,10 @@ class Crawl:
             store=settings.get("LSWC_FRONTIER"),
             lease_seconds=_lease_seconds(settings),
             patience=number(settings, "LSWC_PATIENCE"),
+            caps=Caps(
+                int(number(settings, "LSWC_MAX_WAITING_PER_SERVER")),
+                int(number(settings, "LSWC_MAX_WAITING_PER_DOMAIN")),
+            ),
             in_order=_in_order(settings),
             stop_harvest=number(settings, "LSWC_STOP_HARVEST"),
             experience=settings.get("LSWC_EXPERIENCE"),
@@ -194,7 +219,7 @@ class Crawl:
             max_offline=number(settings, "LSWC_MAX_OFFLINE"),
             retry_failed=settings.getbool("LSWC_RETRY_FAILED"),
             judge={name: _written(settings.get(name)) for name in _JUDGE},
-            guesses_unknown=_guesses(settings.get("LSWC_UNKNOWN"), chosen),
+            guesses_unknown=guesses,
             archived=_one_of(settings, "LSWC_ARCHIVE", ARCHIVED),
             opt_out=_one_of(settings, "LSWC_OPT_OUT", OPT_OUT),
             warc_size=number(settings, "LSWC_WARC_SIZE"),
@@ -244,13 +269,55 @@ _DESCRIBED = ("DOWNLOAD_DELAY", "CONCURRENT_REQUESTS", "DEPTH_LIMIT", "URLLENGTH
 _PRIVATE = {"LSWC_FRONTIER", "LSWC_CRAWL"}  # may hold a password; says nothing elsewhere
 
 
-def page_reader(target: Language, settings: BaseSettings) -> PageReader:
+def reader_settings(target: Language, settings: BaseSettings) -> ReaderSettings:
     """Return how pages are read for a language, by the settings. Raises ConfigError."""
-    return PageReader(
-        _identifier(target, settings),
-        _scope(settings),
-        _robots_words(settings.getlist("LSWC_ROBOTS_META")),
+    bounds = ("LINKS", "PAGE_SIZE", "TAGS", "NESTING", "ATTRIBUTES", "TAG_SIZE", "WORDS")
+    shape = ("PATH_SEGMENTS", "REPEATS", "PARAMETERS")
+    return ReaderSettings(
+        language=target.tag,
+        own_languages=settings.get("LSWC_LANGUAGES"),
+        identifier=settings.get("LSWC_IDENTIFIER"),
+        min_share=number(settings, "LSWC_MIN_SHARE"),
+        bounds=Bounds(*(int(number(settings, f"LSWC_MAX_{name}")) or maxsize for name in bounds)),
+        relevant=settings.get("LSWC_RELEVANT"),
+        depth=int(number(settings, "DEPTH_LIMIT")),
+        length=int(number(settings, "URLLENGTH_LIMIT")),
+        domains=tuple(settings.getlist("LSWC_ALLOWED_DOMAINS")),
+        networks=tuple(settings.getlist("LSWC_ALLOWED_NETWORKS")),
+        ports=tuple(map(str, settings.getlist("LSWC_ALLOWED_PORTS"))),
+        shape=TrapShape(*(int(number(settings, f"LSWC_MAX_{name}")) for name in shape)),
+        obeyed=_robots_words(settings.getlist("LSWC_ROBOTS_META")),
     )
+
+
+def _readers(settings: BaseSettings) -> int:
+    """Return how many processes read pages: by default as many as there are other cores."""
+    given = str(settings.get("LSWC_READERS"))
+    if given.isdecimal():
+        return int(given)
+    if given != "cores":
+        raise ConfigError(f"LSWC_READERS must be 'cores' or a number of processes, not {given!r}")
+    # Containers and taskset leave a process fewer than there are; not all systems tell.
+    own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return min((own or 1) - 1, MOST_READERS)
+
+
+def _requisites_of(settings: BaseSettings, guesses_unknown: bool) -> tuple[PageLanguage, ...]:
+    """Return of which pages requisites are read: of those that will be archived."""
+    wanted = _one_of(settings, "LSWC_REQUISITES", REQUISITES)
+    archived = _one_of(settings, "LSWC_ARCHIVE", ARCHIVED)
+    if wanted == "none" or archived == "none":
+        return ()
+    if archived == "all":
+        return tuple(PageLanguage)
+    return (PageLanguage.TARGET, *((PageLanguage.UNKNOWN,) if guesses_unknown else ()))
+
+
+def _share(settings: BaseSettings, name: str) -> float:
+    share = number(settings, name)
+    if share > 1:
+        raise ConfigError(f"{name} must be a number from 0 to 1, not {settings.get(name)!r}")
+    return share
 
 
 def number(settings: BaseSettings, name: str) -> float:
@@ -280,30 +347,6 @@ def _headers(target: Language, settings: BaseSettings) -> dict[str, str]:
     if not _HEADER.fullmatch(accepted):
         raise ConfigError(f"LSWC_ACCEPT_LANGUAGE: {accepted!r} isn't like 'th, en;q=0.5'")
     return {"Accept-Language": accepted}
-
-
-def _identifier(target: Language, settings: BaseSettings) -> Identifier:
-    names = ("LINKS", "PAGE_SIZE", "TAGS", "NESTING", "ATTRIBUTES", "TAG_SIZE", "WORDS")
-    bounds = Bounds(*(int(number(settings, f"LSWC_MAX_{name}")) or maxsize for name in names))
-    share = number(settings, "LSWC_MIN_SHARE")
-    method, relevant = settings.get("LSWC_IDENTIFIER"), settings.get("LSWC_RELEVANT")
-    return Identifier(target, method, share, bounds, relevant)
-
-
-def _scope(settings: BaseSettings) -> Scope:
-    return Scope(
-        int(number(settings, "DEPTH_LIMIT")),
-        int(number(settings, "URLLENGTH_LIMIT")),
-        tuple(settings.getlist("LSWC_ALLOWED_DOMAINS")),
-        Networks.of(
-            settings.getlist("LSWC_ALLOWED_NETWORKS"), settings.getlist("LSWC_ALLOWED_PORTS")
-        ),
-        TrapShape(
-            int(number(settings, "LSWC_MAX_PATH_SEGMENTS")),
-            int(number(settings, "LSWC_MAX_REPEATS")),
-            int(number(settings, "LSWC_MAX_PARAMETERS")),
-        ),
-    )
 
 
 def _check_names(settings: BaseSettings) -> None:
@@ -397,12 +440,12 @@ def _one_of(settings: BaseSettings, name: str, known: tuple[str, ...]) -> str:
     return setting
 
 
-def _robots_words(given: list[str]) -> frozenset[str]:
+def _robots_words(given: list[str]) -> tuple[str, ...]:
     for word in given:
         if word not in ROBOTS_WORDS:
             known = ", ".join(ROBOTS_WORDS)
             raise ConfigError(f"LSWC_ROBOTS_META: {word!r} isn't one of: {known}")
-    return frozenset(given)
+    return tuple(given)
 
 
 def _earlier(given: list[str], folder: Path) -> tuple[Path, ...]:

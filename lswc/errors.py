@@ -13,6 +13,7 @@
     │   ├── TraceError      not a trace, or a damaged one
     │   ├── SeedError       a file that says nothing usable of seeds
     │   └── AnalysisError   a question that the collection can't answer
+    ├── ReaderError         no process can be started that reads pages: exit code 1
     └── StorageError        a full or broken disk: exit code 1
         └── LostStoreError  Redis can't be reached, or has lost the crawl
 """

@@ -22,6 +22,7 @@ class Outcome(StrEnum):
     # Fetched.
     HTML = "html", "A page, recorded."
     REDIRECT = "redirect", "The server named another URL, which was offered instead."
+    REQUISITE = "requisite", "What an archived page needs: an image, a style sheet, a script ..."
     NOT_HTML = "not HTML", "By its type, or by its first bytes; the download stops there."
     NOINDEX = "noindex", "The page asks not to be kept; its links were followed."
     NOARCHIVE = "noarchive", "The page asks not to be kept; its links were followed."
@@ -63,7 +64,12 @@ class Outcome(StrEnum):
     SCHEME = "scheme", "Neither http nor https."
     INVALID_URL = "invalid URL", "Not a URL by the WHATWG URL Standard."
     URL_TOO_LONG = "URL too long", "Longer than URLLENGTH_LIMIT."
-    DEPTH = "depth", "More links from the seeds than DEPTH_LIMIT."
+    BLOCKED = "blocked", "control.toml says that nothing of the place is fetched, or kept."
+    PAUSED = "paused", "control.toml lets the place wait."
+    DEPTH = (
+        "depth",
+        "More links from the seeds than DEPTH_LIMIT, or control.toml, allows there.",
+    )
     DOMAIN_NOT_ALLOWED = "domain not allowed", "Outside LSWC_ALLOWED_DOMAINS."
     PORT = "port", "Not one of LSWC_ALLOWED_PORTS."
     ADDRESS_NOT_PUBLIC = (
@@ -85,6 +91,8 @@ class Outcome(StrEnum):
         "site's page limit",
         "The registered domain has ten times LSWC_MAX_SERVER_PAGES pages.",
     )
+    SERVER_BYTES = "server's byte limit", "The server has sent all that is taken of one."
+    SITE_BYTES = "site's byte limit", "The registered domain has sent all that is taken of one."
     DUPLICATES_IN_DIRECTORY = (
         "near-duplicates in directory",
         "LSWC_MAX_DUPLICATES near-duplicates in a row in its folder.",
@@ -101,7 +109,19 @@ class Outcome(StrEnum):
         "timeouts on site",
         "LSWC_MAX_TIMEOUTS URLs in a row of its registered domain weren't answered in time.",
     )
+    SERVER_QUEUE_FULL = (
+        "server's queue full",
+        "LSWC_MAX_WAITING_PER_SERVER URLs of its server waited, none worse than it.",
+    )
+    SITE_QUEUE_FULL = (
+        "site's queue full",
+        "LSWC_MAX_WAITING_PER_DOMAIN URLs of its registered domain waited, none worse than it.",
+    )
     TOO_MANY_LINKS = "too many links", "The page has more than LSWC_MAX_LINKS."
+    TOO_MANY_REQUISITES = (
+        "too many requisites",
+        "Its page needs more than LSWC_MAX_REQUISITES, or it is more than five steps from it.",
+    )
     NOFOLLOW = "nofollow", "The page, or the link, asks not to be followed."
 
     # The strategy's.
@@ -114,6 +134,8 @@ class Outcome(StrEnum):
 
     # Faults on our side.
     SPIDER_ERROR = "spider error", "Reading the page raised an error, which is in the log."
+    READER_DIED = "reader died", "The process that read the page died of it; others go on."
+    READING_TOO_LONG = "reading too long", "Reading the page took LSWC_MAX_READING seconds."
     NO_RECORD = "no record", "A component of the crawl kept the page back."
     ITEM_DROPPED = "item dropped or failed", "A pipeline dropped the page's record, or failed."
     IGNORED = "ignored", "A component of the crawl refused the request."
@@ -126,6 +148,9 @@ def of_status(status: int) -> str:
     return f"{Outcome.STATUS} {status}" if 100 <= status < 600 else Outcome.STATUS_INVALID
 
 
+OF_REQUISITE = "requisite: "
+"""Stands before the outcome of a requisite where a page may have the same URL."""
+
 _TRANSIENT = {
     Outcome.TIMEOUT, Outcome.NAME_LOOKUP_FAILED, Outcome.CONNECTION_REFUSED,
     Outcome.DOWNLOAD_FAILED, Outcome.ROBOTS_UNAVAILABLE, Outcome.TOO_MANY_WAIT,
@@ -136,6 +161,15 @@ _TRANSIENT = {
 def is_transient(name: str) -> bool:
     """Tell whether a URL that ended so may be had another time: its server failed, or the way."""
     return name in _TRANSIENT or name.startswith(f"{Outcome.STATUS} 5")
+
+
+LIFTED = (Outcome.BLOCKED, Outcome.PAUSED, Outcome.DEPTH, Outcome.DOMAIN_NOT_ALLOWED, Outcome.PORT)
+"""Outcomes of URLs that were queued before they were refused: the user may allow them again."""
+
+
+def may_return(name: str) -> bool:
+    """Tell whether a URL that ended so may be asked for later in the same crawl."""
+    return name in LIFTED or is_transient(name)
 
 
 def sentence(name: str) -> str:

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 
 PACKAGES = ("lswc", "seeds", "settings_profiles")
 FILES = (
-    "setup.py", "pyproject.toml", "requirements.txt", "tests/requirements.txt", "README.md",
-    "LICENSE", "scrapy.cfg", "scrapyd.conf",
+    "setup.py", "pyproject.toml", "README.md", "LICENSE", "scrapy.cfg", "scrapyd.conf",
 )  # fmt: skip
 
 

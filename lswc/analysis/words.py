@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import duckdb
 import numpy as np
-from pythainlp.corpus.common import thai_words
 
 from lswc.analysis.collection import AnalysisError, connect
 from lswc.analysis.size import least_correlated, pairs_of
+from lswc.groups import require
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,11 +25,14 @@ SAMPLE, CANDIDATES, CHOSEN = 92, 26, 10
 def word_list(path: Path | None, code: str) -> list[str]:
     """Return dictionary words: those of a file, one a line, or the ones known for Thai.
 
-    Raises AnalysisError.
+    Raises ConfigError.
     """
     if path is None:
         if code != "th":
             raise AnalysisError(f"no dictionary of {code!r} is known: give one with --words FILE")
+        require("research", "pythainlp")
+        from pythainlp.corpus.common import thai_words
+
         return sorted(thai_words())
     try:
         lines = path.read_text("utf-8-sig").splitlines()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lswc.archive import log, pages, warc
+from lswc.archive import journal, pages, warc
 from lswc.archive.pages import PAGES
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def lengths(crawl: Path) -> dict[str, int]:
     """
     paths = [*crawl.glob(PAGES), *(crawl / "warc").glob("*.warc.gz"), *crawl.glob("warc/*.cdxj")]
     found = {path.relative_to(crawl).as_posix(): path.stat().st_size for path in paths}
-    return found | log.lengths(crawl)
+    return found | journal.lengths(crawl)
 
 
 def visits_beyond(crawl: Path, committed: Mapping[str, int]) -> int:
@@ -36,7 +36,7 @@ def visits_beyond(crawl: Path, committed: Mapping[str, int]) -> int:
         with path.open("rb") as file:
             file.seek(committed.get(PAGES, 0))
             with_line = sum(line.endswith(b"}\n") for line in file)
-    return max(with_line, log.ended_beyond(crawl, committed))
+    return max(with_line, journal.ended_beyond(crawl, committed))
 
 
 def cut(crawl: Path, committed: Mapping[str, int], aside: Aside) -> int:
@@ -72,8 +72,8 @@ def torn(crawl: Path) -> list[str]:
     Of others `scrapy check` tells: it reads them all.
     """
     found = {PAGES: sum(record is None for record in pages.read(crawl))}
-    for journal in log.journals(crawl / "log"):
-        found[f"log/{journal.name}"] = log.damaged(journal)
+    for path in journal.journals(crawl / "log")[-1:]:
+        found[f"log/{path.name}"] = journal.damaged(path)
     for cdxj in warc.latest(crawl):
         found[f"warc/{cdxj.name}"] = sum(entry is None for _, entry in warc.index(cdxj))
         file = cdxj.with_suffix(".warc.gz")
@@ -86,5 +86,5 @@ def torn(crawl: Path) -> list[str]:
 def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:
     """Keep aside what the files hold of URLs, and all that is torn. Raises LswcError."""
     pages.take_out(crawl, urls, aside)
-    log.take_out(crawl, urls, aside)
+    journal.take_out(crawl, urls, aside)
     warc.take_out(crawl, urls, aside)

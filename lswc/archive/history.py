@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -9,12 +10,24 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError
-from lswc.archive.log import ATTEMPTS, LINKS, conform, journals, tables
+from lswc.archive.journal import journals
+from lswc.archive.log import ATTEMPTS, LINKS, conform, tables
 from lswc.urls import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+
+SEEN = ("time", "url", "status", "bytes", "outcome", "relevant", "language")
+"""Columns that are told of a server's attempts."""
+
+
+class ServerHistory(NamedTuple):
+    """What the log says of a server: its rows by outcome, and the latest of them, newest first."""
+
+    outcomes: dict[str, int]
+    latest: list[dict[str, Any]]
 
 
 class History(NamedTuple):
@@ -44,6 +57,35 @@ def history(crawl: Path, url: str) -> History:
     if not attempts:
         raise ArchiveError(f"{crawl} is not a crawl folder: it has no crawl log")
     return History(_listed(links, LINKS), _listed(attempts, ATTEMPTS))
+
+
+def of_server(crawl: Path, server: str, most: int = 50) -> ServerHistory:
+    """Return what the log of a crawl says of the URLs of a server.
+
+    ``latest`` has ``most`` rows. Raises ArchiveError if the log is damaged.
+    """
+    folder, starts = crawl / "log", [f"http://{server}/", f"https://{server}/"]
+    outcomes: Counter[str] = Counter()
+    latest: list[dict[str, Any]] = []
+
+    def take(table: pa.Table) -> None:
+        here = [pc.starts_with(table["url"], start) for start in starts]
+        found = table.filter(pc.or_(*here)).select(list(SEEN))
+        outcomes.update(found["outcome"].to_pylist())
+        latest.extend(found.slice(max(0, found.num_rows - most)).to_pylist())
+        if len(latest) > 2 * most:
+            del latest[:-most]
+
+    try:
+        for path in _parquet(folder, "attempts"):
+            file = pq.ParquetFile(path)
+            for group in range(file.num_row_groups):
+                take(file.read_row_group(group, columns=list(SEEN)))
+        for path in journals(folder):
+            take(tables(path)[0])
+    except (OSError, pa.ArrowException) as error:
+        raise ArchiveError(f"{folder} is damaged: {error}") from error
+    return ServerHistory(dict(outcomes.most_common()), latest[-most:][::-1])
 
 
 def _twins(url: str) -> list[str]:

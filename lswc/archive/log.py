@@ -1,34 +1,24 @@
-"""The crawl log: Parquet tables of attempts and links, and the journal they are made from.
-
-A row is appended to ``log/<n>.jsonl`` before its URL counts as finished. A long journal becomes
-``log/attempts-<n>.parquet`` and ``log/links-<n>.parquet``, and so does the last one when the
-crawl closes or is resumed.
-"""
+"""The crawl log: Parquet tables of attempts and links, and how they are made from journals."""
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import sys
 from pathlib import Path
-from subprocess import Popen
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
 import pyarrow.parquet as pq
 
-from lswc.archive.files import Appended, ArchiveError, Aside, lines, replace, sync_folder
+from lswc.archive.files import ArchiveError, Aside, lines, replace, sync_folder
+from lswc.archive.journal import journals, row_of
 from lswc.errors import writing
-from lswc.outcomes import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-
-LIMIT = 32_000_000
-"""Bytes of a journal from which on the next row begins a new one."""
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 BATCH = 2_000_000
 """Bytes of a journal that become one row group: what a crawl holds in memory of it."""
@@ -39,6 +29,7 @@ ATTEMPTS = pa.schema(
     [
         ("time", pa.timestamp("ms", "UTC")),
         ("url", pa.string()),
+        ("kind", _WORD),
         ("status", pa.int16()),
         ("bytes", pa.int64()),
         ("mime", _WORD),
@@ -63,13 +54,10 @@ ATTEMPTS = pa.schema(
         ("depth", pa.int32()),
         ("referrer", pa.string()),
         ("archived", pa.bool_()),
+        ("requisites", pa.list_(pa.string())),
     ]
 )
 """One row per attempt to fetch a URL, or per URL that ended without one."""
-
-RETRY = "retry"
-NO_VISIT = ("robots.txt file", "tdmrep.json file", "file", Outcome.SERVER_BECAME_IRRELEVANT)
-"""Outcomes of the rows that aren't the end of a visit."""
 
 LINKS = pa.schema(
     [
@@ -103,79 +91,6 @@ _ROW = pa.schema(
     [(field.name, _plain(field.type)) for field in ATTEMPTS]
     + [(name, pa.list_(kind)) for name, kind in _LISTS.items()]
 )
-
-
-class Log:
-    """Writes the crawl log in ``log/`` of a crawl folder.
-
-    A journal that is long enough becomes tables in a process of its own: it takes seconds, and
-    memory that a crawl would keep. If that fails, the journal stays until the crawl closes.
-
-    ``committed`` has the lengths of the journals at the last commit, by their paths in the crawl
-    folder; nothing may lie beyond. Raises LswcError.
-    """
-
-    def __init__(self, folder: Path, committed: Iterable[str]) -> None:
-        self._folder = folder / "log"
-        self._journal: Appended | None = None
-        self._converting: list[Popen[bytes]] = []
-        convert(folder)
-        self._number = max(_numbers(folder, committed), default=0)
-
-    def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Append rows: the columns of ATTEMPTS, and lists with those of LINKS."""
-        if self._journal is not None and self._journal.end >= LIMIT:
-            self._hand_over()  # now, because what it holds is committed
-        if self._journal is None:
-            self._number += 1
-            self._journal = Appended(self._folder / f"{self._number:05}.jsonl")
-        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        # A lone surrogate of a hostile title has no UTF-8 form.
-        self._journal.append(lines.encode(errors="replace"))
-
-    @property
-    def opened(self) -> list[Appended]:
-        """The files that are open."""
-        return [self._journal] if self._journal else []
-
-    def _hand_over(self) -> None:
-        if self._journal is None:
-            return
-        self._journal.close()
-        self._converting = [process for process in self._converting if process.poll() is None]
-        command = [sys.executable, "-m", __name__, str(self._journal.path), str(os.getpid())]
-        # scrapyd has the project in an egg that only its own process knows.
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        self._converting.append(Popen(command, env=environment))
-        self._journal = None
-
-    def close(self, *, whole: bool = True) -> None:
-        """Turn the journals into tables, if all that was written is committed: if it is whole.
-
-        Raises LswcError; a journal that can't become tables stays as it is.
-        """
-        for process in self._converting:
-            process.wait()
-        if self._journal is not None:
-            self._journal.close()
-            self._journal = None
-        if whole:
-            convert(self._folder.parent)
-
-
-def journals(folder: Path) -> list[Path]:
-    """Return the journals in a log folder, oldest first."""
-    return sorted(folder.glob("[0-9]*.jsonl"))
-
-
-def _numbers(crawl: Path, committed: Iterable[str]) -> Iterator[int]:
-    names = (name for name in committed if name.startswith("log/"))
-    yield from (int(name.partition("/")[2].partition(".")[0]) for name in names)
-    yield from (int(path.stem.rpartition("-")[2]) for path in _parquet(crawl))
-
-
-def _parquet(crawl: Path) -> list[Path]:
-    return sorted((crawl / "log").glob("attempts-[0-9]*.parquet"))
 
 
 def _links_of(attempts: Path) -> Path:
@@ -239,15 +154,13 @@ def tables(journal: Path) -> tuple[pa.Table, pa.Table]:
     ).unify_dictionaries()
 
 
-def _batches(
-    journal: Path, until: int | None = None, damaged: list[bytes] | None = None
-) -> Iterator[pa.Table]:
-    """Yield the rows of a journal before ``until``. Raises ArchiveError if it can't be read.
+def _batches(journal: Path, damaged: list[bytes] | None = None) -> Iterator[pa.Table]:
+    """Yield the rows of a journal. Raises ArchiveError if it can't be read.
 
     Lines that are torn or damaged are put into ``damaged``.
     """
     try:
-        for batch in _portions(lines(journal, until)):
+        for batch in _portions(lines(journal)):
             found = [line for line in batch if line.startswith(b"{") and line.endswith(b"}\n")]
             try:
                 table = _read(found)
@@ -261,14 +174,6 @@ def _batches(
         raise ArchiveError(f"can't read {journal}: {error.strerror or error}") from error
     except pa.ArrowException as error:
         raise ArchiveError(f"{journal} is damaged: {error}") from error
-
-
-def damaged(journal: Path) -> int:
-    """Return how many lines of a journal are torn or damaged. Raises ArchiveError."""
-    found: list[bytes] = []
-    for _ in _batches(journal, damaged=found):
-        pass
-    return len(found)
 
 
 def _portions(rows: Iterable[bytes]) -> Iterator[list[bytes]]:
@@ -296,11 +201,8 @@ def _read(rows: list[bytes]) -> pa.Table:
 
 
 def _is_row(line: bytes) -> bool:
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return False
-    return isinstance(found, dict) and found.keys() <= set(_ROW.names)
+    found = row_of(line)
+    return found is not None and found.keys() <= set(_ROW.names)
 
 
 def _attempts(batch: pa.Table) -> pa.Table:
@@ -320,88 +222,42 @@ def _links(batch: pa.Table) -> pa.Table:
     return pa.table(columns, [f.name for f in LINKS]).cast(LINKS)
 
 
-class Row(NamedTuple):
-    """A row of the log, as far as it says what must be in other files."""
+def values(table: Path, columns: Sequence[str]) -> Iterator[tuple[Any, ...] | None]:
+    """Yield columns of a table of attempts, row by row; None if it or its links are damaged."""
+    try:
+        pq.ParquetFile(_links_of(table)).read(["source"])
+        file = pq.ParquetFile(table)
+        for group in range(file.num_row_groups):
+            rows = conform(file.read_row_group(group), ATTEMPTS)
+            yield from zip(*(rows[name].to_pylist() for name in columns), strict=True)
+    except (OSError, pa.ArrowException):
+        yield None
 
-    url: str
-    outcome: str
-    archived: bool | None
+
+def made_from(table: Path) -> int | None:
+    """Return the bytes of the journal that a table was made from; None if that can't be read."""
+    try:
+        about = pq.read_schema(table).metadata or {}
+    except (OSError, pa.ArrowException):
+        return None
+    return int(about.get(_LENGTH, 0))
 
 
-def rows(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[Row | None]:
-    """Yield the rows of a crawl's log; None for each file and line of it that is damaged.
+def take_out(table: Path, urls: Collection[str], aside: Aside) -> None:
+    """Keep the rows about URLs aside, of a table of attempts and of its links; damaged ones whole.
 
-    Of journals only what is ``committed``, if that isn't None.
+    Raises LswcError.
     """
-    for path in _parquet(crawl):
-        try:
-            pq.ParquetFile(_links_of(path)).read(["source"])
-            file = pq.ParquetFile(path)
-            for group in range(file.num_row_groups):
-                yield from _rows(conform(file.read_row_group(group), ATTEMPTS))
-        except (OSError, pa.ArrowException):
-            yield None
-    for journal in journals(crawl / "log"):
-        until = None if committed is None else committed.get(f"log/{journal.name}", 0)
-        damaged: list[bytes] = []
-        for batch in _batches(journal, until, damaged):
-            yield from _rows(_attempts(batch))
-        yield from [None] * len(damaged)
-
-
-def _rows(table: pa.Table) -> Iterator[Row]:
-    columns = (table[name].to_pylist() for name in Row._fields)
-    return map(Row, *columns)
-
-
-def lengths(crawl: Path) -> dict[str, int]:
-    """Return the bytes of each journal, also of those that have become tables."""
-    found = {}
-    for path in _parquet(crawl):
-        try:
-            about = pq.read_schema(path).metadata or {}
-        except (OSError, pa.ArrowException):
-            continue
-        found[f"log/{path.stem.rpartition('-')[2]}.jsonl"] = int(about.get(_LENGTH, 0))
-    return found | {f"log/{path.name}": path.stat().st_size for path in journals(crawl / "log")}
-
-
-def ended_beyond(crawl: Path, committed: Mapping[str, int]) -> int:
-    """Return how many visits ended in the log beyond ``committed``, at least."""
-    beyond = 0
-    for name, length in lengths(crawl).items():
-        known = committed.get(name, 0)
-        if length <= known:
-            continue
-        journal = crawl / name
-        if journal.exists():
-            beyond += _ended(journal, known)
-        else:
-            beyond += 2  # it was closed, so there were many
-    return beyond
-
-
-def _ended(journal: Path, after: int) -> int:
-    with journal.open("rb") as file:
-        file.seek(after)
-        found = [json.loads(line) for line in file if _is_row(line)]
-    return sum(row.get("outcome") not in (*NO_VISIT, RETRY) for row in found)
-
-
-def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:
-    """Keep the rows about URLs, and damaged tables, aside. Raises LswcError."""
-    convert(crawl)
     wanted = pa.array(list(urls), pa.string())
-    for path in _parquet(crawl):
-        pair = (_links_of(path), path)
-        try:
-            found = [pq.ParquetFile(part) for part in pair]
-            for file, part, column in zip(found, pair, ("source", "url"), strict=True):
-                _filter(file, part, column, wanted, aside)
-        except (OSError, pa.ArrowException):
-            for part in pair:
-                if part.exists():
-                    aside.move(part)
+    pair = (_links_of(table), table)
+    try:
+        found = [pq.ParquetFile(part) for part in pair]
+        for file, part, column in zip(found, pair, ("source", "url"), strict=True):
+            _filter(file, part, column, wanted, aside)
+    except (OSError, pa.ArrowException):
+        for part in pair:
+            if part.exists():
+                aside.move(part)
 
 
 def _filter(file: pq.ParquetFile, path: Path, column: str, urls: pa.Array, aside: Aside) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class Command(UserCommand):
     """Writes the report of a trace or crawl folder; a user's mistake is one line, exit code 2."""
 
+    requires = ("analysis",)
+
     def syntax(self) -> str:
         return "<crawl folder or trace> --out <folder>"
 

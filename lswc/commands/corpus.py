@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 class Command(UserCommand):
     """Writes the corpus of a crawl, as JSON Lines and as Parquet."""
 
+    requires = ("corpus",)
+
     def syntax(self) -> str:
         return "<crawl folder>"
 

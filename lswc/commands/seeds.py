@@ -27,6 +27,8 @@ PER_DOMAIN = 3
 class Command(UserCommand):
     """Writes <lang>.txt for one or more languages; a user's mistake is exit code 2."""
 
+    requires = ("seeds",)
+
     def syntax(self) -> str:
         return "<file or crawl> ... --lang <lang>[,<lang>...] --out <folder>"
 

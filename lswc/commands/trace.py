@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 class Command(UserCommand):
     """Reads a crawl's log, or everything in a frozen web that is reachable from its seeds."""
 
+    requires = ("simulator", "pyarrow", "numba")
+
     def syntax(self) -> str:
         return "<crawl folder> --out FOLDER | --web FOLDER --lang CODE [--seeds FILE] --out FOLDER"
 
@@ -54,14 +56,14 @@ class Command(UserCommand):
 
 
 def _trace(folder: Path, code: str, seeds_file: str | None, out: Path, settings: Settings) -> None:
-    from lswc.crawl import LimitSettings, page_reader, read_seeds, seeds_of_web
+    from lswc.crawl import LimitSettings, read_seeds, reader_settings, seeds_of_web
     from lswc.languages import language
     from lswc.trace.format import About, Trace
     from lswc.trace.from_web import from_web
     from lswc.web import open_web
 
     target, web = language(code), open_web(folder)
-    reader, limits = page_reader(target, settings), LimitSettings.of(settings).new()
+    reader, limits = reader_settings(target, settings).reader(), LimitSettings.of(settings).new()
     seeds = read_seeds(Path(seeds_file) if seeds_file else seeds_of_web(folder, target))
     if (out / "trace.json").exists():
         raise ConfigError(f"{out} holds a trace already: choose another folder")

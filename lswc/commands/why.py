@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
-from lswc.outcomes import Outcome, sentence
 from lswc.terminal.command import UserCommand
 from lswc.terminal.progress import working
 from lswc.terminal.tables import table
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping
 
     from lswc.archive.history import History
     from lswc.frontier.find import Standing
@@ -28,6 +26,8 @@ _MOST = 20
 
 class Command(UserCommand):
     """Tells a URL's history: who linked to it, what the strategy said, what the server said."""
+
+    requires = ("analysis", "pyarrow")
 
     def syntax(self) -> str:
         return "<crawl folder> <URL> [--redis redis://... [--key NAME]]"
@@ -46,6 +46,7 @@ class Command(UserCommand):
         from lswc.archive.history import history
         from lswc.frontier import FRONTIER_FILE
         from lswc.urls import parse
+        from lswc.watch.story import conclusion
 
         crawl, url = Path(args[0]), args[1].strip()
         kept = bool(opts.redis) or (crawl / FRONTIER_FILE).exists()
@@ -56,7 +57,7 @@ class Command(UserCommand):
             say("frontier", 0, 0)
             standing = self._standing(crawl, canonical.href, opts) if canonical and kept else None
         _show(url, told, standing)
-        print(_conclusion(told, standing, kept))
+        print(conclusion(told, standing, kept))
 
     def _standing(self, crawl: Path, url: str, opts: argparse.Namespace) -> Standing | None:
         from lswc.crawler import workers
@@ -69,75 +70,21 @@ class Command(UserCommand):
         return find_in_redis(*named, url)
 
 
-def _conclusion(told: History, standing: Standing | None, kept: bool) -> str:
-    """Say in one line what became of the URL."""
-    waits = standing is not None and standing.outcome is None
-    last = told.attempts[-1] if told.attempts else None
-    if last is not None and last["outcome"] == Outcome.SERVER_BECAME_IRRELEVANT and not waits:
-        return f"dropped, {_ended(last)}: {_explained(last['outcome'])}"
-    if last is not None and last["outcome"] != Outcome.SERVER_BECAME_IRRELEVANT:
-        return f"{_ended(last)}: {_explained(last['outcome'])}"
-    if waits:
-        return "waits: it is in the queue, or being fetched now"
-    taken = [link for link in told.links if link["dropped"] is None]
-    if taken and kept:
-        outcome = Outcome.SERVER_BECAME_IRRELEVANT
-        return f"dropped, {outcome}: {outcome.sentence}"
-    if taken:
-        return "kept by the strategy; the frontier wasn't kept, so what followed isn't known"
-    if told.links:
-        reasons = dict.fromkeys(link["dropped"] for link in told.links)
-        return "\n".join(f"dropped, {reason}: {_explained(reason)}" for reason in reasons)
-    if standing is not None:
-        return "finished by another worker: its log has the rest"
-    return "never seen: no page that this crawl read links to it, and it is no seed"
-
-
-def _ended(attempt: Mapping[str, Any]) -> str:
-    return f"{attempt['outcome']}, {attempt['time']:%Y-%m-%d %H:%M:%S} UTC"
-
-
-def _explained(outcome: str) -> str:
-    try:
-        return sentence(outcome)
-    except ValueError:  # of an older crawl
-        return "no more is known"
-
-
 def _show(url: str, told: History, standing: Standing | None) -> None:
+    from lswc.watch.story import facts, link_told
+
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200)
     if told.links:
         more = len(told.links) - _MOST
         title = f"links to {url}" + (f", {more:,} more aren't shown" if more > 0 else "")
         heads = ("on page", "anchor", "names", "the strategy said")
-        console.print(table(title, heads, [_link(link) for link in told.links[:_MOST]]))
+        console.print(table(title, heads, [link_told(link) for link in told.links[:_MOST]]))
     if told.attempts:
         columns = ("time", "outcome", "status", "bytes", "language", "tier", "distance", "depth")
         rows = [[_cell(attempt[name]) for name in columns] for attempt in told.attempts]
         console.print(table("asked for", columns, rows))
     if standing is not None and standing.code is not None:
-        console.print(table("facts", ("fact", "value"), list(_facts(standing.code))))
-
-
-def _link(link: Mapping[str, Any]) -> tuple[object, ...]:
-    from lswc.strategy import Anchor, Named
-
-    anchor = "" if link["anchor"] is None else Anchor(link["anchor"]).name.lower()
-    names = "" if link["named"] is None else Named(link["named"]).name.lower()
-    verdict = f"tier {link['tier']}" if link["dropped"] is None else f"dropped: {link['dropped']}"
-    return link["source"], anchor, names, verdict
-
-
-def _facts(code: int) -> Iterator[tuple[str, object]]:
-    from lswc.strategy import SEED, Status, decode
-
-    if code == SEED:
-        yield "seed", "yes"
-        return
-    facts = decode(code, Status.UNVISITED)._asdict()
-    for name, value in facts.items():
-        if name not in ("target_server", "oracle"):  # of now, and of simulations
-            yield name, str(getattr(value, "name", value)).lower()
+        console.print(table("facts", ("fact", "value"), list(facts(standing.code))))
 
 
 def _cell(value: object) -> object:

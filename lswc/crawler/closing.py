@@ -11,6 +11,9 @@ LOST_STORE = "lost store"
 OFFLINE_TOO_LONG = "offline too long"
 """This machine was off the network for LSWC_MAX_OFFLINE seconds."""
 
+TOLD = "told to stop"
+"""control.toml says stop."""
+
 _SAID = {
     "shutdown": "stopped by its user",
     "closespider_itemcount": "CLOSESPIDER_ITEMCOUNT pages are reached",

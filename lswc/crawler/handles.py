@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import resource
-from sys import maxsize
 from typing import NamedTuple
 
 from lswc.errors import ConfigError
 
 OWN = 30
-"""Handles of a crawl's own files, and of what it opens for a moment."""
+"""Handles of a crawl's own files, of its readers, and of what it opens for a moment."""
 
 IDLE = 100
 """Connections that are kept open between requests; many systems allow a process 1,024 files."""
 
 
 class Handles(NamedTuple):
-    """Requests under way, and connections kept open between requests, at most.
+    """URLs under way, up to their commit, and connections kept open between requests, at most.
 
-    The former is no limit where CONCURRENT_REQUESTS is the lower one.
+    So of one request at a time the page is read before the next URL is chosen, whoever reads it.
     """
 
     requests: int
@@ -39,7 +38,7 @@ class Handles(NamedTuple):
                 f"this process may have {allowed} files open, and needs {OWN + 2 * each}: "
                 "allow it more (ulimit -n)"
             )
-        return cls(fit if fit < requests else maxsize, min(IDLE, fit))
+        return cls(min(fit, requests), min(IDLE, fit))
 
 
 def _raised(wanted: int) -> int:

@@ -17,6 +17,7 @@ from lswc.crawler.endings import is_silence
 from lswc.crawler.requests import page_visit_of, visit_of
 from lswc.crawler.robots_exclusion import CRAWL_DELAY
 from lswc.crawler.running import RunningCrawl, running_of
+from lswc.crawler.transport.refused import Refused
 from lswc.errors import LswcError
 from lswc.outcomes import Outcome
 from lswc.urls import parse
@@ -162,6 +163,8 @@ class DelayMiddleware:
         url = parse(request.url)
         if url is None:
             return
+        if self._running.steering.rule(url).block:
+            raise Refused(Outcome.BLOCKED)  # also robots.txt that a redirect led here for
         while visit_of(request) is None and (wait := self._running.turns.wait(url.server)):
             await sleep(wait)
         self._running.turns.begin(url.server)
@@ -205,7 +208,9 @@ class DelayMiddleware:
         _give_back(self._running, request, asked=server is not None)
         if server is None:
             return
-        rest = max(seconds, self._politeness.delay, request.meta.get(CRAWL_DELAY, 0.0))
+        url = parse(request.url)
+        said = (self._running.steering.rule(url).delay if url else None) or 0.0
+        rest = max(seconds, said, self._politeness.delay, request.meta.get(CRAWL_DELAY, 0.0))
         self._running.turns.end(server, rest)
         if visit is not None and rest:
             visit.rest = max(visit.rest or 0.0, monotonic() - visit.since + rest)

@@ -8,6 +8,7 @@ end of a request                           arrives at
 =========================================  ===============================================
 page recorded                              ``RecordPipeline``
 page that asks not to be kept              ``StrategyMiddleware``
+requisite of an archived page              the callback
 item dropped, or a pipeline raised         signals ``item_dropped``, ``item_error``
 callback or spider middleware raised       signal ``spider_error``
 callback output swallowed                  ``VisitGuardMiddleware``
@@ -34,20 +35,24 @@ from typing import TYPE_CHECKING
 from lswc.archive import pages
 from lswc.archive.store import Archive
 from lswc.checking.settle import settle
+from lswc.control import InFolder
 from lswc.crawler import backoff
 from lswc.crawler.backoff import Backoff
-from lswc.crawler.closing import CANNOT_WRITE, LOST_STORE
+from lswc.crawler.closing import CANNOT_WRITE, LOST_STORE, TOLD
 from lswc.crawler.handles import Handles
 from lswc.crawler.kept import KeptRules
 from lswc.crawler.machines import Machines
 from lswc.crawler.network import Network
+from lswc.crawler.readers import Readers
 from lswc.crawler.second_tries import SecondTries
 from lswc.crawler.slots import OwnSlots, Slots
+from lswc.crawler.steering import Steering
 from lswc.crawler.turns import Turns
 from lswc.errors import ConfigError, LostStoreError, LswcError
 from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_experience
-from lswc.outcomes import Outcome, is_transient
-from lswc.strategy import SEED, PageLanguage
+from lswc.outcomes import LIFTED, Outcome, is_transient
+from lswc.safety.limits import OF_PAGES
+from lswc.strategy import REQUISITE, SEED, PageLanguage
 from lswc.urls import parse
 from lswc.visit.lease import Offer
 from lswc.visit.visit import Visit
@@ -59,13 +64,16 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
     from scrapy.statscollectors import StatsCollector
 
+    from lswc.control.kept import Kept
     from lswc.crawl import Crawl
     from lswc.frontier import Frontier
     from lswc.frontier.contract import Counts
     from lswc.frontier.harvest import CellHarvest
+    from lswc.reading.requisites import Needed
     from lswc.reading.tdmrep import Reservations
     from lswc.strategy import Experience
     from lswc.urls import Url
+    from lswc.visit.lease import Lease
 
 SAVE_SECONDS, SAVE_BYTES = 15.0, 64_000_000
 """After so many seconds, or bytes of the frontier's log, what is committed is made durable.
@@ -73,6 +81,9 @@ SAVE_SECONDS, SAVE_BYTES = 15.0, 64_000_000
 Not more often: many servers dirty many leaves of the frontier's indexes, and a leaf is written
 once a checkpoint.
 """
+
+FAR = 3.2e8
+"""Seconds for which a paused URL waits unless it is allowed again: ten years."""
 
 logger = logging.getLogger(__name__)
 
@@ -86,6 +97,8 @@ class RunningCrawl:
 
     failed = False
     """Whether the crawl's state can't be written any more; nothing is, from then on."""
+    closing: Callable[[str], None]
+    """Is called with the reason for which the crawl closes, while it can still be read."""
     held_at_close: tuple[Counts, tuple[CellHarvest, ...]] | None = None
     """What the frontier and its cells held when the crawl was closed, if that could be read."""
 
@@ -105,10 +118,15 @@ class RunningCrawl:
                 self.handles.requests,
             )
         self.visits: dict[int, Visit] = {}
+        self.latest_end = monotonic()
         self._rested = 0.0
+        self._handed_out = [0, 0]  # pages, requisites
+        self._ends_because = ""
+        self._stopped = False
         self._stats = stats
         self.stop = stop
         self.frontier = frontier_of(crawl, settings)
+        self.steering = Steering(control_of(crawl, settings), stats)
         committed = settle(crawl.folder, self.frontier)
         self.archive = Archive(
             crawl.folder,
@@ -118,14 +136,17 @@ class RunningCrawl:
             crawl.described(settings),
             committed,
         )
+        self.closing = lambda _: None
         self._looked_after = monotonic()
         self._retry_failed()
+        self._retry_refused()
         self.tries = SecondTries(crawl.try_again)
         self.network = Network(crawl.seeds, crawl.max_offline, self._end, self.give_back, stop)
         self.backoff = Backoff(crawl.folder / backoff.FILE, crawl.politeness.backoff)
         self.turns = Turns(crawl.politeness.delay, self.backoff)
         self.machines = Machines(slots_of(crawl, settings), crawl.politeness)
         self.reservations: KeptRules[Reservations] = KeptRules()
+        self.readers = Readers(crawl)
         self.limits = crawl.limits.new()
         self.limits.load(pages.records(crawl.folder))
         self._saved = monotonic()
@@ -158,11 +179,50 @@ class RunningCrawl:
         self._notice_sleep()
         if self.crawl.in_order and (self.visits or now < self._rested):
             return None
-        lease = self.frontier.lease(now)
+        lease = self._leased(now)
         if lease is None:
             return None
+        self._handed_out[lease.is_requisite] += 1
         visit = self.visits[lease.id] = Visit(lease, now)
         return visit
+
+    def _leased(self, now: float) -> Lease | None:
+        """Lease a requisite if their share isn't used up, or no page can be asked for now."""
+        if self._ends_because:
+            lease = self.frontier.lease_requisite(now)
+            if lease is None:
+                self._stop_if_finished()
+            return lease
+        pages, requisites = self._handed_out
+        first, second = self.frontier.lease, self.frontier.lease_requisite
+        if requisites + 1 <= self.crawl.requisites_share * (pages + requisites + 1):
+            first, second = second, first
+        return first(now) or second(now)
+
+    def need(self, visit: Visit, needed: Needed, steps: int) -> None:
+        """Offer what an archived page needs, so many steps from it, with the visit's links."""
+        offers = []
+        for requisite in needed.requisites:
+            if (url := parse(requisite.url)) is not None:
+                unit = self.crawl.unit(url)
+                offers.append(
+                    Offer(url.href, url.server, unit, REQUISITE, PageLanguage.TARGET, steps)
+                )
+                visit.tally["needed", requisite.kind] += 1
+        for reason, number in needed.dropped:
+            visit.tally["requisites dropped", reason] += number
+        visit.offers = [*visit.offers, *offers]
+        visit.requisites = [offer.url for offer in offers]
+
+    def finish(self, reason: str) -> None:
+        """Close the crawl for a reason, once what its archived pages need was asked for."""
+        self._ends_because = reason
+        self._stop_if_finished()
+
+    def _stop_if_finished(self) -> None:
+        if not self._stopped and not self.visits and not self.frontier.requisites:
+            self._stopped = True
+            self.stop(self._ends_because)
 
     def next_ready(self, now: float) -> float | None:
         """Return when ``lease`` is worth another try though nothing ends or is offered till then.
@@ -175,13 +235,89 @@ class RunningCrawl:
 
     def is_left_alone(self, visit: Visit) -> bool:
         """End a visit whose URL isn't to be asked for after all; tell whether it is one."""
-        url = parse(visit.url)
-        reason: str | None = self.limits.closed(url) if url else Outcome.INVALID_URL
-        reason = reason or self.tries.away(visit.lease.server, monotonic())
+        reason = self._refusal_of(visit)
         if reason is not None:
             visit.rest = 0.0
             self._end(visit, reason)
         return reason is not None
+
+    def _refusal_of(self, visit: Visit) -> str | None:
+        """Return why a leased URL isn't to be asked for: its scope, too, may be another now."""
+        url = self.scope_of(visit, visit.url)
+        if isinstance(url, Outcome):
+            return url
+        away = self.tries.away(visit.lease.server, monotonic())
+        return self._refusal_by_place(visit, url) or self._pause(url) or away
+
+    def scope_of(self, visit: Visit, address: str) -> Url | Outcome:
+        """Return where a visit's URL, or its redirect, leads; or why it may not be asked for.
+
+        What an archived page needs may be on any host.
+        """
+        reader, lease = self.crawl.reader, visit.lease
+        if lease.is_requisite and reader.requisites is not None:
+            return reader.requisites.scope.check(address, 0)
+        return reader.scope.check(address, lease.depth)
+
+    def _refusal_by_place(self, visit: Visit, url: Url) -> Outcome | None:
+        """Return why a place is left alone: limits of pages aren't those of what pages need."""
+        if not visit.lease.is_requisite:
+            return self.refusal(url, visit.lease.depth)
+        reason = self.limits.closed(url)
+        return self.steering.refusal(url, 0) or (None if reason in OF_PAGES else reason)
+
+    def refusal(self, url: Url, depth: int) -> Outcome | None:
+        """Return why a URL is left alone, whoever links to it; None if it isn't."""
+        return self.steering.refusal(url, depth) or self.limits.closed(url)
+
+    def _pause(self, url: Url) -> Outcome | None:
+        return Outcome.PAUSED if self.steering.rule(url).pause else None
+
+    def holds_back(self, visit: Visit) -> bool:
+        """End the visit of a request that may not be sent again now; tell whether it is one."""
+        url = parse(visit.url)
+        paused = self._pause(url) if url else None
+        if paused is not None:
+            self._end(visit, paused)
+        return paused is not None
+
+    def look(self) -> bool:
+        """Look what people say to the crawl, and do that; tell whether that is something else.
+
+        Asked every second.
+        """
+        if self.failed:
+            return False
+        try:
+            changed, allows = self.steering.look()
+            if changed:
+                self._obey(allows)
+        except LswcError as error:
+            self.fail(error)
+            return False
+        return changed
+
+    def _obey(self, allows: bool) -> None:
+        """End what is under way in blocked places; let wait what is allowed again."""
+        for visit in list(self.visits.values()):
+            url = parse(visit.url)
+            if url is not None and self.steering.rule(url).block:
+                self._end(visit, Outcome.BLOCKED)
+        if allows:
+            self._retry_refused()
+        if self.steering.control.stop:
+            self.stop(TOLD)
+
+    def _retry_refused(self) -> None:
+        """Let URLs wait that were refused when they were queued, and may be had now."""
+        number = self.frontier.retry(LIFTED, self._is_allowed)
+        if number:
+            logger.info("%d URLs that had to be left may be asked for again", number)
+
+    def _is_allowed(self, address: str, depth: int) -> bool:
+        url = self.crawl.reader.scope.check(address, depth)
+        refused = isinstance(url, Outcome) or self.steering.refusal(url, depth) or self._pause(url)
+        return not refused
 
     def offer_of_redirect(self, visit: Visit, url: Url, redirects: int) -> Offer:
         """Return the offer of a redirect's target, with the facts of the link to its source."""
@@ -208,11 +344,16 @@ class RunningCrawl:
         if not self.is_under_way(visit):
             return
         del self.visits[visit.lease.id]
+        self.latest_end = monotonic()
         visit.outcome = outcome
+        if outcome == Outcome.BLOCKED:
+            _forget(visit)
         visit.tally["received", "bytes"] += sum(attempt.size for attempt in visit.attempts)
+        if visit.lease.is_requisite:
+            visit.tally["requisites", outcome] += 1
         if outcome == Outcome.TIMEOUT and (url := parse(visit.url)) is not None:
             self.limits.answered(url, False)
-        due = self.tries.due(visit, outcome, monotonic())
+        due = self._due(visit, outcome)
         visit.put_off = due is not None
         try:
             visit.dropped = self.frontier.dropped_by(visit)
@@ -236,6 +377,11 @@ class RunningCrawl:
         self._stats.inc_value(f"lswc/{kind}/{visit.outcome}")
         for (kind, name), count in visit.tally.items():
             self._stats.inc_value(f"lswc/{kind}/{name}", count)
+
+    def _due(self, visit: Visit, outcome: str) -> float | None:
+        """Return when a URL is tried again that ends so; None if it never is."""
+        now = monotonic()
+        return now + FAR if outcome == Outcome.PAUSED else self.tries.due(visit, outcome, now)
 
     def _save_if_due(self) -> None:
         """Make durable what is committed: first the files, then what refers to them."""
@@ -323,10 +469,16 @@ class RunningCrawl:
             logger.error("%s; the crawl stops, and goes on from here when started again", error)
             self.stop(LOST_STORE if isinstance(error, LostStoreError) else CANNOT_WRITE)
 
-    def close(self) -> None:
+    def close(self, reason: str = "") -> None:
         """Close the archive and the frontier; what isn't finished stays pending."""
         self.network.close()
-        for end in (self._take_stock, lambda: self.archive.close(whole=not self.failed)):
+        self.readers.close()
+        ends: tuple[Callable[[], None], ...] = (
+            lambda: self.closing(reason),
+            self._take_stock,
+            lambda: self.archive.close(whole=not self.failed),
+        )
+        for end in ends:
             try:
                 end()
             except LswcError as error:
@@ -336,6 +488,14 @@ class RunningCrawl:
 
     def _take_stock(self) -> None:
         self.held_at_close = self.frontier.counts(), self.frontier.cells()
+
+
+def _forget(visit: Visit) -> None:
+    """Leave out all that a visit brought of a place that is blocked now."""
+    visit.relevant, visit.record, visit.offers, visit.links = None, None, (), []
+    visit.tally.clear()
+    for attempt in visit.attempts:
+        attempt.exchange = None
 
 
 def handles_of(crawl: Crawl, settings: BaseSettings) -> Handles:
@@ -358,6 +518,7 @@ def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
         crawl.politeness.delay,
         crawl.patience,
         experience,
+        crawl.caps,
     )
 
 
@@ -373,6 +534,15 @@ def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
 
         return workers.read_experience(crawl, settings)
     return sqlite_experience.read(Path(crawl.experience) / FRONTIER_FILE, crawl.language.tag)
+
+
+def control_of(crawl: Crawl, settings: BaseSettings) -> Kept:
+    """Return what people say to a crawl: in its folder, or to all workers together."""
+    if names_redis(crawl.store):
+        from lswc.crawler import workers
+
+        return workers.control(crawl, settings)
+    return InFolder(crawl.folder)
 
 
 def slots_of(crawl: Crawl, settings: BaseSettings) -> Slots:

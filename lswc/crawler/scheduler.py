@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from sys import maxsize
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from scrapy.utils.asyncio import call_later, create_looping_call
 from lswc.crawler.requests import VISIT, is_wake_up, request_for, visit_of, wake_up
 from lswc.crawler.retries import Retries
 from lswc.crawler.running import RunningCrawl, running_of
+from lswc.crawler.steering import LOOK
 from lswc.errors import LswcError
 from lswc.outcomes import Outcome
 
@@ -67,13 +69,21 @@ class TierScheduler(BaseScheduler):
         self._tending = create_looping_call(lambda: self._running.tend(monotonic()))
         interval = self._running.crawl.lease_seconds / RENEWALS
         self._tending.start(max(interval, 0.1), now=False)
+        self._looking = create_looping_call(self._look)
+        self._looking.start(LOOK, now=False)
 
     def close(self, reason: str) -> None:
         """Close the crawl; what isn't finished stays pending."""
         self._tending.stop()
+        self._looking.stop()
         if self._wake_up is not None:
             self._wake_up.cancel()
-        self._running.close()
+        self._running.close(reason)
+
+    def _look(self) -> None:
+        rested = self._running.steering.rests
+        if self._running.look() or (rested and not self._running.steering.rests):
+            self._wake_now()
 
     def enqueue_request(self, request: Request) -> bool:
         if is_wake_up(request):
@@ -87,13 +97,14 @@ class TierScheduler(BaseScheduler):
         return True
 
     def next_request(self) -> Request | None:
-        if self._running.failed or self._running.network.paused or self._has_no_handle:
+        running = self._running
+        if running.failed or running.network.paused or running.steering.rests or self._is_busy:
             return None
         now = monotonic()
-        retry = self._retries.next_due(now)
-        if retry is not None:
-            return retry
         try:
+            retry = self._next_retry(now)
+            if retry is not None:
+                return retry
             visit = self._next_visit(now)
         except LswcError as error:
             self._running.fail(error)
@@ -104,9 +115,18 @@ class TierScheduler(BaseScheduler):
         return request_for(visit, headers, self._callback, self._errback)
 
     @property
-    def _has_no_handle(self) -> bool:
+    def _is_busy(self) -> bool:
         under_way = len(self._running.visits) - len(self._retries)
-        return under_way >= self._running.handles.requests
+        return under_way >= min(
+            self._running.handles.requests, self._running.steering.control.requests or maxsize
+        )
+
+    def _next_retry(self, now: float) -> Request | None:
+        while (retry := self._retries.next_due(now)) is not None:
+            visit = visit_of(retry)
+            if visit is None or not self._running.holds_back(visit):
+                return retry
+        return None
 
     def _next_visit(self, now: float) -> Visit | None:
         for _ in range(AT_ONCE):
@@ -168,7 +188,7 @@ class TierScheduler(BaseScheduler):
         """Tell whether URLs are left that are worth to wait for. Raises LswcError."""
         frontier = self._running.frontier
         later, due = frontier.later, frontier.next_due()
-        if frontier.unfinished > later:
+        if frontier.unfinished > later or (later and self._running.steering.pauses):
             return True
         if due is None or due - monotonic() <= self._running.crawl.stay:
             return due is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from asyncio import ensure_future
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,15 +12,18 @@ from scrapy.spidermiddlewares.httperror import HttpError
 
 from lswc import __version__
 from lswc.crawl import Crawl
-from lswc.crawler import profiles
+from lswc.crawler import metrics, profiles
 from lswc.crawler.endings import outcome_of
 from lswc.crawler.items import Link, Page
+from lswc.crawler.readers import ReaderError, Unread
 from lswc.crawler.recrawl import NOT_MODIFIED
 from lswc.crawler.requests import visit_of
 from lswc.crawler.reservations import failed, opt_outs_of_server, request_for_reservations
-from lswc.crawler.running import RunningCrawl, frontier_of, handles_of
+from lswc.crawler.running import RunningCrawl, control_of, frontier_of, handles_of
+from lswc.crawler.steering import at_start
 from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
+from lswc.reading.letters import Asked
 from lswc.reading.page import without_closed
 from lswc.strategy import effective_language
 from lswc.urls import parse
@@ -32,9 +36,11 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
 
-    from lswc.reading.headers import Headers
     from lswc.reading.page import PageReading
     from lswc.visit.visit import Visit
+
+
+logger = logging.getLogger(__name__)
 
 
 class LswcSpider(Spider):
@@ -92,11 +98,17 @@ class LswcSpider(Spider):
         spider = cls(**arguments)
         crawl = Crawl.of(settings, spider.lang, spider.seeds)
         handles_of(crawl, settings)
+        metrics.check(settings)
         frontier_of(crawl, settings).close()
+        at_start(control_of(crawl, settings))
 
-    def parse(self, response: Response, **kwargs: Any) -> Iterator[Page | Request]:
+    async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Page | Request]:
         """Yield the response as one Page; if that is up to its server, the request to ask it."""
-        page = self.read(response)
+        visit = visit_of(response)
+        if visit is not None and visit.lease.is_requisite:
+            self._end_requisite(response, visit)
+            return
+        page = await self.read(response)
         if page is None:
             return
         if not self._is_up_to_server(page):
@@ -104,26 +116,49 @@ class LswcSpider(Spider):
         elif opt_outs_of_server(self.running, page) is None:
             yield request_for_reservations(page, self.parse_reserved, self.errback_reserved)
         else:
-            yield from self.parse_reserved(response, page)
+            for decided in self.parse_reserved(response, page):
+                yield decided
 
-    def read(self, response: Response) -> Page | None:
+    def _end_requisite(self, response: Response, visit: Visit) -> None:
+        """End the visit of what an archived page needs, which may need more itself."""
+        if (url := parse(visit.url)) is not None:
+            self.running.limits.answered(url, True)
+        reader, attempts = self.crawl.reader.requisites, visit.attempts
+        if visit.opt_outs and self.crawl.opt_out == "skip-archive":
+            for attempt in attempts:
+                attempt.exchange = None
+        elif reader is not None:
+            content_type = next(iter(_headers(response).get("content-type", ())), "")
+            steps = visit.lease.depth
+            self.running.need(
+                visit, reader.read(response.body, content_type, response.url, steps), steps + 1
+            )
+        self.running.commit(visit, Outcome.REQUISITE)
+
+    async def read(self, response: Response) -> Page | None:
         """Return the response as a page; None if it is none: its visit has ended then."""
         visit = visit_of(response)
         url = parse(visit.url) if visit is not None else None
         if visit is None or url is None:
             return None  # of a request that another component sent
-        reading = self.crawl.reader.read(
-            response.body,
-            _headers(response),
-            url,
-            visit.lease.depth,
-            response.url,
-        )
+        asked = Asked(_headers(response), url, visit.lease.depth, response.url)
+        try:
+            reading = await self.running.readers.read(asked, response.body)
+        except Unread as error:
+            logger.warning("%s: %s", visit.url, error.outcome.sentence)
+            self.running.commit(visit, error.outcome)
+            return None
+        except ReaderError as error:
+            self.running.fail(error)
+            return None
+        if not self.running.is_under_way(visit):
+            return None  # its lease has ended, or its place was blocked meanwhile
         if reading is None:
             self.running.commit(visit, Outcome.NOT_HTML)
             return None
         near_duplicate = self.running.limits.add(url, reading.simhash)
-        reading = without_closed(reading, self.running.limits)
+        depth = visit.lease.depth + 1
+        reading = without_closed(reading, lambda link: self.running.refusal(link, depth))
         visit.opt_outs += reading.opt_outs.said
         return self._page(response, visit, reading, near_duplicate)
 
@@ -151,6 +186,8 @@ class LswcSpider(Spider):
         if page.reading.unwanted or (visit.opt_outs and self.crawl.opt_out == "skip-archive"):
             for attempt in visit.attempts:
                 attempt.exchange = None  # nothing of it is archived
+        elif self.crawl.keeps(page.relevant):
+            self.running.need(visit, page.reading.needed, 1)
         return page
 
     def _page(
@@ -192,7 +229,7 @@ class LswcSpider(Spider):
             self.running.commit(visit, outcome_of(failure.value))
 
 
-def _headers(response: Response) -> Headers:
+def _headers(response: Response) -> dict[str, list[str]]:
     return {
         name.decode("latin-1").lower(): [value.decode("latin-1") for value in values]
         for name, values in response.headers.items()

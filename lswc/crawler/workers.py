@@ -9,10 +9,11 @@ from scrapy_redis.connection import get_redis
 from scrapy_redis.defaults import REDIS_PARAMS
 
 from lswc.archive.store import language_of
+from lswc.control.shared import InRedis
 from lswc.crawler.shared_slots import SharedSlots
 from lswc.errors import ConfigError, StorageError
 from lswc.frontier import names_redis, redis_order
-from lswc.frontier.redis import RedisFrontier
+from lswc.frontier.redis import RECONNECT, RedisFrontier
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,11 +63,19 @@ def join(crawl: Crawl, settings: BaseSettings, experience: Experience | None) ->
         crawl.politeness.delay,
         experience=experience,
         patience=crawl.patience,
+        caps=crawl.caps,
         folder=crawl.folder,
         recorded=crawl.has_records,
         feed=settings.get("REDIS_START_URLS_KEY", "") % {"name": name},
         time_to_live=crawl.lease_seconds,
     )
+
+
+def control(crawl: Crawl, settings: BaseSettings) -> InRedis:
+    """Return what is said to the crawl that the workers share."""
+    client = connect(settings)
+    client.set_retry(RECONNECT)
+    return InRedis(client, _name(crawl, settings))
 
 
 def slots(crawl: Crawl, settings: BaseSettings) -> SharedSlots:

@@ -27,13 +27,31 @@ class Queue:
 class Report:
     """A frontier as its last commit left it; ``identity`` says what crawl it is of.
 
-    ``cells`` are those with URLs or pages, the best first.
+    ``queues`` are the longest, ``largest`` those of the servers with most pages. ``cells`` are
+    those with URLs or pages, the best first.
     """
 
     identity: Mapping[str, str]
     counts: Counts
     queues: tuple[Queue, ...]
+    largest: tuple[Queue, ...]
     cells: tuple[CellHarvest, ...]
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server as the frontier knows it.
+
+    ``queue`` is its queue, ``status`` that of its pages (a server's, also if the strategy counts by
+    directory), ``waiting`` the number of its URLs by cell, and ``next`` the URLs that come first
+    of it, with their cells. ``strategy`` is the crawl's, which knows what cells are.
+    """
+
+    strategy: str
+    queue: Queue
+    status: str
+    waiting: Mapping[int, int]
+    next: tuple[tuple[str, int], ...]
 
 
 def by_kind(rows: Iterable[tuple[str, str, int]]) -> dict[str, dict[str, int]]:

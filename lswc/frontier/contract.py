@@ -2,14 +2,18 @@
 
 Verbs: ``offer`` links to URLs, ``lease`` the next one, ``commit`` its visit; or ``put_off`` a URL
 that couldn't be had, or ``give_back`` one that wasn't asked for. A URL is pending, leased or
-finished; what a strategy discards is counted and forgotten, so another page may offer
-it again. A URL is known by its ``fingerprint``, so http and https twins are one.
+finished; what a strategy discards, or what is too much of a server (``Caps``), is counted and
+forgotten, so another page may offer it again. A URL is known by its ``fingerprint``, so http and
+https twins are one.
+Requisites of pages (code REQUISITE) wait and end like pages, but by their own name and in
+a queue of their own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lswc.errors import ConfigError
 from lswc.strategy import Pages, status
@@ -24,6 +28,10 @@ if TYPE_CHECKING:
     from lswc.strategy import Order, Status, Strategy
     from lswc.visit.lease import Lease, Offer
     from lswc.visit.visit import Visit
+
+
+Wanted = Callable[[str, int], bool]
+"""Tells by a URL and its depth whether it is wanted."""
 
 
 class FrontierError(ConfigError):
@@ -113,19 +121,35 @@ def is_twin_of_redirect(offer: Offer) -> bool:
     return offer.redirects > 0 and offer.url.startswith("https:")
 
 
+class Caps(NamedTuple):
+    """The most URLs of a server, and of a registered domain, that wait at once.
+
+    Any number at 0. Beyond it the worst, by the order of cells, are let go: they are dropped
+    as ``Outcome.SERVER_QUEUE_FULL`` or ``SITE_QUEUE_FULL``, and forgotten. What is leased counts
+    as waiting, and stays. What was put off counts again when it is due.
+    """
+
+    server: int = 0
+    domain: int = 0
+
+
+NO_CAPS = Caps()
+
+
 @dataclass(frozen=True)
 class Counts:
     """What a frontier holds.
 
-    ``pending`` by cell; ``servers`` (or directories, if the strategy counts by them) by
-    status; ``tally`` by kind and name: "finished" URLs by outcome, "dropped" links and URLs by
-    reason, and whatever the pages' leases counted.
+    ``pending`` by cell, ``requisites`` those that wait or are leased; ``servers`` (or directories,
+    if the strategy counts by them) by status; ``tally`` by kind and name: "finished" URLs by
+    outcome, "dropped" links and URLs by reason, and whatever the pages' leases counted.
     """
 
     pending: Mapping[int, int]
     leased: int
     servers: Mapping[str, int]
     tally: Mapping[str, Mapping[str, int]]
+    requisites: int = 0
 
 
 class Frontier(Protocol):
@@ -152,6 +176,13 @@ class Frontier(Protocol):
         """Hand out the oldest URL of the best cell whose server is free and rested.
 
         ``now`` in seconds, on any clock that doesn't go back. None if there is none now.
+        """
+
+    def lease_requisite(self, now: float) -> Lease | None:
+        """Hand out the oldest requisite whose server is free and rested; ``lease`` never does.
+
+        ``now`` as there. None if there is none now. Of requisites that were put off some stores
+        only know by ``lease`` that they are due.
         """
 
     def next_ready(self) -> float | None:
@@ -181,17 +212,19 @@ class Frontier(Protocol):
         """End a lease whose URL couldn't be had for now, as ``visit.outcome`` says.
 
         The URL waits until ``due``, on the clock of ``lease``, then it is pending as before; at
-        once if the crawl was stopped meanwhile. It is tallied as "put off" until then.
+        once if the crawl was stopped meanwhile. It is tallied as "put off" until then. Only what
+        ``lswc.outcomes.is_transient`` tells counts as one of its tries.
         ``lengths``, the result and errors are those of ``commit``.
         """
 
     def give_back(self, visit: Visit) -> bool:
         """End a lease as if its URL hadn't been leased. False if it had ended."""
 
-    def retry(self, outcomes: Collection[str]) -> int:
-        """Make the URLs pending that finished so; return how many.
+    def retry(self, outcomes: Collection[str], wanted: Wanted | None = None) -> int:
+        """Make the URLs due that finished so, or were put off for it; return how many.
 
-        Only outcomes that ``lswc.outcomes.is_transient`` tells: of others a store may know no more.
+        Only outcomes that ``lswc.outcomes.may_return`` tells: of others a store may know no more.
+        ``wanted`` tells by a URL and its depth which of them, None for all.
         """
 
     def lengths(self) -> dict[str, int]:
@@ -205,12 +238,21 @@ class Frontier(Protocol):
         """Bytes that a power cut would lose, and a checkpoint saves; 0 if there are no such."""
 
     def finished(self) -> Iterator[tuple[str, str]] | None:
-        """Yield every finished URL and its outcome; None if the store doesn't keep them."""
+        """Yield every finished URL and its outcome; None if the store doesn't keep them.
 
-    def reopen(self, urls: Collection[str], lengths: Mapping[str, int]) -> int:
+        That of a requisite begins with OF_REQUISITE.
+        """
+
+    def reopen(
+        self,
+        urls: Collection[str],
+        lengths: Mapping[str, int],
+        requisites: Collection[str] = (),
+    ) -> int:
         """Let finished URLs wait again, whose pages were lost; return how many there are.
 
-        ``lengths`` are those of all files, as they are now. Raises LswcError.
+        ``requisites`` are those of them that weren't asked for as pages. ``lengths`` are those of
+        all files, as they are now. Raises LswcError.
         """
 
     def fed_seeds(self) -> AbstractContextManager[list[str]]:
@@ -222,6 +264,10 @@ class Frontier(Protocol):
     @property
     def pending(self) -> int:
         """Number of URLs neither leased nor finished."""
+
+    @property
+    def requisites(self) -> int:
+        """Number of requisites that wait; those that this process leased may be among them."""
 
     @property
     def later(self) -> int:
@@ -246,6 +292,16 @@ class Frontier(Protocol):
 
     def counts(self) -> Counts:
         """Count everything, exactly."""
+
+    def tallies(self) -> Mapping[str, Mapping[str, int]]:
+        """Return the tallies of ``counts``, at once: no URL is counted for it."""
+
+    def tell(self, now: str, point: str, seconds: float) -> None:
+        """Keep what this worker does ``now``, for those who watch and can't see its folder.
+
+        Also a ``point`` of the crawl's course, if that isn't empty, and no other worker told one
+        within ``seconds``.
+        """
 
     def close(self) -> None:
         """Close the store. Unfinished leases become pending."""

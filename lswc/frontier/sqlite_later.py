@@ -13,10 +13,18 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Iterator
 
+    from lswc.frontier.contract import Wanted
+
 # How often each was put off, and how it ended last: until it is finished. While it waits, its
 # outcome in `url` is PUT_OFF. When it is due only the process knows: to start again tries all.
 SCHEMA = """
 CREATE TABLE later (seq INTEGER PRIMARY KEY, tries INTEGER NOT NULL, outcome TEXT NOT NULL);
+"""
+
+_ENDED = """
+SELECT seq, outcome, 1, url, depth FROM url WHERE outcome IN (SELECT value FROM json_each(?1))
+UNION ALL SELECT seq, later.outcome, 0, url, depth FROM later JOIN url USING (seq)
+WHERE url.outcome = ?2 AND later.outcome IN (SELECT value FROM json_each(?1))
 """
 
 AT_ONCE = 100
@@ -65,16 +73,25 @@ class Later:
         """Forget a URL that is finished."""
         self._db.execute("DELETE FROM later WHERE seq = ?", (seq,))
 
-    def revive(self, outcomes: Collection[str]) -> Counter[str]:
-        """Put off what finished so, to be due at once; return how many, by outcome."""
-        rows = self._db.execute(
-            "SELECT seq, outcome FROM url WHERE outcome IN (SELECT value FROM json_each(?))",
-            (dumps(list(outcomes)),),
-        )
+    def revive(self, outcomes: Collection[str], wanted: Wanted | None) -> tuple[Counter[str], int]:
+        """Put off what finished so, to be due at once, and let be due what was put off for it.
+
+        Returns how many of the former, by outcome, and how many of the latter.
+        """
+        found = [
+            row[:3]
+            for row in self._db.execute(_ENDED, (dumps(list(outcomes)), Outcome.PUT_OFF)).fetchall()
+            if wanted is None or wanted(*row[3:])
+        ]
         numbers: Counter[str] = Counter()
-        for seq, outcome in rows.fetchall():
-            self.keep(seq, 0, outcome)
-            self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (Outcome.PUT_OFF, seq))
-            self.wait(seq, 0.0)
-            numbers[outcome] += 1
-        return numbers
+        for seq, outcome, is_finished in found:
+            if is_finished:
+                self.keep(seq, 0, outcome)
+                self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (Outcome.PUT_OFF, seq))
+                numbers[outcome] += 1
+        due = {seq for seq, *_ in found}
+        again = sum(when > 0 and seq in due for when, seq in self._waiting)
+        self._waiting = [(when, seq) for when, seq in self._waiting if seq not in due]
+        self._waiting += [(0.0, seq) for seq in due]
+        heapify(self._waiting)
+        return numbers, again

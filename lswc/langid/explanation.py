@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lswc.errors import ConfigError
 from lswc.langid import methods, model
 from lswc.langid.auto import Auto, weigh
 from lswc.langid.document import Document
@@ -47,7 +48,12 @@ def explain(
     ]
     answers = [("auto", f"{_answer(finding)}, encoding {encoding}")]
     for name, method in methods.METHODS.items():
-        answers.append((name, _answer(method(document, target)[0])))
+        try:
+            methods.require_for(name, target)
+        except ConfigError as error:
+            answers.append((name, str(error)))
+        else:
+            answers.append((name, _answer(method(document, target)[0])))
     return lines + [(f"method {name}", answer) for name, answer in answers]
 
 

@@ -43,7 +43,7 @@ class Reading:
     ``anchors`` are the languages of the links' texts, in the order of ``links``. ``robots`` are
     the tokens of META robots in lower case, ``text`` the visible text: that outside links, then
     that of links. ``unread_links`` were too many; ``is_cut`` says that a part of the page wasn't
-    looked at.
+    looked at. ``document`` is the page itself.
     """
 
     identification: Identification
@@ -54,6 +54,7 @@ class Reading:
     text: str
     unread_links: int
     is_cut: bool
+    document: Document
 
 
 class Identifier:
@@ -63,7 +64,7 @@ class Identifier:
     only the default method heeds it. ``relevant`` is one of RELEVANT. Anchor texts are told by the
     default
     method, but by n-grams with textcat, and with somboonviwat2006 and pythainlp by Thai words.
-    ``bounds`` say how much of a page is read. Raises IdentifierError.
+    ``bounds`` say how much of a page is read. Raises ConfigError.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class Identifier:
             raise IdentifierError(f"min_share must be above 0 and at most 1, not {min_share}")
         if method == "pythainlp" and target.code != "th":
             raise IdentifierError(f"method pythainlp tells Thai only, not {target.code}")
+        methods.require_for(method, target)
         if target.variant and method != "auto":
             raise IdentifierError(f"method {method} tells no variants: {target.tag} needs auto")
         self.target = target
@@ -120,6 +122,7 @@ class Identifier:
             f"{page.content}\n{page.anchors}",
             page.unread,
             document.is_cut or page.is_cut,
+            document,
         )
 
     def _identify(self, document: Document) -> tuple[Finding, str]:

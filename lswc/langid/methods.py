@@ -11,6 +11,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from lswc.groups import require
 from lswc.langid import shares, short
 from lswc.langid.encoding import canonical, decode, is_known
 from lswc.langid.evidence import languages_by_charset
@@ -174,6 +175,14 @@ METHODS: dict[str, Method] = {
     "pythainlp": detected_by_pythainlp,
     "cld2": detected_by_cld2,
 }
+
+
+def require_for(method: str, target: Language) -> None:
+    """Raise ConfigError if a method needs a library that isn't installed."""
+    if method in ("langdetect", "pythainlp"):
+        require("research", method)
+    if method == "somboonviwat2006" and target.code == "th":
+        require("research", "pythainlp")  # for anchor texts
 
 
 def textcat_guess(text: bytes) -> list[NgramTable]:

@@ -5,29 +5,32 @@ A crawl, a trace made from a web, and ``scrapy seeds --fetch`` read pages by thi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lswc.langid import Identification
 from lswc.outcomes import Outcome
 from lswc.reading.headers import said
 from lswc.reading.named import LONGEST, named
-from lswc.reading.opt_outs import opt_outs
+from lswc.reading.opt_outs import OptOuts, opt_outs
+from lswc.reading.requisites import Needed, RequisiteReader, of_document
 from lswc.reading.robots_words import robots_words
 from lswc.safety.content import is_html
 from lswc.simhash import simhash
 from lswc.strategy import Anchor, Locality, Named, PageLanguage
-from lswc.urls import folder, site
+from lswc.urls import Url, folder, site
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lswc.langid import Identification, Identifier
+    from lswc.langid import Identifier
+    from lswc.langid.document import Document
     from lswc.reading.headers import Headers
-    from lswc.reading.opt_outs import OptOuts
     from lswc.reading.scope import Scope
-    from lswc.safety.limits import Limits
-    from lswc.urls import Url
 
 EXAMINED = 20_000
 """Characters of a page's text that are compared with other pages'."""
@@ -38,8 +41,7 @@ _MENU = LONGEST + 1  # characters of an anchor text that tell whether it names a
 _UNWANTED = (Outcome.NOINDEX, Outcome.NOARCHIVE)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadLink:
+class ReadLink(Struct, frozen=True, array_like=True):
     """A link in scope, as its page has it."""
 
     url: Url
@@ -49,8 +51,7 @@ class ReadLink:
     same_folder: bool
 
 
-@dataclass(frozen=True, slots=True)
-class LeftLink:
+class LeftLink(Struct, frozen=True, array_like=True):
     """A link that is left out before any strategy is asked, and why."""
 
     url: str
@@ -58,8 +59,7 @@ class LeftLink:
     reason: Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class PageReading:
+class PageReading(Struct, frozen=True, array_like=True):
     """What a page says.
 
     ``identified`` is its language as strategies tell them apart. ``simhash`` is that of its
@@ -67,7 +67,7 @@ class PageReading:
     that the server says, ``vary`` what its answer depends on. ``opt_outs`` is what the page itself
     says against mining its text. ``left`` are links out of scope;
     ``unread_links`` counts those beyond LSWC_MAX_LINKS. ``is_cut`` says that more than links
-    was left unread.
+    was left unread. ``needed`` are its requisites, if they were to be read.
     """
 
     identification: Identification
@@ -82,15 +82,20 @@ class PageReading:
     left: tuple[LeftLink, ...]
     unread_links: int
     is_cut: bool
+    needed: Needed
 
 
 @dataclass(frozen=True)
 class PageReader:
-    """How pages are read: ``obeyed`` are the words of META robots and X-Robots-Tag that count."""
+    """How pages are read: ``obeyed`` are the words of META robots and X-Robots-Tag that count.
+
+    ``requisites`` says of which pages it is read what they need besides; None for no page.
+    """
 
     identifier: Identifier
     scope: Scope
     obeyed: frozenset[str]
+    requisites: RequisiteReader | None = None
 
     def read(
         self,
@@ -127,9 +132,11 @@ class PageReader:
             elif target.url.href != url.href:
                 where, is_near = here.locality(target.url), target.folder == here.folder
                 links.append(ReadLink(target.url, where, anchor, target.named, is_near))
+        identified = self.identifier.relevance(raw.identification)
         return PageReading(
             identification=raw.identification,
-            identified=self.identifier.relevance(raw.identification),
+            identified=identified,
+            needed=self._needed(raw.document, identified),
             title=raw.title,
             simhash=simhash(raw.text[:EXAMINED]),
             content_language=said(headers, "content-language"),
@@ -141,6 +148,11 @@ class PageReader:
             unread_links=raw.unread_links,
             is_cut=raw.is_cut,
         )
+
+    def _needed(self, document: Document, identified: PageLanguage) -> Needed:
+        if self.requisites is None or identified not in self.requisites.of:
+            return Needed()
+        return self.requisites.chosen(of_document(document))
 
     def _obeys(self, word: Outcome, told: frozenset[str]) -> bool:
         return word in self.obeyed and (
@@ -163,9 +175,9 @@ class PageReader:
         return _Target(url, folder(url), named(self.identifier.target.tag, url, tag, text))
 
 
-def without_closed(reading: PageReading, limits: Limits) -> PageReading:
-    """Return the reading without the links to places that the crawl's limits leave alone."""
-    reasons = [limits.closed(link.url) for link in reading.links]
+def without_closed(reading: PageReading, closed: Callable[[Url], Outcome | None]) -> PageReading:
+    """Return the reading without the links to what is left alone: ``closed`` tells why."""
+    reasons = [closed(link.url) for link in reading.links]
     if not any(reasons):
         return reading
     both = list(zip(reading.links, reasons, strict=True))

@@ -29,7 +29,7 @@ from lswc.whole import whole
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
     from scrapy.http import Response
     from scrapy.settings import Settings
@@ -271,9 +271,9 @@ class SeedSpider(LswcSpider):
         self._others, self._told = _identifiers(codes[1:]), told
         self._read, self._pages = read, 0
 
-    def parse(self, response: Response, **kwargs: Any) -> Iterator[Page]:
+    async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Page]:
         """Note a page's language and end its visit; there is no record of it."""
-        page = self.read(response)
+        page = await self.read(response)
         if page is not None:
             self._pages += 1
             self._read(self._pages)
@@ -282,7 +282,8 @@ class SeedSpider(LswcSpider):
                 self._told[page.visit.url] = code
             page.visit.tally = Counter({("page", "relevant" if code else "irrelevant"): 1})
             self.running.commit(page.visit, page.reading.unwanted or Outcome.HTML)
-        return iter(())
+        return
+        yield
 
     def _language(self, page: Page, response: Response) -> str | None:
         if page.reading.identification.wanted(self.crawl.language) == self.lang:

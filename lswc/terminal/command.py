@@ -6,11 +6,12 @@ import signal
 import sys
 from abc import abstractmethod
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from scrapy.commands import ScrapyCommand
 
 from lswc.errors import ConfigError, LswcError
+from lswc.groups import require
 
 if TYPE_CHECKING:
     import argparse
@@ -37,6 +38,8 @@ class UserCommand(ScrapyCommand):
 
     requires_project = True
     requires_crawler_process = False
+    requires: ClassVar[tuple[str, ...]] = ()
+    """What it can't work without: a group of lswc.groups, and its libraries, if not all."""
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         from lswc import languages
@@ -45,6 +48,8 @@ class UserCommand(ScrapyCommand):
         try:
             languages.use(self.settings.get("LSWC_LANGUAGES", "") if self.settings else "")
             _check(args)
+            if self.requires:
+                require(*self.requires)
             with _interruptible():
                 self.answer(args, opts)
         except LswcError as error:

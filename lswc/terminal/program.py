@@ -38,9 +38,11 @@ GROUPS = {
         "seeds": "lswc seeds urls.csv --lang th --out my-seeds",
     },
     "Look at a crawl, and use it": {
+        "watch": "lswc watch crawls/th",
         "frontier": "lswc frontier crawls/th",
         "why": "lswc why crawls/th http://www.example.co.th/",
         "check": "lswc check crawls/th",
+        "control": "lswc control crawls/th block example.co.th --why 'their mail of 3 May'",
         "analyze": "lswc analyze crawls/th --out report",
         "corpus": "lswc corpus crawls/th",
     },
@@ -141,7 +143,7 @@ def parser_of(name: str) -> ArgumentParser:
     """Return the parser of a command's arguments."""
     parser = _Parser(
         prog=f"lswc {name}",
-        description=_said(name),
+        description=_said(name) if name in _OWN else _command(name).long_desc(),
         epilog=f"For example: {_example(name)}",
         formatter_class=RawDescriptionHelpFormatter,
         conflict_handler="resolve",

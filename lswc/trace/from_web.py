@@ -100,7 +100,7 @@ class _WebReader:
             self._builder.failure(url.href, answer.status)
             return
         self._limits.add(url, reading.simhash)
-        links = without_closed(reading, self._limits).links
+        links = without_closed(reading, self._limits.closed).links
         found = reading.identification
         language = found.wanted(self._reader.identifier.target)
         targets = [(link.url.href, link.anchor, link.named) for link in links]

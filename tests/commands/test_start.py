@@ -58,3 +58,9 @@ def test_a_crawl_loads_no_analyses_and_no_methods_that_are_not_asked_for(tmp_pat
     assert len(site.urls) == 2
     assert {"fastwarc", "pyarrow"} <= found
     assert not (ANALYSES | METHODS | {"redis"}) & found
+
+
+def test_a_crawl_holds_no_arrow_before_a_journal_becomes_tables() -> None:
+    found = loaded("import lswc.crawler.spider, lswc.crawler.scheduler, lswc.crawler.pipeline;")
+    assert "fastwarc" in found
+    assert "pyarrow" not in found

@@ -43,13 +43,14 @@ class Site:
         (self.web / "seeds-th.txt").write_text("\n".join(urls))
 
     def command(self, *arguments: str, **settings: object) -> list[str]:
-        """Return the command that crawls this web for Thai without delays or second tries."""
+        """Return the command that crawls this web for Thai, by itself, without delays."""
         given = {
             "LSWC_WEB": self.web,
             "LSWC_CRAWL": self.folder,
             "DOWNLOAD_DELAY": 0,
             "LSWC_PROFILE": "bfs",
             "LSWC_TRY_AGAIN": "",
+            "LSWC_READERS": 0,
             **settings,
         }
         lines = [part for name, value in given.items() for part in ("-s", f"{name}={value}")]

@@ -66,7 +66,7 @@ def web(shared: Site, tmp_path: Path) -> Site:
 
 def start(web: Site) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        web.command(),
+        web.command(LSWC_READERS=1),
         cwd=ROOT,
         env=environment(),
         text=True,

@@ -33,6 +33,7 @@ class SetUp:
             "LSWC_FRONTIER": ":memory:",
             "LSWC_STRATEGY": "bfs",
             "LSWC_TRY_AGAIN": [],
+            "LSWC_READERS": 0,
             "EXTENSIONS": {},
         }
         self.crawler: Crawler = get_crawler(LswcSpider, given | settings)

@@ -180,10 +180,10 @@ def test_links_to_what_is_left_alone_are_left() -> None:
     found = page(
         "<a href=mailto:a@b.th>x</a><a href=http://www.two.co.th/>ข่าว</a><a href=http://a.th/>x</a>"
     )
-    left = without_closed(found, limits)
+    left = without_closed(found, limits.closed)
     assert [link.url.href for link in left.links] == ["http://a.th/"]
     assert [(link.url, link.anchor, link.reason) for link in left.left[1:]] == [
         ("http://www.two.co.th/", Anchor.TARGET, Outcome.RETRY_AFTER_TOO_LONG)
     ]
     assert left.left[0] == found.left[0]
-    assert without_closed(found, Limits()) == found
+    assert without_closed(found, Limits().closed) == found

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.settings import Settings
 
-from lswc.crawl import LimitSettings, page_reader
+from lswc.crawl import LimitSettings, reader_settings
 from lswc.languages import language
 from lswc.trace.format import About
 from lswc.trace.from_web import from_web
@@ -23,6 +23,9 @@ def write_trace(site: Site, folder: Path) -> None:
     settings = Settings()
     settings.setmodule("lswc.settings")
     seeds = (site.web / "seeds-th.txt").read_text().split()
-    reader, limits = page_reader(language("th"), settings), LimitSettings.of(settings).new()
+    reader, limits = (
+        reader_settings(language("th"), settings).reader(),
+        LimitSettings.of(settings).new(),
+    )
     about = About("th", ("th",), "test")
     from_web(open_web(site.web), seeds, reader, limits, about).write(folder, seeds)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lswc.groups import require
 from lswc.seeds.candidates import SeedError
-from lswc.seeds.formats import crawl, external_links, lines, markup, objects, parquet, table, warc
+from lswc.seeds.formats import external_links, lines, markup, objects, table, warc
 from lswc.seeds.opened import head
 
 if TYPE_CHECKING:
@@ -17,16 +18,33 @@ if TYPE_CHECKING:
 
     Reader = Callable[[Path, Asked], Iterator[Candidate]]
 
+
+def _read_crawl(folder: Path, asked: Asked) -> Iterator[Candidate]:
+    """Read a crawl's hubs: with the libraries of an analysis, which other formats don't need."""
+    require("analysis", "numba")
+    from lswc.seeds.formats import crawl
+
+    return crawl.read(folder, asked)
+
+
+def _read_parquet(path: Path, asked: Asked) -> Iterator[Candidate]:
+    """Read a table in Parquet: with libraries that a crawl with its own seeds doesn't need."""
+    require("seeds")
+    from lswc.seeds.formats import parquet
+
+    return parquet.read(path, asked)
+
+
 FORMATS: dict[str, Reader] = {
     "list": lines.read,
     "table": table.read,
     "json": objects.read,
-    "parquet": parquet.read,
+    "parquet": _read_parquet,
     "externallinks": external_links.read,
     "sitemap": markup.read_sitemap,
     "rdf": markup.read_rdf,
     "warc": warc.read,
-    "crawl": crawl.read,
+    "crawl": _read_crawl,
 }
 """Name of a format, and what reads it."""
 

@@ -1,0 +1,102 @@
+"""What people say to the crawl while it runs, put to effect."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from lswc.control import Rule, Watching, lifts
+from lswc.errors import ConfigError
+from lswc.outcomes import Outcome
+
+if TYPE_CHECKING:
+    from scrapy.statscollectors import StatsCollector
+
+    from lswc.control import Control
+    from lswc.control.kept import Kept
+    from lswc.urls import Url
+
+LOOK = 1.0
+"""Seconds between two looks at what is said."""
+
+_NOTHING = Rule()
+
+logger = logging.getLogger(__name__)
+
+
+def at_start(where: Kept) -> Watching:
+    """Return what is said to a crawl that begins, or goes on.
+
+    Raises LswcError if that can't be read or understood, and if it says stop.
+    """
+    watching = Watching(where)
+    if watching.control.stop:
+        raise ConfigError(
+            "control.toml says stop: take that back to go on, with `lswc control CRAWL unstop`"
+        )
+    return watching
+
+
+class Steering:
+    """What is said to the crawl, for each URL. ``rests`` says why nothing is fetched now, or "".
+
+    Raises LswcError as ``at_start``.
+    """
+
+    def __init__(self, where: Kept, stats: StatsCollector) -> None:
+        self._watching = at_start(where)
+        self._stats = stats
+        self.rests = ""
+        self._set_rest()
+
+    @property
+    def control(self) -> Control:
+        """What is in force."""
+        return self._watching.control
+
+    @property
+    def pauses(self) -> bool:
+        """Whether places wait, or the whole crawl."""
+        return bool(self.rests) or any(rule.pause for _, rule in self.control.rules)
+
+    def rule(self, url: Url) -> Rule:
+        """Return what holds for a URL."""
+        return self.control.at(url) if self.control.rules else _NOTHING
+
+    def refusal(self, url: Url, depth: int) -> Outcome | None:
+        """Return why a URL isn't to be asked for, or followed; None if it may be."""
+        if not self.control.rules:
+            return None
+        rule = self.control.at(url)
+        if rule.block:
+            return Outcome.BLOCKED
+        return Outcome.DEPTH if rule.max_depth is not None and depth > rule.max_depth else None
+
+    def look(self) -> tuple[bool, bool]:
+        """Look what is said now: whether it is something else, and whether it allows more.
+
+        Raises StorageError if the store can't be reached.
+        """
+        before = self.control
+        changed = self._watching.look()
+        if changed:
+            self._tell()
+        self._set_rest()
+        return changed, changed and lifts(before, self.control)
+
+    def _tell(self) -> None:
+        wrong = self._watching.wrong
+        if wrong:
+            logger.warning("%s; what was said before stays in force", wrong)
+            self._stats.inc_value("lswc/control/wrong")
+            return
+        places = ", ".join(place.name for place, _ in self.control.rules) or "no place"
+        logger.info("something else is said to the crawl, of %s", places)
+        self._stats.inc_value("lswc/control/changes")
+
+    def _set_rest(self) -> None:
+        before, self.rests = self.rests, self.control.rests()
+        if self.rests and not before:
+            logger.warning("the crawl waits: %s", self.rests)
+        elif before and not self.rests:
+            logger.info("the crawl goes on")

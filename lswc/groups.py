@@ -1,0 +1,35 @@
+"""The groups of libraries that are installed on demand: ``pip install 'lswc[analysis]'``.
+
+What a crawl needs is always there. The groups are those of ``optional-dependencies`` in
+pyproject.toml; here stand the names by which their libraries are imported.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from lswc.errors import ConfigError
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "analysis": ("pyarrow", "duckdb", "numba", "matplotlib", "PIL", "maxminddb"),
+    "corpus": ("pyarrow", "myanmar"),
+    "seeds": ("pyarrow", "duckdb"),
+    "simulator": ("pyarrow", "numba", "matplotlib"),
+    "research": ("langdetect", "pythainlp"),
+    "metrics": ("prometheus_client",),
+}
+
+
+def require(group: str, *libraries: str) -> None:
+    """Raise ConfigError if a library of a group isn't installed; without names, of the whole."""
+    for library in libraries or GROUPS[group]:
+        if not is_installed(library):
+            raise ConfigError(f"this needs {library}: pip install 'lswc[{group}]'")
+
+
+def is_installed(library: str) -> bool:
+    """Tell whether a library can be imported; it isn't."""
+    try:
+        return find_spec(library) is not None
+    except ImportError:
+        return False

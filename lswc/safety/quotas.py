@@ -1,0 +1,52 @@
+"""How much may be taken of a server and of a registered domain, and whether that is reached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from lswc.outcomes import Outcome
+
+
+class Taken(NamedTuple):
+    """What a server or a registered domain has brought: pages, and bytes received."""
+
+    pages: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Quota:
+    """The most that is taken of one server or registered domain; any number at 0."""
+
+    pages: float = 0
+    bytes: float = 0
+
+    def stricter(self, other: Quota) -> Quota:
+        """Return the smaller of both for pages, and for bytes."""
+        return Quota(_least(self.pages, other.pages), _least(self.bytes, other.bytes))
+
+
+@dataclass(frozen=True)
+class Quotas:
+    """The quota of each server, and that of each registered domain."""
+
+    server: Quota = Quota()
+    domain: Quota = Quota()
+
+
+def reached(quotas: Quotas, server: Taken, domain: Taken) -> Outcome | None:
+    """Return which quota a server has reached, itself or with its domain; None if none."""
+    for taken, quota, pages, size in (
+        (server, quotas.server, Outcome.SERVER_PAGES, Outcome.SERVER_BYTES),
+        (domain, quotas.domain, Outcome.SITE_PAGES, Outcome.SITE_BYTES),
+    ):
+        if 0 < quota.pages <= taken.pages:
+            return pages
+        if 0 < quota.bytes <= taken.bytes:
+            return size
+    return None
+
+
+def _least(some: float, other: float) -> float:
+    return min(some or other, other or some)

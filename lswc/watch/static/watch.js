@@ -1,0 +1,580 @@
+// Shows what the server of this page tells. What it tells comes from the web: it is text, never HTML.
+"use strict";
+
+const EVERY = 2000;
+
+const GLOSSARY = {
+  harvest: "Relevant pages downloaded, divided by all pages downloaded. A page is relevant if it is in the language of the crawl.",
+  coverage: "Relevant pages downloaded, divided by those and the ones expected among the URLs that wait. Pages that nobody has linked to yet aren’t in it, so the true coverage is lower.",
+  frontier: "The frontier: URLs that were found and aren’t finished. Each is fetched once.",
+  expected: "How many relevant pages the URLs that wait should bring, by what URLs like them have brought so far.",
+  status: "Relevant: gave a relevant page. Undecided: none yet, of few. Irrelevant: none, of more than the strategy tolerates. Unvisited: gave no page at all.",
+  cell: "Links of one kind that lead to servers of one kind wait together, in a cell. The cell that should bring most comes first; under a fixed rule a cell is a tier.",
+  control: "Rules for a domain with its subdomains (example.co.th), a server (www.example.co.th/) or how URLs begin (www.example.co.th/~somchai/). They are in force within seconds, for what waits too.",
+};
+
+const STATES = {
+  running: "running", paused: "paused", offline: "offline", closed: "ended", silent: "no sign of life",
+  unknown: "nothing heard yet",
+};
+
+const $ = (id) => document.getElementById(id);
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const decimal = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+
+const count = (value) => (value == null ? "–" : whole.format(value));
+const large = (value) => (value == null ? "–" : value >= 1e6 ? compact.format(value) : whole.format(value));
+const percent = (value) => (value == null ? "–" : `${(100 * value).toFixed(1)} %`);
+const seconds = (value) => (value == null ? "–" : value < 10 ? `${value.toFixed(1)} s` : value < 600 ? `${Math.round(value)} s` : `${Math.round(value / 60)} min`);
+const moment = (value) => (value == null ? "" : new Date(1000 * value).toLocaleString("sv"));
+const share = (part, all) => (all ? percent(part / all) : "–");
+
+function bytes(value) {
+  if (value == null) return "–";
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(value, 1)) / 3));
+  return `${decimal.format(value / 1000 ** power)} ${units[power]}`;
+}
+
+function make(tag, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children.filter((child) => child != null));
+  return element;
+}
+
+// --- the token, which the address holds after "#", where no server sees it
+
+let token = decodeURIComponent(location.hash.slice(1));
+try {
+  if (/^[\w-]{20,}$/.test(token)) sessionStorage.setItem("token", token);
+  token = sessionStorage.getItem("token") || "";
+} catch { /* without storage it lasts until the page is loaded again */ }
+if (location.hash.length > 20) history.replaceState(null, "", location.pathname);
+
+// --- asking
+
+async function ask(path, options) {
+  const response = await fetch(path, options);
+  const type = response.headers.get("content-type") || "";
+  const told = type.startsWith("application/json") ? await response.json() : { error: await response.text() };
+  if (!response.ok) throw new Error(told.error || `${response.status}`);
+  return told;
+}
+
+async function say(key, value, place, why) {
+  try {
+    await ask("api/say", {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "X-Lswc-Token": token },
+      body: JSON.stringify({ key, value, place, why }),
+    });
+    alarm("");
+    await refresh();
+    if ($("history").open) await showChanges();
+    return true;
+  } catch (error) {
+    alarm(error.message);
+    return false;
+  }
+}
+
+function alarm(text) {
+  $("alert").textContent = text;
+  $("alert").hidden = !text;
+}
+
+// --- tables: rows stay where they are and change their text, so that nobody loses their place
+
+function table(place, columns, rows, empty) {
+  if (!rows?.length) {
+    if (place.dataset.empty !== empty) {
+      place.replaceChildren(make("p", { className: "empty", textContent: empty }));
+      place.dataset.empty = empty;
+    }
+    return;
+  }
+  delete place.dataset.empty;
+  let grid = place.querySelector("table");
+  if (!grid) {
+    grid = headed(place, columns);
+  }
+  const sorted = order(place, rows);
+  const body = grid.tBodies[0];
+  while (body.rows.length > sorted.length) body.deleteRow(-1);
+  sorted.forEach((row, at) => {
+    const line = body.rows[at] || body.insertRow();
+    columns.forEach((column, number) => cell(line.cells[number] || line.insertCell(), column, row));
+  });
+}
+
+function headed(place, columns) {
+  const line = make("tr");
+  columns.forEach((column, number) => {
+    const press = make("button", { type: "button", textContent: column.name });
+    press.addEventListener("click", () => {
+      const now = place.dataset.sort === `${number}` ? -place.dataset.way : column.number ? -1 : 1;
+      Object.assign(place.dataset, { sort: number, way: now });
+      place.resort?.();
+    });
+    const head = make("th", { scope: "col", className: column.number ? "number" : "" }, column.value ? press : column.name);
+    line.append(head);
+  });
+  const grid = make("table", {}, make("thead", {}, line), make("tbody"));
+  const box = make("div", { className: "scroll", tabIndex: 0 }, grid);
+  box.setAttribute("role", "region");
+  box.setAttribute("aria-label", place.closest(".card")?.querySelector("h2")?.firstChild?.textContent || "table");
+  place.replaceChildren(box);
+  place.columns = columns;
+  return grid;
+}
+
+function order(place, rows) {
+  place.resort = () => table(place, place.columns, rows, "");
+  const at = place.dataset.sort;
+  const heads = place.querySelectorAll("th");
+  heads.forEach((head, number) => {
+    if (`${number}` === at) head.setAttribute("aria-sort", place.dataset.way > 0 ? "ascending" : "descending");
+    else head.removeAttribute("aria-sort");
+  });
+  if (at === undefined) return rows;
+  const value = place.columns[at].value;
+  const compare = (one, other) => {
+    const [a, b] = [value(one), value(other)];
+    return (typeof a === "number" || typeof b === "number" ? (a ?? -1) - (b ?? -1) : String(a).localeCompare(String(b))) * place.dataset.way;
+  };
+  return [...rows].sort(compare);
+}
+
+function cell(td, column, row) {
+  td.className = column.number ? "number" : "text";
+  if (column.fill) {
+    column.fill(td, row);
+    return;
+  }
+  const text = column.text ? column.text(row) : `${column.value(row) ?? ""}`;
+  if (td.textContent !== text) td.textContent = text;
+}
+
+/** A column of names that can be looked up. */
+const lookUp = (name, value) => ({
+  name, value,
+  fill: (td, row) => {
+    const text = value(row);
+    let press = td.querySelector("button");
+    if (!press) {
+      press = make("button", { type: "button", className: "link" });
+      press.addEventListener("click", () => find(press.textContent));
+      td.replaceChildren(press);
+    }
+    if (press.textContent !== text) press.textContent = text;
+  },
+});
+
+const numbers = (name, value, text = count) => ({ name, value, number: true, text: (row) => text(value(row)) });
+
+/** A column of a name, with a bar for its share of the largest and, below, what it means. */
+const barred = (name, value, size, largest, why) => ({
+  name, value,
+  fill: (td, row) => {
+    if (!td.firstChild) td.replaceChildren(make("span"), make("span", { className: "share" }), make("span", { className: "why" }));
+    const [label, bar, below] = td.children;
+    if (label.textContent !== value(row)) label.textContent = value(row);
+    bar.style.width = `${largest ? (100 * size(row)) / largest : 0}%`;
+    const text = why?.(row) || "";
+    if (below.textContent !== text) below.textContent = text;
+  },
+});
+
+const most = (rows, size) => Math.max(0, ...(rows || []).map(size));
+
+// --- the numbers
+
+function show(told) {
+  document.title = `${told.language} · ${STATES[told.state]} · lswc`;
+  $("name").textContent = told.name;
+  $("about").textContent = [told.language, told.strategy, `kept in ${told.store}`].filter(Boolean).join(" · ");
+  $("state").className = `pill ${told.state}`;
+  const since = told.state === "silent" ? ` since ${moment(told.since)}` : "";
+  set("state-text", `${STATES[told.state]}${told.reason ? `: ${told.reason}` : ""}${since}`);
+  tiles(told.totals, told.disk, told);
+  panels(told);
+  control(told.control, told.state);
+  const stock = told.stock;
+  const counted = stock.age == null ? "The whole queue is being counted …" : `The whole queue was counted ${seconds(stock.age)} ago, in ${seconds(stock.seconds)}.`;
+  set("foot", stock.wrong || counted);
+}
+
+function set(id, text) {
+  if ($(id).textContent !== text) $(id).textContent = text;
+}
+
+function tiles(totals, disk, told) {
+  set("n-pages", large(totals.pages));
+  set("n-pages-more", `${bytes(totals.received)} received`);
+  set("n-harvest", percent(totals.harvest));
+  set("n-harvest-more", `${large(totals.relevant)} relevant` + (totals.guessed ? `, ${large(totals.guessed)} guessed` : ""));
+  set("n-coverage", percent(totals.coverage));
+  set("n-coverage-more", totals.coverage == null ? "" : "of what is known");
+  const live = ["running", "paused", "offline"].includes(told.state);
+  set("n-speed", live ? decimal.format(totals.speed) : "–");
+  set("n-speed-more", live ? `${totals.under_way} URLs under way` : "nothing runs");
+  set("n-waiting", large(totals.waiting));
+  set("n-waiting-more", totals.later ? `${large(totals.later)} of them for another try` : "");
+  set("n-expected", totals.expected == null ? "–" : large(Math.round(totals.expected)));
+  set("n-expected-more", totals.expected == null ? "" : "in the queue");
+  set("n-servers", large(totals.servers));
+  const relevant = told.servers?.find(([name]) => name === "relevant");
+  set("n-servers-more", relevant ? `${large(relevant[1])} relevant` : "");
+  set("n-disk", disk ? bytes(disk.free) : "–");
+  set("n-disk-more", disk ? `${percent(disk.free / disk.total)} of ${bytes(disk.total)}` : "");
+}
+
+function panels(told) {
+  const under = told.totals.under_way;
+  table($("fetching"), [
+    lookUp("URL", (row) => row.url),
+    numbers("tries", (row) => row.tries + 1),
+    numbers("expected", (row) => row.expected, percent),
+    numbers("since", (row) => row.seconds, seconds),
+  ], told.fetching, told.state === "running" && under === 0 ? "Nothing this moment: all servers rest." : "The URLs that are being fetched appear here while the crawl runs, the longest first.");
+
+  const groups = told.queue?.groups;
+  table($("groups"), [
+    barred("of the queue", (row) => row.name, (row) => row.waiting, most(groups, (row) => row.waiting)),
+    numbers("waiting", (row) => row.waiting),
+    numbers("pages so far", (row) => row.pages),
+    numbers("relevant so far", (row) => row.relevant / row.pages || 0, undefined),
+  ].map((column) => (column.name === "relevant so far" ? { ...column, text: (row) => share(row.relevant, row.pages) } : column)),
+  groups, "How many URLs wait, by what is expected of them, appears here.");
+  table($("cells"), [
+    { name: "cell", value: (row) => row.name },
+    numbers("waiting", (row) => row.waiting),
+    numbers("expected", (row) => row.expected, percent),
+    numbers("pages", (row) => row.pages),
+  ], told.queue?.cells, "Nothing waits.");
+
+  statuses(told.servers);
+  const servers = [
+    lookUp("server", (row) => row[0]), numbers("pages", (row) => row[1]),
+    { ...numbers("relevant", (row) => (row[1] ? row[2] / row[1] : 0)), text: (row) => share(row[2], row[1]) },
+    numbers("waiting", (row) => row[3]),
+  ];
+  const counting = told.stock.age == null ? "The queue is being counted …" : null;
+  table($("largest"), servers, told.largest, counting || "The servers with most pages appear here once pages come.");
+  table($("longest"), servers, told.longest, counting || "No URL waits.");
+  table($("slowest"), [
+    lookUp("server", (row) => row.server), numbers("answers", (row) => row.answers), numbers("takes", (row) => row.seconds, seconds),
+  ], told.slowest, "The servers that take longest to answer appear here while the crawl runs.");
+
+  const reasons = (id, name, rows, empty) => table($(id), [
+    barred(name, (row) => row[0], (row) => row[1], most(rows, (row) => row[1]), (row) => row[2]),
+    numbers("URLs", (row) => row[1]),
+  ], rows, empty);
+  reasons("dropped", "reason", told.dropped, "Links that the strategy or a limit leaves out are counted here by reason.");
+  reasons("errors", "error", told.errors, "No errors so far. They are counted here by kind.");
+  reasons("put_off", "after", told.put_off, "Nothing waits for another try. URLs that couldn’t be had wait here.");
+  table($("languages"), [
+    barred("language", (row) => row[0], (row) => row[1], most(told.languages, (row) => row[1])),
+    numbers("pages", (row) => row[1]),
+  ], told.languages, "The languages of the pages are counted here.");
+
+  $("workers-card").hidden = told.store !== "Redis";
+  table($("workers"), [
+    { name: "worker", value: (row) => `${row.host} ${row.folder}` },
+    { name: "does", value: (row) => STATES[row.state] || row.state },
+    numbers("pages in this run", (row) => row.pages),
+    numbers("pages a second", (row) => row.speed, (value) => decimal.format(value ?? 0)),
+    numbers("under way", (row) => row.under_way),
+    { name: "heard", value: (row) => row.time, text: (row) => moment(row.time) },
+  ], told.workers, "Workers appear here when they join the crawl.");
+}
+
+const ORDER = ["relevant", "undecided", "irrelevant", "unvisited"];
+
+function statuses(found) {
+  const place = $("servers");
+  const rows = found && ORDER.map((name) => [name, found.find(([other]) => other === name)?.[1] || 0]);
+  const all = rows ? rows.reduce((sum, row) => sum + row[1], 0) : 0;
+  let stack = place.querySelector(".stack");
+  if (!stack) {
+    place.replaceChildren(make("div", { className: "stack" }), make("div"));
+    stack = place.firstChild;
+    stack.setAttribute("aria-hidden", "true");
+    ORDER.forEach((name) => stack.append(make("span", { className: name })));
+  }
+  stack.hidden = !all;
+  (rows || []).forEach(([, number], at) => {
+    stack.children[at].style.width = `${all ? (100 * number) / all : 0}%`;
+    stack.children[at].hidden = !number;
+  });
+  table(place.lastChild, [
+    { name: "status", value: (row) => row[0], fill: (td, row) => {
+      if (!td.firstChild) td.replaceChildren(make("span"), make("span"));
+      td.children[0].className = `swatch ${row[0]}`;
+      td.children[1].textContent = row[0];
+    } },
+    numbers("servers", (row) => row[1]),
+    { ...numbers("share", (row) => row[1]), text: (row) => share(row[1], all) },
+  ], all ? rows : null, found ? "Servers appear here once URLs are found." : "The servers are being counted …");
+}
+
+// --- what is said to the crawl
+
+const WORDS = {
+  block: () => "blocked", pause: () => "paused", delay: (value) => `rests ${value} s`, max_pages: (value) => `at most ${count(value)} pages`,
+  max_bytes: (value) => `at most ${bytes(value)}`, max_depth: (value) => `at most ${value} links from the seeds`,
+  tolerate: (value) => `${value} irrelevant pages tolerated`, priority: (value) => `priority ${value}`,
+};
+
+function words(key, value) {
+  if (value === false) return `not ${WORDS[key]?.(true) || key}`;
+  return WORDS[key]?.(value) || `${key} ${value}`;
+}
+
+let paused = false;
+
+function control(told, state) {
+  const may = Boolean(token);
+  paused = Boolean(told.pause);
+  $("pause").hidden = !may || (state === "closed" && !paused);
+  set("pause", paused ? "Let it go on" : "Pause the crawl");
+  $("say").hidden = !may;
+  $("locked").hidden = may;
+  const rows = [];
+  if (told.pause) rows.push(["the whole crawl", "pause", true, told.why]);
+  if (told.stop) rows.push(["the whole crawl", "stop", true, told.why]);
+  if (told.hours) rows.push(["the whole crawl", "hours", told.hours, told.why]);
+  if (told.requests != null) rows.push(["the whole crawl", "requests", told.requests, told.why]);
+  for (const [place, rule, why] of told.rules || []) {
+    for (const [key, value] of Object.entries(rule)) rows.push([place, key, value, why]);
+  }
+  const columns = [
+    { name: "place", value: (row) => row[0] }, { name: "said", value: (row) => words(row[1], row[2]) },
+    { name: "why", value: (row) => row[3] || "" },
+  ];
+  if (may) columns.push({ name: "", fill: takeBack });
+  table($("rules"), columns, rows, told.wrong || "Nothing. Block or pause a site here, or after you have looked it up.");
+  if (told.wrong && rows.length === 0) $("rules").firstChild.textContent = told.wrong;
+}
+
+function takeBack(td, row) {
+  td.className = "number";
+  const place = row[0] === "the whole crawl" ? "" : row[0];
+  let press = td.querySelector("button");
+  if (!press) {
+    press = make("button", { type: "button", className: "small", textContent: "Take back" });
+    press.addEventListener("click", () => say(press.dataset.key, null, press.dataset.place, ""));
+    td.replaceChildren(press);
+  }
+  Object.assign(press.dataset, { key: row[1], place });
+  press.setAttribute("aria-label", `Take back: ${row[0]}, ${words(row[1], row[2])}`);
+}
+
+/** Ask why, then say it. */
+function askWhy(title, text, key, value, place) {
+  $("ask-title").textContent = title;
+  $("ask-text").textContent = text;
+  $("ask-why").value = "";
+  const dialog = $("ask");
+  dialog.onclose = async () => {
+    if (dialog.returnValue === "yes" && await say(key, value, place, $("ask-why").value) && found) await find(found, false);
+  };
+  dialog.returnValue = "";
+  dialog.showModal();
+  $("ask-why").focus();
+}
+
+async function showChanges() {
+  const told = await ask("api/changes");
+  table($("changes"), [
+    { name: "when", value: (row) => row.time.replace("T", " ").slice(0, 19) },
+    { name: "place", value: (row) => row.place || "the whole crawl" },
+    { name: "said", value: (row) => (row.value == null ? `${row.key} taken back` : words(row.key, row.value)) },
+    { name: "why", value: (row) => row.why }, { name: "by", value: (row) => row.by },
+  ], told.changes, "Nothing was said before.");
+}
+
+// --- looking up
+
+let found = "";
+
+async function find(text, focus = true) {
+  $("q").value = text;
+  $("result").hidden = false;
+  $("result-name").textContent = text;
+  if (found !== text) $("result-body").replaceChildren(make("p", { className: "quiet", textContent: "Looking through the queue and the log …" }));
+  found = text;
+  if (focus) {
+    $("result").scrollIntoView({ block: "nearest" });
+    $("result-name").focus();
+  }
+  try {
+    const told = await ask(`api/find?q=${encodeURIComponent(text)}`);
+    if (found === text) ({ server: aServer, url: aUrl, servers: noServer })[told.kind](told);
+  } catch (error) {
+    $("result-body").replaceChildren(make("p", { textContent: error.message }));
+  }
+}
+
+function list(title, columns, rows, empty) {
+  const place = make("div");
+  table(place, columns, rows, empty);
+  return make("div", {}, make("h3", { textContent: title }), place);
+}
+
+function factList(pairs) {
+  return make("dl", { className: "facts" }, ...pairs.filter(([, value]) => value !== "" && value != null).map(
+    ([name, value]) => make("div", {}, make("dt", { textContent: name }), make("dd", { textContent: `${value}` }))));
+}
+
+function buttons(place, said) {
+  const row = make("div", { className: "row" });
+  for (const [key, does, undo] of [["block", "Block", "Unblock"], ["pause", "Pause", "Let go on"]]) {
+    const on = said[key] === true;
+    const press = make("button", { type: "button", textContent: `${on ? undo : does} ${place}` });
+    press.addEventListener("click", () => (on
+      ? say(key, false, place, "").then(() => find(found, false))
+      : askWhy(`${does} ${place}?`, key === "block" ? "Nothing of it is fetched any more, and what waits is dropped." : "Its URLs wait until you let it go on.", key, true, place)));
+    if (token) row.append(press);
+  }
+  return row;
+}
+
+function rules(said) {
+  const chips = make("div", { className: "chips" });
+  for (const [key, value] of Object.entries(said)) {
+    if (key !== "why" && key !== "wrong") chips.append(make("span", { className: "chip wait", textContent: words(key, value) }));
+  }
+  if (said.why) chips.append(make("span", { className: "quiet", textContent: said.why }));
+  return chips.childNodes.length ? chips : null;
+}
+
+const NO_LOG = "The crawl’s log isn’t on this machine.";
+
+function aServer(told) {
+  $("result-name").textContent = told.name;
+  const outcome = [{ name: "outcome", value: (row) => row[0] }, numbers("times", (row) => row[1])];
+  outcome[0] = barred("outcome", (row) => row[0], (row) => row[1], most(told.outcomes, (row) => row[1]), (row) => (row[2] === "no more is known" ? "" : row[2]));
+  $("result-body").replaceChildren(...[
+    factList([["status", told.status], ["pages", count(told.downloaded)], ["relevant", share(told.relevant, told.downloaded)],
+      ["waiting", count(told.pending)], ["registered domain", told.site]]),
+    rules(told.said),
+    buttons(`${told.name}/`, told.said),
+    make("div", { className: "lists" },
+      list("Its next URLs", [lookUp("URL", (row) => row[0]), { name: "cell", value: (row) => row[1] }], told.next, "None of its URLs waits."),
+      list("How its URLs ended", outcome, told.outcomes, told.has_log ? "Nothing was asked of it yet." : NO_LOG),
+      list("Asked last", [{ name: "when", value: (row) => row.time, text: (row) => moment(row.time) }, lookUp("URL", (row) => row.url),
+        { name: "outcome", value: (row) => row.outcome }, numbers("bytes", (row) => row.bytes)], told.latest, told.has_log ? "Nothing was asked of it yet." : NO_LOG)),
+  ].filter(Boolean));
+}
+
+function aUrl(told) {
+  $("result-name").textContent = told.url;
+  const attempt = [{ name: "when", value: (row) => row.time, text: (row) => moment(row.time) }, { name: "outcome", value: (row) => row.outcome },
+    numbers("status", (row) => row.status, (value) => `${value ?? ""}`), numbers("bytes", (row) => row.bytes),
+    { name: "language", value: (row) => row.language ?? "" }, numbers("expected", (row) => row.expected, percent), numbers("depth", (row) => row.depth)];
+  const link = [lookUp("on page", (row) => row[0]), { name: "anchor text", value: (row) => row[1] }, { name: "names", value: (row) => row[2] },
+    { name: "the strategy said", value: (row) => row[3] }];
+  const server = make("button", { type: "button", className: "link", textContent: told.server });
+  server.addEventListener("click", () => find(told.server));
+  const title = told.attempts.map((row) => row.title).filter(Boolean).pop();
+  $("result-body").replaceChildren(...[
+    title ? make("p", { textContent: title }) : null,
+    make("p", { className: "verdict", textContent: told.has_log ? told.conclusion : NO_LOG }),
+    told.server ? make("p", {}, "Server: ", server) : null,
+    rules(told.said),
+    told.server ? buttons(told.url.replace(/^https?:\/\//, ""), told.said) : null,
+    told.facts.length ? factList(told.facts.map(([name, value]) => [name.replaceAll("_", " "), value])) : null,
+    make("div", { className: "lists" },
+      list("Asked for", attempt, told.attempts, "It wasn’t asked for."),
+      list(told.more_links ? `Links to it (${count(told.more_links)} more aren’t shown)` : "Links to it", link, told.links, "No page that was read links to it.")),
+  ].filter(Boolean));
+}
+
+function noServer(told) {
+  const body = [make("p", { textContent: "The crawl knows no server of this name." + (told.servers.length ? " It knows these:" : "") })];
+  if (told.servers.length) body.push(list("Servers", [lookUp("server", (row) => row)], told.servers, ""));
+  $("result-body").replaceChildren(...body);
+}
+
+// --- the page
+
+function explain() {
+  for (const head of document.querySelectorAll("[data-term]")) {
+    const id = `tip-${head.dataset.term}`;
+    const press = make("button", { type: "button", textContent: head.textContent });
+    press.setAttribute("aria-describedby", id);
+    const tip = make("span", { id, className: "tip", textContent: GLOSSARY[head.dataset.term] });
+    tip.setAttribute("role", "tooltip");
+    head.classList.add("term");
+    head.replaceChildren(press, tip);
+    const side = () => head.classList.toggle("right", head.getBoundingClientRect().left + Math.min(336, 0.7 * innerWidth) > innerWidth - 16);
+    press.addEventListener("mouseenter", side);
+    press.addEventListener("focus", side);
+    press.addEventListener("keydown", (event) => event.key === "Escape" && press.blur());
+  }
+}
+
+let version = -1;
+let columns = null;
+let timer = 0;
+
+async function refresh() {
+  clearTimeout(timer);
+  try {
+    const told = await ask(`api/state?course=${version}`);
+    if (told.course.columns) {
+      ({ version, columns } = told.course);
+      Draw.draw(columns);
+    }
+    show(told);
+    if (!$("alert").hidden && $("alert").dataset.lost) alarm("");
+    delete $("alert").dataset.lost;
+  } catch (error) {
+    $("alert").dataset.lost = "yes";
+    alarm(error instanceof TypeError ? "The watch doesn’t answer any more: start it again. The crawl doesn’t need it." : error.message);
+  }
+  if (!document.hidden) timer = setTimeout(refresh, EVERY);
+}
+
+$("search").addEventListener("submit", (event) => {
+  event.preventDefault();
+  if ($("q").value.trim()) find($("q").value.trim());
+});
+$("result-close").addEventListener("click", () => {
+  $("result").hidden = true;
+  found = "";
+  $("q").focus();
+});
+$("pause").addEventListener("click", () => (paused
+  ? say("pause", null, "", "")
+  : askWhy("Pause the crawl?", "What is being fetched is finished; nothing else is asked for until you let it go on.", "pause", true, "")));
+$("ask-no").addEventListener("click", () => $("ask").close(""));
+$("say-key").addEventListener("change", () => {
+  const flag = ["block", "pause"].includes($("say-key").value);
+  $("say-value-label").hidden = flag;
+  $("say-value").required = !flag;
+});
+$("say").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const key = $("say-key").value;
+  const value = ["block", "pause"].includes(key) ? true : Number($("say-value").value);
+  if (await say(key, value, $("say-place").value, $("say-why").value)) $("say").reset();
+  $("say-key").dispatchEvent(new Event("change"));
+});
+$("history").addEventListener("toggle", () => $("history").open && showChanges().catch((error) => alarm(error.message)));
+document.addEventListener("keydown", (event) => {
+  if (event.key === "/" && !/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) {
+    event.preventDefault();
+    $("q").focus();
+  }
+});
+document.addEventListener("visibilitychange", () => !document.hidden && refresh());
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  Draw.forget();
+  if (columns) Draw.draw(columns);
+});
+new ResizeObserver(() => Draw.fit()).observe(document.body);
+explain();
+refresh();

@@ -1,0 +1,221 @@
+"""What is said to a crawl: of what waits, of what is under way, and of what is new."""
+
+from __future__ import annotations
+
+from asyncio import run
+from datetime import UTC, datetime
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import pytest
+from scrapy.exceptions import StopDownload
+from scrapy.http import HtmlResponse
+
+from lswc.control import InFolder, change
+from lswc.crawler.politeness import DelayMiddleware
+from lswc.crawler.requests import visit_of
+from lswc.crawler.scheduler import TierScheduler
+from lswc.crawler.steering import at_start
+from lswc.crawler.transport.early_stop import ContentExtension
+from lswc.crawler.transport.refused import Refused
+from lswc.errors import ConfigError
+from lswc.visit.attempt import Attempt, Exchange
+from tests.crawl.site import THAI, page
+from tests.crawler.running import SetUp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from pathlib import Path
+    from typing import Any
+
+SEEDS = ("http://a.example/1", "http://a.example/2", "http://a.example/3", "http://b.example/1")
+
+
+class Steered:
+    """A crawl that is said something to."""
+
+    def __init__(self, folder: Path, *seeds: str, **settings: object) -> None:
+        self.set_up = SetUp(folder, *seeds, DOWNLOAD_DELAY=0, **settings)
+        self.where = InFolder(folder / "crawl")
+        self.running = self.set_up.running
+        self.scheduler = TierScheduler.from_crawler(self.set_up.crawler)
+        self.scheduler.open(self.set_up.spider)
+
+    def say(self, key: str, value: object, place: str = "") -> None:
+        """Say something, and let the crawl hear it."""
+        change(self.where, key, value, place)
+        assert [self.running.look(), self.running.look()] == [False, True]
+
+    def asked(self) -> list[str]:
+        """Return the URLs that would be asked for now, each of which is a page."""
+        urls = []
+        while (request := self.scheduler.next_request()) is not None:
+            visit = visit_of(request)
+            assert visit is not None
+            urls.append(visit.url)
+            self.running.commit(visit, "html")
+        return urls
+
+    @property
+    def tally(self) -> dict[str, dict[str, int]]:
+        """What is finished, and what was put off."""
+        tally = self.running.frontier.counts().tally
+        return {kind: dict(tally[kind]) for kind in ("finished", "put off") if kind in tally}
+
+
+def in_loop(test: Callable[[Path], Coroutine[Any, Any, None]]) -> Callable[[Path], None]:
+    def wrapped(tmp_path: Path) -> None:
+        run(test(tmp_path))
+
+    return wrapped
+
+
+@in_loop
+async def test_a_blocked_site_is_let_go_and_comes_back(folder: Path) -> None:
+    crawl = Steered(folder, *SEEDS, LSWC_ARCHIVE="all")
+    request = crawl.scheduler.next_request()
+    assert request is not None
+    visit = visit_of(request)
+    assert visit is not None
+    visit.attempts = [Attempt(visit.url, datetime.now(UTC), exchange=Exchange(b"GET", body=[b"x"]))]
+    crawl.say("block", True, "a.example")
+    assert crawl.tally == {"finished": {"blocked": 1}}
+    assert crawl.asked() == ["http://b.example/1"]
+    assert crawl.tally == {"finished": {"blocked": 3, "html": 1}}
+    with pytest.raises(StopDownload):
+        ContentExtension(crawl.running).bytes_received(b"<html>", request)
+    body = page(THAI).encode()
+    response = HtmlResponse(
+        visit.url, body=body, request=request, headers={"Content-Type": "text/html"}
+    )
+    assert await crawl.set_up.spider.read(response) is None, "it came too late"
+    assert not crawl.scheduler.has_pending_requests()
+    crawl.say("block", False, "a.example/2")
+    assert crawl.asked() == ["http://a.example/2"]
+    crawl.say("block", None, "a.example")
+    assert sorted(crawl.asked()) == ["http://a.example/1", "http://a.example/3"]
+    assert crawl.tally == {"finished": {"html": 4}}
+    crawl.scheduler.close("finished")
+    assert not any(
+        b"a.example/1" in path.read_bytes() for path in (folder / "crawl/warc").glob("*.cdxj")
+    )
+
+
+@in_loop
+async def test_a_paused_site_waits(folder: Path) -> None:
+    crawl = Steered(folder, *SEEDS)
+    request = crawl.scheduler.next_request()
+    assert request is not None
+    crawl.say("pause", True, "a.example/")
+    assert crawl.scheduler.enqueue_request(request), "it comes back to be sent later"
+    assert crawl.asked() == ["http://b.example/1"]
+    assert crawl.tally == {"finished": {"html": 1}, "put off": {"paused": 3}}
+    assert crawl.scheduler.has_pending_requests(), "somebody may let it go on"
+    crawl.say("pause", None, "a.example/")
+    assert len(crawl.asked()) == 3
+    assert crawl.tally == {"finished": {"html": 4}}
+    crawl.scheduler.close("finished")
+
+
+@in_loop
+async def test_the_whole_crawl_waits(folder: Path) -> None:
+    crawl = Steered(folder, *SEEDS)
+    crawl.say("pause", True)
+    assert crawl.scheduler.next_request() is None
+    assert crawl.scheduler.has_pending_requests()
+    crawl.say("pause", None)
+    crawl.say("requests", 1)
+    assert crawl.scheduler.next_request() is not None
+    assert crawl.scheduler.next_request() is None
+    crawl.say("requests", None)
+    assert crawl.scheduler.next_request() is not None
+    hour = (datetime.now(UTC).hour + 2) % 24
+    crawl.say("hours", f"{hour}:00-{hour}:30")
+    assert crawl.scheduler.next_request() is None
+    crawl.scheduler.close("finished")
+
+
+@in_loop
+async def test_links_and_depth(folder: Path) -> None:
+    crawl = Steered(folder, "http://b.example/", DEPTH_LIMIT=0)
+    crawl.say("block", True, "a.example")
+    crawl.say("max_depth", 0, "c.example")
+    request = crawl.scheduler.next_request()
+    assert request is not None
+    body = page(THAI, "http://a.example/", "http://c.example/", "http://d.example/").encode()
+    response = HtmlResponse(
+        request.url, body=body, request=request, headers={"Content-Type": "text/html"}
+    )
+    read = await crawl.set_up.spider.read(response)
+    assert read is not None
+    assert [link.url.server for link in read.links] == ["d.example"]
+    visit = visit_of(request)
+    assert visit is not None
+    assert [(link.url, link.dropped) for link in visit.links] == [
+        ("http://a.example/", "blocked"), ("http://c.example/", "depth")
+    ]  # fmt: skip
+    crawl.scheduler.close("finished")
+
+
+@in_loop
+async def test_a_server_rests_as_long_as_is_said(folder: Path) -> None:
+    crawl = Steered(folder, *SEEDS)
+    crawl.say("delay", 30, "a.example")
+    request = crawl.scheduler.next_request()
+    assert request is not None
+    delays = DelayMiddleware(crawl.running)
+    await delays.process_request(request)
+    delays.process_response(request, HtmlResponse(request.url))
+    visit = visit_of(request)
+    assert visit is not None
+    crawl.running.commit(visit, "html")
+    assert crawl.asked() == ["http://b.example/1"]
+    assert crawl.running.lease(monotonic() + 29) is None
+    again = crawl.running.lease(monotonic() + 31)
+    assert again is not None
+    other = crawl.set_up.request(again)
+    crawl.say("block", True, "a.example")
+    with pytest.raises(Refused, match="blocked"):
+        await delays.process_request(other)
+    crawl.scheduler.close("finished")
+
+
+@in_loop
+async def test_another_scope_holds_for_the_queue_too(folder: Path) -> None:
+    wide = Steered(folder, *SEEDS, LSWC_FRONTIER="sqlite")
+    wide.scheduler.close("shutdown")
+    narrow = Steered(folder, LSWC_FRONTIER="sqlite", LSWC_ALLOWED_DOMAINS="b.example")
+    assert narrow.asked() == ["http://b.example/1"]
+    assert narrow.tally == {"finished": {"domain not allowed": 3, "html": 1}}
+    narrow.scheduler.close("finished")
+    wide = Steered(folder, LSWC_FRONTIER="sqlite")
+    assert len(wide.asked()) == 4
+    wide.scheduler.close("finished")
+
+
+@in_loop
+async def test_the_last_that_was_right_stays_in_force(folder: Path) -> None:
+    crawl = Steered(folder, *SEEDS)
+    crawl.say("block", True, "a.example")
+    (folder / "crawl" / "control.toml").write_text("pause = maybe", "utf-8")
+    assert [crawl.running.look(), crawl.running.look()] == [False, True]
+    assert crawl.set_up.crawler.stats.get_value("lswc/control/wrong") == 1
+    assert crawl.asked() == ["http://b.example/1"]
+    crawl.scheduler.close("finished")
+
+
+@pytest.mark.parametrize(("text", "says"), [("stop = true", "says stop"), ("x = 1", "unknown key")])
+def test_a_crawl_begins_only_with_what_can_be_heard(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "control.toml").write_text(text, "utf-8")
+    with pytest.raises(ConfigError, match=says):
+        at_start(InFolder(tmp_path))
+
+
+@in_loop
+async def test_a_crawl_that_runs_is_stopped(folder: Path) -> None:
+    crawl = Steered(folder, *SEEDS)
+    heard: list[str] = []
+    crawl.running.stop = heard.append
+    crawl.say("stop", True)
+    assert heard == ["told to stop"]
+    crawl.scheduler.close("finished")
