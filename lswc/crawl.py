@@ -12,6 +12,7 @@ from pathlib import Path
 from sys import maxsize
 from typing import TYPE_CHECKING
 
+import msgspec
 import scrapy
 
 from lswc import __version__, languages
@@ -28,7 +29,7 @@ from lswc.reading.settings import ReaderSettings
 from lswc.safety.limits import Limits
 from lswc.safety.quotas import Quota, Quotas
 from lswc.safety.traps import TrapShape
-from lswc.strategy import Strategy, Unit, strategy
+from lswc.strategy import PageLanguage, Strategy, Unit, strategy
 from lswc.urls import directory, parse, tld
 from lswc.web import prepare
 
@@ -46,6 +47,7 @@ MOST_READERS = 4
 _CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
 _HEADER = re.compile(r"[ -~]+")
 UNKNOWN = {"irrelevant": False, "guess": True}
+REQUISITES = ("none", "all")
 ARCHIVED = ("relevant", "all", "none")
 OPT_OUT = ("record", "skip-corpus", "skip-archive")
 ROBOTS_WORDS = ("nofollow", "noindex", "noarchive")
@@ -124,9 +126,10 @@ class Crawl:
     ``max_offline`` for the network. ``retry_failed``: what ended so is tried once more. ``judge``
     are the settings that say what is recorded as what. ``archived`` says what goes into WARC files
     of ``warc_size`` bytes: "relevant",
-    "all" or "none"; ``opt_out`` what follows from a page's opt-out. ``earlier`` are the folders
-    of crawls that this one visits again, the latest first. ``headers`` are those that each page
-    is asked for with.
+    "all" or "none"; ``requisites_share`` is that of the requests for what such pages need, while
+    pages can be asked for; ``opt_out`` what follows from a page's opt-out. ``earlier`` are the
+    folders of crawls that this one visits again, the latest first. ``headers`` are those that each
+    page is asked for with.
     """
 
     language: Language
@@ -157,6 +160,7 @@ class Crawl:
     judge: Mapping[str, str]
     guesses_unknown: bool
     archived: str
+    requisites_share: float
     opt_out: str
     warc_size: float
     earlier: tuple[Path, ...]
@@ -182,7 +186,12 @@ class Crawl:
         web = prepare(settings.get("LSWC_WEB"), folder.parent)
         if web is None:
             contact(settings)
-        reading = reader_settings(target, settings)
+        guesses = _guesses(settings.get("LSWC_UNKNOWN"), chosen)
+        reading = msgspec.structs.replace(
+            reader_settings(target, settings),
+            requisites_of=_requisites_of(settings, guesses),
+            max_requisites=int(number(settings, "LSWC_MAX_REQUISITES")),
+        )
         return cls(
             language=target,
             strategy=chosen,
@@ -190,6 +199,7 @@ class Crawl:
             reader=reading.reader(),
             readers=_readers(settings),
             max_reading=number(settings, "LSWC_MAX_READING"),
+            requisites_share=_share(settings, "LSWC_REQUISITES_SHARE"),
             headers=_headers(target, settings),
             limits=LimitSettings.of(settings),
             quotas=Quotas(_quota(settings, "SERVER"), _quota(settings, "DOMAIN")),
@@ -213,7 +223,7 @@ class Crawl:
             min_disk=number(settings, "LSWC_MIN_DISK"),
             retry_failed=settings.getbool("LSWC_RETRY_FAILED"),
             judge={name: _written(settings.get(name)) for name in _JUDGE},
-            guesses_unknown=_guesses(settings.get("LSWC_UNKNOWN"), chosen),
+            guesses_unknown=guesses,
             archived=_one_of(settings, "LSWC_ARCHIVE", ARCHIVED),
             opt_out=_one_of(settings, "LSWC_OPT_OUT", OPT_OUT),
             warc_size=number(settings, "LSWC_WARC_SIZE"),
@@ -294,6 +304,24 @@ def _readers(settings: BaseSettings) -> int:
     # Containers and taskset leave a process fewer than there are; not all systems tell.
     own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return min((own or 1) - 1, MOST_READERS)
+
+
+def _requisites_of(settings: BaseSettings, guesses_unknown: bool) -> tuple[PageLanguage, ...]:
+    """Return of which pages requisites are read: of those that will be archived."""
+    wanted = _one_of(settings, "LSWC_REQUISITES", REQUISITES)
+    archived = _one_of(settings, "LSWC_ARCHIVE", ARCHIVED)
+    if wanted == "none" or archived == "none":
+        return ()
+    if archived == "all":
+        return tuple(PageLanguage)
+    return (PageLanguage.TARGET, *((PageLanguage.UNKNOWN,) if guesses_unknown else ()))
+
+
+def _share(settings: BaseSettings, name: str) -> float:
+    share = number(settings, name)
+    if share > 1:
+        raise ConfigError(f"{name} must be a number from 0 to 1, not {settings.get(name)!r}")
+    return share
 
 
 def number(settings: BaseSettings, name: str) -> float:

@@ -10,7 +10,7 @@
 --                       that only redirected
 -- urls:<n>       list   64 URLs by number: a record while pending or leased; afterwards the URL if
 --                       it is some link's referrer, else "" (as for a discarded URL)
--- queue:<server> zset   number of a pending URL -> line * 2^40 + number, exact in a double
+-- queue:<server> zset   number of a pending URL -> line * 2^38 + number, exact in a double
 -- ready:<cell>   zset   "line server" -> number of its oldest URL. Lines of busy servers may be
 --                       there: they are taken out when they are met
 -- free           set    servers with pending URLs that may be leased
@@ -57,7 +57,7 @@ local delay, mark = tonumber(ARGV[5]), ARGV[6]
 local most = { server = tonumber(ARGV[7]), site = tonumber(ARGV[8]) }
 local by_directory, learns = how == 'directory', how == 'learns'
 local FIRST = 9 -- of the verb's own arguments
-local STEP, CHUNK = 2 ^ 40, 64
+local STEP, CHUNK = 2 ^ 38, 64
 local SOON = 60000 -- ms, lswc.frontier.contract.SOON
 local KIND, DISTANCE, DEPTH, REDIRECTS, UNIT = 6, 8, 13, 16, 17 -- offsets in a record
 local DISCARD = -1

@@ -37,6 +37,8 @@ from lswc.outcomes import Outcome, is_transient, may_return
 from lswc.safety.quotas import Taken
 from lswc.strategy import (
     DISCARD,
+    REQUISITE,
+    REQUISITES,
     SEED,
     PageLanguage,
     Pages,
@@ -47,8 +49,9 @@ from lswc.strategy import (
     better,
     distance_of,
     strategy,
+    with_requisites,
 )
-from lswc.urls import directory, fingerprint, parse
+from lswc.urls import directory, parse
 from lswc.visit.lease import Lease, Offer
 
 if TYPE_CHECKING:
@@ -120,7 +123,7 @@ class RedisFrontier:
         self._leases: dict[int, Lease] = {}
         self._client = client
         self._prefix = f"{{{name}}}:"
-        self._strategy = strategy
+        self._strategy = strategy = with_requisites(strategy)
         self._patience = patience
         self._worker = f"{gethostname()}:{folder.resolve()}" if folder else ""
         self._feed = feed or f"{name}:start_urls"
@@ -247,6 +250,10 @@ class RedisFrontier:
         return sum(map(int, pending)) + int(later) + int(leased)
 
     @property
+    def requisites(self) -> int:
+        return self._order.requisites
+
+    @property
     def later(self) -> int:
         (number,) = self._ask(("ZCARD", "later", ()))
         return int(number)
@@ -282,22 +289,31 @@ class RedisFrontier:
     def finished(self) -> None:
         """Return None: of a finished URL only the fingerprint is kept."""
 
-    def reopen(self, urls: Collection[str], lengths: Mapping[str, int]) -> int:
-        known = [url for url in map(parse, urls) if url is not None]
-        offers = [self._again(url) for url in known]
+    def reopen(
+        self,
+        urls: Collection[str],
+        lengths: Mapping[str, int],
+        requisites: Collection[str] = (),
+    ) -> int:
+        offers = [
+            self._again(parsed, REQUISITE if url in requisites else SEED)
+            for url in urls
+            if (parsed := parse(url)) is not None
+        ]
         pipeline: Any  # redis-py's own has no types for this
         with self._errors(), self._client.pipeline() as pipeline:
-            for url in known:
-                key = _key(url.href)
-                pipeline.hdel(f"{self._prefix}seen:{int.from_bytes(key[:2])}", key[2:])
+            for offer in offers:
+                field = _bytes(offer.key)
+                bucket = int.from_bytes(field[:2])
+                pipeline.hdel(f"{self._prefix}seen:{bucket}", field[2:])
             pipeline.hset(self._prefix + "records", self._worker, json.dumps(lengths))
             pipeline.execute()
         self.offer(offers)
         return len(offers)
 
-    def _again(self, url: Url) -> Offer:
+    def _again(self, url: Url, code: int) -> Offer:
         unit = url.server if self._strategy.unit is Unit.SERVER else directory(url)
-        return Offer(url.href, url.server, unit, SEED, PageLanguage.TARGET, 0)
+        return Offer(url.href, url.server, unit, code, PageLanguage.TARGET, 0)
 
     def statuses(
         self, units: Collection[str], lease: Lease, relevant: bool | None
@@ -347,7 +363,7 @@ class RedisFrontier:
         yield from (name for pair in sites.items() for name in pair)
         for offer in offers:
             yield offer.server
-            yield _key(offer.url)
+            yield _bytes(offer.key)
             yield self._record(offer)
 
     def _record(self, offer: Offer) -> bytes:
@@ -392,13 +408,23 @@ class RedisFrontier:
             self._order.refresh_if_due()
         free, leased = self._lease(now, *self._order.packed(self._patience, BEST))
         if free and not leased:  # all cells that this worker thought best belong to busy servers
-            with self._errors():
-                self._order.refresh()
+            if not self._order.requisites:  # else the free ones may have no other URLs
+                with self._errors():
+                    self._order.refresh()
             free, leased = self._lease(now, *self._order.packed(self._patience))
-        if not leased:
+        return self._taken(leased, self._order.expected(leased[2])) if leased else None
+
+    def lease_requisite(self, now: float) -> Lease | None:
+        with self._errors():
+            self._order.refresh_if_due()
+        if not self._order.requisites:
             return None
+        _, leased = self._lease(now, pack(">H", REQUISITES), 1)
+        return self._taken(leased, None) if leased else None
+
+    def _taken(self, leased: list[Any], expected: float | None) -> Lease:
         self._token_used += 1
-        lease = _lease(self._token_used, self._order.expected(leased[2]), *leased)
+        lease = _lease(self._token_used, expected, *leased)
         self._leases[lease.id] = lease
         return lease
 
@@ -453,7 +479,7 @@ class RedisFrontier:
         ended, pending, undecided, pages, over = self._call(
             "commit",
             *self._end_of(visit, lengths),
-            _key(lease.url),
+            _bytes(lease.key),
             "" if visit.relevant is None else int(visit.relevant),
             lease.cell,
             "http" if moved else "",
@@ -624,8 +650,8 @@ def _milliseconds(seconds: float) -> int:
     return round(seconds * 1000)
 
 
-def _key(url: str) -> bytes:
-    return fingerprint(url).to_bytes(8, signed=True)
+def _bytes(key: int) -> bytes:
+    return key.to_bytes(8, signed=True)
 
 
 def _lease(
@@ -667,11 +693,14 @@ def count(client: redis.Redis, prefix: str) -> Counts:
             pipeline.hgetall(prefix + key)
         pipeline.hlen(prefix + "leases")
         pending, statuses, tally, leased = pipeline.execute()
+    numbers = dict(sorted(_integers(pending)))
+    requisites = numbers.pop(REQUISITES, 0)
     return Counts(
-        dict(sorted(_integers(pending))),
+        numbers,
         leased,
         {Status(s).name.lower(): number for s, number in _integers(statuses) if number},
         read_tallies(tally),
+        requisites,
     )
 
 

@@ -45,6 +45,7 @@ from lswc.outcomes import OF_QUOTA, Outcome, is_transient
 from lswc.safety.quotas import Taken
 from lswc.strategy import (
     DISCARD,
+    REQUISITES,
     LearnedOrder,
     PageLanguage,
     Strategy,
@@ -53,9 +54,9 @@ from lswc.strategy import (
     distance_of,
     order,
     strategy,
+    with_requisites,
 )
 from lswc.strategy.status import NO_PAGES
-from lswc.urls import fingerprint
 from lswc.visit.lease import Lease
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ class SqliteFrontier:
         patience: float = 0.0,
         caps: Caps = NO_CAPS,
     ) -> None:
-        self._strategy = strategy
+        self._strategy = strategy = with_requisites(strategy)
         self._patience = patience
         self._delay = delay
         self._by_server = strategy.unit is Unit.SERVER
@@ -193,6 +194,10 @@ class SqliteFrontier:
         return self._queues.waiting.total() + len(self._later)
 
     @property
+    def requisites(self) -> int:
+        return self._queues.waiting[REQUISITES]
+
+    @property
     def later(self) -> int:
         return len(self._later)
 
@@ -217,9 +222,14 @@ class SqliteFrontier:
             return 0
 
     def finished(self) -> Iterator[tuple[str, str]]:
-        yield from self._db.execute(sqlite_again.FINISHED)
+        yield from self._db.execute(sqlite_again.NAMED)
 
-    def reopen(self, urls: Collection[str], lengths: Mapping[str, int]) -> int:
+    def reopen(
+        self,
+        urls: Collection[str],
+        lengths: Mapping[str, int],
+        requisites: Collection[str] = (),
+    ) -> int:
         with self._errors():
             reopened = sqlite_again.reopen(self._db, self._strategy, urls, lengths)
         self._load()
@@ -254,6 +264,14 @@ class SqliteFrontier:
         line = self._queues.first()
         if line is None or self._waits_for_better(line.cell, now):
             return None
+        return self._hand_out(line, self._order.expected(line.cell), now)
+
+    def lease_requisite(self, now: float) -> Lease | None:
+        self._wake(now)
+        line = self._queues.first_requisite()
+        return None if line is None else self._hand_out(line, None, now)
+
+    def _hand_out(self, line: Line, expected: float | None, now: float) -> Lease:
         row = self._db.execute(
             "SELECT s.name, u.seq, u.url, u.unit, u.code, u.inherited, u.depth, u.redirects,"
             " (SELECT url FROM url WHERE seq = u.referrer),"
@@ -269,8 +287,8 @@ class SqliteFrontier:
         self._held[seq] = _Held(token, line.server, unit, line.line, now)
         return Lease(
             seq, url, name, name if self._by_server else self._name(unit), code, line.cell,
-            self._order.expected(line.cell), PageLanguage(inherited), depth, redirects, referrer,
-            token, tries, Taken(*taken[:2]), Taken(*taken[2:]),
+            expected, PageLanguage(inherited), depth, redirects, referrer, token, tries,
+            Taken(*taken[:2]), Taken(*taken[2:]),
         )  # fmt: skip
 
     def _waits_for_better(self, cell: int, now: float) -> bool:
@@ -470,7 +488,7 @@ class SqliteFrontier:
             return
         servers = self._units.servers({offer.server for offer in offers})
         units = servers if self._by_server else self._units.units({o.unit for o in offers})
-        keys = [fingerprint(offer.url) for offer in offers]
+        keys = [offer.key for offer in offers]
         seen = self._seen(keys)
         new: dict[int, list[Any]] = {}
         dropped = 0
@@ -578,7 +596,9 @@ class SqliteFrontier:
 
     def cells(self) -> tuple[CellHarvest, ...]:
         pages = sqlite_experience.pages(self._db)
-        return harvest(self._order, self._queues.waiting, pages)
+        waiting = Counter(self._queues.waiting)
+        waiting.pop(REQUISITES, None)
+        return harvest(self._order, waiting, pages)
 
     def counts(self) -> Counts:
         found = sqlite_report.count(self._db, self._strategy)

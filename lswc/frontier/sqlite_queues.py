@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.frontier.ready import ReadyCells
 from lswc.frontier.sqlite_room import Sizes
+from lswc.strategy import REQUISITES
 
 if TYPE_CHECKING:
     import sqlite3
@@ -69,7 +70,7 @@ class Queues:
     ``sizes`` by server and site.
 
     ``busy`` are the servers that nothing may be handed out of now. ``ready`` are the cells that
-    may have a URL of a free server, ``occupied`` those that have a URL at all.
+    may have a URL of a free server, ``occupied`` those that have a URL at all; never REQUISITES.
     """
 
     waiting: Counter[int]
@@ -87,8 +88,9 @@ class Queues:
         self._hidden.clear()
         self.waiting = Counter(waiting(self._db))
         self.sizes.load()
-        self.ready = ReadyCells(rank, self.waiting)
-        self.occupied = ReadyCells(rank, self.waiting)
+        cells = self.waiting.keys() - {REQUISITES}
+        self.ready = ReadyCells(rank, cells)
+        self.occupied = ReadyCells(rank, cells)
         begin(self._db)
         self._db.execute("UPDATE line SET hidden = 0 WHERE hidden <> 0")
         self._db.execute("COMMIT")
@@ -110,8 +112,9 @@ class Queues:
 
     def _add(self, cell: int, number: int) -> None:
         self.waiting[cell] += number
-        self.ready.add(cell)
-        self.occupied.add(cell)
+        if cell != REQUISITES:
+            self.ready.add(cell)
+            self.occupied.add(cell)
 
     def _subtract(self, cell: int, number: int) -> None:
         self.waiting[cell] -= number
@@ -191,6 +194,10 @@ class Queues:
             self.ready.remove(cell)
         return None
 
+    def first_requisite(self) -> Line | None:
+        """Return the line whose oldest requisite is next, among free servers."""
+        return self._first_of(REQUISITES) if self.waiting[REQUISITES] else None
+
     def _first_of(self, cell: int) -> Line | None:
         while (row := self._db.execute(_FIRST, (cell,)).fetchone()) is not None:
             line = Line(*row)
@@ -215,7 +222,8 @@ class Queues:
             "UPDATE line SET hidden = 0 WHERE server = ? AND hidden = 1 RETURNING cell", (server,)
         )
         for (cell,) in shown.fetchall():
-            self.ready.add(cell)
+            if cell != REQUISITES:
+                self.ready.add(cell)
 
 
 def waiting(db: sqlite3.Connection) -> dict[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -46,6 +46,7 @@ _BCP_47 = re.compile(r"[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,6}")
 
 _MANY_TAGS = 3_000  # fewer may nest as they like
 _TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
+_TAG_START = re.compile(rb"<[a-zA-Z/]")
 _NEVER_NESTED = frozenset(
     b"area base br col dd dt frame hr img input li link meta option p path script source style td"
     b" th tr wbr".split()
@@ -56,6 +57,9 @@ _FORMATTING = b"b big code em font i nobr s small strike strong tt u".split()
 _FORMAT = re.compile(rb"<(/?)(?=(?:%b)[\s/>])" % b"|".join(_FORMATTING), re.IGNORECASE)
 _FORMAT_WITH_ATTRIBUTES = re.compile(rb"<(?:%b)[\s/]" % b"|".join(_FORMATTING), re.IGNORECASE)
 _LONGEST_FORMATTING = 8  # bytes from "<" on
+_BEGIN_NO_FORMATTING = bytes(
+    sign for sign in range(256) if bytes((sign,)).lower() not in {name[:1] for name in _FORMATTING}
+)
 _AFTER_A_NAME = np.isin(np.arange(256), tuple(b"\t\n\v\f\r /"))
 _MANY_COPIES = 150_000
 _LARGE = 60_000  # bytes; in a smaller page no tag has attributes enough for half a second
@@ -86,6 +90,10 @@ class ParsedLink(NamedTuple):
     nofollow: bool
     hreflang: str = ""
     lang: str = ""
+
+
+# A page has many, and this takes a third of the time that ParsedLink(...) does.
+_link: Callable[[tuple[str, str, bool, str, str]], ParsedLink] = partial(tuple.__new__, ParsedLink)
 
 
 class ParsedPage(NamedTuple):
@@ -121,8 +129,7 @@ def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUN
     tree = LexborHTMLParser(bounded)
     compose = composed if _may_be_decomposed(bounded) else None
     reader = _Reader(url, charset, bounds.links, len(source), compose)
-    for node in tree.css(_SELECTOR):
-        reader.take(node)
+    reader.take(tree.css(_SELECTOR))
     anchors = "\n".join([link.text for link in reader.links])
     root = tree.root
     lang = (root.attributes.get("lang") or "").lower() if root else ""
@@ -183,15 +190,21 @@ class _Reader:
         self._text_left = size
         self._has_base = False
 
-    def take(self, node: LexborNode) -> None:
-        tag, attributes = node.tag, node.attributes
-        if tag == "a":
-            href = attributes["href"]
-            if href and href[0] != "#" and self._has_room():
-                self._link_to(href, self._text(node), attributes)
-        elif tag == "meta":
-            self._meta(attributes)
-        elif tag == "link":
+    def take(self, nodes: list[LexborNode]) -> None:
+        """Take the elements that _SELECTOR finds, in document order."""
+        for node in nodes:
+            tag, attributes = node.tag, node.attributes
+            if tag == "a":
+                href = attributes["href"]
+                if href and href[0] != "#" and self._has_room():
+                    self._link_to(href, self._text(node), attributes)
+            elif tag == "meta":
+                self._meta(attributes)
+            else:
+                self._take_other(tag, node, attributes)
+
+    def _take_other(self, tag: str | None, node: LexborNode, attributes: Attributes) -> None:
+        if tag == "link":
             self._link(attributes)
         elif tag == "title":
             self.title = self.title or self._text(node)[:MAX_TITLE]
@@ -258,17 +271,12 @@ class _Reader:
             self._link_to(href, " ".join((text or "").split()), attributes)
 
     def _link_to(self, href: str, text: str, attributes: Attributes) -> None:
-        rel, hreflang, lang = map(attributes.get, ("rel", "hreflang", "lang"))
-        lang = lang or attributes.get("xml:lang")  # of pages that are XHTML, too
-        self.links.append(
-            ParsedLink(
-                self._base.join(href),
-                text,
-                rel is not None and _is_nofollow(rel),
-                _tag(hreflang) if hreflang else "",
-                _tag(lang) if lang else "",
-            )
-        )
+        get = attributes.get
+        rel, hreflang = get("rel"), get("hreflang")
+        lang = get("lang") or get("xml:lang")  # of pages that are XHTML, too
+        nofollow = rel is not None and _is_nofollow(rel)
+        of_target, of_text = _tag(hreflang) if hreflang else "", _tag(lang) if lang else ""
+        self.links.append(_link((self._base.join(href), text, nofollow, of_target, of_text)))
 
     def _has_room(self) -> bool:
         if len(self.links) < self._most:
@@ -301,17 +309,21 @@ def _is_nofollow(rel: str) -> bool:
 def flattened(source: bytes, bounds: Bounds) -> bytes:
     """Return the page, cut where it has too many tags, and without those that nest too deep."""
     characters = np.frombuffer(source, np.uint8)
-    starts = np.flatnonzero(characters == ord("<"))
+    starts = (characters == ord("<")).nonzero()[0]
     if _has_copies(source, characters, starts):
         source = _FORMAT.sub(rb"<\1x-", source)
         characters = np.frombuffer(source, np.uint8)
-        starts = np.flatnonzero(characters == ord("<"))
+        starts = (characters == ord("<")).nonzero()[0]
     if len(starts) > bounds.tags:
         source = source[: starts[bounds.tags]]
+    longest = _longest_gap(starts, len(source))
     if (
         (len(starts) > _MANY_TAGS and _is_deep(source, bounds.nesting))
-        or _has_attributes(starts, characters, bounds.attributes)
-        or _has_long_tag(source, starts, bounds.tag_size)
+        or (
+            longest > bounds.attributes  # each has a sign of its own
+            and _has_attributes(starts, characters, bounds.attributes)
+        )
+        or (longest > bounds.tag_size and _has_long_tag(source, characters, bounds.tag_size))
         or (len(source) > _LARGE and _words(source) > bounds.words)
     ):
         return _ANY_TAG.sub(lambda tag: tag[0] if _KEPT_TAG.fullmatch(tag[0]) else b"\n", source)
@@ -327,6 +339,9 @@ def _has_copies(
     """
     tags = len(starts)
     if tags**2 <= _MANY_COPIES:
+        return False
+    firsts = characters[starts[:-1] + 1].tobytes().translate(None, _BEGIN_NO_FORMATTING)
+    if tags * (len(firsts) + 1) <= _MANY_COPIES:
         return False
     begins = starts[starts < len(characters) - _LONGEST_FORMATTING] + 1
     pairs = characters[begins].astype(np.intp) << 8 | characters[begins + 1]
@@ -359,12 +374,21 @@ def _has_attributes(
     return bool(np.bincount(np.searchsorted(starts, np.flatnonzero(are_signs))).max() > most)
 
 
-def _has_long_tag(source: bytes, starts: npt.NDArray[np.intp], most: int) -> bool:
-    gaps = starts[1:] - starts[:-1]
-    last = len(source) - int(starts[-1]) if len(starts) else 0
-    if max(gaps.max(initial=0), last) <= most:
-        return False
-    return re.search(rb"<[a-zA-Z/][^>]{%d}" % most, source) is not None
+def _longest_gap(starts: npt.NDArray[np.intp], size: int) -> int:
+    """Return the bytes of the longest piece between two tags' starts, or before the first one."""
+    if not len(starts):
+        return size
+    ends = max(int(starts[0]), size - int(starts[-1]))
+    return max(ends, int(np.maximum.reduce(starts[1:] - starts[:-1], initial=0)))
+
+
+def _has_long_tag(source: bytes, characters: npt.NDArray[np.uint8], most: int) -> bool:
+    """Tell whether a tag begins so many bytes before the next sign that could end one."""
+    ends = np.concatenate(([-1], np.flatnonzero(characters == ord(">")), [len(source)]))
+    runs = np.flatnonzero(ends[1:] - ends[:-1] > most).tolist()
+    return any(
+        _TAG_START.search(source, int(ends[run]) + 1, int(ends[run + 1]) - most) for run in runs
+    )
 
 
 def _words(source: bytes) -> int:
