@@ -56,6 +56,8 @@ class Readers:
         self._free = asyncio.Semaphore(crawl.readers)
         self._all: set[_Reader] = set()
         self._idle: list[_Reader] = []
+        if not crawl.readers:
+            crawl.reader.identifier.load()
 
     async def read(self, asked: Asked, body: bytes) -> PageReading | None:
         """Read a page; None if it isn't HTML. Raises Unread, PageError and ReaderError."""

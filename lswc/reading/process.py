@@ -45,6 +45,7 @@ def _serve() -> None:
         first, _ = next(letters)
         settings, seconds = msgspec.msgpack.decode(first, type=tuple[ReaderSettings, float])
         reader = settings.reader()
+        reader.identifier.load()
         crawl.sendall(letter(None))
         for asked, body in letters:
             # By default the signal ends the process, whatever it does: a page that would hold it
