@@ -36,6 +36,9 @@ SMALL = 2_000_000
 """Bytes of a journal that a closing crawl turns into tables in its own process."""
 
 RETRY = "retry"
+REQUISITE_KIND = "requisite"
+"""The ``kind`` of what wasn't asked for as a page, but as what an archived page needs."""
+
 NO_VISIT = ("robots.txt file", "tdmrep.json file", "file", Outcome.SERVER_BECAME_IRRELEVANT)
 """Outcomes of the rows that aren't the end of a visit."""
 
@@ -199,6 +202,7 @@ class Row(NamedTuple):
     url: str
     outcome: str
     archived: bool | None
+    kind: str | None
 
 
 def rows(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[Row | None]:
@@ -215,7 +219,8 @@ def rows(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[Ro
             if row is None:
                 yield None
             else:
-                yield Row(row["url"], row.get("outcome", ""), row.get("archived"))
+                outcome, archived = row.get("outcome", ""), row.get("archived")
+                yield Row(row["url"], outcome, archived, row.get("kind"))
 
 
 def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:
