@@ -1,8 +1,8 @@
 """A process that reads pages for a crawl, so that a page which breaks it harms nothing else.
 
 ``python -m lswc.reading.process``, its standard input a socket. The first letter holds
-ReaderSettings and seconds; it answers once it can read, or why it can't. Each letter after that is a page. It ends
-with the socket: with the crawl, however that ends.
+ReaderSettings and seconds; it answers once it can read, or why it can't. Each letter after that is
+a page. It ends with the socket: with the crawl, however that ends.
 """
 
 from __future__ import annotations
