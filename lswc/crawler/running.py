@@ -123,7 +123,7 @@ class RunningCrawl:
         committed = settle(crawl.folder, self.frontier)
         self.archive = Archive(
             crawl.folder,
-            crawl.language.tag,
+            crawl.language.name,
             crawl.archived,
             crawl.warc_size,
             crawl.described(settings),

@@ -23,7 +23,7 @@ from lswc.strategy import Anchor, Locality, Named, PageLanguage
 from lswc.urls import Url, folder, site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from lswc.langid import Identifier, RawLink
     from lswc.reading.headers import Headers
@@ -109,13 +109,13 @@ class PageReader:
         links: list[ReadLink] = []
         left: list[LeftLink] = []
         here = _Place(url.server, site(url.hostname), folder(url))
-        tag = self.identifier.target.tag
+        tags = [language.tag for language in self.identifier.targets]
         for link in raw.links:
             target = self._target(link, nofollow, depth + 1)
             if isinstance(target, LeftLink):
                 left.append(target)
             elif target.href != url.href:
-                language = named(tag, target, link.hreflang or link.lang, link.anchor_text)
+                language = _named(tags, target, link)
                 within = folder(target) == here.folder
                 links.append(ReadLink(target, here.locality(target), link.anchor, language, within))
         return PageReading(
@@ -162,6 +162,16 @@ def without_closed(reading: PageReading, closed: Callable[[Url], Outcome | None]
             *(LeftLink(link.url.href, link.anchor, reason) for link, reason in both if reason),
         ),
     )
+
+
+def _named(tags: Sequence[str], url: Url, link: RawLink) -> Named:
+    """Return what a link names: the target, if it is one of several."""
+    found = Named.NONE
+    for tag in tags:
+        found = named(tag, url, link.hreflang or link.lang, link.anchor_text)
+        if found != Named.OTHER:
+            break
+    return found
 
 
 class _Place(NamedTuple):
