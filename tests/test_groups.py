@@ -154,6 +154,8 @@ def test_requirements_are_those_of_all_groups() -> None:
     every = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
     assert named(every) == named(lines)
     assert extras["all"] == [f"lswc[{','.join(GROUPS)}]"]
-    distributions = {"PIL": "pillow", "myanmar": "python-myanmar"}
+    distributions = {
+        "PIL": "pillow", "myanmar": "python-myanmar", "prometheus_client": "prometheus-client"
+    }  # fmt: skip
     for group, libraries in GROUPS.items():
         assert {distributions.get(name, name) for name in libraries} == set(named(extras[group]))

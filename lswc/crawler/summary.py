@@ -98,7 +98,8 @@ class Summary:
     ``servers`` (or directories) by status; ``fetched`` pages and ``pending`` URLs by tier, or by
     expected relevance in a learned order; ``forecast`` says what the pending ones should bring.
     Links are kept by tier and dropped by reason, URLs ``finished`` by outcome; ``put_off``
-    are those that couldn't be had and wait to be tried again, by what went wrong last. ``content``
+    are those that couldn't be had and wait to be tried again, by what went wrong last.
+    ``requisites`` are the files that archived pages need, among the URLs ``finished``. ``content``
     counts pages that were near-duplicates, or not modified since an earlier crawl.
     ``by_language`` has the languages of a crawl of several by their tags; else it is empty.
     """
@@ -122,6 +123,7 @@ class Summary:
     fetched: Mapping[str, int]
     pending: Mapping[str, int]
     put_off: Mapping[str, int]
+    requisites: Mapping[str, int]
     forecast: Forecast
     finished: Mapping[str, int]
     by_language: Mapping[str, OfLanguage]
@@ -153,6 +155,7 @@ class Summary:
             fetched=counts.tally.get("fetched", {}),
             pending=_pending(cells),
             put_off=counts.tally.get("put off", {}),
+            requisites=_requisites(counts),
             forecast=forecast(cells),
             finished=counts.tally.get("finished", {}),
             by_language=_by_language(crawl, counts.tally.get("relevant", {}), pages),
@@ -167,6 +170,17 @@ class Summary:
         if not self.by_language:
             del values["by_language"]
         return json.dumps(values, ensure_ascii=False, indent=1) + "\n"
+
+
+def _requisites(counts: Counts) -> dict[str, int]:
+    """Return the requisites by outcome, those that wait, and those that weren't asked for."""
+    pending = {"pending": counts.requisites} if counts.requisites else {}
+    dropped = counts.tally.get("requisites dropped", {})
+    return {
+        **counts.tally.get("requisites", {}),
+        **pending,
+        **{f"not asked for: {reason}": number for reason, number in dropped.items()},
+    }
 
 
 def _pending(cells: Iterable[CellHarvest]) -> dict[str, int]:
@@ -243,6 +257,7 @@ def shown(summary: Summary) -> Table:
         "pages fetched": summary.fetched,
         "URLs pending": summary.pending,
         "URLs to try again": summary.put_off,
+        "requisites of archived pages": summary.requisites,
         "URLs finished": summary.finished,
     }
     return counted(f"{summary.language}, {summary.strategy}: {said(summary.reason)}", groups)
@@ -262,6 +277,7 @@ def _shown(known: OfLanguage) -> dict[str, object]:
 def advice(summary: Summary, folder: Path) -> str:
     """Say how to go on with a crawl, and what to do with what it collected."""
     waiting = sum(summary.pending.values()) + sum(summary.put_off.values())
+    waiting += summary.requisites.get("pending", 0)
     lines = []
     if waiting:
         lines.append(f"{waiting:,} URLs wait: the same command goes on with them.")

@@ -53,11 +53,11 @@ def test_a_page_in_any_of_several_languages_is_relevant(code: str) -> None:
     if code in ("lo", "my", "th"):
         assert several.relevance(found) == PageLanguage.TARGET
         assert several.relevant_for(found) == [code]
-        assert reading.links[0].anchor == Anchor.TARGET
+        assert reading.anchors[0] == Anchor.TARGET
     else:
         assert several.relevance(found) == one.relevance(found)
         assert several.relevant_for(found) == []
-        assert reading.links[0].anchor == Anchor.OTHER
+        assert reading.anchors[0] == Anchor.OTHER
 
 
 def test_a_page_may_be_relevant_for_several_languages() -> None:
@@ -130,7 +130,8 @@ def test_links_titles_and_robots() -> None:
         <area href="//b.test/"><iframe src="?q=1"></iframe><a href="#top">top</a>
         <meta http-equiv=refresh content="5; url=next">"""
     reading = Identifier(language("th")).read(page.encode(), None, "http://a.test/b/c")
-    assert [(link.url, link.anchor, link.nofollow) for link in reading.links] == [
+    links = zip(reading.links, reading.anchors, strict=True)
+    assert [(link.url, anchor, link.nofollow) for link, anchor in links] == [
         ("http://a.test/up", Anchor.TARGET, False),
         ("http://a.test/folder/x.html", Anchor.OTHER, True),
         ("http://b.test/", Anchor.NONE, False),
