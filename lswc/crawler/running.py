@@ -247,7 +247,8 @@ class RunningCrawl:
         if isinstance(url, Outcome):
             return url
         away = self.tries.away(visit.lease.server, monotonic())
-        return self._refusal_by_place(visit, url) or self._pause(url) or away
+        held = self._pause(url) or self._intolerance(url, visit.lease.unit)
+        return self._refusal_by_place(visit, url) or held or away
 
     def scope_of(self, visit: Visit, address: str) -> Url | Outcome:
         """Return where a visit's URL, or its redirect, leads; or why it may not be asked for.
@@ -272,6 +273,14 @@ class RunningCrawl:
 
     def _pause(self, url: Url) -> Outcome | None:
         return Outcome.PAUSED if self.steering.rule(url).pause else None
+
+    def _intolerance(self, url: Url, unit: str) -> Outcome | None:
+        """Return that a server gave too many pages, and no relevant one, if that is said of it."""
+        most = self.steering.rule(url).tolerate
+        if most is None:
+            return None
+        pages = self.frontier.pages_of(unit)
+        return Outcome.NOT_TOLERATED if pages.downloaded > most and not pages.relevant else None
 
     def holds_back(self, visit: Visit) -> bool:
         """End the visit of a request that may not be sent again now; tell whether it is one."""
@@ -316,8 +325,10 @@ class RunningCrawl:
 
     def _is_allowed(self, address: str, depth: int) -> bool:
         url = self.crawl.reader.scope.check(address, depth)
-        refused = isinstance(url, Outcome) or self.steering.refusal(url, depth) or self._pause(url)
-        return not refused
+        if isinstance(url, Outcome):
+            return False
+        held = self._pause(url) or self._intolerance(url, self.crawl.unit(url))
+        return not (held or self.steering.refusal(url, depth))
 
     def offer_of_redirect(self, visit: Visit, url: Url, redirects: int) -> Offer:
         """Return the offer of a redirect's target, with the facts of the link to its source."""

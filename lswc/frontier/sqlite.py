@@ -47,6 +47,7 @@ from lswc.strategy import (
     REQUISITES,
     LearnedOrder,
     PageLanguage,
+    Pages,
     Strategy,
     Unit,
     better,
@@ -239,6 +240,9 @@ class SqliteFrontier:
     ) -> dict[str, Status]:
         pages = self._units.pages(units)
         return statuses_after(pages, units, lease, relevant, self._strategy.tolerated)
+
+    def pages_of(self, unit: str) -> Pages:
+        return self._units.pages({unit}).get(unit, NO_PAGES)
 
     def dropped_by(self, visit: Visit) -> list[str]:
         held = self._holds(visit)
