@@ -45,7 +45,8 @@ def _codes(text: str) -> NDArray[np.uint32]:
     units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
     if len(units) == len(text) and "İ" not in text and "Σ" not in text:
         codes = _table().take(units, mode="wrap")
-        return codes[codes != _NO_LETTER]
+        counted: NDArray[np.uint32] = codes[codes != _NO_LETTER]
+        return counted
     # Some are beyond the table, become two, or look at what is beside them.
     letters = _UNCOUNTED.sub("", text.lower())
     return np.frombuffer(letters.encode("utf-32-le", "replace"), np.uint32)

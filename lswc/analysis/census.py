@@ -322,7 +322,7 @@ def encodings(collection: Collection) -> Section:
         )
     names, sites = [row[0] for row in found[:12]], [row[1] for row in found[:12]]
     number = sum(row[1] for row in found)
-    title = f"{sites[0]:,} of {number:,} {collection.language} sites write {names[0]}"
+    title = f"{sites[0]:,} of {number:,} {collection.language} sites are in {names[0]}"
     figure = figures.stacked(names, {"sites": sites}, title, "sites") if len(found) > 1 else None
     said = "A site with pages in several encodings counts once for each."
     return Section(*section, (said,), tuple(tables), figure)

@@ -176,9 +176,8 @@ def section(collection: Collection, locate: Locate | None, addresses: Mapping[st
     by = "country of their address" if locate else "domain"
     title = f"{len(servers):,} servers with {collection.language} pages, by {by}"
     bars = {"servers": [row[2] for row in top]}
-    figure = figures.stacked([str(row[0]) for row in top], bars, title, "servers")
-    if len(rows) < 2:
-        figure = None
+    names = [str(row[0]) for row in top]
+    figure = figures.stacked(names, bars, title, "servers") if len(rows) > 1 else None
     return Section(*head, (_said(locate, number),), (table,), figure)
 
 

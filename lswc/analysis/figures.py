@@ -76,9 +76,8 @@ def sheet(pictures: Sequence[bytes]) -> bytes:
         top = 0
         for place, i in enumerate(column):
             # What a column lacks is white above each of its pictures but the first.
-            whole.paste(
-                scaled[i], (number * width, top + missing * place // max(len(column) - 1, 1))
-            )
+            white = missing * place // max(len(column) - 1, 1)
+            whole.paste(scaled[i], (number * width, top + white))
             top += scaled[i].height + _GAP
     buffer = io.BytesIO()
     whole.quantize(64).save(buffer, "png", optimize=True)

@@ -209,10 +209,12 @@ def _anchors(collection: Collection, counts: NDArray[np.int64]) -> Section:
              f"to {name} page", f"share to {name}")  # fmt: skip
     title = "Links between downloaded pages by language of the anchor text"
     shares = {source: [row[5] for row in rows if row[0] == source] for source in sources}
-    whole, right = (sum(row[i] for row in rows if row[1] == f"{name} text") for i in (2, 4))
+    whole = total(counts, list(PAGES), list(PAGES), anchors=(Anchor.TARGET,))
+    right = total(counts, list(PAGES), [End.RELEVANT], anchors=(Anchor.TARGET,))
     seen = f"{right / whole:.0%} of {whole:,}" if whole else "no"
-    title_of_figure = f"{seen} links with {name} text lead to {name} pages"
-    figure = figures.grouped(list(texts), shares, title_of_figure) if rows else None
+    figure = figures.grouped(
+        list(texts), shares, f"{seen} links with {name} text lead to {name} pages"
+    )
     return Section(*section, (), (Table("anchors", title, heads, rows),), figure)
 
 
