@@ -24,7 +24,7 @@ from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis, sqlite_report
 from lswc.frontier.contract import Caps
 from lswc.frontier.lock import lock
 from lswc.langid.bounds import Bounds
-from lswc.languages import Language, language
+from lswc.languages import Language, Wanted, wanted
 from lswc.reading.settings import ReaderSettings
 from lswc.safety.limits import Limits
 from lswc.safety.quotas import Quota, Quotas
@@ -132,7 +132,7 @@ class Crawl:
     page is asked for with.
     """
 
-    language: Language
+    language: Wanted
     strategy: Strategy
     reading: ReaderSettings
     reader: PageReader
@@ -176,11 +176,11 @@ class Crawl:
         if not lang:
             raise ConfigError("say which language to crawl for, for example: -a lang=th")
         languages.use(settings.get("LSWC_LANGUAGES"))
-        target = language(lang)
+        target = wanted(lang)
         chosen = strategy(settings.get("LSWC_STRATEGY"))
         if chosen.needs_oracle:
             raise ConfigError(f"strategy {chosen.name!r} needs an oracle: simulations only")
-        folder = Path(settings.get("LSWC_CRAWL") or f"crawls/{target.tag}")
+        folder = Path(settings.get("LSWC_CRAWL") or f"crawls/{target.name}")
         _make_writable(folder)
         _check_records(folder, settings.get("LSWC_FRONTIER"))
         web = prepare(settings.get("LSWC_WEB"), folder.parent)
@@ -188,7 +188,7 @@ class Crawl:
             contact(settings)
         guesses = _guesses(settings.get("LSWC_UNKNOWN"), chosen)
         reading = msgspec.structs.replace(
-            reader_settings(target, settings),
+            reader_settings(target.tag, settings),
             requisites_of=_requisites_of(settings, guesses),
             max_requisites=int(number(settings, "LSWC_MAX_REQUISITES")),
         )
@@ -273,12 +273,15 @@ _DESCRIBED = ("DOWNLOAD_DELAY", "CONCURRENT_REQUESTS", "DEPTH_LIMIT", "URLLENGTH
 _PRIVATE = {"LSWC_FRONTIER", "LSWC_CRAWL"}  # may hold a password; says nothing elsewhere
 
 
-def reader_settings(target: Language, settings: BaseSettings) -> ReaderSettings:
-    """Return how pages are read for a language, by the settings. Raises ConfigError."""
+def reader_settings(tag: str, settings: BaseSettings) -> ReaderSettings:
+    """Return how pages are read for a language, or for several, by the settings.
+
+    Raises ConfigError.
+    """
     bounds = ("LINKS", "PAGE_SIZE", "TAGS", "NESTING", "ATTRIBUTES", "TAG_SIZE", "WORDS")
     shape = ("PATH_SEGMENTS", "REPEATS", "PARAMETERS")
     return ReaderSettings(
-        language=target.tag,
+        language=tag,
         own_languages=settings.get("LSWC_LANGUAGES"),
         identifier=settings.get("LSWC_IDENTIFIER"),
         min_share=number(settings, "LSWC_MIN_SHARE"),
@@ -351,7 +354,7 @@ def _quota(settings: BaseSettings, scope: str) -> Quota:
     return Quota(*(number(settings, name) for name in names))
 
 
-def _headers(target: Language, settings: BaseSettings) -> dict[str, str]:
+def _headers(target: Wanted, settings: BaseSettings) -> dict[str, str]:
     accepted = settings.get("LSWC_ACCEPT_LANGUAGE") or target.accepted
     if not _HEADER.fullmatch(accepted):
         raise ConfigError(f"LSWC_ACCEPT_LANGUAGE: {accepted!r} isn't like 'th, en;q=0.5'")
@@ -478,9 +481,14 @@ def _make_writable(folder: Path) -> None:
         raise ConfigError(f"can't write to the crawl folder {folder}: choose one with LSWC_CRAWL")
 
 
-def _seeds(target: Language, given: str, web: Path | None) -> tuple[str, ...]:
+def _seeds(target: Wanted, given: str, web: Path | None) -> tuple[str, ...]:
     if given:
         return read_seeds(Path(given))
+    seeds = (seed for language in target.languages for seed in _seeds_of(language, web))
+    return tuple(dict.fromkeys(seeds))
+
+
+def _seeds_of(target: Language, web: Path | None) -> tuple[str, ...]:
     if web is not None:
         return read_seeds(seeds_of_web(web, target))
     own = languages.own_folder()

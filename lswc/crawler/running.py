@@ -135,7 +135,7 @@ class RunningCrawl:
         committed = settle(crawl.folder, self.frontier)
         self.archive = Archive(
             crawl.folder,
-            crawl.language.tag,
+            crawl.language.name,
             crawl.archived,
             crawl.warc_size,
             crawl.described(settings),
@@ -252,10 +252,15 @@ class RunningCrawl:
         if isinstance(url, Outcome):
             return url
         away = self.tries.away(visit.lease.server, monotonic())
-        full = self.allowance.reached(url, visit.lease)
-        if visit.lease.is_requisite and full in OF_PAGES:
-            full = None
-        return self._refusal_by_place(visit, url) or full or self._pause(url) or away
+        held = self._pause(url) or self._full(url, visit.lease)
+        return self._refusal_by_place(visit, url) or held or away
+
+    def _full(self, url: Url, lease: Lease) -> Outcome | None:
+        """Return which bound on a server's or domain's pages or bytes is reached."""
+        reason = self.allowance.reached(url, lease)
+        if lease.is_requisite:
+            return None if reason in OF_PAGES else reason
+        return reason or self._intolerance(url, lease.unit)
 
     def scope_of(self, visit: Visit, address: str) -> Url | Outcome:
         """Return where a visit's URL, or its redirect, leads; or why it may not be asked for.
@@ -281,6 +286,14 @@ class RunningCrawl:
 
     def _pause(self, url: Url) -> Outcome | None:
         return Outcome.PAUSED if self.steering.rule(url).pause else None
+
+    def _intolerance(self, url: Url, unit: str) -> Outcome | None:
+        """Return that a server gave too many pages, and no relevant one, if that is said of it."""
+        most = self.steering.rule(url).tolerate
+        if most is None:
+            return None
+        pages = self.frontier.pages_of(unit)
+        return Outcome.NOT_TOLERATED if pages.downloaded > most and not pages.relevant else None
 
     def holds_back(self, visit: Visit) -> bool:
         """End the visit of a request that may not be sent again now; tell whether it is one."""
@@ -332,8 +345,10 @@ class RunningCrawl:
 
     def _is_allowed(self, address: str, depth: int) -> bool:
         url = self.crawl.reader.scope.check(address, depth)
-        refused = isinstance(url, Outcome) or self.steering.refusal(url, depth) or self._pause(url)
-        return not refused
+        if isinstance(url, Outcome):
+            return False
+        held = self._pause(url) or self._intolerance(url, self.crawl.unit(url))
+        return not (held or self.steering.refusal(url, depth))
 
     def offer_of_redirect(self, visit: Visit, url: Url, redirects: int) -> Offer:
         """Return the offer of a redirect's target, with the facts of the link to its source."""
@@ -508,7 +523,8 @@ class RunningCrawl:
 
 def _forget(visit: Visit) -> None:
     """Leave out all that a visit brought of a place that is blocked now."""
-    visit.relevant, visit.record, visit.offers, visit.links = None, None, (), []
+    visit.relevant, visit.record = None, None
+    visit.offers, visit.links, visit.requisites = (), [], []
     visit.tally.clear()
     for attempt in visit.attempts:
         attempt.exchange = None
