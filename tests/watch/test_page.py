@@ -179,7 +179,7 @@ def view(browser: Any, shown: Shown, told: list[str], **options: Any) -> Any:
     opened = browser.new_page(**options)
     opened.on("console", lambda message: told.append(message.text))
     opened.on("pageerror", lambda error: told.append(str(error)))
-    opened.on("dialog", lambda dialog: (told.append(dialog.message), dialog.dismiss()))
+    opened.on("dialog", lambda dialog: told.append(dialog.message))
     address = f"http://127.0.0.1:{shown.port}/"
     opened.on(
         "request",

@@ -450,8 +450,6 @@ function rules(said) {
   return chips.childNodes.length ? chips : null;
 }
 
-const NO_LOG = "The crawl’s log isn’t on this machine.";
-
 function aServer(told) {
   $("result-name").textContent = told.name;
   const outcome = [{ name: "outcome", value: (row) => row[0] }, numbers("times", (row) => row[1])];
@@ -463,9 +461,9 @@ function aServer(told) {
     buttons(`${told.name}/`, told.said),
     make("div", { className: "lists" },
       list("Its next URLs", [lookUp("URL", (row) => row[0]), { name: "cell", value: (row) => row[1] }], told.next, "None of its URLs waits."),
-      list("How its URLs ended", outcome, told.outcomes, told.has_log ? "Nothing was asked of it yet." : NO_LOG),
+      list("How its URLs ended", outcome, told.outcomes, told.no_log || "Nothing was asked of it yet."),
       list("Asked last", [{ name: "when", value: (row) => row.time, text: (row) => moment(row.time) }, lookUp("URL", (row) => row.url),
-        { name: "outcome", value: (row) => row.outcome }, numbers("bytes", (row) => row.bytes)], told.latest, told.has_log ? "Nothing was asked of it yet." : NO_LOG)),
+        { name: "outcome", value: (row) => row.outcome }, numbers("bytes", (row) => row.bytes)], told.latest, told.no_log || "Nothing was asked of it yet.")),
   ].filter(Boolean));
 }
 
@@ -481,7 +479,7 @@ function aUrl(told) {
   const title = told.attempts.map((row) => row.title).filter(Boolean).pop();
   $("result-body").replaceChildren(...[
     title ? make("p", { textContent: title }) : null,
-    make("p", { className: "verdict", textContent: told.has_log ? told.conclusion : NO_LOG }),
+    make("p", { className: "verdict", textContent: told.no_log || told.conclusion }),
     told.server ? make("p", {}, "Server: ", server) : null,
     rules(told.said),
     told.server ? buttons(told.url.replace(/^https?:\/\//, ""), told.said) : null,
