@@ -12,6 +12,7 @@ from pathlib import Path
 from sys import maxsize
 from typing import TYPE_CHECKING
 
+import msgspec
 import scrapy
 
 from lswc import __version__, languages
@@ -20,13 +21,14 @@ from lswc.archive.pages import PAGES
 from lswc.checking.settle import refuse_older, repair
 from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis, sqlite_report
+from lswc.frontier.contract import Caps
 from lswc.frontier.lock import lock
 from lswc.langid.bounds import Bounds
 from lswc.languages import Language, language
 from lswc.reading.settings import ReaderSettings
 from lswc.safety.limits import Limits
 from lswc.safety.traps import TrapShape
-from lswc.strategy import Strategy, Unit, strategy
+from lswc.strategy import PageLanguage, Strategy, Unit, strategy
 from lswc.urls import directory, parse, tld
 from lswc.web import prepare
 
@@ -44,6 +46,7 @@ MOST_READERS = 4
 _CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
 _HEADER = re.compile(r"[ -~]+")
 UNKNOWN = {"irrelevant": False, "guess": True}
+REQUISITES = ("none", "all")
 ARCHIVED = ("relevant", "all", "none")
 OPT_OUT = ("record", "skip-corpus", "skip-archive")
 ROBOTS_WORDS = ("nofollow", "noindex", "noarchive")
@@ -123,9 +126,10 @@ class Crawl:
     ``max_offline`` for the network. ``retry_failed``: what ended so is tried once more. ``judge``
     are the settings that say what is recorded as what. ``archived`` says what goes into WARC files
     of ``warc_size`` bytes: "relevant",
-    "all" or "none"; ``opt_out`` what follows from a page's opt-out. ``earlier`` are the folders
-    of crawls that this one visits again, the latest first. ``headers`` are those that each page
-    is asked for with.
+    "all" or "none"; ``requisites_share`` is that of the requests for what such pages need, while
+    pages can be asked for; ``opt_out`` what follows from a page's opt-out. ``earlier`` are the
+    folders of crawls that this one visits again, the latest first. ``headers`` are those that each
+    page is asked for with.
     """
 
     language: Language
@@ -143,6 +147,7 @@ class Crawl:
     store: str
     lease_seconds: float
     patience: float
+    caps: Caps
     in_order: bool
     stop_harvest: float
     experience: str
@@ -153,6 +158,7 @@ class Crawl:
     judge: Mapping[str, str]
     guesses_unknown: bool
     archived: str
+    requisites_share: float
     opt_out: str
     warc_size: float
     earlier: tuple[Path, ...]
@@ -178,7 +184,12 @@ class Crawl:
         web = prepare(settings.get("LSWC_WEB"), folder.parent)
         if web is None:
             contact(settings)
-        reading = reader_settings(target, settings)
+        guesses = _guesses(settings.get("LSWC_UNKNOWN"), chosen)
+        reading = msgspec.structs.replace(
+            reader_settings(target, settings),
+            requisites_of=_requisites_of(settings, guesses),
+            max_requisites=int(number(settings, "LSWC_MAX_REQUISITES")),
+        )
         return cls(
             language=target,
             strategy=chosen,
@@ -186,6 +197,7 @@ class Crawl:
             reader=reading.reader(),
             readers=_readers(settings),
             max_reading=number(settings, "LSWC_MAX_READING"),
+            requisites_share=_share(settings, "LSWC_REQUISITES_SHARE"),
             headers=_headers(target, settings),
             limits=LimitSettings.of(settings),
             politeness=Politeness.of(settings),
@@ -195,6 +207,10 @@ class Crawl:
             store=settings.get("LSWC_FRONTIER"),
             lease_seconds=_lease_seconds(settings),
             patience=number(settings, "LSWC_PATIENCE"),
+            caps=Caps(
+                int(number(settings, "LSWC_MAX_WAITING_PER_SERVER")),
+                int(number(settings, "LSWC_MAX_WAITING_PER_DOMAIN")),
+            ),
             in_order=_in_order(settings),
             stop_harvest=number(settings, "LSWC_STOP_HARVEST"),
             experience=settings.get("LSWC_EXPERIENCE"),
@@ -203,7 +219,7 @@ class Crawl:
             max_offline=number(settings, "LSWC_MAX_OFFLINE"),
             retry_failed=settings.getbool("LSWC_RETRY_FAILED"),
             judge={name: _written(settings.get(name)) for name in _JUDGE},
-            guesses_unknown=_guesses(settings.get("LSWC_UNKNOWN"), chosen),
+            guesses_unknown=guesses,
             archived=_one_of(settings, "LSWC_ARCHIVE", ARCHIVED),
             opt_out=_one_of(settings, "LSWC_OPT_OUT", OPT_OUT),
             warc_size=number(settings, "LSWC_WARC_SIZE"),
@@ -284,6 +300,24 @@ def _readers(settings: BaseSettings) -> int:
     # Containers and taskset leave a process fewer than there are; not all systems tell.
     own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return min((own or 1) - 1, MOST_READERS)
+
+
+def _requisites_of(settings: BaseSettings, guesses_unknown: bool) -> tuple[PageLanguage, ...]:
+    """Return of which pages requisites are read: of those that will be archived."""
+    wanted = _one_of(settings, "LSWC_REQUISITES", REQUISITES)
+    archived = _one_of(settings, "LSWC_ARCHIVE", ARCHIVED)
+    if wanted == "none" or archived == "none":
+        return ()
+    if archived == "all":
+        return tuple(PageLanguage)
+    return (PageLanguage.TARGET, *((PageLanguage.UNKNOWN,) if guesses_unknown else ()))
+
+
+def _share(settings: BaseSettings, name: str) -> float:
+    share = number(settings, name)
+    if share > 1:
+        raise ConfigError(f"{name} must be a number from 0 to 1, not {settings.get(name)!r}")
+    return share
 
 
 def number(settings: BaseSettings, name: str) -> float:

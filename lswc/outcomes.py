@@ -22,6 +22,7 @@ class Outcome(StrEnum):
     # Fetched.
     HTML = "html", "A page, recorded."
     REDIRECT = "redirect", "The server named another URL, which was offered instead."
+    REQUISITE = "requisite", "What an archived page needs: an image, a style sheet, a script ..."
     NOT_HTML = "not HTML", "By its type, or by its first bytes; the download stops there."
     NOINDEX = "noindex", "The page asks not to be kept; its links were followed."
     NOARCHIVE = "noarchive", "The page asks not to be kept; its links were followed."
@@ -108,7 +109,19 @@ class Outcome(StrEnum):
         "timeouts on site",
         "LSWC_MAX_TIMEOUTS URLs in a row of its registered domain weren't answered in time.",
     )
+    SERVER_QUEUE_FULL = (
+        "server's queue full",
+        "LSWC_MAX_WAITING_PER_SERVER URLs of its server waited, none worse than it.",
+    )
+    SITE_QUEUE_FULL = (
+        "site's queue full",
+        "LSWC_MAX_WAITING_PER_DOMAIN URLs of its registered domain waited, none worse than it.",
+    )
     TOO_MANY_LINKS = "too many links", "The page has more than LSWC_MAX_LINKS."
+    TOO_MANY_REQUISITES = (
+        "too many requisites",
+        "Its page needs more than LSWC_MAX_REQUISITES, or it is more than five steps from it.",
+    )
     NOFOLLOW = "nofollow", "The page, or the link, asks not to be followed."
 
     # The strategy's.
@@ -134,6 +147,9 @@ def of_status(status: int) -> str:
     """Return the outcome of an error that a server answered with; only a number of it counts."""
     return f"{Outcome.STATUS} {status}" if 100 <= status < 600 else Outcome.STATUS_INVALID
 
+
+OF_REQUISITE = "requisite: "
+"""Stands before the outcome of a requisite where a page may have the same URL."""
 
 _TRANSIENT = {
     Outcome.TIMEOUT, Outcome.NAME_LOOKUP_FAILED, Outcome.CONNECTION_REFUSED,

@@ -48,6 +48,12 @@ LSWC_WEB = ""
 # What goes into WARC files: `relevant` pages (with the redirects and errors that their links lead
 # to), `all`, or `none`.
 LSWC_ARCHIVE = "relevant"
+# Whether what an archived page needs to look as it does is asked for and archived too (`all`):
+# images, style sheets, scripts, fonts, frames, from any host; or not (`none`).
+LSWC_REQUISITES = "all"
+# The share of the requests that such files get while pages can be asked for, from 0 to 1. What no
+# page can use, as their servers rest, is theirs besides.
+LSWC_REQUISITES_SHARE = 0.1
 # A WARC file is closed once it has so many bytes.
 LSWC_WARC_SIZE = 1_000_000_000
 # The folders of earlier crawls, the latest first: what they stored is only sent if it has changed.
@@ -160,6 +166,8 @@ LSWC_MAX_PAGE_SIZE = 524_288
 LSWC_MAX_TAGS = 12_000
 # Links of a page that are taken.
 LSWC_MAX_LINKS = 3_000
+# Images, style sheets and the like that are asked for of a page, or of a style sheet.
+LSWC_MAX_REQUISITES = 300
 # Elements within one another. A page with more is reduced to its text and links: the parser
 # takes time by the square of this, and of the next three.
 LSWC_MAX_NESTING = 200
@@ -173,6 +181,11 @@ LSWC_MAX_WORDS = 4_000
 LSWC_MAX_READING = 60
 # Pages of a server; of a registered domain ten times as many.
 LSWC_MAX_SERVER_PAGES = 100_000
+# URLs of a server that wait at once. Beyond it the worst are let go, by the strategy's order;
+# another page may offer them again.
+LSWC_MAX_WAITING_PER_SERVER = 100_000
+# URLs of a registered domain that wait at once.
+LSWC_MAX_WAITING_PER_DOMAIN = 1_000_000
 # Pages below a first folder.
 LSWC_MAX_DIRECTORY_PAGES = 25_000
 # Near-duplicates in a row: of a directory so many, of a server twice, of a registered domain four
@@ -237,6 +250,7 @@ EXTENSIONS = {
     "lswc.crawler.pulse.PulseExtension": 500,
     "lswc.crawler.metrics.MetricsExtension": 500,
     "lswc.crawler.stopping.HarvestStopExtension": 500,
+    "lswc.seeds.feeding.SeedsFolderExtension": 500,
     "scrapy.extensions.logstats.LogStats": None,
 }
 # Passes on only the addresses that may be asked, or those of a frozen web.

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lswc.archive.files import Appended, ArchiveError, lines, replace
 from lswc.errors import writing
 from lswc.groups import is_installed, require
+from lswc.json_lines import json_line
 from lswc.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ SMALL = 2_000_000
 """Bytes of a journal that a closing crawl turns into tables in its own process."""
 
 RETRY = "retry"
+REQUISITE_KIND = "requisite"
+"""The ``kind`` of what wasn't asked for as a page, but as what an archived page needs."""
+
 NO_VISIT = ("robots.txt file", "tdmrep.json file", "file", Outcome.SERVER_BECAME_IRRELEVANT)
 """Outcomes of the rows that aren't the end of a visit."""
 
@@ -63,9 +67,7 @@ class Log:
         if self._journal is None:
             self._number += 1
             self._journal = Appended(self._folder / f"{self._number:05}.jsonl")
-        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        # A lone surrogate of a hostile title has no UTF-8 form.
-        self._journal.append(lines.encode(errors="replace"))
+        self._journal.append(b"".join(map(json_line, rows)))
 
     @property
     def opened(self) -> list[Appended]:
@@ -200,6 +202,7 @@ class Row(NamedTuple):
     url: str
     outcome: str
     archived: bool | None
+    kind: str | None
 
 
 def rows(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[Row | None]:
@@ -216,7 +219,8 @@ def rows(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[Ro
             if row is None:
                 yield None
             else:
-                yield Row(row["url"], row.get("outcome", ""), row.get("archived"))
+                outcome, archived = row.get("outcome", ""), row.get("archived")
+                yield Row(row["url"], outcome, archived, row.get("kind"))
 
 
 def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:

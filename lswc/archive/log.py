@@ -29,6 +29,7 @@ ATTEMPTS = pa.schema(
     [
         ("time", pa.timestamp("ms", "UTC")),
         ("url", pa.string()),
+        ("kind", _WORD),
         ("status", pa.int16()),
         ("bytes", pa.int64()),
         ("mime", _WORD),
@@ -53,6 +54,7 @@ ATTEMPTS = pa.schema(
         ("depth", pa.int32()),
         ("referrer", pa.string()),
         ("archived", pa.bool_()),
+        ("requisites", pa.list_(pa.string())),
     ]
 )
 """One row per attempt to fetch a URL, or per URL that ended without one."""

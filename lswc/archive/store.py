@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lswc.archive.files import Appended, ArchiveError
-from lswc.archive.journal import RETRY, Log
+from lswc.archive.journal import REQUISITE_KIND, RETRY, Log
 from lswc.archive.pages import PAGES
 from lswc.archive.warc import WarcWriter
 from lswc.errors import writing
@@ -118,6 +118,8 @@ class Archive:
         match self._archived:
             case _ if visit.put_off:
                 return False
+            case "all" | "relevant" if visit.lease.is_requisite:
+                return bool(visit.attempts)  # of an archived page
             case "all":
                 return True
             case "relevant" if visit.record is not None:
@@ -152,6 +154,7 @@ class Archive:
         row["archived"] = keeps and last.exchange is not None
         if visit.record is not None:
             row |= {name: getattr(visit.record, name) for name in _OF_RECORD}
+        row["requisites"] = list(visit.requisites)
         row["targets"] = [link.url for link in visit.links]
         row["anchors"] = [link.anchor for link in visit.links]
         row["named"] = [link.named for link in visit.links]
@@ -223,9 +226,10 @@ def _place(visit: Visit) -> dict[str, Any]:
     lease = visit.lease
     return {
         "url": visit.url,
+        "kind": REQUISITE_KIND if lease.is_requisite else None,
         "tier": lease.tier,
         "expected": lease.expected,
-        "distance": distance_of(lease.code),
+        "distance": None if lease.is_requisite else distance_of(lease.code),
         "depth": lease.depth,
         "referrer": lease.referrer,
     }
@@ -259,7 +263,8 @@ def _about(visit: Visit) -> dict[str, object]:
             "opt-out": "; ".join(record.opt_outs) or None,
         }
     fields |= {
-        "distance": distance_of(lease.code),
+        "kind": REQUISITE_KIND if lease.is_requisite else None,
+        "distance": None if lease.is_requisite else distance_of(lease.code),
         "tier": lease.tier,
         "expected": None if lease.expected is None else round(lease.expected, 4),
         "depth": lease.depth,

@@ -8,8 +8,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.archive import journal, pages, warc
+from lswc.archive.journal import RETRY
 from lswc.archive.pages import PAGES
-from lswc.outcomes import may_return
+from lswc.outcomes import OF_REQUISITE, may_return
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +26,7 @@ can't be read."""
 # `said` is what a file says of a URL, and how often: for the log the outcome, or 'archived'.
 # In a temporary file of SQLite's: a crawl has more URLs than memory.
 _SCHEMA = """
-CREATE TABLE finished (url TEXT PRIMARY KEY, outcome TEXT) WITHOUT ROWID;
+CREATE TABLE finished (url TEXT, outcome TEXT, PRIMARY KEY (url, outcome)) WITHOUT ROWID;
 CREATE TABLE said (
     file TEXT, url TEXT, kind TEXT, times INTEGER, PRIMARY KEY (file, url, kind)) WITHOUT ROWID;
 CREATE TABLE wrong (file TEXT, fault TEXT, url TEXT, UNIQUE (file, fault, url));
@@ -82,7 +83,7 @@ class Comparison:
         self._committed = committed
         self._db = sqlite3.connect("", isolation_level=None)
         # What ended so may have been tried once more since.
-        self._db.create_function("transient", 1, may_return, deterministic=True)
+        self._db.create_function("transient", 1, _may_return, deterministic=True)
         self._db.executescript(_SCHEMA)
         self._torn: list[tuple[str, str, str]] = []
         self._db.execute("BEGIN")
@@ -116,7 +117,8 @@ class Comparison:
                 continue
             # What may be tried again ends more than once.
             if not may_return(row.outcome):
-                yield LOG, row.url, row.outcome
+                prefix = OF_REQUISITE if row.kind and row.outcome != RETRY else ""
+                yield LOG, row.url, prefix + row.outcome
             if row.archived:
                 yield LOG, row.url, "archived"
 
@@ -154,6 +156,16 @@ class Comparison:
         rows = self._db.execute("SELECT DISTINCT url FROM wrong WHERE fault <> 'torn'")
         return {url for (url,) in rows}
 
+    def requisites(self) -> set[str]:
+        """Return those of ``urls`` that weren't asked for as pages."""
+        rows = self._db.execute(
+            "SELECT DISTINCT url FROM wrong WHERE fault <> 'torn'"
+            " AND url IN (SELECT url FROM ended WHERE kind LIKE ?)"
+            " AND url NOT IN (SELECT url FROM ended WHERE kind NOT LIKE ?)",
+            (f"{OF_REQUISITE}%",) * 2,
+        )
+        return {url for (url,) in rows}
+
     @property
     def agrees(self) -> bool:
         """Whether nothing is wrong."""
@@ -163,7 +175,16 @@ class Comparison:
         self._db.close()
 
 
-def disagreeing(crawl: Path, finished: Iterable[tuple[str, str]] | None) -> set[str]:
-    """Return the URLs on which a frontier and the files don't agree. Raises LswcError."""
+def disagreeing(
+    crawl: Path, finished: Iterable[tuple[str, str]] | None
+) -> tuple[set[str], set[str]]:
+    """Return the URLs on which a frontier and the files don't agree, and the requisites of them.
+
+    Raises LswcError.
+    """
     with closing(Comparison(crawl, finished)) as comparison:
-        return comparison.urls()
+        return comparison.urls(), comparison.requisites()
+
+
+def _may_return(name: str) -> bool:
+    return may_return(name.removeprefix(OF_REQUISITE))

@@ -79,10 +79,10 @@ def mend(crawl: Path, frontier: Frontier, aside: Aside) -> int:
     from lswc.checking.compare import disagreeing
 
     finished = frontier.finished()
-    urls = disagreeing(crawl, finished)
+    urls, requisites = disagreeing(crawl, finished)
     reopened = 0
     if finished is None:  # then only the files know these URLs
-        reopened = frontier.reopen(urls, frontier.lengths())
+        reopened = frontier.reopen(urls, frontier.lengths(), requisites)
     extent.take_out(crawl, urls, aside)
     reopened += frontier.reopen(urls if finished is not None else (), extent.lengths(crawl))
     kept = f"; what the files had of {len(urls)} URLs is in {aside.folder}" if aside.is_used else ""

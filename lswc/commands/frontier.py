@@ -71,6 +71,7 @@ def _show(report: Report, top: int) -> None:
     title = f"{report.identity['language']}, {report.identity['strategy']}"
     groups = {
         "URLs": {"pending": sum(counts.pending.values())},
+        "requisites": {"pending": counts.requisites} if counts.requisites else {},
         "URLs leased": {"now": counts.leased} if counts.leased else {},
         "URLs to try again": counts.tally.get("put off", {}),
         "URLs finished": counts.tally.get("finished", {}),

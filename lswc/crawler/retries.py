@@ -87,11 +87,11 @@ class Retries:
             self._running.commit(given_up, Outcome.TOO_MANY_WAIT)
 
     def _redirect(self, request: Request, visit: Visit) -> None:
-        url = self._running.crawl.reader.scope.check(request.url, visit.lease.depth)
+        url = self._running.scope_of(visit, request.url)
         times = request.meta["redirect_times"]
         if isinstance(url, Outcome):
-            visit.tally["dropped", url] += 1
-            visit.links = [FollowedLink(request.url, None, None, url)]
+            visit.tally["requisites dropped" if visit.lease.is_requisite else "dropped", url] += 1
+            self._led_to(visit, request.url, url)
         elif fingerprint(url.href) == fingerprint(visit.url):
             # By https, or with a session in it: another request for the same page.
             if request.url in request.meta["redirect_urls"]:
@@ -102,8 +102,15 @@ class Retries:
             return
         else:
             visit.offers = [self._running.offer_of_redirect(visit, url, times)]
-            visit.links = [FollowedLink(url.href, None, visit.lease.tier, None)]
+            self._led_to(visit, url.href, None)
         self._running.commit(visit, Outcome.REDIRECT)
+
+    def _led_to(self, visit: Visit, url: str, dropped: str | None) -> None:
+        if visit.lease.is_requisite:
+            visit.requisites = () if dropped else (url,)
+        else:
+            tier = None if dropped else visit.lease.tier
+            visit.links = [FollowedLink(url, None, tier, dropped)]
 
     def next_due(self, now: float) -> Request | None:
         """Return a request whose wait is over, None if there is none."""

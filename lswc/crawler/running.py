@@ -8,6 +8,7 @@ end of a request                           arrives at
 =========================================  ===============================================
 page recorded                              ``RecordPipeline``
 page that asks not to be kept              ``StrategyMiddleware``
+requisite of an archived page              the callback
 item dropped, or a pipeline raised         signals ``item_dropped``, ``item_error``
 callback or spider middleware raised       signal ``spider_error``
 callback output swallowed                  ``VisitGuardMiddleware``
@@ -50,7 +51,8 @@ from lswc.crawler.turns import Turns
 from lswc.errors import ConfigError, LostStoreError, LswcError
 from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_experience
 from lswc.outcomes import LIFTED, Outcome, is_transient
-from lswc.strategy import SEED, PageLanguage
+from lswc.safety.limits import OF_PAGES
+from lswc.strategy import REQUISITE, SEED, PageLanguage
 from lswc.urls import parse
 from lswc.visit.lease import Offer
 from lswc.visit.visit import Visit
@@ -67,9 +69,11 @@ if TYPE_CHECKING:
     from lswc.frontier import Frontier
     from lswc.frontier.contract import Counts
     from lswc.frontier.harvest import CellHarvest
+    from lswc.reading.requisites import Needed
     from lswc.reading.tdmrep import Reservations
     from lswc.strategy import Experience
     from lswc.urls import Url
+    from lswc.visit.lease import Lease
 
 SAVE_SECONDS, SAVE_BYTES = 15.0, 64_000_000
 """After so many seconds, or bytes of the frontier's log, what is committed is made durable.
@@ -116,6 +120,9 @@ class RunningCrawl:
         self.visits: dict[int, Visit] = {}
         self.latest_end = monotonic()
         self._rested = 0.0
+        self._handed_out = [0, 0]  # pages, requisites
+        self._ends_because = ""
+        self._stopped = False
         self._stats = stats
         self.stop = stop
         self.frontier = frontier_of(crawl, settings)
@@ -172,11 +179,50 @@ class RunningCrawl:
         self._notice_sleep()
         if self.crawl.in_order and (self.visits or now < self._rested):
             return None
-        lease = self.frontier.lease(now)
+        lease = self._leased(now)
         if lease is None:
             return None
+        self._handed_out[lease.is_requisite] += 1
         visit = self.visits[lease.id] = Visit(lease, now)
         return visit
+
+    def _leased(self, now: float) -> Lease | None:
+        """Lease a requisite if their share isn't used up, or no page can be asked for now."""
+        if self._ends_because:
+            lease = self.frontier.lease_requisite(now)
+            if lease is None:
+                self._stop_if_finished()
+            return lease
+        pages, requisites = self._handed_out
+        first, second = self.frontier.lease, self.frontier.lease_requisite
+        if requisites + 1 <= self.crawl.requisites_share * (pages + requisites + 1):
+            first, second = second, first
+        return first(now) or second(now)
+
+    def need(self, visit: Visit, needed: Needed, steps: int) -> None:
+        """Offer what an archived page needs, so many steps from it, with the visit's links."""
+        offers = []
+        for requisite in needed.requisites:
+            if (url := parse(requisite.url)) is not None:
+                unit = self.crawl.unit(url)
+                offers.append(
+                    Offer(url.href, url.server, unit, REQUISITE, PageLanguage.TARGET, steps)
+                )
+                visit.tally["needed", requisite.kind] += 1
+        for reason, number in needed.dropped:
+            visit.tally["requisites dropped", reason] += number
+        visit.offers = [*visit.offers, *offers]
+        visit.requisites = [offer.url for offer in offers]
+
+    def finish(self, reason: str) -> None:
+        """Close the crawl for a reason, once what its archived pages need was asked for."""
+        self._ends_because = reason
+        self._stop_if_finished()
+
+    def _stop_if_finished(self) -> None:
+        if not self._stopped and not self.visits and not self.frontier.requisites:
+            self._stopped = True
+            self.stop(self._ends_because)
 
     def next_ready(self, now: float) -> float | None:
         """Return when ``lease`` is worth another try though nothing ends or is offered till then.
@@ -197,11 +243,28 @@ class RunningCrawl:
 
     def _refusal_of(self, visit: Visit) -> str | None:
         """Return why a leased URL isn't to be asked for: its scope, too, may be another now."""
-        url = self.crawl.reader.scope.check(visit.url, visit.lease.depth)
+        url = self.scope_of(visit, visit.url)
         if isinstance(url, Outcome):
             return url
         away = self.tries.away(visit.lease.server, monotonic())
-        return self.refusal(url, visit.lease.depth) or self._pause(url) or away
+        return self._refusal_by_place(visit, url) or self._pause(url) or away
+
+    def scope_of(self, visit: Visit, address: str) -> Url | Outcome:
+        """Return where a visit's URL, or its redirect, leads; or why it may not be asked for.
+
+        What an archived page needs may be on any host.
+        """
+        reader, lease = self.crawl.reader, visit.lease
+        if lease.is_requisite and reader.requisites is not None:
+            return reader.requisites.scope.check(address, 0)
+        return reader.scope.check(address, lease.depth)
+
+    def _refusal_by_place(self, visit: Visit, url: Url) -> Outcome | None:
+        """Return why a place is left alone: limits of pages aren't those of what pages need."""
+        if not visit.lease.is_requisite:
+            return self.refusal(url, visit.lease.depth)
+        reason = self.limits.closed(url)
+        return self.steering.refusal(url, 0) or (None if reason in OF_PAGES else reason)
 
     def refusal(self, url: Url, depth: int) -> Outcome | None:
         """Return why a URL is left alone, whoever links to it; None if it isn't."""
@@ -286,6 +349,8 @@ class RunningCrawl:
         if outcome == Outcome.BLOCKED:
             _forget(visit)
         visit.tally["received", "bytes"] += sum(attempt.size for attempt in visit.attempts)
+        if visit.lease.is_requisite:
+            visit.tally["requisites", outcome] += 1
         if outcome == Outcome.TIMEOUT and (url := parse(visit.url)) is not None:
             self.limits.answered(url, False)
         due = self._due(visit, outcome)
@@ -453,6 +518,7 @@ def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
         crawl.politeness.delay,
         crawl.patience,
         experience,
+        crawl.caps,
     )
 
 

@@ -104,6 +104,10 @@ class LswcSpider(Spider):
 
     async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Page | Request]:
         """Yield the response as one Page; if that is up to its server, the request to ask it."""
+        visit = visit_of(response)
+        if visit is not None and visit.lease.is_requisite:
+            self._end_requisite(response, visit)
+            return
         page = await self.read(response)
         if page is None:
             return
@@ -114,6 +118,22 @@ class LswcSpider(Spider):
         else:
             for decided in self.parse_reserved(response, page):
                 yield decided
+
+    def _end_requisite(self, response: Response, visit: Visit) -> None:
+        """End the visit of what an archived page needs, which may need more itself."""
+        if (url := parse(visit.url)) is not None:
+            self.running.limits.answered(url, True)
+        reader, attempts = self.crawl.reader.requisites, visit.attempts
+        if visit.opt_outs and self.crawl.opt_out == "skip-archive":
+            for attempt in attempts:
+                attempt.exchange = None
+        elif reader is not None:
+            content_type = next(iter(_headers(response).get("content-type", ())), "")
+            steps = visit.lease.depth
+            self.running.need(
+                visit, reader.read(response.body, content_type, response.url, steps), steps + 1
+            )
+        self.running.commit(visit, Outcome.REQUISITE)
 
     async def read(self, response: Response) -> Page | None:
         """Return the response as a page; None if it is none: its visit has ended then."""
@@ -166,6 +186,8 @@ class LswcSpider(Spider):
         if page.reading.unwanted or (visit.opt_outs and self.crawl.opt_out == "skip-archive"):
             for attempt in visit.attempts:
                 attempt.exchange = None  # nothing of it is archived
+        elif self.crawl.keeps(page.relevant):
+            self.running.need(visit, page.reading.needed, 1)
         return page
 
     def _page(

@@ -35,6 +35,7 @@ logger = logging.getLogger(__name__)
 class HarvestStopExtension:
     """Ends the crawl once the expected harvest rate stays below LSWC_STOP_HARVEST.
 
+    What the archived pages need is still asked for.
     What is expected is that of the frontier's order (``lswc.frontier.harvest``).
     """
 
@@ -68,4 +69,4 @@ class HarvestStopExtension:
             logger.info(
                 "of the next %d pages %.2f %% should be relevant", AHEAD, 100 * (expected or 0)
             )
-            self._running.stop(REASON)
+            self._running.finish(REASON)

@@ -88,7 +88,8 @@ class Summary:
     ``servers`` (or directories) by status; ``fetched`` pages and ``pending`` URLs by tier, or by
     expected relevance in a learned order; ``forecast`` says what the pending ones should bring.
     Links are kept by tier and dropped by reason, URLs ``finished`` by outcome; ``put_off``
-    are those that couldn't be had and wait to be tried again, by what went wrong last. ``content``
+    are those that couldn't be had and wait to be tried again, by what went wrong last.
+    ``requisites`` are the files that archived pages need, among the URLs ``finished``. ``content``
     counts pages that were near-duplicates, or not modified since an earlier crawl.
     """
 
@@ -111,6 +112,7 @@ class Summary:
     fetched: Mapping[str, int]
     pending: Mapping[str, int]
     put_off: Mapping[str, int]
+    requisites: Mapping[str, int]
     forecast: Forecast
     finished: Mapping[str, int]
 
@@ -141,6 +143,7 @@ class Summary:
             fetched=counts.tally.get("fetched", {}),
             pending=_pending(cells),
             put_off=counts.tally.get("put off", {}),
+            requisites=_requisites(counts),
             forecast=forecast(cells),
             finished=counts.tally.get("finished", {}),
         )
@@ -151,6 +154,17 @@ class Summary:
         if self.coverage is not None:
             values["coverage"]["share"] = round(self.coverage.share, 4)
         return json.dumps(values, ensure_ascii=False, indent=1) + "\n"
+
+
+def _requisites(counts: Counts) -> dict[str, int]:
+    """Return the requisites by outcome, those that wait, and those that weren't asked for."""
+    pending = {"pending": counts.requisites} if counts.requisites else {}
+    dropped = counts.tally.get("requisites dropped", {})
+    return {
+        **counts.tally.get("requisites", {}),
+        **pending,
+        **{f"not asked for: {reason}": number for reason, number in dropped.items()},
+    }
 
 
 def _pending(cells: Iterable[CellHarvest]) -> dict[str, int]:
@@ -204,6 +218,7 @@ def shown(summary: Summary) -> Table:
         "pages fetched": summary.fetched,
         "URLs pending": summary.pending,
         "URLs to try again": summary.put_off,
+        "requisites of archived pages": summary.requisites,
         "URLs finished": summary.finished,
     }
     return counted(f"{summary.language}, {summary.strategy}: {said(summary.reason)}", groups)
@@ -212,6 +227,7 @@ def shown(summary: Summary) -> Table:
 def advice(summary: Summary, folder: Path) -> str:
     """Say how to go on with a crawl, and what to do with what it collected."""
     waiting = sum(summary.pending.values()) + sum(summary.put_off.values())
+    waiting += summary.requisites.get("pending", 0)
     lines = []
     if waiting:
         lines.append(f"{waiting:,} URLs wait: the same command goes on with them.")

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lswc.demo.dress import files
 from lswc.demo.hosts import charset
 from lswc.demo.hypertext import MOVED_HOSTS, NO_LANGUAGE, SEEDS, DemoWeb
 from lswc.demo.render import render
@@ -18,12 +19,9 @@ if TYPE_CHECKING:
 
     from lswc.demo.hypertext import DemoPage, DemoSite
 
-VERSION = 2  # one more whenever the generated files change, so that old ones aren't reused
+VERSION = 3  # one more whenever the generated files change, so that old ones aren't reused
 MARKER = "demo-web.json"
 SLOWNESS = 0.3
-GIF = bytes.fromhex(
-    "47494638396101000100800000ffffff00000021f90401000000002c00000000010001000002024401003b"
-)
 
 
 def prepare(folder: Path, seed: int = 1) -> Path:
@@ -61,8 +59,9 @@ def generate(folder: Path, seed: int = 1) -> None:
         for served in (page, page.otherwise):
             written = file.with_name(f"{file.name}.{served.language}")
             _write(written, render(served, web.random))
+    dress = files()
     for site in web.sites.values():
-        _write_site(folder / site.host.name, site)
+        _write_site(folder / site.host.name, site, dress)
     for name in MOVED_HOSTS:
         (folder / name).mkdir()
     rules = _rules(web.sites.values())
@@ -102,8 +101,9 @@ def _write(file: Path, content: bytes) -> None:
     file.write_bytes(content)
 
 
-def _write_site(folder: Path, site: DemoSite) -> None:
-    _write(folder / "logo.gif", GIF)
+def _write_site(folder: Path, site: DemoSite, dress: dict[str, bytes]) -> None:
+    for name, content in dress.items():
+        _write(folder / name, content)
     closed = "/" if "closed" in site.host.features else ""
     excluded = "/archive/" if "private" in site.host.features else closed
     (folder / "robots.txt").write_text(f"User-agent: *\nDisallow: {excluded}\n")

@@ -6,6 +6,7 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
+from lswc.demo.dress import HEAD, IMAGES
 from lswc.demo.hosts import charset
 from lswc.demo.vocabulary import VOCABULARIES, zawgyi
 
@@ -45,7 +46,7 @@ def _head(page: DemoPage) -> str:
     if page.kind == "refresh":
         base += f'<meta http-equiv="refresh" content="2; url={page.links[0].href}">'
     font = "<style>body { font-family: Zawgyi-One }</style>" if host.encoding == "zawgyi" else ""
-    return f"<html>\n<head>{meta}{base}\n<title>{escape(page.title)}</title>{font}</head>\n"
+    return f"<html>\n<head>{meta}{base}\n<title>{escape(page.title)}</title>{HEAD}{font}</head>\n"
 
 
 def _body(page: DemoPage, random: Random) -> str:
@@ -69,7 +70,7 @@ def _text_body(page: DemoPage, random: Random) -> str:
     rest = [f"<p>{text}</p>" for text in paragraphs[len(inside) :]]
     listed = "".join(f"<li>{link}</li>\n" for link in links[4 + len(inside) :])
     return (
-        f'<body bgcolor="white">\n<img src="/logo.gif" alt="">{" | ".join(links[:4])}\n'
+        f'<body bgcolor="white">\n{IMAGES}{" | ".join(links[:4])}\n'
         f"<h1>{escape(page.title)}</h1>\n{_lines(inside)}{_lines(rest)}<ul>{listed}</ul>\n"
         "</body></html>\n"
     )
@@ -105,7 +106,7 @@ def _styled(html: str, features: frozenset[str]) -> str:
         html = re.sub(r"</(?:p|li|html|body|P|LI|HTML|BODY)>", "", html)
         html = html.replace("<ul>", "<b><table><tr><td><i></b>").replace("</ul>", "</font></td>")
     if "xhtml" in features:
-        html = re.sub(r"<((?:meta|img|base)[^>]*)>", r"<\1 />", html)
+        html = re.sub(r"<((?:meta|img|base|link)[^>]*)>", r"<\1 />", html)
         html = f"<!DOCTYPE html PUBLIC '-//W3C//DTD XHTML 1.0 Strict//EN'>\n{html}"
     return html
 

@@ -2,15 +2,18 @@
 
 Verbs: ``offer`` links to URLs, ``lease`` the next one, ``commit`` its visit; or ``put_off`` a URL
 that couldn't be had, or ``give_back`` one that wasn't asked for. A URL is pending, leased or
-finished; what a strategy discards is counted and forgotten, so another page may offer
-it again. A URL is known by its ``fingerprint``, so http and https twins are one.
+finished; what a strategy discards, or what is too much of a server (``Caps``), is counted and
+forgotten, so another page may offer it again. A URL is known by its ``fingerprint``, so http and
+https twins are one.
+Requisites of pages (code REQUISITE) wait and end like pages, but by their own name and in
+a queue of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lswc.errors import ConfigError
 from lswc.strategy import Pages, status
@@ -118,19 +121,35 @@ def is_twin_of_redirect(offer: Offer) -> bool:
     return offer.redirects > 0 and offer.url.startswith("https:")
 
 
+class Caps(NamedTuple):
+    """The most URLs of a server, and of a registered domain, that wait at once.
+
+    Any number at 0. Beyond it the worst, by the order of cells, are let go: they are dropped
+    as ``Outcome.SERVER_QUEUE_FULL`` or ``SITE_QUEUE_FULL``, and forgotten. What is leased counts
+    as waiting, and stays. What was put off counts again when it is due.
+    """
+
+    server: int = 0
+    domain: int = 0
+
+
+NO_CAPS = Caps()
+
+
 @dataclass(frozen=True)
 class Counts:
     """What a frontier holds.
 
-    ``pending`` by cell; ``servers`` (or directories, if the strategy counts by them) by
-    status; ``tally`` by kind and name: "finished" URLs by outcome, "dropped" links and URLs by
-    reason, and whatever the pages' leases counted.
+    ``pending`` by cell, ``requisites`` those that wait or are leased; ``servers`` (or directories,
+    if the strategy counts by them) by status; ``tally`` by kind and name: "finished" URLs by
+    outcome, "dropped" links and URLs by reason, and whatever the pages' leases counted.
     """
 
     pending: Mapping[int, int]
     leased: int
     servers: Mapping[str, int]
     tally: Mapping[str, Mapping[str, int]]
+    requisites: int = 0
 
 
 class Frontier(Protocol):
@@ -157,6 +176,13 @@ class Frontier(Protocol):
         """Hand out the oldest URL of the best cell whose server is free and rested.
 
         ``now`` in seconds, on any clock that doesn't go back. None if there is none now.
+        """
+
+    def lease_requisite(self, now: float) -> Lease | None:
+        """Hand out the oldest requisite whose server is free and rested; ``lease`` never does.
+
+        ``now`` as there. None if there is none now. Of requisites that were put off some stores
+        only know by ``lease`` that they are due.
         """
 
     def next_ready(self) -> float | None:
@@ -212,12 +238,21 @@ class Frontier(Protocol):
         """Bytes that a power cut would lose, and a checkpoint saves; 0 if there are no such."""
 
     def finished(self) -> Iterator[tuple[str, str]] | None:
-        """Yield every finished URL and its outcome; None if the store doesn't keep them."""
+        """Yield every finished URL and its outcome; None if the store doesn't keep them.
 
-    def reopen(self, urls: Collection[str], lengths: Mapping[str, int]) -> int:
+        That of a requisite begins with OF_REQUISITE.
+        """
+
+    def reopen(
+        self,
+        urls: Collection[str],
+        lengths: Mapping[str, int],
+        requisites: Collection[str] = (),
+    ) -> int:
         """Let finished URLs wait again, whose pages were lost; return how many there are.
 
-        ``lengths`` are those of all files, as they are now. Raises LswcError.
+        ``requisites`` are those of them that weren't asked for as pages. ``lengths`` are those of
+        all files, as they are now. Raises LswcError.
         """
 
     def fed_seeds(self) -> AbstractContextManager[list[str]]:
@@ -229,6 +264,10 @@ class Frontier(Protocol):
     @property
     def pending(self) -> int:
         """Number of URLs neither leased nor finished."""
+
+    @property
+    def requisites(self) -> int:
+        """Number of requisites that wait; those that this process leased may be among them."""
 
     @property
     def later(self) -> int:

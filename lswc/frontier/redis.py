@@ -19,6 +19,8 @@ from redis.retry import Retry
 from lswc.errors import LostStoreError, LswcError, StorageError
 from lswc.frontier.contents import by_kind
 from lswc.frontier.contract import (
+    NO_CAPS,
+    Caps,
     Counts,
     FrontierError,
     check_identity,
@@ -27,12 +29,15 @@ from lswc.frontier.contract import (
     statuses_after,
 )
 from lswc.frontier.experience import dumped, identity_of
+from lswc.frontier.find import CHUNK
 from lswc.frontier.lock import lock
 from lswc.frontier.redis_feed import addresses, read_feed, take_off
 from lswc.frontier.redis_order import SharedOrder
 from lswc.outcomes import Outcome, is_transient, may_return
 from lswc.strategy import (
     DISCARD,
+    REQUISITE,
+    REQUISITES,
     SEED,
     PageLanguage,
     Pages,
@@ -43,8 +48,9 @@ from lswc.strategy import (
     better,
     distance_of,
     strategy,
+    with_requisites,
 )
-from lswc.urls import directory, fingerprint, parse
+from lswc.urls import directory, parse
 from lswc.visit.lease import Lease, Offer
 
 if TYPE_CHECKING:
@@ -57,7 +63,7 @@ if TYPE_CHECKING:
     from lswc.urls import Url
     from lswc.visit.visit import Visit
 
-FORMAT = 6
+FORMAT = 7
 TIME_TO_LIVE = 60.0
 """Seconds until a dead worker's lease is given to another; a living one renews it."""
 POLL = 1.0
@@ -73,7 +79,7 @@ RECONNECT = Retry(ExponentialBackoff(cap=2.0, base=0.1), 30)
 """For about a minute: a Redis may be started again."""
 
 _REFERRER = 5  # bytes of a record before what is packed here
-_CHUNK = 64  # URLs of a list
+
 _AT_ONCE_AGAIN = 500  # URLs that are made due
 _FACTS = Struct(">HBIHBB")  # kind, distance, code, depth, inherited, redirects
 _MAX_DEPTH, _MAX_REDIRECTS = 2**16 - 1, 2**8 - 1
@@ -84,7 +90,7 @@ class RedisFrontier:
 
     ``folder`` is this worker's own crawl folder: the record file in it is this worker's, and
     ``recorded`` says that the file isn't empty. ``experience`` is what a new crawl begins with,
-    ``patience`` that of ``lswc.frontier.contract.is_far_better``.
+    ``patience`` that of ``lswc.frontier.contract.is_far_better``; ``caps`` bound what waits.
     ``feed`` is the key of the list, set or sorted set that users push seeds to, as for
     scrapy-redis. ``delay`` and ``time_to_live`` in seconds; the delay counts from the end of a
     request, so that no server sees two that are closer, whoever sends them. Time is Redis's own;
@@ -108,6 +114,7 @@ class RedisFrontier:
         recorded: bool = False,
         experience: Experience | None = None,
         patience: float = 0.0,
+        caps: Caps = NO_CAPS,
         feed: str = "",
         time_to_live: float = TIME_TO_LIVE,
         clock_of_caller: bool = False,
@@ -115,7 +122,7 @@ class RedisFrontier:
         self._leases: dict[int, Lease] = {}
         self._client = client
         self._prefix = f"{{{name}}}:"
-        self._strategy = strategy
+        self._strategy = strategy = with_requisites(strategy)
         self._patience = patience
         self._worker = f"{gethostname()}:{folder.resolve()}" if folder else ""
         self._feed = feed or f"{name}:start_urls"
@@ -127,6 +134,7 @@ class RedisFrontier:
         self._script = client.register_script(source())
         how = "learns" if strategy.learns else strategy.unit.value
         self._how = (strategy.tolerated, how, _milliseconds(delay))
+        self._caps = caps
         self._mark = secrets.token_hex(8)
         self._lock = lock(folder) if folder else None
         try:
@@ -209,7 +217,7 @@ class RedisFrontier:
         given = _milliseconds(now) if self._clock_of_caller and now is not None else ""
         with self._errors():
             return self._script(
-                [self._prefix + "about"], [verb, given, *how, self._mark, *arguments]
+                [self._prefix + "about"], [verb, given, *how, self._mark, *self._caps, *arguments]
             )
 
     def _ask(self, *questions: tuple[str, str, Any]) -> list[Any]:
@@ -241,6 +249,10 @@ class RedisFrontier:
         return sum(map(int, pending)) + int(later) + int(leased)
 
     @property
+    def requisites(self) -> int:
+        return self._order.requisites
+
+    @property
     def later(self) -> int:
         (number,) = self._ask(("ZCARD", "later", ()))
         return int(number)
@@ -257,7 +269,7 @@ class RedisFrontier:
     @property
     def servers(self) -> int:
         by_server = self._strategy.unit is Unit.SERVER
-        (number,) = self._ask(("HLEN", "units", ()) if by_server else ("SCARD", "servers", ()))
+        (number,) = self._ask(("HLEN", "units" if by_server else "servers", ()))
         return int(number)
 
     def lengths(self) -> dict[str, int]:
@@ -276,22 +288,31 @@ class RedisFrontier:
     def finished(self) -> None:
         """Return None: of a finished URL only the fingerprint is kept."""
 
-    def reopen(self, urls: Collection[str], lengths: Mapping[str, int]) -> int:
-        known = [url for url in map(parse, urls) if url is not None]
-        offers = [self._again(url) for url in known]
+    def reopen(
+        self,
+        urls: Collection[str],
+        lengths: Mapping[str, int],
+        requisites: Collection[str] = (),
+    ) -> int:
+        offers = [
+            self._again(parsed, REQUISITE if url in requisites else SEED)
+            for url in urls
+            if (parsed := parse(url)) is not None
+        ]
         pipeline: Any  # redis-py's own has no types for this
         with self._errors(), self._client.pipeline() as pipeline:
-            for url in known:
-                key = _key(url.href)
-                pipeline.hdel(f"{self._prefix}seen:{int.from_bytes(key[:2])}", key[2:])
+            for offer in offers:
+                field = _bytes(offer.key)
+                bucket = int.from_bytes(field[:2])
+                pipeline.hdel(f"{self._prefix}seen:{bucket}", field[2:])
             pipeline.hset(self._prefix + "records", self._worker, json.dumps(lengths))
             pipeline.execute()
         self.offer(offers)
         return len(offers)
 
-    def _again(self, url: Url) -> Offer:
+    def _again(self, url: Url, code: int) -> Offer:
         unit = url.server if self._strategy.unit is Unit.SERVER else directory(url)
-        return Offer(url.href, url.server, unit, SEED, PageLanguage.TARGET, 0)
+        return Offer(url.href, url.server, unit, code, PageLanguage.TARGET, 0)
 
     def statuses(
         self, units: Collection[str], lease: Lease, relevant: bool | None
@@ -321,7 +342,7 @@ class RedisFrontier:
             (numbers,) = self._ask(("ZRANGE", f"queue:{lease.server}", (0, -1)))
         else:
             (numbers,) = self._ask(("SMEMBERS", f"of:{lease.unit}", ()))
-        places = [divmod(int(number) - 1, _CHUNK) for number in numbers]
+        places = [divmod(int(number) - 1, CHUNK) for number in numbers]
         records = self._ask(*(("LINDEX", f"urls:{chunk}", (at,)) for chunk, at in places))
         return [
             url
@@ -330,19 +351,18 @@ class RedisFrontier:
         ]
 
     def offer(self, offers: Sequence[Offer]) -> None:
-        _, pending, undecided = self._call("offer", *self._packed(offers))
+        _, pending, undecided, over = self._call("offer", *self._packed(offers))
         self._order.pending(pending)
         self._decide(undecided, offers, 0)
+        self._let_go(over)
 
     def _packed(self, offers: Sequence[Offer]) -> Iterator[Any]:
-        sites = {}
-        if self._strategy.learns:
-            sites = {offer.server: site_of(offer.server) for offer in offers}
+        sites = {offer.server: site_of(offer.server) for offer in offers}
         yield len(sites)
         yield from (name for pair in sites.items() for name in pair)
         for offer in offers:
             yield offer.server
-            yield _key(offer.url)
+            yield _bytes(offer.key)
             yield self._record(offer)
 
     def _record(self, offer: Offer) -> bytes:
@@ -373,18 +393,37 @@ class RedisFrontier:
             _, pending, _ = self._call("improve", referrer, *chosen)
             self._order.pending(pending)
 
+    def _let_go(self, over: Sequence[Any]) -> None:
+        """Let go the worst of what waits, by the order as it is, where that is too much."""
+        while over:
+            (member, cells), *_ = over
+            worst = sorted(cells, key=self._order.rank, reverse=True)
+            packed = pack(f">{len(worst)}H", *worst)
+            _, pending, over = self._call("let_go", member, packed)
+            self._order.pending(pending)
+
     def lease(self, now: float) -> Lease | None:
         with self._errors():
             self._order.refresh_if_due()
         free, leased = self._lease(now, *self._order.packed(self._patience, BEST))
         if free and not leased:  # all cells that this worker thought best belong to busy servers
-            with self._errors():
-                self._order.refresh()
+            if not self._order.requisites:  # else the free ones may have no other URLs
+                with self._errors():
+                    self._order.refresh()
             free, leased = self._lease(now, *self._order.packed(self._patience))
-        if not leased:
+        return self._taken(leased, self._order.expected(leased[2])) if leased else None
+
+    def lease_requisite(self, now: float) -> Lease | None:
+        with self._errors():
+            self._order.refresh_if_due()
+        if not self._order.requisites:
             return None
+        _, leased = self._lease(now, pack(">H", REQUISITES), 1)
+        return self._taken(leased, None) if leased else None
+
+    def _taken(self, leased: list[Any], expected: float | None) -> Lease:
         self._token_used += 1
-        lease = _lease(self._token_used, self._order.expected(leased[2]), *leased)
+        lease = _lease(self._token_used, expected, *leased)
         self._leases[lease.id] = lease
         return lease
 
@@ -393,8 +432,11 @@ class RedisFrontier:
 
     def _lease(self, now: float, cells: bytes, good: int) -> tuple[int, list[Any]]:
         token = f"{self._token}:{self._token_used + 1}"
-        free, pending, time, *leased = self._call("lease", token, self._life, cells, good, now=now)
+        free, pending, time, over, *leased = self._call(
+            "lease", token, self._life, cells, good, now=now
+        )
         self._order.pending(pending)
+        self._let_go(over)
         self._asked = now
         self._ahead = now - time / 1000
         return free, leased
@@ -433,10 +475,10 @@ class RedisFrontier:
             return False
         tally = {("finished", visit.outcome): 1, **visit.tally}
         moved = visit.outcome == Outcome.REDIRECT and visit.url.startswith("http:")
-        ended, pending, undecided, pages = self._call(
+        ended, pending, undecided, pages, over = self._call(
             "commit",
             *self._end_of(lease, lengths),
-            _key(lease.url),
+            _bytes(lease.key),
             "" if visit.relevant is None else int(visit.relevant),
             lease.cell,
             "http" if moved else "",
@@ -457,6 +499,7 @@ class RedisFrontier:
                 self._order.learn(lease.cell, visit.relevant)
                 self._order.compare(pages)
         self._decide(undecided, visit.offers, lease.id)
+        self._let_go(over)
         return True
 
     def put_off(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
@@ -512,7 +555,7 @@ class RedisFrontier:
     def _wanted(
         self, found: Sequence[tuple[bytes, bytes]], wanted: Wanted
     ) -> list[tuple[bytes, bytes]]:
-        places = [divmod(int(number) - 1, _CHUNK) for number, _ in found]
+        places = [divmod(int(number) - 1, CHUNK) for number, _ in found]
         records = self._ask(*(("LINDEX", f"urls:{chunk}", (at,)) for chunk, at in places))
         return [
             pair
@@ -605,8 +648,8 @@ def _milliseconds(seconds: float) -> int:
     return round(seconds * 1000)
 
 
-def _key(url: str) -> bytes:
-    return fingerprint(url).to_bytes(8, signed=True)
+def _bytes(key: int) -> bytes:
+    return key.to_bytes(8, signed=True)
 
 
 def _lease(
@@ -646,11 +689,14 @@ def count(client: redis.Redis, prefix: str) -> Counts:
             pipeline.hgetall(prefix + key)
         pipeline.hlen(prefix + "leases")
         pending, statuses, tally, leased = pipeline.execute()
+    numbers = dict(sorted(_integers(pending)))
+    requisites = numbers.pop(REQUISITES, 0)
     return Counts(
-        dict(sorted(_integers(pending))),
+        numbers,
         leased,
         {Status(s).name.lower(): number for s, number in _integers(statuses) if number},
         read_tallies(tally),
+        requisites,
     )
 
 

@@ -12,7 +12,7 @@ from lswc.frontier.contract import is_far_better
 from lswc.frontier.experience import check_source, experience_of, loaded
 from lswc.frontier.harvest import harvest
 from lswc.frontier.ready import ReadyCells
-from lswc.strategy import Experience, LearnedOrder, Pages, adaptive, order
+from lswc.strategy import REQUISITES, Experience, LearnedOrder, Pages, adaptive, order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ pages of all workers as make it worth to score all cells again."""
 
 
 class SharedOrder:
-    """The order of cells, and which cells have URLs.
+    """The order of cells, and which cells have URLs. ``requisites`` is how many of those wait.
 
     What this worker does is known at once, what others do at the next ``refresh``. Methods that
     ask Redis raise redis.RedisError.
@@ -40,6 +40,7 @@ class SharedOrder:
         self._strategy = strategy
         self._order = order(strategy)
         self._ready = ReadyCells(self.rank)
+        self.requisites = 0
         self._looked = 0.0
         self._pages = 0
         self._earlier: Any = client.hget(prefix + "about", "earlier")
@@ -55,7 +56,9 @@ class SharedOrder:
     def pending(self, numbers: Sequence[Any]) -> None:
         """Take notice of cells and the number of URLs that now wait in each."""
         for cell, number in zip(map(int, numbers[::2]), numbers[1::2], strict=True):
-            if number:
+            if cell == REQUISITES:
+                self.requisites = number
+            elif number:
                 self._ready.add(cell)
             else:
                 self._ready.remove(cell)
@@ -103,8 +106,10 @@ class SharedOrder:
         if isinstance(known, LearnedOrder):
             self._order = self._looked_at(known)
             self._pages = self._order.experience.crawl.downloaded
-        cells: Any = self._client.hkeys(self._prefix + "pending")
-        self._ready = ReadyCells(self.rank, map(int, cells))
+        found: Any = self._client.hgetall(self._prefix + "pending")
+        pending = {int(cell): int(number) for cell, number in found.items()}
+        self.requisites = pending.pop(REQUISITES, 0)
+        self._ready = ReadyCells(self.rank, pending)
         self._looked = monotonic()
 
     def _looked_at(self, known: LearnedOrder) -> LearnedOrder:
@@ -132,6 +137,7 @@ def read_harvest(client: redis.Redis, prefix: str, known: Order) -> tuple[CellHa
     waiting: Any = client.hgetall(prefix + "pending")
     learned: Any = client.hgetall(prefix + "experience")
     numbers = {int(cell): int(number) for cell, number in waiting.items()}
+    numbers.pop(REQUISITES, None)
     return harvest(known, numbers, pages_by_cell(learned))
 
 

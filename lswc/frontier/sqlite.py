@@ -19,10 +19,13 @@ from lswc.frontier import (
     sqlite_later,
     sqlite_queues,
     sqlite_report,
+    sqlite_room,
     sqlite_units,
 )
 from lswc.frontier.contract import (
+    NO_CAPS,
     SOON,
+    Caps,
     Counts,
     FrontierError,
     check_identity,
@@ -36,10 +39,12 @@ from lswc.frontier.harvest import harvest
 from lswc.frontier.lock import lock
 from lswc.frontier.sqlite_later import Later
 from lswc.frontier.sqlite_queues import Line, Queues, begin
+from lswc.frontier.sqlite_room import New, Room
 from lswc.frontier.sqlite_units import Units
 from lswc.outcomes import Outcome, is_transient
 from lswc.strategy import (
     DISCARD,
+    REQUISITES,
     LearnedOrder,
     PageLanguage,
     Strategy,
@@ -48,13 +53,13 @@ from lswc.strategy import (
     distance_of,
     order,
     strategy,
+    with_requisites,
 )
 from lswc.strategy.status import NO_PAGES
-from lswc.urls import fingerprint
 from lswc.visit.lease import Lease
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from lswc.frontier.contract import Wanted
     from lswc.frontier.harvest import CellHarvest
@@ -62,7 +67,7 @@ if TYPE_CHECKING:
     from lswc.visit.lease import Offer
     from lswc.visit.visit import Visit
 
-FORMAT = 6
+FORMAT = 7
 MEMORY = ":memory:"
 
 _MOVED = "http"  # instead of the outcome, if http only redirected
@@ -90,7 +95,7 @@ CREATE TABLE url (
     inherited INTEGER NOT NULL, depth INTEGER NOT NULL, redirects INTEGER NOT NULL,
     referrer INTEGER, outcome TEXT);
 {sqlite_units.SCHEMA}{sqlite_queues.SCHEMA}{sqlite_later.SCHEMA}{sqlite_experience.SCHEMA}
-{sqlite_again.SCHEMA}
+{sqlite_again.SCHEMA}{sqlite_room.SCHEMA}
 """
 _TALLIED = (
     "SELECT count(*) FROM tally WHERE kind IN ('finished', 'put off') AND count"
@@ -105,7 +110,7 @@ class SqliteFrontier:
     Writes since the last ``commit`` only hide lines of busy servers, so a kill loses nothing.
     ``identity`` says what the crawl is (language, strategy); a file made for another is
     refused. ``experience`` is what a new crawl begins with, ``patience`` that of
-    ``is_far_better``. Raises FrontierError for that, for
+    ``is_far_better``. ``caps`` bound what waits. Raises FrontierError for that, for
     a foreign file, and if another process has it.
     """
 
@@ -117,8 +122,9 @@ class SqliteFrontier:
         delay: float = 0.0,
         experience: Experience | None = None,
         patience: float = 0.0,
+        caps: Caps = NO_CAPS,
     ) -> None:
-        self._strategy = strategy
+        self._strategy = strategy = with_requisites(strategy)
         self._patience = patience
         self._delay = delay
         self._by_server = strategy.unit is Unit.SERVER
@@ -130,6 +136,7 @@ class SqliteFrontier:
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
         self._units = Units(self._db, strategy)
         self._queues = Queues(self._db)
+        self._room = Room(self._db, self._queues, caps)
         self._later = Later(self._db)
         try:
             self._open(identity_of(strategy, identity, FORMAT), experience)
@@ -186,6 +193,10 @@ class SqliteFrontier:
         return self._queues.waiting.total() + len(self._later)
 
     @property
+    def requisites(self) -> int:
+        return self._queues.waiting[REQUISITES]
+
+    @property
     def later(self) -> int:
         return len(self._later)
 
@@ -210,9 +221,14 @@ class SqliteFrontier:
             return 0
 
     def finished(self) -> Iterator[tuple[str, str]]:
-        yield from self._db.execute(sqlite_again.FINISHED)
+        yield from self._db.execute(sqlite_again.NAMED)
 
-    def reopen(self, urls: Collection[str], lengths: Mapping[str, int]) -> int:
+    def reopen(
+        self,
+        urls: Collection[str],
+        lengths: Mapping[str, int],
+        requisites: Collection[str] = (),
+    ) -> int:
         with self._errors():
             reopened = sqlite_again.reopen(self._db, self._strategy, urls, lengths)
         self._load()
@@ -247,6 +263,14 @@ class SqliteFrontier:
         line = self._queues.first()
         if line is None or self._waits_for_better(line.cell, now):
             return None
+        return self._hand_out(line, self._order.expected(line.cell), now)
+
+    def lease_requisite(self, now: float) -> Lease | None:
+        self._wake(now)
+        line = self._queues.first_requisite()
+        return None if line is None else self._hand_out(line, None, now)
+
+    def _hand_out(self, line: Line, expected: float | None, now: float) -> Lease:
         row = self._db.execute(
             "SELECT s.name, u.seq, u.url, u.unit, u.code, u.inherited, u.depth, u.redirects,"
             " (SELECT url FROM url WHERE seq = u.referrer),"
@@ -260,8 +284,7 @@ class SqliteFrontier:
         self._held[seq] = _Held(token, line.server, unit, line.line, now)
         return Lease(
             seq, url, name, name if self._by_server else self._name(unit), code, line.cell,
-            self._order.expected(line.cell), PageLanguage(inherited), depth, redirects, referrer,
-            token, tries,
+            expected, PageLanguage(inherited), depth, redirects, referrer, token, tries,
         )  # fmt: skip
 
     def _waits_for_better(self, cell: int, now: float) -> bool:
@@ -313,6 +336,7 @@ class SqliteFrontier:
             line = self._strategy.kind_of[code] if self._by_server else cell
             self._db.execute("UPDATE url SET outcome = NULL, line = ? WHERE seq = ?", (line, seq))
             self._queues.put(Line(server, line, cell, seq))
+            self._make_room([server], {})
         self._tally(tally)
 
     def commit(self, visit: Visit, lengths: Mapping[str, int] | None = None) -> bool:
@@ -457,7 +481,7 @@ class SqliteFrontier:
             return
         servers = self._units.servers({offer.server for offer in offers})
         units = servers if self._by_server else self._units.units({o.unit for o in offers})
-        keys = [fingerprint(offer.url) for offer in offers]
+        keys = [offer.key for offer in offers]
         seen = self._seen(keys)
         new: dict[int, list[Any]] = {}
         dropped = 0
@@ -531,7 +555,19 @@ class SqliteFrontier:
         )
         return {row[0]: row[1:] for row in rows}
 
+    def _make_room(self, servers: Iterable[int], new: dict[int, New]) -> None:
+        """Let go the worst URLs of servers, once new ones of theirs wait too."""
+        gone = self._room.make(servers, new, self._order.rank, self._held)
+        self._tally({("dropped", reason): number for reason, number in gone.items()})
+
     def _insert(self, new: dict[int, list[Any]], place_of: Mapping[int, int]) -> None:
+        coming_of = Counter(row[3] for row in new.values())
+        if self._room.lacks(coming_of):
+            coming = {
+                seq: New(row[3], self._cell(row[5], place_of[row[3]])) for seq, row in new.items()
+            }
+            self._make_room(coming_of, coming)
+            new = {seq: new[seq] for seq in coming}
         self._db.executemany(
             "INSERT INTO url VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)", new.values()
         )
@@ -553,7 +589,9 @@ class SqliteFrontier:
 
     def cells(self) -> tuple[CellHarvest, ...]:
         pages = sqlite_experience.pages(self._db)
-        return harvest(self._order, self._queues.waiting, pages)
+        waiting = Counter(self._queues.waiting)
+        waiting.pop(REQUISITES, None)
+        return harvest(self._order, waiting, pages)
 
     def counts(self) -> Counts:
         found = sqlite_report.count(self._db, self._strategy)

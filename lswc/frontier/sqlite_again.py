@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lswc.frontier.sqlite_queues import PUT_OLDEST, begin
-from lswc.outcomes import Outcome
-from lswc.strategy import DISCARD, Unit
+from lswc.outcomes import OF_REQUISITE, Outcome
+from lswc.strategy import DISCARD, REQUISITE, Unit
 from lswc.strategy.status import NO_PAGES
 
 if TYPE_CHECKING:
@@ -23,6 +23,11 @@ CREATE TABLE file (name TEXT PRIMARY KEY, length INTEGER NOT NULL) WITHOUT ROWID
 """
 
 FINISHED = f"SELECT url, outcome FROM url WHERE outcome <> '{Outcome.PUT_OFF}'"
+NAMED = (
+    f"SELECT url, CASE WHEN code = {REQUISITE} THEN '{OF_REQUISITE}' || outcome ELSE outcome END"
+    f" FROM url WHERE outcome <> '{Outcome.PUT_OFF}'"
+)
+"""The finished URLs and their outcomes; of a requisite with OF_REQUISITE before it."""
 
 
 def reopen(

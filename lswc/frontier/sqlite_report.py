@@ -12,7 +12,7 @@ from lswc.frontier.contents import Queue, Report, Server, by_kind
 from lswc.frontier.contract import Counts, FrontierError
 from lswc.frontier.harvest import harvest
 from lswc.frontier.sqlite_queues import waiting
-from lswc.strategy import Strategy, StrategyError, Unit, order, status, strategy
+from lswc.strategy import REQUISITES, Strategy, StrategyError, Unit, order, status, strategy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,9 +62,12 @@ def lengths(path: Path) -> dict[str, int] | None:
 
 
 def finished(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield every finished URL of a frontier and its outcome. Raises FrontierError."""
+    """Yield every finished URL of a frontier and its outcome, as ``Frontier.finished`` does.
+
+    Raises FrontierError.
+    """
     with opened(path) as db:
-        yield from db.execute(sqlite_again.FINISHED)
+        yield from db.execute(sqlite_again.NAMED)
 
 
 def outcomes(path: Path) -> tuple[dict[str, int], dict[str, int]]:
@@ -84,7 +87,9 @@ def count(db: sqlite3.Connection, chosen: Strategy) -> Counts:
         status(na, nr, chosen.tolerated).name.lower()
         for na, nr in db.execute(f"SELECT downloaded, relevant FROM {table}")
     )
-    return Counts(waiting(db), 0, dict(servers), tallies(db))
+    pending = waiting(db)
+    requisites = pending.pop(REQUISITES, 0)
+    return Counts(pending, 0, dict(servers), tallies(db), requisites)
 
 
 def tallies(db: sqlite3.Connection) -> dict[str, dict[str, int]]:

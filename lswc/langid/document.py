@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lswc.langid.bounds import BOUNDS, Bounds
 from lswc.langid.encoding import Decoded, decode
 from lswc.langid.finding import Shares
-from lswc.langid.html import ParsedPage, parse
+from lswc.langid.html import ParsedPage, flattened, parse
 
 if TYPE_CHECKING:
     from lswc.languages import Language
@@ -77,6 +77,11 @@ class Document:
     def utf8(self) -> bytes:
         """The page in UTF-8."""
         return self.body if self.decoded.is_utf8 else self.decoded.text.encode("utf-8", "replace")
+
+    @property
+    def markup(self) -> bytes:
+        """The page in UTF-8, without what would hold a parser."""
+        return flattened(self.utf8, self._bounds)
 
     @cached_property
     def page(self) -> ParsedPage:

@@ -9,9 +9,11 @@ from lswc.langid import Identifier
 from lswc.langid.bounds import Bounds
 from lswc.languages import language
 from lswc.reading.page import PageReader
+from lswc.reading.requisites import RequisiteReader
 from lswc.reading.scope import Scope
 from lswc.safety.address import Networks
 from lswc.safety.traps import TrapShape
+from lswc.strategy import PageLanguage
 
 
 class ReaderSettings(Struct, frozen=True):
@@ -19,6 +21,7 @@ class ReaderSettings(Struct, frozen=True):
 
     ``language`` is the tag of the target, ``own_languages`` LSWC_LANGUAGES. ``depth`` and
     ``length`` are DEPTH_LIMIT and URLLENGTH_LIMIT, ``obeyed`` is LSWC_ROBOTS_META.
+    ``requisites_of`` are the pages, by language, of which it is read what they need besides.
     """
 
     language: str
@@ -34,6 +37,8 @@ class ReaderSettings(Struct, frozen=True):
     ports: tuple[str, ...]
     shape: TrapShape
     obeyed: tuple[str, ...]
+    requisites_of: tuple[PageLanguage, ...] = ()
+    max_requisites: int = 0
 
     def reader(self) -> PageReader:
         """Return what reads pages so. Raises ConfigError."""
@@ -46,12 +51,17 @@ class ReaderSettings(Struct, frozen=True):
                 self.bounds,
                 self.relevant,
             ),
-            Scope(
-                self.depth,
-                self.length,
-                self.domains,
-                Networks.of(self.networks, self.ports),
-                self.shape,
-            ),
+            self._scope(self.depth, self.domains),
             frozenset(self.obeyed),
+            self._requisites(),
         )
+
+    def _scope(self, depth: int, domains: tuple[str, ...]) -> Scope:
+        networks = Networks.of(self.networks, self.ports)
+        return Scope(depth, self.length, domains, networks, self.shape)
+
+    def _requisites(self) -> RequisiteReader | None:
+        if not self.requisites_of:
+            return None
+        of = frozenset(self.requisites_of)
+        return RequisiteReader(of, self._scope(0, ()), self.max_requisites, self.bounds)

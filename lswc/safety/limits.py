@@ -18,6 +18,18 @@ if TYPE_CHECKING:
 REMEMBERED = 200_000
 """Servers and directories whose counts are kept, the latest; and pages, for near-duplicates."""
 
+OF_PAGES = frozenset(
+    {
+        Outcome.SERVER_PAGES,
+        Outcome.DIRECTORY_PAGES,
+        Outcome.SITE_PAGES,
+        Outcome.DUPLICATES_IN_DIRECTORY,
+        Outcome.DUPLICATES_ON_SERVER,
+        Outcome.DUPLICATES_ON_SITE,
+    }
+)
+"""Reasons that leave further pages alone, and nothing else."""
+
 _NUMBER = re.compile(r"\d+")
 
 

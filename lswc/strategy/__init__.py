@@ -1,11 +1,12 @@
 """Which link next? Pure functions from the facts of a link to its cell; imports nothing of lswc."""
 
-from lswc.strategy.cells import Strategy, StrategyError
+from lswc.strategy.cells import REQUISITES, Strategy, StrategyError, with_requisites
 from lswc.strategy.facts import (
     CODES,
     FIELDS,
     FROZEN,
     MAX_DISTANCE,
+    REQUISITE,
     SEED,
     Anchor,
     Facts,
@@ -44,6 +45,8 @@ __all__ = [
     "NAMES",
     "NEVER",
     "NO_PAGES",
+    "REQUISITE",
+    "REQUISITES",
     "SEED",
     "Anchor",
     "Experience",
@@ -72,4 +75,5 @@ __all__ = [
     "order",
     "status",
     "strategy",
+    "with_requisites",
 ]

@@ -7,7 +7,7 @@ is the oldest of the best cell. Which cell is better is the *order* (``lswc.stra
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from lswc.strategy.rules import Rule
 
 MOST_TIERS = 100
+
+REQUISITES = 20_000
+"""The cell of all requisites of pages: beyond those of any strategy, and in no order."""
 
 
 class StrategyError(ConfigError):
@@ -113,6 +116,15 @@ def by_rule(
         tolerated,
         guesses_unknown,
         needs_oracle,
+    )
+
+
+def with_requisites(strategy: Strategy) -> Strategy:
+    """Return a strategy that also knows the code REQUISITE: in any place its cell is REQUISITES."""
+    return replace(
+        strategy,
+        kind_of=(*strategy.kind_of, strategy.kinds),
+        cell_of=(*strategy.cell_of, (REQUISITES,) * strategy.places),
     )
 
 

@@ -135,6 +135,9 @@ SEED = prod(len(field.values) for field in FROZEN)
 CODES = SEED + 1
 """Number of codes, the seed's among them."""
 
+REQUISITE = CODES
+"""Code of what a page needs besides, such as an image: no link, so no strategy ever sees it."""
+
 _STEPS = tuple(
     {value: step * field.weight for step, value in enumerate(field.values)}
     for field in FIELDS.values()
@@ -168,7 +171,7 @@ def all_facts() -> Iterator[Facts]:
 
 def distance_of(code: int) -> int:
     """Return the distance from the latest relevant referrer; a seed's is 1."""
-    return 1 if code == SEED else int(FIELDS["distance"].of(code))
+    return 1 if code >= SEED else int(FIELDS["distance"].of(code))
 
 
 def next_distance(relevant: bool, distance: int) -> int:

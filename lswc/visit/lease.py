@@ -5,14 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from lswc.strategy import REQUISITE
+from lswc.urls import fingerprint
+
 if TYPE_CHECKING:
     from lswc.strategy import PageLanguage
+
+_REQUISITE_MARK = 0x5245_5155_4953_4954
+
+
+def key(url: str, code: int) -> int:
+    """Return the 64-bit key by which a frontier knows a URL again: ``fingerprint``'s.
+
+    A requisite has another: what a page shows may be a page itself, which a strategy decides on.
+    """
+    return fingerprint(url) ^ (_REQUISITE_MARK if code == REQUISITE else 0)
 
 
 class Offer(NamedTuple):
     """A URL offered to the frontier.
 
-    ``code`` holds the frozen facts of its link (``lswc.strategy.encode``, or SEED).
+    ``code`` holds the frozen facts of its link (``lswc.strategy.encode``), or is SEED or REQUISITE.
     ``inherited`` is the language that the page takes if its own can't be told.
     ``unit`` names what the strategy counts by: the server or the directory.
     """
@@ -25,6 +38,11 @@ class Offer(NamedTuple):
     depth: int
     redirects: int = 0
 
+    @property
+    def key(self) -> int:
+        """The key by which a frontier knows the URL again."""
+        return key(self.url, self.code)
+
 
 @dataclass(frozen=True, slots=True)
 class Lease:
@@ -34,6 +52,7 @@ class Lease:
     this was expected to bring, None if the order isn't learned; ``referrer`` is the URL of the
     page whose link brought it, None for a seed. ``id`` is the URL's number, ``token`` that of this
     lease, which no other of this process has; ``tries`` how often the URL was put off before.
+    Of a requisite ``depth`` counts the steps from its page.
     """
 
     id: int
@@ -52,5 +71,15 @@ class Lease:
 
     @property
     def tier(self) -> int | None:
-        """The tier that it was handed out of; None in a learned order, which has none."""
-        return self.cell if self.expected is None else None
+        """The tier that it was handed out of; None in a learned order, and of a requisite."""
+        return self.cell if self.expected is None and not self.is_requisite else None
+
+    @property
+    def is_requisite(self) -> bool:
+        """Whether it isn't asked for as a page, but as what an archived page needs."""
+        return self.code == REQUISITE
+
+    @property
+    def key(self) -> int:
+        """The key by which a frontier knows the URL again."""
+        return key(self.url, self.code)

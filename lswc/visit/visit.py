@@ -38,7 +38,8 @@ class Visit:
     ("dropped", "depth"). ``offers`` are the links that the strategy kept, ``links`` all of them.
     ``dropped`` are URLs that wait until then, and no longer because of what this page is.
     ``attempts`` are the requests sent, ``record`` is what is kept of a page,
-    ``opt_outs`` what it says against mining its text, and where.
+    ``opt_outs`` what it says against mining its text, and where; ``requisites`` are the URLs that
+    it needs besides, if it is archived: they are among the ``offers``.
 
     ``since`` is when the URL was handed out, in seconds of a monotonic clock; ``rest`` the least
     time from then until the server's next: None for the crawl's own delay, 0 if nothing was
@@ -60,6 +61,7 @@ class Visit:
     attempts: list[Attempt] = field(default_factory=list)
     record: Record | None = None
     opt_outs: tuple[str, ...] = ()
+    requisites: Sequence[str] = ()
     put_off: bool = False
 
     def __post_init__(self) -> None:

@@ -13,7 +13,17 @@ from lswc.frontier.contract import FrontierError
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.outcomes import Outcome
-from lswc.strategy import SEED, Anchor, Facts, Locality, PageLanguage, Status, encode, strategy
+from lswc.strategy import (
+    REQUISITE,
+    SEED,
+    Anchor,
+    Facts,
+    Locality,
+    PageLanguage,
+    Status,
+    encode,
+    strategy,
+)
 from lswc.visit.lease import Offer
 from tests.visits import ended
 
@@ -352,6 +362,80 @@ def test_what_failed_is_pending_again_if_that_is_wanted(frontier: Open) -> None:
     assert {visit(f, True), visit(f, True)} == {"http://a/1", "http://c/1"}
     assert f.counts().tally == {"finished": {"html": 2, "status 404": 1}}
     assert f.retry(["status 503", "timeout"]) == 0
+
+
+def requisite(url: str) -> Offer:
+    return offer(url, REQUISITE)
+
+
+def taken(f: Frontier, now: float = 0.0, *offers: Offer) -> str:
+    lease = f.lease_requisite(now)
+    assert lease is not None
+    assert lease.is_requisite
+    assert lease.tier is None
+    assert f.commit(ended(lease, "requisite", offers=offers))
+    return lease.url
+
+
+@pytest.mark.parametrize("spec", ["soft_focused", "adaptive", "directory_conservative:T=0"])
+def test_requisites_wait_in_a_queue_of_their_own(frontier: Open, spec: str) -> None:
+    f = frontier(spec)
+    f.offer([offer("http://s/")])
+    found = [requisite("http://s/a.css"), requisite("http://cdn/b.png"), requisite("http://s/c.js")]
+    visit(f, True, offer("http://a/1", RELEVANT), *found, requisite("https://s/a.css"))
+    assert sum(cell.waiting for cell in f.cells()) == sum(f.counts().pending.values()) == 1
+    assert (f.counts().requisites, f.pending, f.unfinished) == (3, 4, 4)
+    assert visit(f, False) == "http://a/1"
+    assert f.lease(0) is None
+    cells = f.cells()
+    assert [taken(f) for _ in range(3)] == [o.url for o in found]
+    assert f.lease_requisite(0) is None
+    assert f.counts().tally["finished"] == {"requisite": 3, "html": 2}
+    assert f.unfinished == f.requisites == 0
+    assert f.cells() == cells
+
+
+def test_a_page_and_a_requisite_may_have_one_url(frontier: Open) -> None:
+    f = frontier()
+    f.offer([offer("http://s/")])
+    visit(f, True, requisite("http://a/1"), offer("http://a/1", RELEVANT))
+    assert taken(f) == visit(f, True, requisite("http://a/1")) == "http://a/1"
+    assert f.unfinished == 0
+
+
+def test_a_requisite_waits_for_its_server_and_keeps_it_busy(frontier: Open) -> None:
+    f = frontier(delay=2.0)
+    f.offer([requisite("http://a/1"), requisite("http://a/2"), offer("http://a/")])
+    first = f.lease_requisite(10.0)
+    assert first is not None
+    assert f.lease(10.0) is f.lease_requisite(10.0) is None
+    f.commit(ended(first, "requisite"))
+    assert f.lease(11.9) is f.lease_requisite(11.9) is None
+    assert visit(f, True, now=12.0) == "http://a/"
+    assert taken(f, 14.0) == "http://a/2"
+
+
+def test_requisites_of_an_irrelevant_server_stay(frontier: Open) -> None:
+    f = frontier("server_aggressive:T=0")
+    f.offer([offer("http://a/0"), requisite("http://a/x"), offer("http://a/1", RELEVANT)])
+    visit(f, False)
+    assert f.lease(0) is None
+    assert taken(f) == "http://a/x"
+
+
+def test_a_requisite_that_was_leased_or_put_off_is_not_lost(frontier: Open) -> None:
+    f = frontier()
+    f.offer([requisite("http://a/1"), requisite("http://b/1")])
+    first, second = f.lease_requisite(0.0), f.lease_requisite(0.0)
+    assert first is not None
+    assert second is not None
+    assert f.give_back(ended(first))
+    assert f.put_off(ended(second, Outcome.TIMEOUT), 5.0)
+    f.close()
+    f = frontier()
+    assert f.counts().requisites + f.later == 2
+    assert f.lease(6.0) is None
+    assert {taken(f, 6.0), taken(f, 6.0)} == {"http://a/1", "http://b/1"}
 
 
 def test_what_is_allowed_again_is_pending_again(frontier: Open) -> None:

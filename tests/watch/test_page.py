@@ -176,10 +176,15 @@ def told() -> list[str]:
 
 def view(browser: Any, shown: Shown, told: list[str], **options: Any) -> Any:
     """Open the page, and wait until it shows the crawl."""
+
+    def dismissed(dialog: Any) -> None:
+        told.append(dialog.message)
+        dialog.dismiss()
+
     opened = browser.new_page(**options)
     opened.on("console", lambda message: told.append(message.text))
     opened.on("pageerror", lambda error: told.append(str(error)))
-    opened.on("dialog", lambda dialog: told.append(dialog.message))
+    opened.on("dialog", dismissed)
     address = f"http://127.0.0.1:{shown.port}/"
     opened.on(
         "request",

@@ -43,7 +43,7 @@ class StrategyMiddleware(BaseSpiderMiddleware):
         if not self._running.is_under_way(visit):
             return None  # its lease has ended: what comes of the URL is another visit's
         offers = (self._ask(item, link) for link in item.links)
-        visit.offers = [offer for offer in offers if offer is not None]
+        visit.offers = [*(offer for offer in offers if offer is not None), *visit.offers]
         visit.relevant = item.relevant
         if item.reading.unwanted:
             self._running.commit(visit, item.reading.unwanted)

@@ -26,7 +26,8 @@ _BYTES = "lswc_bytes"
 class ContentExtension:
     """Stops downloads of what isn't HTML, by its header or by its first bytes.
 
-    Status and headers still count: a redirect is followed, an error is counted as one.
+    Status and headers still count: a redirect is followed, an error is counted as one. What an
+    archived page needs besides may be anything.
     """
 
     def __init__(self, running: RunningCrawl) -> None:
@@ -49,7 +50,7 @@ class ContentExtension:
         """Raise StopDownload if the headers of a page say that it is none."""
         self._stop_if_ended(request)
         content_type = (headers.get("Content-Type") or b"").decode("latin-1")
-        if page_visit_of(request) is not None and not may_be_html(content_type):
+        if _is_of_page(request) and not may_be_html(content_type):
             raise StopDownload(fail=False)
 
     def bytes_received(self, data: bytes, request: Request) -> None:
@@ -64,8 +65,13 @@ class ContentExtension:
             if request.meta[_BYTES] >= MAX_SIZE:
                 raise StopDownload(fail=False)
             return
-        if page_visit_of(request) is None or request.meta.get(_SEEN):
+        if not _is_of_page(request) or request.meta.get(_SEEN):
             return
         request.meta[_SEEN] = True
         if has_other_signature(data):
             raise StopDownload(fail=False)
+
+
+def _is_of_page(request: Request) -> bool:
+    visit = page_visit_of(request)
+    return visit is not None and not visit.lease.is_requisite

@@ -1,0 +1,272 @@
+"""What a page needs besides to look as it does: images, style sheets, scripts, fonts, frames."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import tinycss2
+from selectolax.lexbor import LexborHTMLParser
+
+from lswc.langid.base import Base
+from lswc.langid.bounds import BOUNDS
+from lswc.langid.document import Document
+from lswc.outcomes import Outcome
+from lswc.safety.content import is_html
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from selectolax.lexbor import LexborNode
+
+    from lswc.langid.bounds import Bounds
+    from lswc.reading.scope import Scope
+    from lswc.strategy import PageLanguage
+
+MAX_DEPTH = 5
+"""Steps from a page to a requisite: a frame, its style sheet, what that imports, an image there."""
+
+MAX_STYLE = 524_288
+"""Characters of a style sheet that are read."""
+
+# One selector for all: what has none of these needs nothing. `data-*` are those by which scripts
+# load images late.
+_LAZY = ("data-src", "data-original", "data-lazy-src")
+_LAZY_SETS = ("data-srcset", "data-lazy-srcset")
+_SELECTOR = (
+    "img,source,input[src],video,audio,track[src],image,use,script[src],link[href],style,[style],"
+    "frame[src],iframe,object[data],embed[src],body[background],table[background],td[background],"
+    "th[background],base[href]"
+)
+_KIND_OF_TAG = {
+    "img": "image", "source": "media", "input": "image", "video": "media", "audio": "media",
+    "track": "media", "image": "image", "use": "image", "script": "script", "frame": "frame",
+    "iframe": "frame", "object": "object", "embed": "object", "body": "image", "table": "image",
+    "td": "image", "th": "image",
+}  # fmt: skip
+_BACKGROUND = ("background",)
+_REFERENCES = {
+    "image": ("href", "xlink:href"), "use": ("href", "xlink:href"), "object": ("data",),
+    "body": _BACKGROUND, "table": _BACKGROUND, "td": _BACKGROUND, "th": _BACKGROUND,
+}  # fmt: skip
+"""Attributes that name what an element shows, where it isn't ``src``."""
+
+_KIND_OF_REL = {
+    "stylesheet": "style", "icon": "icon", "apple-touch-icon": "icon", "mask-icon": "icon",
+    "apple-touch-icon-precomposed": "icon", "apple-touch-startup-image": "icon",
+    "manifest": "manifest", "preload": "preload", "modulepreload": "script",
+}  # fmt: skip
+_BETWEEN = " \t\n\f\r,"
+_CANDIDATES = 50  # of one srcset
+_LONGEST = 100_000  # characters of a srcset or a style attribute
+_MAX_BASE = 8_000
+_RELS = 100  # characters
+# The parts of a style sheet that name anything: what lies between two braces. A style sheet of a
+# megabyte without them is read in a thousandth of the time that its tokens take.
+_PART = re.compile(r"[^{}]+")
+_NAMES = re.compile(r"url\(|@import|image-set\(", re.IGNORECASE)
+_PARTS = 2_000
+_AT_ONCE = 100_000  # characters of a part
+_NESTED = 32  # blocks within blocks
+
+
+class Requisite(NamedTuple):
+    """What a page needs: absolute URL, and kind: image, style, script, font, frame, ..."""
+
+    url: str
+    kind: str
+
+
+class Needed(NamedTuple):
+    """The requisites that may be asked for, and how many may not, with the reasons."""
+
+    requisites: tuple[Requisite, ...] = ()
+    dropped: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class RequisiteReader:
+    """Which requisites are read, and of which pages: those identified as one of ``of``.
+
+    ``scope`` is that of any host, ``most`` the number that a page, or a style sheet, may have.
+    ``bounds`` say how much of a page in a frame is read.
+    """
+
+    of: frozenset[PageLanguage]
+    scope: Scope
+    most: int
+    bounds: Bounds = BOUNDS
+
+    def read(self, body: bytes, content_type: str, url: str, steps: int) -> Needed:
+        """Return what a requisite needs itself: a style sheet, or a page in a frame.
+
+        ``steps`` are its own from the page that it belongs to.
+        """
+        if content_type.partition(";")[0].strip().lower() == "text/css":
+            found = of_style(body[:MAX_STYLE].decode("utf-8", "replace"), url)
+        elif is_html(content_type, body):
+            found = of_document(Document(body, content_type, url, self.bounds))
+        else:
+            return Needed()
+        if found and steps >= MAX_DEPTH:
+            return Needed((), ((Outcome.TOO_MANY_REQUISITES, len(found)),))
+        return self.chosen(found)
+
+    def chosen(self, found: Iterable[Requisite]) -> Needed:
+        """Return those of what was found that may be asked for."""
+        kept: dict[str, Requisite] = {}
+        dropped: Counter[str] = Counter()
+        for requisite in found:
+            url = self.scope.check(requisite.url, 0)
+            if isinstance(url, Outcome):
+                dropped[url] += 1
+            elif self.most and len(kept) >= self.most and url.href not in kept:
+                dropped[Outcome.TOO_MANY_REQUISITES] += 1
+            else:
+                kept.setdefault(url.href, Requisite(url.href, requisite.kind))
+        return Needed(tuple(kept.values()), tuple(dropped.items()))
+
+
+def of_document(document: Document) -> list[Requisite]:
+    """Return what a page needs whose bytes these are."""
+    return of_page(document.markup, document.url, document.decoded.encoding)
+
+
+def of_page(markup: bytes, url: str, charset: str = "utf-8") -> list[Requisite]:
+    """Return what a page needs, in its order, each once.
+
+    ``markup`` is HTML in UTF-8 that is safe to parse (``lswc.langid.html.flattened``), ``url`` the
+    page's own, ``charset`` the one that it came in: queries are written in it.
+    """
+    base = Base(url, charset)
+    found: list[tuple[str, str]] = []
+    rebased = False
+    for node in LexborHTMLParser(markup).css(_SELECTOR):
+        if node.tag == "base":
+            href = node.attributes.get("href") or ""
+            if not rebased and len(href) <= _MAX_BASE:
+                base, rebased = base.rebased(href), True
+        else:
+            found += _of_element(node)
+    return _absolute(found, base, url)
+
+
+def of_style(text: str, url: str) -> list[Requisite]:
+    """Return what a style sheet needs: what it imports, its images and fonts."""
+    return _absolute(_of_css(text), Base(url), url)
+
+
+def _absolute(found: Iterable[tuple[str, str]], base: Base, own: str) -> list[Requisite]:
+    """Return what is of http, each once, without fragments and without what is asked for anyway."""
+    kinds: dict[str, str] = {}
+    for reference, kind in found:
+        reference = reference.strip()
+        if reference and reference[0] != "#":
+            absolute = base.join(reference).partition("#")[0]
+            if absolute.startswith(("http://", "https://")) and absolute != own:
+                kinds.setdefault(absolute, kind)
+    return [Requisite(url, kind) for url, kind in kinds.items()]
+
+
+def _of_element(node: LexborNode) -> Iterator[tuple[str, str]]:
+    tag, attributes = str(node.tag), node.attributes
+    if style := attributes.get("style"):
+        yield from _of_css(style[:_LONGEST])
+    if tag == "style":
+        yield from _of_css(node.text())
+    elif tag == "link":
+        yield from _of_link(attributes)
+    elif kind := _KIND_OF_TAG.get(tag):
+        yield from _of_attributes(tag, kind, attributes)
+
+
+def _of_attributes(
+    tag: str, kind: str, attributes: dict[str, str | None]
+) -> Iterator[tuple[str, str]]:
+    for name in _REFERENCES.get(tag, ("src", *_LAZY)):
+        if reference := attributes.get(name):
+            yield reference, kind
+    if poster := attributes.get("poster"):
+        yield poster, "image"
+    for name in ("srcset", *_LAZY_SETS):
+        for reference in _candidates(attributes.get(name) or ""):
+            yield reference, "image"
+    if tag == "iframe" and (inside := attributes.get("srcdoc")):
+        for node in LexborHTMLParser(inside[:_LONGEST]).css("img[src],script[src],link[href]"):
+            yield from _of_element(node)
+
+
+def _candidates(srcset: str) -> Iterator[str]:
+    """Yield the URLs of a srcset (HTML Standard §4.8.4.2.1): a comma may be part of one."""
+    rest = srcset[:_LONGEST]
+    for _ in range(_CANDIDATES):
+        url, *after = rest.lstrip(_BETWEEN).split(None, 1) or [""]
+        if not url:
+            return
+        yield url.rstrip(",")
+        rest = after[0] if after else ""
+        if url[-1] != ",":
+            rest = rest.partition(",")[2]
+
+
+def _of_link(attributes: dict[str, str | None]) -> Iterator[tuple[str, str]]:
+    rels = (attributes.get("rel") or "")[:_RELS].lower().split()
+    kind = next((_KIND_OF_REL[rel] for rel in rels if rel in _KIND_OF_REL), None)
+    href = attributes.get("href")
+    if kind is None or not href:
+        return
+    if kind == "preload":
+        kind = {"style": "style", "script": "script", "font": "font", "image": "image"}.get(
+            (attributes.get("as") or "").lower(), ""
+        )
+    if kind:
+        yield href, kind
+    if kind == "image" and (candidates := attributes.get("imagesrcset")):
+        yield from ((reference, "image") for reference in _candidates(candidates))
+
+
+def _of_css(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what CSS names: in ``@import``, ``url()``, ``image-set()``."""
+    text = text[:MAX_STYLE]
+    if _NAMES.search(text) is None:
+        return
+    left = _PARTS
+    for part in _PART.finditer(text):
+        if left and _NAMES.search(part[0]):
+            left -= 1
+            before = text[max(0, part.start() - 40) : max(0, part.start() - 1)].rstrip().lower()
+            is_font = before.endswith("@font-face")
+            yield from _of_tokens(_tokens(part[0][:_AT_ONCE]), "font" if is_font else "image")
+
+
+def _tokens(text: str) -> list[tinycss2.ast.Node]:
+    try:
+        tokens: list[tinycss2.ast.Node] = tinycss2.parse_component_value_list(text)
+    except ValueError:  # a number of thousands of digits
+        return []
+    return tokens
+
+
+def _of_tokens(
+    tokens: list[tinycss2.ast.Node], kind: str, depth: int = 0, strings: bool = False
+) -> Iterator[tuple[str, str]]:
+    """Yield what tokens name; ``strings`` says that strings among them are URLs."""
+    imports = False
+    for token in tokens:
+        match token.type:
+            case "at-keyword":
+                imports = token.lower_value == "import"
+            case "url" | "string" if token.type == "url" or imports or strings:
+                yield token.value, "style" if imports else kind
+                imports = False
+            case "function" if depth < _NESTED:
+                names = token.lower_name == "url" or token.lower_name.endswith("image-set")
+                inside = "style" if imports else kind
+                yield from _of_tokens(token.arguments, inside, depth + 1, names)
+                imports = False
+            case "() block" | "[] block" if depth < _NESTED:
+                yield from _of_tokens(token.content, kind, depth + 1)
+            case "literal" if token.value == ";":
+                imports = False
