@@ -109,7 +109,7 @@ class Pulse:
     @property
     def state(self) -> str:
         """What the crawl is doing: RUNNING, PAUSED or OFFLINE."""
-        if self.running.steering.rests:
+        if self.running.rests:
             return PAUSED
         return OFFLINE if self.running.network.offline else RUNNING
 
@@ -147,7 +147,7 @@ class Pulse:
             "language": crawl.language.tag,
             "strategy": crawl.strategy.name,
             "state": self.state,
-            "reason": self.running.steering.rests,
+            "reason": self.running.rests,
             "pages": self.pages,
             "speed": round(self.speed(), 3),
             "requests": self._requests,
