@@ -251,11 +251,24 @@ class Crawl:
             "format": "WARC File Format 1.1",
             "language": self.language.tag,
             "strategy": self.strategy.name,
+            **_names(settings),
             "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
             "http-header-user-agent": settings.get("USER_AGENT"),
             **{name: settings.get(name) for name in [*names, *_DESCRIBED] if name not in _PRIVATE},
             "LSWC_RECRAWL": [str(path) for path in self.earlier],
         }
+
+
+def _names(settings: BaseSettings) -> dict[str, object]:
+    """Return who crawls and what for, in the words of WARC's warcinfo (DCMI, ISO 28500:2017)."""
+    contact = settings.get("LSWC_CONTACT")
+    names = {
+        "operator": settings.get("LSWC_OPERATOR"),
+        "description": settings.get("LSWC_DESCRIPTION"),
+        "http-header-from": contact if contact and "://" not in contact else "",
+        "contact": contact,
+    }
+    return {name: value for name, value in names.items() if value}
 
 
 _JUDGE = ("LSWC_IDENTIFIER", "LSWC_MIN_SHARE", "LSWC_RELEVANT", "LSWC_ROBOTS_META", "LSWC_OPT_OUT")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections import OrderedDict
 from datetime import UTC, datetime
@@ -255,6 +256,7 @@ def _about(visit: Visit) -> dict[str, object]:
             "language": record.language,
             "variant": record.variant or None,
             "encoding": record.encoding,
+            "charset": _charset(record.encoding),
             "decided-by": record.decided_by,
             "shares": record.shares or None,
             "confidence": record.confidence,
@@ -271,3 +273,11 @@ def _about(visit: Visit) -> dict[str, object]:
         "via": lease.referrer,
     }
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _charset(encoding: str) -> str | None:
+    """Return the charset that bytes are in: a font's own encoding is none that readers know."""
+    try:
+        return codecs.lookup(encoding).name
+    except LookupError:
+        return None
