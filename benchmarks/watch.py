@@ -18,7 +18,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from shutil import which
 from threading import Event, Thread
+from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
 from lswc.archive.course import Course, Point, write_now
@@ -27,6 +29,9 @@ from lswc.strategy import Facts, Locality, PageLanguage, Status, encode, strateg
 from lswc.strategy.facts import Anchor
 from lswc.visit.lease import Offer
 from lswc.visit.visit import Visit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LINKS = 20
 EVERY = 2.0
@@ -60,11 +65,11 @@ def offers(random_: random.Random, servers: int, first: int, number: int) -> lis
 
 
 def make(folder: Path, urls: int, servers: int) -> None:
-    """Make a crawl of so many URLs, a tenth of them visited."""
+    """Make a crawl of so many URLs, one in a hundred of them visited."""
     folder.mkdir(parents=True)
     random_, frontier = random.Random(1), opened(folder)
-    for first in range(0, urls, 1000):
-        frontier.offer(offers(random_, servers, first, 1000))
+    for first in range(0, urls, 10_000):
+        frontier.offer(offers(random_, servers, first, 10_000))
         for _ in range(100):
             if lease := frontier.lease(0.0):
                 relevant = random_.random() < 0.6
@@ -149,6 +154,26 @@ class Watching:
         self.process.wait()
 
 
+def painted(address: str) -> Iterator[str]:
+    """Yield when Chromium has painted the page, and its numbers, if there is one."""
+    path = which("chromium")
+    if path is None:
+        return
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        page = browser.new_page()
+        began = time.perf_counter()
+        page.goto(address)
+        page.wait_for_selector("#languages :is(table, p)")
+        took = time.perf_counter() - began
+        script = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+        yield f"first paint: {page.evaluate(script):.0f} ms"
+        yield f"with its numbers: {1000 * took:.0f} ms"
+        browser.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
@@ -163,8 +188,11 @@ def main() -> None:
     print(f"visits alone: {given.visits / alone[0]:,.0f} a second, {alone[1]:.2f} s of the CPU")
 
     watching = Watching(given.folder)
+    before = cpu_of(watching.process.pid)
     seconds, text = ask(watching.address, "api/state")
-    print(f"first state: {1000 * seconds:.0f} ms, {len(text) / 1000:.0f} kB")
+    cpu = cpu_of(watching.process.pid) - before
+    print(f"first state: {seconds:.2f} s, {cpu:.2f} s of CPU, {len(text) / 1000:.0f} kB")
+    print("; ".join(painted(watching.address)))
     watching.poll()
     for _ in range(60):
         _, text = ask(watching.address, "api/state?course=30000")

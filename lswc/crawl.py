@@ -21,6 +21,7 @@ from lswc.archive.pages import PAGES
 from lswc.checking.settle import refuse_older, repair
 from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis, sqlite_report
+from lswc.frontier.contract import Caps
 from lswc.frontier.lock import lock
 from lswc.langid.bounds import Bounds
 from lswc.languages import Language, language
@@ -146,6 +147,7 @@ class Crawl:
     store: str
     lease_seconds: float
     patience: float
+    caps: Caps
     in_order: bool
     stop_harvest: float
     experience: str
@@ -205,6 +207,10 @@ class Crawl:
             store=settings.get("LSWC_FRONTIER"),
             lease_seconds=_lease_seconds(settings),
             patience=number(settings, "LSWC_PATIENCE"),
+            caps=Caps(
+                int(number(settings, "LSWC_MAX_WAITING_PER_SERVER")),
+                int(number(settings, "LSWC_MAX_WAITING_PER_DOMAIN")),
+            ),
             in_order=_in_order(settings),
             stop_harvest=number(settings, "LSWC_STOP_HARVEST"),
             experience=settings.get("LSWC_EXPERIENCE"),

@@ -109,6 +109,14 @@ class Outcome(StrEnum):
         "timeouts on site",
         "LSWC_MAX_TIMEOUTS URLs in a row of its registered domain weren't answered in time.",
     )
+    SERVER_QUEUE_FULL = (
+        "server's queue full",
+        "LSWC_MAX_WAITING_PER_SERVER URLs of its server waited, none worse than it.",
+    )
+    SITE_QUEUE_FULL = (
+        "site's queue full",
+        "LSWC_MAX_WAITING_PER_DOMAIN URLs of its registered domain waited, none worse than it.",
+    )
     TOO_MANY_LINKS = "too many links", "The page has more than LSWC_MAX_LINKS."
     TOO_MANY_REQUISITES = (
         "too many requisites",

@@ -185,6 +185,11 @@ LSWC_MAX_WORDS = 4_000
 LSWC_MAX_READING = 60
 # Pages of a server; of a registered domain ten times as many.
 LSWC_MAX_SERVER_PAGES = 100_000
+# URLs of a server that wait at once. Beyond it the worst are let go, by the strategy's order;
+# another page may offer them again.
+LSWC_MAX_WAITING_PER_SERVER = 100_000
+# URLs of a registered domain that wait at once.
+LSWC_MAX_WAITING_PER_DOMAIN = 1_000_000
 # Pages below a first folder.
 LSWC_MAX_DIRECTORY_PAGES = 25_000
 # Near-duplicates in a row: of a directory so many, of a server twice, of a registered domain four
@@ -249,6 +254,7 @@ EXTENSIONS = {
     "lswc.crawler.pulse.PulseExtension": 500,
     "lswc.crawler.metrics.MetricsExtension": 500,
     "lswc.crawler.stopping.HarvestStopExtension": 500,
+    "lswc.seeds.feeding.SeedsFolderExtension": 500,
     "scrapy.extensions.logstats.LogStats": None,
 }
 # Passes on only the addresses that may be asked, or those of a frozen web.

@@ -19,6 +19,7 @@ ROOT = {
     "saying",
     "whole",
     "groups",
+    "json_lines",
     "__version__",
 }
 """Single modules that any room may use; they use each other at most."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from statistics import mean
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,3 +48,16 @@ def test_each_bit_is_set_in_half_of_all_hashes() -> None:
     hashes = [simhash("".join(choose.choices(LETTERS, k=200))) for _ in range(1000)]
     for bit in range(64):
         assert 400 < sum(value >> bit & 1 for value in hashes) < 600
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 0x0),
+        (NEWS, 0xADFFF77E59F03B88),
+        ("ΟΔΥΣΣΕΥΣ, ΙΘΑΚΗ: Σ", 0x2764908D6A3440D5),
+        ("İSTANBUL \U0001d7d7\U00010400 \ud800 12\u0663", 0x6AACD29B4740FA77),
+    ],
+)
+def test_values_stay_what_they_are_for_pages_collected_earlier(text: str, expected: int) -> None:
+    assert simhash(text) == expected

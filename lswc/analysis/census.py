@@ -101,7 +101,7 @@ def languages(collection: Collection) -> Section:
         purpose,
         tuple(_said_of_domains(collection, counts, own)),
         tuple(tables),
-        domains_figure(collection, found, "pages", "Pages by top-level domain"),
+        domains_figure(collection, found, "pages", _seen_of_domains(collection, counts, own)),
     )
 
 
@@ -171,20 +171,35 @@ def _said_of_domains(
         )
 
 
+def _seen_of_domains(collection: Collection, counts: dict[str, Counter[str]], own: set[str]) -> str:
+    """Return the title of the figure of domains: where the language's pages are."""
+    name = collection.language
+    relevant = Counter({tld: count[name] for tld, count in counts.items() if count[name]})
+    if not relevant:
+        return f"Pages by top-level domain: none is in {name}"
+    if inside := sum(relevant[tld] for tld in own):
+        part, place = inside, ", ".join(sorted(own & relevant.keys()))
+    else:
+        place, part = relevant.most_common(1)[0]
+    return f"{part / relevant.total():.0%} of {relevant.total():,} {name} pages are under {place}"
+
+
 def domains_figure(
     collection: Collection,
     found: Iterable[tuple[str | None, str | None, int]],
     counted: str,
     title: str,
 ) -> Figure | None:
-    """Draw counts, given by language and top-level domain, a bar a domain; None of nothing."""
+    """Draw counts, given by language and top-level domain, a bar a domain.
+
+    None if there is nothing to see: no bar, or all alike.
+    """
     counts = _by_kind(collection, found)
     top = _top(counts)
-    if not top:
+    if len({frozenset(counts[tld].items()) for tld in top}) < 2:
         return None
     parts = {name: [counts[tld][name] for tld in top] for name in kinds(collection)}
-    number = sum(count.total() for count in counts.values())
-    return figures.stacked(top, parts, f"{title} (n = {number:,})", counted)
+    return figures.stacked(top, parts, title, counted)
 
 
 def outcomes(collection: Collection) -> Section:
@@ -252,7 +267,14 @@ def distances(collection: Collection) -> Section:
         shown=16,
     )  # fmt: skip
     shares = {"within the distance": cumulated, "at the distance": at}
-    figure = figures.by_distance(levels, within, shares) if len(levels) > 1 else None
+    figure = None
+    if len(levels) > 1 and any(relevant):
+        most = next(i for i, n in enumerate(relevant_within) if n >= 0.9 * relevant_within[-1])
+        title = (
+            f"{relevant_within[most] / relevant_within[-1]:.0%} of {relevant_within[-1]:,} "
+            f"{collection.language} pages lie within {levels[most]} links of the seeds"
+        )
+        figure = figures.by_distance(levels, within, shares, title, collection.language)
     return Section(
         "distances", "Distance from the seeds", purpose, tuple(findings), (table,), figure
     )
@@ -300,7 +322,7 @@ def encodings(collection: Collection) -> Section:
         )
     names, sites = [row[0] for row in found[:12]], [row[1] for row in found[:12]]
     number = sum(row[1] for row in found)
-    title = f"Sites by encoding (n = {number:,})"
+    title = f"{sites[0]:,} of {number:,} {collection.language} sites are in {names[0]}"
     figure = figures.stacked(names, {"sites": sites}, title, "sites") if len(found) > 1 else None
     said = "A site with pages in several encodings counts once for each."
     return Section(*section, (said,), tuple(tables), figure)

@@ -173,12 +173,11 @@ def section(collection: Collection, locate: Locate | None, addresses: Mapping[st
     heads = ("country", "told by", "servers", "sites", "relevant pages", "share of servers")
     table = Table("countries", "Servers with relevant pages by country", heads, rows, shown=15)
     top = rows[:12]
-    figure = figures.stacked(
-        [str(row[0]) for row in top],
-        {"sites": [row[3] for row in top]},
-        f"Sites with relevant pages by country (n = {len(servers):,} servers)",
-        "sites",
-    )
+    by = "country of their address" if locate else "domain"
+    title = f"{len(servers):,} servers with {collection.language} pages, by {by}"
+    bars = {"servers": [row[2] for row in top]}
+    names = [str(row[0]) for row in top]
+    figure = figures.stacked(names, bars, title, "servers") if len(rows) > 1 else None
     return Section(*head, (_said(locate, number),), (table,), figure)
 
 

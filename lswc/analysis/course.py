@@ -36,7 +36,7 @@ def seeds(collection: Collection) -> Section:
     number = len(collection.trace.seeds)
     said = f"{number:,} seeds, {pages[0][0]:,} of them are pages; the others count as unknown."
     table = by_tld(collection, found, "seeds_by_tld", "Seeds by top-level domain and language")
-    title = "Seeds by top-level domain and language"
+    title = f"{number:,} seeds by top-level domain and language"
     figure = domains_figure(collection, found, "seeds", title) if len(found) > 1 else None
     return Section(*section, (said,), (table,), figure)
 
@@ -71,7 +71,7 @@ def harvest(collection: Collection) -> Section:
     said = (
         f"{good:,} of {pages:,} pages in {passed / _HOUR:,.1f} hours are in {collection.language}."
     )
-    title = f"Harvest rate (n = {pages:,} pages)"
+    title = f"Of {pages:,} pages so far, {good / pages:.0%} are in {collection.language}"
     rates = [row[2] for row in table.rows]
     figure = figures.over_pages([row[0] for row in rows], rates, title) if len(rows) > 1 else None
     return Section(*section, (said,), (table,), figure)

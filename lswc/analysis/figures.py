@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from matplotlib import rc_context
@@ -60,25 +61,38 @@ def render(figure: Figure, kind: str) -> bytes:
 
 
 def sheet(pictures: Sequence[bytes]) -> bytes:
-    """Return PNG pictures side by side in two columns, as one small PNG."""
+    """Return PNG pictures in two columns that end at the same height, as one small PNG."""
     opened = [Image.open(io.BytesIO(picture)).convert("RGB") for picture in pictures]
     width = _SHEET // 2
     scaled = [
         picture.resize((width, picture.height * width // picture.width), Image.Resampling.LANCZOS)
         for picture in opened
     ]
-    ends = [0, 0]
-    places = []
-    for picture in scaled:
-        column = ends.index(min(ends))
-        places.append((column * width, ends[column]))
-        ends[column] += picture.height + _GAP
-    whole = Image.new("RGB", (_SHEET, max(ends)), "white")
-    for picture, place in zip(scaled, places, strict=True):
-        whole.paste(picture, place)
+    columns = _columns([picture.height + _GAP for picture in scaled])
+    height = max(sum(scaled[i].height + _GAP for i in column) for column in columns)
+    whole = Image.new("RGB", (_SHEET, height), "white")
+    for number, column in enumerate(columns):
+        missing = height - sum(scaled[i].height + _GAP for i in column)
+        top = 0
+        for place, i in enumerate(column):
+            # What a column lacks is white above each of its pictures but the first.
+            white = missing * place // max(len(column) - 1, 1)
+            whole.paste(scaled[i], (number * width, top + white))
+            top += scaled[i].height + _GAP
     buffer = io.BytesIO()
     whole.quantize(64).save(buffer, "png", optimize=True)
     return buffer.getvalue()
+
+
+def _columns(heights: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return which pictures stand left and right, the first one left, so that the heights agree."""
+    rest, half = range(1, len(heights)), sum(heights) / 2
+    chosen = min(
+        (chosen for number in range(len(heights)) for chosen in combinations(rest, number)),
+        key=lambda chosen: abs(heights[0] + sum(heights[i] for i in chosen) - half),
+    )
+    left = [0, *chosen]
+    return left, [i for i in rest if i not in chosen]
 
 
 def _axes(height: float, panels: int = 1) -> tuple[Figure, list[Axes]]:
@@ -101,6 +115,8 @@ def stacked(
     figure, (axes,) = _axes(0.9 + 0.34 * max(len(names), 2))
     left = [0.0] * len(names)
     for colour, (part, values) in zip(COLOURS, parts.items(), strict=False):
+        if not any(values):
+            continue
         axes.barh(range(len(names)), values, left=left, color=colour, label=label(part))
         left = [a + b for a, b in zip(left, values, strict=True)]
     axes.set_yticks(range(len(names)), [label(name) for name in names])
@@ -144,10 +160,15 @@ def label_title(text: str) -> str:
 
 
 def by_distance(
-    distances: Sequence[int], pages: Sequence[int], shares: Mapping[str, Sequence[float]]
+    distances: Sequence[int],
+    pages: Sequence[int],
+    shares: Mapping[str, Sequence[float]],
+    title: str,
+    language: str,
 ) -> Figure:
-    """Draw cumulative pages and shares of relevant pages by distance from the seeds."""
-    figure, (left, right) = _axes(3.3, panels=2)
+    """Draw cumulative pages and shares of a language's pages by distance from the seeds."""
+    figure, (left, right) = _axes(3.5, panels=2)
+    figure.suptitle(label_title(title), x=0.01, ha="left", fontweight="bold", fontsize=11)
     left.plot(distances, pages, "o-", color=COLOURS[0], markersize=4)
     left.set_yscale("log")
     left.yaxis.set_major_formatter(FuncFormatter(_count))
@@ -157,8 +178,9 @@ def by_distance(
     right.set_ylim(0, 1.02)
     right.yaxis.set_major_formatter(PercentFormatter(1))
     right.legend(frameon=False)
-    for axes, title in ((left, "Pages within the distance"), (right, "Share of relevant pages")):
-        axes.set_title(title, loc="left", fontweight="bold", fontsize=11)
+    panels = ((left, "pages within the distance"), (right, f"share of {language} pages"))
+    for axes, name in panels:
+        axes.set_title(label_title(name), loc="left", fontsize=10)
         axes.set_xlabel("links from the seeds")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.grid()

@@ -14,6 +14,7 @@ from lswc.trace import links
 from lswc.trace.links import PAGES, End
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from lswc.analysis.collection import Collection
@@ -77,14 +78,27 @@ def _locality(collection: Collection, counts: NDArray[np.int64]) -> Section:
     ]
     figure = None
     if whole:
-        shares = {str(row[0]): row[2::2] for row in by_place.rows}
-        number = total(counts, list(PAGES), list(PAGES))
-        title = f"Share of links that lead to {name} pages (n = {number:,} links between pages)"
-        figure = figures.grouped(list(_PLACES), shares, title)
+        figure = _figure(by_place, name)
     tables = (by_place, _by_page(counts, name), _by_server(counts, name), _in_full(counts))
     return Section(
         "locality", "Language locality of links", _PURPOSE, tuple(findings), tables, figure
     )
+
+
+def _figure(by_place: Table, name: str) -> Figure:
+    """Draw the shares of each place; those of sites only where a site has several servers."""
+    shares = {str(row[0]): list(row[2::2]) for row in by_place.rows}
+    places = list(_PLACES)
+    drawn = {
+        tuple(values[i] for values in shares.values()): i for i in reversed(range(len(places)))
+    }
+    kept = sorted(drawn.values())
+    parts = {source: [values[i] for i in kept] for source, values in shares.items()}
+    own, other = (next(iter(values), None) or 0.0 for values in shares.values())
+    title = (
+        f"{own:.0%} of links on {name} pages lead to {name} pages, {other:.0%} of those on others"
+    )
+    return figures.grouped([places[i] for i in kept], parts, title)
 
 
 def _sources(name: str) -> dict[str, list[End]]:
@@ -194,10 +208,12 @@ def _anchors(collection: Collection, counts: NDArray[np.int64]) -> Section:
     heads = ("link from", "anchor", "links", "share of the source's links",
              f"to {name} page", f"share to {name}")  # fmt: skip
     title = "Links between downloaded pages by language of the anchor text"
-    number = sum(row[2] for row in rows)
     shares = {source: [row[5] for row in rows if row[0] == source] for source in sources}
+    whole = total(counts, list(PAGES), list(PAGES), anchors=(Anchor.TARGET,))
+    right = total(counts, list(PAGES), [End.RELEVANT], anchors=(Anchor.TARGET,))
+    seen = f"{right / whole:.0%} of {whole:,}" if whole else "no"
     figure = figures.grouped(
-        list(texts), shares, f"Share of links that lead to {name} pages (n = {number:,})"
+        list(texts), shares, f"{seen} links with {name} text lead to {name} pages"
     )
     return Section(*section, (), (Table("anchors", title, heads, rows),), figure)
 
@@ -229,7 +245,9 @@ def nearest(collection: Collection) -> Section:
     if whole > reached:
         findings.append(f"No other relevant page leads to {whole - reached:,} of {whole:,}.")
     drawn = {row[0]: row[1] for row in rows}
-    name = f"Nearest relevant pages (n = {reached:,})"
-    figure = figures.histogram(drawn, name, "links to the nearest")
+    name = (
+        f"{rows[0][2]:.0%} of {reached:,} {collection.language} pages are linked from another one"
+    )
+    figure = figures.histogram(drawn, name, "links from the nearest other one")
     table = Table("nearest_relevant", title, heads, rows)
     return Section(*section, tuple(findings), (table,), figure)

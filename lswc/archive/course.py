@@ -59,9 +59,11 @@ class Point:
     def of(cls, line: str | bytes) -> Self | None:
         """Return the point of a line, None if it is torn."""
         try:
-            return cls(**{name: float(value) for name, value in json.loads(line).items()})  # type: ignore[arg-type]
-        except (AttributeError, TypeError, ValueError):
+            found = json.loads(line)
+            values = [found[name] for name in cls.__match_args__]
+        except (KeyError, TypeError, ValueError):
             return None
+        return cls(*values) if all(type(value) in (int, float) for value in values) else None
 
 
 class Course:

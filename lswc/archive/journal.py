@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lswc.archive.files import Appended, ArchiveError, lines, replace
 from lswc.errors import writing
 from lswc.groups import is_installed, require
+from lswc.json_lines import json_line
 from lswc.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -66,9 +67,7 @@ class Log:
         if self._journal is None:
             self._number += 1
             self._journal = Appended(self._folder / f"{self._number:05}.jsonl")
-        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        # A lone surrogate of a hostile title has no UTF-8 form.
-        self._journal.append(lines.encode(errors="replace"))
+        self._journal.append(b"".join(map(json_line, rows)))
 
     @property
     def opened(self) -> list[Appended]:

@@ -7,12 +7,11 @@ import zlib
 from base64 import b32encode
 from collections import OrderedDict
 from hashlib import sha1
-from io import BytesIO
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
+import msgspec
 import surt
-from fastwarc import WarcRecord, WarcRecordType
 from isal import igzip
 
 from lswc.archive.files import Appended, lines, replace
@@ -147,7 +146,7 @@ class WarcWriter:
         self, attempt: Attempt, exchange: Exchange, shared: dict[str, str], record: str
     ) -> tuple[bytes, dict[str, str]]:
         date, payload = _date(attempt.time), b"".join(exchange.body)
-        digest = b32encode(sha1(payload, usedforsecurity=False).digest()).decode()
+        digest = _digest(payload)
         seen = self._seen.get(digest)
         if payload:
             self._keep(seen or Original(attempt.url, date, digest))
@@ -340,7 +339,7 @@ def _copy(warc: Path, kept: list[tuple[int, int]], aside: Aside) -> None:
 
 
 class _Kind(NamedTuple):
-    type: WarcRecordType
+    type: str
     media_type: str
 
 
@@ -363,26 +362,33 @@ def _told(about: Mapping[str, object]) -> dict[str, str]:
     return found
 
 
-_INFO = _Kind(WarcRecordType.warcinfo, "application/warc-fields")
-_METADATA = _Kind(WarcRecordType.metadata, "application/warc-fields")
-_REQUEST = _Kind(WarcRecordType.request, "application/http; msgtype=request")
-_RESPONSE = _Kind(WarcRecordType.response, "application/http; msgtype=response")
-_REVISIT = _Kind(WarcRecordType.revisit, "application/http; msgtype=response")
+_INFO = _Kind("warcinfo", "application/warc-fields")
+_METADATA = _Kind("metadata", "application/warc-fields")
+_REQUEST = _Kind("request", "application/http; msgtype=request")
+_RESPONSE = _Kind("response", "application/http; msgtype=response")
+_REVISIT = _Kind("revisit", "application/http; msgtype=response")
 
 
 def _member(
     kind: _Kind, date: str, headers: Mapping[str, str], block: bytes, record_id: str = ""
 ) -> bytes:
-    record = WarcRecord()
-    record.init_headers(kind.type, record_urn=(record_id or _id()).encode())
-    record.headers["WARC-Date"] = date
-    record.headers["Content-Type"] = kind.media_type
-    for name, value in headers.items():
-        record.headers[name] = value
-    record.set_bytes_content(block)
-    plain = BytesIO()
-    record.write(plain, checksum_data=True)
-    return igzip.compress(plain.getbuffer(), _LEVEL)
+    """Return a record (ISO 28500:2017 §4) as a member of gzip; no header has a line break."""
+    fields = {
+        "WARC-Type": kind.type,
+        "WARC-Date": date,
+        "WARC-Record-ID": f"<urn:{record_id or _id()}>",
+        "Content-Length": len(block),
+        "Content-Type": kind.media_type,
+        **headers,
+        "WARC-Block-Digest": f"sha1:{_digest(block)}",
+    }
+    head = "\r\n".join(["WARC/1.1", *(f"{name}: {value}" for name, value in fields.items())])
+    return igzip.compress(b"".join((head.encode(), b"\r\n\r\n", block, b"\r\n\r\n")), _LEVEL)
+
+
+def _digest(data: bytes) -> str:
+    """Return a digest as WARC files have it: SHA-1 in base 32."""
+    return b32encode(sha1(data, usedforsecurity=False).digest()).decode()
 
 
 def _id() -> str:
@@ -416,7 +422,7 @@ def _line(
         "filename": filename,
     }
     key = surt.surt(attempt.url)
-    return f"{key} {attempt.time:%Y%m%d%H%M%S} {json.dumps(found)}\n".encode()
+    return f"{key} {attempt.time:%Y%m%d%H%M%S} ".encode() + msgspec.json.encode(found) + b"\n"
 
 
 def _sort(path: Path) -> None:

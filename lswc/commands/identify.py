@@ -64,7 +64,7 @@ class Command(UserCommand):
         for source in self._sources(args):
             reading = identifier.read(source.body, source.content_type, source.url)
             found = reading.identification
-            anchors = sum(link.anchor is Anchor.TARGET for link in reading.links)
+            anchors = reading.anchors.count(Anchor.TARGET)
             rows.append(
                 (
                     source.url,

@@ -10,9 +10,6 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
-import tomlkit
-from tomlkit.exceptions import TOMLKitError
-
 from lswc.control.places import ControlError, place_of
 from lswc.control.rules import Control, Hours, Rule
 
@@ -69,6 +66,9 @@ def edited(text: str, name: str, value: object, place: str = "", why: str = "") 
 
     Raises ControlError, for a text that isn't right yet too.
     """
+    import tomlkit  # not above: a crawl only reads
+    from tomlkit.exceptions import TOMLKitError
+
     parsed(text)
     try:
         document = tomlkit.parse(text)

@@ -170,7 +170,7 @@ class Exposition:
         longest = max(STUCK, 5 * self._running.crawl.politeness.timeout)
         if idle < longest:
             return False
-        if self._crawler.engine is not None and self._crawler.engine.downloader.active:
+        if self._crawler.engine.downloader.active:
             return True
         ready = self._running.next_ready(monotonic())
         return ready is not None and ready < monotonic() - longest

@@ -518,6 +518,7 @@ def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
         crawl.politeness.delay,
         crawl.patience,
         experience,
+        crawl.caps,
     )
 
 

@@ -63,6 +63,7 @@ def join(crawl: Crawl, settings: BaseSettings, experience: Experience | None) ->
         crawl.politeness.delay,
         experience=experience,
         patience=crawl.patience,
+        caps=crawl.caps,
         folder=crawl.folder,
         recorded=crawl.has_records,
         feed=settings.get("REDIS_START_URLS_KEY", "") % {"name": name},

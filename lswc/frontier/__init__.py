@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lswc.frontier.contract import Frontier, FrontierError
+from lswc.frontier.contract import NO_CAPS, Caps, Frontier, FrontierError
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 
 if TYPE_CHECKING:
@@ -39,14 +39,15 @@ def open_frontier(
     delay: float,
     patience: float = 0.0,
     experience: Experience | None = None,
+    caps: Caps = NO_CAPS,
 ) -> Frontier:
     """Open the frontier that ``LSWC_FRONTIER`` names: "sqlite" or ":memory:".
 
     ``delay`` is the least time in seconds between two requests to a server, ``patience`` that of
-    ``lswc.frontier.contract.is_far_better``, ``experience`` what a new crawl begins with. Raises
-    FrontierError.
+    ``lswc.frontier.contract.is_far_better``, ``experience`` what a new crawl begins with; ``caps``
+    bound what waits. Raises FrontierError.
     """
     if store not in ("sqlite", MEMORY):
         raise FrontierError(f"LSWC_FRONTIER={store!r} isn't one of: sqlite, {MEMORY}, redis://...")
     path = MEMORY if store == MEMORY else folder / FRONTIER_FILE
-    return SqliteFrontier(path, strategy, identity, delay, experience, patience)
+    return SqliteFrontier(path, strategy, identity, delay, experience, patience, caps)

@@ -2,16 +2,18 @@
 
 Verbs: ``offer`` links to URLs, ``lease`` the next one, ``commit`` its visit; or ``put_off`` a URL
 that couldn't be had, or ``give_back`` one that wasn't asked for. A URL is pending, leased or
-finished; what a strategy discards is counted and forgotten, so another page may offer
-it again. A URL is known by its ``fingerprint``, so http and https twins are one. Requisites of
-pages (code REQUISITE) wait and end like pages, but by their own name and in a queue of their own.
+finished; what a strategy discards, or what is too much of a server (``Caps``), is counted and
+forgotten, so another page may offer it again. A URL is known by its ``fingerprint``, so http and
+https twins are one.
+Requisites of pages (code REQUISITE) wait and end like pages, but by their own name and in
+a queue of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lswc.errors import ConfigError
 from lswc.strategy import Pages, status
@@ -117,6 +119,21 @@ def is_twin_of_redirect(offer: Offer) -> bool:
     which a URL is fetched by both schemes.
     """
     return offer.redirects > 0 and offer.url.startswith("https:")
+
+
+class Caps(NamedTuple):
+    """The most URLs of a server, and of a registered domain, that wait at once.
+
+    Any number at 0. Beyond it the worst, by the order of cells, are let go: they are dropped
+    as ``Outcome.SERVER_QUEUE_FULL`` or ``SITE_QUEUE_FULL``, and forgotten. What is leased counts
+    as waiting, and stays. What was put off counts again when it is due.
+    """
+
+    server: int = 0
+    domain: int = 0
+
+
+NO_CAPS = Caps()
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 --
 -- KEYS[1]  "{<crawl>}:about"; every key of the crawl begins with "{<crawl>}:", so they share a slot
 -- ARGV     verb, now in ms ("" for Redis's own clock), T, how: "server" or "directory" if a fixed
---          order counts by that, "learns" for a learned one; delay in ms, the crawl's mark; then
---          the verb's own
+--          order counts by that, "learns" for a learned one; delay in ms, the crawl's mark, the most
+--          URLs of a server and of a site that wait (0: any number); then the verb's own
 --
 -- about          hash   what the crawl is, and "next", the number of URLs so far
 -- seen:<n>       hash   fingerprint -> the URL's number; once the URL is finished "", or "http" if
@@ -16,10 +16,16 @@
 -- free           set    servers with pending URLs that may be leased
 -- busy           zset   server -> when it's looked at again: its lease expires, or it is rested
 -- leases         hash   server -> "token number since" of its lease; each lease has its own token
--- servers        set    all servers; only if counting by directory
--- units          hash   server or directory -> "Na Nr place", and the site if the order is learned
--- sites          hash   site -> "Na Nr place", the place being that of its servers without a page
--- site:<name>    set    servers of a site
+-- servers        hash   server -> its site; only if counting by directory
+-- units          hash   server or directory -> "Na Nr place", of a server also its site
+-- sites          hash   site -> "Na Nr place", the place being that of its servers without a page;
+--                       only if the order is learned
+-- site:<name>    set    servers of a site; only if the order is learned
+-- lines:<site>   zset   "line server" of each line with URLs -> its cell; also of some without
+-- waiting        hash   site -> number of its URLs that wait or are leased
+-- over           set    "server <name>" and "site <name>" of which too many wait: until a client,
+--                       which knows the order of cells, says which are let go
+-- let_go         hash   "server\nreason" -> how many of its URLs were let go
 -- of:<unit>      set    numbers of a directory's pending URLs; only if counting by directory
 -- pending        hash   cell -> number of URLs
 -- statuses       hash   status -> number of units
@@ -47,8 +53,9 @@
 local prefix = KEYS[1]:sub(1, -6)
 local verb, clock, tolerated, how = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local delay, mark = tonumber(ARGV[5]), ARGV[6]
+local most = { server = tonumber(ARGV[7]), site = tonumber(ARGV[8]) }
 local by_directory, learns = how == 'directory', how == 'learns'
-local FIRST = 7 -- of the verb's own arguments
+local FIRST = 9 -- of the verb's own arguments
 local STEP, CHUNK = 2 ^ 38, 64
 local SOON = 60000 -- ms, lswc.frontier.contract.SOON
 local KIND, DISTANCE, DEPTH, REDIRECTS, UNIT = 6, 8, 13, 16, 17 -- offsets in a record
@@ -60,10 +67,15 @@ local RECORDS, LATEST = prefix .. 'records', prefix .. 'latest'
 local LATER, TRIES, FAILED = prefix .. 'later', prefix .. 'tries', prefix .. 'failed'
 local AT_ONCE = 100 -- URLs that are due at a time
 local PENDING, STATUSES, TALLY = prefix .. 'pending', prefix .. 'statuses', prefix .. 'tally'
-local EXPERIENCE = prefix .. 'experience'
+local EXPERIENCE, WAITING = prefix .. 'experience', prefix .. 'waiting'
+local OVER, LET_GO = prefix .. 'over', prefix .. 'let_go'
+local FULL = { server = "server's queue full", site = "site's queue full" } -- lswc.outcomes
 local call = redis.call
 
-local changes = { [PENDING] = {}, [STATUSES] = {}, [TALLY] = {} }
+local changes = { [PENDING] = {}, [STATUSES] = {}, [TALLY] = {}, [WAITING] = {} }
+-- Servers that have more URLs now; sites that have so many that one of their servers may have too
+-- many.
+local grown, large = {}, {}
 
 local function count(hash, field, by)
   changes[hash][field] = (changes[hash][field] or 0) + by
@@ -74,21 +86,25 @@ local function flush()
   local pending = {}
   for hash, fields in pairs(changes) do
     for field, by in pairs(fields) do
-      if by ~= 0 then
+      if by ~= 0 or hash == WAITING then -- a server may have grown by what another lost
         local total = call('HINCRBY', hash, field, by)
+        if total == 0 and (hash == PENDING or hash == WAITING) then call('HDEL', hash, field) end
         if hash == PENDING then
-          if total == 0 then call('HDEL', PENDING, field) end
           pending[#pending + 1] = field
           pending[#pending + 1] = total
+        elseif hash == WAITING then
+          if most.server > 0 and total > most.server then large[field] = true end
+          if most.site > 0 and total > most.site then call('SADD', OVER, 'site ' .. field) end
         end
       end
     end
+    changes[hash] = {}
   end
   return pending
 end
 
-local function drop(number)
-  count(TALLY, 'dropped\nserver became irrelevant', number)
+local function drop(number, reason)
+  count(TALLY, 'dropped\n' .. (reason or 'server became irrelevant'), number)
 end
 
 local function now()
@@ -180,12 +196,26 @@ end
 
 -- Take notice of a server and its site.
 local function meet(server, site)
+  if by_directory then
+    call('HSETNX', SERVERS, server, site)
+    return
+  end
   if call('HEXISTS', UNITS, server) == 1 then return end
-  local text = call('HGET', SITES, site)
-  if not text then call('HSET', SITES, site, '0 0 0') end
-  call('SADD', prefix .. 'site:' .. site, server)
-  known_units[server] = add_unit(server, text and parse(text).place or 0, site)
+  local place = 0
+  if learns then
+    local text = call('HGET', SITES, site)
+    if not text then call('HSET', SITES, site, '0 0 0') end
+    call('SADD', prefix .. 'site:' .. site, server)
+    place = text and parse(text).place or 0
+  end
+  known_units[server] = add_unit(server, place, site)
 end
+
+local function site_of(server)
+  return by_directory and call('HGET', SERVERS, server) or unit_pages(server).site
+end
+
+local function lines(site) return prefix .. 'lines:' .. site end
 
 local places, cells = nil, {}
 
@@ -243,14 +273,23 @@ end
 
 local function is_busy(server) return call('ZSCORE', BUSY, server) end
 
+local function set_line(server, line, cell)
+  call('ZADD', lines(site_of(server)), cell, line .. ' ' .. server)
+end
+
+local function forget_line(server, line, cell)
+  call('ZREM', ready(cell), line .. ' ' .. server)
+  call('ZREM', lines(site_of(server)), line .. ' ' .. server)
+end
+
 -- Bring `ready` up to date with a line of a free server.
 local function set_head(server, line, cell)
   local found, number = next_line(server, line)
   if found == line then
     call('ZADD', ready(cell), number, line .. ' ' .. server)
-  else
-    call('ZREM', ready(cell), line .. ' ' .. server)
+    return number
   end
+  forget_line(server, line, cell)
 end
 
 local function set_free(server)
@@ -286,9 +325,10 @@ local function move(server, number, line, from, to)
   count(PENDING, to, 1)
 end
 
-local function forget(number)
+local function forget(server, number, reason)
   write(number, '')
-  drop(1)
+  drop(1, reason)
+  count(WAITING, site_of(server), -1)
 end
 
 -- A directory's place changed: ask the strategy again about its pending URLs. Its server is busy.
@@ -300,9 +340,10 @@ local function move_directory(server, unit, before, after)
     local from, to = cell_of(kind, before), cell_of(kind, after)
     if to == DISCARD then
       take(server, unit, number, from)
-      forget(number)
+      forget(server, number)
     elseif to ~= from then
       move(server, number, to, from, to)
+      set_line(server, to, to)
       touched[to] = true
     end
     if to ~= from then touched[from] = true end
@@ -324,10 +365,12 @@ local function move_server(server, before, after)
       count(PENDING, from, -number)
       if to == DISCARD then
         for _, dropped in ipairs(call('ZRANGE', queue(server), low, high, 'BYSCORE')) do
-          forget(dropped)
+          forget(server, dropped)
         end
         call('ZREMRANGEBYSCORE', queue(server), low, high)
+        forget_line(server, line, from)
       else
+        set_line(server, line, to)
         count(PENDING, to, number)
         call('ZADD', ready(to), first, line .. ' ' .. server)
       end
@@ -402,6 +445,7 @@ local function improve(server, number, known, record, cell, known_cell)
   write(number, record)
   if line ~= known_line and call('ZSCORE', queue(server), number) then -- else it is leased
     move(server, number, line, known_cell, cell)
+    set_line(server, line, cell)
     set_head(server, line, cell)
     set_head(server, known_line, known_cell)
   end
@@ -435,6 +479,7 @@ local function add(server, unit, record, line, cell)
   local number = call('HINCRBY', ABOUT, 'next', 1)
   call('RPUSH', place(number), record)
   put(server, unit, number, line, cell)
+  count(WAITING, site_of(server), 1)
   return number
 end
 
@@ -452,14 +497,13 @@ end
 -- fingerprint, record without referrer, each. Return whether any of them keeps the referrer, and
 -- what the client must decide: position of the offer, counted from 0, and what rediscover gave.
 local function store(first, referrer)
-  local touched, kept, undecided = {}, false, {}
+  local touched, kept, undecided, oldest = {}, false, {}, nil
   local from = struct.pack('>I5', referrer)
   local start = first + 1 + 2 * ARGV[first]
   for i = first + 1, start - 1, 2 do meet(ARGV[i], ARGV[i + 1]) end
   for i = start, #ARGV, 3 do
     local server, record = ARGV[i], from .. ARGV[i + 2]
     local unit = unit_of(record, server)
-    if by_directory then call('SADD', SERVERS, server) end
     local line, cell = line_of(record, unit)
     if cell == DISCARD then
       drop(1) -- the place changed since the strategy was asked
@@ -470,8 +514,10 @@ local function store(first, referrer)
       if number ~= '' then -- else it is finished
         local known = number and read(number) or ''
         if known == '' then -- never seen, or discarded since
-          call('HSET', bucket, field, add(server, unit, record, line, cell))
+          number = add(server, unit, record, line, cell)
+          call('HSET', bucket, field, number)
           kept = true
+          oldest = oldest or number
           touched[server] = touched[server] or {}
           touched[server][line] = cell
         elseif not is_aside(number, server) then
@@ -485,8 +531,12 @@ local function store(first, referrer)
       end
     end
   end
-  for server, lines in pairs(touched) do
-    for line, cell in pairs(lines) do set_head(server, line, cell) end
+  for server, found in pairs(touched) do
+    grown[server] = true
+    for line, cell in pairs(found) do
+      local number = set_head(server, line, cell)
+      if number and number >= oldest then set_line(server, line, cell) end -- a new line
+    end
     if not is_busy(server) then set_free(server) end
   end
   return kept, undecided
@@ -505,11 +555,12 @@ local function pend(server, number)
   local unit = unit_of(record, server)
   local line, cell = line_of(record, unit)
   if cell == DISCARD then
-    forget(number)
+    forget(server, number)
     call('HDEL', TRIES, number)
     return nil
   end
   put(server, unit, number, line, cell)
+  set_line(server, line, cell)
   return line, cell
 end
 
@@ -526,6 +577,8 @@ local function bring_back(time)
     local number, server = member:match('^(%d+) (.*)$')
     call('ZREM', LATER, member)
     count(TALLY, 'put off\n' .. call('HGET', TRIES, number):match('%d+ (.*)'), -1)
+    count(WAITING, site_of(server), 1)
+    grown[server] = true
     local line, cell = pend(server, tonumber(number))
     if line and not is_busy(server) then
       set_head(server, line, cell)
@@ -570,6 +623,86 @@ local function best(order)
   end
 end
 
+-- By how many URLs a server or site has more than it may.
+local function excess(kind, name)
+  if most[kind] == 0 then return 0 end
+  if kind == 'site' then return tonumber(call('HGET', WAITING, name) or 0) - most.site end
+  return call('ZCARD', queue(name)) + call('HEXISTS', LEASES, name) - most.server
+end
+
+-- The cells that have URLs of a server or site, and maybe others.
+local function cells_of(kind, name)
+  local found = {}
+  if kind == 'site' then
+    local at = '-inf'
+    repeat
+      local head = call(
+        'ZRANGE', lines(name), at, '+inf', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES'
+      )
+      if head[1] then
+        found[#found + 1] = tonumber(head[2])
+        at = '(' .. head[2]
+      end
+    until not head[1]
+    return found
+  end
+  local met = {}
+  local place = not by_directory and unit_pages(name).place
+  local line = next_line(name, 0)
+  while line do
+    local cell = cell_of_line(line, place)
+    if not met[cell] then found[#found + 1] = cell end
+    met[cell] = true
+    line = next_line(name, line + 1)
+  end
+  return found
+end
+
+-- What is too much, for the client to say what is let go: "kind name" and cells, each.
+local function over()
+  for server in pairs(next(large) and grown or {}) do
+    if large[site_of(server)] and excess('server', server) > 0 then
+      call('SADD', OVER, 'server ' .. server)
+    end
+  end
+  local told = {}
+  for _, member in ipairs(call('SMEMBERS', OVER)) do
+    told[#told + 1] = { member, cells_of(member:match('^(%S+) (.*)$')) }
+  end
+  return told
+end
+
+-- Let go the newest URLs of a server in a cell; return how many.
+local function let_go(server, cell, number, reason)
+  local found, emptied = {}, {}
+  local place = not by_directory and unit_pages(server).place
+  local line = next_line(server, 0)
+  while line do
+    if cell_of_line(line, place) == cell then
+      local newest = call(
+        'ZRANGE', queue(server), '(' .. string.format('%.0f', (line + 1) * STEP), line * STEP,
+        'BYSCORE', 'REV', 'LIMIT', 0, number
+      )
+      for _, one in ipairs(newest) do found[#found + 1] = tonumber(one) end
+      emptied[#emptied + 1] = line
+    end
+    line = next_line(server, line + 1)
+  end
+  table.sort(found, function(one, other) return one > other end)
+  number = math.min(number, #found)
+  for i = 1, number do
+    take(server, unit_of(read(found[i]), server), found[i], cell)
+    forget(server, found[i], reason)
+    call('HDEL', TRIES, found[i])
+  end
+  if number > 0 then call('HINCRBY', LET_GO, server .. '\n' .. reason, number) end
+  for _, line in ipairs(emptied) do
+    if next_line(server, line) ~= line then forget_line(server, line, cell) end
+  end
+  if not is_busy(server) then set_free(server) end
+  return number
+end
+
 local verbs = {}
 
 -- worker, table of cells, pages and relevant pages of an earlier crawl; then what the crawl is:
@@ -590,14 +723,14 @@ end
 -- offers
 function verbs.offer()
   local _, undecided = store(FIRST, 0)
-  return { 0, flush(), undecided }
+  return { 0, flush(), undecided, over() }
 end
 
 -- token, time to live in ms, cells in order (2 bytes each), how many of them are good enough while
 -- better ones wait for servers that are free soon
 function verbs.lease()
   local time = now()
-  if wake(time) > 0 then return { 1, flush(), time } end -- the client knows these cells only now
+  if wake(time) > 0 then return { 1, flush(), time, over() } end -- the client knows these cells only now
   local free = call('SCARD', FREE)
   local cell, line, server, number
   local order, good = ARGV[FIRST + 2], tonumber(ARGV[FIRST + 3])
@@ -606,10 +739,12 @@ function verbs.lease()
   end
   if free > 0 then cell, line, server, number = best(order) end
   if not server and #order < #ARGV[FIRST + 2] then free = 0 end -- the rest has to wait
-  if not server then return { free, flush(), time } end
+  if not server then return { free, flush(), time, {} } end
   local record = read(number)
   take(server, unit_of(record, server), number, cell)
   call('ZREM', ready(cell), line .. ' ' .. server)
+  line = tonumber(line)
+  if next_line(server, line) ~= line then forget_line(server, line, cell) end
   call('SREM', FREE, server)
   call('ZADD', BUSY, time + ARGV[FIRST + 1], server)
   call('HSET', LEASES, server, ARGV[FIRST] .. ' ' .. number .. ' ' .. time)
@@ -618,7 +753,7 @@ function verbs.lease()
   local via = referrer > 0 and read(referrer) or ''
   if via:byte(1) == 0 then via = url_of(via) end -- that of a URL which failed: still a record
   return {
-    free, flush(), time,
+    free, flush(), time, {},
     server, number, cell, record:sub(KIND), via,
     tries and tonumber(tries:match('%d+')) or 0,
   }
@@ -645,6 +780,7 @@ local function end_lease(worker, server, token, lengths)
   call('HSET', LATEST, worker, token)
   call('HDEL', LEASES, server)
   if lengths ~= '' then call('HSET', RECORDS, worker, lengths) end
+  count(WAITING, site_of(server), -1)
   return number, since
 end
 
@@ -655,7 +791,7 @@ function verbs.commit()
   local worker, server, token, lengths = unpack(ARGV, FIRST, FIRST + 3)
   local fingerprint, relevant, cell, kept, failed, url, tallies = unpack(ARGV, FIRST + 4, FIRST + 10)
   local number, since = end_lease(worker, server, token, lengths)
-  if not number then return { since, {}, {}, 0 } end
+  if not number then return { since, {}, {}, 0, {} } end
   call('HDEL', TRIES, number)
   if failed == '' then
     local bucket, field = seen(fingerprint)
@@ -670,7 +806,8 @@ function verbs.commit()
   if failed == '' then write(number, referred and url or '') end
   rest(server, delay > 0 and math.max(since, now()) + delay)
   for i = FIRST + 11, offers - 1, 2 do count(TALLY, ARGV[i], ARGV[i + 1]) end
-  return { 1, flush(), undecided, learns and tonumber(call('HGET', EXPERIENCE, 'n')) or 0 }
+  local pages = learns and tonumber(call('HGET', EXPERIENCE, 'n')) or 0
+  return { 1, flush(), undecided, pages, over() }
 end
 
 -- worker, server, token, lengths of its files or "", when the URL is due, tries, outcome
@@ -725,6 +862,32 @@ function verbs.improve()
     end
   end
   return { 1, flush(), {} }
+end
+
+-- "kind name" of what has too many URLs, its cells (2 bytes each, the worst first). Returns what is
+-- too much still: a cell may have come meanwhile.
+function verbs.let_go()
+  local member, order = ARGV[FIRST], ARGV[FIRST + 1]
+  local kind, name = member:match('^(%S+) (.*)$')
+  local left = excess(kind, name)
+  for i = 1, #order, 2 do
+    local cell = order:byte(i) * 256 + order:byte(i + 1)
+    if kind == 'server' then
+      if left > 0 then left = left - let_go(name, cell, left, FULL.server) end
+    else
+      while left > 0 do
+        local head = call('ZRANGE', lines(name), cell, cell, 'BYSCORE', 'LIMIT', 0, 1)
+        if not head[1] then break end
+        local server = head[1]:match('^%d+ (.*)$')
+        local number = let_go(server, cell, left, FULL.site)
+        if number == 0 then call('ZREM', lines(name), head[1]) end -- a line without URLs
+        left = left - number
+      end
+    end
+  end
+  local pending = flush()
+  if left <= 0 or #cells_of(kind, name) == 0 then call('SREM', OVER, member) end
+  return { 1, pending, over() }
 end
 
 -- server, token, each. Returns how many of these leases hadn't ended.

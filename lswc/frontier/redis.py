@@ -19,6 +19,8 @@ from redis.retry import Retry
 from lswc.errors import LostStoreError, LswcError, StorageError
 from lswc.frontier.contents import by_kind
 from lswc.frontier.contract import (
+    NO_CAPS,
+    Caps,
     Counts,
     FrontierError,
     check_identity,
@@ -27,6 +29,7 @@ from lswc.frontier.contract import (
     statuses_after,
 )
 from lswc.frontier.experience import dumped, identity_of
+from lswc.frontier.find import CHUNK
 from lswc.frontier.lock import lock
 from lswc.frontier.redis_feed import addresses, read_feed, take_off
 from lswc.frontier.redis_order import SharedOrder
@@ -76,7 +79,7 @@ RECONNECT = Retry(ExponentialBackoff(cap=2.0, base=0.1), 30)
 """For about a minute: a Redis may be started again."""
 
 _REFERRER = 5  # bytes of a record before what is packed here
-_CHUNK = 64  # URLs of a list
+
 _AT_ONCE_AGAIN = 500  # URLs that are made due
 _FACTS = Struct(">HBIHBB")  # kind, distance, code, depth, inherited, redirects
 _MAX_DEPTH, _MAX_REDIRECTS = 2**16 - 1, 2**8 - 1
@@ -87,7 +90,7 @@ class RedisFrontier:
 
     ``folder`` is this worker's own crawl folder: the record file in it is this worker's, and
     ``recorded`` says that the file isn't empty. ``experience`` is what a new crawl begins with,
-    ``patience`` that of ``lswc.frontier.contract.is_far_better``.
+    ``patience`` that of ``lswc.frontier.contract.is_far_better``; ``caps`` bound what waits.
     ``feed`` is the key of the list, set or sorted set that users push seeds to, as for
     scrapy-redis. ``delay`` and ``time_to_live`` in seconds; the delay counts from the end of a
     request, so that no server sees two that are closer, whoever sends them. Time is Redis's own;
@@ -111,6 +114,7 @@ class RedisFrontier:
         recorded: bool = False,
         experience: Experience | None = None,
         patience: float = 0.0,
+        caps: Caps = NO_CAPS,
         feed: str = "",
         time_to_live: float = TIME_TO_LIVE,
         clock_of_caller: bool = False,
@@ -130,6 +134,7 @@ class RedisFrontier:
         self._script = client.register_script(source())
         how = "learns" if strategy.learns else strategy.unit.value
         self._how = (strategy.tolerated, how, _milliseconds(delay))
+        self._caps = caps
         self._mark = secrets.token_hex(8)
         self._lock = lock(folder) if folder else None
         try:
@@ -212,7 +217,7 @@ class RedisFrontier:
         given = _milliseconds(now) if self._clock_of_caller and now is not None else ""
         with self._errors():
             return self._script(
-                [self._prefix + "about"], [verb, given, *how, self._mark, *arguments]
+                [self._prefix + "about"], [verb, given, *how, self._mark, *self._caps, *arguments]
             )
 
     def _ask(self, *questions: tuple[str, str, Any]) -> list[Any]:
@@ -264,7 +269,7 @@ class RedisFrontier:
     @property
     def servers(self) -> int:
         by_server = self._strategy.unit is Unit.SERVER
-        (number,) = self._ask(("HLEN", "units", ()) if by_server else ("SCARD", "servers", ()))
+        (number,) = self._ask(("HLEN", "units" if by_server else "servers", ()))
         return int(number)
 
     def lengths(self) -> dict[str, int]:
@@ -337,7 +342,7 @@ class RedisFrontier:
             (numbers,) = self._ask(("ZRANGE", f"queue:{lease.server}", (0, -1)))
         else:
             (numbers,) = self._ask(("SMEMBERS", f"of:{lease.unit}", ()))
-        places = [divmod(int(number) - 1, _CHUNK) for number in numbers]
+        places = [divmod(int(number) - 1, CHUNK) for number in numbers]
         records = self._ask(*(("LINDEX", f"urls:{chunk}", (at,)) for chunk, at in places))
         return [
             url
@@ -346,14 +351,13 @@ class RedisFrontier:
         ]
 
     def offer(self, offers: Sequence[Offer]) -> None:
-        _, pending, undecided = self._call("offer", *self._packed(offers))
+        _, pending, undecided, over = self._call("offer", *self._packed(offers))
         self._order.pending(pending)
         self._decide(undecided, offers, 0)
+        self._let_go(over)
 
     def _packed(self, offers: Sequence[Offer]) -> Iterator[Any]:
-        sites = {}
-        if self._strategy.learns:
-            sites = {offer.server: site_of(offer.server) for offer in offers}
+        sites = {offer.server: site_of(offer.server) for offer in offers}
         yield len(sites)
         yield from (name for pair in sites.items() for name in pair)
         for offer in offers:
@@ -389,6 +393,15 @@ class RedisFrontier:
             _, pending, _ = self._call("improve", referrer, *chosen)
             self._order.pending(pending)
 
+    def _let_go(self, over: Sequence[Any]) -> None:
+        """Let go the worst of what waits, by the order as it is, where that is too much."""
+        while over:
+            (member, cells), *_ = over
+            worst = sorted(cells, key=self._order.rank, reverse=True)
+            packed = pack(f">{len(worst)}H", *worst)
+            _, pending, over = self._call("let_go", member, packed)
+            self._order.pending(pending)
+
     def lease(self, now: float) -> Lease | None:
         with self._errors():
             self._order.refresh_if_due()
@@ -419,8 +432,11 @@ class RedisFrontier:
 
     def _lease(self, now: float, cells: bytes, good: int) -> tuple[int, list[Any]]:
         token = f"{self._token}:{self._token_used + 1}"
-        free, pending, time, *leased = self._call("lease", token, self._life, cells, good, now=now)
+        free, pending, time, over, *leased = self._call(
+            "lease", token, self._life, cells, good, now=now
+        )
         self._order.pending(pending)
+        self._let_go(over)
         self._asked = now
         self._ahead = now - time / 1000
         return free, leased
@@ -459,7 +475,7 @@ class RedisFrontier:
             return False
         tally = {("finished", visit.outcome): 1, **visit.tally}
         moved = visit.outcome == Outcome.REDIRECT and visit.url.startswith("http:")
-        ended, pending, undecided, pages = self._call(
+        ended, pending, undecided, pages, over = self._call(
             "commit",
             *self._end_of(lease, lengths),
             _bytes(lease.key),
@@ -483,6 +499,7 @@ class RedisFrontier:
                 self._order.learn(lease.cell, visit.relevant)
                 self._order.compare(pages)
         self._decide(undecided, visit.offers, lease.id)
+        self._let_go(over)
         return True
 
     def put_off(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
@@ -538,7 +555,7 @@ class RedisFrontier:
     def _wanted(
         self, found: Sequence[tuple[bytes, bytes]], wanted: Wanted
     ) -> list[tuple[bytes, bytes]]:
-        places = [divmod(int(number) - 1, _CHUNK) for number, _ in found]
+        places = [divmod(int(number) - 1, CHUNK) for number, _ in found]
         records = self._ask(*(("LINDEX", f"urls:{chunk}", (at,)) for chunk, at in places))
         return [
             pair

@@ -134,9 +134,8 @@ class Watched:
         pattern = "*" + _GLOB.sub(r"\\\g<0>", text) + "*"
         found: dict[str, None] = {}
         with _readable():
-            for unit in self._client.hscan_iter(
-                f"{self._prefix}units", match=pattern, count=BATCH, no_values=True
-            ):
+            units = self._client.hscan_iter(f"{self._prefix}units", match=pattern, count=BATCH)
+            for unit, _ in units:
                 found[unit.decode().partition("/")[0]] = None
                 if len(found) >= most:
                     break

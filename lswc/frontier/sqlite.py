@@ -19,10 +19,13 @@ from lswc.frontier import (
     sqlite_later,
     sqlite_queues,
     sqlite_report,
+    sqlite_room,
     sqlite_units,
 )
 from lswc.frontier.contract import (
+    NO_CAPS,
     SOON,
+    Caps,
     Counts,
     FrontierError,
     check_identity,
@@ -36,6 +39,7 @@ from lswc.frontier.harvest import harvest
 from lswc.frontier.lock import lock
 from lswc.frontier.sqlite_later import Later
 from lswc.frontier.sqlite_queues import Line, Queues, begin
+from lswc.frontier.sqlite_room import New, Room
 from lswc.frontier.sqlite_units import Units
 from lswc.outcomes import Outcome, is_transient
 from lswc.strategy import (
@@ -55,7 +59,7 @@ from lswc.strategy.status import NO_PAGES
 from lswc.visit.lease import Lease
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from lswc.frontier.contract import Wanted
     from lswc.frontier.harvest import CellHarvest
@@ -91,7 +95,7 @@ CREATE TABLE url (
     inherited INTEGER NOT NULL, depth INTEGER NOT NULL, redirects INTEGER NOT NULL,
     referrer INTEGER, outcome TEXT);
 {sqlite_units.SCHEMA}{sqlite_queues.SCHEMA}{sqlite_later.SCHEMA}{sqlite_experience.SCHEMA}
-{sqlite_again.SCHEMA}
+{sqlite_again.SCHEMA}{sqlite_room.SCHEMA}
 """
 _TALLIED = (
     "SELECT count(*) FROM tally WHERE kind IN ('finished', 'put off') AND count"
@@ -106,7 +110,7 @@ class SqliteFrontier:
     Writes since the last ``commit`` only hide lines of busy servers, so a kill loses nothing.
     ``identity`` says what the crawl is (language, strategy); a file made for another is
     refused. ``experience`` is what a new crawl begins with, ``patience`` that of
-    ``is_far_better``. Raises FrontierError for that, for
+    ``is_far_better``. ``caps`` bound what waits. Raises FrontierError for that, for
     a foreign file, and if another process has it.
     """
 
@@ -118,6 +122,7 @@ class SqliteFrontier:
         delay: float = 0.0,
         experience: Experience | None = None,
         patience: float = 0.0,
+        caps: Caps = NO_CAPS,
     ) -> None:
         self._strategy = strategy = with_requisites(strategy)
         self._patience = patience
@@ -131,6 +136,7 @@ class SqliteFrontier:
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
         self._units = Units(self._db, strategy)
         self._queues = Queues(self._db)
+        self._room = Room(self._db, self._queues, caps)
         self._later = Later(self._db)
         try:
             self._open(identity_of(strategy, identity, FORMAT), experience)
@@ -330,6 +336,7 @@ class SqliteFrontier:
             line = self._strategy.kind_of[code] if self._by_server else cell
             self._db.execute("UPDATE url SET outcome = NULL, line = ? WHERE seq = ?", (line, seq))
             self._queues.put(Line(server, line, cell, seq))
+            self._make_room([server], {})
         self._tally(tally)
 
     def commit(self, visit: Visit, lengths: Mapping[str, int] | None = None) -> bool:
@@ -548,7 +555,19 @@ class SqliteFrontier:
         )
         return {row[0]: row[1:] for row in rows}
 
+    def _make_room(self, servers: Iterable[int], new: dict[int, New]) -> None:
+        """Let go the worst URLs of servers, once new ones of theirs wait too."""
+        gone = self._room.make(servers, new, self._order.rank, self._held)
+        self._tally({("dropped", reason): number for reason, number in gone.items()})
+
     def _insert(self, new: dict[int, list[Any]], place_of: Mapping[int, int]) -> None:
+        coming_of = Counter(row[3] for row in new.values())
+        if self._room.lacks(coming_of):
+            coming = {
+                seq: New(row[3], self._cell(row[5], place_of[row[3]])) for seq, row in new.items()
+            }
+            self._make_room(coming_of, coming)
+            new = {seq: new[seq] for seq in coming}
         self._db.executemany(
             "INSERT INTO url VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)", new.values()
         )

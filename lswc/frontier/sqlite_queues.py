@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from heapq import nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.frontier.ready import ReadyCells
+from lswc.frontier.sqlite_room import Sizes
 from lswc.strategy import REQUISITES
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from lswc.strategy import Rank
 
@@ -21,12 +23,17 @@ if TYPE_CHECKING:
 SCHEMA = """
 CREATE TABLE line (
     server INTEGER, line INTEGER, cell INTEGER NOT NULL, seq INTEGER NOT NULL,
-    hidden INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (server, line)) WITHOUT ROWID;
+    site INTEGER NOT NULL, hidden INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (server, line)) WITHOUT ROWID;
 CREATE INDEX first_in_cell ON line (cell, seq) WHERE hidden = 0;
+CREATE INDEX line_of_site ON line (site, cell);
 CREATE INDEX waiting_url ON url (server, line, seq) WHERE outcome IS NULL;
 """
 
-_PUT = "INSERT INTO line (server, line, cell, seq) VALUES (?, ?, ?, ?) ON CONFLICT DO "
+_PUT = (
+    "INSERT INTO line (server, line, cell, seq, site)"
+    " VALUES (?1, ?2, ?3, ?4, (SELECT site FROM server WHERE id = ?1)) ON CONFLICT DO "
+)
 _LINES = (
     "SELECT server, line, cell, seq, (SELECT count(*) FROM url"
     "  WHERE url.server = line.server AND url.line = line.line AND outcome IS NULL)"
@@ -35,6 +42,10 @@ _LINES = (
 PUT_OLDEST = _PUT + "UPDATE SET seq = min(seq, excluded.seq)"
 """Puts a URL into a line: its server, line, cell and number."""
 
+_NEWEST = (
+    "SELECT seq, line FROM url WHERE server = ? AND line = ? AND outcome IS NULL"
+    " ORDER BY seq DESC LIMIT ?"
+)
 _FIRST = (
     "SELECT server, line, cell, seq FROM line INDEXED BY first_in_cell"
     " WHERE hidden = 0 AND cell = ? ORDER BY seq LIMIT 1"
@@ -55,7 +66,8 @@ class Line(NamedTuple):
 
 
 class Queues:
-    """The lines of all servers. ``waiting`` counts their URLs by cell, the leased ones too.
+    """The lines of all servers. ``waiting`` counts their URLs by cell, the leased ones too;
+    ``sizes`` by server and site.
 
     ``busy`` are the servers that nothing may be handed out of now. ``ready`` are the cells that
     may have a URL of a free server, ``occupied`` those that have a URL at all; never REQUISITES.
@@ -67,6 +79,7 @@ class Queues:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
+        self.sizes = Sizes(db)
         self._hidden: set[int] = set()
         self.busy: set[int] = set()
 
@@ -74,6 +87,7 @@ class Queues:
         """Take what the file holds. ``rank`` gives a cell's rank as it is now."""
         self._hidden.clear()
         self.waiting = Counter(waiting(self._db))
+        self.sizes.load()
         cells = self.waiting.keys() - {REQUISITES}
         self.ready = ReadyCells(rank, cells)
         self.occupied = ReadyCells(rank, cells)
@@ -87,11 +101,13 @@ class Queues:
         # then nothing is written.
         self._db.executemany(_PUT + "NOTHING", sorted(lines))
         for line, number in lines.items():
+            self.sizes.add(line.server, number)
             self._add(line.cell, number)
 
     def put(self, line: Line, number: int = 1) -> None:
         """Add so many URLs to a line, of which ``line.seq`` is the oldest."""
         self._db.execute(PUT_OLDEST, line)
+        self.sizes.add(line.server, number)
         self._add(line.cell, number)
 
     def _add(self, cell: int, number: int) -> None:
@@ -122,12 +138,37 @@ class Queues:
             self._db.execute(
                 "UPDATE line SET seq = ? WHERE server = ? AND line = ?", (seq, server, line)
             )
+        self.sizes.add(server, -number)
         self._subtract(cell, number)
 
     def lines(self, server: int) -> list[tuple[Line, int]]:
         """Return the lines of a server, each with the number of its URLs."""
         rows = self._db.execute(_LINES, (server,))
         return [(Line(*row), number) for *row, number in rows.fetchall()]
+
+    def lines_of(self, server: int) -> list[Line]:
+        """Return the lines of a server, without counting their URLs."""
+        rows = self._db.execute(
+            "SELECT server, line, cell, seq FROM line WHERE server = ?", (server,)
+        )
+        return [Line(*row) for row in rows.fetchall()]
+
+    def let_go(self, lines: Sequence[Line], most: int, leased: Collection[int]) -> int:
+        """Forget the newest URLs of lines of a server, so many at most; return how many.
+
+        Never one that is leased.
+        """
+        newest: list[tuple[int, int]] = []
+        for line in lines:  # one URL of a server may be leased
+            newest += self._db.execute(_NEWEST, (line.server, line.line, most + 1))
+        chosen = nlargest(most, (found for found in newest if found[0] not in leased))
+        for table in ("url", "later", "again"):
+            self._db.executemany(
+                f"DELETE FROM {table} WHERE seq = ?", [(seq,) for seq, _ in chosen]
+            )
+        for name, number in Counter(line for _, line in chosen).items():
+            self.take(lines[0].server, name, number)
+        return len(chosen)
 
     def move(self, line: Line, number: int, cell: int) -> None:
         """Put a whole line, of so many URLs, into another cell."""
@@ -142,6 +183,7 @@ class Queues:
         where = "WHERE server = ? AND line = ?"
         self._db.execute(f"DELETE FROM line {where}", line[:2])
         self._db.execute(f"DELETE FROM url {where} AND outcome IS NULL", line[:2])
+        self.sizes.add(line.server, -number)
         self._subtract(line.cell, number)
 
     def first(self) -> Line | None:

@@ -21,8 +21,8 @@ CREATE TABLE site (
     relevant INTEGER NOT NULL DEFAULT 0, place INTEGER NOT NULL);
 CREATE TABLE server (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, downloaded INTEGER NOT NULL DEFAULT 0,
-    relevant INTEGER NOT NULL DEFAULT 0, place INTEGER NOT NULL, site INTEGER);
-CREATE INDEX server_of_site ON server (site) WHERE site IS NOT NULL;
+    relevant INTEGER NOT NULL DEFAULT 0, place INTEGER NOT NULL, site INTEGER NOT NULL);
+CREATE INDEX server_of_site ON server (site);
 CREATE TABLE directory (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, downloaded INTEGER NOT NULL DEFAULT 0,
     relevant INTEGER NOT NULL DEFAULT 0, place INTEGER NOT NULL);
@@ -50,10 +50,7 @@ class Units:
         if len(known) == len(names):
             return known
         missing = [name for name in names if name not in known]
-        if self._strategy.learns:
-            self._add_with_sites(missing)
-        else:
-            self._add("server", missing)
+        self._add_with_sites(missing)
         return known | self._known("server", missing)
 
     def units(self, names: Collection[str]) -> dict[str, Known]:

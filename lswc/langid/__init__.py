@@ -5,8 +5,7 @@ from lswc.langid.identifier import (
     METHODS,
     Identifier,
     IdentifierError,
-    RawLink,
     Reading,
 )
 
-__all__ = ["METHODS", "Identification", "Identifier", "IdentifierError", "RawLink", "Reading"]
+__all__ = ["METHODS", "Identification", "Identifier", "IdentifierError", "Reading"]

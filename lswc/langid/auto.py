@@ -32,8 +32,11 @@ _SPELT = 2_000  # characters whose words are looked at
 _SYLLABLES = 0.7  # of the words of Vietnamese text
 _SMALLEST = 0.01  # share that is told
 LETTER = re.compile(r"[^\W\d_]")
-# What begins with the same characters is found fast.
-_ADDRESSES = (re.compile(r"https?://[^\s<>\"']+"), re.compile(r"www\.[^\s<>\"']+"))
+# With what each must hold: most text hasn't, which is found out far faster.
+_ADDRESSES = (
+    ("://", re.compile(r"https?://[^\s<>\"']+")),
+    ("www.", re.compile(r"www\.[^\s<>\"']+")),
+)
 _SOURCE = re.compile(r"<(?:/?[a-zA-Z][^<>]{0,500}>|!\[CDATA\[)")  # markup in a feed's text
 _NAME = re.compile(
     r"\S{0,100}(?:@|\.(?:html?|php|aspx?|com|org|net|io|js|jpe?g|png|gif|pdf)\b)\S{0,100}"
@@ -86,8 +89,9 @@ def _clean(text: str) -> str:
     """Return text without addresses and markup."""
     if "<" in text:
         text = _SOURCE.sub(" ", text)
-    for address in _ADDRESSES:
-        text = address.sub(" ", text)
+    for sign, address in _ADDRESSES:
+        if sign in text:
+            text = address.sub(" ", text)
     return text
 
 

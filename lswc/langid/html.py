@@ -56,6 +56,9 @@ _FORMATTING = b"b big code em font i nobr s small strike strong tt u".split()
 _FORMAT = re.compile(rb"<(/?)(?=(?:%b)[\s/>])" % b"|".join(_FORMATTING), re.IGNORECASE)
 _FORMAT_WITH_ATTRIBUTES = re.compile(rb"<(?:%b)[\s/]" % b"|".join(_FORMATTING), re.IGNORECASE)
 _LONGEST_FORMATTING = 8  # bytes from "<" on
+_BEGIN_NO_FORMATTING = bytes(
+    sign for sign in range(256) if bytes((sign,)).lower() not in {name[:1] for name in _FORMATTING}
+)
 _AFTER_A_NAME = np.isin(np.arange(256), tuple(b"\t\n\v\f\r /"))
 _MANY_COPIES = 150_000
 _LARGE = 60_000  # bytes; in a smaller page no tag has attributes enough for half a second
@@ -121,8 +124,7 @@ def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUN
     tree = LexborHTMLParser(bounded)
     compose = composed if _may_be_decomposed(bounded) else None
     reader = _Reader(url, charset, bounds.links, len(source), compose)
-    for node in tree.css(_SELECTOR):
-        reader.take(node)
+    reader.take(tree.css(_SELECTOR))
     anchors = "\n".join([link.text for link in reader.links])
     root = tree.root
     lang = (root.attributes.get("lang") or "").lower() if root else ""
@@ -183,15 +185,21 @@ class _Reader:
         self._text_left = size
         self._has_base = False
 
-    def take(self, node: LexborNode) -> None:
-        tag, attributes = node.tag, node.attributes
-        if tag == "a":
-            href = attributes["href"]
-            if href and href[0] != "#" and self._has_room():
-                self._link_to(href, self._text(node), attributes)
-        elif tag == "meta":
-            self._meta(attributes)
-        elif tag == "link":
+    def take(self, nodes: list[LexborNode]) -> None:
+        """Take the elements that _SELECTOR finds, in document order."""
+        for node in nodes:
+            tag, attributes = node.tag, node.attributes
+            if tag == "a":
+                href = attributes["href"]
+                if href and href[0] != "#" and self._has_room():
+                    self._link_to(href, self._text(node), attributes)
+            elif tag == "meta":
+                self._meta(attributes)
+            else:
+                self._take_other(tag, node, attributes)
+
+    def _take_other(self, tag: str | None, node: LexborNode, attributes: Attributes) -> None:
+        if tag == "link":
             self._link(attributes)
         elif tag == "title":
             self.title = self.title or self._text(node)[:MAX_TITLE]
@@ -258,17 +266,12 @@ class _Reader:
             self._link_to(href, " ".join((text or "").split()), attributes)
 
     def _link_to(self, href: str, text: str, attributes: Attributes) -> None:
-        rel, hreflang, lang = map(attributes.get, ("rel", "hreflang", "lang"))
-        lang = lang or attributes.get("xml:lang")  # of pages that are XHTML, too
-        self.links.append(
-            ParsedLink(
-                self._base.join(href),
-                text,
-                rel is not None and _is_nofollow(rel),
-                _tag(hreflang) if hreflang else "",
-                _tag(lang) if lang else "",
-            )
-        )
+        get = attributes.get
+        rel, hreflang = get("rel"), get("hreflang")
+        lang = get("lang") or get("xml:lang")  # of pages that are XHTML, too
+        nofollow = rel is not None and _is_nofollow(rel)
+        of_target, of_text = _tag(hreflang) if hreflang else "", _tag(lang) if lang else ""
+        self.links.append(ParsedLink(self._base.join(href), text, nofollow, of_target, of_text))
 
     def _has_room(self) -> bool:
         if len(self.links) < self._most:
@@ -327,6 +330,9 @@ def _has_copies(
     """
     tags = len(starts)
     if tags**2 <= _MANY_COPIES:
+        return False
+    firsts = characters[starts[:-1] + 1].tobytes().translate(None, _BEGIN_NO_FORMATTING)
+    if tags * (len(firsts) + 1) <= _MANY_COPIES:
         return False
     begins = starts[starts < len(characters) - _LONGEST_FORMATTING] + 1
     pairs = characters[begins].astype(np.intp) << 8 | characters[begins + 1]

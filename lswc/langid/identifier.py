@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lswc.errors import ConfigError
 from lswc.langid import methods
@@ -18,6 +18,7 @@ from lswc.strategy import Anchor, PageLanguage
 
 if TYPE_CHECKING:
     from lswc.langid.finding import Finding
+    from lswc.langid.html import ParsedLink
     from lswc.languages import Language
 
 _ANCHORS = 16_384  # that are remembered, with no more characters than these
@@ -35,36 +36,21 @@ class IdentifierError(ConfigError):
     """Unknown method, or a share out of range; the message says what is allowed."""
 
 
-class RawLink(NamedTuple):
-    """A link as found: absolute URL, its anchor text and that text's language.
-
-    ``hreflang`` is what the page says of the target's language, ``lang`` what it says of the
-    anchor text's: BCP 47 tags in lower case, "" if it says nothing.
-    """
-
-    url: str
-    anchor_text: str
-    anchor: Anchor
-    nofollow: bool
-    hreflang: str = ""
-    lang: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class Reading:
     """All that one parse of a page gives.
 
-    ``robots`` are the tokens of META robots in lower case, ``text_length`` the characters
-    of visible text, ``text`` the text itself: that outside links, then that of links.
-    ``unread_links`` were too many; ``is_cut`` says that a part of the page wasn't looked at.
-    ``document`` is the page itself.
+    ``anchors`` are the languages of the links' texts, in the order of ``links``. ``robots`` are
+    the tokens of META robots in lower case, ``text`` the visible text: that outside links, then
+    that of links. ``unread_links`` were too many; ``is_cut`` says that a part of the page wasn't
+    looked at. ``document`` is the page itself.
     """
 
     identification: Identification
     title: str
-    links: list[RawLink]
+    links: list[ParsedLink]
+    anchors: list[Anchor]
     robots: frozenset[str]
-    text_length: int
     text: str
     unread_links: int
     is_cut: bool
@@ -127,17 +113,12 @@ class Identifier:
         )
         page, told = document.page, self._anchor
         hint, in_font = finding.language, finding.how.startswith("font")
-        links = [
-            RawLink(url, text, told(text, hint, in_font), nofollow, hreflang, lang)
-            for url, text, nofollow, hreflang, lang in page.links
-        ]
-        length = len(page.content) + len(page.anchors)
         return Reading(
             identification,
             page.title,
-            links,
+            page.links,
+            [told(link.text, hint, in_font) for link in page.links],
             page.robots,
-            length,
             f"{page.content}\n{page.anchors}",
             page.unread,
             document.is_cut or page.is_cut,

@@ -27,6 +27,7 @@ _PARTS = {LATIN: (VIETNAMESE,), HAN: (HAN_JAPANESE, HAN_CHINESE)}
 
 _VIETNAMESE = "ảẻỉỏủỷơưấầẩẫậắằẳẵặếềểễệốồổỗộớờởỡợứừửữự"
 _SIZE = 0x110000
+_BMP, _BMP_BYTES = 0x10000, 2
 _DENSE = 0x20000  # from here on nearly all are ideographs, and categories take long to look up
 
 
@@ -49,8 +50,17 @@ def count(text: str) -> npt.NDArray[np.intp]:
 
 def classes(text: str) -> npt.NDArray[np.uint8]:
     """Return the class of each character of ``text``."""
-    found: npt.NDArray[np.uint8] = _table()[points(text)]
-    return found
+    return classes_of(points(text))
+
+
+def classes_of(points: npt.NDArray[np.uint16 | np.uint32]) -> npt.NDArray[np.uint8]:
+    """Return the class of each code point."""
+    table = _table()
+    if points.itemsize == _BMP_BYTES:
+        # All of them are in this part; then no index need be checked, which takes half of the time.
+        found: npt.NDArray[np.uint8] = table[:_BMP].take(points, mode="wrap")
+        return found
+    return table[points]
 
 
 def points(text: str) -> npt.NDArray[np.uint16 | np.uint32]:

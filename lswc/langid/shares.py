@@ -29,6 +29,7 @@ from lswc.langid.scripts import (
 from lswc.languages import RENAMED, detectable, known, language, own_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     import numpy.typing as npt
@@ -57,8 +58,13 @@ _WORD = re.compile(r"[^\W\d_]+")
 _PIECES = 3
 _NORMAL_SCORE = 500.0  # CLD2's for real text is above that, for text in a font below 200
 _COMMON_ENGLISH = (" the ", " of ", " and ", " to ", " in ", " is ", " for ")
+_LONG = 200
 _UNPRINTABLE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff"
+    + "".join(
+        f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(1 << 16, 17 << 16, 1 << 16)
+    )
+    + "]"
 )
 
 
@@ -115,17 +121,19 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
     that are nearly the same. ``han`` is the language of all ideographs if there are any: a page in
     a Japanese charset can hold no others.
     """
-    classes = scripts.classes(text)
+    points = scripts.points(text)
+    classes = scripts.classes_of(points)
     counts: list[int] = np.bincount(classes, minlength=len(scripts.NAMES)).tolist()
     found = Measured(counts, weight(counts))
     if not found.total:
         return found
-    amounts = _east_asian(text, classes, counts, hint)
+    present = {script: count for script, count in enumerate(counts) if count}
+    amounts = _east_asian(points, classes, counts, hint)
     if han in amounts and "zh" in amounts and han != "zh":
         amounts[str(han)] += amounts.pop("zh")
     alone = _scripts(own_folder()).alone
-    for script, count in enumerate(counts):
-        if count and script in alone:
+    for script, count in present.items():
+        if script in alone:
             code = alone[script]
             amounts[code] = amounts.get(code, 0.0) + count
             found.by_script.setdefault(code, {})[script] = float(count)
@@ -140,7 +148,8 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
         spelt = vietnamese.share(text) * latin if latin < _LITTLE else 0.0
         amounts["vi"] = min(latin, max(enough, spelt))
     found.certainty, found.told = dict.fromkeys(amounts, 1.0), frozenset(amounts)
-    for script, guess, amount in _others(text, classes, counts, amounts.get("vi", 0.0), hint):
+    undecided = _undecided(present, amounts.get("vi", 0.0))
+    for script, guess, amount in _others(text, points, classes, undecided, hint):
         amounts[guess.language] = amounts.get(guess.language, 0.0) + guess.share * amount
         found.by_script.setdefault(guess.language, {})[script] = guess.share * amount
         found.certainty.setdefault(guess.language, guess.certainty)
@@ -148,45 +157,53 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
     return found
 
 
+def _undecided(present: dict[int, int], in_vietnamese: float) -> dict[int, tuple[float, bool]]:
+    """Return the letters of each script that many languages have, if they are worth a guess.
+
+    With them, whether nearly all of the text is in it.
+    """
+    decided = _scripts(own_folder()).decided
+    amounts = {script: float(n) for script, n in present.items() if script not in decided}
+    if VIETNAMESE in present or LATIN in amounts:
+        latin = present.get(LATIN, 0) + present.get(VIETNAMESE, 0)
+        amounts[LATIN] = float(latin) - in_vietnamese
+    total = sum(present.values()) - present.get(NONE, 0)
+    least = max(1.0, _LEAST * total)
+    return {
+        s: (amount, amount > _WHOLE * total) for s, amount in amounts.items() if amount >= least
+    }
+
+
 def _others(
     text: str,
+    points: npt.NDArray[np.uint16 | np.uint32],
     classes: npt.NDArray[np.uint8],
-    counts: list[int],
-    in_vietnamese: float,
+    undecided: dict[int, tuple[float, bool]],
     hint: str | None,
-) -> list[tuple[int, Guess, float]]:
-    """Ask CLD2 about each script that many languages have; return it, guesses, their letters."""
-    total, decided = sum(counts[1:]), _scripts(own_folder()).decided
-    amounts = {
-        script: float(count)
-        for script, count in enumerate(counts)
-        if count and script not in decided
-    }
-    if counts[VIETNAMESE] or LATIN in amounts:
-        amounts[LATIN] = float(counts[LATIN] + counts[VIETNAMESE]) - in_vietnamese
-    least = max(1.0, _LEAST * total)
-    found = []
-    for script, amount in amounts.items():
-        if amount < least:
-            continue
+) -> Iterator[tuple[int, Guess, float]]:
+    """Ask CLD2 about each script that many languages have; yield it, guesses, its letters."""
+    for script, (amount, is_whole) in undecided.items():
         # A text that is nearly all in one script needn't be copied.
-        is_whole = amount > _WHOLE * total
-        of_script = text if is_whole else _only(text, classes, script)
-        found += [(script, guess, amount) for guess in guesses(of_script, script, hint)]
-    return found
+        of_script = text if is_whole else _only(points, classes, script)
+        for guess in guesses(of_script, script, hint):
+            yield script, guess, amount
 
 
-def _only(text: str, classes: npt.NDArray[np.uint8], script: int) -> str:
+def _only(
+    points: npt.NDArray[np.uint16 | np.uint32], classes: npt.NDArray[np.uint8], script: int
+) -> str:
     keep = (classes == NONE) | (classes == script)
     if script == LATIN:
         keep |= classes == VIETNAMESE
-    points = scripts.points(text)
     codec = "utf-16-le" if points.itemsize == 2 else "utf-32-le"
     return str(points[keep].tobytes(), codec, "replace")
 
 
 def _east_asian(
-    text: str, classes: npt.NDArray[np.uint8], counts: list[int], hint: str | None
+    points: npt.NDArray[np.uint16 | np.uint32],
+    classes: npt.NDArray[np.uint8],
+    counts: list[int],
+    hint: str | None,
 ) -> dict[str, float]:
     """Return the amounts of Chinese, Japanese and Korean, told sentence by sentence."""
     kana = counts[HIRAGANA] + counts[KATAKANA]
@@ -197,7 +214,7 @@ def _east_asian(
     if not kana and not hangul:
         ahead = counts[HAN_JAPANESE] - counts[HAN_CHINESE]
         return {_of_han(ahead, hint): han * DENSE}
-    return _by_sentence(text, classes, hint)
+    return _by_sentence(points, classes, hint)
 
 
 def of_ideographs(text: str, hint: str | None) -> str | None:
@@ -217,13 +234,16 @@ def of_ideographs(text: str, hint: str | None) -> str | None:
     return _of_han(counts[HAN_JAPANESE] - counts[HAN_CHINESE], hint) if han else None
 
 
-def _by_sentence(text: str, classes: npt.NDArray[np.uint8], hint: str | None) -> dict[str, float]:
-    points = scripts.points(text)
-    ends = np.logical_or.reduce([points == end for end in _SENTENCE_ENDS])
+def _by_sentence(
+    points: npt.NDArray[np.uint16 | np.uint32], classes: npt.NDArray[np.uint8], hint: str | None
+) -> dict[str, float]:
+    ends = np.zeros(len(points), np.bool_)
+    for end in _SENTENCE_ENDS:
+        ends |= points == end
     starts = np.concatenate([[0], np.flatnonzero(ends)])
     # Counts of each class of letters in each sentence, in one go.
-    numbers = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(text)))
-    kinds = _KINDS[classes]
+    numbers = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(points)))
+    kinds = _KINDS.take(classes, mode="wrap")
     counts = np.bincount(
         numbers * _NUMBER_OF_KINDS + kinds, minlength=len(starts) * _NUMBER_OF_KINDS
     )
@@ -283,9 +303,7 @@ def guesses(text: str, script: int = LATIN, hint: str | None = None) -> list[Gue
 def cld2(sample: str) -> list[Guess]:
     """Ask CLD2; its shares are of the bytes."""
     try:
-        reliable, _, ranked = pycld2.detect(
-            _UNPRINTABLE.sub(" ", sample).encode(), bestEffort=len(sample) > 200
-        )
+        reliable, _, ranked = _detect(sample)
     except pycld2.error:
         return []
     known, found = detectable(), []
@@ -302,6 +320,20 @@ def cld2(sample: str) -> list[Guess]:
         if code in known:
             found.append(Guess(code, percent / max(1, whole), certainty))
     return found
+
+
+def _detect(sample: str) -> tuple[bool, int, tuple[tuple[str, str, int, float], ...]]:
+    """Have CLD2 read a text; of what it refuses, controls and noncharacters, hardly any has some.
+
+    Raises pycld2.error.
+    """
+    is_long = len(sample) > _LONG
+    try:
+        found = pycld2.detect(sample.encode("utf-8", "replace"), bestEffort=is_long)
+    except pycld2.error:
+        printable = _UNPRINTABLE.sub(" ", sample).encode("utf-8", "replace")
+        found = pycld2.detect(printable, bestEffort=is_long)
+    return found  # type: ignore[no-any-return]
 
 
 def _sample(text: str, most: int = _SAMPLE) -> str:

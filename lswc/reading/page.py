@@ -6,6 +6,7 @@ A crawl, a trace made from a web, and ``scrapy seeds --fetch`` read pages by thi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from lswc.langid import Identification
 from lswc.outcomes import Outcome
 from lswc.reading.headers import said
-from lswc.reading.named import named
+from lswc.reading.named import LONGEST, named
 from lswc.reading.opt_outs import OptOuts, opt_outs
 from lswc.reading.requisites import Needed, RequisiteReader, of_document
 from lswc.reading.robots_words import robots_words
@@ -26,7 +27,7 @@ from lswc.urls import Url, folder, site
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lswc.langid import Identifier, RawLink
+    from lswc.langid import Identifier
     from lswc.langid.document import Document
     from lswc.reading.headers import Headers
     from lswc.reading.scope import Scope
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 EXAMINED = 20_000
 """Characters of a page's text that are compared with other pages'."""
 
+_TARGETS = 16_384  # of links that are remembered, with no longer addresses than these
+_LONGEST = 300
+_MENU = LONGEST + 1  # characters of an anchor text that tell whether it names a language
 _UNWANTED = (Outcome.NOINDEX, Outcome.NOARCHIVE)
 
 
@@ -116,15 +120,18 @@ class PageReader:
         links: list[ReadLink] = []
         left: list[LeftLink] = []
         here = _Place(url.server, site(url.hostname), folder(url))
-        tag = self.identifier.target.tag
-        for link in raw.links:
-            target = self._target(link, nofollow, depth + 1)
-            if isinstance(target, LeftLink):
-                left.append(target)
-            elif target.href != url.href:
-                language = named(tag, target, link.hreflang or link.lang, link.anchor_text)
-                within = folder(target) == here.folder
-                links.append(ReadLink(target, here.locality(target), link.anchor, language, within))
+        follows_none = Outcome.NOFOLLOW in self.obeyed
+        is_deep = 0 < self.scope.max_depth <= depth
+        for link, anchor in zip(raw.links, raw.anchors, strict=True):
+            look = self._looked_at if len(link.url) <= _LONGEST else self._look
+            target = look(link.url, is_deep, link.hreflang or link.lang, link.text[:_MENU])
+            if isinstance(target, Outcome):
+                left.append(LeftLink(link.url[: self.scope.max_length or None], anchor, target))
+            elif nofollow or (link.nofollow and follows_none):
+                left.append(LeftLink(target.url.href, anchor, Outcome.NOFOLLOW))
+            elif target.url.href != url.href:
+                where, is_near = here.locality(target.url), target.folder == here.folder
+                links.append(ReadLink(target.url, where, anchor, target.named, is_near))
         identified = self.identifier.relevance(raw.identification)
         return PageReading(
             identification=raw.identification,
@@ -152,14 +159,20 @@ class PageReader:
             word in told or ("none" in told and word != Outcome.NOARCHIVE)
         )
 
-    def _target(self, link: RawLink, nofollow: bool, depth: int) -> Url | LeftLink:
-        url = self.scope.check(link.url, depth)
+    @cached_property
+    def _looked_at(self) -> Callable[[str, bool, str, str], _Target | Outcome]:
+        # Menus stand on every page of a site.
+        return lru_cache(maxsize=_TARGETS)(self._look)
+
+    def _look(self, address: str, is_deep: bool, tag: str, text: str) -> _Target | Outcome:
+        """Return what a link leads to, by its absolute address, or why it is left out.
+
+        ``is_deep`` says that it is deeper than the crawl goes, ``tag`` and ``text`` name languages.
+        """
+        url = self.scope.check(address, self.scope.max_depth + is_deep)
         if isinstance(url, Outcome):
-            shown = link.url[: self.scope.max_length or None]
-            return LeftLink(shown, link.anchor, url)
-        if nofollow or (link.nofollow and Outcome.NOFOLLOW in self.obeyed):
-            return LeftLink(url.href, link.anchor, Outcome.NOFOLLOW)
-        return url
+            return url
+        return _Target(url, folder(url), named(self.identifier.target.tag, url, tag, text))
 
 
 def without_closed(reading: PageReading, closed: Callable[[Url], Outcome | None]) -> PageReading:
@@ -176,6 +189,12 @@ def without_closed(reading: PageReading, closed: Callable[[Url], Outcome | None]
             *(LeftLink(link.url.href, link.anchor, reason) for link, reason in both if reason),
         ),
     )
+
+
+class _Target(NamedTuple):
+    url: Url
+    folder: str
+    named: Named
 
 
 class _Place(NamedTuple):

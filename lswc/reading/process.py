@@ -11,6 +11,7 @@ import resource
 import signal
 import socket
 import traceback
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -32,6 +33,11 @@ _asked = msgspec.msgpack.Decoder(Asked)
 
 def main() -> None:
     """Read pages until the socket ends."""
+    with suppress(ConnectionError):  # the crawl was killed
+        _serve()
+
+
+def _serve() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with socket.socket(fileno=0) as crawl:

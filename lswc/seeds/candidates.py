@@ -46,12 +46,13 @@ class Asked:
     """What a reader is told, and where it counts what it passes over.
 
     ``tell`` gives the language of a page by its body, Content-Type and URL; None if it is in none
-    of ``codes``.
+    of ``codes``. ``wrong`` hears the lines that are passed over because they name no URL.
     """
 
     codes: tuple[str, ...] = ()
     tell: Callable[[bytes, str, str], str | None] = lambda body, header, url: None
     passed: Counter[str] = field(default_factory=Counter)
+    wrong: Callable[[str], None] = lambda line: None
     say: Say = silent
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from lswc.errors import ConfigError
 from lswc.strategy import adaptive
+from lswc.strategy.cells import REQUISITES
 from lswc.strategy.status import NO_PAGES, Pages
 
 if TYPE_CHECKING:
@@ -146,6 +147,8 @@ class LearnedOrder:
         return -self.rank(cell)[0]
 
     def rank(self, cell: int) -> Rank:
+        if cell == REQUISITES:
+            return (0.0, cell)  # after all pages
         known = self._scores.get(cell)
         if known is None:
             own = self.experience.cells.get(cell, NO_PAGES)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+
+from lswc.json_lines import json_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,5 +54,4 @@ class Record:
 
     def line(self) -> bytes:
         """Return the record as a line of JSON in UTF-8."""
-        # A lone surrogate of a hostile title has no UTF-8 form.
-        return json.dumps(asdict(self), ensure_ascii=False).encode(errors="replace") + b"\n"
+        return json_line(self)

@@ -56,10 +56,10 @@ class Overview:
         """
         with self._lock:
             if monotonic() - self._made_at > FRESH or not self._made:
-                self._stock.count_if_due()
                 self._graph.read()
                 self._made = self._make()
                 self._made_at = monotonic()
+                self._stock.count_if_due()  # last: what is known at once is shown at once
             version = self._graph.version
             course = {"version": version}
             if version != known:

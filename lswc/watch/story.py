@@ -25,15 +25,17 @@ def conclusion(told: History, standing: Standing | None, kept: bool) -> str:
     if waits:
         return "waits: it is in the queue, or being fetched now"
     taken = [link for link in told.links if link["dropped"] is None]
+    let_go = standing is not None and standing.is_let_go
     if taken and kept:
-        outcome = Outcome.SERVER_BECAME_IRRELEVANT
+        full = standing.outcome if standing is not None and let_go else None
+        outcome = Outcome(full or Outcome.SERVER_BECAME_IRRELEVANT)
         return f"dropped, {outcome}: {outcome.sentence}"
     if taken:
         return "kept by the strategy; the frontier wasn't kept, so what followed isn't known"
     if told.links:
         reasons = dict.fromkeys(link["dropped"] for link in told.links)
         return "\n".join(f"dropped, {reason}: {explained(reason)}" for reason in reasons)
-    if standing is not None:
+    if standing is not None and not let_go:
         return "finished by another worker: its log has the rest"
     return "never seen: no page that this crawl read links to it, and it is no seed"
 

@@ -17,6 +17,7 @@ from hypothesis.stateful import (
 )
 from redis import Redis
 
+from lswc.frontier.contract import Caps
 from lswc.frontier.redis import RedisFrontier, source
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.outcomes import Outcome
@@ -62,17 +63,22 @@ links = st.lists(found(), max_size=12)
 class Stores(RuleBasedStateMachine):
     url: str
 
-    @initialize(spec=st.sampled_from(STRATEGIES), delay=st.sampled_from([0.0, 2.0]))
-    def open(self, spec: str, delay: float) -> None:
+    @initialize(
+        spec=st.sampled_from(STRATEGIES),
+        delay=st.sampled_from([0.0, 2.0]),
+        most=st.sampled_from([0, 0, 3, 5]),
+    )
+    def open(self, spec: str, delay: float, most: int) -> None:
+        caps = Caps(most)  # which URL of a domain goes, of equal ones, each store says itself
         chosen = strategy(spec)
         self.by_server = chosen.unit is Unit.SERVER
         self.now = 100.0
         self.held: list[Lease] = []
         self.redis = RedisFrontier(
             Redis.from_url(self.url), f"agree{next(names)}", chosen, {}, delay,
-            clock_of_caller=True, time_to_live=1e6,
+            clock_of_caller=True, time_to_live=1e6, caps=caps,
         )  # fmt: skip
-        self.sqlite = SqliteFrontier(MEMORY, chosen, {}, delay)
+        self.sqlite = SqliteFrontier(MEMORY, chosen, {}, delay, caps=caps)
 
     def by_unit(self, found: list[Offer]) -> list[Offer]:
         return [o._replace(unit=o.server) for o in found] if self.by_server else found
@@ -189,6 +195,6 @@ def test_a_units_status_is_the_strategys(
     redis_server: RedisServer, downloaded: int, relevant: int, tolerated: int
 ) -> None:
     with Redis.from_url(redis_server.url) as client:
-        arguments = ["status", "", tolerated, "server", 0, "", downloaded, relevant]
+        arguments = ["status", "", tolerated, "server", 0, "", 0, 0, downloaded, relevant]
         answer = client.register_script(source())(["{x}:about"], arguments)
     assert answer == status(downloaded, relevant, tolerated)

@@ -85,8 +85,8 @@ def test_english_in_a_burmese_font_stays_english(face: str) -> None:
 
 def test_anchors_of_a_page_in_a_font() -> None:
     body = f"<p>{WIN}<a href=a>pmMunfhwdkufwGif pmtkyfrsm;</a><a href=b>Home page</a>"
-    links = Identifier(language("my")).read(body.encode(), None, "http://a.test/").links
-    assert [link.anchor for link in links] == [Anchor.TARGET, Anchor.OTHER]
+    reading = Identifier(language("my")).read(body.encode(), None, "http://a.test/")
+    assert reading.anchors == [Anchor.TARGET, Anchor.OTHER]
 
 
 def test_vietnamese_in_vni() -> None:

@@ -82,7 +82,8 @@ def test_links_titles_and_robots() -> None:
         <area href="//b.test/"><iframe src="?q=1"></iframe><a href="#top">top</a>
         <meta http-equiv=refresh content="5; url=next">"""
     reading = Identifier(language("th")).read(page.encode(), None, "http://a.test/b/c")
-    assert [(link.url, link.anchor, link.nofollow) for link in reading.links] == [
+    links = zip(reading.links, reading.anchors, strict=True)
+    assert [(link.url, anchor, link.nofollow) for link, anchor in links] == [
         ("http://a.test/up", Anchor.TARGET, False),
         ("http://a.test/folder/x.html", Anchor.OTHER, True),
         ("http://b.test/", Anchor.NONE, False),

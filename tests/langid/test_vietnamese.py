@@ -69,5 +69,5 @@ def test_decomposed_pages_and_anchors(size: int) -> None:
     page = f"<title>{text}</title><p>{text}<a href=x>{text}</a>"
     reading = Identifier(language("vi")).read(page.encode(), None, "http://a.test/")
     assert reading.identification.language == "vi"
-    assert reading.title == reading.links[0].anchor_text == TEXT[:size].strip()
-    assert reading.links[0].anchor is Anchor.TARGET
+    assert reading.title == reading.links[0].text == TEXT[:size].strip()
+    assert reading.anchors[0] is Anchor.TARGET

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lswc.groups import require
 from lswc.seeds.candidates import SeedError
-from lswc.seeds.formats import external_links, lines, markup, objects, parquet, table, warc
+from lswc.seeds.formats import external_links, lines, markup, objects, table, warc
 from lswc.seeds.opened import head
 
 if TYPE_CHECKING:
@@ -27,11 +27,19 @@ def _read_crawl(folder: Path, asked: Asked) -> Iterator[Candidate]:
     return crawl.read(folder, asked)
 
 
+def _read_parquet(path: Path, asked: Asked) -> Iterator[Candidate]:
+    """Read a table in Parquet: with libraries that a crawl with its own seeds doesn't need."""
+    require("seeds")
+    from lswc.seeds.formats import parquet
+
+    return parquet.read(path, asked)
+
+
 FORMATS: dict[str, Reader] = {
     "list": lines.read,
     "table": table.read,
     "json": objects.read,
-    "parquet": parquet.read,
+    "parquet": _read_parquet,
     "externallinks": external_links.read,
     "sitemap": markup.read_sitemap,
     "rdf": markup.read_rdf,

@@ -24,5 +24,6 @@ def read(path: Path, asked: Asked) -> Iterator[Candidate]:
             url = written_url(text)
             if url is None:
                 asked.passed["not a URL"] += 1
+                asked.wrong(text)
             else:
                 yield Candidate(url)

@@ -80,7 +80,7 @@ def candidates(rows: Iterable[Sequence[str]], asked: Asked) -> Iterator[Candidat
         raise SeedError("it has no column of URLs or hosts")
     for row in chain(sample[1:] if columns.has_head else sample, rows):
         if any(row):
-            yield from _candidate(row, columns, asked.passed)
+            yield from _candidate(row, columns, asked)
 
 
 def columns_of(rows: Sequence[Sequence[str]]) -> Columns | None:
@@ -128,11 +128,12 @@ def _rises(rows: Sequence[Sequence[str]], at: int) -> bool:
     return numbers[0] > 0 and numbers == sorted(numbers)
 
 
-def _candidate(row: Sequence[str], columns: Columns, passed: Counter[str]) -> Iterator[Candidate]:
+def _candidate(row: Sequence[str], columns: Columns, asked: Asked) -> Iterator[Candidate]:
     cell = _cell(row, columns.url)
     url = written_url(cell)
     if url is None or _ENTITY.match(url):
-        passed["not a URL" if cell else "row without a URL"] += 1
+        asked.passed["not a URL" if cell else "row without a URL"] += 1
+        asked.wrong(", ".join(row))
         return
     text = " ".join(filter(None, (_cell(row, i) for i in columns.texts)))[:_TEXT]
     yield Candidate(url, text, _language(_cell(row, columns.language)), _weight(row, columns))

@@ -550,6 +550,7 @@ $("result-close").addEventListener("click", () => {
 $("pause").addEventListener("click", () => (paused
   ? say("pause", null, "", "")
   : askWhy("Pause the crawl?", "What is being fetched is finished; nothing else is asked for until you let it go on.", "pause", true, "")));
+$("ask-no").addEventListener("click", () => $("ask").close(""));
 $("say-key").addEventListener("change", () => {
   const flag = ["block", "pause"].includes($("say-key").value);
   $("say-value-label").hidden = flag;

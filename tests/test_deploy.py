@@ -1,0 +1,216 @@
+"""What ``deploy/`` runs: its files name what is there, and their commands crawl."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from time import sleep
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+from urllib.request import urlopen
+
+import pytest
+import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.frontier.redis_server import RedisServer
+
+ROOT = Path(__file__).parents[1]
+DEPLOY = ROOT / "deploy"
+PAGE = "<html><body>" + "ภาษาไทยเป็นภาษาที่มีระดับเสียงของคำ" * 9 + '<a href="/two">สอง</a>'
+COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+SERVICES: dict[str, Any] = COMPOSE["services"]
+
+
+def dockerfile(instruction: str) -> list[str]:
+    """Return the arguments of an instruction, wherever it stands."""
+    text = (DEPLOY / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
+    return re.findall(rf"^(?:HEALTHCHECK .*)?\b{instruction}\b (.*)$", text, re.MULTILINE)
+
+
+def unit() -> dict[str, str]:
+    """Return the last value of each line of the systemd unit."""
+    lines = (DEPLOY / "lswc@.service").read_text("utf-8").splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with a web, its seeds and the programs of an image."""
+    host = tmp_path / "web" / "www.one.example"
+    host.mkdir(parents=True)
+    for name in ("index.html", "two"):
+        (host / name).write_text(PAGE, "utf-8")
+    (tmp_path / "seeds.txt").write_text("http://www.one.example/\n")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, module in (("lswc", "lswc"), ("scrapyd", "scrapyd")):
+        (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable} -m {module} "$@"\n')
+        (programs / name).chmod(0o755)
+    (programs / "hostname").write_text('#!/bin/sh\necho "$WORKER"\n')
+    (programs / "hostname").chmod(0o755)
+    return tmp_path
+
+
+def environment(place: Path, **given: str) -> dict[str, str]:
+    """Return the environment of a container whose web is the folder's."""
+    path = f"{place / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    options = "--web web --seeds seeds.txt -s DOWNLOAD_DELAY=0"
+    return {
+        **os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "CRAWL_OPTIONS": options,
+        "CRAWL_CONTACT": "crawl@library.example", **given,
+    }  # fmt: skip
+
+
+def crawled(crawl: Path) -> int:
+    return (crawl / "pages.jsonl").read_text("utf-8").count("\n")
+
+
+def test_an_image_is_made_of_what_is_there() -> None:
+    build, image = dockerfile("FROM")
+    assert build == f"{image} AS build"
+    sources = [copied.split()[0] for copied in dockerfile("COPY") if "--from" not in copied]
+    assert all((ROOT / source).exists() for source in sources)
+    wanted = (ROOT / ".dockerignore").read_text().splitlines()
+    assert all((ROOT / name[1:]).exists() for name in wanted if name.startswith("!"))
+    (group,) = (group.removeprefix("GROUPS=") for group in dockerfile("ARG"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert group in project["optional-dependencies"]
+    assert dockerfile("USER") == ["10001"]
+    assert dockerfile("ENTRYPOINT") == ['["lswc"]']
+
+
+def test_services_use_what_is_there() -> None:
+    for service in SERVICES.values():
+        if "build" in service:
+            context = (DEPLOY / service["build"]["context"]).resolve()
+            assert context == ROOT
+            assert (context / service["build"]["dockerfile"]).is_file()
+            assert service["read_only"]
+            assert service["cap_drop"] == ["ALL"]
+        for source, *_ in (volume.split(":") for volume in service["volumes"]):
+            assert (DEPLOY / source).exists() if source[0] == "." else source in COMPOSE["volumes"]
+    assert SERVICES["scrapyd"]["ports"] == ["127.0.0.1:6800:6800"]
+
+
+@pytest.mark.slow
+def test_workers_share_a_crawl(place: Path, redis_server: RedisServer) -> None:
+    worker = SERVICES["worker"]
+    command = [*worker["entrypoint"], *(part.replace("$$", "$") for part in worker["command"])]
+    given = {"CRAWL_LANGUAGE": "th", "CRAWL_FRONTIER": redis_server.url}
+    assert set(worker["environment"]) <= {*given, *environment(place)}
+    started = [
+        subprocess.Popen(command, cwd=place, env=environment(place, WORKER=name, **given))
+        for name in ("one", "two")
+    ]
+    assert [process.wait(120) for process in started] == [0, 0]
+    folders = [place / "crawls" / f"th-{name}" for name in ("one", "two")]
+    assert sum(crawled(folder) for folder in folders) == 2
+
+    (health,) = dockerfile("CMD find")
+    check = ["sh", "-c", f"find {health}"]
+    assert subprocess.run(check, cwd=place, check=False).returncode == 0
+    for path in place.glob("crawls/*/log/*"):
+        os.utime(path, (0, 0))
+    assert subprocess.run(check, cwd=place, check=False).returncode == 1
+
+
+@pytest.mark.slow
+def test_redis_takes_its_file(tmp_path: Path) -> None:
+    program = shutil.which("redis-server")
+    if program is None:
+        pytest.skip("redis-server is missing")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    given = [str(DEPLOY / "redis.conf"), "--port", port, "--dir", str(tmp_path)]
+    server = subprocess.Popen([program, *given], stdout=subprocess.DEVNULL)
+    try:
+        asked = ["redis-cli", "-p", port, "config", "get", "maxmemory-policy"]
+        for _ in range(100):
+            said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+            if said:
+                break
+            sleep(0.1)
+        assert said.split() == ["maxmemory-policy", "noeviction"]
+    finally:
+        server.terminate()
+        server.wait()
+
+
+@pytest.fixture
+def scrapyd(place: Path) -> Iterator[str]:
+    """The scrapyd of the compose file, on a free port; its URL."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    text = (DEPLOY / "scrapyd.conf").read_text().replace("6800", port)
+    text = re.sub("bind_address = .*", "bind_address = 127.0.0.1", text)
+    (place / "scrapyd.conf").write_text(text)
+    command = [*SERVICES["scrapyd"]["entrypoint"], *SERVICES["scrapyd"]["command"]]
+    log = (place / "scrapyd.log").open("wb")
+    process = subprocess.Popen(
+        [place / "bin" / command[0], *command[1:]], cwd=place, stdout=log, stderr=log,
+        env=environment(place, **SERVICES["scrapyd"]["environment"]),
+    )  # fmt: skip
+    yield f"http://127.0.0.1:{port}/"
+    process.terminate()
+    process.wait()
+    log.close()
+
+
+def ask(url: str, given: list[tuple[str, str]] | None = None) -> dict[str, Any]:
+    with urlopen(url, urlencode(given).encode() if given else None, timeout=30) as answer:
+        found: dict[str, Any] = json.load(answer)
+    return found
+
+
+@pytest.mark.slow
+def test_scrapyd_has_the_installed_project(place: Path, scrapyd: str) -> None:
+    health = SERVICES["scrapyd"]["healthcheck"]["test"][3]
+    check = [sys.executable, "-c", health.replace("http://127.0.0.1:6800/", scrapyd)]
+    for _ in range(300):
+        if not subprocess.run(check, check=False, capture_output=True).returncode:
+            break
+        sleep(0.2)
+    given = [
+        ("project", "lswc"), ("spider", "lswc"), ("lang", "th"),
+        ("seeds", str(place / "seeds.txt")), ("setting", f"LSWC_WEB={place / 'web'}"),
+        ("setting", "DOWNLOAD_DELAY=0"), ("setting", f"LSWC_CRAWL={place / 'crawls' / 'th'}"),
+    ]  # fmt: skip
+    assert ask(f"{scrapyd}schedule.json", given)["status"] == "ok"
+    for _ in range(600):
+        if ask(f"{scrapyd}listjobs.json?project=lswc")["finished"]:
+            break
+        sleep(0.2)
+    assert crawled(place / "crawls" / "th") == 2
+
+
+@pytest.mark.slow
+def test_the_unit_crawls(place: Path) -> None:
+    said = unit()
+    program, _, arguments = said["ExecStart"].replace("%i", "th").partition(" ")
+    command = f"exec {shlex.quote(Path(program).name)} {arguments}"
+    shell = ["/bin/sh", "-c", command]
+    done = subprocess.run(shell, cwd=place, env=environment(place), check=False)
+    assert done.returncode == 0
+    assert crawled(place / "crawls" / "th") == 2
+
+    analyze = shutil.which("systemd-analyze")
+    if analyze is None:
+        pytest.skip("systemd-analyze is missing")
+    text = (DEPLOY / "lswc@.service").read_text().replace(program, str(place / "bin" / "lswc"))
+    (place / "lswc@th.service").write_text(text)
+    verified = subprocess.run(
+        [analyze, "verify", str(place / "lswc@th.service")], capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert (verified.returncode, verified.stderr) == (0, "")
