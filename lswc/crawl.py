@@ -126,7 +126,8 @@ class Crawl:
     ``max_offline`` for the network. ``retry_failed``: what ended so is tried once more. ``judge``
     are the settings that say what is recorded as what. ``archived`` says what goes into WARC files
     of ``warc_size`` bytes: "relevant",
-    "all" or "none"; ``requisites_share`` is that of the requests for what such pages need, while
+    "all" or "none"; ``sitemaps``: those of relevant servers are asked for.
+    ``requisites_share`` is that of the requests for what such pages need, while
     pages can be asked for; ``opt_out`` what follows from a page's opt-out. ``earlier`` are the
     folders of crawls that this one visits again, the latest first. ``headers`` are those that each
     page is asked for with.
@@ -158,6 +159,7 @@ class Crawl:
     judge: Mapping[str, str]
     guesses_unknown: bool
     archived: str
+    sitemaps: bool
     requisites_share: float
     opt_out: str
     warc_size: float
@@ -188,6 +190,7 @@ class Crawl:
         reading = msgspec.structs.replace(
             reader_settings(target, settings),
             requisites_of=_requisites_of(settings, guesses),
+            feeds_of=(PageLanguage.TARGET,) if settings.getbool("LSWC_FEEDS") else (),
             max_requisites=int(number(settings, "LSWC_MAX_REQUISITES")),
         )
         return cls(
@@ -197,6 +200,7 @@ class Crawl:
             reader=reading.reader(),
             readers=_readers(settings),
             max_reading=number(settings, "LSWC_MAX_READING"),
+            sitemaps=settings.getbool("LSWC_SITEMAPS"),
             requisites_share=_share(settings, "LSWC_REQUISITES_SHARE"),
             headers=_headers(target, settings),
             limits=LimitSettings.of(settings),
