@@ -332,6 +332,9 @@ class RedisFrontier:
             if text is not None
         }
 
+    def pages_of(self, unit: str) -> Pages:
+        return self._pages({unit}).get(unit, Pages())
+
     def dropped_by(self, visit: Visit) -> list[str]:
         lease, strategy = visit.lease, self._strategy
         if visit.relevant is None or "target_server" not in strategy.facts:

@@ -48,6 +48,7 @@ from lswc.strategy import (
     REQUISITES,
     LearnedOrder,
     PageLanguage,
+    Pages,
     Strategy,
     Unit,
     better,
@@ -240,6 +241,9 @@ class SqliteFrontier:
     ) -> dict[str, Status]:
         pages = self._units.pages(units)
         return statuses_after(pages, units, lease, relevant, self._strategy.tolerated)
+
+    def pages_of(self, unit: str) -> Pages:
+        return self._units.pages({unit}).get(unit, NO_PAGES)
 
     def dropped_by(self, visit: Visit) -> list[str]:
         held = self._holds(visit)
