@@ -896,11 +896,16 @@ function verbs.improve()
 end
 
 -- "kind name" of what has too many URLs, its cells (2 bytes each, the worst first). Returns what is
--- too much still: a cell may have come meanwhile.
+-- too much still. If a cell has come that isn't among them, as a URL was found better meanwhile,
+-- nothing is let go: the client must say again which is the worst.
 function verbs.let_go()
   local member, order = ARGV[FIRST], ARGV[FIRST + 1]
   local kind, name = member:match('^(%S+) (.*)$')
-  local left = excess(kind, name)
+  local left, given = excess(kind, name), {}
+  for i = 1, #order, 2 do given[order:byte(i) * 256 + order:byte(i + 1)] = true end
+  for _, cell in ipairs(left > 0 and cells_of(kind, name) or {}) do
+    if not given[cell] then return { 1, {}, over() } end
+  end
   for i = 1, #order, 2 do
     local cell = order:byte(i) * 256 + order:byte(i + 1)
     if kind == 'server' then
