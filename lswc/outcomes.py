@@ -23,6 +23,7 @@ class Outcome(StrEnum):
     HTML = "html", "A page, recorded."
     REDIRECT = "redirect", "The server named another URL, which was offered instead."
     REQUISITE = "requisite", "What an archived page needs: an image, a style sheet, a script ..."
+    LISTING = "listing", "A sitemap or feed, whose pages were offered."
     NOT_HTML = "not HTML", "By its type, or by its first bytes; the download stops there."
     NOINDEX = "noindex", "The page asks not to be kept; its links were followed."
     NOARCHIVE = "noarchive", "The page asks not to be kept; its links were followed."
