@@ -27,6 +27,7 @@ from lswc.langid.bounds import Bounds
 from lswc.languages import Language, Wanted, wanted
 from lswc.reading.settings import ReaderSettings
 from lswc.safety.limits import Limits
+from lswc.safety.quotas import Quota, Quotas
 from lswc.safety.traps import TrapShape
 from lswc.strategy import PageLanguage, Strategy, Unit, strategy
 from lswc.urls import directory, parse, tld
@@ -94,7 +95,6 @@ class Politeness:
 class LimitSettings:
     """The numbers of ``lswc.safety.limits.Limits``; off at 0."""
 
-    server_pages: int
     directory_pages: int
     duplicates: int
     timeouts: int
@@ -102,12 +102,12 @@ class LimitSettings:
     @classmethod
     def of(cls, settings: BaseSettings) -> LimitSettings:
         """Read the settings. Raises ConfigError."""
-        names = ("SERVER_PAGES", "DIRECTORY_PAGES", "DUPLICATES", "TIMEOUTS")
+        names = ("DIRECTORY_PAGES", "DUPLICATES", "TIMEOUTS")
         return cls(*(int(number(settings, f"LSWC_MAX_{name}")) for name in names))
 
     def new(self) -> Limits:
         """Return limits of which nothing is used yet."""
-        return Limits(self.server_pages, self.directory_pages, self.duplicates, self.timeouts)
+        return Limits(self.directory_pages, self.duplicates, self.timeouts)
 
 
 @dataclass(frozen=True)
@@ -140,6 +140,7 @@ class Crawl:
     max_reading: float
     headers: Mapping[str, str]
     limits: LimitSettings
+    quotas: Quotas
     politeness: Politeness
     seeds: tuple[str, ...]
     folder: Path
@@ -154,6 +155,7 @@ class Crawl:
     try_again: tuple[float, ...]
     stay: float
     max_offline: float
+    min_disk: float
     retry_failed: bool
     judge: Mapping[str, str]
     guesses_unknown: bool
@@ -200,6 +202,7 @@ class Crawl:
             requisites_share=_share(settings, "LSWC_REQUISITES_SHARE"),
             headers=_headers(target, settings),
             limits=LimitSettings.of(settings),
+            quotas=Quotas(_quota(settings, "SERVER"), _quota(settings, "DOMAIN")),
             politeness=Politeness.of(settings),
             seeds=_seeds(target, seeds, web),
             folder=folder,
@@ -217,6 +220,7 @@ class Crawl:
             try_again=_try_again(settings),
             stay=number(settings, "LSWC_STAY"),
             max_offline=number(settings, "LSWC_MAX_OFFLINE"),
+            min_disk=number(settings, "LSWC_MIN_DISK"),
             retry_failed=settings.getbool("LSWC_RETRY_FAILED"),
             judge={name: _written(settings.get(name)) for name in _JUDGE},
             guesses_unknown=guesses,
@@ -343,6 +347,11 @@ def contact(settings: BaseSettings) -> str:
             f"for example -s LSWC_CONTACT=https://library.example/crawl, not {given!r}"
         )
     return given
+
+
+def _quota(settings: BaseSettings, scope: str) -> Quota:
+    names = (f"LSWC_MAX_{scope}_{what}" for what in ("PAGES", "BYTES"))
+    return Quota(*(number(settings, name) for name in names))
 
 
 def _headers(target: Wanted, settings: BaseSettings) -> dict[str, str]:

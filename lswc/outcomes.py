@@ -91,12 +91,9 @@ class Outcome(StrEnum):
     )
     SERVER_PAGES = "server's page limit", "The server has LSWC_MAX_SERVER_PAGES pages."
     DIRECTORY_PAGES = "directory's page limit", "The folder has LSWC_MAX_DIRECTORY_PAGES pages."
-    SITE_PAGES = (
-        "site's page limit",
-        "The registered domain has ten times LSWC_MAX_SERVER_PAGES pages.",
-    )
-    SERVER_BYTES = "server's byte limit", "The server has sent all that is taken of one."
-    SITE_BYTES = "site's byte limit", "The registered domain has sent all that is taken of one."
+    SITE_PAGES = "site's page limit", "The registered domain has LSWC_MAX_DOMAIN_PAGES pages."
+    SERVER_BYTES = "server's byte limit", "The server has sent LSWC_MAX_SERVER_BYTES."
+    SITE_BYTES = "site's byte limit", "The registered domain has sent LSWC_MAX_DOMAIN_BYTES."
     DUPLICATES_IN_DIRECTORY = (
         "near-duplicates in directory",
         "LSWC_MAX_DUPLICATES near-duplicates in a row in its folder.",

@@ -39,10 +39,12 @@ from lswc.control import InFolder
 from lswc.crawler import backoff
 from lswc.crawler.backoff import Backoff
 from lswc.crawler.closing import CANNOT_WRITE, LOST_STORE, TOLD
+from lswc.crawler.disk import Disk
 from lswc.crawler.handles import Handles
 from lswc.crawler.kept import KeptRules
 from lswc.crawler.machines import Machines
 from lswc.crawler.network import Network
+from lswc.crawler.quotas import Allowance
 from lswc.crawler.readers import Readers
 from lswc.crawler.second_tries import SecondTries
 from lswc.crawler.slots import OwnSlots, Slots
@@ -127,6 +129,9 @@ class RunningCrawl:
         self.stop = stop
         self.frontier = frontier_of(crawl, settings)
         self.steering = Steering(control_of(crawl, settings), stats)
+        self.allowance = Allowance(crawl.quotas, self.steering)
+        self.disk = Disk(crawl.folder, crawl.min_disk)
+        self.disk.look()
         committed = settle(crawl.folder, self.frontier)
         self.archive = Archive(
             crawl.folder,
@@ -252,8 +257,15 @@ class RunningCrawl:
         if isinstance(url, Outcome):
             return url
         away = self.tries.away(visit.lease.server, monotonic())
-        held = self._pause(url) or self._intolerance(url, visit.lease.unit)
+        held = self._pause(url) or self._full(url, visit.lease)
         return self._refusal_by_place(visit, url) or held or away
+
+    def _full(self, url: Url, lease: Lease) -> Outcome | None:
+        """Return which bound on a server's or domain's pages or bytes is reached."""
+        reason = self.allowance.reached(url, lease)
+        if lease.is_requisite:
+            return None if reason in OF_PAGES else reason
+        return reason or self._intolerance(url, lease.unit)
 
     def scope_of(self, visit: Visit, address: str) -> Url | Outcome:
         """Return where a visit's URL, or its redirect, leads; or why it may not be asked for.
@@ -274,7 +286,8 @@ class RunningCrawl:
 
     def refusal(self, url: Url, depth: int) -> Outcome | None:
         """Return why a URL is left alone, whoever links to it; None if it isn't."""
-        return self.steering.refusal(url, depth) or self.limits.closed(url)
+        refused = self.steering.refusal(url, depth) or self.allowance.refusal(url)
+        return refused or self.limits.closed(url)
 
     def _pause(self, url: Url) -> Outcome | None:
         return Outcome.PAUSED if self.steering.rule(url).pause else None
@@ -295,6 +308,11 @@ class RunningCrawl:
             self._end(visit, paused)
         return paused is not None
 
+    @property
+    def rests(self) -> str:
+        """Why nothing is fetched now: people say so, or the disk is full; "" if nothing does."""
+        return self.steering.rests or self.disk.rests
+
     def look(self) -> bool:
         """Look what people say to the crawl, and do that; tell whether that is something else.
 
@@ -303,6 +321,7 @@ class RunningCrawl:
         if self.failed:
             return False
         try:
+            self.disk.look()
             changed, allows = self.steering.look()
             if changed:
                 self._obey(allows)
@@ -313,6 +332,7 @@ class RunningCrawl:
 
     def _obey(self, allows: bool) -> None:
         """End what is under way in blocked places; let wait what is allowed again."""
+        self.allowance.forget()
         for visit in list(self.visits.values()):
             url = parse(visit.url)
             if url is not None and self.steering.rule(url).block:
@@ -364,7 +384,7 @@ class RunningCrawl:
         visit.outcome = outcome
         if outcome == Outcome.BLOCKED:
             _forget(visit)
-        visit.tally["received", "bytes"] += sum(attempt.size for attempt in visit.attempts)
+        visit.tally["received", "bytes"] += visit.received
         if visit.lease.is_requisite:
             visit.tally["requisites", outcome] += 1
         if outcome == Outcome.TIMEOUT and (url := parse(visit.url)) is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections import Counter
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self
@@ -17,7 +16,7 @@ from scrapy import signals
 from lswc.archive import pages
 from lswc.crawler.closing import said
 from lswc.crawler.running import running_of
-from lswc.frontier.harvest import Forecast, forecast
+from lswc.frontier.harvest import Forecast, by_group, forecast
 from lswc.terminal.command import program
 from lswc.terminal.tables import counted
 from lswc.web import truth
@@ -185,10 +184,7 @@ def _requisites(counts: Counts) -> dict[str, int]:
 
 def _pending(cells: Iterable[CellHarvest]) -> dict[str, int]:
     """Return the number of waiting URLs by group, the best first."""
-    pending: Counter[str] = Counter()
-    for cell in cells:
-        pending[cell.group] += cell.waiting
-    return dict(+pending)
+    return {group.name: group.waiting for group in by_group(cells) if group.waiting}
 
 
 def _add_share(values: dict[str, Any], known: Coverage | None) -> None:

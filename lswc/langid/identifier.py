@@ -91,7 +91,9 @@ class Identifier:
         self._auto = Auto(self.targets, min_share)
         # Menus stand on every page of a site.
         self._told = lru_cache(maxsize=_ANCHORS)(self._tell)
-        # Models and tables are loaded when first used: now, not with a page of the crawl.
+
+    def load(self) -> None:
+        """Load models and tables now (30 MB), not with the first page that needs them."""
         decode(b"\x80")
         myanmar("")
         measure("text")
