@@ -2,7 +2,9 @@
 
 python -m benchmarks.langid_speed FOLDER [--targets th,my,ja,vi] [--pages 300] [--runs 5]
 
-FOLDER holds HTML files; those of 20 to 50 KB count. Each figure is the median of the runs.
+FOLDER holds HTML files, by host and path; those of 20 to 50 KB count. Each run reads others, so
+that nothing is remembered of a page. Each figure is the median of the runs, with the lowest and
+the highest. "As a crawl reads" has links in scope, what they name, and the simhash of the text.
 Beside it, on the same pages: links and text with selectolax, the language of the text by CLD2, or
 by eldc if that is installed; links and text with lxml. They take turns page by page, so that what
 else the machine does weighs on all alike. langdetect, on text that is given, comes after.
@@ -18,8 +20,10 @@ import statistics
 import time
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
 
 import langdetect
 import lxml.html
@@ -29,6 +33,10 @@ from selectolax.lexbor import LexborHTMLParser
 from lswc.langid import Identifier
 from lswc.langid.document import Document
 from lswc.languages import language
+from lswc.outcomes import Outcome
+from lswc.reading.page import PageReader
+from lswc.reading.scope import Scope
+from lswc.urls import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,13 +53,12 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=300)
     parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
-    pages = sample(options.folder, options.pages)
-    size = sum(map(len, pages)) / len(pages)
-    print(f"{len(pages)} pages, mean {size / 1000:.1f} KB; pages/s, median of {options.runs} runs")
-    works = {
-        f"lswc, target {code}": reader(Identifier(language(code)))
-        for code in options.targets.split(",")
-    }
+    pages = sample(options.folder, options.pages * options.runs)
+    size = sum(len(page.body) for page in pages) / len(pages)
+    print(f"{len(pages)} pages, mean {size / 1000:.1f} KB, in {options.runs} runs; pages/s")
+    codes = options.targets.split(",")
+    works = {f"lswc, target {code}": reader(Identifier(language(code))) for code in codes}
+    works[f"as a crawl reads, {codes[0]}"] = crawl_reader(Identifier(language(codes[0])))
     works["selectolax + CLD2"] = detector(detect_cld2)
     if find_spec("eldc"):
         works["selectolax + eldc"] = detector(eldc())
@@ -61,22 +68,33 @@ def main() -> None:
     print(f"{'1 MB, worst':28} {worst():8.1f} ms")
 
 
-def sample(folder: Path, most: int) -> list[bytes]:
+class Page(NamedTuple):
+    """A page and its URL."""
+
+    body: bytes
+    url: str
+
+
+def sample(folder: Path, most: int) -> list[Page]:
     """Return pages of 20 to 50 KB, the same ones each time."""
     files = sorted(file for file in folder.rglob("*.html") if file.is_file())
     random.Random(1).shuffle(files)
-    pages = (file.read_bytes() for file in files if 20_000 <= file.stat().st_size <= 50_000)
-    return [page for page, _ in zip(pages, range(most), strict=False)]
+    sizable = (file for file in files if 20_000 <= file.stat().st_size <= 50_000)
+    return [
+        Page(file.read_bytes(), f"http://{quote(file.relative_to(folder).as_posix())}")
+        for file in islice(sizable, most)
+    ]
 
 
-def report(works: dict[str, Callable[[bytes], object]], pages: list[bytes], runs: int) -> None:
+def report(works: dict[str, Callable[[Page], object]], pages: list[Page], runs: int) -> None:
     """Print pages per second of each work, after one page to warm up."""
     rates: dict[str, list[float]] = {name: [] for name in works}
     for work in works.values():
         work(pages[0])
-    for _ in range(runs):
+    for run in range(runs):
         seconds = dict.fromkeys(works, 0.0)
-        for number, page in enumerate(pages):
+        part = pages[run::runs]
+        for number, page in enumerate(part):
             # Who comes first finds the page in no cache of the processor.
             first = number % len(works)
             for name, work in [*works.items()][first:] + [*works.items()][:first]:
@@ -84,16 +102,17 @@ def report(works: dict[str, Callable[[bytes], object]], pages: list[bytes], runs
                 work(page)
                 seconds[name] += time.process_time() - start
         for name, total in seconds.items():
-            rates[name].append(len(pages) / total)
+            rates[name].append(len(part) / total)
     for name, measured in rates.items():
-        print(f"{name:28} {statistics.median(measured):8.0f}")
+        spread = f"{min(measured):.0f}-{max(measured):.0f}"
+        print(f"{name:28} {statistics.median(measured):8.0f}   {spread}")
 
 
-def detector(detect: Callable[[str], object]) -> Callable[[bytes], object]:
+def detector(detect: Callable[[str], object]) -> Callable[[Page], object]:
     """Return a function that takes a page's links, their texts, and the language of its text."""
 
-    def work(page: bytes) -> object:
-        tree = LexborHTMLParser(page)
+    def work(page: Page) -> object:
+        tree = LexborHTMLParser(page.body)
         links = [(node.attributes.get("href"), node.text()) for node in tree.css("a[href]")]
         tree.strip_tags(["script", "style"])
         return links, detect(tree.body.text(separator="\n") if tree.body else "")
@@ -117,23 +136,34 @@ def eldc() -> Callable[[str], object]:
     return detect
 
 
-def reader(identifier: Identifier) -> Callable[[bytes], object]:
+def reader(identifier: Identifier) -> Callable[[Page], object]:
+    """Return a function that reads one page: its language, links and their texts' languages."""
+    return lambda page: identifier.read(page.body, "text/html", page.url)
+
+
+def crawl_reader(identifier: Identifier) -> Callable[[Page], object]:
     """Return a function that reads one page as the spider does."""
-    return lambda page: identifier.read(page, "text/html", "http://host.test/folder/page.html")
+    pages = PageReader(identifier, Scope(0, 2083), frozenset({Outcome.NOFOLLOW}))
+
+    def read(page: Page) -> object:
+        url = parse(page.url)
+        return url and pages.read(page.body, {"content-type": ("text/html",)}, url, 0)
+
+    return read
 
 
-def detect_langdetect(page: bytes) -> object:
+def detect_langdetect(page: Page) -> object:
     """Detect the language of a page's text alone."""
     try:
-        return langdetect.detect(Document(page, None, "http://host.test/").page.content)
+        return langdetect.detect(Document(page.body, None, page.url).page.content)
     except langdetect.LangDetectException:
         return None
 
 
-def extract_lxml(page: bytes) -> object:
+def extract_lxml(page: Page) -> object:
     """Take links, their texts and the page's text; no language."""
-    tree = lxml.html.fromstring(page)
-    tree.make_links_absolute("http://host.test/folder/page.html")
+    tree = lxml.html.fromstring(page.body)
+    tree.make_links_absolute(page.url)
     links = [(a.get("href"), a.text_content()) for a in tree.iter("a")]
     return links, tree.text_content()
 
@@ -143,10 +173,10 @@ def worst() -> float:
     identifiers = [Identifier(language(code)) for code in ("th", "my", "vi", "zh")]
     slowest = 0.0
     for identifier in identifiers:
-        reader(identifier)(b"warm up")
+        reader(identifier)(Page(b"warm up", "http://host.test/"))
         for page in hostile():
             start = time.process_time()
-            reader(identifier)(page)
+            reader(identifier)(Page(page, "http://host.test/"))
             slowest = max(slowest, time.process_time() - start)
     return slowest * 1000
 

@@ -14,7 +14,7 @@ from lswc.archive.journal import LISTING_KIND, REQUISITE_KIND, RETRY, Log
 from lswc.archive.pages import PAGES
 from lswc.archive.warc import WarcWriter
 from lswc.errors import writing
-from lswc.languages import Language, language
+from lswc.languages import Language, Wanted, wanted
 from lswc.outcomes import Outcome
 from lswc.strategy import PageLanguage, distance_of
 from lswc.urls import parse
@@ -192,9 +192,23 @@ _OF_RECORD = (
 )
 
 
-def language_of(crawl: Path) -> Language:
-    """Return the language of the crawl in a folder. Raises ArchiveError if it holds none."""
-    return language(str(_setting(crawl, "language")))
+def wanted_of(crawl: Path) -> Wanted:
+    """Return the languages of the crawl in a folder. Raises ArchiveError if it holds none."""
+    return wanted(str(_setting(crawl, "language")))
+
+
+def language_of(crawl: Path, lang: str = "") -> Language:
+    """Return the language of the crawl in a folder; ``lang`` says which, if it has several.
+
+    Raises ArchiveError if the folder holds no crawl, or one that isn't of that language.
+    """
+    collected = wanted_of(crawl)
+    chosen = [known for known in collected.languages if lang in ("", known.tag)]
+    if not chosen:
+        raise ArchiveError(f"{crawl} is a crawl of {collected.tag}, not of {lang}")
+    if len(chosen) > 1:
+        raise ArchiveError(f"{crawl} is a crawl of {collected.tag}: say of which language, --lang")
+    return chosen[0]
 
 
 def earlier_of(crawl: Path) -> tuple[Path, ...]:

@@ -39,11 +39,13 @@ from lswc.control import InFolder
 from lswc.crawler import backoff
 from lswc.crawler.backoff import Backoff
 from lswc.crawler.closing import CANNOT_WRITE, LOST_STORE, TOLD
+from lswc.crawler.disk import Disk
 from lswc.crawler.handles import Handles
 from lswc.crawler.kept import KeptRules
 from lswc.crawler.listings import Listings
 from lswc.crawler.machines import Machines
 from lswc.crawler.network import Network
+from lswc.crawler.quotas import Allowance
 from lswc.crawler.readers import Readers
 from lswc.crawler.second_tries import SecondTries
 from lswc.crawler.slots import OwnSlots, Slots
@@ -129,10 +131,13 @@ class RunningCrawl:
         self.stop = stop
         self.frontier = frontier_of(crawl, settings)
         self.steering = Steering(control_of(crawl, settings), stats)
+        self.allowance = Allowance(crawl.quotas, self.steering)
+        self.disk = Disk(crawl.folder, crawl.min_disk)
+        self.disk.look()
         committed = settle(crawl.folder, self.frontier)
         self.archive = Archive(
             crawl.folder,
-            crawl.language.tag,
+            crawl.language.name,
             crawl.archived,
             crawl.warc_size,
             crawl.described(settings),
@@ -251,7 +256,15 @@ class RunningCrawl:
         if isinstance(url, Outcome):
             return url
         away = self.tries.away(visit.lease.server, monotonic())
-        return self._refusal_by_place(visit, url) or self._pause(url) or away
+        held = self._pause(url) or self._full(url, visit.lease)
+        return self._refusal_by_place(visit, url) or held or away
+
+    def _full(self, url: Url, lease: Lease) -> Outcome | None:
+        """Return which bound on a server's or domain's pages or bytes is reached."""
+        reason = self.allowance.reached(url, lease)
+        if lease.is_requisite:
+            return None if reason in OF_PAGES else reason
+        return reason or self._intolerance(url, lease.unit)
 
     def scope_of(self, visit: Visit, address: str) -> Url | Outcome:
         """Return where a visit's URL, or its redirect, leads; or why it may not be asked for.
@@ -272,10 +285,19 @@ class RunningCrawl:
 
     def refusal(self, url: Url, depth: int) -> Outcome | None:
         """Return why a URL is left alone, whoever links to it; None if it isn't."""
-        return self.steering.refusal(url, depth) or self.limits.closed(url)
+        refused = self.steering.refusal(url, depth) or self.allowance.refusal(url)
+        return refused or self.limits.closed(url)
 
     def _pause(self, url: Url) -> Outcome | None:
         return Outcome.PAUSED if self.steering.rule(url).pause else None
+
+    def _intolerance(self, url: Url, unit: str) -> Outcome | None:
+        """Return that a server gave too many pages, and no relevant one, if that is said of it."""
+        most = self.steering.rule(url).tolerate
+        if most is None:
+            return None
+        pages = self.frontier.pages_of(unit)
+        return Outcome.NOT_TOLERATED if pages.downloaded > most and not pages.relevant else None
 
     def holds_back(self, visit: Visit) -> bool:
         """End the visit of a request that may not be sent again now; tell whether it is one."""
@@ -285,6 +307,11 @@ class RunningCrawl:
             self._end(visit, paused)
         return paused is not None
 
+    @property
+    def rests(self) -> str:
+        """Why nothing is fetched now: people say so, or the disk is full; "" if nothing does."""
+        return self.steering.rests or self.disk.rests
+
     def look(self) -> bool:
         """Look what people say to the crawl, and do that; tell whether that is something else.
 
@@ -293,6 +320,7 @@ class RunningCrawl:
         if self.failed:
             return False
         try:
+            self.disk.look()
             changed, allows = self.steering.look()
             if changed:
                 self._obey(allows)
@@ -303,6 +331,7 @@ class RunningCrawl:
 
     def _obey(self, allows: bool) -> None:
         """End what is under way in blocked places; let wait what is allowed again."""
+        self.allowance.forget()
         for visit in list(self.visits.values()):
             url = parse(visit.url)
             if url is not None and self.steering.rule(url).block:
@@ -320,8 +349,10 @@ class RunningCrawl:
 
     def _is_allowed(self, address: str, depth: int) -> bool:
         url = self.crawl.reader.scope.check(address, depth)
-        refused = isinstance(url, Outcome) or self.steering.refusal(url, depth) or self._pause(url)
-        return not refused
+        if isinstance(url, Outcome):
+            return False
+        held = self._pause(url) or self._intolerance(url, self.crawl.unit(url))
+        return not (held or self.steering.refusal(url, depth))
 
     def offer_of_redirect(self, visit: Visit, url: Url, redirects: int) -> Offer:
         """Return the offer of a redirect's target, with the facts of the link to its source."""
@@ -352,7 +383,7 @@ class RunningCrawl:
         visit.outcome = outcome
         if outcome == Outcome.BLOCKED:
             _forget(visit)
-        visit.tally["received", "bytes"] += sum(attempt.size for attempt in visit.attempts)
+        visit.tally["received", "bytes"] += visit.received
         if not visit.lease.is_page:
             kind = "requisites" if visit.lease.is_requisite else "listings"
             visit.tally[kind, outcome] += 1
@@ -497,7 +528,8 @@ class RunningCrawl:
 
 def _forget(visit: Visit) -> None:
     """Leave out all that a visit brought of a place that is blocked now."""
-    visit.relevant, visit.record, visit.offers, visit.links = None, None, (), []
+    visit.relevant, visit.record = None, None
+    visit.offers, visit.links, visit.requisites = (), [], []
     visit.tally.clear()
     for attempt in visit.attempts:
         attempt.exchange = None

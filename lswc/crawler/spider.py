@@ -44,9 +44,10 @@ logger = logging.getLogger(__name__)
 
 
 class LswcSpider(Spider):
-    """Collects the pages of one language.
+    """Collects the pages of one language, or of several.
 
-    Arguments: ``lang``, an ISO 639 code, or a variant's tag such as zh-Hant; ``seeds``, a
+    Arguments: ``lang``, an ISO 639 code, or a variant's tag such as zh-Hant, or several with
+    commas between; ``seeds``, a
     file with one URL a line, instead of those shipped. Raises ConfigError for any other.
     """
 

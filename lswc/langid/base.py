@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 from urllib.parse import quote_from_bytes
@@ -21,6 +21,12 @@ _PLAIN = re.compile(
 )
 _LONGEST = 300  # characters of a reference that is taken apart by a pattern
 _TO_THE_ROOT = 1 << 30  # folders
+# Names that could be numbers are left out: 0x7f.1 is 127.0.0.1.
+_CANONICAL = re.compile(
+    r"https?://(?:(?!xn--)[a-z0-9-]+\.)+[a-z]{2,}(?:/(?!\.)[\w~+-]*(?:\.[\w~+-]+)*)+(?:\?[\w~%/=&;,+.-]*)?",
+    re.ASCII,
+)
+_END_OF_PATH = re.compile(r"[?#]")
 _ORIGIN = re.compile(r"https?://[^/]+")
 # WHATWG URL Standard §4.4, steps 1-3
 _AROUND = "".join(map(chr, range(0x21)))
@@ -40,14 +46,21 @@ class Base:
     def __init__(self, url: str, charset: str = "utf-8") -> None:
         self._charset = charset
         self._encode = _encoder(charset)
-        self._url = _parsed(url)
-        path = re.split(r"[?#]", self._url.href, maxsplit=1)[0] if self._url else ""
+        self._written = url
+        if _CANONICAL.fullmatch(url) is None:
+            url = self._url.href if self._url else ""
+        path = _END_OF_PATH.split(url, maxsplit=1)[0]
         origin = _ORIGIN.match(path)
         self._folders: list[str] = []
         if origin:
             names = path[origin.end() :].split("/")[1:-1]
             roots = [origin.group() + "/", *(name + "/" for name in names)]
             self._folders = list(accumulate(roots))
+
+    @cached_property
+    def _url(self) -> can_ada.URL | None:
+        # Most pages need none: their own URL is canonical, and their links are plain.
+        return _parsed(self._written)
 
     def rebased(self, href: str) -> Base:
         """Return what a BASE with this ``href`` makes of it (HTML Standard §4.2.3)."""

@@ -12,6 +12,7 @@ import json
 import math
 from functools import cache
 from importlib.resources import files
+from operator import mul
 from typing import TYPE_CHECKING
 
 from lswc.langid.evidence import SOURCES
@@ -84,10 +85,7 @@ def _features(code: str, measured: Measured, declared: dict[str, str]) -> list[f
 def probabilities(candidates: dict[str, list[float]]) -> dict[str, float]:
     """Return how likely each candidate is; what is missing to 1 is that it's none of them."""
     weights = _weights()
-    odds = {
-        code: math.exp(sum(w * x for w, x in zip(weights, values, strict=True)))
-        for code, values in candidates.items()
-    }
+    odds = {code: math.exp(sum(map(mul, weights, values))) for code, values in candidates.items()}
     total = 1 + sum(odds.values())
     return {code: value / total for code, value in odds.items()}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -42,6 +43,7 @@ _VIETNAMESE_PER_LETTER = 0.13  # of these letters among those of Vietnamese text
 _IDEOGRAPHS = (HAN, HAN_JAPANESE, HAN_CHINESE)
 _KANA = (HIRAGANA, KATAKANA)
 _EAST_ASIAN = (*_IDEOGRAPHS, *_KANA, HANGUL)
+_dense = itemgetter(*_EAST_ASIAN)
 _IDEOGRAPHIC = re.compile("[\u3041-\u30fa\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9d]")
 _SENTENCE_ENDS = tuple(map(ord, "\n。！？"))
 # Kana, Hangul, other ideographs, Japanese ones, Chinese ones.
@@ -110,8 +112,8 @@ class Measured:
 
 def weight(letters: list[int]) -> float:
     """Return how much so many letters say, by class."""
-    dense = sum(letters[kind] for kind in _EAST_ASIAN)
-    return float(sum(letters[1:]) + dense * (DENSE - 1))
+    dense = sum(_dense(letters))
+    return float(sum(letters) - letters[NONE] + dense * (DENSE - 1))
 
 
 def measure(text: str, hint: str | None = None, han: str | None = None) -> Measured:
@@ -123,11 +125,12 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
     """
     points = scripts.points(text)
     classes = scripts.classes_of(points)
-    counts: list[int] = np.bincount(classes, minlength=len(scripts.NAMES)).tolist()
+    counted = np.bincount(classes, minlength=len(scripts.NAMES))
+    counts: list[int] = counted.tolist()
     found = Measured(counts, weight(counts))
     if not found.total:
         return found
-    present = {script: count for script, count in enumerate(counts) if count}
+    present = {script: counts[script] for script in counted.nonzero()[0].tolist()}
     amounts = _east_asian(points, classes, counts, hint)
     if han in amounts and "zh" in amounts and han != "zh":
         amounts[str(han)] += amounts.pop("zh")

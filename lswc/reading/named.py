@@ -144,8 +144,13 @@ def _written_together(text: str) -> frozenset[str]:
     """Look for a name in a script that puts no blanks between words."""
     if text.isascii():
         return NOBODY
-    within = [name for name in names() if not name.isascii() and name in text]
+    within = [name for name in _names_beyond_ascii() if name in text]
     return names()[max(within, key=len)] if within else NOBODY
+
+
+@cache
+def _names_beyond_ascii() -> tuple[str, ...]:
+    return tuple(name for name in names() if not name.isascii())
 
 
 @lru_cache(maxsize=65_536)

@@ -172,7 +172,16 @@ class PageReader:
         url = self.scope.check(address, self.scope.max_depth + is_deep)
         if isinstance(url, Outcome):
             return url
-        return _Target(url, folder(url), named(self.identifier.target.tag, url, tag, text))
+        return _Target(url, folder(url), self._named(url, tag, text))
+
+    def _named(self, url: Url, tag: str, text: str) -> Named:
+        """Return the language that a link names: the target, if that is one of several."""
+        found = Named.NONE
+        for target in self.identifier.targets:
+            found = named(target.tag, url, tag, text)
+            if found != Named.OTHER:
+                break
+        return found
 
 
 def without_closed(reading: PageReading, closed: Callable[[Url], Outcome | None]) -> PageReading:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from lswc import languages
 from lswc.langid import Identifier
 from lswc.langid.bounds import Bounds
-from lswc.languages import language
+from lswc.languages import wanted
 from lswc.reading.page import PageReader
 from lswc.reading.requisites import RequisiteReader
 from lswc.reading.scope import Scope
@@ -19,7 +19,7 @@ from lswc.strategy import PageLanguage
 class ReaderSettings(Struct, frozen=True):
     """How pages are read: the settings of LSWC_*, read and of their types.
 
-    ``language`` is the tag of the target, ``own_languages`` LSWC_LANGUAGES. ``depth`` and
+    ``language`` has the tags of the targets, ``own_languages`` LSWC_LANGUAGES. ``depth`` and
     ``length`` are DEPTH_LIMIT and URLLENGTH_LIMIT, ``obeyed`` is LSWC_ROBOTS_META.
     ``requisites_of`` are the pages, by language, of which it is read what they need besides, and
     ``feeds_of`` those whose feeds are.
@@ -47,7 +47,7 @@ class ReaderSettings(Struct, frozen=True):
         languages.use(self.own_languages)
         return PageReader(
             Identifier(
-                language(self.language),
+                wanted(self.language),
                 self.identifier,
                 self.min_share,
                 self.bounds,

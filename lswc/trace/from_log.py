@@ -53,7 +53,7 @@ def _joined(schema: pa.Schema, parts: Sequence[pa.Table]) -> pa.Table:
 
 
 @contextmanager
-def as_trace(folder: Path) -> Iterator[Path]:
+def as_trace(folder: Path, lang: str = "") -> Iterator[Path]:
     """Give the folder of a trace: for a crawl with a log, one made of that for the while.
 
     Raises as ``to_trace`` does.
@@ -63,13 +63,14 @@ def as_trace(folder: Path) -> Iterator[Path]:
         return
     with TemporaryDirectory(prefix="lswc-") as temporary:
         trace = Path(temporary) / "trace"
-        to_trace(folder, trace)
+        to_trace(folder, trace, lang)
         yield trace
 
 
-def to_trace(crawl: Path, out: Path) -> int:
+def to_trace(crawl: Path, out: Path, lang: str = "") -> int:
     """Write a crawl's log as a trace; return the number of URLs. Raises ArchiveError, TraceError.
 
+    ``lang`` is the target language's tag, if the crawl has several.
     A URL's last attempt counts. Of the links that were dropped only those are in the trace that
     the strategy dropped: another may follow them. Links out of a page that was fetched but isn't
     one are left out.
@@ -87,7 +88,7 @@ def to_trace(crawl: Path, out: Path) -> int:
     codes = coded.indices.to_numpy()
     tried, targets = codes[: len(attempts)], codes[len(attempts) :].astype(np.int32)
     sources = np.array([ids.get(url, -1) for url in links["source"].to_pylist()], np.int64)
-    target = language_of(crawl)
+    target = language_of(crawl, lang)
     rows, columns = _outcomes(len(words), tried, attempts, target.tag)
     offsets, order = _by_source(sources, len(words), rows)
     anchors = pc.fill_null(links["anchor"], int(Anchor.NONE)).to_numpy().astype(np.int8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from lswc.safety.quotas import NOTHING_TAKEN, Taken
 from lswc.strategy import LISTING, REQUISITE, SUBLISTING
 from lswc.urls import fingerprint
 
@@ -54,7 +55,8 @@ class Lease:
     this was expected to bring, None if the order isn't learned; ``referrer`` is the URL of the
     page whose link brought it, None for a seed. ``id`` is the URL's number, ``token`` that of this
     lease, which no other of this process has; ``tries`` how often the URL was put off before.
-    Of a requisite ``depth`` counts the steps from its page.
+    Of a requisite ``depth`` counts the steps from its page. ``of_server`` and ``of_domain`` are
+    what its server and registered domain have brought so far.
     """
 
     id: int
@@ -70,6 +72,8 @@ class Lease:
     referrer: str | None
     token: int = 0
     tries: int = 0
+    of_server: Taken = NOTHING_TAKEN
+    of_domain: Taken = NOTHING_TAKEN
 
     @property
     def tier(self) -> int | None:
