@@ -5,9 +5,10 @@
 The server is a process of its own; what counts is the CPU time of the crawling process from the
 moment its spider is open to the moment it is closed, divided by the pages that it scraped. Both
 crawl with the same concurrency, delay (none), robots.txt and number of pages: lswc with its default
-strategy and with `soft_focused`, its frontier on disk and all safety on, without and with WARC; the
-rival is a CrawlSpider with a LinkExtractor, which tells, checks and keeps nothing. Each runs in
-turn, so that neighbours make a pair: a pair's figure is the rival's CPU time by that of lswc.
+strategy and with `soft_focused`, its frontier on disk and all safety on, without and with WARC, and
+with a reader (LSWC_READERS), whose CPU time stands beside the figure, its start included. The rival
+is a CrawlSpider with a LinkExtractor, which tells, checks and keeps nothing. Each runs in turn, so
+that neighbours make a pair: a pair's figure is the rival's CPU time by that of lswc.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from time import process_time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy import signals
 from scrapy.crawler import AsyncCrawlerProcess
@@ -54,9 +55,11 @@ COMMON: dict[str, Any] = {
     "TWISTED_DNS_RESOLVER": "benchmarks.crawl.EveryName",
 }
 OURS: dict[str, dict[str, Any]] = {
-    "lswc, adaptive": {"LSWC_ARCHIVE": "none"},
-    "lswc, adaptive, WARC": {"LSWC_ARCHIVE": "all"},
+    "lswc": {"LSWC_ARCHIVE": "none"},
+    "lswc, WARC": {"LSWC_ARCHIVE": "all"},
     "lswc, soft_focused": {"LSWC_ARCHIVE": "none", "LSWC_PROFILE": "soft_focused"},
+    "lswc, 1 reader": {"LSWC_ARCHIVE": "none", "LSWC_READERS": 1},
+    "lswc, 1 reader, WARC": {"LSWC_ARCHIVE": "all", "LSWC_READERS": 1},
 }
 RIVAL = "CrawlSpider, LinkExtractor"
 METER = {"benchmarks.crawl.Meter": 0}
@@ -74,7 +77,10 @@ class EveryName(OverNames):
 
 
 class Meter:
-    """Writes down what the open spider cost: CPU seconds, pages, and MB of resident memory."""
+    """Writes down what the open spider cost: CPU seconds, pages, and MB of resident memory.
+
+    Last the CPU seconds of the processes that it started.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -92,7 +98,9 @@ class Meter:
         used = process_time() - self._since
         pages = self._crawler.stats.get_value("item_scraped_count", 0)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        Path(os.environ[RESULT]).write_text(json.dumps([used, pages, memory]))
+        others = resource.getrusage(resource.RUSAGE_CHILDREN)
+        read = others.ru_utime + others.ru_stime
+        Path(os.environ[RESULT]).write_text(json.dumps([used, pages, memory, read]))
 
 
 class Plain(CrawlSpider):
@@ -116,8 +124,17 @@ def rival(settings: dict[str, Any], seeds: Path) -> None:
     process.start()
 
 
-def once(name: str, port: int, seeds: Path, pages: int) -> tuple[float, int, float]:
-    """Return CPU seconds, pages and peak memory of one crawl, by a process of its own."""
+class Cost(NamedTuple):
+    """CPU seconds and peak MB of a crawl's process, its pages, and its readers' CPU seconds."""
+
+    used: float
+    pages: int
+    memory: float
+    readers: float
+
+
+def once(name: str, port: int, seeds: Path, pages: int) -> Cost:
+    """Return what one crawl costs, by a process of its own."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         settings = COMMON | {"EXTENSIONS": METER, "CLOSESPIDER_ITEMCOUNT": pages}
@@ -131,6 +148,7 @@ def once(name: str, port: int, seeds: Path, pages: int) -> tuple[float, int, flo
                 "LSWC_CONTACT": "crawl@library.example",
                 "LSWC_MAX_DUPLICATES": 0,
                 "LSWC_STOP_HARVEST": 0,
+                "LSWC_READERS": 0,
                 **OURS[name],
             }
             command = [sys.executable, "-m", "scrapy", "crawl", "lswc"]
@@ -139,8 +157,7 @@ def once(name: str, port: int, seeds: Path, pages: int) -> tuple[float, int, flo
         result = folder / "result.json"
         environment = {**os.environ, PORT: str(port), RESULT: str(result), "PYTHONPATH": "."}
         subprocess.run(command, env=environment, check=True, capture_output=True)
-        used, count, memory = json.loads(result.read_text())
-        return used, count, memory
+        return Cost(*json.loads(result.read_text()))
 
 
 @contextmanager
@@ -158,21 +175,22 @@ def serving(arguments: Sequence[str]) -> Iterator[int]:
 
 def compare(title: str, server: Sequence[str], seeds: Path, options: argparse.Namespace) -> None:
     """Print what each needs for a page on one web, and how that compares pair by pair."""
-    results: dict[str, list[tuple[float, int, float]]] = {name: [] for name in (RIVAL, *OURS)}
+    results: dict[str, list[Cost]] = {name: [] for name in (RIVAL, *OURS)}
     with serving(server) as port:
         for _ in range(options.pairs):
             for name, runs in results.items():
                 runs.append(once(name, port, seeds, options.pages))
     print(f"\n{title}: {options.pairs} rounds")
-    rival = [used / pages for used, pages, _ in results[RIVAL]]
+    rival = [run.used / run.pages for run in results[RIVAL]]
     for name, runs in results.items():
-        cost = [used / pages for used, pages, _ in runs]
+        cost = [run.used / run.pages for run in runs]
         pairs = sorted(theirs / ours for theirs, ours in zip(rival, cost, strict=True))
         print(
-            f"{name:28}{statistics.median(r[1] for r in runs):>7,.0f} pages"
+            f"{name:28}{statistics.median(run.pages for run in runs):>7,.0f} pages"
             f" {1000 * statistics.median(cost):6.2f} ms CPU a page"
             f"   x {statistics.median(pairs):.2f} ({pairs[0]:.2f} - {pairs[-1]:.2f})"
-            f"   {statistics.median(r[2] for r in runs):4.0f} MB",
+            f"   {statistics.median(run.memory for run in runs):4.0f} MB"
+            f"   readers {1000 * statistics.median(r.readers / r.pages for r in runs):.2f} ms",
             flush=True,
         )
 

@@ -54,6 +54,15 @@ LSWC_REQUISITES = "all"
 # The share of the requests that such files get while pages can be asked for, from 0 to 1. What no
 # page can use, as their servers rest, is theirs besides.
 LSWC_REQUISITES_SHARE = 0.1
+# Whether the sitemaps of servers that gave a relevant page are asked for, and the pages that they
+# name are queued as if such a page linked to them.
+LSWC_SITEMAPS = False
+# Whether the RSS and Atom feeds that relevant pages name are.
+LSWC_FEEDS = False
+# Who runs the crawl, such as `National Library of Example`: the `operator` in WARC files.
+LSWC_OPERATOR = ""
+# What the crawl is for: the `description` in WARC files, and in a WACZ file.
+LSWC_DESCRIPTION = ""
 # A WARC file is closed once it has so many bytes.
 LSWC_WARC_SIZE = 1_000_000_000
 # The folders of earlier crawls, the latest first: what they stored is only sent if it has changed.
@@ -74,6 +83,9 @@ LSWC_TRY_AGAIN = [60, 600, 7_200, 86_400]
 LSWC_STAY = 90
 # At 1, a crawl that goes on tries once more what is finished because it couldn't be had.
 LSWC_RETRY_FAILED = False
+# The crawl pauses while the disk of its folder has fewer free bytes, and goes on when it has more.
+# At 0 it goes on until the disk is full.
+LSWC_MIN_DISK = 500_000_000
 # A crawl whose own network is away waits for it so many seconds, then it ends, with exit code 3. At
 # 0 it waits as long as it takes.
 LSWC_MAX_OFFLINE = 86_400
@@ -179,8 +191,14 @@ LSWC_MAX_TAG_SIZE = 8_000
 LSWC_MAX_WORDS = 4_000
 # Seconds that one of LSWC_READERS has to read a page.
 LSWC_MAX_READING = 60
-# Pages of a server; of a registered domain ten times as many.
+# Pages of a server.
 LSWC_MAX_SERVER_PAGES = 100_000
+# Bytes that are received of a server.
+LSWC_MAX_SERVER_BYTES = 0
+# Pages of a registered domain.
+LSWC_MAX_DOMAIN_PAGES = 1_000_000
+# Bytes that are received of a registered domain.
+LSWC_MAX_DOMAIN_BYTES = 0
 # URLs of a server that wait at once. Beyond it the worst are let go, by the strategy's order;
 # another page may offer them again.
 LSWC_MAX_WAITING_PER_SERVER = 100_000

@@ -33,8 +33,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web": {"demo", "safety"},
     "langid": {"languages", "strategy"},
     "reading": {"langid", "languages", "safety", "strategy"},
-    "visit": {"strategy"},
-    "frontier": {"strategy", "visit"},
+    "visit": {"safety", "strategy"},
+    "frontier": {"safety", "strategy", "visit"},
     "control": {"frontier"},
     "archive": {"languages", "strategy", "visit"},
     "checking": {"archive", "frontier"},
@@ -52,8 +52,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "synthetic": {"strategy", "trace"},
     "analysis": {"languages", "simulator", "strategy", "trace"},
     "seeds": {
-        "analysis", "crawl", "crawler", "frontier", "langid", "languages", "terminal",
-        "trace", "web",
+        "analysis", "archive", "crawl", "crawler", "frontier", "langid", "languages",
+        "terminal", "trace", "web",
     },
     "watch": {"archive", "control", "frontier", "strategy"},
     "commands": {

@@ -128,12 +128,6 @@ def _whole(value: object) -> int:
     return value
 
 
-def _any_whole(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError("a whole number")
-    return value
-
-
 def _some(value: object) -> int:
     number = _whole(value)
     if not number:
@@ -172,11 +166,10 @@ OF_PLACE: dict[str, Callable[[object], Any]] = {
     "block": _flag,
     "pause": _flag,
     "delay": _seconds,
-    "max_pages": _whole,
-    "max_bytes": _whole,
+    "max_pages": _some,
+    "max_bytes": _some,
     "max_depth": _whole,
     "tolerate": _whole,
-    "priority": _any_whole,
     "why": _text,
 }
 """Keys of a place, and what checks their values."""
@@ -191,4 +184,4 @@ OF_CRAWL: dict[str, Callable[[object], Any]] = {
 """Keys of the whole crawl."""
 
 COUNTED = ("max_pages", "max_bytes", "tolerate")
-"""Keys of what is counted, by server."""
+"""Keys of what is counted: by server, so not for less than that."""

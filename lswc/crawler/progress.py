@@ -84,6 +84,7 @@ class ProgressExtension:
             f"{pages:,} pages, harvest rate {relevant / max(pages, 1):.1%}, "
             f"queue {frontier.pending:,}, servers {frontier.servers:,}, {self._outlook()}"
             + (f", OFFLINE for {offline:.0f} s" if offline else "")
+            + (f", PAUSED: {self._running.rests}" if self._running.rests else "")
         )
 
     def _outlook(self) -> str:

@@ -56,6 +56,8 @@ class Readers:
         self._free = asyncio.Semaphore(crawl.readers)
         self._all: set[_Reader] = set()
         self._idle: list[_Reader] = []
+        if not crawl.readers:
+            crawl.reader.identifier.load()
 
     async def read(self, asked: Asked, body: bytes) -> PageReading | None:
         """Read a page; None if it isn't HTML. Raises Unread, PageError and ReaderError."""
@@ -124,9 +126,12 @@ class _Reader(asyncio.Protocol):
         loop = asyncio.get_running_loop()
         await loop.create_unix_connection(lambda: self, sock=self._socket)
         try:
-            await self._answer_to(first, _START_SECONDS)
+            why_not = msgspec.msgpack.decode(await self._answer_to(first, _START_SECONDS), type=str)
         except Unread as error:
-            raise ReaderError(f"a process that reads pages doesn't start: {error}") from error
+            why_not = error.outcome.value
+        if why_not:
+            self.end()
+            raise ReaderError(f"a process that reads pages doesn't start: {why_not}")
 
     async def read(self, asked: Asked, body: bytes) -> Answer:
         """Read a page. Raises Unread; the process has ended then."""

@@ -39,10 +39,13 @@ from lswc.control import InFolder
 from lswc.crawler import backoff
 from lswc.crawler.backoff import Backoff
 from lswc.crawler.closing import CANNOT_WRITE, LOST_STORE, TOLD
+from lswc.crawler.disk import Disk
 from lswc.crawler.handles import Handles
 from lswc.crawler.kept import KeptRules
+from lswc.crawler.listings import Listings
 from lswc.crawler.machines import Machines
 from lswc.crawler.network import Network
+from lswc.crawler.quotas import Allowance
 from lswc.crawler.readers import Readers
 from lswc.crawler.second_tries import SecondTries
 from lswc.crawler.slots import OwnSlots, Slots
@@ -51,8 +54,9 @@ from lswc.crawler.turns import Turns
 from lswc.errors import ConfigError, LostStoreError, LswcError
 from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_experience
 from lswc.outcomes import LIFTED, Outcome, is_transient
+from lswc.reading.requisites import FEED
 from lswc.safety.limits import OF_PAGES
-from lswc.strategy import REQUISITE, SEED, PageLanguage
+from lswc.strategy import LISTING, REQUISITE, SEED, PageLanguage
 from lswc.urls import parse
 from lswc.visit.lease import Offer
 from lswc.visit.visit import Visit
@@ -127,10 +131,13 @@ class RunningCrawl:
         self.stop = stop
         self.frontier = frontier_of(crawl, settings)
         self.steering = Steering(control_of(crawl, settings), stats)
+        self.allowance = Allowance(crawl.quotas, self.steering)
+        self.disk = Disk(crawl.folder, crawl.min_disk)
+        self.disk.look()
         committed = settle(crawl.folder, self.frontier)
         self.archive = Archive(
             crawl.folder,
-            crawl.language.tag,
+            crawl.language.name,
             crawl.archived,
             crawl.warc_size,
             crawl.described(settings),
@@ -145,6 +152,7 @@ class RunningCrawl:
         self.backoff = Backoff(crawl.folder / backoff.FILE, crawl.politeness.backoff)
         self.turns = Turns(crawl.politeness.delay, self.backoff)
         self.machines = Machines(slots_of(crawl, settings), crawl.politeness)
+        self.listings = Listings(crawl)
         self.reservations: KeptRules[Reservations] = KeptRules()
         self.readers = Readers(crawl)
         self.limits = crawl.limits.new()
@@ -182,7 +190,7 @@ class RunningCrawl:
         lease = self._leased(now)
         if lease is None:
             return None
-        self._handed_out[lease.is_requisite] += 1
+        self._handed_out[not lease.is_page] += 1
         visit = self.visits[lease.id] = Visit(lease, now)
         return visit
 
@@ -205,14 +213,15 @@ class RunningCrawl:
         for requisite in needed.requisites:
             if (url := parse(requisite.url)) is not None:
                 unit = self.crawl.unit(url)
-                offers.append(
-                    Offer(url.href, url.server, unit, REQUISITE, PageLanguage.TARGET, steps)
-                )
+                code = LISTING if requisite.kind == FEED else REQUISITE
+                language = PageLanguage.OTHER if requisite.kind == FEED else PageLanguage.TARGET
+                depth = visit.lease.depth + 1 if requisite.kind == FEED else steps
+                offers.append(Offer(url.href, url.server, unit, code, language, depth))
                 visit.tally["needed", requisite.kind] += 1
         for reason, number in needed.dropped:
             visit.tally["requisites dropped", reason] += number
         visit.offers = [*visit.offers, *offers]
-        visit.requisites = [offer.url for offer in offers]
+        visit.requisites = [offer.url for offer in offers if offer.code == REQUISITE]
 
     def finish(self, reason: str) -> None:
         """Close the crawl for a reason, once what its archived pages need was asked for."""
@@ -247,7 +256,15 @@ class RunningCrawl:
         if isinstance(url, Outcome):
             return url
         away = self.tries.away(visit.lease.server, monotonic())
-        return self._refusal_by_place(visit, url) or self._pause(url) or away
+        held = self._pause(url) or self._full(url, visit.lease)
+        return self._refusal_by_place(visit, url) or held or away
+
+    def _full(self, url: Url, lease: Lease) -> Outcome | None:
+        """Return which bound on a server's or domain's pages or bytes is reached."""
+        reason = self.allowance.reached(url, lease)
+        if lease.is_requisite:
+            return None if reason in OF_PAGES else reason
+        return reason or self._intolerance(url, lease.unit)
 
     def scope_of(self, visit: Visit, address: str) -> Url | Outcome:
         """Return where a visit's URL, or its redirect, leads; or why it may not be asked for.
@@ -255,23 +272,32 @@ class RunningCrawl:
         What an archived page needs may be on any host.
         """
         reader, lease = self.crawl.reader, visit.lease
-        if lease.is_requisite and reader.requisites is not None:
+        if not lease.is_page and reader.requisites is not None:
             return reader.requisites.scope.check(address, 0)
         return reader.scope.check(address, lease.depth)
 
     def _refusal_by_place(self, visit: Visit, url: Url) -> Outcome | None:
         """Return why a place is left alone: limits of pages aren't those of what pages need."""
-        if not visit.lease.is_requisite:
+        if visit.lease.is_page:
             return self.refusal(url, visit.lease.depth)
         reason = self.limits.closed(url)
         return self.steering.refusal(url, 0) or (None if reason in OF_PAGES else reason)
 
     def refusal(self, url: Url, depth: int) -> Outcome | None:
         """Return why a URL is left alone, whoever links to it; None if it isn't."""
-        return self.steering.refusal(url, depth) or self.limits.closed(url)
+        refused = self.steering.refusal(url, depth) or self.allowance.refusal(url)
+        return refused or self.limits.closed(url)
 
     def _pause(self, url: Url) -> Outcome | None:
         return Outcome.PAUSED if self.steering.rule(url).pause else None
+
+    def _intolerance(self, url: Url, unit: str) -> Outcome | None:
+        """Return that a server gave too many pages, and no relevant one, if that is said of it."""
+        most = self.steering.rule(url).tolerate
+        if most is None:
+            return None
+        pages = self.frontier.pages_of(unit)
+        return Outcome.NOT_TOLERATED if pages.downloaded > most and not pages.relevant else None
 
     def holds_back(self, visit: Visit) -> bool:
         """End the visit of a request that may not be sent again now; tell whether it is one."""
@@ -281,6 +307,11 @@ class RunningCrawl:
             self._end(visit, paused)
         return paused is not None
 
+    @property
+    def rests(self) -> str:
+        """Why nothing is fetched now: people say so, or the disk is full; "" if nothing does."""
+        return self.steering.rests or self.disk.rests
+
     def look(self) -> bool:
         """Look what people say to the crawl, and do that; tell whether that is something else.
 
@@ -289,6 +320,7 @@ class RunningCrawl:
         if self.failed:
             return False
         try:
+            self.disk.look()
             changed, allows = self.steering.look()
             if changed:
                 self._obey(allows)
@@ -299,6 +331,7 @@ class RunningCrawl:
 
     def _obey(self, allows: bool) -> None:
         """End what is under way in blocked places; let wait what is allowed again."""
+        self.allowance.forget()
         for visit in list(self.visits.values()):
             url = parse(visit.url)
             if url is not None and self.steering.rule(url).block:
@@ -316,8 +349,10 @@ class RunningCrawl:
 
     def _is_allowed(self, address: str, depth: int) -> bool:
         url = self.crawl.reader.scope.check(address, depth)
-        refused = isinstance(url, Outcome) or self.steering.refusal(url, depth) or self._pause(url)
-        return not refused
+        if isinstance(url, Outcome):
+            return False
+        held = self._pause(url) or self._intolerance(url, self.crawl.unit(url))
+        return not (held or self.steering.refusal(url, depth))
 
     def offer_of_redirect(self, visit: Visit, url: Url, redirects: int) -> Offer:
         """Return the offer of a redirect's target, with the facts of the link to its source."""
@@ -348,9 +383,10 @@ class RunningCrawl:
         visit.outcome = outcome
         if outcome == Outcome.BLOCKED:
             _forget(visit)
-        visit.tally["received", "bytes"] += sum(attempt.size for attempt in visit.attempts)
-        if visit.lease.is_requisite:
-            visit.tally["requisites", outcome] += 1
+        visit.tally["received", "bytes"] += visit.received
+        if not visit.lease.is_page:
+            kind = "requisites" if visit.lease.is_requisite else "listings"
+            visit.tally[kind, outcome] += 1
         if outcome == Outcome.TIMEOUT and (url := parse(visit.url)) is not None:
             self.limits.answered(url, False)
         due = self._due(visit, outcome)
@@ -492,7 +528,8 @@ class RunningCrawl:
 
 def _forget(visit: Visit) -> None:
     """Leave out all that a visit brought of a place that is blocked now."""
-    visit.relevant, visit.record, visit.offers, visit.links = None, None, (), []
+    visit.relevant, visit.record = None, None
+    visit.offers, visit.links, visit.requisites = (), [], []
     visit.tally.clear()
     for attempt in visit.attempts:
         attempt.exchange = None

@@ -81,8 +81,8 @@ class TierScheduler(BaseScheduler):
         self._running.close(reason)
 
     def _look(self) -> None:
-        rested = self._running.steering.rests
-        if self._running.look() or (rested and not self._running.steering.rests):
+        rested = self._running.rests
+        if self._running.look() or (rested and not self._running.rests):
             self._wake_now()
 
     def enqueue_request(self, request: Request) -> bool:
@@ -98,7 +98,7 @@ class TierScheduler(BaseScheduler):
 
     def next_request(self) -> Request | None:
         running = self._running
-        if running.failed or running.network.paused or running.steering.rests or self._is_busy:
+        if running.failed or running.network.paused or running.rests or self._is_busy:
             return None
         now = monotonic()
         try:

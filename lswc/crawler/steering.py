@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from lswc.control import Rule, Watching, lifts
 from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
+from lswc.safety.quotas import Quota, Quotas
+from lswc.urls import site
 
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
@@ -48,6 +50,7 @@ class Steering:
         self._stats = stats
         self.rests = ""
         self._set_rest()
+        self._set_quotas()
 
     @property
     def control(self) -> Control:
@@ -62,6 +65,23 @@ class Steering:
     def rule(self, url: Url) -> Rule:
         """Return what holds for a URL."""
         return self.control.at(url) if self.control.rules else _NOTHING
+
+    def quotas(self, url: Url) -> Quotas:
+        """Return what is said of how much is taken of a URL's server and registered domain.
+
+        What is said of a name below the registered domain is that of each server there; of one
+        above it, that of each registered domain.
+        """
+        server = domain = Quota()
+        below = f".{site(url.hostname)}"
+        for place, said in self._quotas:
+            if not place.holds(url):
+                continue
+            if place.server or place.domain.endswith(below):
+                server = server.stricter(said)
+            else:
+                domain = domain.stricter(said)
+        return Quotas(server, domain)
 
     def refusal(self, url: Url, depth: int) -> Outcome | None:
         """Return why a URL isn't to be asked for, or followed; None if it may be."""
@@ -81,6 +101,7 @@ class Steering:
         changed = self._watching.look()
         if changed:
             self._tell()
+            self._set_quotas()
         self._set_rest()
         return changed, changed and lifts(before, self.control)
 
@@ -93,6 +114,13 @@ class Steering:
         places = ", ".join(place.name for place, _ in self.control.rules) or "no place"
         logger.info("something else is said to the crawl, of %s", places)
         self._stats.inc_value("lswc/control/changes")
+
+    def _set_quotas(self) -> None:
+        self._quotas = [
+            (place, Quota(rule.max_pages or 0, rule.max_bytes or 0))
+            for place, rule in self.control.rules
+            if rule.max_pages or rule.max_bytes
+        ]
 
     def _set_rest(self) -> None:
         before, self.rests = self.rests, self.control.rests()

@@ -163,6 +163,9 @@ class Frontier(Protocol):
         ``relevant`` is None if the page doesn't count.
         """
 
+    def pages_of(self, unit: str) -> Pages:
+        """Return the pages of a server, or a directory if the strategy counts by them."""
+
     def dropped_by(self, visit: Visit) -> list[str]:
         """Return the waiting URLs that the visit's page makes the strategy drop, once committed.
 

@@ -23,6 +23,7 @@
 -- site:<name>    set    servers of a site; only if the order is learned
 -- lines:<site>   zset   "line server" of each line with URLs -> its cell; also of some without
 -- waiting        hash   site -> number of its URLs that wait or are leased
+-- taken          hash   "pages server", "bytes server", and the same of "*.site" -> number
 -- over           set    "server <name>" and "site <name>" of which too many wait: until a client,
 --                       which knows the order of cells, says which are let go
 -- let_go         hash   "server\nreason" -> how many of its URLs were let go
@@ -68,11 +69,12 @@ local LATER, TRIES, FAILED = prefix .. 'later', prefix .. 'tries', prefix .. 'fa
 local AT_ONCE = 100 -- URLs that are due at a time
 local PENDING, STATUSES, TALLY = prefix .. 'pending', prefix .. 'statuses', prefix .. 'tally'
 local EXPERIENCE, WAITING = prefix .. 'experience', prefix .. 'waiting'
+local TAKEN = prefix .. 'taken'
 local OVER, LET_GO = prefix .. 'over', prefix .. 'let_go'
 local FULL = { server = "server's queue full", site = "site's queue full" } -- lswc.outcomes
 local call = redis.call
 
-local changes = { [PENDING] = {}, [STATUSES] = {}, [TALLY] = {}, [WAITING] = {} }
+local changes = { [PENDING] = {}, [STATUSES] = {}, [TALLY] = {}, [WAITING] = {}, [TAKEN] = {} }
 -- Servers that have more URLs now; sites that have so many that one of their servers may have too
 -- many.
 local grown, large = {}, {}
@@ -703,6 +705,16 @@ local function let_go(server, cell, number, reason)
   return number
 end
 
+-- Pages and bytes of a server, and of its site.
+local function taken(server)
+  local site = '*.' .. site_of(server)
+  local found = call(
+    'HMGET', TAKEN, 'pages ' .. server, 'bytes ' .. server, 'pages ' .. site, 'bytes ' .. site
+  )
+  for i = 1, 4 do found[i] = tonumber(found[i] or 0) end
+  return found
+end
+
 local verbs = {}
 
 -- worker, table of cells, pages and relevant pages of an earlier crawl; then what the crawl is:
@@ -756,6 +768,7 @@ function verbs.lease()
     free, flush(), time, {},
     server, number, cell, record:sub(KIND), via,
     tries and tonumber(tries:match('%d+')) or 0,
+    unpack(taken(server)),
   }
 end
 
@@ -774,23 +787,25 @@ end
 
 -- End a lease that a worker holds: number, since. Else nil, and 1 if it ended it before: after a
 -- lost connection the client asks again, though the first time may have done it.
-local function end_lease(worker, server, token, lengths)
+local function end_lease(worker, server, token, lengths, received)
   local held, number, since = lease_of(server)
   if held ~= token then return nil, call('HGET', LATEST, worker) == token and 1 or 0 end
   call('HSET', LATEST, worker, token)
   call('HDEL', LEASES, server)
   if lengths ~= '' then call('HSET', RECORDS, worker, lengths) end
   count(WAITING, site_of(server), -1)
+  count(TAKEN, 'bytes ' .. server, received)
+  count(TAKEN, 'bytes *.' .. site_of(server), received)
   return number, since
 end
 
--- worker, server, token, lengths of its files or "", fingerprint, "1" if relevant, "0" if not, ""
+-- worker, server, token, lengths of its files or "", bytes received, fingerprint, "1" if relevant, "0" if not, ""
 -- if it is no page, cell that it was leased from, what `seen` keeps of it, its outcome if that is
 -- transient or "", its URL, number of tallies; tallies: field, count; offers
 function verbs.commit()
-  local worker, server, token, lengths = unpack(ARGV, FIRST, FIRST + 3)
-  local fingerprint, relevant, cell, kept, failed, url, tallies = unpack(ARGV, FIRST + 4, FIRST + 10)
-  local number, since = end_lease(worker, server, token, lengths)
+  local worker, server, token, lengths, received = unpack(ARGV, FIRST, FIRST + 4)
+  local fingerprint, relevant, cell, kept, failed, url, tallies = unpack(ARGV, FIRST + 5, FIRST + 11)
+  local number, since = end_lease(worker, server, token, lengths, received)
   if not number then return { since, {}, {}, 0, {} } end
   call('HDEL', TRIES, number)
   if failed == '' then
@@ -800,20 +815,26 @@ function verbs.commit()
     call('HSET', FAILED, number, failed .. '\n' .. server)
   end
   local unit = unit_of(read(number), server)
-  if relevant ~= '' then count_page(server, unit, tonumber(relevant), cell) end
-  local offers = FIRST + 11 + 2 * tallies
+  if relevant ~= '' then
+    count(TAKEN, 'pages ' .. server, 1)
+    count(TAKEN, 'pages *.' .. site_of(server), 1)
+    count_page(server, unit, tonumber(relevant), cell)
+  end
+  local offers = FIRST + 12 + 2 * tallies
   local referred, undecided = store(offers, number)
   if failed == '' then write(number, referred and url or '') end
   rest(server, delay > 0 and math.max(since, now()) + delay)
-  for i = FIRST + 11, offers - 1, 2 do count(TALLY, ARGV[i], ARGV[i + 1]) end
+  for i = FIRST + 12, offers - 1, 2 do count(TALLY, ARGV[i], ARGV[i + 1]) end
   local pages = learns and tonumber(call('HGET', EXPERIENCE, 'n')) or 0
   return { 1, flush(), undecided, pages, over() }
 end
 
--- worker, server, token, lengths of its files or "", when the URL is due, tries, outcome
+-- worker, server, token, lengths of its files or "", bytes received, when the URL is due, tries,
+-- outcome
 function verbs.put_off()
-  local worker, server, token, lengths, due, tries, outcome = unpack(ARGV, FIRST, FIRST + 6)
-  local number, since = end_lease(worker, server, token, lengths)
+  local worker, server, token, lengths, received = unpack(ARGV, FIRST, FIRST + 4)
+  local due, tries, outcome = unpack(ARGV, FIRST + 5, FIRST + 7)
+  local number, since = end_lease(worker, server, token, lengths, received)
   if not number then return since end
   call('ZADD', LATER, due, number .. ' ' .. server)
   call('HSET', TRIES, number, tries .. ' ' .. outcome)

@@ -34,6 +34,7 @@ from lswc.frontier.lock import lock
 from lswc.frontier.redis_feed import addresses, read_feed, take_off
 from lswc.frontier.redis_order import SharedOrder
 from lswc.outcomes import Outcome, is_transient, may_return
+from lswc.safety.quotas import Taken
 from lswc.strategy import (
     DISCARD,
     REQUISITE,
@@ -331,6 +332,9 @@ class RedisFrontier:
             if text is not None
         }
 
+    def pages_of(self, unit: str) -> Pages:
+        return self._pages({unit}).get(unit, Pages())
+
     def dropped_by(self, visit: Visit) -> list[str]:
         lease, strategy = visit.lease, self._strategy
         if visit.relevant is None or "target_server" not in strategy.facts:
@@ -477,7 +481,7 @@ class RedisFrontier:
         moved = visit.outcome == Outcome.REDIRECT and visit.url.startswith("http:")
         ended, pending, undecided, pages, over = self._call(
             "commit",
-            *self._end_of(lease, lengths),
+            *self._end_of(visit, lengths),
             _bytes(lease.key),
             "" if visit.relevant is None else int(visit.relevant),
             lease.cell,
@@ -508,7 +512,7 @@ class RedisFrontier:
             return False
         ended = self._call(
             "put_off",
-            *self._end_of(lease, lengths),
+            *self._end_of(visit, lengths),
             _milliseconds(due - self._ahead),
             lease.tries + is_transient(visit.outcome),
             visit.outcome,
@@ -567,12 +571,13 @@ class RedisFrontier:
         held = self._leases.get(lease.id)
         return held is not None and held.token == lease.token
 
-    def _end_of(self, lease: Lease, lengths: Mapping[str, int] | None) -> Iterator[str]:
+    def _end_of(self, visit: Visit, lengths: Mapping[str, int] | None) -> Iterator[str]:
         """Give what the script needs to end a lease."""
         yield self._worker
-        yield lease.server
-        yield self._token_of(lease)
+        yield visit.lease.server
+        yield self._token_of(visit.lease)
         yield "" if lengths is None else json.dumps(lengths)
+        yield str(visit.received)
 
     def cells(self) -> tuple[CellHarvest, ...]:
         self._ask()
@@ -661,6 +666,7 @@ def _lease(
     packed: bytes,
     referrer: bytes,
     tries: int,
+    *taken: int,
 ) -> Lease:
     _, _, code, depth, inherited, redirects = _FACTS.unpack_from(packed)
     unit, _, url = packed[_FACTS.size :].decode().partition("\0")
@@ -668,6 +674,7 @@ def _lease(
     return Lease(
         number, url, name, unit or name, code, cell, expected, PageLanguage(inherited), depth,
         redirects, referrer.decode() if referrer else None, token, tries,
+        Taken(*taken[:2]), Taken(*taken[2:]),
     )  # fmt: skip
 
 

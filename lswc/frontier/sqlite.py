@@ -42,11 +42,13 @@ from lswc.frontier.sqlite_queues import Line, Queues, begin
 from lswc.frontier.sqlite_room import New, Room
 from lswc.frontier.sqlite_units import Units
 from lswc.outcomes import Outcome, is_transient
+from lswc.safety.quotas import Taken
 from lswc.strategy import (
     DISCARD,
     REQUISITES,
     LearnedOrder,
     PageLanguage,
+    Pages,
     Strategy,
     Unit,
     better,
@@ -240,6 +242,9 @@ class SqliteFrontier:
         pages = self._units.pages(units)
         return statuses_after(pages, units, lease, relevant, self._strategy.tolerated)
 
+    def pages_of(self, unit: str) -> Pages:
+        return self._units.pages({unit}).get(unit, NO_PAGES)
+
     def dropped_by(self, visit: Visit) -> list[str]:
         held = self._holds(visit)
         if held is None or visit.lease.id in self._again:
@@ -274,17 +279,20 @@ class SqliteFrontier:
         row = self._db.execute(
             "SELECT s.name, u.seq, u.url, u.unit, u.code, u.inherited, u.depth, u.redirects,"
             " (SELECT url FROM url WHERE seq = u.referrer),"
-            " coalesce((SELECT tries FROM later WHERE seq = u.seq), 0)"
-            " FROM url u JOIN server s ON s.id = u.server WHERE u.seq = ?",
+            " coalesce((SELECT tries FROM later WHERE seq = u.seq), 0),"
+            " s.downloaded, s.bytes, d.downloaded, d.bytes"
+            " FROM url u JOIN server s ON s.id = u.server JOIN site d ON d.id = s.site"
+            " WHERE u.seq = ?",
             (line.seq,),
         ).fetchone()
-        name, seq, url, unit, code, inherited, depth, redirects, referrer, tries = row
+        name, seq, url, unit, code, inherited, depth, redirects, referrer, tries, *taken = row
         self._queues.busy.add(line.server)
         token = next(self._tokens)
         self._held[seq] = _Held(token, line.server, unit, line.line, now)
         return Lease(
             seq, url, name, name if self._by_server else self._name(unit), code, line.cell,
             expected, PageLanguage(inherited), depth, redirects, referrer, token, tries,
+            Taken(*taken[:2]), Taken(*taken[2:]),
         )  # fmt: skip
 
     def _waits_for_better(self, cell: int, now: float) -> bool:
@@ -409,6 +417,7 @@ class SqliteFrontier:
         if visit.url != visit.lease.url:
             self._db.execute("UPDATE url SET url = ? WHERE seq = ?", (visit.url, seq))
         self._queues.take(held.server, held.line)
+        self._units.receive(held.server, visit.received)
 
     def _release(self, visit: Visit, held: _Held) -> None:
         """Forget a lease, and let its server rest."""

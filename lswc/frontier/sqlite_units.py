@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 SCHEMA = """
 CREATE TABLE site (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, downloaded INTEGER NOT NULL DEFAULT 0,
-    relevant INTEGER NOT NULL DEFAULT 0, place INTEGER NOT NULL);
+    relevant INTEGER NOT NULL DEFAULT 0, place INTEGER NOT NULL,
+    bytes INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE server (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, downloaded INTEGER NOT NULL DEFAULT 0,
-    relevant INTEGER NOT NULL DEFAULT 0, place INTEGER NOT NULL, site INTEGER NOT NULL);
+    relevant INTEGER NOT NULL DEFAULT 0, place INTEGER NOT NULL, site INTEGER NOT NULL,
+    bytes INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX server_of_site ON server (site);
 CREATE TABLE directory (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, downloaded INTEGER NOT NULL DEFAULT 0,
@@ -107,13 +109,27 @@ class Units:
         changed, with the new one: another server of the site only when the place of those
         without a page changed, so that a page rarely asks more than its own.
         """
-        if self._strategy.unit is Unit.DIRECTORY:
-            self._count("server", server, relevant)
-            return self._moved(unit, *self._count("directory", unit, relevant))
         pages, before = self._count("server", server, relevant)
+        if not self._strategy.learns:
+            self._db.execute(
+                "UPDATE site SET downloaded = downloaded + 1, relevant = relevant + ?"
+                " WHERE id = (SELECT site FROM server WHERE id = ?)",
+                (relevant, server),
+            )
+        if self._strategy.unit is Unit.DIRECTORY:
+            return self._moved(unit, *self._count("directory", unit, relevant))
         if not self._strategy.learns:
             return self._moved(unit, pages, before)
         return self._count_site(server, pages, before, relevant, crawl)
+
+    def receive(self, server: int, size: int) -> None:
+        """Count bytes that a server sent."""
+        if size:
+            row = self._db.execute(
+                "UPDATE server SET bytes = bytes + ? WHERE id = ? RETURNING site", (size, server)
+            )
+            ((site,),) = row.fetchall()
+            self._db.execute("UPDATE site SET bytes = bytes + ? WHERE id = ?", (size, site))
 
     def _count_site(
         self, server: int, pages: Pages, before: int, relevant: bool, crawl: Pages

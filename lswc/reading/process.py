@@ -1,8 +1,8 @@
 """A process that reads pages for a crawl, so that a page which breaks it harms nothing else.
 
 ``python -m lswc.reading.process``, its standard input a socket. The first letter holds
-ReaderSettings and seconds; it answers once it can read. Each letter after that is a page. It ends
-with the socket: with the crawl, however that ends.
+ReaderSettings and seconds; it answers once it can read, or why it can't. Each letter after that is
+a page. It ends with the socket: with the crawl, however that ends.
 """
 
 from __future__ import annotations
@@ -44,8 +44,13 @@ def _serve() -> None:
         letters = _received(crawl)
         first, _ = next(letters)
         settings, seconds = msgspec.msgpack.decode(first, type=tuple[ReaderSettings, float])
-        reader = settings.reader()
-        crawl.sendall(letter(None))
+        try:
+            reader = settings.reader()
+            reader.identifier.load()
+        except Exception as error:
+            crawl.sendall(letter(f"{type(error).__name__}: {error}"))
+            return
+        crawl.sendall(letter(""))
         for asked, body in letters:
             # By default the signal ends the process, whatever it does: a page that would hold it
             # for ever can't outlive its crawl, which ends it sooner.

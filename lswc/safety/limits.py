@@ -49,11 +49,10 @@ class _Latest(OrderedDict[int, _Value]):
 class Limits:
     """Counts pages by server and directory, and near-duplicates in a row. Off at 0.
 
-    ``server_pages`` and ``directory_pages`` are the most pages to take, of a registered domain ten
-    times as many as of a server; ``duplicates`` is the number of near-duplicates in a row after
-    which a directory is left alone; of twice as many a server, of four times as many all servers
-    of a registered domain. So end calendars, pages for every wrong address, mirrors and link farms
-    on as many hosts as they like.
+    ``directory_pages`` is the most pages to take of one; ``duplicates`` is the number of
+    near-duplicates in a row after which a directory is left alone; of twice as many a server, of
+    four times as many all servers of a registered domain. So end calendars, pages for every wrong
+    address, mirrors and link farms on as many hosts as they like.
     Directories that differ in numbers only are one. ``timeouts`` is the number of URLs in a row
     that no server of a registered domain answered in time, after which those of its servers are
     left alone that never gave a page.
@@ -61,13 +60,11 @@ class Limits:
 
     def __init__(
         self,
-        server_pages: int = 0,
         directory_pages: int = 0,
         duplicates: int = 0,
         timeouts: int = 0,
     ) -> None:
         self._timeouts = timeouts
-        self._server_pages = server_pages
         self._directory_pages = directory_pages
         self._duplicates = duplicates
         self._seen = Seen(REMEMBERED)
@@ -107,15 +104,11 @@ class Limits:
                 self._closed[key] = reason
 
     def _count(self, url: Url) -> None:
-        for place, most, reason in (
-            (url.server, self._server_pages, Outcome.SERVER_PAGES),
-            (directory(url), self._directory_pages, Outcome.DIRECTORY_PAGES),
-            (_site(url), 10 * self._server_pages, Outcome.SITE_PAGES),
-        ):
+        for place in (url.server, directory(url)):
             key = hash(place)
-            pages = self._pages[key] = self._pages.get(key, 0) + 1
-            if most and pages >= most:
-                self._closed[key] = reason
+            self._pages[key] = self._pages.get(key, 0) + 1
+        if 0 < self._directory_pages <= self._pages[key]:
+            self._closed[key] = Outcome.DIRECTORY_PAGES
 
     def answered(self, url: Url, in_time: bool) -> None:
         """Count an answer, or that there was none."""

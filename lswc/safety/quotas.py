@@ -15,6 +15,9 @@ class Taken(NamedTuple):
     bytes: int = 0
 
 
+NOTHING_TAKEN = Taken()
+
+
 @dataclass(frozen=True)
 class Quota:
     """The most that is taken of one server or registered domain; any number at 0."""

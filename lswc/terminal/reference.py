@@ -1,4 +1,4 @@
-"""The reference pages docs/settings.md and docs/outcomes.md, from the code.
+"""The reference pages docs/settings.md, docs/outcomes.md and docs/commands.md, from the code.
 
 ``python -m lswc.terminal.reference docs`` writes them.
 """
@@ -8,11 +8,19 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from argparse import SUPPRESS
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lswc import settings
+from lswc.errors import ConfigError, LswcError
 from lswc.outcomes import Outcome
+from lswc.terminal import program
+from lswc.terminal.command import INTERRUPTED
+
+if TYPE_CHECKING:
+    from argparse import Action, ArgumentParser
 
 HEAD = """\
 # All settings
@@ -37,6 +45,32 @@ under *dropped*. The errors of servers are counted by their number, as `status 4
 This page is made from `lswc/outcomes.py`.
 
 | word | meaning |
+|---|---|
+"""
+
+
+COMMANDS_HEAD = """\
+# All commands
+
+`lswc` has them, in any folder. `scrapy` has them in the project's folder, by the same names and
+with the same options; only a crawl is called otherwise there: `scrapy crawl lswc -a lang=th`.
+
+This page is made from the code. [settings.md](settings.md) says what the settings (`-s`) mean,
+[archive.md](archive.md) what lies in a crawl's folder, [outcomes.md](outcomes.md) how URLs end.
+
+## Exit codes
+
+| code | meaning |
+|---|---|
+| 0 | done; a crawl: it ended, or was stopped, in order |
+| {failed} | it can't go on: a full disk, no store; `check`: something is wrong |
+| {mistake} | a mistake in an argument, a setting or a file, or a library that is lacking |
+| 3 | a crawl: this machine was off the network for too long |
+| {interrupted} | stopped by Ctrl-C |
+
+## Options of every command but demo, crawl and completion
+
+| option | meaning |
 |---|---|
 """
 
@@ -112,10 +146,58 @@ def _linked(meaning: str) -> str:
     return re.sub(r"\b([a-z]+)\.md\b", r"[\1.md](\1.md)", meaning)
 
 
+def commands_page() -> str:
+    """Return docs/commands.md."""
+    options = {name: _options(program.parser_of(name)) for name in program.NAMES}
+    crawls = ("demo", "crawl", "completion")
+    shared = set.intersection(*(set(options[name]) for name in options if name not in crawls))
+    head = COMMANDS_HEAD.format(
+        failed=LswcError.exit_code, mistake=ConfigError.exit_code, interrupted=INTERRUPTED
+    )
+    lines = [head + "".join(row for row in options["check"] if row in shared)]
+    for title, commands in program.GROUPS.items():
+        lines.append(f"## {title}\n")
+        for name, example in commands.items():
+            rows = [row for row in options[name] if name in crawls or row not in shared]
+            lines.append(_command(name, example, rows))
+    return "\n".join(lines)
+
+
+def _options(parser: ArgumentParser) -> list[str]:
+    """Return a row for each argument of a command."""
+    actions = (action for action in parser._actions if action.help != SUPPRESS)
+    return [f"| `{_spelled(action)}` | {_said(action)} |\n" for action in actions]
+
+
+def _spelled(action: Action) -> str:
+    value = "" if action.nargs == 0 else f" {action.metavar or action.dest.upper()}"
+    if not action.option_strings:
+        return action.dest
+    return ", ".join(action.option_strings) + value
+
+
+def _said(action: Action) -> str:
+    if action.choices and not action.help:
+        return ", ".join(map(str, action.choices))
+    return (action.help or "").replace("|", "\\|").removesuffix(" and exit")
+
+
+def _command(name: str, example: str, rows: list[str]) -> str:
+    parser = program.parser_of(name)
+    usage = f"    {parser.usage}\n\n" if parser.usage else ""
+    shown = re.sub("^", "    ", parser.description or "", flags=re.MULTILINE)
+    table = "| option | meaning |\n|---|---|\n" + "".join(rows) + "\n" if rows else ""
+    return f"### {name}\n\n{usage}{shown}\n\nFor example:\n\n    {example}\n\n{table}"
+
+
 def pages() -> dict[str, str]:
     """Return every page by the name of its file."""
     source = Path(settings.__file__).read_text(encoding="utf-8")
-    return {"settings.md": page(source), "outcomes.md": outcomes_page()}
+    return {
+        "settings.md": page(source),
+        "outcomes.md": outcomes_page(),
+        "commands.md": commands_page(),
+    }
 
 
 def main() -> None:

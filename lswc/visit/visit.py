@@ -64,6 +64,11 @@ class Visit:
     requisites: Sequence[str] = ()
     put_off: bool = False
 
+    @property
+    def received(self) -> int:
+        """Bytes of all answers, as they were sent."""
+        return sum(attempt.size for attempt in self.attempts)
+
     def __post_init__(self) -> None:
         self.url = self.url or self.lease.url
         self.redirects = self.redirects or self.lease.redirects

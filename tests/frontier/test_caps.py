@@ -16,7 +16,7 @@ from lswc.frontier.contract import Caps
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.outcomes import Outcome
-from lswc.strategy import SEED, PageLanguage, Unit, strategy
+from lswc.strategy import REQUISITE, SEED, PageLanguage, Unit, strategy
 from lswc.visit.lease import Offer
 from tests.visits import ended
 
@@ -188,5 +188,17 @@ def test_what_was_let_go_may_come_again(store: Open) -> None:
     assert (first.url, second.url) == ("http://a/0", "http://a/1")
 
 
-def offer_of(server: str, number: int) -> Offer:
-    return Offer(f"http://{server}/{number}", server, server, SEED, PageLanguage.TARGET, 0)
+@pytest.mark.parametrize("spec", SPECS)
+def test_what_pages_need_makes_room_for_pages(store: Open, spec: str) -> None:
+    links = by(spec, [offer_of("a.example", number) for number in range(6)])
+    needed = by(spec, [offer_of("a.example", number, REQUISITE) for number in range(10, 16)])
+    with store(spec, Caps(server=8)) as frontier:
+        frontier.offer(needed)
+        frontier.offer(links)
+        assert frontier.pending == 8
+        assert frontier.requisites == 2
+        assert frontier.counts().tally["dropped"] == {Outcome.SERVER_QUEUE_FULL: 4}
+
+
+def offer_of(server: str, number: int, code: int = SEED) -> Offer:
+    return Offer(f"http://{server}/{number}", server, server, code, PageLanguage.TARGET, 0)

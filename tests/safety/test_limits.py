@@ -85,7 +85,7 @@ def test_only_the_latest_servers_are_remembered(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_crawl_without_records_has_used_nothing() -> None:
-    limits = Limits(server_pages=1)
+    limits = Limits(directory_pages=1)
     limits.load([])
     assert limits.closed(url("http://a.example/")) is None
 
@@ -114,17 +114,13 @@ def test_wildcard_hosts_are_closed_together() -> None:
     assert limits.closed(url("http://www.news.co.th/")) is None
 
 
-@pytest.mark.parametrize(
-    ("most", "reason"),
-    [((3, 0), "server's page limit"), ((0, 3), "directory's page limit")],
-)
-def test_page_limits(most: tuple[int, int], reason: str) -> None:
-    limits = Limits(*most)
+def test_pages_of_a_directory_are_limited() -> None:
+    limits = Limits(3)
     for n in range(3):
         assert limits.closed(url("http://a.example/d/x")) is None
         add(limits, url(f"http://a.example/d/{n}"), "")
-    assert limits.closed(url("http://a.example/d/x")) == reason
-    assert (limits.closed(url("http://a.example/e/x")) is None) == (most[0] == 0)
+    assert limits.closed(url("http://a.example/d/x")) == "directory's page limit"
+    assert limits.closed(url("http://a.example/e/x")) is None
 
 
 def record(address: str, text: str, near_duplicate: bool = False) -> dict[str, object]:
@@ -132,9 +128,9 @@ def record(address: str, text: str, near_duplicate: bool = False) -> dict[str, o
 
 
 def test_pages_of_earlier_runs_count() -> None:
-    limits = Limits(server_pages=3)
-    limits.load([record(f"http://a.example/{n}", "") for n in range(3)])
-    assert limits.closed(url("http://a.example/")) == "server's page limit"
+    limits = Limits(directory_pages=3)
+    limits.load([record(f"http://a.example/d/{n}", "") for n in range(3)])
+    assert limits.closed(url("http://a.example/d/")) == "directory's page limit"
 
 
 def test_near_duplicates_of_earlier_runs_count() -> None:
@@ -193,12 +189,3 @@ def test_a_domain_that_is_down_keeps_the_servers_that_gave_pages() -> None:
     assert limits.closed(url("http://lab.uni.ac.th/")) == "timeouts on site"
     add(limits, url("http://www.uni.ac.th/b"), "")
     assert limits.closed(url("http://lab.uni.ac.th/")) is None
-
-
-def test_pages_of_wildcard_hosts_are_limited_together() -> None:
-    limits = Limits(server_pages=2)
-    for n in range(20):
-        assert limits.closed(url("http://other.farm.co.th/")) is None
-        limits.add(url(f"http://n{n}.farm.co.th/"), n << 32)
-    assert limits.closed(url("http://other.farm.co.th/")) == "site's page limit"
-    assert limits.closed(url("http://www.news.co.th/")) is None
