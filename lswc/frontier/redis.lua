@@ -711,6 +711,29 @@ local function let_go(server, cell, number, reason)
   return number
 end
 
+-- The best URL of the first server, of those in ARGV from there on, that is free and has one in
+-- these cells: cell, line, server, number.
+local function first_among(from, order)
+  local rank = {}
+  for i = 1, #order, 2 do rank[order:byte(i) * 256 + order:byte(i + 1)] = i end
+  for i = from, #ARGV do
+    local server = ARGV[i]
+    if call('EXISTS', queue(server)) == 1 and not is_busy(server) then
+      local place = not by_directory and unit_pages(server).place
+      local chosen
+      local line, number = next_line(server, 0)
+      while line do
+        local cell = cell_of_line(line, place)
+        if rank[cell] and (not chosen or rank[cell] < rank[chosen[1]]) then
+          chosen = { cell, line, server, number }
+        end
+        line, number = next_line(server, line + 1)
+      end
+      if chosen then return unpack(chosen) end
+    end
+  end
+end
+
 -- Pages and bytes of a server, and of its site.
 local function taken(server)
   local site = '*.' .. site_of(server)
@@ -745,7 +768,7 @@ function verbs.offer()
 end
 
 -- token, time to live in ms, cells in order (2 bytes each), how many of them are good enough while
--- better ones wait for servers that are free soon
+-- better ones wait for servers that are free soon; then servers, if it is to be one of these
 function verbs.lease()
   local time = now()
   if wake(time) > 0 then return { 1, flush(), time, over() } end -- the client knows these cells only now
@@ -755,7 +778,11 @@ function verbs.lease()
   if 2 * good < #order and call('ZCOUNT', BUSY, '-inf', time + SOON) > 0 then
     order = order:sub(1, 2 * good)
   end
-  if free > 0 then cell, line, server, number = best(order) end
+  if #ARGV > FIRST + 3 then
+    cell, line, server, number = first_among(FIRST + 4, ARGV[FIRST + 2])
+  elseif free > 0 then
+    cell, line, server, number = best(order)
+  end
   if not server and #order < #ARGV[FIRST + 2] then free = 0 end -- the rest has to wait
   if not server then return { free, flush(), time, {} } end
   local record = read(number)

@@ -270,6 +270,14 @@ class SqliteFrontier:
             return None
         return self._hand_out(line, self._order.expected(line.cell), now)
 
+    def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
+        self._wake(now)
+        line = self._queues.first_among(servers, self._order.rank)
+        return None if line is None else self._hand_out(line, self._order.expected(line.cell), now)
+
+    def server_names(self) -> list[str]:
+        return [name for (name,) in self._db.execute("SELECT name FROM server")]
+
     def lease_requisite(self, now: float) -> Lease | None:
         self._wake(now)
         line = self._queues.first_requisite()
