@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from lswc.reading.page import PageReader
     from lswc.urls import Url
 
-MOST_READERS = 4
+MOST_READERS = 2
 """As many readers, at most, as one crawl keeps busy; LSWC_READERS may say more."""
 
 _CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
@@ -126,7 +126,8 @@ class Crawl:
     ``max_offline`` for the network. ``retry_failed``: what ended so is tried once more. ``judge``
     are the settings that say what is recorded as what. ``archived`` says what goes into WARC files
     of ``warc_size`` bytes: "relevant",
-    "all" or "none"; ``requisites_share`` is that of the requests for what such pages need, while
+    "all" or "none"; ``sitemaps``: those of relevant servers are asked for.
+    ``requisites_share`` is that of the requests for what such pages need, while
     pages can be asked for; ``opt_out`` what follows from a page's opt-out. ``earlier`` are the
     folders of crawls that this one visits again, the latest first. ``headers`` are those that each
     page is asked for with.
@@ -160,6 +161,7 @@ class Crawl:
     judge: Mapping[str, str]
     guesses_unknown: bool
     archived: str
+    sitemaps: bool
     requisites_share: float
     opt_out: str
     warc_size: float
@@ -190,6 +192,7 @@ class Crawl:
         reading = msgspec.structs.replace(
             reader_settings(target.tag, settings),
             requisites_of=_requisites_of(settings, guesses),
+            feeds_of=(PageLanguage.TARGET,) if settings.getbool("LSWC_FEEDS") else (),
             max_requisites=int(number(settings, "LSWC_MAX_REQUISITES")),
         )
         return cls(
@@ -199,6 +202,7 @@ class Crawl:
             reader=reading.reader(),
             readers=_readers(settings),
             max_reading=number(settings, "LSWC_MAX_READING"),
+            sitemaps=settings.getbool("LSWC_SITEMAPS"),
             requisites_share=_share(settings, "LSWC_REQUISITES_SHARE"),
             headers=_headers(target, settings),
             limits=LimitSettings.of(settings),
@@ -261,11 +265,24 @@ class Crawl:
             "format": "WARC File Format 1.1",
             "language": self.language.tag,
             "strategy": self.strategy.name,
+            **_names(settings),
             "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
             "http-header-user-agent": settings.get("USER_AGENT"),
             **{name: settings.get(name) for name in [*names, *_DESCRIBED] if name not in _PRIVATE},
             "LSWC_RECRAWL": [str(path) for path in self.earlier],
         }
+
+
+def _names(settings: BaseSettings) -> dict[str, object]:
+    """Return who crawls and what for, in the words of WARC's warcinfo (DCMI, ISO 28500:2017)."""
+    contact = settings.get("LSWC_CONTACT")
+    names = {
+        "operator": settings.get("LSWC_OPERATOR"),
+        "description": settings.get("LSWC_DESCRIPTION"),
+        "http-header-from": contact if contact and "://" not in contact else "",
+        "contact": contact,
+    }
+    return {name: value for name, value in names.items() if value}
 
 
 _JUDGE = ("LSWC_IDENTIFIER", "LSWC_MIN_SHARE", "LSWC_RELEVANT", "LSWC_ROBOTS_META", "LSWC_OPT_OUT")

@@ -23,6 +23,7 @@ class Outcome(StrEnum):
     HTML = "html", "A page, recorded."
     REDIRECT = "redirect", "The server named another URL, which was offered instead."
     REQUISITE = "requisite", "What an archived page needs: an image, a style sheet, a script ..."
+    LISTING = "listing", "A sitemap or feed, whose pages were offered."
     NOT_HTML = "not HTML", "By its type, or by its first bytes; the download stops there."
     NOINDEX = "noindex", "The page asks not to be kept; its links were followed."
     NOARCHIVE = "noarchive", "The page asks not to be kept; its links were followed."
@@ -173,6 +174,12 @@ LIFTED = (
     Outcome.PORT,
 )
 """Outcomes of URLs that were queued before they were refused: the user may allow them again."""
+
+
+OF_QUOTA = (
+    Outcome.SERVER_PAGES, Outcome.SERVER_BYTES, Outcome.SITE_PAGES, Outcome.SITE_BYTES,
+)  # fmt: skip
+"""Outcomes of URLs whose server or registered domain has brought all that is taken of it."""
 
 
 def may_return(name: str) -> bool:

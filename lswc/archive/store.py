@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections import OrderedDict
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lswc.archive.files import Appended, ArchiveError
-from lswc.archive.journal import REQUISITE_KIND, RETRY, Log
+from lswc.archive.journal import LISTING_KIND, REQUISITE_KIND, RETRY, Log
 from lswc.archive.pages import PAGES
 from lswc.archive.warc import WarcWriter
 from lswc.errors import writing
@@ -22,6 +23,7 @@ from lswc.visit.attempt import Attempt
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from lswc.visit.lease import Lease
     from lswc.visit.visit import Visit
 
 SETTINGS = "settings.json"
@@ -241,14 +243,20 @@ def _server(url: str) -> str:
     return parsed.server if parsed else ""
 
 
+def _kind(lease: Lease) -> str | None:
+    if lease.is_page:
+        return None
+    return REQUISITE_KIND if lease.is_requisite else LISTING_KIND
+
+
 def _place(visit: Visit) -> dict[str, Any]:
     lease = visit.lease
     return {
         "url": visit.url,
-        "kind": REQUISITE_KIND if lease.is_requisite else None,
+        "kind": _kind(lease),
         "tier": lease.tier,
         "expected": lease.expected,
-        "distance": None if lease.is_requisite else distance_of(lease.code),
+        "distance": distance_of(lease.code) if lease.is_page else None,
         "depth": lease.depth,
         "referrer": lease.referrer,
     }
@@ -274,6 +282,7 @@ def _about(visit: Visit) -> dict[str, object]:
             "language": record.language,
             "variant": record.variant or None,
             "encoding": record.encoding,
+            "charset": _charset(record.encoding),
             "decided-by": record.decided_by,
             "shares": record.shares or None,
             "confidence": record.confidence,
@@ -282,11 +291,19 @@ def _about(visit: Visit) -> dict[str, object]:
             "opt-out": "; ".join(record.opt_outs) or None,
         }
     fields |= {
-        "kind": REQUISITE_KIND if lease.is_requisite else None,
-        "distance": None if lease.is_requisite else distance_of(lease.code),
+        "kind": _kind(lease),
+        "distance": distance_of(lease.code) if lease.is_page else None,
         "tier": lease.tier,
         "expected": None if lease.expected is None else round(lease.expected, 4),
         "depth": lease.depth,
         "via": lease.referrer,
     }
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _charset(encoding: str) -> str | None:
+    """Return the charset that bytes are in: a font's own encoding is none that readers know."""
+    try:
+        return codecs.lookup(encoding).name
+    except LookupError:
+        return None

@@ -42,6 +42,7 @@ from lswc.crawler.closing import CANNOT_WRITE, LOST_STORE, TOLD
 from lswc.crawler.disk import Disk
 from lswc.crawler.handles import Handles
 from lswc.crawler.kept import KeptRules
+from lswc.crawler.listings import Listings
 from lswc.crawler.machines import Machines
 from lswc.crawler.network import Network
 from lswc.crawler.quotas import Allowance
@@ -53,8 +54,9 @@ from lswc.crawler.turns import Turns
 from lswc.errors import ConfigError, LostStoreError, LswcError
 from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_experience
 from lswc.outcomes import LIFTED, Outcome, is_transient
+from lswc.reading.requisites import FEED
 from lswc.safety.limits import OF_PAGES
-from lswc.strategy import REQUISITE, SEED, PageLanguage
+from lswc.strategy import LISTING, REQUISITE, SEED, PageLanguage
 from lswc.urls import parse
 from lswc.visit.lease import Offer
 from lswc.visit.visit import Visit
@@ -150,6 +152,7 @@ class RunningCrawl:
         self.backoff = Backoff(crawl.folder / backoff.FILE, crawl.politeness.backoff)
         self.turns = Turns(crawl.politeness.delay, self.backoff)
         self.machines = Machines(slots_of(crawl, settings), crawl.politeness)
+        self.listings = Listings(crawl)
         self.reservations: KeptRules[Reservations] = KeptRules()
         self.readers = Readers(crawl)
         self.limits = crawl.limits.new()
@@ -187,7 +190,7 @@ class RunningCrawl:
         lease = self._leased(now)
         if lease is None:
             return None
-        self._handed_out[lease.is_requisite] += 1
+        self._handed_out[not lease.is_page] += 1
         visit = self.visits[lease.id] = Visit(lease, now)
         return visit
 
@@ -215,14 +218,15 @@ class RunningCrawl:
         for requisite in needed.requisites:
             if (url := parse(requisite.url)) is not None:
                 unit = self.crawl.unit(url)
-                offers.append(
-                    Offer(url.href, url.server, unit, REQUISITE, PageLanguage.TARGET, steps)
-                )
+                code = LISTING if requisite.kind == FEED else REQUISITE
+                language = PageLanguage.OTHER if requisite.kind == FEED else PageLanguage.TARGET
+                depth = visit.lease.depth + 1 if requisite.kind == FEED else steps
+                offers.append(Offer(url.href, url.server, unit, code, language, depth))
                 visit.tally["needed", requisite.kind] += 1
         for reason, number in needed.dropped:
             visit.tally["requisites dropped", reason] += number
         visit.offers = [*visit.offers, *offers]
-        visit.requisites = [offer.url for offer in offers]
+        visit.requisites = [offer.url for offer in offers if offer.code == REQUISITE]
 
     def finish(self, reason: str) -> None:
         """Close the crawl for a reason, once what its archived pages need was asked for."""
@@ -273,13 +277,13 @@ class RunningCrawl:
         What an archived page needs may be on any host.
         """
         reader, lease = self.crawl.reader, visit.lease
-        if lease.is_requisite and reader.requisites is not None:
+        if not lease.is_page and reader.requisites is not None:
             return reader.requisites.scope.check(address, 0)
         return reader.scope.check(address, lease.depth)
 
     def _refusal_by_place(self, visit: Visit, url: Url) -> Outcome | None:
         """Return why a place is left alone: limits of pages aren't those of what pages need."""
-        if not visit.lease.is_requisite:
+        if visit.lease.is_page:
             return self.refusal(url, visit.lease.depth)
         reason = self.limits.closed(url)
         return self.steering.refusal(url, 0) or (None if reason in OF_PAGES else reason)
@@ -390,8 +394,9 @@ class RunningCrawl:
         if outcome == Outcome.BLOCKED:
             _forget(visit)
         visit.tally["received", "bytes"] += visit.received
-        if visit.lease.is_requisite:
-            visit.tally["requisites", outcome] += 1
+        if not visit.lease.is_page:
+            kind = "requisites" if visit.lease.is_requisite else "listings"
+            visit.tally[kind, outcome] += 1
         if outcome == Outcome.TIMEOUT and (url := parse(visit.url)) is not None:
             self.limits.answered(url, False)
         due = self._due(visit, outcome)

@@ -26,7 +26,7 @@
 -- taken          hash   "pages server", "bytes server", and the same of "*.site" -> number
 -- over           set    "server <name>" and "site <name>" of which too many wait: until a client,
 --                       which knows the order of cells, says which are let go
--- let_go         hash   "server\nreason" -> how many of its URLs were let go
+-- let_go         hash   "server\nreason" -> how many of its URLs were let go, or ended by a quota
 -- of:<unit>      set    numbers of a directory's pending URLs; only if counting by directory
 -- pending        hash   cell -> number of URLs
 -- statuses       hash   status -> number of units
@@ -71,6 +71,12 @@ local PENDING, STATUSES, TALLY = prefix .. 'pending', prefix .. 'statuses', pref
 local EXPERIENCE, WAITING = prefix .. 'experience', prefix .. 'waiting'
 local TAKEN = prefix .. 'taken'
 local OVER, LET_GO = prefix .. 'over', prefix .. 'let_go'
+local OF_QUOTA = { -- lswc.outcomes
+  ["finished\nserver's page limit"] = "server's page limit",
+  ["finished\nserver's byte limit"] = "server's byte limit",
+  ["finished\nsite's page limit"] = "site's page limit",
+  ["finished\nsite's byte limit"] = "site's byte limit",
+}
 local FULL = { server = "server's queue full", site = "site's queue full" } -- lswc.outcomes
 local call = redis.call
 
@@ -851,7 +857,11 @@ function verbs.commit()
   local referred, undecided = store(offers, number)
   if failed == '' then write(number, referred and url or '') end
   rest(server, delay > 0 and math.max(since, now()) + delay)
-  for i = FIRST + 12, offers - 1, 2 do count(TALLY, ARGV[i], ARGV[i + 1]) end
+  for i = FIRST + 12, offers - 1, 2 do
+    count(TALLY, ARGV[i], ARGV[i + 1])
+    local quota = OF_QUOTA[ARGV[i]]
+    if quota then call('HINCRBY', LET_GO, server .. '\n' .. quota, 1) end
+  end
   local pages = learns and tonumber(call('HGET', EXPERIENCE, 'n')) or 0
   return { 1, flush(), undecided, pages, over() }
 end

@@ -45,6 +45,7 @@ GROUPS = {
         "control": "lswc control crawls/th block example.co.th --why 'their mail of 3 May'",
         "analyze": "lswc analyze crawls/th --out report",
         "corpus": "lswc corpus crawls/th",
+        "wacz": "lswc wacz crawls/th",
     },
     "Try strategies beforehand": {
         "trace": "lswc trace crawls/th --out traces/th",

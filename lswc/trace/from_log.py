@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError
-from lswc.archive.journal import NO_VISIT, REQUISITE_KIND, journals
+from lswc.archive.journal import NO_VISIT, journals
 from lswc.archive.log import ATTEMPTS, LINKS, conform, tables
 from lswc.archive.store import language_of
 from lswc.outcomes import Outcome
@@ -77,7 +77,7 @@ def to_trace(crawl: Path, out: Path, lang: str = "") -> int:
     """
     attempts, links = log(crawl)
     outcomes = pc.cast(attempts["outcome"], pa.string())
-    is_page = pc.not_equal(pc.fill_null(pc.cast(attempts["kind"], pa.string()), ""), REQUISITE_KIND)
+    is_page = pc.is_null(pc.cast(attempts["kind"], pa.string()))
     attempts = attempts.filter(pc.and_(is_page, pc.invert(pc.is_in(outcomes, pa.array(NO_VISIT)))))
     dropped = pc.cast(links["dropped"], pa.string())
     links = links.filter(pc.or_(pc.is_null(dropped), pc.is_in(dropped, pa.array(_BY_STRATEGY))))
