@@ -21,7 +21,7 @@ from lswc.urls import parse
 from lswc.visit.attempt import Attempt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from lswc.visit.lease import Lease
     from lswc.visit.visit import Visit
@@ -74,6 +74,11 @@ class Archive:
         self._held += attempt.exchange.weight
         while self._held > HELD:
             self._release(next(iter(self._rules)))
+
+    def forget(self, is_left: Callable[[str], bool]) -> None:
+        """Leave out what was added of servers, whose URL ``is_left`` is asked."""
+        for server in [name for name in self._rules if is_left(f"http://{name}/")]:
+            self._release(server)
 
     def store(self, visit: Visit) -> dict[str, int]:
         """Write what is kept of a visit that ended; return the lengths of all files.

@@ -337,14 +337,19 @@ class RunningCrawl:
     def _obey(self, allows: bool) -> None:
         """End what is under way in blocked places; let wait what is allowed again."""
         self.allowance.forget()
+        self.archive.forget(self.is_blocked)
         for visit in list(self.visits.values()):
-            url = parse(visit.url)
-            if url is not None and self.steering.rule(url).block:
+            if self.is_blocked(visit.url):
                 self._end(visit, Outcome.BLOCKED)
         if allows:
             self._retry_refused()
         if self.steering.control.stop:
             self.stop(TOLD)
+
+    def is_blocked(self, address: str) -> bool:
+        """Tell whether nothing of a URL may be fetched or kept."""
+        url = parse(address)
+        return url is not None and bool(self.steering.rule(url).block)
 
     def _retry_refused(self) -> None:
         """Let URLs wait that were refused when they were queued, and may be had now."""
