@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from lswc.langid.auto import weigh
-from lswc.langid.codes import code_of
 from lswc.langid.document import Document
 from lswc.langid.model import FEATURES, candidates
 from lswc.languages import known, language
+from lswc.languages.codes import code_of
 
 # Of sites in a language: how often they say nothing, the right, English, another.
 SAYS = {

@@ -24,7 +24,7 @@ from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis, sqlite_report
 from lswc.frontier.contract import Caps
 from lswc.frontier.lock import lock
 from lswc.langid.bounds import Bounds
-from lswc.languages import Language, language
+from lswc.languages import Language, Wanted, wanted
 from lswc.reading.settings import ReaderSettings
 from lswc.safety.limits import Limits
 from lswc.safety.quotas import Quota, Quotas
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from lswc.reading.page import PageReader
     from lswc.urls import Url
 
-MOST_READERS = 4
+MOST_READERS = 2
 """As many readers, at most, as one crawl keeps busy; LSWC_READERS may say more."""
 
 _CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
@@ -126,13 +126,14 @@ class Crawl:
     ``max_offline`` for the network. ``retry_failed``: what ended so is tried once more. ``judge``
     are the settings that say what is recorded as what. ``archived`` says what goes into WARC files
     of ``warc_size`` bytes: "relevant",
-    "all" or "none"; ``requisites_share`` is that of the requests for what such pages need, while
+    "all" or "none"; ``sitemaps``: those of relevant servers are asked for.
+    ``requisites_share`` is that of the requests for what such pages need, while
     pages can be asked for; ``opt_out`` what follows from a page's opt-out. ``earlier`` are the
     folders of crawls that this one visits again, the latest first. ``headers`` are those that each
     page is asked for with.
     """
 
-    language: Language
+    language: Wanted
     strategy: Strategy
     reading: ReaderSettings
     reader: PageReader
@@ -160,6 +161,7 @@ class Crawl:
     judge: Mapping[str, str]
     guesses_unknown: bool
     archived: str
+    sitemaps: bool
     requisites_share: float
     opt_out: str
     warc_size: float
@@ -176,11 +178,11 @@ class Crawl:
         if not lang:
             raise ConfigError("say which language to crawl for, for example: -a lang=th")
         languages.use(settings.get("LSWC_LANGUAGES"))
-        target = language(lang)
+        target = wanted(lang)
         chosen = strategy(settings.get("LSWC_STRATEGY"))
         if chosen.needs_oracle:
             raise ConfigError(f"strategy {chosen.name!r} needs an oracle: simulations only")
-        folder = Path(settings.get("LSWC_CRAWL") or f"crawls/{target.tag}")
+        folder = Path(settings.get("LSWC_CRAWL") or f"crawls/{target.name}")
         _make_writable(folder)
         _check_records(folder, settings.get("LSWC_FRONTIER"))
         web = prepare(settings.get("LSWC_WEB"), folder.parent)
@@ -188,8 +190,9 @@ class Crawl:
             contact(settings)
         guesses = _guesses(settings.get("LSWC_UNKNOWN"), chosen)
         reading = msgspec.structs.replace(
-            reader_settings(target, settings),
+            reader_settings(target.tag, settings),
             requisites_of=_requisites_of(settings, guesses),
+            feeds_of=(PageLanguage.TARGET,) if settings.getbool("LSWC_FEEDS") else (),
             max_requisites=int(number(settings, "LSWC_MAX_REQUISITES")),
         )
         return cls(
@@ -199,6 +202,7 @@ class Crawl:
             reader=reading.reader(),
             readers=_readers(settings),
             max_reading=number(settings, "LSWC_MAX_READING"),
+            sitemaps=settings.getbool("LSWC_SITEMAPS"),
             requisites_share=_share(settings, "LSWC_REQUISITES_SHARE"),
             headers=_headers(target, settings),
             limits=LimitSettings.of(settings),
@@ -261,6 +265,7 @@ class Crawl:
             "format": "WARC File Format 1.1",
             "language": self.language.tag,
             "strategy": self.strategy.name,
+            **_names(settings),
             "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
             "http-header-user-agent": settings.get("USER_AGENT"),
             **{name: settings.get(name) for name in [*names, *_DESCRIBED] if name not in _PRIVATE},
@@ -268,17 +273,32 @@ class Crawl:
         }
 
 
+def _names(settings: BaseSettings) -> dict[str, object]:
+    """Return who crawls and what for, in the words of WARC's warcinfo (DCMI, ISO 28500:2017)."""
+    contact = settings.get("LSWC_CONTACT")
+    names = {
+        "operator": settings.get("LSWC_OPERATOR"),
+        "description": settings.get("LSWC_DESCRIPTION"),
+        "http-header-from": contact if contact and "://" not in contact else "",
+        "contact": contact,
+    }
+    return {name: value for name, value in names.items() if value}
+
+
 _JUDGE = ("LSWC_IDENTIFIER", "LSWC_MIN_SHARE", "LSWC_RELEVANT", "LSWC_ROBOTS_META", "LSWC_OPT_OUT")
 _DESCRIBED = ("DOWNLOAD_DELAY", "CONCURRENT_REQUESTS", "DEPTH_LIMIT", "URLLENGTH_LIMIT")
 _PRIVATE = {"LSWC_FRONTIER", "LSWC_CRAWL"}  # may hold a password; says nothing elsewhere
 
 
-def reader_settings(target: Language, settings: BaseSettings) -> ReaderSettings:
-    """Return how pages are read for a language, by the settings. Raises ConfigError."""
+def reader_settings(tag: str, settings: BaseSettings) -> ReaderSettings:
+    """Return how pages are read for a language, or for several, by the settings.
+
+    Raises ConfigError.
+    """
     bounds = ("LINKS", "PAGE_SIZE", "TAGS", "NESTING", "ATTRIBUTES", "TAG_SIZE", "WORDS")
     shape = ("PATH_SEGMENTS", "REPEATS", "PARAMETERS")
     return ReaderSettings(
-        language=target.tag,
+        language=tag,
         own_languages=settings.get("LSWC_LANGUAGES"),
         identifier=settings.get("LSWC_IDENTIFIER"),
         min_share=number(settings, "LSWC_MIN_SHARE"),
@@ -351,7 +371,7 @@ def _quota(settings: BaseSettings, scope: str) -> Quota:
     return Quota(*(number(settings, name) for name in names))
 
 
-def _headers(target: Language, settings: BaseSettings) -> dict[str, str]:
+def _headers(target: Wanted, settings: BaseSettings) -> dict[str, str]:
     accepted = settings.get("LSWC_ACCEPT_LANGUAGE") or target.accepted
     if not _HEADER.fullmatch(accepted):
         raise ConfigError(f"LSWC_ACCEPT_LANGUAGE: {accepted!r} isn't like 'th, en;q=0.5'")
@@ -478,9 +498,14 @@ def _make_writable(folder: Path) -> None:
         raise ConfigError(f"can't write to the crawl folder {folder}: choose one with LSWC_CRAWL")
 
 
-def _seeds(target: Language, given: str, web: Path | None) -> tuple[str, ...]:
+def _seeds(target: Wanted, given: str, web: Path | None) -> tuple[str, ...]:
     if given:
         return read_seeds(Path(given))
+    seeds = (seed for language in target.languages for seed in _seeds_of(language, web))
+    return tuple(dict.fromkeys(seeds))
+
+
+def _seeds_of(target: Language, web: Path | None) -> tuple[str, ...]:
     if web is not None:
         return read_seeds(seeds_of_web(web, target))
     own = languages.own_folder()

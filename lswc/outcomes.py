@@ -23,6 +23,7 @@ class Outcome(StrEnum):
     HTML = "html", "A page, recorded."
     REDIRECT = "redirect", "The server named another URL, which was offered instead."
     REQUISITE = "requisite", "What an archived page needs: an image, a style sheet, a script ..."
+    LISTING = "listing", "A sitemap or feed, whose pages were offered."
     NOT_HTML = "not HTML", "By its type, or by its first bytes; the download stops there."
     NOINDEX = "noindex", "The page asks not to be kept; its links were followed."
     NOARCHIVE = "noarchive", "The page asks not to be kept; its links were followed."
@@ -66,6 +67,10 @@ class Outcome(StrEnum):
     URL_TOO_LONG = "URL too long", "Longer than URLLENGTH_LIMIT."
     BLOCKED = "blocked", "control.toml says that nothing of the place is fetched, or kept."
     PAUSED = "paused", "control.toml lets the place wait."
+    NOT_TOLERATED = (
+        "not tolerated",
+        "Its server has none but irrelevant pages, and more of them than control.toml tolerates.",
+    )
     DEPTH = (
         "depth",
         "More links from the seeds than DEPTH_LIMIT, or control.toml, allows there.",
@@ -160,8 +165,21 @@ def is_transient(name: str) -> bool:
     return name in _TRANSIENT or name.startswith(f"{Outcome.STATUS} 5")
 
 
-LIFTED = (Outcome.BLOCKED, Outcome.PAUSED, Outcome.DEPTH, Outcome.DOMAIN_NOT_ALLOWED, Outcome.PORT)
+LIFTED = (
+    Outcome.BLOCKED,
+    Outcome.PAUSED,
+    Outcome.NOT_TOLERATED,
+    Outcome.DEPTH,
+    Outcome.DOMAIN_NOT_ALLOWED,
+    Outcome.PORT,
+)
 """Outcomes of URLs that were queued before they were refused: the user may allow them again."""
+
+
+OF_QUOTA = (
+    Outcome.SERVER_PAGES, Outcome.SERVER_BYTES, Outcome.SITE_PAGES, Outcome.SITE_BYTES,
+)  # fmt: skip
+"""Outcomes of URLs whose server or registered domain has brought all that is taken of it."""
 
 
 def may_return(name: str) -> bool:

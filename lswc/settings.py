@@ -54,12 +54,21 @@ LSWC_REQUISITES = "all"
 # The share of the requests that such files get while pages can be asked for, from 0 to 1. What no
 # page can use, as their servers rest, is theirs besides.
 LSWC_REQUISITES_SHARE = 0.1
+# Whether the sitemaps of servers that gave a relevant page are asked for, and the pages that they
+# name are queued as if such a page linked to them.
+LSWC_SITEMAPS = False
+# Whether the RSS and Atom feeds that relevant pages name are.
+LSWC_FEEDS = False
+# Who runs the crawl, such as `National Library of Example`: the `operator` in WARC files.
+LSWC_OPERATOR = ""
+# What the crawl is for: the `description` in WARC files, and in a WACZ file.
+LSWC_DESCRIPTION = ""
 # A WARC file is closed once it has so many bytes.
 LSWC_WARC_SIZE = 1_000_000_000
 # The folders of earlier crawls, the latest first: what they stored is only sent if it has changed.
 LSWC_RECRAWL: list[str] = []
 
-# Processes that read pages: `cores` for as many as this machine has besides the crawl's own, 4 at
+# Processes that read pages: `cores` for as many as this machine has besides the crawl's own, 2 at
 # most; 0 if the crawl reads them itself (performance.md).
 LSWC_READERS = "cores"
 

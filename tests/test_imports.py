@@ -52,8 +52,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "synthetic": {"strategy", "trace"},
     "analysis": {"languages", "simulator", "strategy", "trace"},
     "seeds": {
-        "analysis", "crawl", "crawler", "frontier", "langid", "languages", "terminal",
-        "trace", "web",
+        "analysis", "archive", "crawl", "crawler", "frontier", "langid", "languages",
+        "terminal", "trace", "web",
     },
     "watch": {"archive", "control", "frontier", "strategy"},
     "commands": {

@@ -143,6 +143,8 @@ def _target(folder: Path, lang: str) -> About:
             raise AnalysisError(
                 f"{folder} has no readable summary.json to say its language: give --lang"
             ) from error
+    if "," in lang:
+        raise AnalysisError(f"{folder} is a crawl of {lang}: say of which language, --lang")
     known = language(lang)
     return About(known.tag, known.tlds, f"crawl {folder.name}")
 

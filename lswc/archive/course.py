@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass
 from time import time
 from typing import TYPE_CHECKING, Any, Self
 
+import msgspec
+
 from lswc.whole import whole
 
 if TYPE_CHECKING:
@@ -59,11 +61,9 @@ class Point:
     def of(cls, line: str | bytes) -> Self | None:
         """Return the point of a line, None if it is torn."""
         try:
-            found = json.loads(line)
-            values = [found[name] for name in cls.__match_args__]
-        except (KeyError, TypeError, ValueError):
+            return msgspec.json.decode(line, type=cls)
+        except msgspec.DecodeError:
             return None
-        return cls(*values) if all(type(value) in (int, float) for value in values) else None
 
 
 class Course:

@@ -36,8 +36,9 @@ SMALL = 2_000_000
 """Bytes of a journal that a closing crawl turns into tables in its own process."""
 
 RETRY = "retry"
-REQUISITE_KIND = "requisite"
-"""The ``kind`` of what wasn't asked for as a page, but as what an archived page needs."""
+REQUISITE_KIND, LISTING_KIND = "requisite", "listing"
+"""The ``kind`` of what wasn't asked for as a page, but as what an archived page needs, or as a
+sitemap or feed."""
 
 NO_VISIT = ("robots.txt file", "tdmrep.json file", "file", Outcome.SERVER_BECAME_IRRELEVANT)
 """Outcomes of the rows that aren't the end of a visit."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections import OrderedDict
 from datetime import UTC, datetime
@@ -9,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lswc.archive.files import Appended, ArchiveError
-from lswc.archive.journal import REQUISITE_KIND, RETRY, Log
+from lswc.archive.journal import LISTING_KIND, REQUISITE_KIND, RETRY, Log
 from lswc.archive.pages import PAGES
 from lswc.archive.warc import WarcWriter
 from lswc.errors import writing
-from lswc.languages import Language, language
+from lswc.languages import Language, Wanted, wanted
 from lswc.outcomes import Outcome
 from lswc.strategy import PageLanguage, distance_of
 from lswc.urls import parse
@@ -22,6 +23,7 @@ from lswc.visit.attempt import Attempt
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from lswc.visit.lease import Lease
     from lswc.visit.visit import Visit
 
 SETTINGS = "settings.json"
@@ -190,9 +192,23 @@ _OF_RECORD = (
 )
 
 
-def language_of(crawl: Path) -> Language:
-    """Return the language of the crawl in a folder. Raises ArchiveError if it holds none."""
-    return language(str(_setting(crawl, "language")))
+def wanted_of(crawl: Path) -> Wanted:
+    """Return the languages of the crawl in a folder. Raises ArchiveError if it holds none."""
+    return wanted(str(_setting(crawl, "language")))
+
+
+def language_of(crawl: Path, lang: str = "") -> Language:
+    """Return the language of the crawl in a folder; ``lang`` says which, if it has several.
+
+    Raises ArchiveError if the folder holds no crawl, or one that isn't of that language.
+    """
+    collected = wanted_of(crawl)
+    chosen = [known for known in collected.languages if lang in ("", known.tag)]
+    if not chosen:
+        raise ArchiveError(f"{crawl} is a crawl of {collected.tag}, not of {lang}")
+    if len(chosen) > 1:
+        raise ArchiveError(f"{crawl} is a crawl of {collected.tag}: say of which language, --lang")
+    return chosen[0]
 
 
 def earlier_of(crawl: Path) -> tuple[Path, ...]:
@@ -222,14 +238,20 @@ def _server(url: str) -> str:
     return parsed.server if parsed else ""
 
 
+def _kind(lease: Lease) -> str | None:
+    if lease.is_page:
+        return None
+    return REQUISITE_KIND if lease.is_requisite else LISTING_KIND
+
+
 def _place(visit: Visit) -> dict[str, Any]:
     lease = visit.lease
     return {
         "url": visit.url,
-        "kind": REQUISITE_KIND if lease.is_requisite else None,
+        "kind": _kind(lease),
         "tier": lease.tier,
         "expected": lease.expected,
-        "distance": None if lease.is_requisite else distance_of(lease.code),
+        "distance": distance_of(lease.code) if lease.is_page else None,
         "depth": lease.depth,
         "referrer": lease.referrer,
     }
@@ -255,6 +277,7 @@ def _about(visit: Visit) -> dict[str, object]:
             "language": record.language,
             "variant": record.variant or None,
             "encoding": record.encoding,
+            "charset": _charset(record.encoding),
             "decided-by": record.decided_by,
             "shares": record.shares or None,
             "confidence": record.confidence,
@@ -263,11 +286,19 @@ def _about(visit: Visit) -> dict[str, object]:
             "opt-out": "; ".join(record.opt_outs) or None,
         }
     fields |= {
-        "kind": REQUISITE_KIND if lease.is_requisite else None,
-        "distance": None if lease.is_requisite else distance_of(lease.code),
+        "kind": _kind(lease),
+        "distance": distance_of(lease.code) if lease.is_page else None,
         "tier": lease.tier,
         "expected": None if lease.expected is None else round(lease.expected, 4),
         "depth": lease.depth,
         "via": lease.referrer,
     }
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _charset(encoding: str) -> str | None:
+    """Return the charset that bytes are in: a font's own encoding is none that readers know."""
+    try:
+        return codecs.lookup(encoding).name
+    except LookupError:
+        return None

@@ -16,6 +16,7 @@ from isal import igzip
 
 from lswc.archive.files import Appended, lines, replace
 from lswc.errors import writing
+from lswc.languages.codes import three_letters
 from lswc.visit.attempt import Original
 
 if TYPE_CHECKING:
@@ -130,9 +131,12 @@ class WarcWriter:
         self, attempt: Attempt, exchange: Exchange, about: Mapping[str, object]
     ) -> Iterator[tuple[bytes, dict[str, str] | None]]:
         """Yield the gzip members of an exchange, each with its fields in the index, if any."""
+        told = _told(about)
         date, record = _date(attempt.time), _id()
         shared = {"WARC-Target-URI": attempt.url, "WARC-Warcinfo-ID": f"<urn:{self._info_id}>"}
-        yield self._response(attempt, exchange, shared, record)
+        response = shared | ({_LANGUAGES: told["languages"]} if "languages" in told else {})
+        member, fields = self._response(attempt, exchange, response, record)
+        yield member, fields | told
         concurrent = shared | {"WARC-Concurrent-To": f"<urn:{record}>"}
         yield _member(_REQUEST, date, concurrent, exchange.request), None
         if about:
@@ -337,6 +341,25 @@ def _copy(warc: Path, kept: list[tuple[int, int]], aside: Aside) -> None:
 class _Kind(NamedTuple):
     type: str
     media_type: str
+
+
+_LANGUAGES = "WARC-Identified-Content-Language"
+"""A header of Common Crawl's and the IIPC's: codes of ISO 639-3, the largest share first."""
+
+_MOST = 3  # languages of a page, as in Common Crawl's index
+
+
+def _told(about: Mapping[str, object]) -> dict[str, str]:
+    """Return what the index says of a page's languages and charset, as Common Crawl's does."""
+    found = {}
+    shares = [share.partition("=")[0] for share in str(about.get("shares") or "").split()]
+    languages = shares or [str(code) for code in (about.get("language"),) if code]
+    if languages:
+        codes = dict.fromkeys(three_letters(code) for code in languages)
+        found["languages"] = ",".join(list(codes)[:_MOST])
+    if charset := about.get("charset"):
+        found["charset"] = str(charset)
+    return found
 
 
 _INFO = _Kind("warcinfo", "application/warc-fields")

@@ -30,7 +30,11 @@ class Command(UserCommand):
         super().add_options(parser)
         add = parser.add_argument
         add("--out", type=Path, help="folder of the report, new or empty")
-        add("--lang", default="", help="language of a crawl folder that has no summary.json")
+        add(
+            "--lang",
+            default="",
+            help="language, if the crawl has several or no summary.json",
+        )
         add("--control", type=Path, help="another crawl or trace, to set beside this one")
         add("--strategy", default="", help="explain what this strategy misses on the trace")
         add("--countries", type=Path, help="IP database: MaxMind or DB-IP .mmdb, or DB-IP .csv")
@@ -58,7 +62,7 @@ class Command(UserCommand):
         )  # fmt: skip
         with working() as say:
             say("links", 0, 0)
-            with as_trace(Path(args[0])) as folder:
+            with as_trace(Path(args[0]), opts.lang) as folder:
                 path = analyze(
                     folder, opts.out, questions, lambda step: say(step, 0, 0), Path(args[0]).name
                 )

@@ -28,7 +28,8 @@ class Command(UserCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         add = parser.add_argument
-        add("--out", help="folder to write into (default: corpus/ in the crawl's)")
+        add("--out", help="folder to write into (default: corpus/ in the crawl's, or corpus/LANG)")
+        add("--lang", default="", help="the language, of a crawl of several")
         add(
             "--only-language",
             action="store_true",
@@ -41,9 +42,9 @@ class Command(UserCommand):
         from lswc.corpus.documents import write
 
         crawl = Path(args[0])
-        out = Path(opts.out) if opts.out else crawl / "corpus"
+        out = Path(opts.out) if opts.out else crawl / "corpus" / opts.lang
         with working() as say:
-            written = write(crawl, out, opts.only_language, say)
+            written = write(crawl, out, opts.only_language, say, opts.lang)
         print(f"{written.rows:,} pages with text in {out}")
         if written.opted_out:
             print(f"{written.opted_out:,} pages left out that say their text must not be mined")

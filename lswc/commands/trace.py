@@ -36,20 +36,22 @@ class Command(UserCommand):
         parser.add_argument(
             "--web", metavar="FOLDER", help="frozen web, WARC file or folder of WARC"
         )
-        parser.add_argument("--lang", metavar="CODE", help="target language")
+        parser.add_argument(
+            "--lang", metavar="CODE", help="target language; of a crawl, if it has several"
+        )
         parser.add_argument(
             "--seeds", metavar="FILE", help="one URL a line; default: seeds-CODE.txt in the web"
         )
         parser.add_argument("--out", metavar="FOLDER", help="where the trace goes")
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        of_crawl = len(args) == 1 and not (opts.web or opts.lang or opts.seeds)
+        of_crawl = len(args) == 1 and not (opts.web or opts.seeds)
         if not opts.out or not (of_crawl or (not args and opts.web and opts.lang)):
             raise UsageError(
                 "give a crawl folder, or --web and --lang, and --out", print_help=False
             )
         if of_crawl:
-            _trace_crawl(Path(args[0]), Path(opts.out))
+            _trace_crawl(Path(args[0]), Path(opts.out), opts.lang or "")
         else:
             settings = self.settings or Settings()
             _trace(Path(opts.web), opts.lang, opts.seeds, Path(opts.out), settings)
@@ -63,7 +65,10 @@ def _trace(folder: Path, code: str, seeds_file: str | None, out: Path, settings:
     from lswc.web import open_web
 
     target, web = language(code), open_web(folder)
-    reader, limits = reader_settings(target, settings).reader(), LimitSettings.of(settings).new()
+    reader, limits = (
+        reader_settings(target.tag, settings).reader(),
+        LimitSettings.of(settings).new(),
+    )
     seeds = read_seeds(Path(seeds_file) if seeds_file else seeds_of_web(folder, target))
     if (out / "trace.json").exists():
         raise ConfigError(f"{out} holds a trace already: choose another folder")
@@ -74,13 +79,13 @@ def _trace(folder: Path, code: str, seeds_file: str | None, out: Path, settings:
     _show(trace, out)
 
 
-def _trace_crawl(crawl: Path, out: Path) -> None:
+def _trace_crawl(crawl: Path, out: Path, lang: str) -> None:
     from lswc.trace.format import Trace
     from lswc.trace.from_log import to_trace
 
     with working() as say:
         say("links", 0, 0)
-        to_trace(crawl, out)
+        to_trace(crawl, out, lang)
         trace = Trace.read(out)
     _show(trace, out)
 

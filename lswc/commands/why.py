@@ -57,7 +57,7 @@ class Command(UserCommand):
             say("frontier", 0, 0)
             standing = self._standing(crawl, canonical.href, opts) if canonical and kept else None
         _show(url, told, standing)
-        print(conclusion(told, standing, kept))
+        print(conclusion(*told, standing, kept))
 
     def _standing(self, crawl: Path, url: str, opts: argparse.Namespace) -> Standing | None:
         from lswc.crawler import workers

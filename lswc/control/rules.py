@@ -44,8 +44,8 @@ class Rule:
 
     ``block``: nothing of it is fetched, and nothing more is kept. ``pause``: its URLs wait.
     ``delay``: seconds that a server rests at least. ``max_pages`` and ``max_bytes``: what is taken
-    in all. ``max_depth``: links from the seeds. ``tolerate``: pages of it that aren't relevant,
-    before any is. ``priority``: the larger comes first; 0 for what isn't said.
+    in all. ``max_depth``: links from the seeds. ``tolerate``: pages of a server that aren't
+    relevant, before any is. ``priority``: its URLs come before all others, of the largest first.
     """
 
     block: bool | None = None

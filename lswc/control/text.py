@@ -50,9 +50,7 @@ def place_of_table(written: str, said: Mapping[str, object]) -> Any:
 def _check_counted(place: Any, rule: Rule) -> None:
     for name in COUNTED:
         if place.is_prefix and getattr(rule, name) is not None:
-            raise ControlError(
-                f"{FILE}, {place.name}: {name} is counted for servers and domains only"
-            )
+            raise ControlError(f"{FILE}, {place.name}: {name} is for servers and domains only")
 
 
 def value_of(name: str, value: object, *, place: str = "") -> Any:
@@ -128,12 +126,6 @@ def _whole(value: object) -> int:
     return value
 
 
-def _any_whole(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError("a whole number")
-    return value
-
-
 def _some(value: object) -> int:
     number = _whole(value)
     if not number:
@@ -176,7 +168,7 @@ OF_PLACE: dict[str, Callable[[object], Any]] = {
     "max_bytes": _some,
     "max_depth": _whole,
     "tolerate": _whole,
-    "priority": _any_whole,
+    "priority": _some,
     "why": _text,
 }
 """Keys of a place, and what checks their values."""
@@ -190,5 +182,5 @@ OF_CRAWL: dict[str, Callable[[object], Any]] = {
 }
 """Keys of the whole crawl."""
 
-COUNTED = ("max_pages", "max_bytes", "tolerate")
-"""Keys of what is counted, by server."""
+COUNTED = ("max_pages", "max_bytes", "tolerate", "priority")
+"""Keys of what is counted or chosen by server: not of less than that."""

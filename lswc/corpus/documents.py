@@ -254,13 +254,15 @@ def write(
     out: Path,
     only_language: bool = False,
     say: Say = silent,
+    lang: str = "",
 ) -> Written:
     """Write ``corpus.jsonl.zst`` and ``corpus.parquet`` of a crawl.
 
+    ``lang`` is the language's tag, if the crawl has several.
     They are there when they are whole. Raises ArchiveError if the folder isn't a crawl with WARC
     files, LswcError if ``out`` can't be written.
     """
-    cleaner = Cleaner(language_of(crawl), only_language)
+    cleaner = Cleaner(language_of(crawl, lang), only_language)
     skips = opt_out_of(crawl) != "record"
     opted_out: set[str] = set()
 

@@ -20,6 +20,7 @@ from lswc import __version__
 from lswc.crawler.pulse import OFFLINE, PAUSED, RUNNING, Pulse
 from lswc.crawler.running import running_of
 from lswc.errors import LswcError
+from lswc.frontier.harvest import by_group
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -137,16 +138,13 @@ class Exposition:
         queue.add_metric(["ready"], frontier.pending - later)
         queue.add_metric(["later"], later)
         yield queue
-        groups: dict[str, int] = {}
-        for cell in self._pulse.cells():
-            groups[cell.group] = groups.get(cell.group, 0) + cell.waiting
-        by_group = GaugeMetricFamily(
+        of_group = GaugeMetricFamily(
             "lswc_queue_group_urls", "URLs that wait, by tier or what is expected of them.",
             labels=["group"],
         )  # fmt: skip
-        for name, number in groups.items():
-            by_group.add_metric([name], number)
-        yield by_group
+        for group in by_group(self._pulse.cells()):
+            of_group.add_metric([group.name], group.waiting)
+        yield of_group
         expected = self._pulse.forecast().waiting
         said = "Relevant pages expected among the URLs that wait."
         yield GaugeMetricFamily("lswc_expected_relevant_pages", said, value=expected)

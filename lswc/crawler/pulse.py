@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from collections import Counter, OrderedDict, deque
+from collections import OrderedDict, deque
 from dataclasses import asdict, dataclass
 from heapq import nlargest, nsmallest
 from math import inf
@@ -23,7 +23,7 @@ from lswc.archive.course import Course, Point, write_now
 from lswc.crawler.closing import said
 from lswc.crawler.running import running_of
 from lswc.errors import LswcError
-from lswc.frontier.harvest import CellHarvest, Forecast, forecast
+from lswc.frontier.harvest import CellHarvest, Forecast, by_group, forecast
 from lswc.urls import parse
 
 if TYPE_CHECKING:
@@ -177,16 +177,13 @@ class Pulse:
 
     def _queue(self) -> dict[str, list[dict[str, Any]]]:
         """Return the queue by group, and its best cells in words."""
-        groups: dict[str, Counter[str]] = {}
-        for cell in self.cells():
-            group = groups.setdefault(cell.group, Counter())
-            group.update(
-                waiting=cell.waiting, pages=cell.pages.downloaded, relevant=cell.pages.relevant
-            )
         strategy = self.running.crawl.strategy
         best = [cell for cell in self.cells() if cell.waiting][:SHOWN]
         return {
-            "groups": [{"name": name, **counts} for name, counts in groups.items()],
+            "groups": [
+                {"name": name, "waiting": waiting, "pages": downloaded, "relevant": relevant}
+                for name, waiting, (downloaded, relevant) in by_group(self.cells())
+            ],
             "cells": [
                 {
                     "name": strategy.describe(cell.cell),

@@ -90,7 +90,7 @@ class Retries:
         url = self._running.scope_of(visit, request.url)
         times = request.meta["redirect_times"]
         if isinstance(url, Outcome):
-            visit.tally["requisites dropped" if visit.lease.is_requisite else "dropped", url] += 1
+            visit.tally["dropped" if visit.lease.is_page else "requisites dropped", url] += 1
             self._led_to(visit, request.url, url)
         elif fingerprint(url.href) == fingerprint(visit.url):
             # By https, or with a session in it: another request for the same page.
@@ -106,6 +106,8 @@ class Retries:
         self._running.commit(visit, Outcome.REDIRECT)
 
     def _led_to(self, visit: Visit, url: str, dropped: str | None) -> None:
+        if visit.lease.is_listing:
+            return
         if visit.lease.is_requisite:
             visit.requisites = () if dropped else (url,)
         else:

@@ -137,6 +137,7 @@ class RobotsMiddleware:
     def _remember(self, server: str, response: Response) -> RobotsRules:
         body = response.body if response.status < 300 else b""
         rules = RobotsRules(body, self._agent)
+        self._running.listings.heard(server, body, response.url)
         self._kept.keep(server, rules, rules.size, lifetime(response))
         return rules
 

@@ -42,6 +42,7 @@ from lswc.crawler.closing import CANNOT_WRITE, LOST_STORE, TOLD
 from lswc.crawler.disk import Disk
 from lswc.crawler.handles import Handles
 from lswc.crawler.kept import KeptRules
+from lswc.crawler.listings import Listings
 from lswc.crawler.machines import Machines
 from lswc.crawler.network import Network
 from lswc.crawler.quotas import Allowance
@@ -53,8 +54,9 @@ from lswc.crawler.turns import Turns
 from lswc.errors import ConfigError, LostStoreError, LswcError
 from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_experience
 from lswc.outcomes import LIFTED, Outcome, is_transient
+from lswc.reading.requisites import FEED
 from lswc.safety.limits import OF_PAGES
-from lswc.strategy import REQUISITE, SEED, PageLanguage
+from lswc.strategy import LISTING, REQUISITE, SEED, PageLanguage
 from lswc.urls import parse
 from lswc.visit.lease import Offer
 from lswc.visit.visit import Visit
@@ -135,7 +137,7 @@ class RunningCrawl:
         committed = settle(crawl.folder, self.frontier)
         self.archive = Archive(
             crawl.folder,
-            crawl.language.tag,
+            crawl.language.name,
             crawl.archived,
             crawl.warc_size,
             crawl.described(settings),
@@ -150,6 +152,7 @@ class RunningCrawl:
         self.backoff = Backoff(crawl.folder / backoff.FILE, crawl.politeness.backoff)
         self.turns = Turns(crawl.politeness.delay, self.backoff)
         self.machines = Machines(slots_of(crawl, settings), crawl.politeness)
+        self.listings = Listings(crawl)
         self.reservations: KeptRules[Reservations] = KeptRules()
         self.readers = Readers(crawl)
         self.limits = crawl.limits.new()
@@ -187,7 +190,7 @@ class RunningCrawl:
         lease = self._leased(now)
         if lease is None:
             return None
-        self._handed_out[lease.is_requisite] += 1
+        self._handed_out[not lease.is_page] += 1
         visit = self.visits[lease.id] = Visit(lease, now)
         return visit
 
@@ -199,10 +202,15 @@ class RunningCrawl:
                 self._stop_if_finished()
             return lease
         pages, requisites = self._handed_out
-        first, second = self.frontier.lease, self.frontier.lease_requisite
+        first, second = self._lease_page, self.frontier.lease_requisite
         if requisites + 1 <= self.crawl.requisites_share * (pages + requisites + 1):
             first, second = second, first
         return first(now) or second(now)
+
+    def _lease_page(self, now: float) -> Lease | None:
+        first = self.steering.first(self.frontier, now)
+        preferred = self.frontier.lease_among(first, now) if first else None
+        return preferred or self.frontier.lease(now)
 
     def need(self, visit: Visit, needed: Needed, steps: int) -> None:
         """Offer what an archived page needs, so many steps from it, with the visit's links."""
@@ -210,14 +218,15 @@ class RunningCrawl:
         for requisite in needed.requisites:
             if (url := parse(requisite.url)) is not None:
                 unit = self.crawl.unit(url)
-                offers.append(
-                    Offer(url.href, url.server, unit, REQUISITE, PageLanguage.TARGET, steps)
-                )
+                code = LISTING if requisite.kind == FEED else REQUISITE
+                language = PageLanguage.OTHER if requisite.kind == FEED else PageLanguage.TARGET
+                depth = visit.lease.depth + 1 if requisite.kind == FEED else steps
+                offers.append(Offer(url.href, url.server, unit, code, language, depth))
                 visit.tally["needed", requisite.kind] += 1
         for reason, number in needed.dropped:
             visit.tally["requisites dropped", reason] += number
         visit.offers = [*visit.offers, *offers]
-        visit.requisites = [offer.url for offer in offers]
+        visit.requisites = [offer.url for offer in offers if offer.code == REQUISITE]
 
     def finish(self, reason: str) -> None:
         """Close the crawl for a reason, once what its archived pages need was asked for."""
@@ -252,10 +261,15 @@ class RunningCrawl:
         if isinstance(url, Outcome):
             return url
         away = self.tries.away(visit.lease.server, monotonic())
-        full = self.allowance.reached(url, visit.lease)
-        if visit.lease.is_requisite and full in OF_PAGES:
-            full = None
-        return self._refusal_by_place(visit, url) or full or self._pause(url) or away
+        held = self._pause(url) or self._full(url, visit.lease)
+        return self._refusal_by_place(visit, url) or held or away
+
+    def _full(self, url: Url, lease: Lease) -> Outcome | None:
+        """Return which bound on a server's or domain's pages or bytes is reached."""
+        reason = self.allowance.reached(url, lease)
+        if lease.is_requisite:
+            return None if reason in OF_PAGES else reason
+        return reason or self._intolerance(url, lease.unit)
 
     def scope_of(self, visit: Visit, address: str) -> Url | Outcome:
         """Return where a visit's URL, or its redirect, leads; or why it may not be asked for.
@@ -263,13 +277,13 @@ class RunningCrawl:
         What an archived page needs may be on any host.
         """
         reader, lease = self.crawl.reader, visit.lease
-        if lease.is_requisite and reader.requisites is not None:
+        if not lease.is_page and reader.requisites is not None:
             return reader.requisites.scope.check(address, 0)
         return reader.scope.check(address, lease.depth)
 
     def _refusal_by_place(self, visit: Visit, url: Url) -> Outcome | None:
         """Return why a place is left alone: limits of pages aren't those of what pages need."""
-        if not visit.lease.is_requisite:
+        if visit.lease.is_page:
             return self.refusal(url, visit.lease.depth)
         reason = self.limits.closed(url)
         return self.steering.refusal(url, 0) or (None if reason in OF_PAGES else reason)
@@ -281,6 +295,14 @@ class RunningCrawl:
 
     def _pause(self, url: Url) -> Outcome | None:
         return Outcome.PAUSED if self.steering.rule(url).pause else None
+
+    def _intolerance(self, url: Url, unit: str) -> Outcome | None:
+        """Return that a server gave too many pages, and no relevant one, if that is said of it."""
+        most = self.steering.rule(url).tolerate
+        if most is None:
+            return None
+        pages = self.frontier.pages_of(unit)
+        return Outcome.NOT_TOLERATED if pages.downloaded > most and not pages.relevant else None
 
     def holds_back(self, visit: Visit) -> bool:
         """End the visit of a request that may not be sent again now; tell whether it is one."""
@@ -332,8 +354,10 @@ class RunningCrawl:
 
     def _is_allowed(self, address: str, depth: int) -> bool:
         url = self.crawl.reader.scope.check(address, depth)
-        refused = isinstance(url, Outcome) or self.steering.refusal(url, depth) or self._pause(url)
-        return not refused
+        if isinstance(url, Outcome):
+            return False
+        held = self._pause(url) or self._intolerance(url, self.crawl.unit(url))
+        return not (held or self.steering.refusal(url, depth))
 
     def offer_of_redirect(self, visit: Visit, url: Url, redirects: int) -> Offer:
         """Return the offer of a redirect's target, with the facts of the link to its source."""
@@ -365,8 +389,9 @@ class RunningCrawl:
         if outcome == Outcome.BLOCKED:
             _forget(visit)
         visit.tally["received", "bytes"] += visit.received
-        if visit.lease.is_requisite:
-            visit.tally["requisites", outcome] += 1
+        if not visit.lease.is_page:
+            kind = "requisites" if visit.lease.is_requisite else "listings"
+            visit.tally[kind, outcome] += 1
         if outcome == Outcome.TIMEOUT and (url := parse(visit.url)) is not None:
             self.limits.answered(url, False)
         due = self._due(visit, outcome)
@@ -508,7 +533,8 @@ class RunningCrawl:
 
 def _forget(visit: Visit) -> None:
     """Leave out all that a visit brought of a place that is blocked now."""
-    visit.relevant, visit.record, visit.offers, visit.links = None, None, (), []
+    visit.relevant, visit.record = None, None
+    visit.offers, visit.links, visit.requisites = (), [], []
     visit.tally.clear()
     for attempt in visit.attempts:
         attempt.exchange = None

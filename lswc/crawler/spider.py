@@ -21,7 +21,7 @@ from lswc.crawler.requests import visit_of
 from lswc.crawler.reservations import failed, opt_outs_of_server, request_for_reservations
 from lswc.crawler.running import RunningCrawl, control_of, frontier_of, handles_of
 from lswc.crawler.steering import at_start
-from lswc.errors import ConfigError
+from lswc.errors import ConfigError, LswcError
 from lswc.outcomes import Outcome
 from lswc.reading.letters import Asked
 from lswc.reading.page import without_closed
@@ -44,9 +44,10 @@ logger = logging.getLogger(__name__)
 
 
 class LswcSpider(Spider):
-    """Collects the pages of one language.
+    """Collects the pages of one language, or of several.
 
-    Arguments: ``lang``, an ISO 639 code, or a variant's tag such as zh-Hant; ``seeds``, a
+    Arguments: ``lang``, an ISO 639 code, or a variant's tag such as zh-Hant, or several with
+    commas between; ``seeds``, a
     file with one URL a line, instead of those shipped. Raises ConfigError for any other.
     """
 
@@ -105,8 +106,11 @@ class LswcSpider(Spider):
     async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Page | Request]:
         """Yield the response as one Page; if that is up to its server, the request to ask it."""
         visit = visit_of(response)
-        if visit is not None and visit.lease.is_requisite:
-            self._end_requisite(response, visit)
+        if visit is not None and not visit.lease.is_page:
+            if visit.lease.is_listing:
+                self._end_listing(response, visit)
+            else:
+                self._end_requisite(response, visit)
             return
         page = await self.read(response)
         if page is None:
@@ -118,6 +122,15 @@ class LswcSpider(Spider):
         else:
             for decided in self.parse_reserved(response, page):
                 yield decided
+
+    def _end_listing(self, response: Response, visit: Visit) -> None:
+        """End the visit of a sitemap or feed: its pages are offered as links."""
+        running = self.running
+        try:
+            running.listings.read(visit, response.body, response.url, running.frontier.statuses)
+        except LswcError as error:
+            running.fail(error)
+        running.commit(visit, Outcome.LISTING)
 
     def _end_requisite(self, response: Response, visit: Visit) -> None:
         """End the visit of what an archived page needs, which may need more itself."""
@@ -188,6 +201,8 @@ class LswcSpider(Spider):
                 attempt.exchange = None  # nothing of it is archived
         elif self.crawl.keeps(page.relevant):
             self.running.need(visit, page.reading.needed, 1)
+        if page.identified:
+            visit.offers = [*visit.offers, *self.running.listings.of_server(visit)]
         return page
 
     def _page(

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections import Counter
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 from rich.filesize import decimal
@@ -17,7 +16,7 @@ from scrapy import signals
 from lswc.archive import pages
 from lswc.crawler.closing import said
 from lswc.crawler.running import running_of
-from lswc.frontier.harvest import Forecast, forecast
+from lswc.frontier.harvest import Forecast, by_group, forecast
 from lswc.terminal.command import program
 from lswc.terminal.tables import counted
 from lswc.web import truth
@@ -81,6 +80,15 @@ class Run:
 
 
 @dataclass(frozen=True)
+class OfLanguage:
+    """What a crawl of several languages has in one of them. A page may be relevant for several."""
+
+    relevant: int
+    harvest_rate: float
+    coverage: Coverage | None
+
+
+@dataclass(frozen=True)
 class Summary:
     """A crawl's result, resumed runs included; ``run`` is the latest.
 
@@ -92,6 +100,7 @@ class Summary:
     are those that couldn't be had and wait to be tried again, by what went wrong last.
     ``requisites`` are the files that archived pages need, among the URLs ``finished``. ``content``
     counts pages that were near-duplicates, or not modified since an earlier crawl.
+    ``by_language`` has the languages of a crawl of several by their tags; else it is empty.
     """
 
     language: str
@@ -116,6 +125,7 @@ class Summary:
     requisites: Mapping[str, int]
     forecast: Forecast
     finished: Mapping[str, int]
+    by_language: Mapping[str, OfLanguage]
 
     @classmethod
     def of(
@@ -134,7 +144,7 @@ class Summary:
             guessed=page.get("guessed", 0),
             received=counts.tally.get("received", {}).get("bytes", 0),
             harvest_rate=round(relevant / pages, 4) if pages else 0.0,
-            coverage=coverage(crawl),
+            coverage=coverage(crawl, crawl.language.tags),
             languages=counts.tally.get("language", {}),
             encodings=counts.tally.get("encoding", {}),
             content=counts.tally.get("content", {}),
@@ -147,13 +157,17 @@ class Summary:
             requisites=_requisites(counts),
             forecast=forecast(cells),
             finished=counts.tally.get("finished", {}),
+            by_language=_by_language(crawl, counts.tally.get("relevant", {}), pages),
         )
 
     def json(self) -> str:
         """Return the summary as JSON, with a share beside the coverage's counts."""
         values = asdict(self)
-        if self.coverage is not None:
-            values["coverage"]["share"] = round(self.coverage.share, 4)
+        _add_share(values, self.coverage)
+        for tag, of_language in self.by_language.items():
+            _add_share(values["by_language"][tag], of_language.coverage)
+        if not self.by_language:
+            del values["by_language"]
         return json.dumps(values, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -170,19 +184,35 @@ def _requisites(counts: Counts) -> dict[str, int]:
 
 def _pending(cells: Iterable[CellHarvest]) -> dict[str, int]:
     """Return the number of waiting URLs by group, the best first."""
-    pending: Counter[str] = Counter()
-    for cell in cells:
-        pending[cell.group] += cell.waiting
-    return dict(+pending)
+    return {group.name: group.waiting for group in by_group(cells) if group.waiting}
 
 
-def coverage(crawl: Crawl) -> Coverage | None:
-    """Compare the record with what is known of the web; None if nothing is."""
+def _add_share(values: dict[str, Any], known: Coverage | None) -> None:
+    if known is not None:
+        values["coverage"]["share"] = round(known.share, 4)
+
+
+def _by_language(crawl: Crawl, relevant: Mapping[str, int], pages: int) -> dict[str, OfLanguage]:
+    tags = crawl.language.tags
+    if len(tags) == 1:
+        return {}
+    counts = {tag: relevant.get(tag, 0) for tag in tags}
+    return {
+        tag: OfLanguage(count, round(count / pages, 4) if pages else 0.0, coverage(crawl, (tag,)))
+        for tag, count in counts.items()
+    }
+
+
+def coverage(crawl: Crawl, tags: Sequence[str]) -> Coverage | None:
+    """Compare the record with what is known of the web, in these languages; None if nothing is."""
     known = truth(crawl.web) if crawl.web is not None else None
     if known is None:
         return None
-    code = crawl.language.tag
-    wanted = {url for url, page in known.items() if page.language == code in page.reachable}
+    wanted = {
+        url
+        for url, page in known.items()
+        if page.language in tags and page.language in page.reachable
+    }
     return Coverage(len(wanted), len(wanted & collected(crawl.folder)))
 
 
@@ -208,6 +238,7 @@ def shown(summary: Summary) -> Table:
     run = summary.run
     groups = {
         "result": result,
+        **{tag: _shown(known) for tag, known in summary.by_language.items()},
         "this run": {
             "pages": run.pages,
             "time": str(timedelta(seconds=round(run.seconds))),
@@ -226,6 +257,17 @@ def shown(summary: Summary) -> Table:
         "URLs finished": summary.finished,
     }
     return counted(f"{summary.language}, {summary.strategy}: {said(summary.reason)}", groups)
+
+
+def _shown(known: OfLanguage) -> dict[str, object]:
+    rows: dict[str, object] = {
+        "relevant": known.relevant,
+        "harvest rate": f"{known.harvest_rate:.1%}",
+    }
+    if known.coverage is not None:
+        covered = known.coverage
+        rows["coverage"] = f"{covered.share:.1%}, {covered.collected:,} of {covered.relevant:,}"
+    return rows
 
 
 def advice(summary: Summary, folder: Path) -> str:

@@ -8,7 +8,7 @@ from redis import RedisError
 from scrapy_redis.connection import get_redis
 from scrapy_redis.defaults import REDIS_PARAMS
 
-from lswc.archive.store import language_of
+from lswc.archive.store import wanted_of
 from lswc.control.shared import InRedis
 from lswc.crawler.shared_slots import SharedSlots
 from lswc.errors import ConfigError, StorageError
@@ -94,7 +94,7 @@ def named(settings: BaseSettings, address: str, key: str, folder: Path) -> tuple
         raise ConfigError(f"--redis isn't the URL of a Redis: {address!r}")
     chosen = settings.copy()
     chosen.set("LSWC_FRONTIER", address)
-    return connect(chosen), key or f"lswc:{language_of(folder).tag}"
+    return connect(chosen), key or f"lswc:{wanted_of(folder).tag}"
 
 
 def _name(crawl: Crawl, settings: BaseSettings) -> str:

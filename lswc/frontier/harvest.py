@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.strategy import Pages
 
@@ -50,6 +50,14 @@ class CellHarvest:
     group: str
 
 
+class Group(NamedTuple):
+    """Cells that are counted under one name, together."""
+
+    name: str
+    waiting: int
+    pages: Pages
+
+
 @dataclass(frozen=True)
 class Forecast:
     """Relevant pages to expect: ``waiting`` among all URLs that wait, ``next_relevant`` among the
@@ -87,6 +95,19 @@ def harvest(
         named = group(cell, learned)
         cells.append(CellHarvest(cell, waiting.get(cell, 0), own, expected, named))
     return tuple(cells)
+
+
+def by_group(cells: Iterable[CellHarvest]) -> list[Group]:
+    """Return what cells hold by group, the best first; ``cells`` come the best first."""
+    groups: dict[str, Group] = {}
+    for cell in cells:
+        name, waiting, (downloaded, relevant) = groups.get(
+            cell.group, Group(cell.group, 0, Pages())
+        )
+        pages = Pages(downloaded + cell.pages.downloaded, relevant + cell.pages.relevant)
+        groups[name] = Group(name, waiting + cell.waiting, pages)
+    bands = [name for _, name in _BANDS]  # seeds come first whatever is expected of them
+    return sorted(groups.values(), key=lambda g: bands.index(g.name) if g.name in bands else -1)
 
 
 def forecast(cells: Iterable[CellHarvest], downloads: int = NEXT) -> Forecast:

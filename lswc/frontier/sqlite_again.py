@@ -24,7 +24,7 @@ CREATE TABLE file (name TEXT PRIMARY KEY, length INTEGER NOT NULL) WITHOUT ROWID
 
 FINISHED = f"SELECT url, outcome FROM url WHERE outcome <> '{Outcome.PUT_OFF}'"
 NAMED = (
-    f"SELECT url, CASE WHEN code = {REQUISITE} THEN '{OF_REQUISITE}' || outcome ELSE outcome END"
+    f"SELECT url, CASE WHEN code >= {REQUISITE} THEN '{OF_REQUISITE}' || outcome ELSE outcome END"
     f" FROM url WHERE outcome <> '{Outcome.PUT_OFF}'"
 )
 """The finished URLs and their outcomes; of a requisite with OF_REQUISITE before it."""

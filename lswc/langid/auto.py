@@ -19,6 +19,8 @@ from lswc.langid.shares import Measured, measure, weight
 from lswc.langid.variants import variants_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lswc.langid.document import Document
     from lswc.languages import Language
 
@@ -103,25 +105,27 @@ def _without_boilerplate(text: str) -> str:
 
 
 class Auto:
-    """The default method for one target language."""
+    """The default method for the target languages."""
 
-    def __init__(self, target: Language, min_share: float) -> None:
-        self._target = target.code
+    def __init__(self, targets: Sequence[Language], min_share: float) -> None:
+        self._targets = tuple(dict.fromkeys(target.code for target in targets))
         self._min_share = min_share
-        self._fonts = Fonts(target.code, target.fonts)
-        self._anchors = Anchors(target)
+        fonts = {target.code: Fonts(target.code, target.fonts) for target in targets}
+        self._fonts = {code: font for code, font in fonts.items() if font}
+        self._anchors = [Anchors(target) for target in targets]
 
     def identify(self, document: Document) -> tuple[Finding, str]:
         """Return what a page is written in, and the encoding. Any bytes give an answer."""
         weighed = weigh(document)
         finding, encoding = self._weighed(weighed), document.decoded.encoding
         finding = finding._replace(variants=self._variants(document, weighed, finding.language))
-        other = finding.language != self._target and finding.confidence < _SURE
+        other = finding.language not in self._targets and finding.confidence < _SURE
         may_be_in_font = other or self._is_misread(document, weighed)
         if may_be_in_font and self._fonts and weighed.measured.is_latin:
-            in_font = self._by_font(document, finding)
-            if in_font is not None:
-                return in_font
+            for code in self._fonts:
+                in_font = self._by_font(document, finding, code)
+                if in_font is not None:
+                    return in_font
         name = weighed.measured.encoding
         return finding, name if name not in ("", "utf-8") else encoding
 
@@ -139,52 +143,56 @@ class Auto:
 
         The detector takes any of eight bits for Windows-1258; then few of its words are syllables.
         """
-        if self._target != "vi" or document.decoded.how != "detector":
+        if "vi" not in self._targets or document.decoded.how != "detector":
             return False
         return vietnamese.share(weighed.text[:_SPELT]) < _SYLLABLES
 
     def _variants(self, document: Document, weighed: Weighed, leading: str | None) -> Shares:
-        """Return the shares of the variants of the language that leads, and of the target."""
+        """Return the shares of the variants of the language that leads, and of the targets."""
         measured = weighed.measured
         found: Shares = ()
-        for code in dict.fromkeys((leading, self._target)):
+        for code in dict.fromkeys((leading, *self._targets)):
             known = variants_of(code) if code else None
             if code and known and (code == leading or code in measured.shares):
                 declared = known.declared(document)
                 found += known.shares(code, weighed.text, measured, measured.encoding, declared)
         return found
 
-    def _by_font(self, document: Document, finding: Finding) -> tuple[Finding, str] | None:
+    def _by_font(
+        self, document: Document, finding: Finding, code: str
+    ) -> tuple[Finding, str] | None:
+        """Return what a page is in one of the fonts of a language, None if it isn't."""
+        fonts = self._fonts[code]
         page = document.as_windows_1252()
         text = page.content if len(page.content) >= ENOUGH else f"{page.content}\n{page.anchors}"
-        match, name = self._fonts.match(text), self._fonts.named(document.body)
+        match, name = fonts.match(text), fonts.named(document.body)
         if match is not None and match.share >= self._min_share:
             how = f"font n-grams: {match.encoding}" + (f", font {name}" if name else "")
             share = min(1.0, match.share)
             encoding = match.encoding if match.encoding != "unmarked" else document.decoded.encoding
-            shares = ((self._target, round(share, 3)),)
-            return Finding(
-                self._target, share, how, shares, self._in_font(encoding, share)
-            ), encoding
+            shares = ((code, round(share, 3)),)
+            variants = _in_font(code, encoding, share)
+            return Finding(code, share, how, shares, variants), encoding
         if name is not None and finding.confidence < 0.5 and len(text) >= ENOUGH:
             encoding = name.lower().replace(" ", "-")
-            variants = self._in_font(encoding, 0.0)
-            return Finding(self._target, 0.5, f"font {name}", (), variants), encoding
+            variants = _in_font(code, encoding, 0.0)
+            return Finding(code, 0.5, f"font {name}", (), variants), encoding
         return None
 
-    def _in_font(self, encoding: str, share: float) -> Shares:
-        known = variants_of(self._target)
-        tag = known.of_font(encoding) if known else ""
-        return ((tag, round(share, 3)),) if tag else ()
-
     def anchor(self, text: str, hint: str | None, in_font: bool) -> bool:
-        """Tell whether an anchor text is in the target language, in the light of its page's.
+        """Tell whether an anchor text is in a target language, in the light of its page's.
 
         ``in_font`` says that the page was told by a font.
         """
-        if self._anchors.is_target(text, hint):
+        if any(anchors.is_target(text, hint) for anchors in self._anchors):
             return True
-        return in_font and self._fonts.match(text) is not None
+        return in_font and any(fonts.match(text) is not None for fonts in self._fonts.values())
+
+
+def _in_font(code: str, encoding: str, share: float) -> Shares:
+    known = variants_of(code)
+    tag = known.of_font(encoding) if known else ""
+    return ((tag, round(share, 3)),) if tag else ()
 
 
 def _rounded(shares: dict[str, float]) -> tuple[tuple[str, float], ...]:

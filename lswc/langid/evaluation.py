@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lswc.errors import ConfigError
-from lswc.langid.codes import code_of
+from lswc.languages.codes import code_of
 from lswc.strategy import Anchor
 
 if TYPE_CHECKING:

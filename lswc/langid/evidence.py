@@ -8,9 +8,9 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from lswc.langid.codes import code_of
 from lswc.langid.encoding import canonical
 from lswc.languages import is_known, known, language, own_folder
+from lswc.languages.codes import code_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -28,7 +28,7 @@ def explain(
     weighed, page = weigh(document), document.page
     said = [f"{where} {canonical(codec)}" for codec, where in declarations(body, content_type)]
     match = Fonts(target.code, target.fonts).match(page.content)
-    finding, encoding = Auto(target, identifier.min_share).identify(document)
+    finding, encoding = Auto((target,), identifier.min_share).identify(document)
     likely = model.probabilities(model.candidates(weighed.measured, weighed.declared))
     lines = [
         ("bytes", str(len(body))),

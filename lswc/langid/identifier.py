@@ -14,12 +14,12 @@ from lswc.langid.document import Document, Identification
 from lswc.langid.encoding import decode
 from lswc.langid.fonts import myanmar
 from lswc.langid.shares import measure
+from lswc.languages import Language, Wanted
 from lswc.strategy import Anchor, PageLanguage
 
 if TYPE_CHECKING:
     from lswc.langid.finding import Finding
     from lswc.langid.html import ParsedLink
-    from lswc.languages import Language
 
 _ANCHORS = 16_384  # that are remembered, with no more characters than these
 _LONGEST = 100
@@ -58,7 +58,7 @@ class Reading:
 
 
 class Identifier:
-    """Reads pages for one target language.
+    """Reads pages for a target language, or for several: then only by the default method.
 
     ``min_share`` is the share of the text from which on a page contains the target language;
     only the default method heeds it. ``relevant`` is one of RELEVANT. Anchor texts are told by the
@@ -69,7 +69,7 @@ class Identifier:
 
     def __init__(
         self,
-        target: Language,
+        target: Language | Wanted,
         method: str = "auto",
         min_share: float = MIN_SHARE,
         bounds: Bounds = BOUNDS,
@@ -79,19 +79,16 @@ class Identifier:
             raise IdentifierError(f"unknown method {method!r}; known: {', '.join(METHODS)}")
         if not 0 < min_share <= 1:
             raise IdentifierError(f"min_share must be above 0 and at most 1, not {min_share}")
-        if method == "pythainlp" and target.code != "th":
-            raise IdentifierError(f"method pythainlp tells Thai only, not {target.code}")
-        methods.require_for(method, target)
-        if target.variant and method != "auto":
-            raise IdentifierError(f"method {method} tells no variants: {target.tag} needs auto")
-        self.target = target
+        self.targets = target.languages if isinstance(target, Wanted) else (target,)
         self.method = method
+        if method != "auto":
+            self._check_method()
         if relevant not in RELEVANT:
             raise IdentifierError(f"unknown relevance {relevant!r}; known: {', '.join(RELEVANT)}")
         self.min_share = min_share
         self._contains = relevant == "contains"
         self._bounds = bounds
-        self._auto = Auto(target, min_share)
+        self._auto = Auto(self.targets, min_share)
         # Menus stand on every page of a site.
         self._told = lru_cache(maxsize=_ANCHORS)(self._tell)
 
@@ -100,6 +97,24 @@ class Identifier:
         decode(b"\x80")
         myanmar("")
         measure("text")
+
+    @property
+    def target(self) -> Language:
+        """The target language; the first, if there are several."""
+        return self.targets[0]
+
+    def _check_method(self) -> None:
+        if len(self.targets) > 1:
+            tags = ",".join(target.tag for target in self.targets)
+            raise IdentifierError(f"method {self.method} tells one language: {tags} need auto")
+        target = self.target
+        if self.method == "pythainlp" and target.code != "th":
+            raise IdentifierError(f"method pythainlp tells Thai only, not {target.code}")
+        methods.require_for(self.method, target)
+        if target.variant:
+            raise IdentifierError(
+                f"method {self.method} tells no variants: {target.tag} needs auto"
+            )
 
     def read(self, body: bytes, content_type: str | None, url: str) -> Reading:
         """Read a page: any bytes give an answer, never an exception."""
@@ -133,20 +148,27 @@ class Identifier:
         return methods.METHODS[self.method](document, self.target)
 
     def relevance(self, identification: Identification) -> PageLanguage:
-        """Return what a strategy sees of a page's language.
+        """Return what a strategy sees of a page's language: the target, if it is any of them.
 
         Of a page in the target language whose variant can't be told, as little as of one whose
         language can't.
         """
-        code, tag = self.target.code, self.target.tag
-        leading = {identification.language, identification.variant}
-        if tag in leading or (self._contains and identification.share(tag) >= self.min_share):
+        if any(self._is_in(target, identification) for target in self.targets):
             return PageLanguage.TARGET
-        if code in leading and tag != code and not identification.variant:
+        language = identification.language
+        untold = (target.code for target in self.targets if target.tag != target.code)
+        if language is None or (language in untold and not identification.variant):
             return PageLanguage.UNKNOWN
-        if identification.language is None:
-            return PageLanguage.UNKNOWN
-        return PageLanguage.ENGLISH if identification.language == "en" else PageLanguage.OTHER
+        return PageLanguage.ENGLISH if language == "en" else PageLanguage.OTHER
+
+    def relevant_for(self, identification: Identification) -> list[str]:
+        """Return the tags of the target languages that a page is relevant for."""
+        return [t.tag for t in self.targets if self._is_in(t, identification)]
+
+    def _is_in(self, target: Language, identification: Identification) -> bool:
+        if target.tag in (identification.language, identification.variant):
+            return True
+        return self._contains and identification.share(target.tag) >= self.min_share
 
     def anchor(self, text: str, hint: str | None = None) -> Anchor:
         """Return the language of an anchor text.

@@ -10,10 +10,11 @@ import codecs
 import re
 import tomllib
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pycld2
 from fontTools import unicodedata
@@ -21,6 +22,7 @@ from fontTools import unicodedata
 from lswc.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from importlib.resources.abc import Traversable
 
 # CLD2 keeps codes that ISO 639 withdrew; and its Kurdish is Sorani, in Arabic script.
@@ -31,6 +33,7 @@ _JOKES = frozenset({"tlh", "zzp"})  # Klingon and Pig Latin
 _CODE = re.compile(r"[a-z]{2,3}")
 _SUBTAG = re.compile(r"[A-Za-z0-9]{1,8}(?:-[A-Za-z0-9]{1,8})*")
 _TLD = re.compile(r"[a-z0-9-]+")
+_NEAREST = 3  # names that are told where somebody may mean one
 _own: list[Path] = []
 
 
@@ -98,7 +101,7 @@ class Language:
             wanted = [self.variant.tag, *self.variant.tags, f"{self.code};q=0.8"]
         else:
             wanted = list(self.tags or (self.code,))
-        return ", ".join([*wanted, "*;q=0.5"])
+        return ", ".join([*wanted, _ANYTHING])
 
     def only(self, variant: Variant) -> Language:
         """Return the language in one of its variants, named after that."""
@@ -106,6 +109,39 @@ class Language:
         return replace(self, name=variant.name, tlds=tlds, variant=variant)
 
 
+class Wanted(NamedTuple):
+    """The languages that one crawl collects, in the order of their tags."""
+
+    languages: tuple[Language, ...]
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tag of each."""
+        return tuple(language.tag for language in self.languages)
+
+    @property
+    def tag(self) -> str:
+        """All tags: ``th``, or ``lo,th``."""
+        return ",".join(self.tags)
+
+    @property
+    def name(self) -> str:
+        """What files and folders are named after."""
+        return "-".join(self.tags)
+
+    @property
+    def tlds(self) -> frozenset[str]:
+        """The top-level domains of any of them."""
+        return frozenset(tld for language in self.languages for tld in language.tlds)
+
+    @property
+    def accepted(self) -> str:
+        """What to ask servers for in Accept-Language: any of them alike, else anything."""
+        wanted = [language.accepted.removesuffix(f", {_ANYTHING}") for language in self.languages]
+        return ", ".join([*wanted, _ANYTHING])
+
+
+_ANYTHING = "*;q=0.5"
 _LISTS = ("scripts", "charsets", "tlds", "fonts", "tags")
 _VARIANT_LISTS = ("encodings", "scripts", "charsets", "tlds", "tags", "names")
 
@@ -143,13 +179,35 @@ def language(tag: str) -> Language:
         return languages[tag]
     code, mark, _ = tag.partition("-")
     if not mark or code not in languages:
-        raise LanguageError(f"unknown language {tag!r}; known: {', '.join(languages)}")
+        raise LanguageError(f"unknown language {tag!r}: {_nearest(tag, languages)}")
     known_variants = languages[code].variants
     for variant in known_variants:
         if tag.lower() in variant.all_tags:
             return languages[code].only(variant)
     tags = ", ".join(variant.tag for variant in known_variants) or "none"
     raise LanguageError(f"unknown variant {tag!r}; known of {code}: {tags}")
+
+
+def wanted(tags: str) -> Wanted:
+    """Return the languages of a list such as ``th`` or ``th,lo``. Raises LanguageError."""
+    found = {known.tag: known for known in map(language, filter(None, _listed(tags)))}
+    if not found:
+        raise LanguageError(f"{tags!r} names no language: write ISO 639 codes, such as th,lo")
+    return Wanted(tuple(found[tag] for tag in sorted(found)))
+
+
+def _listed(tags: str) -> list[str]:
+    return [tag.strip() for tag in tags.split(",")]
+
+
+def _nearest(tag: str, languages: Mapping[str, Language]) -> str:
+    """Say which languages somebody may mean, by their codes and their English names."""
+    spelt = {known.name.lower(): code for code, known in languages.items()}
+    near = get_close_matches(tag.lower(), [*spelt, *languages], _NEAREST)
+    codes = dict.fromkeys(spelt.get(name, name) for name in near)
+    if not codes:
+        return f"write an ISO 639 code, such as th or ja; {len(languages)} are known"
+    return "do you mean " + ", ".join(f"{code} ({languages[code].name})" for code in codes) + "?"
 
 
 def known() -> tuple[str, ...]:

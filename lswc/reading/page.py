@@ -17,7 +17,7 @@ from lswc.outcomes import Outcome
 from lswc.reading.headers import said
 from lswc.reading.named import LONGEST, named
 from lswc.reading.opt_outs import OptOuts, opt_outs
-from lswc.reading.requisites import Needed, RequisiteReader, of_document
+from lswc.reading.requisites import Needed, RequisiteReader
 from lswc.reading.robots_words import robots_words
 from lswc.safety.content import is_html
 from lswc.simhash import simhash
@@ -150,9 +150,9 @@ class PageReader:
         )
 
     def _needed(self, document: Document, identified: PageLanguage) -> Needed:
-        if self.requisites is None or identified not in self.requisites.of:
-            return Needed()
-        return self.requisites.chosen(of_document(document))
+        return (
+            Needed() if self.requisites is None else self.requisites.of_page(document, identified)
+        )
 
     def _obeys(self, word: Outcome, told: frozenset[str]) -> bool:
         return word in self.obeyed and (
@@ -172,7 +172,16 @@ class PageReader:
         url = self.scope.check(address, self.scope.max_depth + is_deep)
         if isinstance(url, Outcome):
             return url
-        return _Target(url, folder(url), named(self.identifier.target.tag, url, tag, text))
+        return _Target(url, folder(url), self._named(url, tag, text))
+
+    def _named(self, url: Url, tag: str, text: str) -> Named:
+        """Return the language that a link names: the target, if that is one of several."""
+        found = Named.NONE
+        for target in self.identifier.targets:
+            found = named(target.tag, url, tag, text)
+            if found != Named.OTHER:
+                break
+        return found
 
 
 def without_closed(reading: PageReading, closed: Callable[[Url], Outcome | None]) -> PageReading:

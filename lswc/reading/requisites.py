@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from lswc.reading.scope import Scope
     from lswc.strategy import PageLanguage
 
+FEED = "feed"
+"""The kind of what a page doesn't need, but names: RSS and Atom."""
+
 MAX_DEPTH = 5
 """Steps from a page to a requisite: a frame, its style sheet, what that imports, an image there."""
 
@@ -46,6 +49,7 @@ _KIND_OF_TAG = {
     "iframe": "frame", "object": "object", "embed": "object", "body": "image", "table": "image",
     "td": "image", "th": "image",
 }  # fmt: skip
+_FEEDS = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml"})
 _BACKGROUND = ("background",)
 _REFERENCES = {
     "image": ("href", "xlink:href"), "use": ("href", "xlink:href"), "object": ("data",),
@@ -91,13 +95,25 @@ class RequisiteReader:
     """Which requisites are read, and of which pages: those identified as one of ``of``.
 
     ``scope`` is that of any host, ``most`` the number that a page, or a style sheet, may have.
-    ``bounds`` say how much of a page in a frame is read.
+    ``bounds`` say how much of a page in a frame is read. ``feeds_of`` are the pages whose feeds are
+    read too.
     """
 
     of: frozenset[PageLanguage]
     scope: Scope
     most: int
     bounds: Bounds = BOUNDS
+    feeds_of: frozenset[PageLanguage] = frozenset()
+
+    def of_page(self, document: Document, language: PageLanguage) -> Needed:
+        """Return what a page needs, and the feeds that it names, as far as that is wanted."""
+        wants_files, wants_feeds = language in self.of, language in self.feeds_of
+        if not wants_files and not wants_feeds:
+            return Needed()
+        found = of_document(document)
+        return self.chosen(
+            one for one in found if (wants_feeds if one.kind == FEED else wants_files)
+        )
 
     def read(self, body: bytes, content_type: str, url: str, steps: int) -> Needed:
         """Return what a requisite needs itself: a style sheet, or a page in a frame.
@@ -110,6 +126,7 @@ class RequisiteReader:
             found = of_document(Document(body, content_type, url, self.bounds))
         else:
             return Needed()
+        found = [requisite for requisite in found if requisite.kind != FEED]
         if found and steps >= MAX_DEPTH:
             return Needed((), ((Outcome.TOO_MANY_REQUISITES, len(found)),))
         return self.chosen(found)
@@ -215,6 +232,9 @@ def _of_link(attributes: dict[str, str | None]) -> Iterator[tuple[str, str]]:
     rels = (attributes.get("rel") or "")[:_RELS].lower().split()
     kind = next((_KIND_OF_REL[rel] for rel in rels if rel in _KIND_OF_REL), None)
     href = attributes.get("href")
+    if kind is None and "alternate" in rels:
+        media_type = (attributes.get("type") or "").strip().lower()
+        kind = FEED if media_type in _FEEDS else None
     if kind is None or not href:
         return
     if kind == "preload":

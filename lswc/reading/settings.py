@@ -7,7 +7,7 @@ from msgspec import Struct
 from lswc import languages
 from lswc.langid import Identifier
 from lswc.langid.bounds import Bounds
-from lswc.languages import language
+from lswc.languages import wanted
 from lswc.reading.page import PageReader
 from lswc.reading.requisites import RequisiteReader
 from lswc.reading.scope import Scope
@@ -19,9 +19,10 @@ from lswc.strategy import PageLanguage
 class ReaderSettings(Struct, frozen=True):
     """How pages are read: the settings of LSWC_*, read and of their types.
 
-    ``language`` is the tag of the target, ``own_languages`` LSWC_LANGUAGES. ``depth`` and
+    ``language`` has the tags of the targets, ``own_languages`` LSWC_LANGUAGES. ``depth`` and
     ``length`` are DEPTH_LIMIT and URLLENGTH_LIMIT, ``obeyed`` is LSWC_ROBOTS_META.
-    ``requisites_of`` are the pages, by language, of which it is read what they need besides.
+    ``requisites_of`` are the pages, by language, of which it is read what they need besides, and
+    ``feeds_of`` those whose feeds are.
     """
 
     language: str
@@ -38,6 +39,7 @@ class ReaderSettings(Struct, frozen=True):
     shape: TrapShape
     obeyed: tuple[str, ...]
     requisites_of: tuple[PageLanguage, ...] = ()
+    feeds_of: tuple[PageLanguage, ...] = ()
     max_requisites: int = 0
 
     def reader(self) -> PageReader:
@@ -45,7 +47,7 @@ class ReaderSettings(Struct, frozen=True):
         languages.use(self.own_languages)
         return PageReader(
             Identifier(
-                language(self.language),
+                wanted(self.language),
                 self.identifier,
                 self.min_share,
                 self.bounds,
@@ -61,7 +63,7 @@ class ReaderSettings(Struct, frozen=True):
         return Scope(depth, self.length, domains, networks, self.shape)
 
     def _requisites(self) -> RequisiteReader | None:
-        if not self.requisites_of:
+        of, feeds_of = frozenset(self.requisites_of), frozenset(self.feeds_of)
+        if not of | feeds_of:
             return None
-        of = frozenset(self.requisites_of)
-        return RequisiteReader(of, self._scope(0, ()), self.max_requisites, self.bounds)
+        return RequisiteReader(of, self._scope(0, ()), self.max_requisites, self.bounds, feeds_of)

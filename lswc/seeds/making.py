@@ -286,7 +286,7 @@ class SeedSpider(LswcSpider):
         yield
 
     def _language(self, page: Page, response: Response) -> str | None:
-        if page.reading.identification.wanted(self.crawl.language) == self.lang:
+        if page.reading.identification.wanted(self.crawl.language.languages[0]) == self.lang:
             return self.lang
         header = (response.headers.get("Content-Type") or b"").decode("latin-1")
         return _told(self._others, response.body, header, response.url)

@@ -120,10 +120,13 @@ def by_rule(
 
 
 def with_requisites(strategy: Strategy) -> Strategy:
-    """Return a strategy that also knows the code REQUISITE: in any place its cell is REQUISITES."""
+    """Return a strategy that also knows REQUISITE, LISTING and SUBLISTING.
+
+    In any place their cell is REQUISITES.
+    """
     return replace(
         strategy,
-        kind_of=(*strategy.kind_of, strategy.kinds),
+        kind_of=(*strategy.kind_of, *[strategy.kinds] * 3),
         cell_of=(*strategy.cell_of, (REQUISITES,) * strategy.places),
     )
 

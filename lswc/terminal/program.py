@@ -45,6 +45,7 @@ GROUPS = {
         "control": "lswc control crawls/th block example.co.th --why 'their mail of 3 May'",
         "analyze": "lswc analyze crawls/th --out report",
         "corpus": "lswc corpus crawls/th",
+        "wacz": "lswc wacz crawls/th",
     },
     "Try strategies beforehand": {
         "trace": "lswc trace crawls/th --out traces/th",
@@ -188,7 +189,7 @@ def _whole() -> ArgumentParser:
 def _add_crawl_options(parser: ArgumentParser, *, demo: bool) -> None:
     add = parser.add_argument
     if not demo:
-        add("lang", help="the language, such as th or ja: an ISO 639 code")
+        add("lang", help="the language, such as th or ja: an ISO 639 code; several: th,lo")
         add("--contact", help="who crawls: a page about it, or an e-mail address (LSWC_CONTACT)")
         add("--seeds", metavar="FILE", help="one URL a line, instead of the shipped ones")
         add("--web", metavar="FOLDER", help="a frozen web, instead of the real one (LSWC_WEB)")

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError
-from lswc.archive.journal import NO_VISIT, REQUISITE_KIND, journals
+from lswc.archive.journal import NO_VISIT, journals
 from lswc.archive.log import ATTEMPTS, LINKS, conform, tables
 from lswc.archive.store import language_of
 from lswc.outcomes import Outcome
@@ -53,7 +53,7 @@ def _joined(schema: pa.Schema, parts: Sequence[pa.Table]) -> pa.Table:
 
 
 @contextmanager
-def as_trace(folder: Path) -> Iterator[Path]:
+def as_trace(folder: Path, lang: str = "") -> Iterator[Path]:
     """Give the folder of a trace: for a crawl with a log, one made of that for the while.
 
     Raises as ``to_trace`` does.
@@ -63,20 +63,21 @@ def as_trace(folder: Path) -> Iterator[Path]:
         return
     with TemporaryDirectory(prefix="lswc-") as temporary:
         trace = Path(temporary) / "trace"
-        to_trace(folder, trace)
+        to_trace(folder, trace, lang)
         yield trace
 
 
-def to_trace(crawl: Path, out: Path) -> int:
+def to_trace(crawl: Path, out: Path, lang: str = "") -> int:
     """Write a crawl's log as a trace; return the number of URLs. Raises ArchiveError, TraceError.
 
+    ``lang`` is the target language's tag, if the crawl has several.
     A URL's last attempt counts. Of the links that were dropped only those are in the trace that
     the strategy dropped: another may follow them. Links out of a page that was fetched but isn't
     one are left out.
     """
     attempts, links = log(crawl)
     outcomes = pc.cast(attempts["outcome"], pa.string())
-    is_page = pc.not_equal(pc.fill_null(pc.cast(attempts["kind"], pa.string()), ""), REQUISITE_KIND)
+    is_page = pc.is_null(pc.cast(attempts["kind"], pa.string()))
     attempts = attempts.filter(pc.and_(is_page, pc.invert(pc.is_in(outcomes, pa.array(NO_VISIT)))))
     dropped = pc.cast(links["dropped"], pa.string())
     links = links.filter(pc.or_(pc.is_null(dropped), pc.is_in(dropped, pa.array(_BY_STRATEGY))))
@@ -87,7 +88,7 @@ def to_trace(crawl: Path, out: Path) -> int:
     codes = coded.indices.to_numpy()
     tried, targets = codes[: len(attempts)], codes[len(attempts) :].astype(np.int32)
     sources = np.array([ids.get(url, -1) for url in links["source"].to_pylist()], np.int64)
-    target = language_of(crawl)
+    target = language_of(crawl, lang)
     rows, columns = _outcomes(len(words), tried, attempts, target.tag)
     offsets, order = _by_source(sources, len(words), rows)
     anchors = pc.fill_null(links["anchor"], int(Anchor.NONE)).to_numpy().astype(np.int8)

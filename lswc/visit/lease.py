@@ -6,21 +6,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.safety.quotas import NOTHING_TAKEN, Taken
-from lswc.strategy import REQUISITE
+from lswc.strategy import LISTING, REQUISITE, SUBLISTING
 from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
     from lswc.strategy import PageLanguage
 
-_REQUISITE_MARK = 0x5245_5155_4953_4954
+LISTINGS = (LISTING, SUBLISTING)
+_MARKS = {REQUISITE: 0x5245_5155_4953_4954, **dict.fromkeys(LISTINGS, 0x4C49_5354_494E_4753)}
 
 
 def key(url: str, code: int) -> int:
     """Return the 64-bit key by which a frontier knows a URL again: ``fingerprint``'s.
 
-    A requisite has another: what a page shows may be a page itself, which a strategy decides on.
+    A requisite, or a listing, has another: what a page shows may be a page itself, which a strategy
+    decides on.
     """
-    return fingerprint(url) ^ (_REQUISITE_MARK if code == REQUISITE else 0)
+    return fingerprint(url) ^ _MARKS.get(code, 0)
 
 
 class Offer(NamedTuple):
@@ -76,7 +78,17 @@ class Lease:
     @property
     def tier(self) -> int | None:
         """The tier that it was handed out of; None in a learned order, and of a requisite."""
-        return self.cell if self.expected is None and not self.is_requisite else None
+        return self.cell if self.expected is None and self.is_page else None
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it is asked for as a page, which a strategy decided on."""
+        return self.code not in _MARKS
+
+    @property
+    def is_listing(self) -> bool:
+        """Whether it is asked for as a sitemap or feed."""
+        return self.code in LISTINGS
 
     @property
     def is_requisite(self) -> bool:

@@ -8,7 +8,7 @@ from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
 from lswc.control import ControlError, read
-from lswc.frontier.harvest import forecast
+from lswc.frontier.harvest import by_group, forecast
 from lswc.strategy import strategy
 from lswc.watch.graph import Graph
 from lswc.watch.stock import Stock
@@ -99,17 +99,17 @@ class Overview:
     def _with_state(self, now: dict[str, Any]) -> dict[str, Any]:
         """Say of a worker that it is silent, if it has said nothing for long.
 
-        Its clock may be another machine's: what counts is whether it says something new.
+        Its clock may be another machine's, and go behind by as much as a word of it is late that
+        came since the latest look, a moment ago.
         """
         name, said = f"{now.get('host')} {now.get('folder')}", _number(now.get("time"))
-        if name not in self._heard or self._heard[name][0] != said:
-            first = name not in self._heard
-            late = time() - said > SILENT
-            self._heard[name] = said, monotonic() - SILENT - 1 if first and late else monotonic()
-        silent = monotonic() - self._heard[name][1] > SILENT
-        if silent and now.get("state") != "closed":
-            return now | {"state": "silent"}
-        return now
+        late = time() - said
+        before, behind = self._heard.get(name, (said, min(late, 0.0)))
+        if said != before and monotonic() - self._made_at < SILENT / 2:
+            behind = late
+        self._heard[name] = said, behind
+        is_silent = late - behind > SILENT and now.get("state") != "closed"
+        return now | {"state": "silent"} if is_silent else now
 
     def _control(self) -> tuple[Control | None, str]:
         try:
@@ -211,14 +211,10 @@ def _queue(report: Report | None, shown: Mapping[str, Any]) -> Any:
     if report is None:
         return shown.get("queue")
     chosen = strategy(report.identity["strategy"])
-    groups: dict[str, dict[str, Any]] = {}
-    for cell in report.cells:
-        group = groups.setdefault(
-            cell.group, {"name": cell.group, "waiting": 0, "pages": 0, "relevant": 0}
-        )
-        group["waiting"] += cell.waiting
-        group["pages"] += cell.pages.downloaded
-        group["relevant"] += cell.pages.relevant
+    groups = [
+        {"name": name, "waiting": waiting, "pages": downloaded, "relevant": relevant}
+        for name, waiting, (downloaded, relevant) in by_group(report.cells)
+    ]
     cells = [
         {
             "name": chosen.describe(cell.cell),
@@ -230,7 +226,7 @@ def _queue(report: Report | None, shown: Mapping[str, Any]) -> Any:
         for cell in report.cells
         if cell.waiting
     ]
-    return {"groups": list(groups.values()), "cells": cells[:TOP]}
+    return {"groups": groups, "cells": cells[:TOP]}
 
 
 def _servers(queues: Iterable[Queue]) -> list[list[object]]:

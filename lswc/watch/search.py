@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lswc.archive.files import ArchiveError
-from lswc.archive.history import History, history, of_server
 from lswc.control import ControlError, read
+from lswc.groups import is_installed
 from lswc.strategy import strategy
 from lswc.urls import Url, parse, site
 from lswc.watch.story import conclusion, explained, facts, link_told
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from pathlib import Path
 
     from lswc.frontier.contents import Server
     from lswc.watch.sources import Source
@@ -37,11 +38,22 @@ def find(source: Source, text: str) -> dict[str, Any]:
     return _server(source, name, found)
 
 
+def _logs(source: Source) -> tuple[list[Path], str]:
+    """Return the folders whose logs can be read here, and why there is none."""
+    if not is_installed("pyarrow"):
+        return [], "To read the crawl's log: pip install 'lswc[analysis]'"
+    folders = source.folders()
+    return folders, "" if folders else "The crawl's log isn't on this machine."
+
+
 def _server(source: Source, name: str, found: Server) -> dict[str, Any]:
     chosen = strategy(found.strategy)
+    folders, no_log = _logs(source)
     outcomes: dict[str, int] = {}
     latest: list[dict[str, Any]] = []
-    for folder in source.folders():
+    for folder in folders:
+        from lswc.archive.history import of_server  # not above: pyarrow isn't always there
+
         told = of_server(folder, name, MOST)
         latest += told.latest
         for outcome, number in told.outcomes.items():
@@ -60,32 +72,36 @@ def _server(source: Source, name: str, found: Server) -> dict[str, Any]:
         "next": [[url, chosen.describe(cell)] for url, cell in found.next],
         "outcomes": [[o, n, explained(o)] for o, n in outcomes.items()],
         "latest": [{**row, "time": _written(row["time"])} for row in latest[:MOST]],
-        "has_log": bool(source.folders()),
+        "no_log": no_log,
         "said": _said(source, parse(f"http://{name}/")),
     }
 
 
 def _url(source: Source, href: str, url: Url | None) -> dict[str, Any]:
-    told = History([], [])
-    for folder in source.folders():
+    folders, no_log = _logs(source)
+    links: list[dict[str, Any]] = []
+    attempts: list[dict[str, Any]] = []
+    for folder in folders:
+        from lswc.archive.history import history  # not above: pyarrow isn't always there
+
         try:
-            more = history(folder, href)
+            told = history(folder, href)
         except ArchiveError:  # a worker that has no log yet
             continue
-        told.links.extend(more.links)
-        told.attempts.extend(more.attempts)
+        links += told.links
+        attempts += told.attempts
     standing = source.standing(href) if url is not None else None
     code = standing.code if standing is not None else None
     return {
         "kind": "url",
         "url": href,
         "server": url.server if url is not None else "",
-        "conclusion": conclusion(told, standing, kept=True),
+        "conclusion": conclusion(links, attempts, standing, kept=True),
         "facts": list(facts(code)) if code is not None else [],
-        "links": [link_told(link) for link in told.links[:MOST]],
-        "more_links": max(0, len(told.links) - MOST),
-        "attempts": [_attempt(attempt) for attempt in told.attempts[-MOST:]],
-        "has_log": bool(source.folders()),
+        "links": [link_told(link) for link in links[:MOST]],
+        "more_links": max(0, len(links) - MOST),
+        "attempts": [_attempt(attempt) for attempt in attempts[-MOST:]],
+        "no_log": no_log,
         "said": _said(source, url),
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from threading import Thread
-from time import monotonic
+from time import monotonic, thread_time
 from typing import TYPE_CHECKING
 
 from lswc.errors import LswcError
@@ -17,13 +17,13 @@ LEAST = 10.0
 """Seconds between two counts, at least."""
 
 SPARING = 100
-"""So many times as long as a count took, no other begins: it costs one part in so many."""
+"""So many times the CPU time of a count, no other begins: it costs one part in so many."""
 
 
 class Stock:
     """Counts in a thread of its own. ``report`` is the latest count, None until there is one.
 
-    ``seconds`` is what that took, ``wrong`` why the latest couldn't be had.
+    ``seconds`` is what that took, and ``cpu`` of the CPU; ``wrong`` why the latest couldn't be had.
     """
 
     def __init__(self, source: Source, top: int) -> None:
@@ -32,7 +32,7 @@ class Stock:
         self._thread: Thread | None = None
         self._counted = 0.0
         self.report: Report | None = None
-        self.seconds = 0.0
+        self.seconds = self.cpu = 0.0
         self.wrong = ""
 
     @property
@@ -43,19 +43,19 @@ class Stock:
     def count_if_due(self) -> None:
         """Begin to count, if that is due and nobody does."""
         under_way = self._thread is not None and self._thread.is_alive()
-        rested = self.age >= max(LEAST, SPARING * self.seconds)
+        rested = self.age >= max(LEAST, SPARING * self.cpu)
         if not under_way and (self._thread is None or rested):
             self._thread = Thread(target=self._count, daemon=True)
             self._thread.start()
 
     def _count(self) -> None:
-        began = monotonic()
+        began, cpu = monotonic(), thread_time()
         try:
             if self.report is None:
                 strategy(self._source.identity()["strategy"])  # which takes a while, but once
-                began = monotonic()
+                began, cpu = monotonic(), thread_time()
             self.report, self.wrong = self._source.report(self._top), ""
         except LswcError as error:
             self.wrong = str(error)
         self._counted = monotonic()
-        self.seconds = self._counted - began
+        self.seconds, self.cpu = self._counted - began, thread_time() - cpu

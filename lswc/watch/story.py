@@ -8,23 +8,30 @@ from lswc.outcomes import Outcome, sentence
 from lswc.strategy import SEED, Anchor, Named, Status, decode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from lswc.archive.history import History
     from lswc.frontier.find import Standing
 
 
-def conclusion(told: History, standing: Standing | None, kept: bool) -> str:
-    """Say in one line what became of a URL. ``kept`` says that there is a frontier."""
+def conclusion(
+    links: Sequence[Mapping[str, Any]],
+    attempts: Sequence[Mapping[str, Any]],
+    standing: Standing | None,
+    kept: bool,
+) -> str:
+    """Say in one line what became of a URL, of which the log has these links and attempts.
+
+    ``kept`` says that there is a frontier.
+    """
     waits = standing is not None and standing.outcome is None
-    last = told.attempts[-1] if told.attempts else None
+    last = attempts[-1] if attempts else None
     if last is not None and last["outcome"] == Outcome.SERVER_BECAME_IRRELEVANT and not waits:
         return f"dropped, {_ended(last)}: {explained(last['outcome'])}"
     if last is not None and last["outcome"] != Outcome.SERVER_BECAME_IRRELEVANT:
         return f"{_ended(last)}: {explained(last['outcome'])}"
     if waits:
         return "waits: it is in the queue, or being fetched now"
-    taken = [link for link in told.links if link["dropped"] is None]
+    taken = [link for link in links if link["dropped"] is None]
     let_go = standing is not None and standing.is_let_go
     if taken and kept:
         full = standing.outcome if standing is not None and let_go else None
@@ -32,8 +39,8 @@ def conclusion(told: History, standing: Standing | None, kept: bool) -> str:
         return f"dropped, {outcome}: {outcome.sentence}"
     if taken:
         return "kept by the strategy; the frontier wasn't kept, so what followed isn't known"
-    if told.links:
-        reasons = dict.fromkeys(link["dropped"] for link in told.links)
+    if links:
+        reasons = dict.fromkeys(link["dropped"] for link in links)
         return "\n".join(f"dropped, {reason}: {explained(reason)}" for reason in reasons)
     if standing is not None and not let_go:
         return "finished by another worker: its log has the rest"

@@ -170,7 +170,7 @@ def test_evaluate_anchors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         ([], "name pages, or --evaluate"),
         (["nowhere.html"], "say which language"),
         (["--lang", "th", "nowhere.html"], "no such file or folder"),
-        (["--lang", "xx", "."], "unknown language 'xx'; known: "),
+        (["--lang", "xx", "."], "unknown language 'xx': "),
         (["--lang", "th", "--method", "guess", "."], "unknown method 'guess'; known: auto, "),
         (["--lang", "th", "--min-share", "2", "."], "min_share"),
         (["--lang", "my", "--method", "pythainlp", "."], "Thai only"),

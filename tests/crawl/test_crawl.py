@@ -48,6 +48,7 @@ def test_records_say_what_was_decided(small: Site) -> None:
     small.crawl()
     record = {r["url"]: r for r in small.records}["http://two.example.net/b.html"]
     assert record["language"] == "en"
+    assert "by_language" not in small.summary
     assert not record["relevant"]
     assert record["status"] == 200
     assert record["distance"] == 1

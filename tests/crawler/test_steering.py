@@ -8,10 +8,12 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 import pytest
+from redis import Redis
 from scrapy.exceptions import StopDownload
 from scrapy.http import HtmlResponse
 
 from lswc.control import InFolder, change
+from lswc.control.shared import InRedis
 from lswc.crawler.politeness import DelayMiddleware
 from lswc.crawler.requests import visit_of
 from lswc.crawler.scheduler import TierScheduler
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from pathlib import Path
     from typing import Any
+
+    from tests.frontier.redis_server import RedisServer
 
 SEEDS = ("http://a.example/1", "http://a.example/2", "http://a.example/3", "http://b.example/1")
 
@@ -191,6 +195,59 @@ async def test_another_scope_holds_for_the_queue_too(folder: Path) -> None:
     wide = Steered(folder, LSWC_FRONTIER="sqlite")
     assert len(wide.asked()) == 4
     wide.scheduler.close("finished")
+
+
+@in_loop
+async def test_a_server_without_relevant_pages_is_tolerated_so_long(folder: Path) -> None:
+    crawl = Steered(folder, *(f"http://a.example/{n}" for n in range(4)), "http://b.example/")
+    crawl.say("tolerate", 1, "a.example")
+
+    def ended(relevant: bool, number: int) -> list[str]:
+        urls = []
+        for _ in range(number):
+            visit = visit_of(crawl.scheduler.next_request())
+            if visit is not None:
+                visit.relevant = relevant
+                crawl.running.commit(visit, "html")
+                urls.append(visit.url)
+        return urls
+
+    assert len(ended(False, 9)) == 3
+    assert crawl.tally == {"finished": {"html": 3, "not tolerated": 2}}
+    crawl.say("tolerate", 2, "a.example")
+    assert len(ended(True, 9)) == 2
+    crawl.scheduler.close("finished")
+
+
+@in_loop
+async def test_what_has_priority_comes_first(folder: Path) -> None:
+    crawl = Steered(folder, *SEEDS, "http://w.c.example/", "http://d.example/")
+    crawl.say("priority", 1, "d.example/")
+    crawl.say("priority", 2, "c.example")
+    assert crawl.asked()[:3] == ["http://w.c.example/", "http://d.example/", SEEDS[0]]
+    crawl.scheduler.close("finished")
+
+
+def test_all_workers_of_a_crawl_hear(tmp_path: Path, redis_server: RedisServer) -> None:
+    store = {"LSWC_FRONTIER": redis_server.url, "LSWC_REDIS_KEY": "steered", "DOWNLOAD_DELAY": 0}
+    folders = [tmp_path / "1", tmp_path / "2"]
+    for folder in folders:
+        folder.mkdir()
+    with SetUp(folders[0], *SEEDS, **store) as one, SetUp(folders[1], *SEEDS, **store) as two:
+        workers = [one.running, two.running]
+        where = InRedis(Redis.from_url(redis_server.url), "steered")
+        visit = two.visit()
+        change(where, "block", True, "a.example")
+        for running in workers:
+            assert [running.look(), running.look()] == [False, True]
+        left = [two.visit() for _ in range(3)]
+        assert all(two.running.is_left_alone(v) for v in left if v and "a.example" in v.url)
+        two.running.commit(visit, "html")
+        change(where, "block", None, "a.example")
+        assert [one.running.look(), one.running.look()] == [False, True]
+        one.running.frontier.renew(0.0)
+        again = {found.url for _ in range(3) if (found := one.running.lease(monotonic()))}
+        assert any("a.example" in url for url in again)
 
 
 @in_loop

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lswc.langid import Identification, Identifier, IdentifierError
 from lswc.langid.bounds import Bounds
-from lswc.languages import known, language
+from lswc.languages import known, language, wanted
 from lswc.strategy import Anchor, PageLanguage
 
 THAI = "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ"
@@ -40,6 +40,54 @@ def test_a_language_is_known_whatever_the_target(code: str, target: str) -> None
     assert identifier.relevance(identification) == (
         PageLanguage.TARGET if code == target else expected
     )
+
+
+@pytest.mark.parametrize("code", TEXTS)
+def test_a_page_in_any_of_several_languages_is_relevant(code: str) -> None:
+    several = Identifier(wanted("lo,my,th"))
+    one = Identifier(language("th"))
+    body = f"<title>x</title><p>{TEXTS[code]}<a href=/a>{TEXTS[code]}</a>".encode()
+    reading = several.read(body, None, "http://a.test/")
+    found = reading.identification
+    assert found == one.read(body, None, "http://a.test/").identification
+    if code in ("lo", "my", "th"):
+        assert several.relevance(found) == PageLanguage.TARGET
+        assert several.relevant_for(found) == [code]
+        assert reading.anchors[0] == Anchor.TARGET
+    else:
+        assert several.relevance(found) == one.relevance(found)
+        assert several.relevant_for(found) == []
+        assert reading.anchors[0] == Anchor.OTHER
+
+
+def test_a_page_may_be_relevant_for_several_languages() -> None:
+    several = Identifier(wanted("th,lo"))
+    body = f"<p>{TEXTS['th']}<p>{TEXTS['lo']}".encode()
+    found = several.read(body, None, "http://a.test/").identification
+    assert several.relevant_for(found) == ["lo", "th"]
+
+
+def test_a_variant_may_be_one_of_several() -> None:
+    several = Identifier(wanted("th,zh-Hant"))
+
+    def seen(text: str) -> PageLanguage:
+        body = f"<title>x</title><p>{text * 4}".encode()
+        return several.relevance(several.read(body, None, "http://a.test/").identification)
+
+    assert (
+        seen("我們的圖書館歡迎您,請點選這裡閱讀更多關於歷史與藝術的書籍與資料。")
+        == PageLanguage.TARGET
+    )
+    assert (
+        seen("我们的图书馆欢迎您,请点击这里阅读更多关于历史与艺术的书籍与资料。")
+        == PageLanguage.OTHER
+    )
+    assert seen(THAI) == PageLanguage.TARGET
+
+
+def test_other_methods_tell_one_language() -> None:
+    with pytest.raises(IdentifierError, match="method cld2 tells one language: lo,th need auto"):
+        Identifier(wanted("th,lo"), "cld2")
 
 
 def test_no_text_no_language() -> None:

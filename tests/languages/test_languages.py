@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lswc.languages import LanguageError, known, language
+from lswc.languages import LanguageError, known, language, wanted
 
 OURS = ("th", "my", "lo", "km", "vi", "ja", "ko", "zh")
 
@@ -29,9 +29,32 @@ def test_no_charset_belongs_to_two_languages() -> None:
     assert len(charsets) == len(set(charsets))
 
 
-def test_an_unknown_language_lists_the_known() -> None:
-    with pytest.raises(LanguageError, match=r"unknown language 'xx'; known: .*\bth\b"):
-        language("xx")
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("thai", r"do you mean th \(Thai\)"),
+        ("Burmese", r"do you mean my \(Burmese\)\?"),
+        ("tha", r"th \(Thai\)"),
+        ("qqq", "write an ISO 639 code, such as th or ja"),
+    ],
+)
+def test_of_an_unknown_language_the_nearest_are_named(given: str, says: str) -> None:
+    with pytest.raises(LanguageError, match=f"unknown language '{given}': .*{says}") as raised:
+        language(given)
+    assert len(str(raised.value)) < 150
+
+
+def test_several_languages_are_one_wish() -> None:
+    both = wanted(" th,zh-Hant, th,")
+    assert (both.tag, both.name) == ("th,zh-Hant", "th-zh-Hant")
+    assert wanted("zh-Hant,th") == both
+    assert both.accepted == "th, zh-Hant, zh-TW, zh-HK, zh-MO, zh;q=0.8, *;q=0.5"
+    assert {"th", "tw"} <= both.tlds
+    assert wanted("th").accepted == language("th").accepted
+    with pytest.raises(LanguageError, match="unknown language 'tai'"):
+        wanted("th,tai")
+    with pytest.raises(LanguageError, match="names no language"):
+        wanted(" ,")
 
 
 def test_servers_are_asked_by_each_tag_of_a_language() -> None:

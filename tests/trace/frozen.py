@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from scrapy.settings import Settings
 
 from lswc.crawl import LimitSettings, reader_settings
-from lswc.languages import language
 from lswc.trace.format import About
 from lswc.trace.from_web import from_web
 from lswc.web import open_web
@@ -24,7 +23,7 @@ def write_trace(site: Site, folder: Path) -> None:
     settings.setmodule("lswc.settings")
     seeds = (site.web / "seeds-th.txt").read_text().split()
     reader, limits = (
-        reader_settings(language("th"), settings).reader(),
+        reader_settings("th", settings).reader(),
         LimitSettings.of(settings).new(),
     )
     about = About("th", ("th",), "test")

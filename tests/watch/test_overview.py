@@ -145,6 +145,16 @@ def test_the_state_of_a_crawl(folder: Path, now: dict[str, Any], state: str) -> 
     assert Overview(FolderSource(folder)).get()["state"] == state
 
 
+def test_a_worker_whose_clock_is_behind_is_heard(folder: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("lswc.watch.overview.FRESH", 0.0)
+    overview = Overview(FolderSource(folder))
+    behind = time() - 3600
+    write_now(folder, {"state": "running", "time": behind})
+    assert overview.get()["state"] == "silent"
+    write_now(folder, {"state": "running", "time": behind + 2})
+    assert overview.get()["state"] == "running"
+
+
 def test_a_crawl_that_was_killed_is_shown_as_it_was_left(folder: Path) -> None:
     (folder / "now.json").write_text('{"state": "run', "utf-8")
     (folder / "course.jsonl").write_text(point(1, 1).line() + '{"ti', "utf-8")

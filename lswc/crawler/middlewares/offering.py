@@ -31,6 +31,8 @@ class StrategyMiddleware(BaseSpiderMiddleware):
         super().__init__(crawler)
         self._running = running
         self._strategy = running.crawl.strategy
+        self._identifier = running.crawl.reader.identifier
+        self._targets = running.crawl.language.tags
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -49,6 +51,9 @@ class StrategyMiddleware(BaseSpiderMiddleware):
             self._running.commit(visit, item.reading.unwanted)
             return None
         _count(item)
+        if len(self._targets) > 1:
+            for tag in self._identifier.relevant_for(item.reading.identification):
+                visit.tally["relevant", tag] += 1
         return item.record()
 
     def _ask(self, page: Page, link: Link) -> Offer | None:

@@ -74,4 +74,4 @@ class ContentExtension:
 
 def _is_of_page(request: Request) -> bool:
     visit = page_visit_of(request)
-    return visit is not None and not visit.lease.is_requisite
+    return visit is not None and visit.lease.is_page

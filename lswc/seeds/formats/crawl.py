@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lswc.analysis.collection import Collection
+from lswc.archive.store import SETTINGS, wanted_of
 from lswc.seeds.candidates import Candidate, SeedError
 from lswc.trace.from_log import as_trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -27,7 +28,7 @@ def read(folder: Path, asked: Asked) -> Iterator[Candidate]:
     for a torn trace.
     """
     asked.say("links", 0, 0)
-    with as_trace(folder) as trace:
+    with as_trace(folder, _one_of(folder, asked.codes)) as trace:
         collection = Collection.read(trace)
         if collection.trace is None:
             raise SeedError(f"{folder}: hubs need links, which a crawl with a log or a trace has")
@@ -82,3 +83,11 @@ def _between(
         sources.append(source[kept])
         targets.append(target[kept])
     return np.concatenate(sources), np.concatenate(targets)
+
+
+def _one_of(folder: Path, codes: Sequence[str]) -> str:
+    """Return which language of a crawl of several is asked for; "" for any other collection."""
+    if not (folder / SETTINGS).is_file():
+        return ""
+    tags = wanted_of(folder).tags
+    return next((code for code in codes if code in tags), "") if len(tags) > 1 else ""

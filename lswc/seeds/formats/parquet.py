@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lswc.langid.codes import code_of
+from lswc.languages.codes import code_of
 from lswc.seeds.candidates import Candidate, SeedError
 from lswc.seeds.formats.table import candidates, columns_of
 from lswc.seeds.pool import database

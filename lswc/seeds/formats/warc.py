@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from fastwarc import ArchiveIterator, WarcRecordType
 
-from lswc.langid.codes import code_of
+from lswc.languages.codes import code_of
 from lswc.seeds.candidates import Candidate, SeedError
 from lswc.seeds.opened import opened
 

@@ -147,29 +147,36 @@ function order(place, rows) {
 }
 
 function cell(td, column, row) {
-  td.className = column.number ? "number" : "text";
+  td.className = column.number ? "number" : column.time ? "time" : "text";
   if (column.fill) {
     column.fill(td, row);
     return;
   }
-  const text = column.text ? column.text(row) : `${column.value(row) ?? ""}`;
-  if (td.textContent !== text) td.textContent = text;
+  change(td, column.text ? column.text(row) : `${column.value(row) ?? ""}`);
 }
 
-/** A column of names that can be looked up. */
-const lookUp = (name, value) => ({
+/** A column of names that can be looked up; shortened, and with what is said below, if that is given. */
+const lookUp = (name, value, shorten = (text) => text, below = () => "") => ({
   name, value,
   fill: (td, row) => {
-    const text = value(row);
-    let press = td.querySelector("button");
-    if (!press) {
-      press = make("button", { type: "button", className: "link" });
-      press.addEventListener("click", () => find(press.textContent));
-      td.replaceChildren(press);
+    if (!td.firstChild) {
+      const press = make("button", { type: "button", className: "link" });
+      press.addEventListener("click", () => find(press.dataset.name));
+      td.replaceChildren(press, make("span", { className: "why" }));
     }
-    if (press.textContent !== text) press.textContent = text;
+    const [press, more] = td.children;
+    press.dataset.name = value(row);
+    change(press, shorten(value(row)));
+    change(more, below(row));
   },
 });
+
+function change(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+const path = (url) => url.replace(/^https?:\/\/[^/]+/, "");
+const times = (name, value) => ({ name, value, time: true, text: (row) => moment(value(row)) });
 
 const numbers = (name, value, text = count) => ({ name, value, number: true, text: (row) => text(value(row)) });
 
@@ -179,10 +186,9 @@ const barred = (name, value, size, largest, why) => ({
   fill: (td, row) => {
     if (!td.firstChild) td.replaceChildren(make("span"), make("span", { className: "share" }), make("span", { className: "why" }));
     const [label, bar, below] = td.children;
-    if (label.textContent !== value(row)) label.textContent = value(row);
+    change(label, value(row));
     bar.style.width = `${largest ? (100 * size(row)) / largest : 0}%`;
-    const text = why?.(row) || "";
-    if (below.textContent !== text) below.textContent = text;
+    change(below, why?.(row) || "");
   },
 });
 
@@ -206,7 +212,7 @@ function show(told) {
 }
 
 function set(id, text) {
-  if ($(id).textContent !== text) $(id).textContent = text;
+  change($(id), text);
 }
 
 function tiles(totals, disk, told) {
@@ -218,7 +224,7 @@ function tiles(totals, disk, told) {
   set("n-coverage-more", totals.coverage == null ? "" : "of what is known");
   const live = ["running", "paused", "offline"].includes(told.state);
   set("n-speed", live ? decimal.format(totals.speed) : "–");
-  set("n-speed-more", live ? `${totals.under_way} URLs under way` : "nothing runs");
+  set("n-speed-more", live ? `${totals.under_way} under way` : "nothing runs");
   set("n-waiting", large(totals.waiting));
   set("n-waiting-more", totals.later ? `${large(totals.later)} of them for another try` : "");
   set("n-expected", totals.expected == null ? "–" : large(Math.round(totals.expected)));
@@ -286,7 +292,7 @@ function panels(told) {
     numbers("pages in this run", (row) => row.pages),
     numbers("pages a second", (row) => row.speed, (value) => decimal.format(value ?? 0)),
     numbers("under way", (row) => row.under_way),
-    { name: "heard", value: (row) => row.time, text: (row) => moment(row.time) },
+    times("heard", (row) => row.time),
   ], told.workers, "Workers appear here when they join the crawl.");
 }
 
@@ -388,7 +394,7 @@ function askWhy(title, text, key, value, place) {
 async function showChanges() {
   const told = await ask("api/changes");
   table($("changes"), [
-    { name: "when", value: (row) => row.time.replace("T", " ").slice(0, 19) },
+    times("when", (row) => Date.parse(row.time) / 1000),
     { name: "place", value: (row) => row.place || "the whole crawl" },
     { name: "said", value: (row) => (row.value == null ? `${row.key} taken back` : words(row.key, row.value)) },
     { name: "why", value: (row) => row.why }, { name: "by", value: (row) => row.by },
@@ -450,8 +456,6 @@ function rules(said) {
   return chips.childNodes.length ? chips : null;
 }
 
-const NO_LOG = "The crawl’s log isn’t on this machine.";
-
 function aServer(told) {
   $("result-name").textContent = told.name;
   const outcome = [{ name: "outcome", value: (row) => row[0] }, numbers("times", (row) => row[1])];
@@ -462,16 +466,16 @@ function aServer(told) {
     rules(told.said),
     buttons(`${told.name}/`, told.said),
     make("div", { className: "lists" },
-      list("Its next URLs", [lookUp("URL", (row) => row[0]), { name: "cell", value: (row) => row[1] }], told.next, "None of its URLs waits."),
-      list("How its URLs ended", outcome, told.outcomes, told.has_log ? "Nothing was asked of it yet." : NO_LOG),
-      list("Asked last", [{ name: "when", value: (row) => row.time, text: (row) => moment(row.time) }, lookUp("URL", (row) => row.url),
-        { name: "outcome", value: (row) => row.outcome }, numbers("bytes", (row) => row.bytes)], told.latest, told.has_log ? "Nothing was asked of it yet." : NO_LOG)),
+      list("Its next URLs", [lookUp("URL", (row) => row[0], path, (row) => row[1])], told.next, "None of its URLs waits."),
+      list("How its URLs ended", outcome, told.outcomes, told.no_log || "Nothing was asked of it yet."),
+      list("Asked last", [times("when", (row) => row.time), lookUp("URL", (row) => row.url, path),
+        { name: "outcome", value: (row) => row.outcome }, numbers("bytes", (row) => row.bytes)], told.latest, told.no_log || "Nothing was asked of it yet.")),
   ].filter(Boolean));
 }
 
 function aUrl(told) {
   $("result-name").textContent = told.url;
-  const attempt = [{ name: "when", value: (row) => row.time, text: (row) => moment(row.time) }, { name: "outcome", value: (row) => row.outcome },
+  const attempt = [times("when", (row) => row.time), { name: "outcome", value: (row) => row.outcome },
     numbers("status", (row) => row.status, (value) => `${value ?? ""}`), numbers("bytes", (row) => row.bytes),
     { name: "language", value: (row) => row.language ?? "" }, numbers("expected", (row) => row.expected, percent), numbers("depth", (row) => row.depth)];
   const link = [lookUp("on page", (row) => row[0]), { name: "anchor text", value: (row) => row[1] }, { name: "names", value: (row) => row[2] },
@@ -481,7 +485,7 @@ function aUrl(told) {
   const title = told.attempts.map((row) => row.title).filter(Boolean).pop();
   $("result-body").replaceChildren(...[
     title ? make("p", { textContent: title }) : null,
-    make("p", { className: "verdict", textContent: told.has_log ? told.conclusion : NO_LOG }),
+    make("p", { className: "verdict", textContent: told.no_log || told.conclusion }),
     told.server ? make("p", {}, "Server: ", server) : null,
     rules(told.said),
     told.server ? buttons(told.url.replace(/^https?:\/\//, ""), told.said) : null,

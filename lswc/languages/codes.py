@@ -27,6 +27,17 @@ _LONGEST = 40  # characters of a tag
 _CODES: dict[str, str] = dict(zip(*[iter(f"{_PAIRS} {_MEANT}".split())] * 2, strict=True))
 
 
+_THREE: dict[str, str] = {}
+for _three, _two in zip(*[iter(_PAIRS.split())] * 2, strict=True):
+    if len(_three) > len(_two):
+        _THREE.setdefault(_two, _three)
+
+
+def three_letters(code: str) -> str:
+    """Return the code of ISO 639-3 for one that lswc uses, by which web archives know it."""
+    return _THREE.get(code, code)
+
+
 def code_of(tag: str) -> str:
     """Return the code of a language tag (BCP 47, RFC 5646), or of what is often written for one.
 

@@ -1,0 +1,138 @@
+"""A crawl's archive as one file of WACZ 1.1.1: <https://specs.webrecorder.net/wacz/1.1.1/>."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from heapq import merge
+from typing import TYPE_CHECKING, NamedTuple
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+
+from lswc import __version__
+from lswc.archive import pages
+from lswc.archive.files import ArchiveError
+from lswc.archive.store import SETTINGS
+from lswc.archive.warc import entries, index
+from lswc.errors import writing
+from lswc.urls import fingerprint
+from lswc.whole import whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+VERSION = "1.1.1"
+_PIECE = 1 << 20
+_BEGINNING = {"format": "json-pages-1.0", "id": "pages", "title": "Pages", "hasText": False}
+_BEFORE = (1980, 1, 1, 0, 0, 0)  # the same for all files: what they hold has dates of its own
+
+
+class Written(NamedTuple):
+    """What is in a WACZ file: WARC files, captures in their index, and pages to begin with."""
+
+    files: int
+    captures: int
+    pages: int
+
+
+def write(
+    crawl: Path, out: Path, say: Callable[[str, int, int], None] = lambda *_: None
+) -> Written:
+    """Write a crawl's WARC files, their index and its pages to ``out``, all of it or nothing.
+
+    Of the pages those are named that are archived and in the language. ``say`` hears of the files:
+    what, how many are done, of how many. Raises LswcError.
+    """
+    warcs = sorted((crawl / "warc").glob("*.warc.gz"))
+    if not warcs:
+        raise ArchiveError(f"{crawl} has no WARC files: there is nothing to pack")
+    about = _settings(crawl)
+    with writing(out), whole(out) as beside, ZipFile(beside, "w") as archive:
+        packed = _Packed(archive)
+        for number, warc in enumerate(warcs):
+            say("WARC files", number, len(warcs))
+            packed.add(f"archive/{warc.name}", _pieces(warc), ZIP_STORED)
+        say("index", 0, 0)
+        indexes = sorted((crawl / "warc").glob("*.cdxj"))
+        captures = packed.add("indexes/index.cdxj", _index(indexes))
+        named = packed.add("pages/pages.jsonl", _pages(crawl, indexes))
+        packed.finish(about)
+    return Written(len(warcs), captures, named - 1)
+
+
+class _Packed:
+    """A WACZ file that grows; it knows the digests of what is in it."""
+
+    def __init__(self, archive: ZipFile) -> None:
+        self._archive = archive
+        self._resources: list[dict[str, object]] = []
+
+    def add(self, path: str, pieces: Iterable[bytes], compression: int = ZIP_DEFLATED) -> int:
+        """Add a file; return how many pieces it had."""
+        info = ZipInfo(path, _BEFORE)
+        info.compress_type = compression
+        digest, size, number = sha256(), 0, 0
+        with self._archive.open(info, "w", force_zip64=True) as file:
+            for piece in pieces:
+                file.write(piece)
+                digest.update(piece)
+                size += len(piece)
+                number += 1
+        hashed = f"sha256:{digest.hexdigest()}"
+        name = path.rpartition("/")[2]
+        self._resources.append({"name": name, "path": path, "hash": hashed, "bytes": size})
+        return number
+
+    def finish(self, about: dict[str, object]) -> None:
+        """Add what says what is in the file, and the digest of that."""
+        package = {
+            "profile": "data-package",
+            "wacz_version": VERSION,
+            "software": f"lswc/{__version__}",
+            "title": f"Web pages, language {about.get('language')}",
+            "description": about.get("LSWC_DESCRIPTION") or "",
+            "resources": list(self._resources),
+        }
+        text = json.dumps(package, ensure_ascii=False, indent=1).encode()
+        self.add("datapackage.json", [text])
+        digest = {"path": "datapackage.json", "hash": self._resources[-1]["hash"]}
+        self.add("datapackage-digest.json", [json.dumps(digest).encode()])
+
+
+def _settings(crawl: Path) -> dict[str, object]:
+    try:
+        found = json.loads((crawl / SETTINGS).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ArchiveError(f"{crawl} is not a crawl folder: it has no {SETTINGS}") from error
+    return found if isinstance(found, dict) else {}
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            yield piece
+
+
+def _index(indexes: Iterable[Path]) -> Iterator[bytes]:
+    """Yield the lines of all indexes in order; that of a killed crawl isn't sorted yet."""
+    yield from merge(*(_sorted(path) for path in indexes))
+
+
+def _sorted(path: Path) -> list[bytes]:
+    return sorted(line for line, entry in index(path) if entry is not None)
+
+
+def _pages(crawl: Path, indexes: Iterable[Path]) -> Iterator[bytes]:
+    """Yield the lines of ``pages.jsonl``: what a reader may begin with."""
+    yield json.dumps(_BEGINNING).encode() + b"\n"
+    archived = {fingerprint(url) for path in indexes for url, _ in entries(path)}
+    for record in pages.records(crawl):
+        wanted = record.get("relevant") or record.get("guessed")
+        if wanted and fingerprint(record["url"]) in archived:
+            page = {
+                "id": str(record["id"]),
+                "url": record["url"],
+                "ts": str(record["time"]).replace("+00:00", "Z"),
+                "title": record["title"],
+            }
+            yield json.dumps(page, ensure_ascii=False).encode(errors="replace") + b"\n"

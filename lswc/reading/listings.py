@@ -1,0 +1,141 @@
+"""Sitemaps and feeds: files in which a server names its pages.
+
+Sitemaps as in <https://www.sitemaps.org/protocol.html>, also as text, their indexes, and
+``xhtml:link hreflang``; RSS, RDF and Atom (RFC 4287). They come from anywhere, so all is bounded,
+and no entity is ever replaced.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from io import BytesIO
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from lxml import etree
+
+from lswc.langid.base import Base
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_SIZE = 20_000_000
+"""Bytes of a listing that are read, once decompressed."""
+
+MAX_PAGES = 10_000
+"""Pages that are taken of one listing."""
+
+MAX_LISTINGS = 100
+"""Further sitemaps that are taken of one index, or of one robots.txt."""
+
+_MAX_REFERENCES = 50_000
+_MAX_DEPTH = 50  # elements within one another
+_LONGEST = 8_000  # characters of an address
+_SITEMAP = re.compile(rb"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
+_ROOTS = frozenset({"urlset", "sitemapindex", "rss", "rdf", "feed"})
+
+
+class ListedPage(NamedTuple):
+    """A page that a listing names: absolute URL, and the language that it says, a tag or ""."""
+
+    url: str
+    hreflang: str = ""
+
+
+class Listing(NamedTuple):
+    """What a sitemap or a feed names: pages, and further sitemaps; each once."""
+
+    pages: tuple[ListedPage, ...] = ()
+    listings: tuple[str, ...] = ()
+
+
+def of_robots(body: bytes, url: str) -> tuple[str, ...]:
+    """Return the addresses in the Sitemap lines of a robots.txt, whose URL is given."""
+    base = Base(url)
+    found = (match[1].decode("utf-8", "replace") for match in _SITEMAP.finditer(body))
+    return tuple(dict.fromkeys(base.join(one) for one in found if len(one) <= _LONGEST))[
+        :MAX_LISTINGS
+    ]
+
+
+def read(body: bytes, url: str) -> Listing:
+    """Return what a sitemap or feed names; of one that is broken, as far as it goes."""
+    body = _unpacked(body)
+    pages: dict[str, ListedPage] = {}
+    listings: dict[str, None] = {}
+    base = Base(url)
+    for reference, hreflang, is_listing in islice(_references(body), _MAX_REFERENCES):
+        address = reference.strip()
+        if not address or len(address) > _LONGEST:
+            continue
+        absolute = base.join(address)
+        if not is_listing and len(pages) < MAX_PAGES:
+            pages.setdefault(absolute, ListedPage(absolute, hreflang))
+        elif is_listing and len(listings) < MAX_LISTINGS:
+            listings.setdefault(absolute)
+        else:
+            break
+    return Listing(tuple(pages.values()), tuple(listings))
+
+
+def _unpacked(body: bytes) -> bytes:
+    """Return what gzip packed, as much as MAX_SIZE allows and as far as it isn't broken."""
+    if not body.startswith(b"\x1f\x8b"):
+        return body[:MAX_SIZE]
+    try:
+        return zlib.decompressobj(31).decompress(body, MAX_SIZE)
+    except zlib.error:
+        return b""
+
+
+def _references(body: bytes) -> Iterator[tuple[str, str, bool]]:
+    """Yield addresses, languages, and whether they lead to another listing."""
+    start = body[:1_000].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith((b"http://", b"https://")):
+        lines = body.decode("utf-8", "replace").splitlines()
+        yield from ((line, "", False) for line in lines if line.startswith("http"))
+    elif start.startswith((b"<", b"\xff\xfe", b"\xfe\xff")):
+        yield from _of_xml(body)
+
+
+def _of_xml(body: bytes) -> Iterator[tuple[str, str, bool]]:
+    """Yield what XML names. Elements are forgotten as they end: none of it is held."""
+    events = etree.iterparse(
+        BytesIO(body), ("start", "end"), resolve_entities=False, load_dtd=False, no_network=True,
+        recover=True, huge_tree=False, remove_comments=True, remove_pis=True,
+    )  # fmt: skip
+    names: list[str] = []
+    try:
+        for event, element in events:
+            name = _local(element.tag)
+            if event == "start":
+                names.append(name)
+                if len(names) > _MAX_DEPTH or names[0] not in _ROOTS:
+                    return
+                continue
+            names.pop()
+            parent = names[-1] if names else ""
+            yield from _of_element(name, parent, element)
+            if parent in _ROOTS | {"url", "sitemap", "item", "entry", "channel"}:
+                element.clear()
+                while element.getprevious() is not None:
+                    del element.getparent()[0]
+    except etree.LxmlError:
+        return
+
+
+def _local(tag: object) -> str:
+    return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
+
+
+def _of_element(name: str, parent: str, element: etree._Element) -> Iterator[tuple[str, str, bool]]:
+    text = element.text or ""
+    if name == "loc" and parent in ("url", "sitemap"):
+        yield text, "", parent == "sitemap"
+    elif name == "link" and parent == "item":
+        yield text, "", False
+    elif name == "link" and parent in ("url", "entry"):
+        rel = element.get("rel") or "alternate"
+        if rel == "alternate":
+            yield element.get("href") or "", (element.get("hreflang") or "")[:100], False

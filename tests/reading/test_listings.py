@@ -1,0 +1,141 @@
+"""Sitemaps and feeds: what they name is found, and none of them can hold or fool the reader."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lswc.reading.listings import MAX_LISTINGS, MAX_PAGES, Listing, of_robots, read
+
+URL = "http://a.example/maps/sitemap.xml"
+NS = (
+    'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml"'
+)
+
+
+def urls(listing: Listing) -> list[str]:
+    return [page.url.removeprefix("http://a.example/") for page in listing.pages]
+
+
+SITEMAP = f"""<?xml version="1.0" encoding="UTF-8"?><urlset {NS}>
+<url><loc> http://a.example/1?a=1&amp;b=2
+</loc><lastmod>2026-01-01</lastmod></url><!-- <loc>http://a.example/no</loc> -->
+<url><loc><![CDATA[http://a.example/2]]></loc>
+<xhtml:link rel="alternate" hreflang="th" href="http://a.example/th"/></url>
+<url><loc>http://a.example/2</loc></url><image><loc>http://a.example/i.png</loc></image></urlset>"""
+
+
+def test_a_sitemap_names_pages_and_their_languages() -> None:
+    listing = read(SITEMAP.encode(), URL)
+    assert urls(listing) == ["1?a=1&b=2", "2", "th"]
+    assert [page.hreflang for page in listing.pages] == ["", "", "th"]
+    assert read(gzip.compress(SITEMAP.encode()), URL) == listing
+    assert read(SITEMAP.replace("UTF-8", "UTF-16").encode("utf-16"), URL) == listing
+
+
+def test_an_index_names_sitemaps() -> None:
+    index = "<sitemapindex><sitemap><loc>1.xml</loc></sitemap><sitemap><loc>/2.xml</loc></sitemap>"
+    listing = read(index.encode(), URL)
+    assert listing.listings == ("http://a.example/maps/1.xml", "http://a.example/2.xml")
+    assert listing.pages == ()
+
+
+FEEDS = {
+    "RSS": "<rss><channel><link>/home</link><item><link>/1</link><guid>/g</guid></item>"
+    "<item><title>x</title><link>/2</link></item></channel></rss>",
+    "RDF": '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"'
+    ' xmlns="http://purl.org/rss/1.0/"><item><link>/1</link></item><item><link>/2</link></item>'
+    "</rdf:RDF>",
+    "Atom": '<feed xmlns="http://www.w3.org/2005/Atom"><link href="/home"/><entry>'
+    '<link rel="self" href="/s"/><link href="/1"/></entry><entry><link rel="alternate" href="/2"/>'
+    "</entry></feed>",
+    "text": "http://a.example/1\r\nhttp://a.example/2\r\nno\r\n",
+}
+
+
+@pytest.mark.parametrize("kind", FEEDS)
+def test_other_listings_name_pages(kind: str) -> None:
+    assert urls(read(FEEDS[kind].encode(), URL)) == ["1", "2"]
+
+
+def test_robots_names_sitemaps() -> None:
+    robots = (
+        b"User-agent: *\nSitemap: /1.xml\nsitemap :http://b.example/2.xml # x\n#Sitemap: /3.xml\n"
+    )
+    found = of_robots(robots + b"Sitemap: /1.xml\nSitemap:\n", "http://a.example/robots.txt")
+    assert found == ("http://a.example/1.xml", "http://b.example/2.xml")
+    many = b"".join(b"Sitemap: /%d.xml\n" % number for number in range(1_000))
+    assert len(of_robots(many, URL)) == MAX_LISTINGS
+
+
+def url(address: str) -> str:
+    return f"<url><loc>{address}</loc></url>"
+
+
+LAUGHS = (
+    '<!DOCTYPE x [<!ENTITY a "http://a.example/lol">'
+    + "".join(
+        f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", "bcdefghi", strict=True)
+    )
+    + f"]><urlset>{url('&i;')}{url('http://a.example/1')}</urlset>"
+)
+FILE = (
+    '<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/hostname">]><urlset>' + url("/&f;") + "</urlset>"
+)
+DTD = '<!DOCTYPE urlset SYSTEM "http://127.0.0.1:9/x.dtd"><urlset>' + url("/1") + "</urlset>"
+PARAMETER = '<!DOCTYPE x [<!ENTITY % p SYSTEM "file:///etc/hostname"> %p;]><urlset>' + url("/1")
+ZEROS = gzip.compress(b"<urlset>" + b" " * 200_000_000)
+
+HOSTILE = {
+    "laughs": LAUGHS.encode(),
+    "a file": FILE.encode(),
+    "a DTD elsewhere": DTD.encode(),
+    "a parameter entity": PARAMETER.encode(),
+    "a bomb": ZEROS,
+    "a bomb in a bomb": gzip.compress(ZEROS),
+    "a torn gzip": gzip.compress(SITEMAP.encode())[:-40],
+    "gzip that isn't": b"\x1f\x8b\x08" + b"x" * 100,
+    "too many pages": ("<urlset>" + "".join(url(f"/{n}") for n in range(30_000))).encode(),
+    "too many sitemaps": b"<sitemapindex>" + b"<sitemap><loc>/x</loc></sitemap>" * 50_000,
+    "deep": b"<urlset>" + b"<url>" * 200_000,
+    "attributes": b"<urlset " + b" ".join(b"a%d='1'" % n for n in range(30_000)) + b">",
+    "an attribute": b"<urlset a='" + b"x" * 12_000_000 + b"'>",
+    "a name": b"<urlset><" + b"x" * 12_000_000 + b">",
+    "a text": b"<urlset><url><loc>" + b"x" * 12_000_000,
+    "an address": ("<urlset>" + url("http://a.example/" + "x" * 10_000)).encode(),
+    "namespaces": b"<urlset>"
+    + b"".join(b"<n%d:url xmlns:n%d='x%d'/>" % (n, n, n) for n in range(9_999)),
+    "open ends": b"<urlset><url><loc>http://a.example/1",
+    "HTML": b"<html><body><url><loc>/1</loc></url>",
+    "no root": b"<>" * 1_000,
+    "binary": bytes(range(256)) * 1_000,
+    "references": b"<urlset><url><loc>" + b"&#65;" * 500_000,
+    "comments": b"<urlset>" + b"<!-- x -->" * 500_000,
+    "instructions": b"<urlset>" + b"<?x y?>" * 500_000,
+    "empty": b"",
+    "lines": b"http://a.example/1\n" * 500_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.usefixtures("brake")
+def test_no_listing_holds_the_reader_or_reads_more_than_itself(name: str) -> None:
+    listing = read(HOSTILE[name], URL)
+    assert len(listing.pages) <= MAX_PAGES
+    assert len(listing.listings) <= MAX_LISTINGS
+    assert set(urls(listing)) <= {str(n) for n in range(MAX_PAGES)} | {
+        "maps/",
+        "",
+        "1?a=1&b=2",
+        "2",
+        "th",
+    }
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_a_listing_or_none(body: bytes) -> None:
+    read(body, URL)
+    read(b"<urlset><url><loc>" + body, URL)
