@@ -9,7 +9,7 @@ PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3; do \
 $(VENV)/installed: requirements.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or later with venv is missing: on Debian," \
 		"apt-get install python3-venv; on macOS, brew install python" >&2; exit 1; }
-	@echo "Setting up $(VENV): some 900 MB of packages, once; this takes a minute or two."
+	@echo "Setting up $(VENV): 1.1 GB of packages, once; this takes some minutes."
 	@$(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --progress-bar on \
 		-r requirements.txt --editable '.[dev]'
