@@ -4,7 +4,7 @@ python -m benchmarks.langid_cases FOLDER [CASES.jsonl.gz]
 
 Each is a stub, a shell, a mixed, a garbled or a legacy page, made of paragraphs of real pages in
 the language that their path names and that most of their letters are in. A label says the
-language, the kind and the reason. The cases measure; nothing is fitted to them.
+language, the kind and the reason. The cases measure: no weight and no table comes from them.
 """
 
 from __future__ import annotations

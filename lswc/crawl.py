@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from lswc.reading.page import PageReader
     from lswc.urls import Url
 
-MOST_READERS = 4
+MOST_READERS = 2
 """As many readers, at most, as one crawl keeps busy; LSWC_READERS may say more."""
 
 _CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")

@@ -176,6 +176,12 @@ LIFTED = (
 """Outcomes of URLs that were queued before they were refused: the user may allow them again."""
 
 
+OF_QUOTA = (
+    Outcome.SERVER_PAGES, Outcome.SERVER_BYTES, Outcome.SITE_PAGES, Outcome.SITE_BYTES,
+)  # fmt: skip
+"""Outcomes of URLs whose server or registered domain has brought all that is taken of it."""
+
+
 def may_return(name: str) -> bool:
     """Tell whether a URL that ended so may be asked for later in the same crawl."""
     return name in LIFTED or is_transient(name)

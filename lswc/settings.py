@@ -68,7 +68,7 @@ LSWC_WARC_SIZE = 1_000_000_000
 # The folders of earlier crawls, the latest first: what they stored is only sent if it has changed.
 LSWC_RECRAWL: list[str] = []
 
-# Processes that read pages: `cores` for as many as this machine has besides the crawl's own, 4 at
+# Processes that read pages: `cores` for as many as this machine has besides the crawl's own, 2 at
 # most; 0 if the crawl reads them itself (performance.md).
 LSWC_READERS = "cores"
 

@@ -31,7 +31,7 @@ With nothing more it shows what is in force, and its history. Else one of:
   block PLACE, unblock PLACE      nothing more of it is fetched, or kept
   pause [PLACE], unpause [PLACE]  it waits; without a place the whole crawl
   stop, unstop                    the crawl ends in order; it doesn't begin again
-  set KEY VALUE [PLACE]           delay, max_pages, max_bytes, max_depth, tolerate;
+  set KEY VALUE [PLACE]           delay, max_pages, max_bytes, max_depth, tolerate, priority;
                                   of the whole crawl: requests, hours
   unset KEY [PLACE]               takes it back
 PLACE: example.co.th with all its subdomains, www.example.co.th/ for one server,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+    from lswc.frontier.completion import Completion
     from lswc.frontier.contents import Report
     from lswc.frontier.harvest import CellHarvest, Forecast
     from lswc.strategy import Strategy
@@ -46,7 +47,7 @@ class Command(UserCommand):
         if len(args) != 1:
             raise UsageError("name one crawl folder, or one Redis", print_help=False)
         from lswc.crawler import workers
-        from lswc.frontier import FRONTIER_FILE, names_redis, redis_report
+        from lswc.frontier import FRONTIER_FILE, completion, names_redis, redis_report
         from lswc.frontier.sqlite_report import read
 
         if names_redis(args[0]):
@@ -54,12 +55,15 @@ class Command(UserCommand):
             settings.set("LSWC_FRONTIER", args[0])
             client = workers.connect(settings)
             reading = partial(redis_report.read, client, opts.key, opts.top)
+            ending = partial(completion.in_redis, client, opts.key, opts.top)
         else:
             reading = partial(read, Path(args[0]) / FRONTIER_FILE, opts.top)
+            ending = partial(completion.in_file, Path(args[0]) / FRONTIER_FILE, opts.top)
         with working() as say:
             say("frontier", 0, 0)
-            report = reading()
+            report, ended = reading(), ending()
         _show(report, opts.top)
+        _show_ended(ended)
 
 
 def _show(report: Report, top: int) -> None:
@@ -90,6 +94,20 @@ def _show(report: Report, top: int) -> None:
     queues = [(q.server, q.pending, q.downloaded, q.relevant) for q in report.queues]
     heads = ("server", "pending", "downloaded", "relevant")
     console.print(table("longest queues", heads, queues))
+
+
+def _show_ended(ended: Completion) -> None:
+    console = Console(file=sys.stdout)
+    numbers = {
+        "complete": ended.complete,
+        "cut short": ended.cut_number,
+        "failed": ended.failed_number,
+    }
+    console.print(counted("servers that ended", {"servers": numbers}, longest=None))
+    if ended.cut:
+        console.print(table("cut short", ("server", "reason", "URLs left out"), ended.cut))
+    if ended.failed:
+        console.print(table("failed", ("server", "how a URL of it ended"), ended.failed))
 
 
 def _table(title: str, chosen: Strategy, cells: list[CellHarvest]) -> Table:

@@ -39,6 +39,14 @@ class Place(NamedTuple):
             return url.hostname == self.domain or url.hostname.endswith(f".{self.domain}")
         return url.server == self.server and target(url).startswith(self.start)
 
+    def has_server(self, server: str) -> bool:
+        """Tell whether a server belongs to it as a whole: its name, with a port if it has one."""
+        if not self.domain:
+            return server == self.server and not self.is_prefix
+        name, _, port = server.rpartition(":")
+        name = name if name and port.isdecimal() else server
+        return name == self.domain or name.endswith(f".{self.domain}")
+
 
 def target(url: Url) -> str:
     """Return a URL's path and query."""

@@ -45,7 +45,7 @@ class Rule:
     ``block``: nothing of it is fetched, and nothing more is kept. ``pause``: its URLs wait.
     ``delay``: seconds that a server rests at least. ``max_pages`` and ``max_bytes``: what is taken
     in all. ``max_depth``: links from the seeds. ``tolerate``: pages of a server that aren't
-    relevant, before any is.
+    relevant, before any is. ``priority``: its URLs come before all others, of the largest first.
     """
 
     block: bool | None = None
@@ -55,6 +55,7 @@ class Rule:
     max_bytes: int | None = None
     max_depth: int | None = None
     tolerate: int | None = None
+    priority: int | None = None
     why: str = ""
 
 

@@ -50,9 +50,7 @@ def place_of_table(written: str, said: Mapping[str, object]) -> Any:
 def _check_counted(place: Any, rule: Rule) -> None:
     for name in COUNTED:
         if place.is_prefix and getattr(rule, name) is not None:
-            raise ControlError(
-                f"{FILE}, {place.name}: {name} is counted for servers and domains only"
-            )
+            raise ControlError(f"{FILE}, {place.name}: {name} is for servers and domains only")
 
 
 def value_of(name: str, value: object, *, place: str = "") -> Any:
@@ -170,6 +168,7 @@ OF_PLACE: dict[str, Callable[[object], Any]] = {
     "max_bytes": _some,
     "max_depth": _whole,
     "tolerate": _whole,
+    "priority": _some,
     "why": _text,
 }
 """Keys of a place, and what checks their values."""
@@ -183,5 +182,5 @@ OF_CRAWL: dict[str, Callable[[object], Any]] = {
 }
 """Keys of the whole crawl."""
 
-COUNTED = ("max_pages", "max_bytes", "tolerate")
-"""Keys of what is counted: by server, so not for less than that."""
+COUNTED = ("max_pages", "max_bytes", "tolerate", "priority")
+"""Keys of what is counted or chosen by server: not of less than that."""

@@ -202,10 +202,15 @@ class RunningCrawl:
                 self._stop_if_finished()
             return lease
         pages, requisites = self._handed_out
-        first, second = self.frontier.lease, self.frontier.lease_requisite
+        first, second = self._lease_page, self.frontier.lease_requisite
         if requisites + 1 <= self.crawl.requisites_share * (pages + requisites + 1):
             first, second = second, first
         return first(now) or second(now)
+
+    def _lease_page(self, now: float) -> Lease | None:
+        first = self.steering.first(self.frontier, now)
+        preferred = self.frontier.lease_among(first, now) if first else None
+        return preferred or self.frontier.lease(now)
 
     def need(self, visit: Visit, needed: Needed, steps: int) -> None:
         """Offer what an archived page needs, so many steps from it, with the visit's links."""

@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 
     from lswc.control import Control
     from lswc.control.kept import Kept
+    from lswc.frontier import Frontier
     from lswc.urls import Url
 
 LOOK = 1.0
 """Seconds between two looks at what is said."""
+
+ANEW, FIRST = 30.0, 500
+"""Seconds between two looks which servers come first, and how many of them at most."""
 
 _NOTHING = Rule()
 
@@ -48,6 +52,8 @@ class Steering:
     def __init__(self, where: Kept, stats: StatsCollector) -> None:
         self._watching = at_start(where)
         self._stats = stats
+        self._first: list[str] = []
+        self._first_until = 0.0
         self.rests = ""
         self._set_rest()
         self._set_quotas()
@@ -65,6 +71,21 @@ class Steering:
     def rule(self, url: Url) -> Rule:
         """Return what holds for a URL."""
         return self.control.at(url) if self.control.rules else _NOTHING
+
+    def first(self, frontier: Frontier, now: float) -> list[str]:
+        """Return the servers whose URLs come first, by priority. Raises StorageError."""
+        places = [(place, rule.priority) for place, rule in self.control.rules if rule.priority]
+        if not places:
+            return []
+        if now >= self._first_until:
+            self._first_until = now + ANEW
+            found = [
+                (-max(ranks), name)
+                for name in frontier.server_names()
+                if (ranks := [rank for place, rank in places if place.has_server(name)])
+            ]
+            self._first = [name for _, name in sorted(found)[:FIRST]]
+        return self._first
 
     def quotas(self, url: Url) -> Quotas:
         """Return what is said of how much is taken of a URL's server and registered domain.
@@ -100,6 +121,7 @@ class Steering:
         before = self.control
         changed = self._watching.look()
         if changed:
+            self._first_until = 0.0
             self._tell()
             self._set_quotas()
         self._set_rest()

@@ -21,7 +21,7 @@ from lswc.strategy.status import NO_PAGES
 from lswc.urls import site
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from lswc.frontier.harvest import CellHarvest
@@ -180,6 +180,12 @@ class Frontier(Protocol):
 
         ``now`` in seconds, on any clock that doesn't go back. None if there is none now.
         """
+
+    def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
+        """Hand out the best URL of the first of these servers that is free, rested and has one."""
+
+    def server_names(self) -> Iterable[str]:
+        """Return the names of all servers that URLs were offered of."""
 
     def lease_requisite(self, now: float) -> Lease | None:
         """Hand out the oldest requisite whose server is free and rested; ``lease`` never does.

@@ -53,8 +53,9 @@ def find_in_file(path: Path, url: str) -> Standing | None:
         row = (
             row
             or db.execute(
-                "SELECT reason FROM let_go JOIN server ON id = server WHERE name = ?",
-                (_server(url),),
+                "SELECT reason FROM let_go JOIN server ON id = server WHERE name = ?"
+                " AND reason IN (?, ?)",
+                (_server(url), *_FULL),
             ).fetchone()
         )
     return Standing(*row) if row else None

@@ -26,7 +26,7 @@
 -- taken          hash   "pages server", "bytes server", and the same of "*.site" -> number
 -- over           set    "server <name>" and "site <name>" of which too many wait: until a client,
 --                       which knows the order of cells, says which are let go
--- let_go         hash   "server\nreason" -> how many of its URLs were let go
+-- let_go         hash   "server\nreason" -> how many of its URLs were let go, or ended by a quota
 -- of:<unit>      set    numbers of a directory's pending URLs; only if counting by directory
 -- pending        hash   cell -> number of URLs
 -- statuses       hash   status -> number of units
@@ -71,6 +71,12 @@ local PENDING, STATUSES, TALLY = prefix .. 'pending', prefix .. 'statuses', pref
 local EXPERIENCE, WAITING = prefix .. 'experience', prefix .. 'waiting'
 local TAKEN = prefix .. 'taken'
 local OVER, LET_GO = prefix .. 'over', prefix .. 'let_go'
+local OF_QUOTA = { -- lswc.outcomes
+  ["finished\nserver's page limit"] = "server's page limit",
+  ["finished\nserver's byte limit"] = "server's byte limit",
+  ["finished\nsite's page limit"] = "site's page limit",
+  ["finished\nsite's byte limit"] = "site's byte limit",
+}
 local FULL = { server = "server's queue full", site = "site's queue full" } -- lswc.outcomes
 local call = redis.call
 
@@ -705,6 +711,29 @@ local function let_go(server, cell, number, reason)
   return number
 end
 
+-- The best URL of the first server, of those in ARGV from there on, that is free and has one in
+-- these cells: cell, line, server, number.
+local function first_among(from, order)
+  local rank = {}
+  for i = 1, #order, 2 do rank[order:byte(i) * 256 + order:byte(i + 1)] = i end
+  for i = from, #ARGV do
+    local server = ARGV[i]
+    if call('EXISTS', queue(server)) == 1 and not is_busy(server) then
+      local place = not by_directory and unit_pages(server).place
+      local chosen
+      local line, number = next_line(server, 0)
+      while line do
+        local cell = cell_of_line(line, place)
+        if rank[cell] and (not chosen or rank[cell] < rank[chosen[1]]) then
+          chosen = { cell, line, server, number }
+        end
+        line, number = next_line(server, line + 1)
+      end
+      if chosen then return unpack(chosen) end
+    end
+  end
+end
+
 -- Pages and bytes of a server, and of its site.
 local function taken(server)
   local site = '*.' .. site_of(server)
@@ -739,7 +768,7 @@ function verbs.offer()
 end
 
 -- token, time to live in ms, cells in order (2 bytes each), how many of them are good enough while
--- better ones wait for servers that are free soon
+-- better ones wait for servers that are free soon; then servers, if it is to be one of these
 function verbs.lease()
   local time = now()
   if wake(time) > 0 then return { 1, flush(), time, over() } end -- the client knows these cells only now
@@ -749,7 +778,11 @@ function verbs.lease()
   if 2 * good < #order and call('ZCOUNT', BUSY, '-inf', time + SOON) > 0 then
     order = order:sub(1, 2 * good)
   end
-  if free > 0 then cell, line, server, number = best(order) end
+  if #ARGV > FIRST + 3 then
+    cell, line, server, number = first_among(FIRST + 4, ARGV[FIRST + 2])
+  elseif free > 0 then
+    cell, line, server, number = best(order)
+  end
   if not server and #order < #ARGV[FIRST + 2] then free = 0 end -- the rest has to wait
   if not server then return { free, flush(), time, {} } end
   local record = read(number)
@@ -824,7 +857,11 @@ function verbs.commit()
   local referred, undecided = store(offers, number)
   if failed == '' then write(number, referred and url or '') end
   rest(server, delay > 0 and math.max(since, now()) + delay)
-  for i = FIRST + 12, offers - 1, 2 do count(TALLY, ARGV[i], ARGV[i + 1]) end
+  for i = FIRST + 12, offers - 1, 2 do
+    count(TALLY, ARGV[i], ARGV[i + 1])
+    local quota = OF_QUOTA[ARGV[i]]
+    if quota then call('HINCRBY', LET_GO, server .. '\n' .. quota, 1) end
+  end
   local pages = learns and tonumber(call('HGET', EXPERIENCE, 'n')) or 0
   return { 1, flush(), undecided, pages, over() }
 end

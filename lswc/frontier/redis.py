@@ -417,6 +417,17 @@ class RedisFrontier:
             free, leased = self._lease(now, *self._order.packed(self._patience))
         return self._taken(leased, self._order.expected(leased[2])) if leased else None
 
+    def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
+        if not servers:
+            return None
+        _, leased = self._lease(now, *self._order.packed(self._patience), *servers)
+        return self._taken(leased, self._order.expected(leased[2])) if leased else None
+
+    def server_names(self) -> list[str]:
+        by_server = self._strategy.unit is Unit.SERVER
+        (names,) = self._ask(("HKEYS", "units", ()) if by_server else ("SMEMBERS", "servers", ()))
+        return list(map(_text, names))
+
     def lease_requisite(self, now: float) -> Lease | None:
         with self._errors():
             self._order.refresh_if_due()
@@ -434,10 +445,10 @@ class RedisFrontier:
     def _token_of(self, lease: Lease) -> str:
         return f"{self._token}:{lease.token}"
 
-    def _lease(self, now: float, cells: bytes, good: int) -> tuple[int, list[Any]]:
+    def _lease(self, now: float, cells: bytes, good: int, *servers: str) -> tuple[int, list[Any]]:
         token = f"{self._token}:{self._token_used + 1}"
         free, pending, time, over, *leased = self._call(
-            "lease", token, self._life, cells, good, now=now
+            "lease", token, self._life, cells, good, *servers, now=now
         )
         self._order.pending(pending)
         self._let_go(over)

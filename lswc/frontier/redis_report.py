@@ -39,7 +39,7 @@ def read(client: Redis, name: str = "", top: int = 10) -> Report:
         about: Any = client.hgetall(f"{prefix}about")
         identity = {key.decode(): value.decode() for key, value in about.items()}
         cells = read_harvest(client, prefix, load(client, prefix, strategy(identity["strategy"])))
-        pages, lengths = _pages(client, prefix), _lengths(client, prefix)
+        pages, lengths = pages_of(client, prefix), _lengths(client, prefix)
         longest = nlargest(top, lengths, key=lambda server: (lengths[server], server))
         largest = nlargest(top, pages, key=lambda server: (pages[server], server))
         queues, most = (
@@ -88,8 +88,8 @@ def _lengths(client: Redis, prefix: str) -> dict[str, int]:
     }
 
 
-def _pages(client: Redis, prefix: str) -> dict[str, Pages]:
-    """Return the pages of each server that was met."""
+def pages_of(client: Redis, prefix: str) -> dict[str, Pages]:
+    """Return the pages of each server that was met. Raises redis.RedisError."""
     pages: dict[str, Pages] = {}
     for unit, text in client.hscan_iter(f"{prefix}units", count=BATCH):
         server = unit.decode().partition("/")[0]  # a directory's name begins with its server's
@@ -97,6 +97,17 @@ def _pages(client: Redis, prefix: str) -> dict[str, Pages]:
         before = pages.get(server, NO_PAGES)
         pages[server] = Pages(before.downloaded + downloaded, before.relevant + relevant)
     return pages
+
+
+def unfinished(client: Redis, prefix: str) -> set[str]:
+    """Return the servers with URLs that wait, are leased or were put off.
+
+    Raises redis.RedisError.
+    """
+    leased = {server.decode() for server in client.hscan_iter(f"{prefix}leases", no_values=True)}
+    later = (member.decode() for member, _ in client.zscan_iter(f"{prefix}later"))
+    put_off = {member.partition(" ")[2] for member in later}
+    return {*_lengths(client, prefix), *leased, *put_off}
 
 
 class Watched:
@@ -163,7 +174,7 @@ class Watched:
         if chosen.unit is Unit.SERVER:
             found = self._ask("HGET", "units", name)
             return None if found is None else Pages(*map(int, found.split()[:2]))
-        return _pages(self._client, self._prefix).get(name)
+        return pages_of(self._client, self._prefix).get(name)
 
     def _lines(self, name: str, chosen: Strategy) -> dict[int, tuple[int, int]]:
         """Return the lines of a server that have URLs: the cell, and how many."""

@@ -41,7 +41,7 @@ from lswc.frontier.sqlite_later import Later
 from lswc.frontier.sqlite_queues import Line, Queues, begin
 from lswc.frontier.sqlite_room import New, Room
 from lswc.frontier.sqlite_units import Units
-from lswc.outcomes import Outcome, is_transient
+from lswc.outcomes import OF_QUOTA, Outcome, is_transient
 from lswc.safety.quotas import Taken
 from lswc.strategy import (
     DISCARD,
@@ -270,6 +270,14 @@ class SqliteFrontier:
             return None
         return self._hand_out(line, self._order.expected(line.cell), now)
 
+    def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
+        self._wake(now)
+        line = self._queues.first_among(servers, self._order.rank)
+        return None if line is None else self._hand_out(line, self._order.expected(line.cell), now)
+
+    def server_names(self) -> list[str]:
+        return [name for (name,) in self._db.execute("SELECT name FROM server")]
+
     def lease_requisite(self, now: float) -> Lease | None:
         self._wake(now)
         line = self._queues.first_requisite()
@@ -362,6 +370,8 @@ class SqliteFrontier:
             self._store(visit.offers, visit.lease.id)
             self._tally({("finished", visit.outcome): 1, **(visit.tally if counts else {})})
             self._keep(lengths)
+            if visit.outcome in OF_QUOTA:
+                sqlite_room.keep_let_go(self._db, {(held.server, visit.outcome): 1})
         self._release(visit, held)
         return True
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from heapq import nlargest
+from json import dumps
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.frontier.ready import ReadyCells
@@ -193,6 +194,19 @@ class Queues:
                 return line
             self.ready.remove(cell)
         return None
+
+    def first_among(self, servers: Sequence[str], rank: Callable[[int], Rank]) -> Line | None:
+        """Return the best line of the first of these servers that is free and has one."""
+        place = {name: number for number, name in enumerate(servers)}
+        rows = self._db.execute(
+            "SELECT name, line.server, line, cell, seq FROM server JOIN line ON line.server = id"
+            " WHERE name IN (SELECT value FROM json_each(?)) AND cell <> ?",
+            (dumps(list(servers)), REQUISITES),
+        )
+        found = [(place[name], Line(*row)) for name, *row in rows if row[0] not in self.busy]
+        if not found:
+            return None
+        return min(found, key=lambda pair: (pair[0], rank(pair[1].cell), pair[1].seq))[1]
 
     def first_requisite(self) -> Line | None:
         """Return the line whose oldest requisite is next, among free servers."""

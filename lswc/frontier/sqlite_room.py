@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lswc.frontier.sqlite_queues import Line, Queues
     from lswc.strategy import Rank
 
-# How many of a server's URLs were let go, by reason.
+# How many of a server's URLs were let go, or ended by a quota, by reason.
 SCHEMA = """
 CREATE TABLE let_go (
     server INTEGER, reason TEXT, number INTEGER NOT NULL, PRIMARY KEY (server, reason)
@@ -147,7 +147,7 @@ class Room:
         What is let go of ``new``, by number of the URL, is taken out of it; ``leased`` are such
         numbers. Returns how many were let go, by reason.
         """
-        gone: Counter[tuple[int, Outcome]] = Counter()
+        gone: Counter[tuple[int, str]] = Counter()
         total: Counter[Outcome] = Counter()
         for scope in self._scopes:
             coming = Counter(dict.fromkeys(servers, 0))
@@ -158,7 +158,7 @@ class Room:
                 for server, number in self._take(excess, worst, new, leased):
                     gone[server, scope.reason] += number
                     total[scope.reason] += number
-        self._keep(gone)
+        keep_let_go(self._db, gone)
         return total
 
     def _take(
@@ -195,12 +195,14 @@ class Room:
         for (server,) in self._db.execute(_SERVERS, (site, cell, most)).fetchall():
             yield [line for line in self._queues.lines_of(server) if line.cell == cell]
 
-    def _keep(self, gone: Mapping[tuple[int, Outcome], int]) -> None:
-        self._db.executemany(
-            "INSERT INTO let_go VALUES (?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET number = number + excluded.number",
-            [(server, reason, number) for (server, reason), number in gone.items() if number],
-        )
+
+def keep_let_go(db: sqlite3.Connection, gone: Mapping[tuple[int, str], int]) -> None:
+    """Note how many URLs of servers were let go, or ended by a quota, by reason."""
+    db.executemany(
+        "INSERT INTO let_go VALUES (?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET number = number + excluded.number",
+        [(server, reason, number) for (server, reason), number in gone.items() if number],
+    )
 
 
 def _worst_first(

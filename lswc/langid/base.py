@@ -23,7 +23,7 @@ _LONGEST = 300  # characters of a reference that is taken apart by a pattern
 _TO_THE_ROOT = 1 << 30  # folders
 # Names that could be numbers are left out: 0x7f.1 is 127.0.0.1.
 _CANONICAL = re.compile(
-    r"https?://(?:(?!xn--)[a-z0-9-]+\.)+[a-z]{2,}(?:/(?!\.)[\w~+-]*(?:\.[\w~+-]+)*)+(?:\?[\w~%/=&;,+.-]*)?",
+    r"https?://(?:(?!xn--)[a-z0-9-]+\.)+[a-z]{2,}(?:/[\w~+-]*(?:\.[\w~+-]+)*)+(?:\?[\w~%/=&;,+.-]*)?",
     re.ASCII,
 )
 _END_OF_PATH = re.compile(r"[?#]")

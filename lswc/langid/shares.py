@@ -331,12 +331,13 @@ def _detect(sample: str) -> tuple[bool, int, tuple[tuple[str, str, int, float], 
     Raises pycld2.error.
     """
     is_long = len(sample) > _LONG
+    found: tuple[bool, int, tuple[tuple[str, str, int, float], ...]]
     try:
         found = pycld2.detect(sample.encode("utf-8", "replace"), bestEffort=is_long)
     except pycld2.error:
         printable = _UNPRINTABLE.sub(" ", sample).encode("utf-8", "replace")
         found = pycld2.detect(printable, bestEffort=is_long)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _sample(text: str, most: int = _SAMPLE) -> str:

@@ -113,7 +113,7 @@ def test_of_each_thing_the_narrowest_place_is_heard() -> None:
         ('["a.th"]\ndelay = inf', "delay must be"),
         ('["a.th"]\nmax_pages = -1', "max_pages must be a whole number of at least 0, not -1"),
         ('["a.th"]\nmax_pages = true', "max_pages must be a whole number"),
-        ('["a.th/b/"]\nmax_pages = 3', "counted for servers and domains only"),
+        ('["a.th/b/"]\nmax_pages = 3', "is for servers and domains only"),
         ("requests = 0", "requests must be a whole number of at least 1, not 0"),
         ("hours = '25:00-06:00'", "hours must be hours and a time zone"),
         ("hours = '22:00-06:00 Asia/Bankok'", "hours must be hours and a time zone"),

@@ -56,7 +56,7 @@ async def one_machine(folder: Path) -> None:
     long, *visits, retried, more = [crawl.visit(monotonic()) for _ in range(hosts - 1)]
     retried.attempts = [Attempt(retried.url, datetime.now(UTC))]
     for visit, rest in (
-        (long, PATIENCE + 2), *((visit, 5.0) for visit in visits), (retried, 99.0), (more, 5.0)
+        (long, PATIENCE + 60), *((visit, 5.0) for visit in visits), (retried, 99.0), (more, 5.0)
     ):  # fmt: skip
         visit.rest = rest
         assert scheduler.enqueue_request(crawl.request(visit))

@@ -219,6 +219,15 @@ async def test_a_server_without_relevant_pages_is_tolerated_so_long(folder: Path
     crawl.scheduler.close("finished")
 
 
+@in_loop
+async def test_what_has_priority_comes_first(folder: Path) -> None:
+    crawl = Steered(folder, *SEEDS, "http://w.c.example/", "http://d.example/")
+    crawl.say("priority", 1, "d.example/")
+    crawl.say("priority", 2, "c.example")
+    assert crawl.asked()[:3] == ["http://w.c.example/", "http://d.example/", SEEDS[0]]
+    crawl.scheduler.close("finished")
+
+
 def test_all_workers_of_a_crawl_hear(tmp_path: Path, redis_server: RedisServer) -> None:
     store = {"LSWC_FRONTIER": redis_server.url, "LSWC_REDIS_KEY": "steered", "DOWNLOAD_DELAY": 0}
     folders = [tmp_path / "1", tmp_path / "2"]

@@ -438,6 +438,26 @@ def test_a_requisite_that_was_leased_or_put_off_is_not_lost(frontier: Open) -> N
     assert {taken(f, 6.0), taken(f, 6.0)} == {"http://a/1", "http://b/1"}
 
 
+def test_servers_that_are_wanted_come_first(frontier: Open) -> None:
+    f = frontier(delay=2.0)
+    f.offer([offer(url) for url in ("http://a/1", "http://b/1", "http://c/1", "http://c/2")])
+    assert sorted(f.server_names()) == ["a", "b", "c"]
+    wanted = ["none", "c", "b"]
+    first, second = f.lease_among(wanted, 1.0), f.lease_among(wanted, 1.0)
+    assert first is not None
+    assert second is not None
+    assert (first.url, second.url) == ("http://c/1", "http://b/1")
+    assert f.lease_among(wanted, 1.0) is None, "its only other URL is of a busy server"
+    assert f.commit(ended(first))
+    assert f.lease_among(["c"], 2.9) is None, "it rests"
+    third = f.lease_among(["c"], 3.1)
+    assert third is not None
+    assert third.url == "http://c/2"
+    other = f.lease(3.1)
+    assert other is not None
+    assert other.url == "http://a/1"
+
+
 def test_what_is_allowed_again_is_pending_again(frontier: Open) -> None:
     f = frontier()
     seeds = [f"http://{name}/1" for name in "abcd"]

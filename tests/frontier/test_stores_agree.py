@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from lswc.frontier.redis import RedisFrontier, source
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.outcomes import Outcome
 from lswc.strategy import NEVER, SEED, PageLanguage, Unit, status, strategy
+from lswc.visit.attempt import Attempt
 from lswc.visit.lease import Offer
 from tests.visits import ended
 
@@ -117,6 +119,7 @@ class Stores(RuleBasedStateMachine):
         lease = data.draw(st.sampled_from(self.held))
         self.held.remove(lease)
         visit = ended(lease, outcome, relevant=relevant, offers=self.by_unit(found))
+        visit.attempts.append(Attempt(lease.url, datetime.now(UTC), size=lease.depth))
         visit.tally["dropped", "depth"] += 1
         dropped = self.sqlite.dropped_by(visit)
         assert sorted(self.redis.dropped_by(visit)) == sorted(dropped)

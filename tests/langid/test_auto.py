@@ -146,6 +146,13 @@ def test_vietnamese_and_its_neighbours_in_latin_script() -> None:
     assert identify(f"<p>{romanian}", "vi").language == "ro"
 
 
+@pytest.mark.parametrize("sign", ["\x01", "\x9f", "\ufdd0", "\U0001fffe", "\U0010ffff"])
+def test_what_cld2_refuses_hides_no_language(sign: str) -> None:
+    text = f"Les enfants jouent dans le jardin {sign} et leur mère prépare le repas du soir. " * 5
+    page = Identifier(language("vi")).read(f"<p>{text}".encode(), None, "http://a.test/")
+    assert page.identification.language == "fr"
+
+
 def test_a_target_without_a_file_of_its_own() -> None:
     indonesian = "Para siswa pergi ke sekolah setiap hari dan membaca buku di perpustakaan kota"
     identifier = Identifier(language("id"))

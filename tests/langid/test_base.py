@@ -54,6 +54,26 @@ def test_fast_resolution_equals_the_slow(parts: list[str]) -> None:
         assert Base(BASE).join(href) == (can_ada.parse(BASE) + href).href
 
 
+@given(
+    st.sampled_from(
+        ["a.test", "A.test", "0x7f.1", "1.2.3.4", "xn--a.test", "xn--zz.test", "a.b:80"]
+    ),
+    st.lists(
+        st.sampled_from(
+            ["/", ".", "..", "x", "%41", "%2e", "~u", "?q=1", "#f", "?", " ", "ก", ";"]
+        ),
+        max_size=6,
+    ),
+)
+def test_a_page_is_where_the_standard_puts_it(host: str, parts: list[str]) -> None:
+    page = f"http://{host}/{''.join(parts)}"
+    try:
+        expected = (can_ada.parse(page) + "x").href
+    except ValueError:
+        expected = "x"
+    assert Base(page).join("x") == expected
+
+
 @pytest.mark.parametrize(
     ("base", "href", "url"),
     [

@@ -1,0 +1,80 @@
+"""Which servers are complete, which a quota or a cap cut short, and which failed."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from itertools import count
+from typing import TYPE_CHECKING
+
+import pytest
+from redis import Redis
+
+from lswc.frontier import completion
+from lswc.frontier.contract import Caps
+from lswc.frontier.redis import RedisFrontier
+from lswc.frontier.sqlite import SqliteFrontier
+from lswc.outcomes import Outcome
+from lswc.strategy import SEED, PageLanguage, strategy
+from lswc.visit.lease import Offer
+from tests.visits import ended
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lswc.frontier.completion import Completion
+    from lswc.frontier.contract import Frontier
+    from tests.frontier.redis_server import RedisServer
+
+names = count()
+HOW = {
+    "complete": ("html", True),
+    "failed": ("timeout", None),
+    "quota": (Outcome.SERVER_PAGES, None),
+    "waits": ("html", True),
+    "late": ("html", True),
+}
+
+
+def fill(frontier: Frontier) -> None:
+    """Let one server end in each way; of one a URL waits, of one it was put off."""
+    with closing(frontier):
+        for server in HOW:
+            number = {"waits": 2, "full": 9}.get(server, 1)
+            frontier.offer([offer(server, n) for n in range(number)])
+        frontier.offer([offer("full", n) for n in range(9)])
+        while (lease := frontier.lease(0.0)) is not None:
+            if lease.url == "http://waits/1":
+                break
+            outcome, relevant = HOW.get(lease.server, ("html", True))
+            if lease.server == "late" and not lease.tries:
+                frontier.put_off(ended(lease, "timeout"), 1e12)
+            else:
+                frontier.commit(ended(lease, outcome, relevant=relevant))
+
+
+def offer(server: str, number: int) -> Offer:
+    return Offer(f"http://{server}/{number}", server, server, SEED, PageLanguage.TARGET, 0)
+
+
+@pytest.fixture(params=["sqlite", "redis"])
+def told(request: pytest.FixtureRequest, tmp_path: Path) -> Completion:
+    caps = Caps(server=4)
+    if request.param == "sqlite":
+        path = tmp_path / "frontier.db"
+        fill(SqliteFrontier(path, strategy("bfs"), {"strategy": "bfs"}, caps=caps))
+        return completion.in_file(path)
+    server: RedisServer = request.getfixturevalue("redis_server")
+    name = f"completion{next(names)}"
+    client = Redis.from_url(server.url)
+    fill(RedisFrontier(client, name, strategy("bfs"), {"strategy": "bfs"}, caps=caps))
+    return completion.in_redis(Redis.from_url(server.url), name)
+
+
+def test_servers_by_how_they_ended(told: Completion) -> None:
+    assert told.complete == 1
+    assert told.cut == (
+        ("full", Outcome.SERVER_QUEUE_FULL, 5), ("quota", Outcome.SERVER_PAGES, 1),
+    )  # fmt: skip
+    assert told.cut_number == 2
+    assert told.failed == (("failed", "timeout"),)
+    assert told.failed_number == 1
