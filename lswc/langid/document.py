@@ -78,7 +78,7 @@ class Document:
         """The page in UTF-8."""
         return self.body if self.decoded.is_utf8 else self.decoded.text.encode("utf-8", "replace")
 
-    @property
+    @cached_property
     def markup(self) -> bytes:
         """The page in UTF-8, without what would hold a parser."""
         return flattened(self.utf8, self._bounds)
@@ -86,7 +86,7 @@ class Document:
     @cached_property
     def page(self) -> ParsedPage:
         """The parsed page."""
-        return parse(self.utf8, self.url, self.decoded.encoding, self._bounds)
+        return parse(self.utf8, self.url, self.decoded.encoding, self._bounds, self.markup)
 
     def as_windows_1252(self) -> ParsedPage:
         """Parse the page as fonts with an encoding of their own want it read."""

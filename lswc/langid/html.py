@@ -120,12 +120,19 @@ class ParsedPage(NamedTuple):
     charset: str = ""
 
 
-def parse(source: bytes, url: str, charset: str = "utf-8", bounds: Bounds = BOUNDS) -> ParsedPage:
+def parse(
+    source: bytes,
+    url: str,
+    charset: str = "utf-8",
+    bounds: Bounds = BOUNDS,
+    bounded: bytes | None = None,
+) -> ParsedPage:
     """Parse HTML in UTF-8; ``url`` is the page's own, ``charset`` the one it came in.
 
-    Broken UTF-8 is replaced, never an error.
+    ``bounded`` is what ``flattened`` makes of the source, if that is known. Broken UTF-8 is
+    replaced, never an error.
     """
-    bounded = flattened(source, bounds)
+    bounded = flattened(source, bounds) if bounded is None else bounded
     tree = LexborHTMLParser(bounded)
     compose = composed if _may_be_decomposed(bounded) else None
     reader = _Reader(url, charset, bounds.links, len(source), compose)
