@@ -87,7 +87,7 @@ class Retries:
             self._running.commit(given_up, Outcome.TOO_MANY_WAIT)
 
     def _redirect(self, request: Request, visit: Visit) -> None:
-        url = self._running.scope_of(visit, request.url)
+        url = self._running.admission.scope_of(visit, request.url)
         times = request.meta["redirect_times"]
         if isinstance(url, Outcome):
             visit.tally["dropped" if visit.lease.is_page else "requisites dropped", url] += 1

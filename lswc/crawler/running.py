@@ -28,34 +28,29 @@ crawl closed or killed                     nothing to do: unfinished URLs are pe
 from __future__ import annotations
 
 import logging
-from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from lswc.archive import pages
 from lswc.archive.store import Archive
 from lswc.checking.settle import settle
-from lswc.control import InFolder
 from lswc.crawler import backoff
+from lswc.crawler.admission import Admission
 from lswc.crawler.backoff import Backoff
 from lswc.crawler.closing import CANNOT_WRITE, LOST_STORE, TOLD
 from lswc.crawler.disk import Disk
-from lswc.crawler.handles import Handles
 from lswc.crawler.kept import KeptRules
 from lswc.crawler.listings import Listings
 from lswc.crawler.machines import Machines
 from lswc.crawler.network import Network
-from lswc.crawler.quotas import Allowance
+from lswc.crawler.opening import control_of, frontier_of, handles_of, slots_of
 from lswc.crawler.readers import Readers
 from lswc.crawler.second_tries import SecondTries
-from lswc.crawler.slots import OwnSlots, Slots
 from lswc.crawler.steering import Steering
 from lswc.crawler.turns import Turns
 from lswc.errors import ConfigError, LostStoreError, LswcError
-from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_experience
 from lswc.outcomes import LIFTED, Outcome, is_transient
 from lswc.reading.requisites import FEED
-from lswc.safety.limits import OF_PAGES
 from lswc.strategy import LISTING, REQUISITE, SEED, PageLanguage
 from lswc.urls import parse
 from lswc.visit.lease import Offer
@@ -68,14 +63,11 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
     from scrapy.statscollectors import StatsCollector
 
-    from lswc.control.kept import Kept
     from lswc.crawl import Crawl
-    from lswc.frontier import Frontier
     from lswc.frontier.contract import Counts
     from lswc.frontier.harvest import CellHarvest
     from lswc.reading.requisites import Needed
     from lswc.reading.tdmrep import Reservations
-    from lswc.strategy import Experience
     from lswc.urls import Url
     from lswc.visit.lease import Lease
 
@@ -131,7 +123,6 @@ class RunningCrawl:
         self.stop = stop
         self.frontier = frontier_of(crawl, settings)
         self.steering = Steering(control_of(crawl, settings), stats)
-        self.allowance = Allowance(crawl.quotas, self.steering)
         self.disk = Disk(crawl.folder, crawl.min_disk)
         self.disk.look()
         committed = settle(crawl.folder, self.frontier)
@@ -145,9 +136,12 @@ class RunningCrawl:
         )
         self.closing = lambda _: None
         self._looked_after = monotonic()
+        self.tries = SecondTries(crawl.try_again)
+        self.limits = crawl.limits.new()
+        self.limits.load(pages.records(crawl.folder))
+        self.admission = Admission(crawl, self.frontier, self.steering, self.limits, self.tries)
         self._retry_failed()
         self._retry_refused()
-        self.tries = SecondTries(crawl.try_again)
         self.network = Network(crawl.seeds, crawl.max_offline, self._end, self.give_back, stop)
         self.backoff = Backoff(crawl.folder / backoff.FILE, crawl.politeness.backoff)
         self.turns = Turns(crawl.politeness.delay, self.backoff)
@@ -155,8 +149,6 @@ class RunningCrawl:
         self.listings = Listings(crawl)
         self.reservations: KeptRules[Reservations] = KeptRules()
         self.readers = Readers(crawl)
-        self.limits = crawl.limits.new()
-        self.limits.load(pages.records(crawl.folder))
         self._saved = monotonic()
 
     def offer_seeds(self, addresses: Iterable[str]) -> int:
@@ -249,65 +241,16 @@ class RunningCrawl:
 
     def is_left_alone(self, visit: Visit) -> bool:
         """End a visit whose URL isn't to be asked for after all; tell whether it is one."""
-        reason = self._refusal_of(visit)
+        reason = self.admission.of_visit(visit)
         if reason is not None:
             visit.rest = 0.0
             self._end(visit, reason)
         return reason is not None
 
-    def _refusal_of(self, visit: Visit) -> str | None:
-        """Return why a leased URL isn't to be asked for: its scope, too, may be another now."""
-        url = self.scope_of(visit, visit.url)
-        if isinstance(url, Outcome):
-            return url
-        away = self.tries.away(visit.lease.server, monotonic())
-        held = self._pause(url) or self._full(url, visit.lease)
-        return self._refusal_by_place(visit, url) or held or away
-
-    def _full(self, url: Url, lease: Lease) -> Outcome | None:
-        """Return which bound on a server's or domain's pages or bytes is reached."""
-        reason = self.allowance.reached(url, lease)
-        if lease.is_requisite:
-            return None if reason in OF_PAGES else reason
-        return reason or self._intolerance(url, lease.unit)
-
-    def scope_of(self, visit: Visit, address: str) -> Url | Outcome:
-        """Return where a visit's URL, or its redirect, leads; or why it may not be asked for.
-
-        What an archived page needs may be on any host.
-        """
-        reader, lease = self.crawl.reader, visit.lease
-        if not lease.is_page and reader.requisites is not None:
-            return reader.requisites.scope.check(address, 0)
-        return reader.scope.check(address, lease.depth)
-
-    def _refusal_by_place(self, visit: Visit, url: Url) -> Outcome | None:
-        """Return why a place is left alone: limits of pages aren't those of what pages need."""
-        if visit.lease.is_page:
-            return self.refusal(url, visit.lease.depth)
-        reason = self.limits.closed(url)
-        return self.steering.refusal(url, 0) or (None if reason in OF_PAGES else reason)
-
-    def refusal(self, url: Url, depth: int) -> Outcome | None:
-        """Return why a URL is left alone, whoever links to it; None if it isn't."""
-        refused = self.steering.refusal(url, depth) or self.allowance.refusal(url)
-        return refused or self.limits.closed(url)
-
-    def _pause(self, url: Url) -> Outcome | None:
-        return Outcome.PAUSED if self.steering.rule(url).pause else None
-
-    def _intolerance(self, url: Url, unit: str) -> Outcome | None:
-        """Return that a server gave too many pages, and no relevant one, if that is said of it."""
-        most = self.steering.rule(url).tolerate
-        if most is None:
-            return None
-        pages = self.frontier.pages_of(unit)
-        return Outcome.NOT_TOLERATED if pages.downloaded > most and not pages.relevant else None
-
     def holds_back(self, visit: Visit) -> bool:
         """End the visit of a request that may not be sent again now; tell whether it is one."""
         url = parse(visit.url)
-        paused = self._pause(url) if url else None
+        paused = self.admission.pause(url) if url else None
         if paused is not None:
             self._end(visit, paused)
         return paused is not None
@@ -336,33 +279,21 @@ class RunningCrawl:
 
     def _obey(self, allows: bool) -> None:
         """End what is under way in blocked places; let wait what is allowed again."""
-        self.allowance.forget()
-        self.archive.forget(self.is_blocked)
+        self.admission.forget()
+        self.archive.forget(self.admission.is_blocked)
         for visit in list(self.visits.values()):
-            if self.is_blocked(visit.url):
+            if self.admission.is_blocked(visit.url):
                 self._end(visit, Outcome.BLOCKED)
         if allows:
             self._retry_refused()
         if self.steering.control.stop:
             self.stop(TOLD)
 
-    def is_blocked(self, address: str) -> bool:
-        """Tell whether nothing of a URL may be fetched or kept."""
-        url = parse(address)
-        return url is not None and bool(self.steering.rule(url).block)
-
     def _retry_refused(self) -> None:
         """Let URLs wait that were refused when they were queued, and may be had now."""
-        number = self.frontier.retry(LIFTED, self._is_allowed)
+        number = self.frontier.retry(LIFTED, self.admission.is_open)
         if number:
             logger.info("%d URLs that had to be left may be asked for again", number)
-
-    def _is_allowed(self, address: str, depth: int) -> bool:
-        url = self.crawl.reader.scope.check(address, depth)
-        if isinstance(url, Outcome):
-            return False
-        held = self._pause(url) or self._intolerance(url, self.crawl.unit(url))
-        return not (held or self.steering.refusal(url, depth))
 
     def offer_of_redirect(self, visit: Visit, url: Url, redirects: int) -> Offer:
         """Return the offer of a redirect's target, with the facts of the link to its source."""
@@ -543,62 +474,6 @@ def _forget(visit: Visit) -> None:
     visit.tally.clear()
     for attempt in visit.attempts:
         attempt.exchange = None
-
-
-def handles_of(crawl: Crawl, settings: BaseSettings) -> Handles:
-    """Share out the file handles of this process. Raises ConfigError if they are too few."""
-    return Handles.of(settings.getint("CONCURRENT_REQUESTS"), crawl.web is not None)
-
-
-def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
-    """Open a crawl's frontier; the caller closes it. Raises LswcError."""
-    experience = _experience(crawl, settings)
-    if names_redis(crawl.store):
-        from lswc.crawler import workers  # not above: Redis's client is only for crawls with one
-
-        return workers.join(crawl, settings, experience)
-    return open_frontier(
-        crawl.store,
-        crawl.folder,
-        crawl.strategy,
-        crawl.identity,
-        crawl.politeness.delay,
-        crawl.patience,
-        experience,
-        crawl.caps,
-    )
-
-
-def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
-    if not crawl.experience:
-        return None
-    if not crawl.strategy.learns:
-        raise ConfigError(
-            f"LSWC_EXPERIENCE: strategy {crawl.strategy.name!r} learns nothing: choose 'adaptive'"
-        )
-    if names_redis(crawl.experience):
-        from lswc.crawler import workers
-
-        return workers.read_experience(crawl, settings)
-    return sqlite_experience.read(Path(crawl.experience) / FRONTIER_FILE, crawl.language.tag)
-
-
-def control_of(crawl: Crawl, settings: BaseSettings) -> Kept:
-    """Return what people say to a crawl: in its folder, or to all workers together."""
-    if names_redis(crawl.store):
-        from lswc.crawler import workers
-
-        return workers.control(crawl, settings)
-    return InFolder(crawl.folder)
-
-
-def slots_of(crawl: Crawl, settings: BaseSettings) -> Slots:
-    """Return where the slots of machines and domains are taken: of all workers together."""
-    if names_redis(crawl.store):
-        from lswc.crawler import workers
-
-        return workers.slots(crawl, settings)
-    return OwnSlots()
 
 
 def running_of(crawler: Crawler) -> RunningCrawl:

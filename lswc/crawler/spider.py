@@ -15,11 +15,12 @@ from lswc.crawl import Crawl
 from lswc.crawler import metrics, profiles
 from lswc.crawler.endings import outcome_of
 from lswc.crawler.items import Link, Page
+from lswc.crawler.opening import control_of, frontier_of, handles_of
 from lswc.crawler.readers import ReaderError, Unread
 from lswc.crawler.recrawl import NOT_MODIFIED
 from lswc.crawler.requests import visit_of
 from lswc.crawler.reservations import failed, opt_outs_of_server, request_for_reservations
-from lswc.crawler.running import RunningCrawl, control_of, frontier_of, handles_of
+from lswc.crawler.running import RunningCrawl
 from lswc.crawler.steering import at_start
 from lswc.errors import ConfigError, LswcError
 from lswc.outcomes import Outcome
@@ -171,7 +172,7 @@ class LswcSpider(Spider):
             return None
         near_duplicate = self.running.limits.add(url, reading.simhash)
         depth = visit.lease.depth + 1
-        reading = without_closed(reading, lambda link: self.running.refusal(link, depth))
+        reading = without_closed(reading, lambda link: self.running.admission.of_link(link, depth))
         visit.opt_outs += reading.opt_outs.said
         return self._page(response, visit, reading, near_duplicate)
 

@@ -93,7 +93,7 @@ class AttemptHandler(HTTP11DownloadHandler):
 
     def _note(self, request: Request, attempt: Attempt) -> None:
         visit = page_visit_of(request)
-        if visit is None and self._running.is_blocked(request.url):
+        if visit is None and self._running.admission.is_blocked(request.url):
             return  # meanwhile
         if visit is None:
             self._running.archive.add(attempt, request.meta.get(RULES, ""))
