@@ -42,7 +42,7 @@ class Choosy:
 
     def process_item(self, item: Any) -> Any:
         if item.url.endswith("/spoilt"):
-            return replace(item, title=b"no JSON")
+            return replace(item, title=object())
         if item.url.endswith("/dropped"):
             raise DropItem("not wanted")
         if item.url.endswith("/failed"):

@@ -133,15 +133,15 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("now", "state"),
     [
-        ({"state": "running", "time": time() - 3600}, "silent"),  # it was killed
-        ({"state": "closed", "time": 0, "reason": "shutdown"}, "closed"),
-        ({"state": "offline", "time": time() + 9}, "offline"),
+        ({"state": "running", "time": -3600}, "silent"),  # it was killed
+        ({"state": "closed", "time": -1e9, "reason": "shutdown"}, "closed"),
+        ({"state": "offline", "time": 9}, "offline"),
         ({}, "unknown"),  # of a crawl that says nothing
     ],
 )
 def test_the_state_of_a_crawl(folder: Path, now: dict[str, Any], state: str) -> None:
     if now:
-        write_now(folder, now)
+        write_now(folder, now | {"time": time() + now["time"]})
     assert Overview(FolderSource(folder)).get()["state"] == state
 
 
