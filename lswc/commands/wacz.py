@@ -37,6 +37,6 @@ class Command(UserCommand):
         with working() as say:
             written = write(crawl, out, say)
         print(
-            f"{out}: {written.files:,} WARC files, {written.captures:,} captures, "
-            f"{written.pages:,} pages"
+            f"{out}: {written.pages:,} pages; {written.captures:,} captures in "
+            f"{written.files:,} WARC file{'s' if written.files != 1 else ''}"
         )
