@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
+import re
 import sqlite3
 import subprocess
 from contextlib import closing
 from itertools import chain
-from time import monotonic
+from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow.parquet as pq
@@ -20,13 +21,12 @@ from tests.hostile.server import PORT, serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 IN_FLIGHT = 64
 """Pages that are on their way when a limit is reached still come: CONCURRENT_REQUESTS of them, and
 as many that wait to be read, on a busy machine."""
 
-MEMORY = 700_000_000
+MEMORY = 500_000_000
 """Bytes that a crawl of the hostile web may take at most: 160 MB before the first page, and what
 the transfers in flight hold; 270 to 290 MB were seen, and up to 560 MB on a busy machine."""
 
@@ -104,13 +104,25 @@ def crawl(folder: Path) -> Ended:
             stdout=subprocess.DEVNULL,
             stderr=log,
         )
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+        memory = 0
+        while process.poll() is None:
+            memory = max(memory, _peak(process.pid))
+            sleep(0.1)
         seconds = monotonic() - start
         log.seek(0)
         text = log.read()
     assert process.returncode == 0, text
-    return _read(folder / "crawl", usage.ru_maxrss * 1024, seconds, text)
+    return _read(folder / "crawl", memory, seconds, text)
+
+
+def _peak(pid: int) -> int:
+    """Return the largest resident memory of a process so far, in bytes; 0 if it has ended.
+
+    Its resource usage has that of the process that started it, too.
+    """
+    status = Path(f"/proc/{pid}/status").read_text("utf-8")
+    found = re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)
+    return int(found[1]) * 1024 if found else 0
 
 
 def _read(folder: Path, memory: int, seconds: float, log: str) -> Ended:
