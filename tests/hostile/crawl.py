@@ -28,7 +28,7 @@ as many that wait to be read, on a busy machine."""
 
 MEMORY = 500_000_000
 """Bytes that a crawl of the hostile web may take at most: 160 MB before the first page, and what
-the transfers in flight hold; 270 to 290 MB were seen, and up to 560 MB on a busy machine."""
+the transfers in flight hold; 230 to 290 MB were seen, also on a busy machine."""
 
 TRAPS = {
     "farm.co.th": ("near-duplicates on site", 4 * cases.DUPLICATES + IN_FLIGHT),
