@@ -7,14 +7,17 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from lswc.crawler import retries
 from lswc.crawler.requests import visit_of
-from lswc.crawler.retries import HELD, PARKED, PATIENCE, WAITING
+from lswc.crawler.retries import HELD, PATIENCE, WAITING
 from lswc.crawler.scheduler import TierScheduler
 from lswc.visit.attempt import Attempt, Exchange
 from tests.crawler.running import SetUp
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 
 def finished(crawl: SetUp) -> dict[str, int]:
@@ -44,12 +47,15 @@ async def so_many_wait(folder: Path) -> None:
     scheduler.close("finished")
 
 
-def test_however_many_wait_for_one_machine_others_are_asked(tmp_path: Path) -> None:
+def test_however_many_wait_for_one_machine_others_are_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retries, "PARKED", 50)  # so many that none is due before all wait
     run(one_machine(tmp_path))
 
 
 async def one_machine(folder: Path) -> None:
-    hosts = PARKED + 3
+    hosts = retries.PARKED + 3
     crawl = SetUp(folder, *(f"http://h{number}.example/" for number in range(hosts)))
     scheduler = TierScheduler.from_crawler(crawl.crawler)
     scheduler.open(crawl.spider)
