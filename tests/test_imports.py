@@ -19,6 +19,7 @@ ROOT = {
     "saying",
     "whole",
     "groups",
+    "processes",
     "json_lines",
     "__version__",
 }

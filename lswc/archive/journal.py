@@ -21,6 +21,7 @@ from lswc.errors import writing
 from lswc.groups import is_installed, require
 from lswc.json_lines import json_line
 from lswc.outcomes import Outcome
+from lswc.processes import environment
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -106,9 +107,7 @@ def _has_arrow() -> bool:
 
 def _converter(journal: Path) -> Popen[bytes]:
     command = [sys.executable, "-m", "lswc.archive.log", str(journal), str(os.getpid())]
-    # scrapyd has the project in an egg that only its own process knows.
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    return Popen(command, env=environment)
+    return Popen(command, env=environment())
 
 
 def _convert(crawl: Path) -> None:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from lswc.control import Change, Control
     from lswc.control.kept import Kept
 
-_SWITCHES = ("block", "pause", "stop")
-
 _EPILOG = """
 With nothing more it shows what is in force, and its history. Else one of:
   block PLACE, unblock PLACE      nothing more of it is fetched, or kept

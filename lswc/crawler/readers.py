@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import socket
 import sys
 from subprocess import DEVNULL, Popen
@@ -14,6 +13,7 @@ import msgspec
 
 from lswc.errors import LswcError
 from lswc.outcomes import Outcome
+from lswc.processes import environment
 from lswc.reading.letters import Answer, Letters, letter
 
 if TYPE_CHECKING:
@@ -103,10 +103,6 @@ class _Reader(asyncio.Protocol):
         self._letters = Letters()
         self._said: asyncio.Future[_Letter | None] | None = None
         command = [sys.executable, "-m", "lswc.reading.process"]
-        # scrapyd has the project in an egg that only its own process knows. One thread: a library's
-        # others would take the cores from other readers.
-        path = os.pathsep.join(filter(None, sys.path))
-        more = {"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"}
         try:
             self._socket, theirs = socket.socketpair()
             with theirs:
@@ -115,7 +111,8 @@ class _Reader(asyncio.Protocol):
                     command,
                     stdin=theirs.fileno(),
                     stdout=DEVNULL,
-                    env={**os.environ, **more},
+                    # One thread: a library's others would take the cores from other readers.
+                    env={**environment(), "OPENBLAS_NUM_THREADS": "1"},
                     start_new_session=True,
                 )
         except OSError as error:

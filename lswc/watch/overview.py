@@ -61,9 +61,9 @@ class Overview:
                 self._made_at = monotonic()
                 self._stock.count_if_due()  # last: what is known at once is shown at once
             version = self._graph.version
-            course = {"version": version}
+            course: dict[str, Any] = {"version": version}
             if version != known:
-                course["columns"] = self._graph.columns()  # type: ignore[assignment]
+                course["columns"] = self._graph.columns()
             return {**self._made, "course": course}
 
     def _make(self) -> dict[str, Any]:
