@@ -65,6 +65,9 @@ LSWC_OPERATOR = ""
 LSWC_DESCRIPTION = ""
 # A WARC file is closed once it has so many bytes.
 LSWC_WARC_SIZE = 1_000_000_000
+# Once pages.jsonl has so many bytes, it becomes a part, `pages-00001.jsonl.gz`, and another begins.
+# At 0 it is one file.
+LSWC_ROTATE = 250_000_000
 # The folders of earlier crawls, the latest first: what they stored is only sent if it has changed.
 LSWC_RECRAWL: list[str] = []
 
