@@ -30,7 +30,7 @@ FRESH = 1.0
 SILENT = 15.0
 """Seconds without a word after which a worker counts as gone."""
 
-_PAGES = ("html", "noindex", "noarchive", "not HTML", "redirect")
+_PAGES = ("html", "document", "noindex", "noarchive", "not HTML", "redirect")
 """Outcomes that are no error."""
 
 _STATES = ("running", "paused", "offline", "silent", "closed")
