@@ -190,6 +190,19 @@ OF_QUOTA = (
 """Outcomes of URLs whose server or registered domain has brought all that is taken of it."""
 
 
+_ALL = list(Outcome)
+LEFT_OUT = frozenset(
+    {Outcome.ROBOTS, Outcome.CRAWL_DELAY_TOO_LONG, Outcome.RETRY_AFTER_TOO_LONG}
+    | set(_ALL[_ALL.index(Outcome.SCHEME) : _ALL.index(Outcome.SPIDER_ERROR)])
+)
+"""Outcomes of URLs that weren't wanted: by limits of the crawl, its strategy, or their server."""
+
+
+def is_left_out(name: str) -> bool:
+    """Tell whether a URL that ended so wasn't wanted, be it a page or a requisite."""
+    return name.removeprefix(OF_REQUISITE) in LEFT_OUT
+
+
 def may_return(name: str) -> bool:
     """Tell whether a URL that ended so may be asked for later in the same crawl."""
     return name in LIFTED or is_transient(name)
@@ -197,5 +210,6 @@ def may_return(name: str) -> bool:
 
 def sentence(name: str) -> str:
     """Return the sentence of a counted name. Raises ValueError if there is none."""
-    kind, _, number = name.rpartition(" ")
-    return Outcome(kind if number.isdecimal() else name).sentence
+    plain = name.removeprefix(OF_REQUISITE)
+    kind, _, number = plain.rpartition(" ")
+    return Outcome(kind if number.isdecimal() else plain).sentence

@@ -233,7 +233,8 @@ COMMANDS_MODULE = "lswc.commands"
 ADDONS = {"lswc.crawler.profiles.ProfileAddon": 0}
 # Hands out the frontier's URLs.
 SCHEDULER = "lswc.crawler.scheduler.TierScheduler"
-# Links become requests in the scheduler only: what the two that are off did is done before.
+# Links become requests in the scheduler only: what DepthMiddleware and UrlLengthMiddleware did is
+# done before.
 SPIDER_MIDDLEWARES = {
     "lswc.crawler.middlewares.VisitGuardMiddleware": 10,
     "lswc.crawler.middlewares.StrategyMiddleware": 1010,
@@ -242,8 +243,12 @@ SPIDER_MIDDLEWARES = {
     "lswc.crawler.middlewares.ServerRelevanceMiddleware": 1040,
     "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
+    # No start request, and no copied one, ever comes by: each costs every page its time.
+    "scrapy.spidermiddlewares.start.StartSpiderMiddleware": None,
+    "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": None,
 }
 DOWNLOADER_MIDDLEWARES = {
+    "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,  # the frontier has the scope
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "lswc.crawler.reservations.ReservationMiddleware": 80,
     "lswc.crawler.politeness.TurnMiddleware": 90,
@@ -263,8 +268,8 @@ ITEM_PIPELINES = {"lswc.crawler.pipeline.RecordPipeline": 1000}
 DEFAULT_REQUEST_HEADERS = {
     "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
 }
-# A request for what a server says of all its pages has its own bound of redirects.
-META_COPY_WARN_SKIP_KEYS = ["redirect_ttl"]
+# Formats no line that isn't shown: Scrapy's has two for every page.
+LOG_FORMATTER = "lswc.crawler.log_formatter.ShownFormatter"
 # The crawl's own progress says more than Scrapy's LogStats.
 EXTENSIONS = {
     "lswc.crawler.transport.early_stop.ContentExtension": 500,
@@ -275,6 +280,8 @@ EXTENSIONS = {
     "lswc.crawler.stopping.HarvestStopExtension": 500,
     "lswc.seeds.feeding.SeedsFolderExtension": 500,
     "scrapy.extensions.logstats.LogStats": None,
+    # Off; and to load its web server took 10 MB.
+    "scrapy.extensions.remote_control.RemoteControl": None,
 }
 # Passes on only the addresses that may be asked, or those of a frozen web.
 TWISTED_DNS_RESOLVER = "lswc.crawler.transport.resolver.Resolver"
@@ -297,7 +304,6 @@ HTTPPROXY_ENABLED = False
 # A page that refreshes itself is a page: it is recorded, and its target is one of its links.
 METAREFRESH_ENABLED = False
 TELNETCONSOLE_ENABLED = False
-REMOTE_CONTROL_ENABLED = False
 LOG_LEVEL = "INFO"
 # How every request ended is in the summary.
 RETRY_GIVE_UP_LOG_LEVEL = "INFO"

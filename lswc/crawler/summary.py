@@ -214,7 +214,7 @@ def coverage(crawl: Crawl, tags: Sequence[str]) -> Coverage | None:
     wanted = {
         url
         for url, page in known.items()
-        if page.language in tags and page.language in page.reachable
+        if page.language in tags and (page.listed or page.language in page.reachable)
     }
     return Coverage(len(wanted), len(wanted & collected(crawl.folder)))
 
