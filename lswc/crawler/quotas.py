@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lswc.outcomes import Outcome
-from lswc.safety.quotas import Quotas, reached
+from lswc.safety.quotas import Quotas, Taken, reached
 from lswc.urls import site
 
 if TYPE_CHECKING:
     from lswc.crawler.steering import Steering
     from lswc.urls import Url
-    from lswc.visit.lease import Lease
 
 
 class Allowance:
@@ -33,16 +32,16 @@ class Allowance:
             return None
         return self._full.get(url.server) or self._full.get(_domain(url))
 
-    def reached(self, url: Url, lease: Lease) -> Outcome | None:
-        """Return which quota a leased URL's server or domain has reached, and remember it."""
+    def reached(self, url: Url, of_server: Taken, of_domain: Taken) -> Outcome | None:
+        """Return which quota a URL's server or domain has reached with this, and remember it."""
         said = self._steering.quotas(url)
         quotas = Quotas(
             self._quotas.server.stricter(said.server), self._quotas.domain.stricter(said.domain)
         )
-        reason = reached(quotas, lease.of_server, lease.of_domain)
+        reason = reached(quotas, of_server, of_domain)
         if reason is not None:
-            of_domain = reason in (Outcome.SITE_PAGES, Outcome.SITE_BYTES)
-            self._full[_domain(url) if of_domain else url.server] = reason
+            is_domain = reason in (Outcome.SITE_PAGES, Outcome.SITE_BYTES)
+            self._full[_domain(url) if is_domain else url.server] = reason
         return reason
 
     def forget(self) -> None:
