@@ -41,7 +41,16 @@ REQUISITE_KIND, LISTING_KIND = "requisite", "listing"
 """The ``kind`` of what wasn't asked for as a page, but as what an archived page needs, or as a
 sitemap or feed."""
 
-NO_VISIT = ("robots.txt file", "tdmrep.json file", "file", Outcome.SERVER_BECAME_IRRELEVANT)
+RENDERING = "rendering file"
+"""The outcome of what a page in the browser asked for."""
+
+NO_VISIT = (
+    "robots.txt file",
+    "tdmrep.json file",
+    RENDERING,
+    "file",
+    Outcome.SERVER_BECAME_IRRELEVANT,
+)
 """Outcomes of the rows that aren't the end of a visit."""
 
 

@@ -129,7 +129,8 @@ class Comparison:
                 if entry is None:
                     self._torn.append((INDEX, "torn", line.decode(errors="replace")))
                     continue
-                yield INDEX, entry["url"], ""
+                if not entry["url"].startswith(warc.DOM):  # it comes with its page
+                    yield INDEX, entry["url"], ""
                 if not warc.is_whole(file, entry):
                     self._torn.append((WARC, "missing", entry["url"]))
 

@@ -14,7 +14,7 @@ from myanmar.converter import convert
 from lswc.archive.earlier import Earlier
 from lswc.archive.files import ArchiveError
 from lswc.archive.store import earlier_of, language_of, opt_out_of
-from lswc.archive.warc import NOT_MODIFIED
+from lswc.archive.warc import DOM, NOT_MODIFIED
 from lswc.corpus.duplicates import Duplicates
 from lswc.corpus.paragraphs import paragraphs, read
 from lswc.errors import writing
@@ -60,6 +60,7 @@ ROWS = 1000
 
 _LONGEST = 5_000_000  # bytes of a page that are read
 _MOST = 0.5  # of a paragraph's letters
+_RENDERED = "text/html; charset=utf-8"
 _CONVERTERS = {"zawgyi-one": "zawgyi", "win-researcher": "wininnwa"}
 
 
@@ -105,7 +106,12 @@ def stored(folder: Path, say: Say = silent) -> Iterator[Stored]:
             done += file.tell()
 
 
-_KINDS = WarcRecordType.response | WarcRecordType.revisit | WarcRecordType.metadata
+_KINDS = (
+    WarcRecordType.response
+    | WarcRecordType.revisit
+    | WarcRecordType.resource
+    | WarcRecordType.metadata
+)
 
 
 def _pages(records: Iterator[WarcRecord], earlier: Earlier) -> Iterator[Stored]:
@@ -118,6 +124,10 @@ def _pages(records: Iterator[WarcRecord], earlier: Earlier) -> Iterator[Stored]:
                 said = tuple(filter(None, fields.get("opt-out", "").split("; ")))
                 yield page._replace(encoding=fields.get("encoding", ""), opt_outs=said)
             page = None
+        elif record.record_type == WarcRecordType.resource:  # as a browser showed it
+            if page is not None and record.headers.get("WARC-Target-URI") == DOM + page.url:
+                body = record.reader.read(_LONGEST)
+                page = page._replace(body=body, content_type=_RENDERED, refers_to=None)
         else:
             page = _page(record, earlier)
 

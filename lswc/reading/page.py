@@ -19,6 +19,7 @@ from lswc.reading.named import LONGEST, named
 from lswc.reading.opt_outs import OptOuts, opt_outs
 from lswc.reading.requisites import Needed, RequisiteReader
 from lswc.reading.robots_words import robots_words
+from lswc.reading.shell import is_shell
 from lswc.safety.content import is_html
 from lswc.simhash import simhash
 from lswc.strategy import Anchor, Locality, Named, PageLanguage
@@ -67,7 +68,8 @@ class PageReading(Struct, frozen=True, array_like=True):
     that the server says, ``vary`` what its answer depends on. ``opt_outs`` is what the page itself
     says against mining its text. ``left`` are links out of scope;
     ``unread_links`` counts those beyond LSWC_MAX_LINKS. ``is_cut`` says that more than links
-    was left unread. ``needed`` are its requisites, if they were to be read.
+    was left unread. ``needed`` are its requisites, if they were to be read. ``is_shell`` says that
+    the page is empty until its scripts run.
     """
 
     identification: Identification
@@ -83,6 +85,7 @@ class PageReading(Struct, frozen=True, array_like=True):
     unread_links: int
     is_cut: bool
     needed: Needed
+    is_shell: bool
 
 
 @dataclass(frozen=True)
@@ -147,6 +150,7 @@ class PageReader:
             left=tuple(left),
             unread_links=raw.unread_links,
             is_cut=raw.is_cut,
+            is_shell=is_shell(raw.document, len(raw.text)),
         )
 
     def _needed(self, document: Document, identified: PageLanguage) -> Needed:
