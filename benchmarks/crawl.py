@@ -2,13 +2,15 @@
 
 ``python -m benchmarks.crawl [--hosts 50 1000] [--pages 2000] [--pairs 5] [--web FOLDER] [--tls]``
 
-The server is a process of its own; what counts is the CPU time of the crawling process from the
-moment its spider is open to the moment it is closed, divided by the pages that it scraped. Both
+The server is a process of its own; what counts is the CPU time of the crawling process. The first
+figure is that of a page more: from the end of the first quarter of the pages to the last page. The
+second has start and end too, from the moment the spider is open to the moment it is closed: it says
+what a short crawl costs. Both
 crawl with the same concurrency, delay (none), robots.txt and number of pages: lswc with its default
 strategy and with `soft_focused`, its frontier on disk and all safety on, without and with WARC, and
 with a reader (LSWC_READERS), whose CPU time stands beside the figure, its start included. The rival
 is a CrawlSpider with a LinkExtractor, which tells, checks and keeps nothing. Each runs in turn, so
-that neighbours make a pair: a pair's figure is the rival's CPU time by that of lswc.
+that neighbours make a pair, whose figure is the rival's CPU time for a page more by that of lswc.
 """
 
 from __future__ import annotations
@@ -77,14 +79,13 @@ class EveryName(OverNames):
 
 
 class Meter:
-    """Writes down what the open spider cost: CPU seconds, pages, and MB of resident memory.
-
-    Last the CPU seconds of the processes that it started.
-    """
+    """Writes down a Cost, once the spider is closed."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+        self._pages = crawler.settings.getint("CLOSESPIDER_ITEMCOUNT")
+        self._scraped = 0
         crawler.signals.connect(self._opened, signals.spider_opened)
+        crawler.signals.connect(self._page, signals.item_scraped)
         crawler.signals.connect(self._closed, signals.spider_closed)
 
     @classmethod
@@ -92,15 +93,52 @@ class Meter:
         return cls(crawler)
 
     def _opened(self) -> None:
-        self._since = process_time()
+        self._since, self._at_start = process_time(), _resident()
+
+    def _page(self) -> None:
+        self._scraped += 1
+        if self._scraped == self._pages // 4:
+            self._warmed = process_time()
+        elif self._scraped == self._pages:
+            self._latest, self._at_end = process_time(), _peak()
 
     def _closed(self) -> None:
-        used = process_time() - self._since
-        pages = self._crawler.stats.get_value("item_scraped_count", 0)
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        others = resource.getrusage(resource.RUSAGE_CHILDREN)
-        read = others.ru_utime + others.ru_stime
-        Path(os.environ[RESULT]).write_text(json.dumps([used, pages, memory, read]))
+        readers = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cost = Cost(
+            self._scraped,
+            (self._latest - self._warmed) / (self._pages - self._pages // 4),
+            (process_time() - self._since) / self._scraped,
+            (readers.ru_utime + readers.ru_stime) / self._scraped,
+            self._at_start,
+            self._at_end,
+            _peak(),
+        )
+        Path(os.environ[RESULT]).write_text(json.dumps(cost))
+
+
+def _resident() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 1e6
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+
+
+class Cost(NamedTuple):
+    """What a crawl's process took for its ``pages``.
+
+    CPU seconds of a page ``more``, and of one with ``all`` that the crawl took, and those of its
+    ``readers``; MB of memory when the spider opened, the most until the last page, and the most.
+    """
+
+    pages: int
+    more: float
+    all: float
+    readers: float
+    at_start: float
+    at_end: float
+    peak: float
 
 
 class Plain(CrawlSpider):
@@ -122,15 +160,6 @@ def rival(settings: dict[str, Any], seeds: Path) -> None:
     process = AsyncCrawlerProcess(settings)
     process.crawl(Plain, seeds=str(seeds))
     process.start()
-
-
-class Cost(NamedTuple):
-    """CPU seconds and peak MB of a crawl's process, its pages, and its readers' CPU seconds."""
-
-    used: float
-    pages: int
-    memory: float
-    readers: float
 
 
 def once(name: str, port: int, seeds: Path, pages: int) -> Cost:
@@ -175,22 +204,23 @@ def serving(arguments: Sequence[str]) -> Iterator[int]:
 
 def compare(title: str, server: Sequence[str], seeds: Path, options: argparse.Namespace) -> None:
     """Print what each needs for a page on one web, and how that compares pair by pair."""
-    results: dict[str, list[Cost]] = {name: [] for name in (RIVAL, *OURS)}
+    names = [name for name in OURS if name in options.only or not options.only]
+    results: dict[str, list[Cost]] = {name: [] for name in (RIVAL, *names)}
     with serving(server) as port:
         for _ in range(options.pairs):
             for name, runs in results.items():
                 runs.append(once(name, port, seeds, options.pages))
-    print(f"\n{title}: {options.pairs} rounds")
-    rival = [run.used / run.pages for run in results[RIVAL]]
+    print(f"\n{title}: {options.pairs} rounds of {options.pages:,} pages")
     for name, runs in results.items():
-        cost = [run.used / run.pages for run in runs]
-        pairs = sorted(theirs / ours for theirs, ours in zip(rival, cost, strict=True))
+        pairs = zip(results[RIVAL], runs, strict=True)
+        ratios = sorted(theirs.more / ours.more for theirs, ours in pairs)
+        cost = Cost(*map(statistics.median, zip(*runs, strict=True)))
         print(
-            f"{name:28}{statistics.median(run.pages for run in runs):>7,.0f} pages"
-            f" {1000 * statistics.median(cost):6.2f} ms CPU a page"
-            f"   x {statistics.median(pairs):.2f} ({pairs[0]:.2f} - {pairs[-1]:.2f})"
-            f"   {statistics.median(run.memory for run in runs):4.0f} MB"
-            f"   readers {1000 * statistics.median(r.readers / r.pages for r in runs):.2f} ms",
+            f"{name:28}{1000 * cost.more:6.2f} ms CPU a page more"
+            f"   x {statistics.median(ratios):.2f} ({ratios[0]:.2f} - {ratios[-1]:.2f})"
+            f"   with start and end {1000 * cost.all:6.2f} ms"
+            f"   readers {1000 * cost.readers:.2f} ms"
+            f"   MB {cost.at_start:.0f}, {cost.at_end:.0f}, {cost.peak:.0f}",
             flush=True,
         )
 
@@ -204,6 +234,7 @@ def main() -> None:
     parser.add_argument("--web", help="a frozen web, or demo, instead of made pages")
     parser.add_argument("--seeds", type=Path, help="its seeds")
     parser.add_argument("--rival", type=json.loads, help=argparse.SUPPRESS)
+    parser.add_argument("--only", nargs="*", default=[], choices=OURS, help="of lswc's: these")
     parser.add_argument("--tls", action="store_true", help="made pages by https")
     options = parser.parse_args()
     if options.rival:

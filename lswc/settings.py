@@ -64,6 +64,9 @@ LSWC_FEEDS = False
 LSWC_BROWSER = "off"
 # The share of the pages that may be shown so, from 0 to 1, beyond the first 20.
 LSWC_RENDERED_SHARE = 0.05
+# Whether documents are collected as pages are: PDF, Word, OpenDocument, RTF and plain text. At 0 no
+# URL is asked for that ends as their names do.
+LSWC_DOCUMENTS = True
 # Who runs the crawl, such as `National Library of Example`: the `operator` in WARC files.
 LSWC_OPERATOR = ""
 # What the crawl is for: the `description` in WARC files, and in a WACZ file.
@@ -169,6 +172,8 @@ URLLENGTH_LIMIT = 2083
 LSWC_MAX_HEADERS_SIZE = 65_536
 # Bytes of a body, also once decompressed.
 DOWNLOAD_MAXSIZE = 10_000_000
+# Bytes of a document, also once decompressed.
+LSWC_MAX_DOCUMENT = 20_000_000
 # Scrapy's warning of large bodies: off, a crawl meets many.
 DOWNLOAD_WARNSIZE = 0
 # Seconds from a request to the last byte of its answer.
@@ -241,7 +246,8 @@ COMMANDS_MODULE = "lswc.commands"
 ADDONS = {"lswc.crawler.profiles.ProfileAddon": 0}
 # Hands out the frontier's URLs.
 SCHEDULER = "lswc.crawler.scheduler.TierScheduler"
-# Links become requests in the scheduler only: what the two that are off did is done before.
+# Links become requests in the scheduler only: what DepthMiddleware and UrlLengthMiddleware did is
+# done before.
 SPIDER_MIDDLEWARES = {
     "lswc.crawler.middlewares.VisitGuardMiddleware": 10,
     "lswc.crawler.middlewares.StrategyMiddleware": 1010,
@@ -250,8 +256,12 @@ SPIDER_MIDDLEWARES = {
     "lswc.crawler.middlewares.ServerRelevanceMiddleware": 1040,
     "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
+    # No start request, and no copied one, ever comes by: each costs every page its time.
+    "scrapy.spidermiddlewares.start.StartSpiderMiddleware": None,
+    "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": None,
 }
 DOWNLOADER_MIDDLEWARES = {
+    "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,  # the frontier has the scope
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "lswc.crawler.reservations.ReservationMiddleware": 80,
     "lswc.crawler.politeness.TurnMiddleware": 90,
@@ -271,8 +281,8 @@ ITEM_PIPELINES = {"lswc.crawler.pipeline.RecordPipeline": 1000}
 DEFAULT_REQUEST_HEADERS = {
     "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
 }
-# A request for what a server says of all its pages has its own bound of redirects.
-META_COPY_WARN_SKIP_KEYS = ["redirect_ttl"]
+# Formats no line that isn't shown: Scrapy's has two for every page.
+LOG_FORMATTER = "lswc.crawler.log_formatter.ShownFormatter"
 # The crawl's own progress says more than Scrapy's LogStats.
 EXTENSIONS = {
     "lswc.crawler.transport.early_stop.ContentExtension": 500,
@@ -283,6 +293,8 @@ EXTENSIONS = {
     "lswc.crawler.stopping.HarvestStopExtension": 500,
     "lswc.seeds.feeding.SeedsFolderExtension": 500,
     "scrapy.extensions.logstats.LogStats": None,
+    # Off; and to load its web server took 10 MB.
+    "scrapy.extensions.remote_control.RemoteControl": None,
 }
 # Passes on only the addresses that may be asked, or those of a frozen web.
 TWISTED_DNS_RESOLVER = "lswc.crawler.transport.resolver.Resolver"
@@ -305,7 +317,6 @@ HTTPPROXY_ENABLED = False
 # A page that refreshes itself is a page: it is recorded, and its target is one of its links.
 METAREFRESH_ENABLED = False
 TELNETCONSOLE_ENABLED = False
-REMOTE_CONTROL_ENABLED = False
 LOG_LEVEL = "INFO"
 # How every request ended is in the summary.
 RETRY_GIVE_UP_LOG_LEVEL = "INFO"

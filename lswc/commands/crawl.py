@@ -36,6 +36,9 @@ class Command(CrawlCommand):
         if self.settings is not None and self.settings.get("LOG_LEVEL") != "DEBUG":
             for name in _CHATTER:
                 logging.getLogger(name).addFilter(_is_said)
+            # Scrapy lets every line be made, and then shows those of LOG_LEVEL.
+            for name in _TALKERS:
+                logging.getLogger(name).setLevel(self.settings.get("LOG_LEVEL"))
         if len(args) != 1 or self.settings is None:
             return  # Scrapy prints its usage
         try:
@@ -50,6 +53,7 @@ class Command(CrawlCommand):
         # What is loaded by now stays: looking for garbage in it again and again takes a tenth of
         # a crawl's time.
         gc.freeze()
+        gc.set_threshold(_GARBAGE)
         super().run(args, opts)
         from lswc.crawler.closing import EXIT_CODES
 
@@ -60,6 +64,12 @@ class Command(CrawlCommand):
         self._ran = super()._create_crawler(spidercls)
         return self._ran
 
+
+_TALKERS = ("lswc", "scrapy", "twisted")
+"""Loggers that have something to say of every page."""
+
+_GARBAGE = 5_000
+"""Objects that are made before Python looks for circles among them: what 50 pages make."""
 
 _CHATTER = (
     "scrapy.addons",

@@ -18,6 +18,7 @@ from lswc.crawler.endings import outcome_of
 from lswc.crawler.requests import RENDERING
 from lswc.outcomes import Outcome
 from lswc.strategy import Status
+from lswc.strategy.status import status
 from lswc.visit.attempt import Rendered
 
 if TYPE_CHECKING:
@@ -37,6 +38,10 @@ AT_FIRST = 20
 
 WAITING = 4
 """Pages that wait for the browser; more aren't shown, as each holds its server."""
+
+TOLERATED = 5
+"""Pages of a server without a relevant one, after which no more are shown, whatever the strategy:
+most never call a server irrelevant."""
 
 HELD = 32_000_000
 """Bytes of scripts that are kept for further pages."""
@@ -103,9 +108,9 @@ class Rendering:
             return Outcome.RENDERED_ENOUGH
         if self._under_way > WAITING:
             return Outcome.BROWSER_BUSY
-        lease = visit.lease
-        status = self._running.frontier.statuses({lease.unit}, lease, None)[lease.unit]
-        return Outcome.IRRELEVANT_SERVER if status == Status.IRRELEVANT else ""
+        pages = self._running.frontier.pages_of(visit.lease.unit)
+        irrelevant = status(*pages, TOLERATED) == Status.IRRELEVANT
+        return Outcome.IRRELEVANT_SERVER if irrelevant else ""
 
     @property
     def bounds(self) -> tuple[int, int]:

@@ -354,10 +354,11 @@ class RunningCrawl:
         if self.crawl.in_order:
             rest = self.crawl.politeness.delay if visit.rest is None else visit.rest
             self._rested = max(self._rested, visit.since + rest)
+        add = self._stats.inc_value  # to look it up takes longer than to call it
         kind = "put_off" if visit.put_off else "finished"
-        self._stats.inc_value(f"lswc/{kind}/{visit.outcome}")
+        add(f"lswc/{kind}/{visit.outcome}")
         for (kind, name), count in visit.tally.items():
-            self._stats.inc_value(f"lswc/{kind}/{name}", count)
+            add(f"lswc/{kind}/{name}", count)
 
     def _due(self, visit: Visit, outcome: str) -> float | None:
         """Return when a URL is tried again that ends so; None if it never is."""
