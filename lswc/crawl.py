@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 MOST_READERS = 2
 """As many readers, at most, as one crawl keeps busy; LSWC_READERS may say more."""
 
+_ANY = 2**31  # requests
+
 _CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
 _HEADER = re.compile(r"[ -~]+")
 UNKNOWN = {"irrelevant": False, "guess": True}
@@ -116,12 +118,11 @@ class LimitSettings:
 class RenderingSettings:
     """How pages are shown that need their scripts: in a ``browser``, None if in none.
 
-    ``share`` is that of the pages which may be, ``requests`` are those that are sent for each.
+    ``share`` is that of the pages which may be.
     """
 
     browser: BrowserSettings | None
     share: float
-    requests: int
 
     @classmethod
     def of(cls, settings: BaseSettings, accepted: str) -> RenderingSettings:
@@ -133,12 +134,12 @@ class RenderingSettings:
             agent=settings.get("USER_AGENT"),
             language=accepted,
             seconds=number(settings, "LSWC_MAX_RENDERING"),
+            requests=int(number(settings, "LSWC_MAX_RENDERING_REQUESTS")) or _ANY,
             largest=int(number(settings, "DOWNLOAD_MAXSIZE")),
             memory=int(number(settings, "LSWC_MAX_BROWSER_MEMORY")),
         )
         share = _share(settings, "LSWC_RENDERED_SHARE")
-        requests = int(number(settings, "LSWC_MAX_RENDERING_REQUESTS")) or maxsize
-        return cls(None if wanted == "off" else browser, share, requests)
+        return cls(None if wanted == "off" else browser, share)
 
 
 @dataclass(frozen=True)

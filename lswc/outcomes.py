@@ -143,6 +143,7 @@ class Outcome(StrEnum):
     SPIDER_ERROR = "spider error", "Reading the page raised an error, which is in the log."
     READER_DIED = "reader died", "The process that read the page died of it; others go on."
     READING_TOO_LONG = "reading too long", "Reading the page took LSWC_MAX_READING seconds."
+    NOT_RENDERED = "not rendered", "The page needs its scripts; LSWC_BROWSER=auto runs them."
     RENDERED_ENOUGH = (
         "rendered enough",
         "The page needs its scripts; LSWC_RENDERED_SHARE of the pages were shown.",

@@ -274,7 +274,7 @@ def _take_out(warc: Path, cdxj: Path, urls: Collection[str], aside: Aside) -> No
         found = list(index(cdxj))
         spans = _spans(warc, [(line, entry) for line, entry in found if entry is not None])
         begin = spans[0].begin if spans else _exchange_end(warc, 0)
-        kept = [span for span in spans if _page_of(span.entry) not in urls and span.end]
+        kept = [span for span in spans if page_of(span.entry) not in urls and span.end]
         written, at = [], begin
         for span in kept:
             written.append(_moved(span, at))
@@ -326,7 +326,8 @@ def _exchange_end(warc: Path, begin: int) -> int:
     return begin + at if at else 0
 
 
-def _page_of(entry: Mapping[str, str]) -> str:
+def page_of(entry: Mapping[str, str]) -> str:
+    """Return the URL of the page that an index entry belongs to: its own, or a browser's."""
     return entry["url"].removeprefix(DOM)
 
 

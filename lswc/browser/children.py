@@ -18,11 +18,11 @@ def end_children(parent: int | None = None) -> None:
 
 
 def memory() -> int:
-    """Return the bytes that all processes which this one has started have for themselves."""
-    total = 0
+    """Return the bytes that this process and all that it has started have for themselves."""
+    total, own = 0, psutil.Process()
     with suppress(psutil.Error):
-        for child in psutil.Process().children(recursive=True):
+        for each in (own, *own.children(recursive=True)):
             with suppress(psutil.Error):
-                held = child.memory_info()
+                held = each.memory_info()
                 total += held.rss - getattr(held, "shared", 0)
     return total

@@ -14,9 +14,9 @@ class Settings(Struct, frozen=True, tag=True):
     """How pages are shown.
 
     ``executable`` is the path of a Chromium, which has its ``sandbox`` or not. ``agent`` and
-    ``language`` are User-Agent and Accept-Language. A page has so many ``seconds``, is so many
-    bytes at the ``largest`` (any at 0), and the browser may take so many bytes of ``memory``
-    (any at 0).
+    ``language`` are User-Agent and Accept-Language. A page has so many ``seconds`` and
+    ``requests``, is so many bytes at the ``largest`` (any at 0), and the browser may take so many
+    bytes of ``memory`` (any at 0).
     """
 
     executable: str
@@ -24,6 +24,7 @@ class Settings(Struct, frozen=True, tag=True):
     agent: str
     language: str
     seconds: float
+    requests: int
     largest: int
     memory: int
 

@@ -157,7 +157,7 @@ class _Window:
     def __init__(self, browser: Browser, settings: Settings, writer: asyncio.StreamWriter) -> None:
         self._browser, self._settings, self._writer = browser, settings, writer
         self._answers: dict[int, asyncio.Future[tuple[Answered, bytes]]] = {}
-        self._numbers = 0
+        self._numbers = self._asked = 0
         self._shell = Shell("", "")
         self._body = b""
         self._is_open = False
@@ -167,7 +167,6 @@ class _Window:
 
     async def show_all(self, letters: AsyncIterator[tuple[Any, bytes]]) -> None:
         """Show the pages that come, until no more can."""
-        watching = asyncio.create_task(self._watch()) if self._settings.memory else None
         showing: set[asyncio.Task[None]] = set()
         async for said, with_it in letters:
             if isinstance(said, Answered):
@@ -178,8 +177,6 @@ class _Window:
                 task = asyncio.create_task(self._show(said, with_it))
                 showing.add(task)
                 task.add_done_callback(showing.discard)
-        if watching is not None:
-            watching.cancel()
 
     async def _watch(self) -> None:
         """End the browser if it takes too much memory: its page then has died."""
@@ -190,12 +187,15 @@ class _Window:
 
     async def _show(self, shell: Shell, body: bytes) -> None:
         self._shell, self._body, self._is_open = shell, body, False
-        self._led_to, self._refused, self._page = {}, Counter(), None
+        self._led_to, self._refused, self._page, self._asked = {}, Counter(), None, 0
         self._answers.clear()
+        watching = asyncio.create_task(self._watch()) if self._settings.memory else None
         try:
             html, problem = await self._shown()
         except (PlaywrightError, OSError):
             html, problem = b"", DIED
+        if watching is not None:
+            watching.cancel()
         if self._settings.largest and len(html) > self._settings.largest:
             html, problem = b"", TOO_LARGE
         url = self._page.url if self._page is not None else ""
@@ -254,10 +254,8 @@ class _Window:
             await self._open(route, request)
         elif kind == "stylesheet":  # scripts may wait for it; eyes don't
             await route.fulfill(status=200, content_type="text/css", body="")
-        elif kind not in _FETCHED or request.method != "GET" or not self._may_ask(request):
-            if request.method != "GET":
-                kind = request.method.lower()
-            self._refused[kind[:20]] += 1
+        elif refused := self._refusal(request):
+            self._refused[refused] += 1
             await route.abort()
         else:
             answered, body = await self._fetched(request)
@@ -267,6 +265,17 @@ class _Window:
             else:
                 self._refused[kind] += 1
                 await route.abort()
+
+    def _refusal(self, request: Request) -> str:
+        """Return why a request isn't handed to the crawl, in a word; "" if it is."""
+        if request.resource_type not in _FETCHED:
+            return request.resource_type
+        if request.method != "GET":
+            return "not GET"
+        if not self._may_ask(request):
+            return "not http"
+        self._asked += 1
+        return "too many" if self._asked > self._settings.requests else ""
 
     def _is_of_page(self, request: Request) -> bool:
         if not request.is_navigation_request() or self._page is None:

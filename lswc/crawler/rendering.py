@@ -6,8 +6,9 @@ same handler, after the same robots.txt, at the same pace, into the same archive
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
@@ -49,150 +50,172 @@ HELD = 32_000_000
 SHELLS = "shells"
 """Kind of the counts of pages that need their scripts, by what became of them."""
 
-_Script = tuple[int, dict[str, str], bytes]
-"""An answer: status, headers, body."""
+NOT_GIVEN = "not given to browser"
+"""Kind of the counts of what such pages asked for and didn't get, by the reason."""
+
+AT_ONCE = 4
+"""Requests under way for a page."""
 
 _PASSED_ON = ("access-control-", "x-")
-_NOTHING: _Script = (0, {}, b"")
 
 
-class Rendering:
-    """Shows a crawl's pages in a browser, and keeps their scripts for one another."""
+class Answer(NamedTuple):
+    """What a page gets that it asked for."""
 
-    def __init__(self, crawl: Crawl, running: RunningCrawl) -> None:
-        self._running = running
-        self._share = crawl.rendering.share
-        self._requests = crawl.rendering.requests
-        self._largest = crawl.rendering.browser.largest if crawl.rendering.browser else 0
-        self._browser = Browser(crawl.rendering.browser) if crawl.rendering.browser else None
-        self._pages = self._asked = self._under_way = 0
-        self._scripts: OrderedDict[str, _Script] = OrderedDict()
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+_NOTHING = Answer(0, {}, b"")
+
+
+class Scripts:
+    """Scripts that pages asked for, the latest: the pages of an app share theirs."""
+
+    def __init__(self, most: int = HELD) -> None:
+        self._most = most
+        self._kept: OrderedDict[str, Answer] = OrderedDict()
         self._held = 0
 
-    def count(self) -> None:
-        """Take note of a page that was read: each allows a share of another one."""
-        self._pages += 1
+    def get(self, url: str) -> Answer | None:
+        """Return the answer to an earlier page's request, if it is kept."""
+        if url in self._kept:
+            self._kept.move_to_end(url)
+        return self._kept.get(url)
 
-    async def of(
-        self, visit: Visit, response: Response, base: str, download: Download
-    ) -> Rendered | None:
-        """Return a page that needs its scripts as they leave it; None if it isn't shown."""
-        refused = self._refusal(visit)
-        if refused or self._browser is None:
-            visit.tally[SHELLS, refused] += bool(refused)
-            return None
-        self._asked += 1
-        self._under_way += 1
-        needs = Needs(self._running, self, visit, download)
-        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
-        try:
-            seen = await self._browser.render(
-                Shell(base, content_type), response.body, needs.answer
-            )
-        except Unshown as error:
-            visit.tally[SHELLS, error.outcome] += 1
-            return None
-        finally:
-            needs.is_over = True
-            self._under_way -= 1
-        visit.tally[SHELLS, "rendered"] += 1
-        for kind, number in seen.shown.refused.items():
-            visit.tally["not given to browser", kind] += number
-        return Rendered(seen.html, seen.shown.url or base, seen.shown.led_to)
-
-    def _refusal(self, visit: Visit) -> str:
-        """Return why a page isn't shown; "" if it is."""
-        if self._browser is None:
-            return "not rendered"
-        if self._asked >= AT_FIRST + self._share * self._pages or not self._share:
-            return Outcome.RENDERED_ENOUGH
-        if self._under_way > WAITING:
-            return Outcome.BROWSER_BUSY
-        pages = self._running.frontier.pages_of(visit.lease.unit)
-        irrelevant = status(*pages, TOLERATED) == Status.IRRELEVANT
-        return Outcome.IRRELEVANT_SERVER if irrelevant else ""
-
-    @property
-    def bounds(self) -> tuple[int, int]:
-        """Requests that are sent for a page, and bytes that are received; any number at 0."""
-        return self._requests, self._largest
-
-    def script(self, url: str) -> _Script | None:
-        """Return the answer to an earlier page's request for a script, if it is kept."""
-        kept = self._scripts.get(url)
-        if kept is not None:
-            self._scripts.move_to_end(url)
-        return kept
-
-    def keep(self, url: str, answer: _Script) -> None:
-        """Keep a script for further pages."""
-        before = self._scripts.pop(url, None)
-        self._scripts[url] = answer
-        self._held += len(answer[2]) - (len(before[2]) if before else 0)
-        while self._held > HELD:
-            self._held -= len(self._scripts.popitem(last=False)[1][2])
-
-    def close(self) -> None:
-        """End the browser."""
-        if self._browser is not None:
-            self._browser.close()
+    def keep(self, url: str, answer: Answer) -> None:
+        """Keep an answer for further pages."""
+        before = self._kept.pop(url, _NOTHING)
+        self._kept[url] = answer
+        self._held += len(answer.body) - len(before.body)
+        while self._held > self._most:
+            self._held -= len(self._kept.popitem(last=False)[1].body)
 
 
 class Needs:
-    """Fetches what one page asks for while it is shown: within bounds, and only until then."""
+    """Fetches what one page asks for while it is shown: until then, and ``largest`` bytes in all.
+
+    ``download`` takes a request through all downloader middlewares.
+    """
 
     is_over = False
 
     def __init__(
-        self, running: RunningCrawl, rendering: Rendering, visit: Visit, download: Download
+        self,
+        running: RunningCrawl,
+        visit: Visit,
+        scripts: Scripts,
+        largest: int,
+        download: Download,
     ) -> None:
         self.visit = visit
-        self._running, self._rendering, self._download = running, rendering, download
-        self._most, self._largest = rendering.bounds
-        self._sent = 0
+        self._running, self._scripts, self._largest = running, scripts, largest
+        self._download = download
+        self._free = asyncio.Semaphore(AT_ONCE)
 
     async def answer(self, wanted: Wanted) -> tuple[Answered, bytes]:
         """Return what a server answers; status 0 where nothing is asked, or nothing comes."""
-        status, headers, body = await self._answer(wanted)
+        async with self._free:
+            status, headers, body = await self._answer(wanted)
         return Answered(wanted.number, status, headers), body
 
-    async def _answer(self, wanted: Wanted) -> _Script:
-        kept = self._rendering.script(wanted.url) if wanted.kind == "script" else None
+    async def _answer(self, wanted: Wanted) -> Answer:
+        kept = self._scripts.get(wanted.url) if wanted.kind == "script" else None
         if kept is not None:
             self.visit.scripts.append(wanted.url)
             return kept
         refused = self._refusal(wanted.url)
         if refused is not None:
-            self.visit.tally["not given to browser", refused] += 1
-            return _NOTHING
-        self._sent += 1
+            return self._without(refused)
         try:
             response = await self._download(self._request(wanted))
         except Exception as error:  # of the network, or a limit: the page goes on without it
-            self.visit.tally["not given to browser", outcome_of(error)] += 1
-            return _NOTHING
-        answer = (response.status, _headers(response), response.body)
+            return self._without(outcome_of(error))
+        answer = Answer(response.status, _headers(response), response.body)
         if wanted.kind == "script" and response.status == 200:
-            self._rendering.keep(wanted.url, answer)
+            self._scripts.keep(wanted.url, answer)
         return answer
+
+    def _without(self, reason: str) -> Answer:
+        self.visit.tally[NOT_GIVEN, reason] += 1
+        return _NOTHING
 
     def _refusal(self, address: str) -> str | None:
         if self.is_over or not self._running.is_under_way(self.visit):
             return Outcome.LOST
-        if self._sent >= self._most:
-            return Outcome.TOO_MANY_REQUISITES
         if 0 < self._largest <= sum(attempt.size for attempt in self.visit.fetched):
             return Outcome.TOO_LARGE
         return self._running.admission.of_file(address)
 
     def _request(self, wanted: Wanted) -> Request:
-        headers: dict[str, Any] = {**self._running.crawl.headers, **wanted.headers}
         return Request(
             wanted.url,
             callback=NO_CALLBACK,
-            headers=headers,
-            meta={RENDERING: self, "dont_retry": True, "depth": self.visit.lease.depth},
+            headers={**self._running.crawl.headers, **wanted.headers},
+            meta={RENDERING: self, "dont_retry": True},
         )
+
+
+class Rendering:
+    """Shows a crawl's pages in a browser, if it has one."""
+
+    def __init__(self, crawl: Crawl, running: RunningCrawl) -> None:
+        self._running = running
+        self._share, self._settings = crawl.rendering.share, crawl.rendering.browser
+        self._browser = Browser(self._settings) if self._settings else None
+        self._scripts = Scripts()
+        self._pages = self._asked = self._under_way = 0
+
+    def count(self) -> None:
+        """Take note of a page that was read: each allows a share of another to be shown."""
+        self._pages += 1
+
+    async def of(self, visit: Visit, response: Response, download: Download) -> Rendered | None:
+        """Return a page that needs its scripts as they leave it; None if it isn't shown."""
+        outcome: str = self._refusal(visit)
+        rendered = None
+        if not outcome and self._browser is not None and self._settings is not None:
+            needs = Needs(self._running, visit, self._scripts, self._settings.largest, download)
+            try:
+                rendered = await self._shown(self._browser, needs, response)
+                outcome = "rendered"
+            except Unshown as error:
+                outcome = error.outcome
+        visit.tally[SHELLS, outcome] += 1
+        return rendered
+
+    async def _shown(self, browser: Browser, needs: Needs, response: Response) -> Rendered:
+        """Show a page. Raises Unshown."""
+        self._asked += 1
+        self._under_way += 1
+        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        try:
+            shell = Shell(response.url, content_type)
+            html, shown = await browser.render(shell, response.body, needs.answer)
+        finally:
+            needs.is_over = True
+            self._under_way -= 1
+        for kind, number in shown.refused.items():
+            needs.visit.tally[NOT_GIVEN, kind] += number
+        return Rendered(html, shown.url or response.url, shown.led_to)
+
+    def _refusal(self, visit: Visit) -> str:
+        """Return why a page isn't shown; "" if it is."""
+        if self._browser is None:
+            return Outcome.NOT_RENDERED
+        if not self._share or self._asked >= AT_FIRST + self._share * self._pages:
+            return Outcome.RENDERED_ENOUGH
+        if self._under_way > WAITING:
+            return Outcome.BROWSER_BUSY
+        pages = self._running.frontier.pages_of(visit.lease.unit)
+        is_irrelevant = status(*pages, TOLERATED) == Status.IRRELEVANT
+        return Outcome.IRRELEVANT_SERVER if is_irrelevant else ""
+
+    def close(self) -> None:
+        """End the browser."""
+        if self._browser is not None:
+            self._browser.close()
 
 
 def _headers(response: Response) -> dict[str, str]:

@@ -192,7 +192,7 @@ class LswcSpider(Spider):
         if shell.unwanted:
             return shell
         download = self.crawler.engine.download_async
-        rendered = await self.running.rendering.of(visit, response, asked.base, download)
+        rendered = await self.running.rendering.of(visit, response, download)
         if rendered is None or not visit.attempts:
             return shell
         visit.attempts[-1].rendered, visit.rendered = rendered, True

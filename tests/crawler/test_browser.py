@@ -36,7 +36,7 @@ if CHROMIUM is None:
 
 ROOT = Path(__file__).parents[2]
 URL = "https://app.example/start"
-SETTINGS = Settings(CHROMIUM, os.geteuid() != 0, "lswc/test", "th", 4, 2_000_000, 2_000_000_000)
+SETTINGS = Settings(CHROMIUM, os.geteuid() != 0, "lswc/test", "th", 4, 40, 2_000_000, 2_000_000_000)
 
 
 class Showing:
@@ -335,8 +335,8 @@ def test_no_process_outlives_a_crawl_that_is_killed(both: bool) -> None:
 
 def test_what_lacks_is_said_before_anything_is_fetched() -> None:
     with pytest.raises(ConfigError, match="Chromium doesn't start"):
-        check(Settings("/bin/false", False, "a", "th", 4, 0, 0))
+        check(Settings("/bin/false", False, "a", "th", 4, 9, 0, 0))
     if os.geteuid() == 0:
         with pytest.raises(ConfigError, match="LSWC_BROWSER_SANDBOX=0"):
-            check(Settings(str(CHROMIUM), True, "a", "th", 4, 0, 0))
+            check(Settings(str(CHROMIUM), True, "a", "th", 4, 9, 0, 0))
     check(SETTINGS)
