@@ -55,6 +55,8 @@ def test_a_crawl_becomes_one_file_that_says_what_it_holds(site: Site, tmp_path: 
         assert paths == [*(f"archive/{name}" for name in warcs),
                          "indexes/index.cdxj", "pages/pages.jsonl"]  # fmt: skip
         assert archive.getinfo(paths[0]).compress_type == ZIP_STORED
+        # Without, ReplayWeb.page doesn't look how long the fields in front of a file are.
+        assert all(info.extra for info in archive.infolist())
         lines = archive.read("indexes/index.cdxj").splitlines()
         assert lines == sorted(lines)
         assert len(lines) == len(index(site.folder))
