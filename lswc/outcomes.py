@@ -21,20 +21,25 @@ class Outcome(StrEnum):
 
     # Fetched.
     HTML = "html", "A page, recorded."
+    DOCUMENT = "document", "A PDF, a Word file, plain text or the like, recorded as a page is."
     REDIRECT = "redirect", "The server named another URL, which was offered instead."
     REQUISITE = "requisite", "What an archived page needs: an image, a style sheet, a script ..."
     LISTING = "listing", "A sitemap or feed, whose pages were offered."
-    NOT_HTML = "not HTML", "By its type, or by its first bytes; the download stops there."
+    NOT_HTML = (
+        "not HTML",
+        "Nor a document, by its type or by its first bytes; the download stops there.",
+    )
+    DOCUMENT_LEFT = "document left", "A document, while LSWC_DOCUMENTS is 0."
     NOINDEX = "noindex", "The page asks not to be kept; its links were followed."
     NOARCHIVE = "noarchive", "The page asks not to be kept; its links were followed."
     STATUS = "status", "The server answered with this error."
     STATUS_INVALID = "status invalid", "The server answered with a status that there isn't."
     REDIRECT_LOOP = "redirect loop", "The URL leads back to itself."
     TOO_MANY_REDIRECTS = "too many redirects", "More in a row than REDIRECT_MAX_TIMES."
-    TOO_LARGE = "too large", "The body is larger than DOWNLOAD_MAXSIZE."
+    TOO_LARGE = "too large", "The body is larger than DOWNLOAD_MAXSIZE, or LSWC_MAX_DOCUMENT."
     DECOMPRESSED_TOO_LARGE = (
         "decompressed too large",
-        "The body is larger than DOWNLOAD_MAXSIZE once it is decompressed.",
+        "The body is larger than DOWNLOAD_MAXSIZE, or LSWC_MAX_DOCUMENT, once it is decompressed.",
     )
     HEADERS_TOO_LARGE = "headers too large", "The headers are larger than LSWC_MAX_HEADERS_SIZE."
     TOO_MANY_ENCODINGS = "too many encodings", "The body has more than three, one in another."
@@ -149,6 +154,9 @@ def of_status(status: int) -> str:
     """Return the outcome of an error that a server answered with; only a number of it counts."""
     return f"{Outcome.STATUS} {status}" if 100 <= status < 600 else Outcome.STATUS_INVALID
 
+
+RECORDED = (Outcome.HTML, Outcome.DOCUMENT)
+"""Outcomes of URLs that have a record."""
 
 OF_REQUISITE = "requisite: "
 """Stands before the outcome of a requisite where a page may have the same URL."""

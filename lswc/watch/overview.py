@@ -33,8 +33,8 @@ SILENT = 15.0
 """Seconds without a word after which a worker counts as gone."""
 
 _FETCHED = (
-    Outcome.HTML, Outcome.NOINDEX, Outcome.NOARCHIVE, Outcome.NOT_HTML, Outcome.REDIRECT,
-    Outcome.REQUISITE, Outcome.LISTING,
+    Outcome.HTML, Outcome.DOCUMENT, Outcome.NOINDEX, Outcome.NOARCHIVE, Outcome.NOT_HTML,
+    Outcome.DOCUMENT_LEFT, Outcome.REDIRECT, Outcome.REQUISITE, Outcome.LISTING,
 )  # fmt: skip
 """Outcomes that are no error."""
 
