@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 
+from lswc.archive.warc import entries
 from lswc.demo.generate import prepare
 from tests.archive.replaying import (
     OFFLINE,
+    WAYBACK,
     chromium,
     live,
     needs_chromium,
@@ -82,6 +87,30 @@ def test_pywb_shows_pages_as_they_were_and_nothing_is_missing(
         assert before[url].difference(after[url]) <= TOLERATED, url
     assert sum(len(page.loaded) for page in before.values()) > 7 * PAGES
     assert before[urls[0]].difference(before[urls[1]]) > TOLERATED
+
+
+@needs_pywb
+def test_the_index_says_what_pywbs_own_does(demo: Site) -> None:
+    indexer = WAYBACK.with_name("cdx-indexer")
+    compared: Counter[str] = Counter()
+    for cdxj in demo.folder.glob("warc/*.cdxj"):
+        stored = {entry["offset"]: (url, entry) for url, entry in entries(cdxj)}
+        done = subprocess.run(
+            [indexer, "-j", cdxj.with_suffix(".warc.gz")],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for line in done.stdout.splitlines():
+            expected = json.loads(line.split(" ", 2)[2])
+            url, entry = stored.pop(expected["offset"])
+            assert url == expected["url"]
+            for name in ("mime", "digest", "length", "filename", "mime-detected"):
+                assert entry.get(name) == expected.get(name), (url, name)
+            assert expected.get("status", entry["status"]) == entry["status"]
+            compared[entry["mime"]] += 1
+        assert stored == {}
+    assert compared.keys() >= {"text/html", "text/css", "image/png", "warc/revisit", "unk"}
 
 
 @needs_replaywebpage
