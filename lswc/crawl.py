@@ -119,18 +119,17 @@ class Crawl:
     ``lease_seconds`` after how long a dead worker's URLs go to others. ``patience``: a URL waits
     while another is that much more likely to be relevant. ``in_order``: one URL at a time, in the
     papers' order. ``readers`` processes read pages as ``reading`` says, each in ``max_reading``
-    seconds; ``reader`` does so in this process. ``stop_harvest``: the expected harvest
-    rate below which the crawl ends. ``experience`` names an earlier crawl's folder or Redis, or
-    is empty. ``try_again`` are the seconds after which a URL that couldn't be had is tried again,
-    and again; for one that is due in ``stay`` seconds a crawl waits that has no other, and
-    ``max_offline`` for the network. ``retry_failed``: what ended so is tried once more. ``judge``
-    are the settings that say what is recorded as what. ``archived`` says what goes into WARC files
-    of ``warc_size`` bytes: "relevant",
-    "all" or "none"; ``sitemaps``: those of relevant servers are asked for.
-    ``requisites_share`` is that of the requests for what such pages need, while
-    pages can be asked for; ``opt_out`` what follows from a page's opt-out. ``earlier`` are the
-    folders of crawls that this one visits again, the latest first. ``headers`` are those that each
-    page is asked for with.
+    seconds; ``reader`` does so in this process. Documents have up to ``max_document`` bytes.
+    ``stop_harvest``: the expected harvest rate below which the crawl ends. ``experience`` names
+    an earlier crawl's folder or Redis, or is empty. ``try_again`` are the seconds after which a
+    URL that couldn't be had is tried again, and again; for one that is due in ``stay`` seconds
+    a crawl waits that has no other, and ``max_offline`` for the network. ``retry_failed``: what
+    ended so is tried once more. ``judge`` are the settings that say what is recorded as what.
+    ``archived`` says what goes into WARC files of ``warc_size`` bytes: "relevant", "all" or
+    "none"; ``sitemaps``: those of relevant servers are asked for. ``requisites_share`` is that
+    of the requests for what such pages need, while pages can be asked for; ``opt_out`` what
+    follows from a page's opt-out. ``earlier`` are the folders of crawls that this one visits
+    again, the latest first. ``headers`` are those that each page is asked for with.
     """
 
     language: Wanted
@@ -139,6 +138,7 @@ class Crawl:
     reader: PageReader
     readers: int
     max_reading: float
+    max_document: int
     headers: Mapping[str, str]
     limits: LimitSettings
     quotas: Quotas
@@ -202,6 +202,7 @@ class Crawl:
             reader=reading.reader(),
             readers=_readers(settings),
             max_reading=number(settings, "LSWC_MAX_READING"),
+            max_document=int(number(settings, "LSWC_MAX_DOCUMENT")),
             sitemaps=settings.getbool("LSWC_SITEMAPS"),
             requisites_share=_share(settings, "LSWC_REQUISITES_SHARE"),
             headers=_headers(target, settings),
@@ -311,6 +312,7 @@ def reader_settings(tag: str, settings: BaseSettings) -> ReaderSettings:
         ports=tuple(map(str, settings.getlist("LSWC_ALLOWED_PORTS"))),
         shape=TrapShape(*(int(number(settings, f"LSWC_MAX_{name}")) for name in shape)),
         obeyed=_robots_words(settings.getlist("LSWC_ROBOTS_META")),
+        documents=settings.getbool("LSWC_DOCUMENTS"),
     )
 
 

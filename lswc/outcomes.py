@@ -21,20 +21,25 @@ class Outcome(StrEnum):
 
     # Fetched.
     HTML = "html", "A page, recorded."
+    DOCUMENT = "document", "A PDF, a Word file, plain text or the like, recorded as a page is."
     REDIRECT = "redirect", "The server named another URL, which was offered instead."
     REQUISITE = "requisite", "What an archived page needs: an image, a style sheet, a script ..."
     LISTING = "listing", "A sitemap or feed, whose pages were offered."
-    NOT_HTML = "not HTML", "By its type, or by its first bytes; the download stops there."
+    NOT_HTML = (
+        "not HTML",
+        "Nor a document, by its type or by its first bytes; the download stops there.",
+    )
+    DOCUMENT_LEFT = "document left", "A document, while LSWC_DOCUMENTS is 0."
     NOINDEX = "noindex", "The page asks not to be kept; its links were followed."
     NOARCHIVE = "noarchive", "The page asks not to be kept; its links were followed."
     STATUS = "status", "The server answered with this error."
     STATUS_INVALID = "status invalid", "The server answered with a status that there isn't."
     REDIRECT_LOOP = "redirect loop", "The URL leads back to itself."
     TOO_MANY_REDIRECTS = "too many redirects", "More in a row than REDIRECT_MAX_TIMES."
-    TOO_LARGE = "too large", "The body is larger than DOWNLOAD_MAXSIZE."
+    TOO_LARGE = "too large", "The body is larger than DOWNLOAD_MAXSIZE, or LSWC_MAX_DOCUMENT."
     DECOMPRESSED_TOO_LARGE = (
         "decompressed too large",
-        "The body is larger than DOWNLOAD_MAXSIZE once it is decompressed.",
+        "The body is larger than DOWNLOAD_MAXSIZE, or LSWC_MAX_DOCUMENT, once it is decompressed.",
     )
     HEADERS_TOO_LARGE = "headers too large", "The headers are larger than LSWC_MAX_HEADERS_SIZE."
     TOO_MANY_ENCODINGS = "too many encodings", "The body has more than three, one in another."
@@ -150,6 +155,9 @@ def of_status(status: int) -> str:
     return f"{Outcome.STATUS} {status}" if 100 <= status < 600 else Outcome.STATUS_INVALID
 
 
+RECORDED = (Outcome.HTML, Outcome.DOCUMENT)
+"""Outcomes of URLs that have a record."""
+
 OF_REQUISITE = "requisite: "
 """Stands before the outcome of a requisite where a page may have the same URL."""
 
@@ -182,6 +190,19 @@ OF_QUOTA = (
 """Outcomes of URLs whose server or registered domain has brought all that is taken of it."""
 
 
+_ALL = list(Outcome)
+LEFT_OUT = frozenset(
+    {Outcome.ROBOTS, Outcome.CRAWL_DELAY_TOO_LONG, Outcome.RETRY_AFTER_TOO_LONG}
+    | set(_ALL[_ALL.index(Outcome.SCHEME) : _ALL.index(Outcome.SPIDER_ERROR)])
+)
+"""Outcomes of URLs that weren't wanted: by limits of the crawl, its strategy, or their server."""
+
+
+def is_left_out(name: str) -> bool:
+    """Tell whether a URL that ended so wasn't wanted, be it a page or a requisite."""
+    return name.removeprefix(OF_REQUISITE) in LEFT_OUT
+
+
 def may_return(name: str) -> bool:
     """Tell whether a URL that ended so may be asked for later in the same crawl."""
     return name in LIFTED or is_transient(name)
@@ -189,5 +210,6 @@ def may_return(name: str) -> bool:
 
 def sentence(name: str) -> str:
     """Return the sentence of a counted name. Raises ValueError if there is none."""
-    kind, _, number = name.rpartition(" ")
-    return Outcome(kind if number.isdecimal() else name).sentence
+    plain = name.removeprefix(OF_REQUISITE)
+    kind, _, number = plain.rpartition(" ")
+    return Outcome(kind if number.isdecimal() else plain).sentence

@@ -59,6 +59,9 @@ LSWC_REQUISITES_SHARE = 0.1
 LSWC_SITEMAPS = False
 # Whether the RSS and Atom feeds that relevant pages name are.
 LSWC_FEEDS = False
+# Whether documents are collected as pages are: PDF, Word, OpenDocument, RTF and plain text. At 0 no
+# URL is asked for that ends as their names do.
+LSWC_DOCUMENTS = True
 # Who runs the crawl, such as `National Library of Example`: the `operator` in WARC files.
 LSWC_OPERATOR = ""
 # What the crawl is for: the `description` in WARC files, and in a WACZ file.
@@ -164,6 +167,8 @@ URLLENGTH_LIMIT = 2083
 LSWC_MAX_HEADERS_SIZE = 65_536
 # Bytes of a body, also once decompressed.
 DOWNLOAD_MAXSIZE = 10_000_000
+# Bytes of a document, also once decompressed.
+LSWC_MAX_DOCUMENT = 20_000_000
 # Scrapy's warning of large bodies: off, a crawl meets many.
 DOWNLOAD_WARNSIZE = 0
 # Seconds from a request to the last byte of its answer.

@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "control": {"frontier"},
     "archive": {"languages", "strategy", "visit"},
     "checking": {"archive", "frontier"},
-    "corpus": {"archive", "langid", "languages"},
+    "corpus": {"archive", "langid", "languages", "reading", "safety"},
     "crawl": {
         "archive", "checking", "frontier", "langid", "languages", "reading", "safety", "strategy",
         "web",
@@ -59,8 +59,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "watch": {"archive", "control", "frontier", "strategy"},
     "commands": {
         "analysis", "archive", "checking", "control", "corpus", "crawl", "crawler", "frontier",
-        "langid", "languages", "seeds", "simulator", "strategy", "synthetic", "terminal", "trace",
-        "watch", "web",
+        "langid", "languages", "reading", "seeds", "simulator", "strategy", "synthetic",
+        "terminal", "trace", "watch", "web",
     },
 }  # fmt: skip
 """What of lswc each room may import besides ROOT: never one that imports it."""

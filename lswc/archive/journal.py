@@ -36,7 +36,10 @@ LIMIT = 32_000_000
 RETRY = "retry"
 REQUISITE_KIND, LISTING_KIND = "requisite", "listing"
 """The ``kind`` of what wasn't asked for as a page, but as what an archived page needs, or as a
-sitemap or feed."""
+sitemap or feed. A page's is what it is written in."""
+
+NO_PAGES = (REQUISITE_KIND, LISTING_KIND)
+"""The kinds of what isn't a page."""
 
 NO_VISIT = ("robots.txt file", "tdmrep.json file", "file", Outcome.SERVER_BECAME_IRRELEVANT)
 """Outcomes of the rows that aren't the end of a visit."""

@@ -182,6 +182,7 @@ class Archive:
 
 
 _OF_RECORD = (
+    "kind",
     "title",
     "language",
     "variant",
@@ -279,6 +280,7 @@ def _about(visit: Visit) -> dict[str, object]:
     fields: dict[str, object] = {"outcome": visit.outcome}
     if record is not None:
         fields |= {
+            "kind": record.kind,
             "language": record.language,
             "variant": record.variant or None,
             "encoding": record.encoding,
@@ -291,7 +293,7 @@ def _about(visit: Visit) -> dict[str, object]:
             "opt-out": "; ".join(record.opt_outs) or None,
         }
     fields |= {
-        "kind": _kind(lease),
+        **({} if lease.is_page else {"kind": _kind(lease)}),
         "distance": distance_of(lease.code) if lease.is_page else None,
         "tier": lease.tier,
         "expected": None if lease.expected is None else round(lease.expected, 4),

@@ -39,9 +39,9 @@ CREATE VIEW entry AS SELECT * FROM said WHERE file = 'index';
 _SAY = "INSERT INTO said VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET times = times + 1"
 _COMPARE = """
 INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'missing', url FROM finished
-    WHERE outcome = 'html' AND url NOT IN (SELECT url FROM record);
+    WHERE outcome IN ('html', 'document') AND url NOT IN (SELECT url FROM record);
 INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'unknown', url FROM record
-    WHERE url NOT IN (SELECT url FROM finished WHERE outcome = 'html');
+    WHERE url NOT IN (SELECT url FROM finished WHERE outcome IN ('html', 'document'));
 INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'double', url FROM record WHERE times > 1;
 INSERT OR IGNORE INTO wrong SELECT 'log', 'missing', url FROM finished
     WHERE NOT transient(outcome) AND (url, outcome) NOT IN (SELECT url, kind FROM ended);
@@ -117,7 +117,9 @@ class Comparison:
                 continue
             # What may be tried again ends more than once.
             if not may_return(row.outcome):
-                prefix = OF_REQUISITE if row.kind and row.outcome != RETRY else ""
+                prefix = (
+                    OF_REQUISITE if row.kind in journal.NO_PAGES and row.outcome != RETRY else ""
+                )
                 yield LOG, row.url, prefix + row.outcome
             if row.archived:
                 yield LOG, row.url, "archived"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import tomllib
 from contextlib import suppress
-from dataclasses import fields
 from getpass import getuser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -143,10 +142,8 @@ def _in_force(control: Control) -> Iterator[tuple[object, ...]]:
         if value not in (None, False):
             yield "the whole crawl", name, _written(value), control.why
     for place, rule in control.rules:
-        for part in fields(rule):
-            value = getattr(rule, part.name)
-            if part.name != "why" and value is not None:
-                yield place.name, part.name, _written(value), rule.why
+        for key, value in rule.said.items():
+            yield place.name, key, _written(value), rule.why
 
 
 def _written(value: object) -> str:

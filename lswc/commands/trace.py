@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,7 @@ class Command(UserCommand):
 def _trace(folder: Path, code: str, seeds_file: str | None, out: Path, settings: Settings) -> None:
     from lswc.crawl import LimitSettings, read_seeds, reader_settings, seeds_of_web
     from lswc.languages import language
+    from lswc.reading.documents.aside import Aside
     from lswc.trace.format import About, Trace
     from lswc.trace.from_web import from_web
     from lswc.web import open_web
@@ -73,7 +75,8 @@ def _trace(folder: Path, code: str, seeds_file: str | None, out: Path, settings:
     if (out / "trace.json").exists():
         raise ConfigError(f"{out} holds a trace already: choose another folder")
     about = About(target.tag, target.tlds, f"frozen web {folder}")
-    with working() as say:
+    with working() as say, Aside() as aside:
+        reader = replace(reader, read_document=aside.read)
         from_web(web, seeds, reader, limits, about, say).write(out, seeds)
         trace = Trace.read(out)
     _show(trace, out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from lswc.control.places import ControlError, Place
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from lswc.urls import Url
 
-__all__ = ["Control", "ControlError", "Hours", "Rule", "lifts"]
+__all__ = ["KEYS", "Control", "ControlError", "Hours", "Rule", "lifts"]
 
 
 class Hours(NamedTuple):
@@ -58,9 +58,16 @@ class Rule:
     priority: int | None = None
     why: str = ""
 
+    @property
+    def said(self) -> dict[str, Any]:
+        """What it says, by name: all but why."""
+        return {name: value for name in KEYS if (value := getattr(self, name)) is not None}
+
+
+KEYS = tuple(part.name for part in fields(Rule) if part.name != "why")
+"""What can be said of a place."""
 
 _NOTHING = Rule()
-_NAMES = tuple(part.name for part in fields(Rule))
 
 
 @dataclass(frozen=True)
@@ -96,8 +103,7 @@ class Control:
             return found[0] if found else _NOTHING
         merged = found.pop()
         for rule in reversed(found):
-            said = {name: value for name in _NAMES if (value := getattr(rule, name)) is not None}
-            merged = replace(merged, **said)
+            merged = replace(merged, **rule.said, why=rule.why)
         return merged
 
     def _found(self, url: Url) -> Iterator[Rule]:

@@ -16,12 +16,16 @@ from lswc.archive.files import ArchiveError
 from lswc.archive.store import earlier_of, language_of, opt_out_of
 from lswc.archive.warc import NOT_MODIFIED
 from lswc.corpus.duplicates import Duplicates
-from lswc.corpus.paragraphs import paragraphs, read
+from lswc.corpus.paragraphs import Block, Text, paragraphs, read, weight
 from lswc.errors import writing
 from lswc.langid.encoding import decode
 from lswc.langid.fonts import Fonts
 from lswc.langid.shares import measure
 from lswc.langid.variants import variants_of
+from lswc.outcomes import RECORDED
+from lswc.reading.documents.aside import Aside
+from lswc.reading.documents.text import Most
+from lswc.safety.content import Kind as PageKind
 from lswc.saying import Say, silent
 from lswc.whole import whole
 
@@ -40,6 +44,7 @@ PARAGRAPH = pa.struct(
 SCHEMA = pa.schema(
     [
         ("url", pa.string()),
+        ("kind", pa.string()),
         ("date", pa.string()),
         ("title", pa.string()),
         ("text", pa.string()),
@@ -58,7 +63,8 @@ SCHEMA = pa.schema(
 ROWS = 1000
 """Rows that are written at once."""
 
-_LONGEST = 5_000_000  # bytes of a page that are read
+_LONGEST = 5_000_000  # bytes of a page of HTML that are read, and characters of a document's text
+_LARGEST = 100_000_000  # bytes of a document
 _MOST = 0.5  # of a paragraph's letters
 _CONVERTERS = {"zawgyi-one": "zawgyi", "win-researcher": "wininnwa"}
 
@@ -73,6 +79,7 @@ class Stored(NamedTuple):
     refers_to: str | None
     encoding: str
     opt_outs: tuple[str, ...] = ()
+    kind: PageKind = PageKind.HTML
 
 
 class Paragraph(NamedTuple):
@@ -85,8 +92,9 @@ class Paragraph(NamedTuple):
 
 
 def stored(folder: Path, say: Say = silent) -> Iterator[Stored]:
-    """Yield the HTML pages in a crawl's WARC files, those that hadn't changed from earlier ones.
+    """Yield the pages and documents in a crawl's WARC files.
 
+    Those that hadn't changed since come from earlier crawls.
     ``say`` hears of each how much of the files is read. Raises ArchiveError if there are none.
     """
     files = sorted((folder / "warc").glob("*.warc.gz"))
@@ -114,9 +122,13 @@ def _pages(records: Iterator[WarcRecord], earlier: Earlier) -> Iterator[Stored]:
     for record in records:
         if record.record_type == WarcRecordType.metadata:
             fields = _fields(record.reader.read())
-            if page is not None and fields.get("outcome") == "html":
+            if page is not None and fields.get("outcome") in RECORDED:
                 said = tuple(filter(None, fields.get("opt-out", "").split("; ")))
-                yield page._replace(encoding=fields.get("encoding", ""), opt_outs=said)
+                yield page._replace(
+                    encoding=fields.get("encoding", ""),
+                    opt_outs=said,
+                    kind=PageKind(fields.get("kind", PageKind.HTML)),
+                )
             page = None
         else:
             page = _page(record, earlier)
@@ -127,9 +139,9 @@ def _page(record: WarcRecord, earlier: Earlier) -> Stored:
     url, refers_to = headers.get("WARC-Target-URI") or "", headers.get("WARC-Refers-To-Target-URI")
     body, content_type = None, record.http_headers.get("Content-Type")
     if record.record_type == WarcRecordType.response:
-        body = record.reader.read(_LONGEST)
+        body = record.reader.read(_LARGEST)
     elif headers.get("WARC-Profile") == NOT_MODIFIED and (held := earlier.find(url, "all")):
-        body, content_type = held.body[:_LONGEST], held.content_type
+        body, content_type = held.body, held.content_type
     return Stored(url, headers.get("WARC-Date") or "", body, content_type, refers_to, "")
 
 
@@ -142,9 +154,11 @@ class Cleaner:
     """Turns pages into rows of SCHEMA, in the order of the archive.
 
     With ``only_language`` the paragraphs in other languages are left out, and code is.
+    ``aside`` reads what isn't HTML.
     """
 
-    def __init__(self, target: Language, only_language: bool = False) -> None:
+    def __init__(self, target: Language, aside: Aside, only_language: bool = False) -> None:
+        self._aside = aside
         self._target = target.code
         self._only_language = only_language
         self._variant = target.variant.tag if target.variant else ""
@@ -164,6 +178,7 @@ class Cleaner:
             return None
         return _EMPTY | {
             "url": page.url,
+            "kind": page.kind,
             "date": page.date,
             "encoding": page.encoding,
             "duplicate": "exact",
@@ -172,7 +187,10 @@ class Cleaner:
         }
 
     def _read(self, page: Stored, body: bytes) -> dict[str, Any] | None:
-        found = read(self._decoded(page, body), page.url)
+        if page.kind is PageKind.HTML:
+            found = read(self._decoded(page, body[:_LONGEST]), page.url)
+        else:
+            found = self._document(page, body)
         told = [self.paragraph(b.text)._replace(kind=b.kind) for b in paragraphs(found.blocks)]
         wanted = [p for p in told if p.language == self._target and self._may_be_variant(p)]
         if not wanted:
@@ -183,6 +201,7 @@ class Cleaner:
         title = self.paragraph(found.title)
         return {
             "url": page.url,
+            "kind": page.kind,
             "date": page.date,
             "title": title.text if title.language == self._target else found.title,
             "text": text,
@@ -195,6 +214,12 @@ class Cleaner:
             "opt_outs": page.opt_outs,
             "licence": found.licence,
         }
+
+    def _document(self, page: Stored, body: bytes) -> Text:
+        most = Most(text=_LONGEST, size=_LONGEST)
+        text = self._aside.read(page.kind, body, page.content_type or "", most)
+        lines = filter(None, map(str.strip, text.text.splitlines()))
+        return Text(text.title, [Block(line, "text", weight(line), 0.0) for line in lines], None)
 
     def _may_be_variant(self, paragraph: Paragraph) -> bool:
         """Tell whether nothing says that a paragraph is in another variant than the target's."""
@@ -262,11 +287,11 @@ def write(
     They are there when they are whole. Raises ArchiveError if the folder isn't a crawl with WARC
     files, LswcError if ``out`` can't be written.
     """
-    cleaner = Cleaner(language_of(crawl, lang), only_language)
+    target = language_of(crawl, lang)
     skips = opt_out_of(crawl) != "record"
     opted_out: set[str] = set()
 
-    def kept() -> Iterator[dict[str, Any]]:
+    def kept(cleaner: Cleaner) -> Iterator[dict[str, Any]]:
         for page in stored(crawl, say):
             # Its copies are the same text.
             if skips and (page.opt_outs or page.refers_to in opted_out):
@@ -276,8 +301,12 @@ def write(
 
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
-        with whole(out / "corpus.jsonl.zst") as lines, whole(out / "corpus.parquet") as table:
-            rows = _write(kept(), lines, table)
+        with (
+            whole(out / "corpus.jsonl.zst") as lines,
+            whole(out / "corpus.parquet") as table,
+            Aside() as aside,
+        ):
+            rows = _write(kept(Cleaner(target, aside, only_language)), lines, table)
     return Written(rows, len(opted_out))
 
 

@@ -96,6 +96,7 @@ class Page:
             id=lease.id,
             url=self.visit.url,
             status=self.status,
+            kind=self.reading.kind,
             title=self.reading.title,
             language=identified.language,
             variant=identified.variant,

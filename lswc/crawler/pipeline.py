@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from lswc.crawler.items import Page
 from lswc.crawler.running import RunningCrawl, running_of
 from lswc.outcomes import Outcome
+from lswc.safety.content import Kind
 from lswc.visit.record import Record
 
 if TYPE_CHECKING:
@@ -35,5 +36,6 @@ class RecordPipeline:
         visit = self._running.visits.get(item.id) if isinstance(item, Record) else None
         if visit is not None and visit.relevant is not None:  # else it is of an earlier lease
             visit.record = item
-            self._running.commit(visit, Outcome.HTML)
+            is_html = item.kind == Kind.HTML
+            self._running.commit(visit, Outcome.HTML if is_html else Outcome.DOCUMENT)
         return item

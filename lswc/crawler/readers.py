@@ -15,6 +15,7 @@ from lswc.errors import LswcError
 from lswc.outcomes import Outcome
 from lswc.processes import environment
 from lswc.reading.letters import Answer, Letters, letter
+from lswc.safety.content import Kind, file_name, kind_of
 
 if TYPE_CHECKING:
     from lswc.crawl import Crawl
@@ -49,19 +50,23 @@ class Readers:
     """Reads the pages of a crawl in ``crawl.readers`` processes, or in this one if there are none.
 
     A process is started when a page comes and no other is free, and replaced when a page cost it.
+    Documents are never read in this one: for them there is one in any case.
     """
 
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = crawl
-        self._free = asyncio.Semaphore(crawl.readers)
+        self._free = asyncio.Semaphore(max(1, crawl.readers))
         self._all: set[_Reader] = set()
         self._idle: list[_Reader] = []
         if not crawl.readers:
             crawl.reader.identifier.load()
 
     async def read(self, asked: Asked, body: bytes) -> PageReading | None:
-        """Read a page; None if it isn't HTML. Raises Unread, PageError and ReaderError."""
-        if not self._crawl.readers:
+        """Read a page; None if it is neither HTML nor a document.
+
+        Raises Unread, PageError and ReaderError.
+        """
+        if not self._crawl.readers and not self._is_document(asked, body):
             read = self._crawl.reader.read
             return read(body, asked.headers, asked.url, asked.depth, asked.base)
         async with self._free:
@@ -76,6 +81,11 @@ class Readers:
         if answer.error:
             raise PageError(answer.error)
         return answer.reading
+
+    def _is_document(self, asked: Asked, body: bytes) -> bool:
+        content_type = next(iter(asked.headers.get("content-type", ())), "")
+        kind = kind_of(content_type, body, file_name(asked.headers, asked.url.path))
+        return self._crawl.reading.documents and kind not in (None, Kind.HTML)
 
     async def _started(self) -> _Reader:
         reader = _Reader(self._crawl.max_reading)

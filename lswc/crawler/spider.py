@@ -26,6 +26,7 @@ from lswc.errors import ConfigError, LswcError
 from lswc.outcomes import Outcome
 from lswc.reading.letters import Asked
 from lswc.reading.page import without_closed
+from lswc.safety.content import document_named, file_name, kind_of
 from lswc.strategy import effective_language
 from lswc.urls import parse
 from lswc.visit.visit import FollowedLink
@@ -168,13 +169,21 @@ class LswcSpider(Spider):
         if not self.running.is_under_way(visit):
             return None  # its lease has ended, or its place was blocked meanwhile
         if reading is None:
-            self.running.commit(visit, Outcome.NOT_HTML)
+            self.running.commit(visit, self._left(asked, response.body))
             return None
         near_duplicate = self.running.limits.add(url, reading.simhash)
         depth = visit.lease.depth + 1
         reading = without_closed(reading, lambda link: self.running.admission.of_link(link, depth))
         visit.opt_outs += reading.opt_outs.said
         return self._page(response, visit, reading, near_duplicate)
+
+    def _left(self, asked: Asked, body: bytes) -> Outcome:
+        """Return why nothing was read of a response."""
+        content_type = next(iter(asked.headers.get("content-type", ())), "")
+        name = file_name(asked.headers, asked.url.path)
+        is_one = document_named(content_type, name) or kind_of(content_type, body, name)
+        left = is_one and not self.crawl.reading.documents
+        return Outcome.DOCUMENT_LEFT if left else Outcome.NOT_HTML
 
     def _is_up_to_server(self, page: Page) -> bool:
         """Tell whether a page is kept and says nothing itself of text and data mining."""

@@ -94,6 +94,7 @@ class Summary:
 
     ``relevant`` pages were identified as such, and the harvest rate counts them only; ``guessed``
     ones count for the strategy alone, their own language being unknown.
+    ``kinds`` says how many pages are HTML, and how many which documents.
     ``servers`` (or directories) by status; ``fetched`` pages and ``pending`` URLs by tier, or by
     expected relevance in a learned order; ``forecast`` says what the pending ones should bring.
     Links are kept by tier and dropped by reason, URLs ``finished`` by outcome; ``put_off``
@@ -113,6 +114,7 @@ class Summary:
     received: int
     harvest_rate: float
     coverage: Coverage | None
+    kinds: Mapping[str, int]
     languages: Mapping[str, int]
     encodings: Mapping[str, int]
     content: Mapping[str, int]
@@ -145,6 +147,7 @@ class Summary:
             received=counts.tally.get("received", {}).get("bytes", 0),
             harvest_rate=round(relevant / pages, 4) if pages else 0.0,
             coverage=coverage(crawl, crawl.language.tags),
+            kinds=counts.tally.get("kind", {}),
             languages=counts.tally.get("language", {}),
             encodings=counts.tally.get("encoding", {}),
             content=counts.tally.get("content", {}),
@@ -211,7 +214,7 @@ def coverage(crawl: Crawl, tags: Sequence[str]) -> Coverage | None:
     wanted = {
         url
         for url, page in known.items()
-        if page.language in tags and page.language in page.reachable
+        if page.language in tags and (page.listed or page.language in page.reachable)
     }
     return Coverage(len(wanted), len(wanted & collected(crawl.folder)))
 
@@ -246,6 +249,7 @@ def shown(summary: Summary) -> Table:
             "received": decimal(run.received),
         },
         "languages": summary.languages,
+        "kinds of pages": summary.kinds,
         "pages": summary.content,
         "servers": summary.servers,
         "links kept": summary.links_kept,

@@ -8,20 +8,24 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lswc.demo import listings
+from lswc.demo.document import pdf
 from lswc.demo.dress import files
 from lswc.demo.hosts import charset
-from lswc.demo.hypertext import MOVED_HOSTS, NO_LANGUAGE, SEEDS, DemoWeb
-from lswc.demo.render import render
+from lswc.demo.hypertext import DOCUMENT, MOVED_HOSTS, NO_LANGUAGE, SEEDS, DemoWeb
+from lswc.demo.render import render, script, text
 from lswc.errors import writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from random import Random
 
     from lswc.demo.hypertext import DemoPage, DemoSite
 
-VERSION = 3  # one more whenever the generated files change, so that old ones aren't reused
+VERSION = 4  # one more whenever the generated files change, so that old ones aren't reused
 MARKER = "demo-web.json"
 SLOWNESS = 0.3
+LINES, LINE = 40, 75  # of the document: how many, and their characters
 
 
 def prepare(folder: Path, seed: int = 1) -> Path:
@@ -61,7 +65,7 @@ def generate(folder: Path, seed: int = 1) -> None:
             _write(written, render(served, web.random))
     dress = files()
     for site in web.sites.values():
-        _write_site(folder / site.host.name, site, dress)
+        _write_site(folder / site.host.name, site, dress | _further(site, dress, web.random))
     for name in MOVED_HOSTS:
         (folder / name).mkdir()
     rules = _rules(web.sites.values())
@@ -106,7 +110,20 @@ def _write_site(folder: Path, site: DemoSite, dress: dict[str, bytes]) -> None:
         _write(folder / name, content)
     closed = "/" if "closed" in site.host.features else ""
     excluded = "/archive/" if "private" in site.host.features else closed
-    (folder / "robots.txt").write_text(f"User-agent: *\nDisallow: {excluded}\n")
+    rules = f"User-agent: *\nDisallow: {excluded}\n{listings.robots_lines(site)}"
+    (folder / "robots.txt").write_text(rules)
+
+
+def _further(site: DemoSite, dress: dict[str, bytes], random: Random) -> dict[str, bytes]:
+    """Return the files of a host that are no HTML pages, by name."""
+    found, language = listings.files(site), site.host.languages[0]
+    if "document" in site.host.features:
+        said = text(language, random) * 12
+        lines = [said[start : start + LINE] for start in range(0, len(said), LINE)]
+        found[DOCUMENT[1:]] = pdf(lines[:LINES], dress["demo.ttf"])
+    if "shell" in site.host.features:
+        found["app.js"] = script(text(language, random) for _ in range(5))
+    return found
 
 
 def _rules(sites: Iterable[DemoSite]) -> dict[str, dict[str, object]]:
@@ -130,6 +147,7 @@ def _rules(sites: Iterable[DemoSite]) -> dict[str, dict[str, object]]:
 
 def _truth(web: DemoWeb) -> Iterable[dict[str, object]]:
     reached = {language: web.distances(language) for language in SEEDS}
+    listed = web.listed
     for page in web.pages:
         yield {
             "url": page.url,
@@ -137,6 +155,7 @@ def _truth(web: DemoWeb) -> Iterable[dict[str, object]]:
             "encoding": _encoding(page),
             "server": page.host.name,
             "reachable": {name: found[page] for name, found in reached.items() if page in found},
+            "listed": listed.get(page, ""),
         }
 
 

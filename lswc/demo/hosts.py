@@ -5,7 +5,10 @@ Features: ``hub`` links to many hosts; ``island`` is linked only through a tunne
 ``undeclared`` what the META says; ``upper``, ``broken``, ``xhtml`` and ``base`` how the HTML is
 written; ``query`` that URLs are made of queries; ``private`` and ``closed`` what robots.txt
 excludes; ``slow`` and ``calendar`` what they say; ``users`` that each directory is a person's;
-``negotiates`` that each page is in both of its languages, served in the second to who asks for it.
+``negotiates`` that each page is in both of its languages, served in the second to who asks for it;
+``sitemap``, ``index`` (of sitemaps, one of them packed), ``rss`` and ``atom`` that such a listing
+names pages that nobody links to; ``document`` and ``shell`` that the front page links to a PDF, and
+to a page that a script writes.
 """
 
 from __future__ import annotations
@@ -27,15 +30,15 @@ class Host(NamedTuple):
 TABLE = """
 www.siamsabai-portal.com     th       150 windows-874  hub declares=windows-874
 www.thaiweblink-demo.co.th   th        90 tis-620      hub upper
-www.krungdaily-demo.net      th       130 utf-8        hub xhtml
+www.krungdaily-demo.net      th       130 utf-8        hub xhtml index rss
 www.lannaboard-demo.com      th       120 utf-8        query calendar
-www.phumpanya-demo.ac.th     th        80 tis-620      english
-www.samutlib-demo.go.th      th        70 utf-8
+www.phumpanya-demo.ac.th     th        80 tis-620      english sitemap
+www.samutlib-demo.go.th      th        70 utf-8        index document shell
 www.talaadnam-demo.com       th        60 windows-874  frames upper
-www.esannews-demo.co.th      th        55 tis-620      declares=iso-8859-1
+www.esannews-demo.co.th      th        55 tis-620      declares=iso-8859-1 atom
 www.ruengsan-demo.net        th        45 numeric
-www.aharnthai-demo.com       th        45 utf-8        image
-www.watpa-demo.or.th         th        40 windows-874  broken
+www.aharnthai-demo.com       th        45 utf-8        image sitemap
+www.watpa-demo.or.th         th        40 windows-874  broken sitemap
 www.changphap-demo.net       th        32 tis-620      undeclared
 www.isangift-demo.com        th        26 windows-874  refresh
 www.rongrian-demo.ac.th      th        24 tis-620      private
@@ -67,10 +70,10 @@ www.globalembassy-demo.net   en,th,my  60 utf-8        upper
 www.webdirectory-demo.com    en       100 us-ascii     hub
 www.worldportal-demo.net     en        70 utf-8        hub
 www.asiaguide-demo.org       en        50 iso-8859-1   hub upper
-www.encyclomedia-demo.com    en       260 utf-8        xhtml
+www.encyclomedia-demo.com    en       260 utf-8        xhtml sitemap
 www.softdocs-demo.org        en       190 us-ascii
 www.sportsdaily-demo.com     en       140 iso-8859-1   broken
-www.newsworld-demo.com       en       110 utf-8        query
+www.newsworld-demo.com       en       110 utf-8        query rss
 www.bookshop-demo.co.uk      en        75 utf-8
 www.cityuniversity-demo.edu  en        55 us-ascii     private
 www.phukethotels-demo.com    en        40 us-ascii     declares=windows-874
@@ -87,20 +90,20 @@ www.smalltown-demo.us        en         8 us-ascii     undeclared
 www.closedhouse-demo.com     en         6 utf-8        closed
 www.photoblog-demo.com       en         5 utf-8
 www.lonelypage-demo.net      en         2 us-ascii
-www.nihonportal-demo.co.jp   ja       150 shift_jis    hub
+www.nihonportal-demo.co.jp   ja       150 shift_jis    hub sitemap
 www.kyotoguide-demo.jp       ja       110 euc-jp
 www.gakkou-demo.ac.jp        ja        80 utf-8        xhtml
 www.densha-demo.com          ja        55 shift_jis    upper
 www.ryouri-demo.ne.jp        ja        40 utf-8
 www.onsen-demo.co.jp         ja        30 euc-jp       frames
-www.tokyonikki-demo.net      ja        24 iso-2022-jp
+www.tokyonikki-demo.net      ja        24 iso-2022-jp  atom
 www.hanami-demo.or.jp        ja        18 utf-8        image
 www.bangkokkai-demo.jp       ja        14 shift_jis
 www.yakyuu-demo.com          ja        10 utf-8        undeclared
 www.minka-demo.jp            ja         6 euc-jp       broken
 www.shodou-demo.net          ja         3 utf-8
-www.myanmarweb-demo.com      my        75 utf-8        hub
-www.yangondaily-demo.net     my        50 zawgyi
+www.myanmarweb-demo.com      my        75 utf-8        hub index
+www.yangondaily-demo.net     my        50 zawgyi       rss
 www.baganinfo-demo.com.mm    my        30 utf-8
 www.shwezagar-demo.com       my        24 zawgyi       broken
 www.saonlay-demo.org         my        16 numeric

@@ -8,6 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from lswc.demo.hosts import Host, read_table
+from lswc.demo.listings import UNLINKED
 from lswc.demo.vocabulary import VOCABULARIES
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ SEEDS = {
 # What the Thai portals name first on their front pages: the big and irrelevant.
 GREAT = "www.encyclomedia-demo.com www.sportsdaily-demo.com www.softdocs-demo.org "
 GREAT += "www.nihonportal-demo.co.jp www.newsworld-demo.com www.kyotoguide-demo.jp"
+DOCUMENT, SHELL = "/guide.pdf", "/app.html"
 DEAD_HOSTS = (
     "www.gone-demo.com www.closed-down-demo.co.th old.vanished-demo.net www.nowhere-demo.jp"
 )
@@ -46,7 +48,7 @@ MOVED_HOSTS = {
 
 @dataclass(eq=False)
 class DemoPage:
-    """A page; ``kind`` is text, image, frames, refresh, empty or binary.
+    """A page; ``kind`` is text, image, frames, refresh, shell, empty or binary.
 
     ``otherwise`` is the page that is served under the same URL to who doesn't ask for the language.
     """
@@ -82,16 +84,21 @@ class DemoLink:
 
 @dataclass
 class DemoSite:
-    """A host's pages: its front page, its sections (index first), whatever else it has."""
+    """A host's pages: its front page, its sections (index first), whatever else it has.
+
+    ``unlinked`` are those that only a listing names, by the feature that says which.
+    """
 
     host: Host
     front: DemoPage
     sections: list[list[DemoPage]]
     others: list[DemoPage] = field(default_factory=list)
     redirects: dict[str, tuple[int, str]] = field(default_factory=dict)
+    unlinked: dict[str, list[DemoPage]] = field(default_factory=dict)
 
     @property
     def pages(self) -> list[DemoPage]:
+        """The pages that links lead to, or might."""
         return [self.front, *(page for section in self.sections for page in section), *self.others]
 
 
@@ -125,13 +132,27 @@ class DemoWeb:
         for host in hosts:
             if "negotiates" in host.features:
                 self._negotiate(host)
+        for site in self.sites.values():
+            self._leave_unlinked(site)
+            self._show_otherwise(site)
         self.random.setstate(state)  # the others are as they would be without
 
     @property
     def pages(self) -> Iterator[DemoPage]:
-        """All HTML pages, host by host."""
+        """All HTML pages, host by host; then those that only a listing names."""
         for site in self.sites.values():
             yield from site.pages
+        yield from self.listed
+
+    @property
+    def listed(self) -> dict[DemoPage, str]:
+        """The pages that no link leads to, and in which listing each is."""
+        return {
+            page: kind
+            for site in self.sites.values()
+            for kind, pages in site.unlinked.items()
+            for page in pages
+        }
 
     def distances(self, language: str) -> dict[DemoPage, int]:
         """Count the links from the language's seeds to each page that can be reached."""
@@ -220,6 +241,28 @@ class DemoWeb:
             ]
         for seed in ("www.thaiweblink-demo.co.th", "www.webdirectory-demo.com"):
             self._link(self.sites[seed].front, site.front)
+
+    def _leave_unlinked(self, site: DemoSite) -> None:
+        """Add the pages that nobody links to, to each listing that the host has."""
+        host = site.host
+        for kind in sorted(UNLINKED.keys() & host.features):
+            pages = [
+                self._page(host, f"/{kind}/{number}.html", host.languages[0])
+                for number in range(UNLINKED[kind])
+            ]
+            for page in pages:
+                self._link(page, site.front, VOCABULARIES[page.language].home)
+            site.unlinked[kind] = pages
+
+    def _show_otherwise(self, site: DemoSite) -> None:
+        """Link to what isn't HTML, and to what is none before a script has run."""
+        host, text = site.host, VOCABULARIES[site.host.languages[0]]
+        if "document" in host.features:
+            site.front.links.append(DemoLink(DOCUMENT, text.pick("links", self.random)))
+        if "shell" in host.features:
+            shell = DemoPage(host, SHELL, NO_LANGUAGE, "", "shell")
+            site.others.append(shell)
+            self._link(site.front, shell, text.pick("links", self.random))
 
     # Links between hosts
 

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html import escape
 from typing import TYPE_CHECKING
 
 from lswc.demo.dress import HEAD, IMAGES
 from lswc.demo.hosts import charset
+from lswc.demo.listings import alternates
 from lswc.demo.vocabulary import VOCABULARIES, zawgyi
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from random import Random
 
     from lswc.demo.hypertext import DemoLink, DemoPage
 
 SMALLEST, LARGEST = 1_200, 7_000  # bytes of running text
 TAG = re.compile(r"<(/?)([a-z][a-z0-9]*)([^>]*)>")
+SHELL = (
+    '<!DOCTYPE html><html><head><meta charset="utf-8"></head><body><div id="app"></div>'
+    "<noscript>Please enable JavaScript to run this app.</noscript>"
+    '<script src="/app.js"></script></body></html>\n'
+)
+"""A page that is empty until its script has run."""
+
 ATTRIBUTE = re.compile(r'([a-z-]+)="([^" ]*)"')
 
 
@@ -26,8 +36,26 @@ def render(page: DemoPage, random: Random) -> bytes:
         return b""
     if page.kind == "binary":
         return random.randbytes(3_000)
+    if page.kind == "shell":
+        return SHELL.encode()
     html = f"{_head(page)}{_body(page, random)}"
     return encode(_styled(html, page.host.features), page.host.encoding)
+
+
+def text(language: str, random: Random) -> str:
+    """Return a few sentences."""
+    return "".join(VOCABULARIES[language].sentence(random) for _ in range(random.randint(2, 5)))
+
+
+def script(paragraphs: Iterable[str]) -> bytes:
+    """Return a script that writes paragraphs into an app's shell."""
+    written = json.dumps(list(paragraphs), ensure_ascii=False)
+    return f"""for (const text of {written}) {{
+  const paragraph = document.createElement("p");
+  paragraph.textContent = text;
+  document.getElementById("app").append(paragraph);
+}}
+""".encode()
 
 
 def encode(text: str, encoding: str) -> bytes:
@@ -46,7 +74,11 @@ def _head(page: DemoPage) -> str:
     if page.kind == "refresh":
         base += f'<meta http-equiv="refresh" content="2; url={page.links[0].href}">'
     font = "<style>body { font-family: Zawgyi-One }</style>" if host.encoding == "zawgyi" else ""
-    return f"<html>\n<head>{meta}{base}\n<title>{escape(page.title)}</title>{HEAD}{font}</head>\n"
+    feeds = alternates(host.features)
+    return (
+        f"<html>\n<head>{meta}{base}\n<title>{escape(page.title)}</title>{HEAD}{feeds}{font}"
+        "</head>\n"
+    )
 
 
 def _body(page: DemoPage, random: Random) -> str:
@@ -55,7 +87,7 @@ def _body(page: DemoPage, random: Random) -> str:
         return f'<frameset cols="20%,80%">{frames}</frameset></html>\n'
     if page.kind == "image":
         pictures = "".join(
-            f'<a href="{escape(link.href)}"{_rel(link)}><img src="/logo.gif"></a>\n'
+            f'<a href="{escape(link.href)}"{_rel(link)}><img src="/logo.png"></a>\n'
             for link in page.links
         )
         return f"<body>{pictures}</body></html>\n"
@@ -91,11 +123,11 @@ def _rel(link: DemoLink) -> str:
 def _paragraphs(page: DemoPage, random: Random) -> list[str]:
     """Return running text; its size in bytes is log-normal, so a few pages are long."""
     size = min(LARGEST, max(SMALLEST, round(random.lognormvariate(7.9, 0.5))))
-    words, paragraphs = VOCABULARIES[page.language], []
+    paragraphs = []
     while size > 0:
-        text = "".join(words.sentence(random) for _ in range(random.randint(2, 5)))
-        size -= len(encode(text, page.host.encoding))
-        paragraphs.append(text)
+        paragraph = text(page.language, random)
+        size -= len(encode(paragraph, page.host.encoding))
+        paragraphs.append(paragraph)
     return paragraphs
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from lswc.langid.bounds import BOUNDS, Bounds
 from lswc.langid.encoding import Decoded, decode
 from lswc.langid.finding import Shares
@@ -94,3 +96,31 @@ class Document:
             return self.page
         text = self.body.decode("cp1252", "replace")
         return parse(text.encode("utf-8", "replace"), self.url, bounds=self._bounds)
+
+
+class TextDocument(Document):
+    """A document that isn't HTML: ``page`` is what was read of it.
+
+    ``decoded`` is how plain text was read of its ``body``; None for a format that says itself what
+    its letters are.
+    """
+
+    def __init__(
+        self,
+        page: ParsedPage,
+        url: str,
+        body: bytes = b"",
+        decoded: Decoded | None = None,
+        bounds: Bounds = BOUNDS,
+    ) -> None:
+        text = f"{page.title}\n{page.content}"
+        super().__init__(body if decoded else text.encode("utf-8", "replace"), None, url, bounds)
+        self.decoded = decoded or Decoded(text, "utf-8", "content", True)
+        self.page = page
+
+    @override
+    def as_windows_1252(self) -> ParsedPage:
+        """Return the text as fonts with an encoding of their own want it read."""
+        if not self.decoded.encoding.startswith(("windows-125", "iso-8859", "x-")):
+            return self.page
+        return self.page._replace(content=self.body.decode("cp1252", "replace"))

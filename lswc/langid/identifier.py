@@ -99,6 +99,11 @@ class Identifier:
         measure("text")
 
     @property
+    def bounds(self) -> Bounds:
+        """How much of a page is read."""
+        return self._bounds
+
+    @property
     def target(self) -> Language:
         """The target language; the first, if there are several."""
         return self.targets[0]
@@ -118,7 +123,10 @@ class Identifier:
 
     def read(self, body: bytes, content_type: str | None, url: str) -> Reading:
         """Read a page: any bytes give an answer, never an exception."""
-        document = Document(body, content_type, url, self._bounds)
+        return self.read_document(Document(body, content_type, url, self._bounds))
+
+    def read_document(self, document: Document) -> Reading:
+        """Read a page that was taken out of its bytes. Never fails."""
         finding, encoding = self._identify(document)
         identification = Identification(
             finding.language,

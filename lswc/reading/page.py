@@ -13,13 +13,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lswc.langid import Identification
+from lswc.langid.base import Base
+from lswc.langid.document import TextDocument
+from lswc.langid.html import ParsedLink, ParsedPage
 from lswc.outcomes import Outcome
+from lswc.reading.documents import read as read_here
+from lswc.reading.documents.text import Most
 from lswc.reading.headers import said
 from lswc.reading.named import LONGEST, named
 from lswc.reading.opt_outs import OptOuts, opt_outs
 from lswc.reading.requisites import Needed, RequisiteReader
 from lswc.reading.robots_words import robots_words
-from lswc.safety.content import is_html
+from lswc.safety.content import Kind, file_name, kind_of
 from lswc.simhash import simhash
 from lswc.strategy import Anchor, Locality, Named, PageLanguage
 from lswc.urls import Url, folder, site
@@ -29,6 +34,8 @@ if TYPE_CHECKING:
 
     from lswc.langid import Identifier
     from lswc.langid.document import Document
+    from lswc.langid.identifier import Reading
+    from lswc.reading.documents.text import Text
     from lswc.reading.headers import Headers
     from lswc.reading.scope import Scope
 
@@ -62,14 +69,15 @@ class LeftLink(Struct, frozen=True, array_like=True):
 class PageReading(Struct, frozen=True, array_like=True):
     """What a page says.
 
-    ``identified`` is its language as strategies tell them apart. ``simhash`` is that of its
-    text. ``unwanted`` says that it asks not to be kept. ``content_language`` is the language
-    that the server says, ``vary`` what its answer depends on. ``opt_outs`` is what the page itself
-    says against mining its text. ``left`` are links out of scope;
-    ``unread_links`` counts those beyond LSWC_MAX_LINKS. ``is_cut`` says that more than links
-    was left unread. ``needed`` are its requisites, if they were to be read.
+    ``kind`` is what it is written in, HTML or a document. ``identified`` is its language as
+    strategies tell them apart. ``simhash`` is that of its text. ``unwanted`` says that it asks not
+    to be kept. ``content_language`` is the language that the server says, ``vary`` what its answer
+    depends on. ``opt_outs`` is what the page itself says against mining its text. ``left`` are
+    links out of scope; ``unread_links`` counts those beyond LSWC_MAX_LINKS. ``is_cut`` says that
+    more than links was left unread. ``needed`` are its requisites, if they were to be read.
     """
 
+    kind: Kind
     identification: Identification
     identified: PageLanguage
     title: str
@@ -90,12 +98,16 @@ class PageReader:
     """How pages are read: ``obeyed`` are the words of META robots and X-Robots-Tag that count.
 
     ``requisites`` says of which pages it is read what they need besides; None for no page.
+    ``documents``: what isn't HTML is read, too, if it is one of lswc.reading.documents, by
+    ``read_document``: in this process, or in another.
     """
 
     identifier: Identifier
     scope: Scope
     obeyed: frozenset[str]
     requisites: RequisiteReader | None = None
+    documents: bool = False
+    read_document: Callable[[Kind, bytes, str, Most], Text] = read_here
 
     def read(
         self,
@@ -105,15 +117,19 @@ class PageReader:
         depth: int,
         base: str = "",
     ) -> PageReading | None:
-        """Read a page; None if it isn't HTML.
+        """Read a page; None if it is neither HTML nor a document.
 
         ``depth`` is its own in links from the seeds. Links are relative to ``base``, the page's
         URL as it was asked for.
         """
         content_type = next(iter(headers.get("content-type", ())), "")
-        if not is_html(content_type, body):
+        kind = kind_of(content_type, body, file_name(headers, url.path))
+        if kind is None or (kind is not Kind.HTML and not self.documents):
             return None
-        raw = self.identifier.read(body, content_type or None, base or url.href)
+        if kind is Kind.HTML:
+            raw = self.identifier.read(body, content_type or None, base or url.href)
+        else:
+            raw = self._document(kind, body, content_type, base or url.href)
         in_headers = robots_words(headers.get("x-robots-tag", ()))
         told = raw.robots | in_headers
         nofollow = self._obeys(Outcome.NOFOLLOW, told)
@@ -134,11 +150,12 @@ class PageReader:
                 links.append(ReadLink(target.url, where, anchor, target.named, is_near))
         identified = self.identifier.relevance(raw.identification)
         return PageReading(
+            kind=kind,
             identification=raw.identification,
             identified=identified,
-            needed=self._needed(raw.document, identified),
+            needed=self._needed(raw.document, identified) if kind is Kind.HTML else Needed(),
             title=raw.title,
-            simhash=simhash(raw.text[:EXAMINED]),
+            simhash=_simhash(raw.text, kind, body),
             content_language=said(headers, "content-language"),
             vary=said(headers, "vary"),
             opt_outs=opt_outs(headers, in_headers, raw.robots),
@@ -148,6 +165,25 @@ class PageReader:
             unread_links=raw.unread_links,
             is_cut=raw.is_cut,
         )
+
+    def _document(self, kind: Kind, body: bytes, content_type: str, url: str) -> Reading:
+        bounds = self.identifier.bounds
+        most = Most(links=bounds.links, size=bounds.size)
+        text, base = self.read_document(kind, body, content_type, most), Base(url)
+        page = ParsedPage(
+            title=text.title,
+            content=text.text,
+            anchors="",
+            hints="",
+            lang=text.lang,
+            locale="",
+            links=[ParsedLink(base.join(to), linked, False) for to, linked in text.references],
+            robots=text.robots,
+            unread=text.unread,
+            is_cut=text.is_cut,
+        )
+        document = TextDocument(page, url, body[: bounds.size], text.decoded, bounds)
+        return self.identifier.read_document(document)
 
     def _needed(self, document: Document, identified: PageLanguage) -> Needed:
         return (
@@ -182,6 +218,17 @@ class PageReader:
             if found != Named.OTHER:
                 break
         return found
+
+
+def _simhash(text: str, kind: Kind, body: bytes) -> int:
+    """Return the simhash of a page's text; of a document without, as a scanned PDF, of its bytes.
+
+    Else all of them would be near-duplicates.
+    """
+    examined = text[:EXAMINED]
+    if kind is not Kind.HTML and not examined.strip():
+        examined = body[:EXAMINED].decode("latin-1")
+    return simhash(examined)
 
 
 def without_closed(reading: PageReading, closed: Callable[[Url], Outcome | None]) -> PageReading:

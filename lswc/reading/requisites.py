@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import tinycss2
@@ -38,14 +40,15 @@ MAX_STYLE = 524_288
 # load images late.
 _LAZY = ("data-src", "data-original", "data-lazy-src")
 _LAZY_SETS = ("data-srcset", "data-lazy-srcset")
+_LAZY_BACKGROUNDS = ("data-bg", "data-background", "data-background-image")
 _SELECTOR = (
-    "img,source,input[src],video,audio,track[src],image,use,script[src],link[href],style,[style],"
+    "img,source,input[src],video,audio,track[src],image,use,script,link[href],style,[style],"
     "frame[src],iframe,object[data],embed[src],body[background],table[background],td[background],"
-    "th[background],base[href]"
+    "th[background],base[href],[data-bg],[data-background],[data-background-image]"
 )
 _KIND_OF_TAG = {
     "img": "image", "source": "media", "input": "image", "video": "media", "audio": "media",
-    "track": "media", "image": "image", "use": "image", "script": "script", "frame": "frame",
+    "track": "media", "image": "image", "use": "image", "frame": "frame",
     "iframe": "frame", "object": "object", "embed": "object", "body": "image", "table": "image",
     "td": "image", "th": "image",
 }  # fmt: skip
@@ -62,6 +65,20 @@ _KIND_OF_REL = {
     "apple-touch-icon-precomposed": "icon", "apple-touch-startup-image": "icon",
     "manifest": "manifest", "preload": "preload", "modulepreload": "script",
 }  # fmt: skip
+_KIND_OF_PRELOAD = {
+    "style": "style", "script": "script", "worker": "script", "font": "font", "image": "image",
+    "fetch": "data", "track": "media", "video": "media", "audio": "media", "document": "frame",
+}  # fmt: skip
+_IMAGE = re.compile(r"\.(?:png|jpe?g|gif|webp|avif|svg)(?:$|[?#])|^url\(", re.IGNORECASE)
+# What a script names that a module can import (HTML Standard §8.1.6.2): no bare specifiers, which
+# an import map resolves. Each part is bounded, so a search takes time by the length of the script.
+_SPECIFIER = r"""["']((?:\.{0,2}/|https?://)[^"'\s\\]{1,2000})["']"""
+_IMPORT = re.compile(
+    rf"(?<![\w$.])(?:from|import)\s{{0,20}}\(?\s{{0,20}}{_SPECIFIER}"
+    rf"|\bURL\(\s{{0,20}}{_SPECIFIER}\s{{0,20}},\s{{0,20}}import\.meta\.url"
+)
+_SCRIPTS = frozenset({"text/javascript", "application/javascript", "application/x-javascript"})
+_IMPORTS = 200  # of one script
 _BETWEEN = " \t\n\f\r,"
 _CANDIDATES = 50  # of one srcset
 _LONGEST = 100_000  # characters of a srcset or a style attribute
@@ -116,13 +133,16 @@ class RequisiteReader:
         )
 
     def read(self, body: bytes, content_type: str, url: str, steps: int) -> Needed:
-        """Return what a requisite needs itself: a style sheet, or a page in a frame.
+        """Return what a requisite needs itself: a style sheet, a script, SVG, a page in a frame.
 
         ``steps`` are its own from the page that it belongs to.
         """
-        if content_type.partition(";")[0].strip().lower() == "text/css":
+        media_type = content_type.partition(";")[0].strip().lower()
+        if media_type == "text/css":
             found = of_style(body[:MAX_STYLE].decode("utf-8", "replace"), url)
-        elif is_html(content_type, body):
+        elif media_type in _SCRIPTS:
+            found = of_script(body[:MAX_STYLE].decode("utf-8", "replace"), url)
+        elif media_type == "image/svg+xml" or is_html(content_type, body):
             found = of_document(Document(body, content_type, url, self.bounds))
         else:
             return Needed()
@@ -175,6 +195,11 @@ def of_style(text: str, url: str) -> list[Requisite]:
     return _absolute(_of_css(text), Base(url), url)
 
 
+def of_script(text: str, url: str) -> list[Requisite]:
+    """Return the modules that a script imports, as far as their addresses stand in it."""
+    return _absolute(_of_imports(text), Base(url), url)
+
+
 def _absolute(found: Iterable[tuple[str, str]], base: Base, own: str) -> list[Requisite]:
     """Return what is of http, each once, without fragments and without what is asked for anyway."""
     kinds: dict[str, str] = {}
@@ -191,8 +216,15 @@ def _of_element(node: LexborNode) -> Iterator[tuple[str, str]]:
     tag, attributes = str(node.tag), node.attributes
     if style := attributes.get("style"):
         yield from _of_css(style[:_LONGEST])
+    for name in _LAZY_BACKGROUNDS:
+        reference = (attributes.get(name) or "")[:_LONGEST].strip()
+        if _IMAGE.search(reference):
+            bare = not reference.lower().startswith("url(")
+            yield from [(reference, "image")] if bare else _of_css(reference)
     if tag == "style":
         yield from _of_css(node.text())
+    elif tag == "script":
+        yield from _of_own_script(node, attributes)
     elif tag == "link":
         yield from _of_link(attributes)
     elif kind := _KIND_OF_TAG.get(tag):
@@ -238,13 +270,40 @@ def _of_link(attributes: dict[str, str | None]) -> Iterator[tuple[str, str]]:
     if kind is None or not href:
         return
     if kind == "preload":
-        kind = {"style": "style", "script": "script", "font": "font", "image": "image"}.get(
-            (attributes.get("as") or "").lower(), ""
-        )
+        kind = _KIND_OF_PRELOAD.get((attributes.get("as") or "").lower(), "")
     if kind:
         yield href, kind
     if kind == "image" and (candidates := attributes.get("imagesrcset")):
         yield from ((reference, "image") for reference in _candidates(candidates))
+
+
+def _of_own_script(
+    node: LexborNode, attributes: dict[str, str | None]
+) -> Iterator[tuple[str, str]]:
+    """Yield what a script element names: itself, what it imports, what its import map says."""
+    for name in ("src", *_LAZY):
+        if reference := attributes.get(name):
+            yield reference, "script"
+    if attributes.get("type") == "importmap":
+        yield from _of_import_map(node.text()[:_LONGEST])
+    elif not attributes.get("src"):
+        yield from _of_imports(node.text()[:MAX_STYLE])
+
+
+def _of_import_map(text: str) -> Iterator[tuple[str, str]]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    imports = found.get("imports") if isinstance(found, dict) else None
+    for address in list(imports.values())[:_IMPORTS] if isinstance(imports, dict) else ():
+        if isinstance(address, str) and not address.endswith("/"):  # which maps a whole folder
+            yield address, "script"
+
+
+def _of_imports(text: str) -> Iterator[tuple[str, str]]:
+    for match in islice(_IMPORT.finditer(text), _IMPORTS):
+        yield match[1] or match[2], "script"
 
 
 def _of_css(text: str) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lswc.outcomes import Outcome
 from lswc.safety import traps
 from lswc.safety.address import Networks
+from lswc.safety.content import by_extension
 from lswc.urls import parse
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class Scope:
     """The limits of a crawl: DEPTH_LIMIT, URLLENGTH_LIMIT (off at 0), LSWC_ALLOWED_DOMAINS.
 
     ``networks`` are those that may be connected to, ``shape`` says what URLs lead into traps.
+    Without ``documents`` (LSWC_DOCUMENTS) those are out whose URLs say that they are documents.
     """
 
     max_depth: int
@@ -30,6 +32,7 @@ class Scope:
     domains: tuple[str, ...] = ()
     networks: Networks = field(default_factory=Networks)
     shape: traps.TrapShape = field(default_factory=traps.TrapShape)
+    documents: bool = True
 
     def check(self, address: str, depth: int) -> Url | Outcome:
         """Return the parsed URL of an absolute address if in scope, else the reason why not."""
@@ -47,6 +50,8 @@ class Scope:
             return Outcome.DEPTH
         if self.domains and not self._allows(url.hostname):
             return Outcome.DOMAIN_NOT_ALLOWED
+        if not self.documents and by_extension(url.path):
+            return Outcome.DOCUMENT_LEFT
         return self._refusal(url) or self.shape.trap(url.path, url.query) or url
 
     def _is_long(self, address: str) -> bool:

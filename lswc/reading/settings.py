@@ -22,7 +22,7 @@ class ReaderSettings(Struct, frozen=True):
     ``language`` has the tags of the targets, ``own_languages`` LSWC_LANGUAGES. ``depth`` and
     ``length`` are DEPTH_LIMIT and URLLENGTH_LIMIT, ``obeyed`` is LSWC_ROBOTS_META.
     ``requisites_of`` are the pages, by language, of which it is read what they need besides, and
-    ``feeds_of`` those whose feeds are.
+    ``feeds_of`` those whose feeds are. ``documents`` is LSWC_DOCUMENTS.
     """
 
     language: str
@@ -41,6 +41,7 @@ class ReaderSettings(Struct, frozen=True):
     requisites_of: tuple[PageLanguage, ...] = ()
     feeds_of: tuple[PageLanguage, ...] = ()
     max_requisites: int = 0
+    documents: bool = False
 
     def reader(self) -> PageReader:
         """Return what reads pages so. Raises ConfigError."""
@@ -53,14 +54,15 @@ class ReaderSettings(Struct, frozen=True):
                 self.bounds,
                 self.relevant,
             ),
-            self._scope(self.depth, self.domains),
+            self._scope(self.depth, self.domains, self.documents),
             frozenset(self.obeyed),
             self._requisites(),
+            self.documents,
         )
 
-    def _scope(self, depth: int, domains: tuple[str, ...]) -> Scope:
+    def _scope(self, depth: int, domains: tuple[str, ...], documents: bool = True) -> Scope:
         networks = Networks.of(self.networks, self.ports)
-        return Scope(depth, self.length, domains, networks, self.shape)
+        return Scope(depth, self.length, domains, networks, self.shape, documents)
 
     def _requisites(self) -> RequisiteReader | None:
         of, feeds_of = frozenset(self.requisites_of), frozenset(self.feeds_of)

@@ -1,38 +1,158 @@
-"""What is HTML, by what its server says and by its first bytes."""
+"""What kind of page a response is, by what its server says and by its first bytes."""
 
 from __future__ import annotations
 
 import re
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class Kind(StrEnum):
+    """What a recorded page is: HTML, or one of the documents."""
+
+    HTML = "html"
+    PDF = "pdf"
+    WORD = "word"
+    OPENDOCUMENT = "opendocument"
+    RTF = "rtf"
+    TEXT = "text"
+
 
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _UNTOLD = frozenset({"", "unknown/unknown", "application/unknown", "*/*"})
+_OPENDOCUMENT = "application/vnd.oasis.opendocument."
+_WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml."
+_DOCUMENTS = {
+    "application/pdf": Kind.PDF,
+    "application/x-pdf": Kind.PDF,
+    "application/msword": Kind.WORD,
+    "application/vnd.ms-word": Kind.WORD,
+    "application/vnd.ms-word.document.macroenabled.12": Kind.WORD,
+    "application/rtf": Kind.RTF,
+    "text/rtf": Kind.RTF,
+    "text/plain": Kind.TEXT,
+}
+# What servers say of files that they have no type for.
+_VAGUE = frozenset({
+    "application/octet-stream", "application/octetstream", "binary/octet-stream",
+    "application/download", "application/x-download", "application/force-download",
+    "application/save", "application/zip", "application/x-zip-compressed",
+})  # fmt: skip
+_BY_EXTENSION = {
+    "pdf": Kind.PDF,
+    "doc": Kind.WORD,
+    "docx": Kind.WORD,
+    "docm": Kind.WORD,
+    "odt": Kind.OPENDOCUMENT,
+    "odp": Kind.OPENDOCUMENT,
+    "ods": Kind.OPENDOCUMENT,
+    "rtf": Kind.RTF,
+}
+_EXTENSION = re.compile(r"\.([a-z]{3,4})$", re.IGNORECASE)
+_FILE_NAME = re.compile(r"filename\*?\s*=\s*\"?([^;\"]{1,500})", re.IGNORECASE)
 _MARKUP = re.compile(
     rb"<(?:!doctype html|!--|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|"
     rb"meta|frameset|center|link|base|ul)[\s>]",
     re.IGNORECASE,
 )
+_BLANK = re.compile(rb"(?:\xef\xbb\xbf)?[\t\n\f\r ]*")
 # The signatures of the WHATWG MIME Sniffing Standard §6 and §7, and of programs.
 _BINARY = re.compile(
-    rb"%PDF-|%!PS-Adobe-|PK\x03\x04|Rar!\x1a\x07|7z\xbc\xaf\x27\x1c|\x89PNG\r\n\x1a\n|GIF8[79]a"
+    rb"\s{0,3}%PDF-|%!PS-Adobe-|PK\x03\x04|Rar!\x1a\x07|7z\xbc\xaf\x27\x1c|\x89PNG\r\n\x1a\n|GIF8[79]a"
     rb"|\xff\xd8\xff|RIFF....(?:WEBPVP|AVI |WAVE)|....ftyp|\x1a\x45\xdf\xa3|OggS\0|ID3|FORM....AIFF"
     rb"|MThd\0\0\0\x06|\.snd|FLV\x01|wOF[F2]|OTTO\0|\0\x01\0\0\0|\x7fELF|MZ[\x00-\xff]{4}\0"
-    rb"|\0\0[\x01\x02]\0|\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+    rb"|\0\0[\x01\x02]\0|\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1|\{\\rtf",
     re.DOTALL,
 )
 _GZIP = b"\x1f\x8b\x08"
+_ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_SNIFFED = 1_445  # bytes: MIME Sniffing §5.2
+_PDF_WITHIN = 1_024  # bytes in which programs look for a PDF's header
+_FIRST_NAME = 30  # bytes of a zip's entry that come before its name (APPNOTE 4.3.7)
+# MIME Sniffing §3, "binary data byte"
+_NOT_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+_WIDE = (b"\xff\xfe", b"\xfe\xff")
+
+
+def kind_of(content_type: str, body: bytes, name: str = "") -> Kind | None:
+    """Return what a response is, by its header, its bytes and its file's name; None for others.
+
+    A type that says HTML is believed unless the bytes are another format's; without a type the
+    bytes alone decide. A document is one by its bytes, whatever it is called; what is called
+    one and is HTML, as many an error page, is HTML. What is called plain text stays that.
+    """
+    if is_html(content_type, body):
+        return Kind.HTML
+    declared = document_named(content_type, name)
+    if (found := _by_signature(declared, body)) is not None:
+        return found
+    if declared is None or has_other_signature(body) or body.startswith(_GZIP):
+        return None
+    if declared is not Kind.TEXT:
+        blank = _BLANK.match(body)
+        is_markup = _MARKUP.match(body, blank.end() if blank else 0) is not None
+        return Kind.HTML if is_markup else None
+    return Kind.TEXT if is_text(body) else None
 
 
 def is_html(content_type: str, body: bytes) -> bool:
-    """Tell whether a response may be HTML, by its header and the bytes it begins with.
-
-    A type that says HTML is believed unless the bytes are another format's; without a type the
-    bytes alone decide.
-    """
+    """Tell whether a response may be HTML, by its header and the bytes it begins with."""
     if has_other_signature(body) or body.startswith(_GZIP):
         return False
     return _essence(content_type) in _HTML or (
-        _essence(content_type) in _UNTOLD and _MARKUP.search(body[:1445]) is not None
+        _essence(content_type) in _UNTOLD and _MARKUP.search(body[:_SNIFFED]) is not None
     )
+
+
+def document_named(content_type: str, name: str) -> Kind | None:
+    """Return the kind of document that a Content-Type says; if that says little, a file's name."""
+    essence = _essence(content_type)
+    if essence.startswith(_OPENDOCUMENT):
+        return Kind.OPENDOCUMENT
+    if essence.startswith(_WORD):
+        return Kind.WORD
+    if essence in _VAGUE | _UNTOLD:
+        return by_extension(name)
+    return _DOCUMENTS.get(essence)
+
+
+def by_extension(name: str) -> Kind | None:
+    """Return the kind of document that a path or a file's name says."""
+    found = _EXTENSION.search(name)
+    return _BY_EXTENSION.get(found[1].lower()) if found else None
+
+
+def file_name(headers: Mapping[str, Sequence[str]], path: str) -> str:
+    """Return a file's name as Content-Disposition says it (RFC 6266), else the URL's path."""
+    said = _FILE_NAME.search(", ".join(headers.get("content-disposition", ()))[:2_000])
+    return said[1].strip() if said else path
+
+
+def is_text(body: bytes) -> bool:
+    """Tell whether the first bytes may be plain text's (MIME Sniffing §7.2)."""
+    return body.startswith(_WIDE) or _NOT_TEXT.search(body[:_SNIFFED]) is None
+
+
+def _by_signature(declared: Kind | None, body: bytes) -> Kind | None:
+    """Return the document that bytes are; ``declared`` helps where others begin so, too."""
+    where = body[:_PDF_WITHIN] if declared is Kind.PDF else body[:8].lstrip()
+    if where.startswith(b"%PDF-") or (declared is Kind.PDF and b"%PDF-" in where):
+        return Kind.PDF
+    if body.startswith(b"{\\rtf"):
+        return Kind.RTF
+    if body.startswith(_OLE):
+        return declared if declared is Kind.WORD else None
+    if not body.startswith(_ZIP):
+        return None
+    first = body[_FIRST_NAME : _FIRST_NAME + 100]
+    if first.startswith(b"mimetype" + _OPENDOCUMENT.encode()):
+        return Kind.OPENDOCUMENT
+    if b"word/" in first or (first.startswith(b"[Content_Types].xml") and b"word/" in body):
+        return Kind.WORD
+    return declared if declared in (Kind.WORD, Kind.OPENDOCUMENT) else None
 
 
 def _essence(content_type: str) -> str:
@@ -47,3 +167,10 @@ def may_be_html(content_type: str) -> bool:
 def has_other_signature(body: bytes) -> bool:
     """Tell whether bytes begin as another format does; gzip's own signature isn't asked."""
     return _BINARY.match(body) is not None
+
+
+def may_begin_document(content_type: str, name: str, first: bytes) -> bool:
+    """Tell whether the first bytes of a response may be those of a document."""
+    if first.startswith(_ZIP) and first[_FIRST_NAME:].startswith(b"[Content_Types].xml"):
+        return True
+    return _by_signature(document_named(content_type, name), first) is not None

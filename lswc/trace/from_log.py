@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError
-from lswc.archive.journal import NO_VISIT, journals
+from lswc.archive.journal import NO_PAGES, NO_VISIT, journals
 from lswc.archive.log import ATTEMPTS, LINKS, conform, tables
 from lswc.archive.store import language_of
-from lswc.outcomes import Outcome
+from lswc.outcomes import RECORDED, Outcome
 from lswc.strategy import Anchor, Named
 from lswc.trace.format import ADDRESS, TIME, URLS, About, compressed_rows, write
 from lswc.trace.graph import distances
@@ -77,7 +77,8 @@ def to_trace(crawl: Path, out: Path, lang: str = "") -> int:
     """
     attempts, links = log(crawl)
     outcomes = pc.cast(attempts["outcome"], pa.string())
-    is_page = pc.is_null(pc.cast(attempts["kind"], pa.string()))
+    kinds = pc.cast(attempts["kind"], pa.string())
+    is_page = pc.invert(pc.is_in(kinds, pa.array(NO_PAGES)))
     attempts = attempts.filter(pc.and_(is_page, pc.invert(pc.is_in(outcomes, pa.array(NO_VISIT)))))
     dropped = pc.cast(links["dropped"], pa.string())
     links = links.filter(pc.or_(pc.is_null(dropped), pc.is_in(dropped, pa.array(_BY_STRATEGY))))
@@ -118,8 +119,8 @@ def _outcomes(
     known = pa.array(np.where(last < 0, 0, last), mask=last < 0)
     taken = attempts.select(_TAKEN).take(known)
     status = pc.fill_null(taken["status"], 0).to_numpy()
-    html = pc.equal(pc.cast(taken["outcome"], pa.string()), "html")
-    page: NDArray[np.bool_] = pc.fill_null(html, False).to_numpy() & (status // 100 == 2)
+    recorded = pc.is_in(pc.cast(taken["outcome"], pa.string()), pa.array(RECORDED))
+    page: NDArray[np.bool_] = pc.fill_null(recorded, False).to_numpy() & (status // 100 == 2)
     blank = pa.array(~page)
     empty = pa.scalar(None, pa.string())
     words = {

@@ -11,7 +11,8 @@ from lswc.json_lines import json_line
 class Record:
     """The record of a page; an item as Scrapy's feeds and pipelines know it.
 
-    ``id`` is the page's number in the frontier. ``language`` is the identified one, None if it
+    ``id`` is the page's number in the frontier, ``kind`` what it is written in: ``html``, ``pdf``,
+    ``word``, ``opendocument``, ``rtf`` or ``text``. ``language`` is the identified one, None if it
     can't be told; ``variant`` the way it is written, such as ``zh-Hant``, "" if that can't be
     told or it has but one; ``decided_by`` says by what, ``shares`` how much of the text is in which
     language, such as ``th=0.62 en=0.35``. ``relevant`` says that it is the target language;
@@ -30,6 +31,7 @@ class Record:
     id: int
     url: str
     status: int
+    kind: str
     title: str
     language: str | None
     variant: str

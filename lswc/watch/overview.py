@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from threading import Lock
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
 from lswc.control import ControlError, read
 from lswc.frontier.harvest import by_group, forecast
+from lswc.outcomes import OF_REQUISITE, Outcome, is_left_out
 from lswc.strategy import strategy
 from lswc.watch.graph import Graph
 from lswc.watch.stock import Stock
@@ -30,7 +32,10 @@ FRESH = 1.0
 SILENT = 15.0
 """Seconds without a word after which a worker counts as gone."""
 
-_PAGES = ("html", "noindex", "noarchive", "not HTML", "redirect")
+_FETCHED = (
+    Outcome.HTML, Outcome.DOCUMENT, Outcome.NOINDEX, Outcome.NOARCHIVE, Outcome.NOT_HTML,
+    Outcome.DOCUMENT_LEFT, Outcome.REDIRECT, Outcome.REQUISITE, Outcome.LISTING,
+)  # fmt: skip
 """Outcomes that are no error."""
 
 _STATES = ("running", "paused", "offline", "silent", "closed")
@@ -79,6 +84,7 @@ class Overview:
             "strategy": self._identity.get("strategy", ""),
             "time": time(),
             **_state(workers, rests),
+            "lost": _number_of(workers, "silent"),
             "totals": _totals(workers, tallies, report),
             "workers": [_worker(now) for now in workers],
             "fetching": _merged(filter(_is_live, workers), "fetching", "seconds"),
@@ -88,7 +94,7 @@ class Overview:
             "servers": [list(item) for item in report.counts.servers.items()] if report else None,
             "largest": _servers(report.largest) if report else None,
             "longest": _servers(report.queues) if report else None,
-            "dropped": _explained(tallies.get("dropped", {})),
+            "dropped": _explained(_dropped(tallies)),
             "errors": _explained(_errors(tallies.get("finished", {}))),
             "put_off": _explained(tallies.get("put off", {})),
             "languages": [list(item) for item in tallies.get("language", {}).items()],
@@ -195,6 +201,10 @@ def _coverage(relevant: int, expected: float | None) -> float | None:
     return relevant / (relevant + expected)
 
 
+def _number_of(workers: Iterable[Mapping[str, Any]], state: str) -> int:
+    return sum(now.get("state") == state for now in workers)
+
+
 def _worker(now: Mapping[str, Any]) -> dict[str, Any]:
     names = ("host", "folder", "state", "time", "began", "pages", "speed", "under_way", "version")
     return {name: now.get(name) for name in names}
@@ -233,12 +243,23 @@ def _servers(queues: Iterable[Queue]) -> list[list[object]]:
     return [[q.server, q.downloaded, q.relevant, q.pending] for q in queues]
 
 
+def _dropped(tallies: Mapping[str, Mapping[str, int]]) -> Counter[str]:
+    """Return why links were left out, and URLs that waited already: as by a block."""
+    finished = tallies.get("finished", {}).items()
+    waited = {name: number for name, number in finished if is_left_out(name)}
+    return Counter(tallies.get("dropped", {})) + Counter(waited)
+
+
 def _errors(finished: Mapping[str, int]) -> dict[str, int]:
-    return {name: number for name, number in finished.items() if name not in _PAGES}
+    return {
+        name: number
+        for name, number in finished.items()
+        if name.removeprefix(OF_REQUISITE) not in _FETCHED and not is_left_out(name)
+    }
 
 
 def _explained(counts: Mapping[str, int]) -> list[list[object]]:
-    return [[name, number, explained(name)] for name, number in counts.items()]
+    return [[name, number, explained(name)] for name, number in Counter(counts).most_common()]
 
 
 def _told(control: Control) -> dict[str, Any]:
@@ -249,17 +270,5 @@ def _told(control: Control) -> dict[str, Any]:
         "hours": str(control.hours) if control.hours else "",
         "requests": control.requests,
         "why": control.why,
-        "rules": [
-            [
-                place.name,
-                {name: value for name in _KEYS if (value := getattr(rule, name)) is not None},
-                rule.why,
-            ]
-            for place, rule in control.rules
-        ],
+        "rules": [[place.name, rule.said, rule.why] for place, rule in control.rules],
     }
-
-
-_KEYS = (
-    "block", "pause", "delay", "max_pages", "max_bytes", "max_depth", "tolerate", "priority",
-)  # fmt: skip

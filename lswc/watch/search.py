@@ -126,5 +126,4 @@ def _said(source: Source, url: Url | None) -> dict[str, Any]:
         rule = read(source.kept).at(url)
     except ControlError as error:
         return {"wrong": str(error)}
-    names = ("block", "pause", "delay", "max_pages", "max_bytes", "max_depth", "priority", "why")
-    return {name: value for name in names if (value := getattr(rule, name)) not in (None, "")}
+    return {**rule.said, "why": rule.why}

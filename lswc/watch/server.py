@@ -209,7 +209,7 @@ def serve(source: Source, host: str, port: int, ready: Callable[[str], None]) ->
     except CannotListenError as error:
         raise ConfigError(
             f"can't listen to port {port} of {host}: {error.socketError.strerror}; "
-            "perhaps another watch shows a crawl there: choose another with --port, or 0 for any"
+            "another watch, or scrapyd, may listen there: choose another with --port, 0 for any"
         ) from error
     named = f"[{host}]" if ":" in host else host
     ready(f"http://{named}:{listening.getHost().port}/#{guard.token}")

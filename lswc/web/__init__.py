@@ -29,7 +29,8 @@ class TruthPage(NamedTuple):
     The ``language`` of one that is negotiated is the one that a crawl for it is served.
     ``reachable`` maps a language to the least number of links and redirects that lead from
     that language's seeds to the page, robots.txt respected; a language that can't reach it is
-    absent.
+    absent. ``listed`` says which listing names a page that no link leads to: ``sitemap`` or
+    ``index``, ``rss`` or ``atom``, else "".
     """
 
     url: str
@@ -37,6 +38,7 @@ class TruthPage(NamedTuple):
     encoding: str
     server: str
     reachable: Mapping[str, int]
+    listed: str = ""
 
 
 def prepare(setting: str, crawls: Path) -> Path | None:

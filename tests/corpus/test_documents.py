@@ -17,6 +17,7 @@ from lswc.corpus.documents import Cleaner, Stored
 from lswc.corpus.duplicates import Duplicates
 from lswc.corpus.paragraphs import paragraphs, read, weight
 from lswc.languages import language
+from lswc.reading.documents.aside import Aside
 from lswc.simhash import DISTANCE, simhash
 from tests.crawl.site import ENGLISH, SCRAPY, THAI, run
 
@@ -38,7 +39,7 @@ def own(html: str) -> list[str]:
 def cleaned(
     code: str, *bodies: str | bytes, only_language: bool = False
 ) -> list[dict[str, Any] | None]:
-    cleaner = Cleaner(language(code), only_language)
+    cleaner = Cleaner(language(code), Aside(), only_language)
     return [
         cleaner.row(
             Stored(

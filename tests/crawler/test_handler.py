@@ -32,7 +32,9 @@ Tls: Any = tls.TLSMemoryBIOProtocol
 TlsFactory: Any = tls.TLSMemoryBIOFactory
 
 HEAD, LARGEST = 1_000, 10_000
-SETTINGS = Settings({"LSWC_MAX_HEADERS_SIZE": HEAD, "DOWNLOAD_MAXSIZE": LARGEST})
+SETTINGS = Settings(
+    {"LSWC_MAX_HEADERS_SIZE": HEAD, "DOWNLOAD_MAXSIZE": LARGEST, "LSWC_MAX_DOCUMENT": 1}
+)
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+import gzip
 import http.client
 import json
 import re
@@ -19,10 +20,11 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 from parsel import Selector
 from protego import Protego
+from scrapy.utils.sitemap import Sitemap, sitemap_urls_from_robots
 
 from lswc.demo.generate import MARKER
 from lswc.demo.hosts import read_table
-from lswc.demo.hypertext import DemoWeb
+from lswc.demo.hypertext import DOCUMENT, DemoWeb
 from lswc.demo.vocabulary import VOCABULARIES, zawgyi
 from lswc.urls import parse
 from lswc.web import TruthPage, WebError, prepare, truth
@@ -185,6 +187,7 @@ def links(url: str, body: bytes) -> Iterator[str]:
 FOLLOWED = "//a[not(contains(@rel, 'nofollow'))]/@href"
 REFRESH = "//meta[@http-equiv='refresh' or @HTTP-EQUIV='refresh']/@content"
 MARKUP = re.compile(r"<a .*?</a>|<style.*?</style>|<[^>]*>", re.IGNORECASE | re.DOTALL)
+NO_TEXT = re.compile(rb"<noscript>[^<]*|<[^>]*>|\s")
 SCRIPTS = {"th": "THAI", "my": "MYANMAR", "en": "LATIN"}
 
 
@@ -210,7 +213,7 @@ def walk(browser: Browser, level: list[str]) -> dict[str, Visit]:
     while level:
         following = []
         for url in level:
-            if urlsplit(url).path.startswith("/calendar/"):
+            if urlsplit(url).path.startswith("/calendar/") or url.endswith(DOCUMENT):
                 continue
             end, status, body = browser.fetch(url)
             if status == 200 and end not in pages:
@@ -236,10 +239,59 @@ def test_each_page_is_in_the_language_that_the_truth_says(
         page = pages[url]
         codec = {"numeric": "ascii", "zawgyi": "utf-8", "windows-874": "cp874"}
         if page.language == "zxx":
-            assert not re.sub(rb"<[^>]*>|\s", b"", body) or b"\0" in body
+            assert not NO_TEXT.sub(b"", body) or b"\0" in body
             continue
         text = body.decode(codec.get(page.encoding, page.encoding))
         assert language(unescape(MARKUP.sub(" ", text))[:600]) == page.language, url
+
+
+def named(browser: Browser, url: str) -> Iterator[str]:
+    """Yield the pages that a sitemap or feed names, and those of an index, as Scrapy reads them."""
+    _, _, body = browser.get(url)
+    body = gzip.decompress(body) if url.endswith(".gz") else body
+    if b"<urlset" in body or b"<sitemapindex" in body:
+        for found in Sitemap(body):
+            assert urlsplit(found["loc"]).netloc == urlsplit(url).netloc
+            yield from named(browser, found["loc"]) if b"<sitemapindex" in body else [found["loc"]]
+    else:
+        feed = Selector(body.decode(), type="xml")
+        feed.remove_namespaces()
+        yield from feed.xpath("//item/link/text() | //entry/link/@href").getall()
+
+
+def test_some_pages_are_only_in_the_listings_of_their_hosts(
+    demo: Path, serve: Serve, walked: dict[str, Visit], pages: dict[str, TruthPage]
+) -> None:
+    listed = {url: page.listed for url, page in pages.items() if page.listed}
+    assert Counter(listed.values()).keys() == {"sitemap", "index", "rss", "atom"}
+    assert sum(pages[url].language == "th" for url in listed) > 50
+    assert not listed.keys() & walked.keys()
+    found = dict[str, str]()
+    with serve(demo) as port, closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
+        browser = Browser(connection)
+        for host in {pages[url].server for url in listed}:
+            _, _, robots = browser.get(f"http://{host}/robots.txt")
+            said = list(sitemap_urls_from_robots(robots))
+            for url in said or [f"http://{host}/sitemap.xml"]:
+                found |= dict.fromkeys(named(browser, url), "index" if said else "sitemap")
+            _, _, body = browser.get(f"http://{host}/")
+            for feed in Selector(body.decode("latin-1")).xpath("//link[@rel='alternate']"):
+                kind = feed.attrib["type"].removeprefix("application/").removesuffix("+xml")
+                for page in named(browser, urljoin(f"http://{host}/", feed.attrib["href"])):
+                    found.setdefault(page, kind)
+    assert {url: kind for url, kind in found.items() if url in listed} == listed
+    assert found.keys() <= pages.keys()
+
+
+def test_a_document_and_an_app_that_a_script_writes(demo: Path) -> None:
+    (host,) = (host.name for host in read_table() if "document" in host.features)
+    document = (demo / host / DOCUMENT[1:]).read_bytes()
+    table = int(document.rsplit(b"startxref\n")[1].split()[0])
+    assert document[table:].startswith(b"xref\n")
+    offsets = [int(line[:10]) for line in document[table:].splitlines() if line.endswith(b" n ")]
+    starts = [document[offset:].split(b" obj")[0] for offset in offsets]
+    assert starts == [b"%d 0" % number for number in range(1, len(starts) + 1)]
+    assert language((demo / host / "app.js").read_text()) == "th"
 
 
 def test_islands_lie_behind_one_to_four_foreign_pages(

@@ -15,6 +15,7 @@ from lswc.reading.requisites import (
     Requisite,
     RequisiteReader,
     of_page,
+    of_script,
     of_style,
 )
 from lswc.reading.scope import Scope
@@ -57,13 +58,20 @@ ELEMENTS = {
     '<style>@import "x";</style>': "style",
     "<style>p { background: image-set('x' 1x) }</style>": "image",
     "<noscript><img src=x></noscript>": "image",
+    '<link rel="preload" as="fetch" href="x">': "data",
+    '<script type="importmap">{"imports": {"a": "./x", "b": "./folder/"}}</script>': "script",
+    '<script type="module">import {a} from "./x"; import b from "b"</script>': "script",
+    '<div data-bg="x.png"></div>': "image",
+    '<div data-background-image="url(x.webp?v=1)"></div>': "image",
     "<!-- <img src=y> --><img src=x>": "image",
 }
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_an_element_names_what_it_shows(element: str) -> None:
-    assert of_page(element.encode(), PAGE) == [Requisite("http://a.example/b/x", ELEMENTS[element])]
+    (found,) = of_page(element.encode(), PAGE)
+    assert found.url.partition(".png")[0].partition(".webp")[0] == "http://a.example/b/x"
+    assert found.kind == ELEMENTS[element]
 
 
 @pytest.mark.parametrize(
@@ -79,6 +87,12 @@ def test_an_element_names_what_it_shows(element: str) -> None:
         "<iframe src=about:blank></iframe>",
         "<iframe src=javascript:x()></iframe>",
         "<script>var x = 'url(x)';</script>",
+        "<script>Array.from('./x'); var from = './x'; important('./x')</script>",
+        "<script type=importmap>{'imports': [</script>",
+        "<script type=importmap>[1]</script>",
+        '<script type=importmap>{"imports": {"a": null}}</script>',
+        "<p data-bg=dark>",
+        "<p data-background='#fff'>",
     ],
 )
 def test_other_elements_need_nothing(element: str) -> None:
@@ -135,6 +149,45 @@ def test_kinds_within_a_style_sheet() -> None:
     assert [r.kind for r in of_style(style, PAGE)] == ["style", "font", "image"]
 
 
+SCRIPTS = {
+    'import "./a.js"; import b from "../b.js"; export * from "/c.js"': ["b/a.js", "b.js", "c.js"],
+    'import{x as y,z}from"./a.js";import("./b.js").then(go)': ["b/a.js", "b/b.js"],
+    'new Worker(new URL("./w.js", import.meta.url))': ["b/w.js"],
+    'import "react"; import x from "@scope/x"': [],
+    'new URL("./x", location)': [],
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_what_a_script_imports(script: str) -> None:
+    assert urls(of_script(script, PAGE)) == [
+        url.removeprefix("http://a.example/") for url in SCRIPTS[script]
+    ]
+
+
+def test_an_image_in_svg_and_its_styles_are_needed() -> None:
+    svg = (
+        b'<?xml version="1.0"?><svg><image xlink:href="1.png"/><style>@import "2.css"</style></svg>'
+    )
+    needed = reader().read(svg, "image/svg+xml", PAGE, 1)
+    assert urls(list(needed.requisites)) == ["b/1.png", "b/2.css"]
+
+
+HOSTILE_SCRIPTS = {
+    "words": "import from " * 50_000,
+    "blanks": "import" + " " * 500_000,
+    "quotes": "from './" * 60_000,
+    "addresses": "URL('./" + "x" * 500_000,
+    "imports": "import './x';" * 40_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_SCRIPTS)
+@pytest.mark.usefixtures("brake")
+def test_no_script_holds_the_reader(name: str) -> None:
+    of_script(HOSTILE_SCRIPTS[name], PAGE)
+
+
 HOSTILE = {
     "braces": "{" * 400_000 + "url(x)",
     "open": "url(" * 100_000,
@@ -170,6 +223,7 @@ MARKUP = {
     "brackets": "<img srcset='x " + "(" * 300_000 + "'>",
     "frames in frames": '<iframe srcdoc="' + "&lt;iframe srcdoc='" * 5_000,
     "styles": "<p style='background:url(x)'>" * 10_000,
+    "import maps": "<script type=importmap>" + "[" * 90_000,
     "images": "".join(f"<img src={number}>" for number in range(12_000)),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from time import monotonic, sleep, time
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 IDENTITY = {"language": "th", "strategy": "adaptive"}
 A_MINUTE = 60.0
+ENDED = {"blocked": 4, "requisite: depth": 1, "requisite": 7, "requisite: timeout": 2}
 
 
 def offer(url: str) -> Offer:
@@ -44,6 +46,7 @@ def fill(frontier: Frontier) -> None:
     assert second is not None
     visit = ended(first, relevant=True, offers=[offer("http://far.example/2.html")])
     visit.tally.update({("page", "relevant"): 1, ("dropped", "nofollow"): 3})
+    visit.tally.update({("finished", name): number for name, number in ENDED.items()})
     frontier.commit(visit)
     frontier.commit(ended(second, "status 404"))
 
@@ -83,8 +86,12 @@ def test_both_stores_show_the_same(source: Source) -> None:
     assert shown["totals"] | {"pages": 1, "relevant": 1, "harvest": 1.0} == shown["totals"]
     assert shown["largest"] == [["www.one.co.th", 1, 1, 0]]
     assert shown["longest"] == [["far.example", 0, 0, 1]]
-    assert shown["errors"] == [["status 404", 1, "The server answered with this error."]]
-    assert shown["dropped"][0][:2] == ["nofollow", 3]
+    assert shown["errors"] == [
+        ["requisite: timeout", 2, "The server didn't answer in DOWNLOAD_TIMEOUT seconds."],
+        ["status 404", 1, "The server answered with this error."],
+    ]
+    dropped = [(name, number) for name, number, _ in shown["dropped"]]
+    assert dropped == [("blocked", 4), ("nofollow", 3), ("requisite: depth", 1)]
     assert dict(shown["servers"]) == {"relevant": 1, "unvisited": 1}
 
 
@@ -103,11 +110,13 @@ def test_a_server_or_url_is_looked_up(source: Source) -> None:
 
 def test_what_is_said_to_a_crawl_is_shown(source: Source) -> None:
     change(source.kept, "block", True, "far.example", why="their mail")
+    change(source.kept, "tolerate", 3, "far.example")
     change(source.kept, "pause", True)
+    said = {"block": True, "tolerate": 3}
     shown = Overview(source).get()
-    assert shown["control"]["rules"] == [["far.example", {"block": True}, "their mail"]]
+    assert shown["control"]["rules"] == [["far.example", said, "their mail"]]
     assert shown["control"]["pause"] is True
-    assert find(source, "far.example")["said"] == {"block": True, "why": "their mail"}
+    assert find(source, "far.example")["said"] == {**said, "why": "their mail"}
 
 
 def test_points_that_many_workers_tell_are_one_course(redis_server: RedisServer) -> None:
@@ -143,6 +152,32 @@ def test_the_state_of_a_crawl(folder: Path, now: dict[str, Any], state: str) -> 
     if now:
         write_now(folder, now | {"time": time() + now["time"]})
     assert Overview(FolderSource(folder)).get()["state"] == state
+
+
+@pytest.mark.parametrize(
+    ("ages", "state", "lost"),
+    [((1, 3600), "running", 1), ((3600, 7200), "silent", 2), ((1, 2), "running", 0)],
+)
+def test_a_worker_that_was_killed_is_shown_as_such(
+    redis_server: RedisServer, tmp_path: Path, ages: tuple[int, int], state: str, lost: int
+) -> None:
+    client = Redis(port=redis_server.port)
+    client.flushdb()
+    for number, age in enumerate(ages):
+        folder = tmp_path / f"worker{number}"
+        folder.mkdir()
+        frontier = RedisFrontier(client, "w", strategy("bfs"), IDENTITY, folder=folder)
+        now = {"state": "running", "host": "a", "folder": str(folder), "time": time() - age}
+        frontier.tell(json.dumps(now | {"speed": 2.0, "under_way": 3}), "", 0.0)
+        frontier.close()
+    shown = Overview(RedisSource(client)).get()
+    assert (shown["state"], shown["lost"]) == (state, lost)
+    states = {worker["folder"]: worker["state"] for worker in shown["workers"]}
+    assert states == {
+        str(tmp_path / f"worker{number}"): "silent" if age > A_MINUTE else "running"
+        for number, age in enumerate(ages)
+    }
+    assert shown["totals"]["speed"] == 2.0 * (2 - lost)
 
 
 def test_a_worker_whose_clock_is_behind_is_heard(folder: Path, monkeypatch: Any) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from lswc.control import in_folder, read
+from lswc.control.rules import KEYS
 from tests import forks
 from tests.crawl.site import ENGLISH, ROOT, THAI, Site, environment, page
 
@@ -126,6 +127,11 @@ def test_the_page_has_nothing_inline_and_nothing_of_others(shown: Shown) -> None
     assert not re.search(r"<script(?![^>]*src=)|<style|\sstyle=|\son\w+=|https?://", text)
 
 
+def test_all_that_can_be_said_of_a_place_can_be_chosen(shown: Shown) -> None:
+    offered = re.findall(r'<option value="(\w+)">', shown.ask("/")[1])
+    assert sorted(offered) == sorted(KEYS)
+
+
 def test_a_url_and_a_server_tell_their_history(shown: Shown) -> None:
     told = json.loads(shown.ask("/api/find?q=http://www.one.co.th/")[1])
     assert told["conclusion"].startswith("html, 20")
@@ -143,6 +149,7 @@ def test_a_url_and_a_server_tell_their_history(shown: Shown) -> None:
     [
         (["nowhere"], "no crawl: nowhere has no frontier.db"),
         (["{crawl}", "--port", "{port}"], "can't listen to port {port} of 127.0.0.1"),
+        (["{crawl}", "--port", "{port}"], "choose another with --port"),
         (["{crawl}", "--port", "x"], "--port='x' isn't a port"),
         (["redis://127.0.0.1:1"], "can't read the frontier in Redis"),
     ],

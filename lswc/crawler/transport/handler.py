@@ -120,7 +120,9 @@ def _hang_up(transport: Any) -> None:
 
 
 def _factory(settings: BaseSettings, protocol: type[BoundedProtocol]) -> Any:
-    head, largest = settings.getint("LSWC_MAX_HEADERS_SIZE"), settings.getint("DOWNLOAD_MAXSIZE")
+    head = settings.getint("LSWC_MAX_HEADERS_SIZE")
+    sizes = settings.getint("DOWNLOAD_MAXSIZE"), settings.getint("LSWC_MAX_DOCUMENT")
+    largest = max(sizes) if all(sizes) else 0
 
     class Factory(_LenientHTTP11ClientFactory):
         @override

@@ -202,7 +202,8 @@ function show(told) {
   $("about").textContent = [told.language, told.strategy, `kept in ${told.store}`].filter(Boolean).join(" · ");
   $("state").className = `pill ${told.state}`;
   const since = told.state === "silent" ? ` since ${moment(told.since)}` : "";
-  set("state-text", `${STATES[told.state]}${told.reason ? `: ${told.reason}` : ""}${since}`);
+  const lost = told.lost && told.state !== "silent" ? ` · no sign of life of ${told.lost} of ${told.workers.length} workers` : "";
+  set("state-text", `${STATES[told.state]}${told.reason ? `: ${told.reason}` : ""}${since}${lost}`);
   tiles(told.totals, told.disk, told);
   panels(told);
   control(told.control, told.state);
@@ -288,12 +289,18 @@ function panels(told) {
   $("workers-card").hidden = told.store !== "Redis";
   table($("workers"), [
     { name: "worker", value: (row) => `${row.host} ${row.folder}` },
-    { name: "does", value: (row) => STATES[row.state] || row.state },
+    { name: "does", value: (row) => STATES[row.state] || row.state, fill: does },
     numbers("pages in this run", (row) => row.pages),
     numbers("pages a second", (row) => row.speed, (value) => decimal.format(value ?? 0)),
     numbers("under way", (row) => row.under_way),
     times("heard", (row) => row.time),
   ], told.workers, "Workers appear here when they join the crawl.");
+}
+
+function does(td, row) {
+  if (!td.firstChild) td.replaceChildren(make("span", { className: "chip" }));
+  td.firstChild.className = `chip ${{ running: "good", paused: "wait", offline: "wait", silent: "bad" }[row.state] || ""}`;
+  change(td.firstChild, STATES[row.state] || row.state || "");
 }
 
 const ORDER = ["relevant", "undecided", "irrelevant", "unvisited"];

@@ -1,0 +1,31 @@
+"""Reads documents that aren't HTML: PDF, Word, OpenDocument, plain text; never fails.
+
+Only a process that reads pages does so: a document may take it down.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lswc.reading.documents import packed, pdf, plain
+from lswc.reading.documents.text import Text
+from lswc.safety.content import Kind
+
+if TYPE_CHECKING:
+    from lswc.reading.documents.text import Most
+
+
+def read(kind: Kind, body: bytes, content_type: str, most: Most) -> Text:
+    """Return what a document says; of one that is broken or encrypted, as far as that goes.
+
+    Of Word's older format, and of RTF, nothing is read.
+    """
+    match kind:
+        case Kind.PDF:
+            return pdf.read(body, most)
+        case Kind.WORD | Kind.OPENDOCUMENT:
+            return packed.read(kind, body, most)
+        case Kind.TEXT:
+            return plain.read(body, content_type, most)
+        case _:
+            return Text()

@@ -1,0 +1,109 @@
+"""The text of a document, as whoever took it out of its format hands it on."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from lswc.langid.encoding import Decoded
+from lswc.langid.html import MAX_TITLE
+
+_ADDRESS = re.compile(r"(?:https?://|www\.)[!#-;=?-Z_a-z~\[\]]{4,2000}", re.IGNORECASE)
+_END = ".,;:!?'*_"
+_BRACKETS = {")": "(", "]": "["}
+_EXAMINED = 40_000  # characters
+_UNREADABLE = 0.2  # of what isn't blank
+# Private use, replaced, controls, and the signs that a Latin charset has where others have letters.
+_NO_LETTERS = re.compile(
+    "[\ue000-\uf8ff\U000f0000-\U0010ffff\ufffd\ufffe\uffff\x00-\x08\x0e-\x1f\x7f-\x9f¡-§©¬¯±-´¶¸¹¼-¿]"
+)
+_BLANK = re.compile(r"\s+")
+_THAI_GLYPH = re.compile("[\uf700-\uf71a]")
+# What Thai fonts of Microsoft's call glyphs that are moved out of each other's way: U+F700 on.
+_THAI_GLYPHS = dict(
+    zip(
+        range(0xF700, 0xF71B),
+        "\u0e10\u0e34\u0e35\u0e36\u0e37\u0e48\u0e49\u0e4a\u0e4b\u0e4c\u0e48\u0e49\u0e4a\u0e4b\u0e4c"
+        "\u0e0d\u0e31\u0e4d\u0e47\u0e48\u0e49\u0e4a\u0e4b\u0e4c\u0e38\u0e39\u0e3a",
+        strict=True,
+    )
+)
+
+
+class Most(NamedTuple):
+    """What is read of a document at most: characters, links, and bytes of plain text."""
+
+    text: int = 200_000
+    links: int = 3_000
+    size: int = 524_288
+
+
+class Reference(NamedTuple):
+    """What a document links to, as it is written there, and the text that is linked."""
+
+    target: str
+    text: str = ""
+
+
+class Text(NamedTuple):
+    """What a document says.
+
+    ``text`` has a paragraph a line. ``lang`` is the language that it declares, a BCP 47 tag in
+    lower case, or "". ``decoded`` is how plain text came to be text. ``robots`` is what it says of
+    itself, in the words of META. ``unread`` links were too many; ``is_cut`` says that more was left
+    unread.
+    """
+
+    title: str = ""
+    text: str = ""
+    lang: str = ""
+    references: tuple[Reference, ...] = ()
+    decoded: Decoded | None = None
+    robots: frozenset[str] = frozenset()
+    unread: int = 0
+    is_cut: bool = False
+
+    def completed(self, most: Most) -> Text:
+        """Return it with the addresses in its text as links, and without what can't be read."""
+        text = legible(self.text[: most.text])
+        found = dict.fromkeys((*self.references, *addresses(text, most.links)))
+        return self._replace(
+            title=legible(" ".join(self.title.split())[:MAX_TITLE]),
+            text=text,
+            references=tuple(found)[: most.links],
+            unread=self.unread + max(0, len(found) - most.links),
+            is_cut=self.is_cut or len(self.text) > most.text,
+        )
+
+
+def addresses(text: str, most: int) -> list[Reference]:
+    """Return the URLs that are written in a text."""
+    found: dict[str, None] = {}
+    for written in _ADDRESS.finditer(text):
+        if len(found) > most:
+            break
+        address = _whole(written[0])
+        found.setdefault(address if address[:4].lower() == "http" else f"http://{address}")
+    return [Reference(address) for address in found]
+
+
+def _whole(written: str) -> str:
+    """Return an address without the signs of the sentence that it is in."""
+    while written and (
+        written[-1] in _END or (written[-1] in _BRACKETS and _BRACKETS[written[-1]] not in written)
+    ):
+        written = written[:-1]
+    return written
+
+
+def legible(text: str) -> str:
+    """Return a text; "" if too much of it are no letters.
+
+    A PDF may say of its glyphs only which of the font's they are, or that they are letters that
+    they don't look like: then no one can tell what is written there.
+    """
+    text = text.translate(_THAI_GLYPHS) if _THAI_GLYPH.search(text) else text
+    signs = len(_BLANK.sub("", text[:_EXAMINED]))
+    if len(_NO_LETTERS.findall(text[:_EXAMINED])) > _UNREADABLE * signs:
+        return ""
+    return text
