@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.internet.defer import Deferred
-    from twisted.internet.interfaces import IProtocolFactory, IStreamClientEndpoint
+    from twisted.internet.interfaces import IProtocolFactory
     from twisted.web._newclient import Request as TxRequest
     from twisted.web.client import URI, Agent
     from twisted.web.client import Response as TxResponse
@@ -115,7 +115,7 @@ class _OnDemand:
     To make it, the name is encoded letter by letter, and for TLS a context is.
     """
 
-    def __init__(self, make: Callable[[], IStreamClientEndpoint]) -> None:
+    def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
 
     def connect(self, factory: IProtocolFactory) -> Any:
