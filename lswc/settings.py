@@ -296,8 +296,6 @@ EXTENSIONS = {
     "lswc.crawler.stopping.HarvestStopExtension": 500,
     "lswc.seeds.feeding.SeedsFolderExtension": 500,
     "scrapy.extensions.logstats.LogStats": None,
-    # Off; and to load its web server took 10 MB.
-    "scrapy.extensions.remote_control.RemoteControl": None,
 }
 # Passes on only the addresses that may be asked, or those of a frozen web.
 TWISTED_DNS_RESOLVER = "lswc.crawler.transport.resolver.Resolver"
@@ -320,6 +318,7 @@ HTTPPROXY_ENABLED = False
 # A page that refreshes itself is a page: it is recorded, and its target is one of its links.
 METAREFRESH_ENABLED = False
 TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
 LOG_LEVEL = "INFO"
 # How every request ended is in the summary.
 RETRY_GIVE_UP_LOG_LEVEL = "INFO"
