@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lswc.archive import parts
 from lswc.archive.files import ArchiveError
-from lswc.archive.journal import LISTING_KIND, REQUISITE_KIND, RETRY, Log
+from lswc.archive.journal import LISTING_KIND, RENDERING, REQUISITE_KIND, RETRY, Log
 from lswc.archive.parts import Parts
 from lswc.archive.warc import WarcWriter
 from lswc.errors import writing
@@ -99,7 +99,8 @@ class Archive:
             about[-1:] = [_about(visit)] if visit.attempts else []
             rules = self._released(visit.lease.server)
             own = zip(visit.attempts, about, strict=True)
-            self._warc.write([*((attempt, {}) for attempt in rules), *own])
+            besides = [*rules, *visit.fetched]
+            self._warc.write([*((attempt, {}) for attempt in besides), *own])
         self._log.write(self._rows(visit, keeps))
         for file in self._opened:
             self._lengths[str(file.path.relative_to(self._folder))] = file.end
@@ -166,6 +167,10 @@ class Archive:
         for attempt in visit.attempts if visit.put_off else visit.attempts[:-1]:
             archived = keeps and attempt.exchange is not None
             yield shared | _seen(attempt) | {"outcome": RETRY, "archived": archived}
+        for attempt in visit.fetched:
+            archived = keeps and attempt.exchange is not None
+            of_page = {"outcome": RENDERING, "archived": archived, "referrer": visit.url}
+            yield {"url": attempt.url, **_seen(attempt), **of_page}
         if visit.put_off:
             return
         last = visit.attempts[-1] if visit.attempts else Attempt(visit.url, datetime.now(UTC))
@@ -204,6 +209,7 @@ _OF_RECORD = (
     "content_language",
     "vary",
     "opt_outs",
+    "rendered",
     "relevant",
     "guessed",
     "server_status",
@@ -303,6 +309,7 @@ def _about(visit: Visit) -> dict[str, object]:
             "relevant": "yes" if record.relevant else "no",
             "server-status": record.server_status,
             "opt-out": "; ".join(record.opt_outs) or None,
+            "rendered": "yes" if record.rendered else None,
         }
     fields |= {
         **({} if lease.is_page else {"kind": _kind(lease)}),

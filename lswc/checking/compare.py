@@ -131,9 +131,11 @@ class Comparison:
                 if entry is None:
                     self._torn.append((INDEX, "torn", line.decode(errors="replace")))
                     continue
-                yield INDEX, entry["url"], ""
+                url = warc.page_of(entry)
+                if url == entry["url"]:  # else it comes with its page
+                    yield INDEX, url, ""
                 if not warc.is_whole(file, entry):
-                    self._torn.append((WARC, "missing", entry["url"]))
+                    self._torn.append((WARC, "missing", url))
 
     def findings(self) -> list[Disagreement]:
         """Return what is wrong, file by file."""
