@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class Allowance:
     """Tells which servers and domains have brought all that is taken of them.
 
-    ``quotas`` are the settings'. What is said of a place (``max_pages``, ``max_bytes``) counts too,
-    if it is stricter: of a server, or a name in a registered domain, for each of its servers; of a
-    registered domain, or a name above, for each registered domain.
+    ``quotas`` are the settings'. What is said of a place (``max_pages``, ``max_bytes``) holds
+    instead, be it less or more: of a server, or a name in a registered domain, for each of its
+    servers; of a registered domain, or a name above, for each registered domain.
     """
 
     def __init__(self, quotas: Quotas, steering: Steering) -> None:
@@ -34,10 +34,7 @@ class Allowance:
 
     def reached(self, url: Url, of_server: Taken, of_domain: Taken) -> Outcome | None:
         """Return which quota a URL's server or domain has reached with this, and remember it."""
-        said = self._steering.quotas(url)
-        quotas = Quotas(
-            self._quotas.server.stricter(said.server), self._quotas.domain.stricter(said.domain)
-        )
+        quotas = self._quotas.unless(self._steering.quotas(url))
         reason = reached(quotas, of_server, of_domain)
         if reason is not None:
             is_domain = reason in (Outcome.SITE_PAGES, Outcome.SITE_BYTES)

@@ -110,3 +110,14 @@ def test_a_quota_that_is_raised_while_the_crawl_runs(tmp_path: Path, store: Stor
         assert finished(set_up) == {"html": 7, "server's page limit": 1}
         assert say(None) == ["a"]
         assert finished(set_up) == {"html": 8}
+
+
+def test_more_may_be_taken_of_a_place_than_the_settings_say(tmp_path: Path, store: Store) -> None:
+    limits = {"LSWC_MAX_SERVER_PAGES": 1, "LSWC_MAX_DOMAIN_PAGES": 2}
+    with crawl(tmp_path, store, **limits) as set_up:
+        assert fetch(set_up) == ["a", "b"]
+        change(store.where, "max_pages", 3, "a.one.co.th/")  # the narrowest is heard
+        change(store.where, "max_pages", 6, "one.co.th")
+        change(store.where, "max_pages", 1, "th")
+        assert [set_up.running.look(), set_up.running.look()] == [False, True]
+        assert fetch(set_up) == ["a", "a", "b", "b"]
