@@ -77,15 +77,15 @@ def crawled(crawl: Path) -> int:
 
 
 def test_an_image_is_made_of_what_is_there() -> None:
-    build, image = dockerfile("FROM")
-    assert build == f"{image} AS build"
+    assert dockerfile("FROM") == ["$BASE AS build", "$BASE"]
     sources = [copied.split()[0] for copied in dockerfile("COPY") if "--from" not in copied]
     assert all((ROOT / source).exists() for source in sources)
     wanted = (ROOT / ".dockerignore").read_text().splitlines()
     assert all((ROOT / name[1:]).exists() for name in wanted if name.startswith("!"))
-    (group,) = (group.removeprefix("GROUPS=") for group in dockerfile("ARG"))
+    arguments = dict(argument.split("=") for argument in dockerfile("ARG"))
+    assert arguments["BASE"].startswith("python:")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert group in project["optional-dependencies"]
+    assert arguments["GROUPS"] in project["optional-dependencies"]
     assert dockerfile("USER") == ["10001"]
     assert dockerfile("ENTRYPOINT") == ['["lswc"]']
 

@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 LIMIT = 32_000_000
 """Bytes of a journal from which on the next row begins a new one."""
 
-SMALL = 2_000_000
-"""Bytes of a journal that a closing crawl turns into tables in its own process."""
-
 RETRY = "retry"
 REQUISITE_KIND, LISTING_KIND = "requisite", "listing"
 """The ``kind`` of what wasn't asked for as a page, but as what an archived page needs, or as a
@@ -44,15 +41,25 @@ sitemap or feed. A page's is what it is written in."""
 NO_PAGES = (REQUISITE_KIND, LISTING_KIND)
 """The kinds of what isn't a page."""
 
-NO_VISIT = ("robots.txt file", "tdmrep.json file", "file", Outcome.SERVER_BECAME_IRRELEVANT)
+RENDERING = "rendering file"
+"""The outcome of what a page in the browser asked for."""
+
+NO_VISIT = (
+    "robots.txt file",
+    "tdmrep.json file",
+    RENDERING,
+    "file",
+    Outcome.SERVER_BECAME_IRRELEVANT,
+)
 """Outcomes of the rows that aren't the end of a visit."""
 
 
 class Log:
     """Writes the crawl log in ``log/`` of a crawl folder.
 
-    A journal that is long enough becomes tables in a process of its own: it takes seconds, and
-    memory that a crawl would keep. If that fails, the journal stays until the crawl closes.
+    A journal becomes tables in a process of its own, once it is long enough or the crawl closes:
+    it takes seconds, and memory that a crawl would keep. If that fails, the crawl itself does it
+    when it closes.
 
     ``committed`` has the lengths of the journals at the last commit, by their paths in the crawl
     folder; nothing may lie beyond. Raises LswcError.
@@ -93,7 +100,7 @@ class Log:
 
         Raises LswcError; a journal that can't become tables stays as it is.
         """
-        if whole and self._journal is not None and self._journal.end > SMALL:
+        if whole and "pyarrow" not in sys.modules:
             self._hand_over()
         for process in self._converting:
             process.wait()

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 VERSION = "1.1.1"
 _PIECE = 1 << 20
 _BEGINNING = {"format": "json-pages-1.0", "id": "pages", "title": "Pages", "hasText": False}
+# A field that says nothing. How long the fields before a file are some readers only look up where
+# the directory has one, as ReplayWeb.page does; and those of a file that may be long are longer.
+_NOTHING = b"\xfe\xca\x00\x00"
 _BEFORE = (1980, 1, 1, 0, 0, 0)  # the same for all files: what they hold has dates of its own
 
 
@@ -71,6 +74,7 @@ class _Packed:
         """Add a file; return how many pieces it had."""
         info = ZipInfo(path, _BEFORE)
         info.compress_type = compression
+        info.extra = _NOTHING
         digest, size, number = sha256(), 0, 0
         with self._archive.open(info, "w", force_zip64=True) as file:
             for piece in pieces:

@@ -1,4 +1,7 @@
-"""What Scrapy logs of every page, made only if it is shown."""
+"""What Scrapy logs of every page, made only if it is shown.
+
+A formatter may return None (Scrapy's documentation of LOG_FORMATTER); its types don't say so.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ _scraper = logging.getLogger("scrapy.core.scraper")
 class ShownFormatter(LogFormatter):
     """Scrapy's, without the lines for DEBUG where that isn't logged."""
 
-    def crawled(
+    def crawled(  # type: ignore[override]
         self, request: Request, response: Response, spider: Spider
     ) -> LogFormatterResult | None:
         """Return the line of a page that came, if it is shown."""
@@ -28,7 +31,7 @@ class ShownFormatter(LogFormatter):
             return None
         return super().crawled(request, response, spider)
 
-    def scraped(
+    def scraped(  # type: ignore[override]
         self, item: Any, response: Response | Failure | None, spider: Spider
     ) -> LogFormatterResult | None:
         """Return the line of an item, if it is shown."""

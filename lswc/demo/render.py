@@ -87,7 +87,7 @@ def _body(page: DemoPage, random: Random) -> str:
         return f'<frameset cols="20%,80%">{frames}</frameset></html>\n'
     if page.kind == "image":
         pictures = "".join(
-            f'<a href="{escape(link.href)}"{_rel(link)}><img src="/logo.gif"></a>\n'
+            f'<a href="{escape(link.href)}"{_rel(link)}><img src="/logo.png"></a>\n'
             for link in page.links
         )
         return f"<body>{pictures}</body></html>\n"

@@ -133,6 +133,7 @@ class SqliteFrontier:
         self._held: dict[int, _Held] = {}  # by the number of the URL
         self._tokens = count(1)
         self._ahead = Path(f"{path}-wal")
+        self._saved = 0  # bytes of it
         self._resting: list[tuple[float, int]] = []
         self._lock = None if path == MEMORY else lock(Path(path).parent)
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
@@ -214,9 +215,16 @@ class SqliteFrontier:
             if self._db.in_transaction:  # of hidden lines
                 self._db.execute("COMMIT")
             self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        self._saved = self._size_ahead()
 
     @property
     def unsaved(self) -> int:
+        size = self._size_ahead()
+        if size < self._saved:  # it began anew, which it can't while somebody reads
+            self._saved = 0
+        return size - self._saved
+
+    def _size_ahead(self) -> int:
         try:
             return self._ahead.stat().st_size
         except FileNotFoundError:

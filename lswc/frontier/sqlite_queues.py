@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from heapq import nlargest
+from heapq import nlargest, nsmallest
 from json import dumps
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +13,7 @@ from lswc.strategy import REQUISITES
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from lswc.strategy import Rank
 
@@ -54,6 +54,18 @@ _FIRST = (
 _HEAD = (
     "SELECT cell, (SELECT seq FROM url WHERE server = ?1 AND line = ?2 AND outcome IS NULL"
     " ORDER BY seq LIMIT 1) FROM line WHERE server = ?1 AND line = ?2"
+)
+
+
+_WAITING = (
+    "SELECT cell, sum(number) FROM line JOIN"
+    " (SELECT server, line, count(*) AS number FROM url"
+    "  WHERE outcome IS NULL AND server BETWEEN ? AND ? GROUP BY server, line)"
+    " USING (server, line) GROUP BY cell"
+)
+_LONGEST = (
+    "SELECT count(*) AS number, server FROM url WHERE outcome IS NULL AND server BETWEEN ? AND ?"
+    " GROUP BY server ORDER BY number DESC, server LIMIT ?"
 )
 
 
@@ -240,14 +252,33 @@ class Queues:
                 self.ready.add(cell)
 
 
+SLICE = 1000
+"""Servers that are looked at in one reading. While one lasts, the file's log can't begin anew."""
+
+
+def slices(db: sqlite3.Connection) -> Iterator[tuple[int, int]]:
+    """Yield the first and last numbers of servers, to look at a few at a time."""
+    ((last,),) = db.execute("SELECT coalesce(max(id), 0) FROM server").fetchall()
+    for first in range(1, last + 1, SLICE):
+        yield first, first + SLICE - 1
+
+
 def waiting(db: sqlite3.Connection) -> dict[int, int]:
     """Return the number of URLs that wait, or are leased, by cell."""
-    rows = db.execute(
-        "SELECT cell, sum(number) FROM line JOIN"
-        " (SELECT server, line, count(*) AS number FROM url WHERE outcome IS NULL"
-        "  GROUP BY server, line) USING (server, line) GROUP BY cell ORDER BY cell"
-    )
-    return dict(rows.fetchall())
+    found: Counter[int] = Counter()
+    for few in slices(db):
+        for cell, number in db.execute(_WAITING, few).fetchall():
+            found[cell] += number
+    return dict(sorted(found.items()))
+
+
+def longest(db: sqlite3.Connection, top: int) -> list[tuple[int, int]]:
+    """Return the longest queues: how many URLs wait or are leased, and the number of the server."""
+    best: list[tuple[int, int]] = []
+    for few in slices(db):
+        best += db.execute(_LONGEST, (*few, top)).fetchall()
+        best = nsmallest(top, best, key=lambda queue: (-queue[0], queue[1]))
+    return best
 
 
 def begin(db: sqlite3.Connection) -> None:

@@ -11,7 +11,7 @@ from lswc.frontier import sqlite_again, sqlite_experience
 from lswc.frontier.contents import Queue, Report, Server, by_kind
 from lswc.frontier.contract import Counts, FrontierError
 from lswc.frontier.harvest import harvest
-from lswc.frontier.sqlite_queues import waiting
+from lswc.frontier.sqlite_queues import longest, waiting
 from lswc.strategy import REQUISITES, Strategy, StrategyError, Unit, order, status, strategy
 
 if TYPE_CHECKING:
@@ -98,13 +98,8 @@ def tallies(db: sqlite3.Connection) -> dict[str, dict[str, int]]:
 
 
 def _queues(db: sqlite3.Connection, top: int) -> tuple[Queue, ...]:
-    rows = db.execute(
-        "SELECT name, number, downloaded, relevant FROM server JOIN"
-        " (SELECT server, count(*) AS number FROM url WHERE outcome IS NULL"
-        "  GROUP BY server ORDER BY number DESC, server LIMIT ?) ON server = id",
-        (top,),
-    )
-    return tuple(Queue(*row) for row in rows)
+    named = "SELECT name, ?, downloaded, relevant FROM server WHERE id = ?"
+    return tuple(Queue(*db.execute(named, queue).fetchone()) for queue in longest(db, top))
 
 
 _PENDING = "(SELECT count(*) FROM url WHERE url.server = server.id AND outcome IS NULL)"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LEAST = 10.0
 """Seconds between two counts, at least."""
 
-SPARING = 100
+SPARING = 200
 """So many times the CPU time of a count, no other begins: it costs one part in so many."""
 
 

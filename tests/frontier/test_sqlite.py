@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,8 @@ import pytest
 
 from lswc.frontier.contract import FrontierError
 from lswc.frontier.sqlite import SqliteFrontier
-from lswc.strategy import strategy
+from lswc.strategy import SEED, PageLanguage, strategy
+from lswc.visit.lease import Offer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,3 +32,31 @@ def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "frontier.db").write_bytes(b"something else entirely" * 100)
     with pytest.raises(FrontierError, match="not a frontier of lswc"):
         SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
+
+
+def test_who_reads_for_long_doesnt_have_each_commit_saved(tmp_path: Path) -> None:
+    path = tmp_path / "frontier.db"
+
+    def grow(frontier: SqliteFrontier, first: int) -> None:
+        urls = [f"http://a.example/{page}" for page in range(first, first + 100)]
+        server = "a.example"
+        frontier.offer([Offer(u, server, server, SEED, PageLanguage.TARGET, 0) for u in urls])
+
+    with (
+        closing(SqliteFrontier(path, strategy("bfs"), IDENTITY)) as frontier,
+        closing(sqlite3.connect(path, isolation_level=None)) as reader,
+    ):
+        grow(frontier, 0)
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM url").fetchall()
+        grow(frontier, 100)
+        assert (unsaved := frontier.unsaved) > 0
+        frontier.checkpoint()
+        assert frontier.unsaved == 0  # more can't be saved while the reader reads
+        grow(frontier, 200)
+        assert 0 < frontier.unsaved < unsaved
+        reader.execute("COMMIT")
+        frontier.checkpoint()
+        assert frontier.unsaved == 0
+        grow(frontier, 300)
+        assert frontier.unsaved > 0  # the log began anew

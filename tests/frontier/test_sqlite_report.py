@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -51,3 +52,22 @@ def test_foreign_file_is_a_clear_error(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(FrontierError, match="not a frontier of lswc"):
         read(path)
+
+
+@pytest.mark.parametrize("few", [1, 2, 3, 1000])
+def test_servers_that_are_counted_a_few_at_a_time_are_all_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr("lswc.frontier.sqlite_queues.SLICE", few)
+    path = tmp_path / "frontier.db"
+    identity = {"language": "th", "strategy": "bfs"}
+    with closing(SqliteFrontier(path, strategy("bfs"), identity)) as frontier:
+        for number in range(1, 8):
+            frontier.offer([offer(f"s{number}.example", page) for page in range(number % 5)])
+        report = read(path, top=3)
+        assert report.counts.pending == frontier.counts().pending == {0: 13}
+        assert [(queue.server, queue.pending) for queue in report.queues] == [
+            ("s4.example", 4), ("s3.example", 3), ("s2.example", 2),
+        ]  # fmt: skip
+    with closing(SqliteFrontier(path, strategy("bfs"), identity)) as frontier:
+        assert frontier.pending == 13

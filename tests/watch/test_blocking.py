@@ -34,7 +34,7 @@ SEEDS = ("http://www.unwanted.example/", "http://www.wanted.example/")
 
 def pages() -> dict[str, str]:
     """Two servers, each with a front page that links to all its others."""
-    made = {}
+    made: dict[str, str] = {}
     for seed in SEEDS:
         others = [f"{seed}{number}.html" for number in range(1, PAGES)]
         made |= dict.fromkeys(others, page(THAI)) | {seed: page(THAI, *others)}
