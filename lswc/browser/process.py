@@ -263,8 +263,7 @@ class _Window:
                 headers = answered.headers
                 await route.fulfill(status=answered.status, headers=headers, body=body)
             else:
-                self._refused[kind] += 1
-                await route.abort()
+                await route.abort()  # the crawl knows why
 
     def _refusal(self, request: Request) -> str:
         """Return why a request isn't handed to the crawl, in a word; "" if it is."""
