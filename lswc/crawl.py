@@ -17,7 +17,7 @@ import scrapy
 
 from lswc import __version__, languages
 from lswc import settings as defaults
-from lswc.archive.pages import PAGES
+from lswc.archive import parts
 from lswc.browser.finding import chromium
 from lswc.browser.letters import Settings as BrowserSettings
 from lswc.checking.settle import refuse_older, repair
@@ -158,11 +158,12 @@ class Crawl:
     a crawl waits that has no other, and ``max_offline`` for the network. ``retry_failed``: what
     ended so is tried once more. ``judge`` are the settings that say what is recorded as what.
     ``archived`` says what goes into WARC files of ``warc_size`` bytes: "relevant", "all" or
-    "none"; ``sitemaps``: those of relevant servers are asked for. ``requisites_share`` is that
-    of the requests for what such pages need, while pages can be asked for; ``opt_out`` what
-    follows from a page's opt-out. ``earlier`` are the folders of crawls that this one visits
-    again, the latest first. ``headers`` are those that each page is asked for with, and
-    ``rendering`` says which are shown in a browser.
+    "none"; a part of the record is closed at ``rotate`` bytes, none at 0. ``sitemaps``: those of
+    relevant servers are asked for. ``requisites_share`` is that of the requests for what such
+    pages need, while pages can be asked for; ``opt_out`` what follows from a page's opt-out.
+    ``earlier`` are the folders of crawls that this one visits again, the latest first.
+    ``headers`` are those that each page is asked for with, and ``rendering`` says which are shown
+    in a browser.
     """
 
     language: Wanted
@@ -199,6 +200,7 @@ class Crawl:
     requisites_share: float
     opt_out: str
     warc_size: float
+    rotate: float
     earlier: tuple[Path, ...]
 
     @classmethod
@@ -267,6 +269,7 @@ class Crawl:
             archived=_one_of(settings, "LSWC_ARCHIVE", ARCHIVED),
             opt_out=_one_of(settings, "LSWC_OPT_OUT", OPT_OUT),
             warc_size=number(settings, "LSWC_WARC_SIZE"),
+            rotate=_rotate(settings),
             earlier=_earlier(settings.getlist("LSWC_RECRAWL"), folder),
         )
 
@@ -448,9 +451,18 @@ def _check_records(folder: Path, store: str) -> None:
 
 
 def _has_records(folder: Path) -> bool:
-    pages = folder / PAGES
-    recorded = pages.exists() and pages.stat().st_size > 0
+    recorded = any(parts.lengths(folder).values())
     return recorded or any(any((folder / name).glob("*")) for name in ("warc", "log"))
+
+
+def _rotate(settings: BaseSettings) -> float:
+    length = number(settings, "LSWC_ROTATE")
+    if length and not parts.SHORTEST <= length <= parts.LONGEST:
+        raise ConfigError(
+            f"LSWC_ROTATE must be from {parts.SHORTEST:,} to {parts.LONGEST:,} bytes, or 0 for one "
+            f"file, not {settings.get('LSWC_ROTATE')!r}"
+        )
+    return length
 
 
 def _lease_seconds(settings: BaseSettings) -> float:

@@ -73,6 +73,9 @@ LSWC_OPERATOR = ""
 LSWC_DESCRIPTION = ""
 # A WARC file is closed once it has so many bytes.
 LSWC_WARC_SIZE = 1_000_000_000
+# Once pages.jsonl has so many bytes, it becomes a part, `pages-00001.jsonl.gz`, and another begins.
+# At 0 it is one file.
+LSWC_ROTATE = 250_000_000
 # The folders of earlier crawls, the latest first: what they stored is only sent if it has changed.
 LSWC_RECRAWL: list[str] = []
 
@@ -293,8 +296,6 @@ EXTENSIONS = {
     "lswc.crawler.stopping.HarvestStopExtension": 500,
     "lswc.seeds.feeding.SeedsFolderExtension": 500,
     "scrapy.extensions.logstats.LogStats": None,
-    # Off; and to load its web server took 10 MB.
-    "scrapy.extensions.remote_control.RemoteControl": None,
 }
 # Passes on only the addresses that may be asked, or those of a frozen web.
 TWISTED_DNS_RESOLVER = "lswc.crawler.transport.resolver.Resolver"
@@ -317,6 +318,7 @@ HTTPPROXY_ENABLED = False
 # A page that refreshes itself is a page: it is recorded, and its target is one of its links.
 METAREFRESH_ENABLED = False
 TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
 LOG_LEVEL = "INFO"
 # How every request ended is in the summary.
 RETRY_GIVE_UP_LOG_LEVEL = "INFO"

@@ -53,7 +53,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "trace": {"archive", "languages", "reading", "safety", "strategy", "web"},
     "simulator": {"frontier", "strategy", "trace", "visit"},
     "synthetic": {"strategy", "trace"},
-    "analysis": {"languages", "simulator", "strategy", "trace"},
+    "analysis": {"archive", "languages", "simulator", "strategy", "trace"},
     "seeds": {
         "analysis", "archive", "crawl", "crawler", "frontier", "langid", "languages",
         "terminal", "trace", "web",

@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lswc.archive.files import Appended, ArchiveError
+from lswc.archive import parts
+from lswc.archive.files import ArchiveError
 from lswc.archive.journal import LISTING_KIND, RENDERING, REQUISITE_KIND, RETRY, Log
-from lswc.archive.pages import PAGES
+from lswc.archive.parts import Parts
 from lswc.archive.warc import WarcWriter
 from lswc.errors import writing
 from lswc.languages import Language, Wanted, wanted
@@ -23,6 +24,7 @@ from lswc.visit.attempt import Attempt
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from lswc.archive.files import Appended
     from lswc.visit.lease import Lease
     from lswc.visit.visit import Visit
 
@@ -37,7 +39,8 @@ class Archive:
     """Record, WARC, index and log of a crawl: one call a visit, before the frontier commits it.
 
     ``archived`` says what goes into WARC files of ``warc_size`` bytes: "relevant", "all" or
-    "none"; their names begin with ``prefix``. ``description`` is what the crawl is run with.
+    "none"; their names begin with ``prefix``. A part of the record is closed at ``rotate`` bytes,
+    none at 0. ``description`` is what the crawl is run with.
     ``committed`` has the lengths of the files at the frontier's last commit, by their paths
     in the crawl folder; nothing may lie beyond. Raises LswcError.
     """
@@ -48,6 +51,7 @@ class Archive:
         prefix: str,
         archived: str,
         warc_size: float,
+        rotate: float,
         description: Mapping[str, object],
         committed: Mapping[str, int],
     ) -> None:
@@ -56,11 +60,11 @@ class Archive:
         self._rules: OrderedDict[str, list[Attempt]] = OrderedDict()
         self._held = 0
         self._rules_to_log: list[tuple[Attempt, str]] = []
-        self._lengths = dict(committed)
         _describe(folder / SETTINGS, description)
-        self._pages = Appended(folder / PAGES)
+        self._pages = Parts(folder, rotate, committed)
         self._warc = WarcWriter(folder, prefix, description, warc_size, committed)
         self._log = Log(folder, committed)
+        self._lengths = {**committed, **parts.lengths(folder)}
 
     def add(self, attempt: Attempt, name: str) -> None:
         """Take an attempt to get a server's rules: of a file of this name, such as robots.txt.
@@ -107,6 +111,14 @@ class Archive:
         for file in self._opened:
             file.sync()
 
+    def rotate(self) -> None:
+        """Close a long record, and begin another: now, because all of it is committed and durable.
+
+        Raises LswcError.
+        """
+        self._lengths |= self._pages.turn()
+        self._pages.pack()
+
     def check(self) -> None:
         """Raise StorageError if a file was removed while the crawl writes it."""
         for file in self._opened:
@@ -114,7 +126,7 @@ class Archive:
 
     @property
     def _opened(self) -> list[Appended]:
-        return [self._pages, *self._warc.opened, *self._log.opened]
+        return [*self._pages.opened, *self._warc.opened, *self._log.opened]
 
     def withdraw(self) -> None:
         """Take back what the latest ``store`` wrote. Raises ArchiveError."""

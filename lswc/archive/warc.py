@@ -138,7 +138,9 @@ class WarcWriter:
         told = _told(about)
         date, record = _date(attempt.time), _id()
         shared = {"WARC-Target-URI": attempt.url, "WARC-Warcinfo-ID": f"<urn:{self._info_id}>"}
-        response = shared | ({_LANGUAGES: told["languages"]} if "languages" in told else {})
+        response = shared | {
+            _HEADERS[name]: value for name, value in told.items() if name in _HEADERS
+        }
         member, fields = self._response(attempt, exchange, response, record)
         yield member, fields | told
         concurrent = shared | {"WARC-Concurrent-To": f"<urn:{record}>"}
@@ -357,15 +359,26 @@ class _Kind(NamedTuple):
     media_type: str
 
 
-_LANGUAGES = "WARC-Identified-Content-Language"
-"""A header of Common Crawl's and the IIPC's: codes of ISO 639-3, the largest share first."""
+_HEADERS = {
+    "languages": "WARC-Identified-Content-Language",
+    "mime-detected": "WARC-Identified-Payload-Type",
+}
+"""What is told of a page in the header of its record, by its name in the index. The former is a
+header of Common Crawl's and the IIPC's: codes of ISO 639-3, the largest share first."""
+
+_TYPES = {
+    "html": "text/html", "pdf": "application/pdf", "rtf": "application/rtf", "text": "text/plain",
+}  # fmt: skip
+"""The media types of kinds of pages that have but one."""
 
 _MOST = 3  # languages of a page, as in Common Crawl's index
 
 
 def _told(about: Mapping[str, object]) -> dict[str, str]:
-    """Return what the index says of a page's languages and charset, as Common Crawl's does."""
+    """Return what the index says of a page's type, languages, charset, as Common Crawl's does."""
     found = {}
+    if media_type := _TYPES.get(str(about.get("kind"))):
+        found["mime-detected"] = media_type
     shares = [share.partition("=")[0] for share in str(about.get("shares") or "").split()]
     languages = shares or [str(code) for code in (about.get("language"),) if code]
     if languages:

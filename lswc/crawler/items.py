@@ -15,6 +15,7 @@ from lswc.strategy import (
     PageLanguage,
     Status,
     distance_of,
+    encode,
     from_site_queue,
 )
 from lswc.visit.record import Record
@@ -88,6 +89,23 @@ class Page:
             same_folder=link.same_folder,
             from_seed=own == SEED,
         )
+
+    def codes(self) -> list[int]:
+        """Return the codes of the links' facts, in their order.
+
+        Most links of a page have the same facts as others of it, which are told once.
+        """
+        known: dict[tuple[int, ...], int] = {}
+        codes = []
+        for link in self.links:
+            own = (
+                link.target_server, link.locality, link.tld, link.anchor, link.named,
+                link.same_folder,
+            )  # fmt: skip
+            if own not in known:
+                known[own] = encode(self.facts(link))
+            codes.append(known[own])
+        return codes
 
     def record(self) -> Record:
         """Return what is kept of the page, once the spider middlewares are done with it."""

@@ -132,6 +132,7 @@ class RunningCrawl:
             crawl.language.name,
             crawl.archived,
             crawl.warc_size,
+            crawl.rotate,
             crawl.described(settings),
             committed,
         )
@@ -371,6 +372,7 @@ class RunningCrawl:
         if now - self._saved > SAVE_SECONDS or self.frontier.unsaved > SAVE_BYTES:
             self.archive.sync()
             self.frontier.checkpoint()
+            self.archive.rotate()
             self._saved = now
 
     def give_back(self, visit: Visit) -> None:

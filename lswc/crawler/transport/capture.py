@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.core.downloader.handlers.http11 import (
     HTTP11DownloadHandler,
+    _BindAddressAgent,
     _LenientHTTPClientParser,
     _ScrapyAgent,
 )
@@ -24,13 +25,15 @@ from lswc.crawler.transport.handler import BoundedPool, BoundedProtocol
 from lswc.visit.attempt import Attempt, Exchange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.internet.defer import Deferred
+    from twisted.internet.interfaces import IProtocolFactory
     from twisted.web._newclient import Request as TxRequest
+    from twisted.web.client import URI, Agent
     from twisted.web.client import Response as TxResponse
     from twisted.web.iweb import IResponse
 
@@ -108,7 +111,31 @@ def _media_type(response: Response) -> str:
     return value.partition(b";")[0].strip().lower().decode("ascii", "replace")
 
 
+class _OnDemand:
+    """An endpoint that is only made for a connection: most requests find one that is open.
+
+    To make it, the name is encoded letter by letter, and for TLS a context is.
+    """
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+
+    def connect(self, factory: IProtocolFactory) -> Any:
+        return self._make().connect(factory)
+
+
+class _DirectAgent(_BindAddressAgent):
+    def _getEndpoint(self, uri: URI) -> Any:
+        return _OnDemand(lambda: super(_DirectAgent, self)._getEndpoint(uri))
+
+
 class _Agent(_ScrapyAgent):
+    def _get_agent(self, request: Request, timeout: float) -> Agent:
+        agent = super()._get_agent(request, timeout)
+        if type(agent) is _BindAddressAgent:  # else there is a proxy
+            agent.__class__ = _DirectAgent
+        return agent
+
     def _cb_bodyready(self, txresponse: TxResponse, request: Request) -> Any:
         request.meta[_EXCHANGE] = getattr(txresponse, _EXCHANGE, None)
         return super()._cb_bodyready(txresponse, request)
