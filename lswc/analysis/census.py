@@ -64,7 +64,7 @@ def languages(collection: Collection) -> Section:
         " ORDER BY count(*) DESC, language, tld"
     )
     rows = [
-        (language or "unknown", _readable(_dotted(tld)), pages) for language, tld, pages in found
+        (language or "unknown", readable(_dotted(tld)), pages) for language, tld, pages in found
     ]
     per_language = Counter[str]()
     for language, _, pages in rows:
@@ -105,7 +105,7 @@ def languages(collection: Collection) -> Section:
     )
 
 
-def _readable(dotted: str) -> str:
+def readable(dotted: str) -> str:
     """Return a domain in its own script: ".xn--o3cw4h" is written in Thai."""
     try:
         return dotted.encode().decode("idna") if dotted.startswith(".xn--") else dotted
@@ -146,7 +146,7 @@ def by_tld(
     lines["total"] = sum(counts.values(), Counter[str]())
     rows = [
         (
-            _readable(tld),
+            readable(tld),
             *(count[name] for name in names),
             count.total(),
             share(count[names[0]], count.total()),
@@ -307,7 +307,7 @@ def encodings(collection: Collection) -> Section:
         for _, tld, _, pages in per_tld:
             of_tld[tld] += pages
         rows = [
-            (name, _readable(_dotted(tld)), sites, pages, share(pages, of_tld[tld]))
+            (name, readable(_dotted(tld)), sites, pages, share(pages, of_tld[tld]))
             for name, tld, sites, pages in per_tld
         ]
         title = "Encodings of relevant pages by top-level domain"

@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lswc.archive.files import Appended, ArchiveError
-from lswc.archive.journal import LISTING_KIND, REQUISITE_KIND, RETRY, Log
-from lswc.archive.pages import PAGES
+from lswc.archive import parts
+from lswc.archive.files import ArchiveError
+from lswc.archive.journal import LISTING_KIND, RENDERING, REQUISITE_KIND, RETRY, Log
+from lswc.archive.parts import Parts
 from lswc.archive.warc import WarcWriter
 from lswc.errors import writing
 from lswc.languages import Language, Wanted, wanted
@@ -23,6 +24,7 @@ from lswc.visit.attempt import Attempt
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from lswc.archive.files import Appended
     from lswc.visit.lease import Lease
     from lswc.visit.visit import Visit
 
@@ -37,7 +39,8 @@ class Archive:
     """Record, WARC, index and log of a crawl: one call a visit, before the frontier commits it.
 
     ``archived`` says what goes into WARC files of ``warc_size`` bytes: "relevant", "all" or
-    "none"; their names begin with ``prefix``. ``description`` is what the crawl is run with.
+    "none"; their names begin with ``prefix``. A part of the record is closed at ``rotate`` bytes,
+    none at 0. ``description`` is what the crawl is run with.
     ``committed`` has the lengths of the files at the frontier's last commit, by their paths
     in the crawl folder; nothing may lie beyond. Raises LswcError.
     """
@@ -48,6 +51,7 @@ class Archive:
         prefix: str,
         archived: str,
         warc_size: float,
+        rotate: float,
         description: Mapping[str, object],
         committed: Mapping[str, int],
     ) -> None:
@@ -56,11 +60,11 @@ class Archive:
         self._rules: OrderedDict[str, list[Attempt]] = OrderedDict()
         self._held = 0
         self._rules_to_log: list[tuple[Attempt, str]] = []
-        self._lengths = dict(committed)
         _describe(folder / SETTINGS, description)
-        self._pages = Appended(folder / PAGES)
+        self._pages = Parts(folder, rotate, committed)
         self._warc = WarcWriter(folder, prefix, description, warc_size, committed)
         self._log = Log(folder, committed)
+        self._lengths = {**committed, **parts.lengths(folder)}
 
     def add(self, attempt: Attempt, name: str) -> None:
         """Take an attempt to get a server's rules: of a file of this name, such as robots.txt.
@@ -95,7 +99,8 @@ class Archive:
             about[-1:] = [_about(visit)] if visit.attempts else []
             rules = self._released(visit.lease.server)
             own = zip(visit.attempts, about, strict=True)
-            self._warc.write([*((attempt, {}) for attempt in rules), *own])
+            besides = [*rules, *visit.fetched]
+            self._warc.write([*((attempt, {}) for attempt in besides), *own])
         self._log.write(self._rows(visit, keeps))
         for file in self._opened:
             self._lengths[str(file.path.relative_to(self._folder))] = file.end
@@ -106,6 +111,14 @@ class Archive:
         for file in self._opened:
             file.sync()
 
+    def rotate(self) -> None:
+        """Close a long record, and begin another: now, because all of it is committed and durable.
+
+        Raises LswcError.
+        """
+        self._lengths |= self._pages.turn()
+        self._pages.pack()
+
     def check(self) -> None:
         """Raise StorageError if a file was removed while the crawl writes it."""
         for file in self._opened:
@@ -113,7 +126,7 @@ class Archive:
 
     @property
     def _opened(self) -> list[Appended]:
-        return [self._pages, *self._warc.opened, *self._log.opened]
+        return [*self._pages.opened, *self._warc.opened, *self._log.opened]
 
     def withdraw(self) -> None:
         """Take back what the latest ``store`` wrote. Raises ArchiveError."""
@@ -154,6 +167,10 @@ class Archive:
         for attempt in visit.attempts if visit.put_off else visit.attempts[:-1]:
             archived = keeps and attempt.exchange is not None
             yield shared | _seen(attempt) | {"outcome": RETRY, "archived": archived}
+        for attempt in visit.fetched:
+            archived = keeps and attempt.exchange is not None
+            of_page = {"outcome": RENDERING, "archived": archived, "referrer": visit.url}
+            yield {"url": attempt.url, **_seen(attempt), **of_page}
         if visit.put_off:
             return
         last = visit.attempts[-1] if visit.attempts else Attempt(visit.url, datetime.now(UTC))
@@ -192,6 +209,7 @@ _OF_RECORD = (
     "content_language",
     "vary",
     "opt_outs",
+    "rendered",
     "relevant",
     "guessed",
     "server_status",
@@ -291,6 +309,7 @@ def _about(visit: Visit) -> dict[str, object]:
             "relevant": "yes" if record.relevant else "no",
             "server-status": record.server_status,
             "opt-out": "; ".join(record.opt_outs) or None,
+            "rendered": "yes" if record.rendered else None,
         }
     fields |= {
         **({} if lease.is_page else {"kind": _kind(lease)}),

@@ -32,6 +32,10 @@ IDENTICAL = f"{_PROFILES}identical-payload-digest"
 NOT_MODIFIED = f"{_PROFILES}server-not-modified"
 """Profiles of revisit records (ISO 28500:2017 §6.7)."""
 
+DOM = "urn:dom:"
+"""Stands before the URL of a page in the record of what a browser showed of it, as Browsertrix
+names what it makes of pages: ``urn:text:``, ``urn:view:``."""
+
 REMEMBERED = 65_536
 """Payloads that are remembered, to store the next identical one as a revisit record."""
 
@@ -77,7 +81,7 @@ class WarcWriter:
 
     def _remember(self, path: Path) -> None:
         for url, fields in entries(path):
-            if fields["mime"] != "warc/revisit":
+            if fields["mime"] != "warc/revisit" and not url.startswith(DOM):
                 date = _iso(fields["timestamp"])
                 self._keep(Original(url, date, fields["digest"]))
 
@@ -141,6 +145,11 @@ class WarcWriter:
         yield member, fields | told
         concurrent = shared | {"WARC-Concurrent-To": f"<urn:{record}>"}
         yield _member(_REQUEST, date, concurrent, exchange.request), None
+        if attempt.rendered is not None:
+            html = attempt.rendered.html
+            own = concurrent | {"WARC-Target-URI": DOM + attempt.url}
+            fields = {"url": DOM + attempt.url, "mime": "text/html", "digest": _digest(html)}
+            yield _member(_RENDERED, date, own, html), fields | told
         if about:
             yield _member(_METADATA, date, concurrent, _fields(about)), None
 
@@ -267,7 +276,7 @@ def _take_out(warc: Path, cdxj: Path, urls: Collection[str], aside: Aside) -> No
         found = list(index(cdxj))
         spans = _spans(warc, [(line, entry) for line, entry in found if entry is not None])
         begin = spans[0].begin if spans else _exchange_end(warc, 0)
-        kept = [span for span in spans if span.entry["url"] not in urls and span.end]
+        kept = [span for span in spans if page_of(span.entry) not in urls and span.end]
         written, at = [], begin
         for span in kept:
             written.append(_moved(span, at))
@@ -317,6 +326,11 @@ def _exchange_end(warc: Path, begin: int) -> int:
             break
         at = len(data) - len(member.unused_data)
     return begin + at if at else 0
+
+
+def page_of(entry: Mapping[str, str]) -> str:
+    """Return the URL of the page that an index entry belongs to: its own, or a browser's."""
+    return entry["url"].removeprefix(DOM)
 
 
 def _moved(span: _Span, offset: int) -> bytes:
@@ -379,6 +393,7 @@ _INFO = _Kind("warcinfo", "application/warc-fields")
 _METADATA = _Kind("metadata", "application/warc-fields")
 _REQUEST = _Kind("request", "application/http; msgtype=request")
 _RESPONSE = _Kind("response", "application/http; msgtype=response")
+_RENDERED = _Kind("resource", "text/html; charset=utf-8")
 _REVISIT = _Kind("revisit", "application/http; msgtype=response")
 
 
@@ -434,7 +449,7 @@ def _line(
         "offset": str(offset),
         "filename": filename,
     }
-    key = surt.surt(attempt.url)
+    key = surt.surt(found["url"])
     return f"{key} {attempt.time:%Y%m%d%H%M%S} ".encode() + msgspec.json.encode(found) + b"\n"
 
 

@@ -6,9 +6,8 @@ import json
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.archive import extent
+from lswc.archive import extent, parts
 from lswc.archive.files import ArchiveError, Aside
-from lswc.archive.pages import PAGES
 from lswc.checking.compare import FAULTS, Comparison, Disagreement
 from lswc.checking.settle import mend
 from lswc.frontier import FRONTIER_FILE, FrontierError, sqlite_report
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 SUMMARY = "summary.json"
 _ALL = (
-    PAGES,
     "warc",
     "log",
     SUMMARY,
@@ -130,7 +128,7 @@ def repair(crawl: Path) -> list[str]:
     aside = Aside(crawl)
     if _committed(path) is None:
         with lock(crawl):
-            for name in _ALL:
+            for name in [*_ALL, *(path.name for path in parts.files(crawl))]:
                 if (crawl / name).exists():
                     aside.move(crawl / name)
         return [f"the queue is lost: all was moved to {aside.folder}, and the crawl begins anew"]

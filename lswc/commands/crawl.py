@@ -36,9 +36,6 @@ class Command(CrawlCommand):
         if self.settings is not None and self.settings.get("LOG_LEVEL") != "DEBUG":
             for name in _CHATTER:
                 logging.getLogger(name).addFilter(_is_said)
-            # Scrapy lets every line be made, and then shows those of LOG_LEVEL.
-            for name in _TALKERS:
-                logging.getLogger(name).setLevel(self.settings.get("LOG_LEVEL"))
         if len(args) != 1 or self.settings is None:
             return  # Scrapy prints its usage
         try:
@@ -54,6 +51,10 @@ class Command(CrawlCommand):
         # a crawl's time.
         gc.freeze()
         gc.set_threshold(_GARBAGE)
+        if self.settings is not None:
+            # Scrapy lets every line be made, and then shows those of LOG_LEVEL.
+            for name in _TALKERS:
+                logging.getLogger(name).setLevel(self.settings.get("LOG_LEVEL"))
         super().run(args, opts)
         from lswc.crawler.closing import EXIT_CODES
 

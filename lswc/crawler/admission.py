@@ -41,6 +41,7 @@ class Admission:
         self._allowance = Allowance(crawl.quotas, steering)
         self._limits = limits
         self._tries = tries
+        self._any_host = crawl.reading.any_host()
 
     def forget(self) -> None:
         """Take it that people say something else now."""
@@ -78,6 +79,19 @@ class Admission:
             return self.of_link(url, visit.lease.depth)
         reason = self._limits.closed(url)
         return self._steering.refusal(url, 0) or (None if reason in OF_PAGES else reason)
+
+    def of_file(self, address: str) -> str | None:
+        """Return why nothing is asked for that a page in the browser needs; None if it may be.
+
+        It may be on any host.
+        """
+        url = self._any_host.check(address, 0)
+        if isinstance(url, Outcome):
+            return url
+        reason = self._limits.closed(url)
+        refused = self._steering.refusal(url, 0) or self.pause(url)
+        closed = None if reason in OF_PAGES else reason
+        return refused or closed or self._tries.away(url.server, monotonic())
 
     def of_link(self, url: Url, depth: int) -> Outcome | None:
         """Return why a URL is left alone, whoever links to it; None if it isn't."""

@@ -15,6 +15,7 @@ from lswc.strategy import (
     PageLanguage,
     Status,
     distance_of,
+    encode,
     from_site_queue,
 )
 from lswc.visit.record import Record
@@ -89,6 +90,23 @@ class Page:
             from_seed=own == SEED,
         )
 
+    def codes(self) -> list[int]:
+        """Return the codes of the links' facts, in their order.
+
+        Most links of a page have the same facts as others of it, which are told once.
+        """
+        known: dict[tuple[int, ...], int] = {}
+        codes = []
+        for link in self.links:
+            own = (
+                link.target_server, link.locality, link.tld, link.anchor, link.named,
+                link.same_folder,
+            )  # fmt: skip
+            if own not in known:
+                known[own] = encode(self.facts(link))
+            codes.append(known[own])
+        return codes
+
     def record(self) -> Record:
         """Return what is kept of the page, once the spider middlewares are done with it."""
         lease, identified = self.visit.lease, self.reading.identification
@@ -116,6 +134,7 @@ class Page:
             content_language=self.reading.content_language,
             vary=self.reading.vary,
             opt_outs=self.visit.opt_outs,
+            rendered=self.visit.rendered,
             referrer=lease.referrer,
             time=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )

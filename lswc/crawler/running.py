@@ -45,12 +45,13 @@ from lswc.crawler.machines import Machines
 from lswc.crawler.network import Network
 from lswc.crawler.opening import control_of, frontier_of, handles_of, slots_of
 from lswc.crawler.readers import Readers
+from lswc.crawler.rendering import Rendering
 from lswc.crawler.second_tries import SecondTries
 from lswc.crawler.steering import Steering
 from lswc.crawler.turns import Turns
 from lswc.errors import ConfigError, LostStoreError, LswcError
 from lswc.outcomes import LIFTED, Outcome, is_transient
-from lswc.reading.requisites import FEED
+from lswc.reading.requisites import FEED, Requisite
 from lswc.strategy import LISTING, REQUISITE, SEED, PageLanguage
 from lswc.urls import parse
 from lswc.visit.lease import Offer
@@ -131,6 +132,7 @@ class RunningCrawl:
             crawl.language.name,
             crawl.archived,
             crawl.warc_size,
+            crawl.rotate,
             crawl.described(settings),
             committed,
         )
@@ -149,6 +151,7 @@ class RunningCrawl:
         self.listings = Listings(crawl)
         self.reservations: KeptRules[Reservations] = KeptRules()
         self.readers = Readers(crawl)
+        self.rendering = Rendering(crawl, self)
         self._saved = monotonic()
 
     def offer_seeds(self, addresses: Iterable[str]) -> int:
@@ -212,8 +215,9 @@ class RunningCrawl:
     def need(self, visit: Visit, needed: Needed, steps: int) -> None:
         """Offer what an archived page needs, so many steps from it, with the visit's links."""
         offers = []
-        for requisite in needed.requisites:
-            if (url := parse(requisite.url)) is not None:
+        had = {attempt.url for attempt in visit.fetched}
+        for requisite in (*needed.requisites, *_scripts(visit)):
+            if requisite.url not in had and (url := parse(requisite.url)) is not None:
                 unit = self.crawl.unit(url)
                 code = LISTING if requisite.kind == FEED else REQUISITE
                 language = PageLanguage.OTHER if requisite.kind == FEED else PageLanguage.TARGET
@@ -224,6 +228,7 @@ class RunningCrawl:
             visit.tally["requisites dropped", reason] += number
         visit.offers = [*visit.offers, *offers]
         visit.requisites = [offer.url for offer in offers if offer.code == REQUISITE]
+        visit.requisites += sorted(had)
 
     def finish(self, reason: str) -> None:
         """Close the crawl for a reason, once what its archived pages need was asked for."""
@@ -372,6 +377,7 @@ class RunningCrawl:
         if now - self._saved > SAVE_SECONDS or self.frontier.unsaved > SAVE_BYTES:
             self.archive.sync()
             self.frontier.checkpoint()
+            self.archive.rotate()
             self._saved = now
 
     def give_back(self, visit: Visit) -> None:
@@ -456,6 +462,7 @@ class RunningCrawl:
         """Close the archive and the frontier; what isn't finished stays pending."""
         self.network.close()
         self.readers.close()
+        self.rendering.close()
         ends: tuple[Callable[[], None], ...] = (
             lambda: self.closing(reason),
             self._take_stock,
@@ -473,13 +480,17 @@ class RunningCrawl:
         self.held_at_close = self.frontier.counts(), self.frontier.cells()
 
 
+def _scripts(visit: Visit) -> list[Requisite]:
+    """Return what a page had of what others asked for in the browser: it may not be archived."""
+    return [Requisite(url, "script") for url in dict.fromkeys(visit.scripts)]
+
+
 def _forget(visit: Visit) -> None:
     """Leave out all that a visit brought of a place that is blocked now."""
     visit.relevant, visit.record = None, None
     visit.offers, visit.links, visit.requisites = (), [], []
     visit.tally.clear()
-    for attempt in visit.attempts:
-        attempt.exchange = None
+    visit.withhold()
 
 
 def running_of(crawler: Crawler) -> RunningCrawl:

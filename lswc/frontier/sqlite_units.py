@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from json import dumps
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +12,7 @@ from lswc.strategy.status import NO_PAGES
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
 # A place is the one that a unit had when it was last asked for; a site's is that of its
 # servers without a page.
@@ -36,6 +37,11 @@ class Known(NamedTuple):
 
     id: int
     place: int
+
+
+# A page asks for many, and this takes a third of the time that Known(...) does.
+_known: Callable[[tuple[int, int]], Known] = partial(tuple.__new__, Known)
+_pages: Callable[[tuple[int, int]], Pages] = partial(tuple.__new__, Pages)
 
 
 class Units:
@@ -69,7 +75,7 @@ class Units:
             f"SELECT name, id, place FROM {table} WHERE name IN (SELECT value FROM json_each(?))",
             (dumps(list(names)),),
         )
-        return {name: Known(id_, place) for name, id_, place in rows}
+        return {row[0]: _known(row[1:]) for row in rows}
 
     def _add(self, table: str, names: Iterable[str]) -> None:
         first = self._strategy.place(Pages())
@@ -100,7 +106,7 @@ class Units:
             " WHERE name IN (SELECT value FROM json_each(?))",
             (dumps(list(names)),),
         )
-        return {name: Pages(*pages) for name, *pages in rows}
+        return {row[0]: _pages(row[1:]) for row in rows}
 
     def count(self, server: int, unit: int, relevant: bool, crawl: Pages) -> dict[int, int]:
         """Count a page for its server, and for its site or directory.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.core.downloader.handlers.http11 import (
     HTTP11DownloadHandler,
+    _BindAddressAgent,
     _LenientHTTPClientParser,
     _ScrapyAgent,
 )
@@ -18,19 +19,21 @@ from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.web._newclient import STATUS
 
-from lswc.crawler.requests import RULES, page_visit_of
+from lswc.crawler.requests import RENDERING, RULES, page_visit_of
 from lswc.crawler.running import running_of
 from lswc.crawler.transport.handler import BoundedPool, BoundedProtocol
 from lswc.visit.attempt import Attempt, Exchange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.internet.defer import Deferred
+    from twisted.internet.interfaces import IProtocolFactory
     from twisted.web._newclient import Request as TxRequest
+    from twisted.web.client import URI, Agent
     from twisted.web.client import Response as TxResponse
     from twisted.web.iweb import IResponse
 
@@ -95,7 +98,9 @@ class AttemptHandler(HTTP11DownloadHandler):
         visit = page_visit_of(request)
         if visit is None and self._running.admission.is_blocked(request.url):
             return  # meanwhile
-        if visit is None:
+        if (rendering := request.meta.get(RENDERING)) is not None:
+            rendering.visit.fetched.append(attempt)
+        elif visit is None:
             self._running.archive.add(attempt, request.meta.get(RULES, ""))
         else:
             visit.attempts.append(attempt)
@@ -106,7 +111,31 @@ def _media_type(response: Response) -> str:
     return value.partition(b";")[0].strip().lower().decode("ascii", "replace")
 
 
+class _OnDemand:
+    """An endpoint that is only made for a connection: most requests find one that is open.
+
+    To make it, the name is encoded letter by letter, and for TLS a context is.
+    """
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+
+    def connect(self, factory: IProtocolFactory) -> Any:
+        return self._make().connect(factory)
+
+
+class _DirectAgent(_BindAddressAgent):
+    def _getEndpoint(self, uri: URI) -> Any:
+        return _OnDemand(lambda: super(_DirectAgent, self)._getEndpoint(uri))
+
+
 class _Agent(_ScrapyAgent):
+    def _get_agent(self, request: Request, timeout: float) -> Agent:
+        agent = super()._get_agent(request, timeout)
+        if type(agent) is _BindAddressAgent:  # else there is a proxy
+            agent.__class__ = _DirectAgent
+        return agent
+
     def _cb_bodyready(self, txresponse: TxResponse, request: Request) -> Any:
         request.meta[_EXCHANGE] = getattr(txresponse, _EXCHANGE, None)
         return super()._cb_bodyready(txresponse, request)

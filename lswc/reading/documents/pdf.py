@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from lswc.reading.documents.text import Most
 
-SECONDS = 10.0
+SECONDS = 5.0
 """After so many no further page of a document is begun; one page may take LSWC_MAX_READING."""
 
 _PAGES = 2_000
