@@ -190,17 +190,22 @@ class RunningCrawl:
         return visit
 
     def _leased(self, now: float) -> Lease | None:
-        """Lease a requisite if their share isn't used up, or no page can be asked for now."""
+        """Lease a requisite if their share isn't used up, or no page is being asked for.
+
+        A free connection alone is no reason: an answer costs time even where a server doesn't.
+        """
         if self._ends_because:
             lease = self.frontier.lease_requisite(now)
             if lease is None:
                 self._stop_if_finished()
             return lease
         pages, requisites = self._handed_out
-        first, second = self._lease_page, self.frontier.lease_requisite
         if requisites + 1 <= self.crawl.requisites_share * (pages + requisites + 1):
-            first, second = second, first
-        return first(now) or second(now)
+            return self.frontier.lease_requisite(now) or self._lease_page(now)
+        page = self._lease_page(now)
+        if page is None and not any(visit.lease.is_page for visit in self.visits.values()):
+            return self.frontier.lease_requisite(now)
+        return page
 
     def _lease_page(self, now: float) -> Lease | None:
         first = self.steering.first(self.frontier, now)
