@@ -216,7 +216,8 @@ class RunningCrawl:
         """Offer what an archived page needs, so many steps from it, with the visit's links."""
         offers = []
         had = {attempt.url for attempt in visit.fetched}
-        for requisite in (*needed.requisites, *_scripts(visit)):
+        scripts = _scripts(visit) if self.crawl.reading.requisites_of else ()
+        for requisite in (*needed.requisites, *scripts):
             if requisite.url not in had and (url := parse(requisite.url)) is not None:
                 unit = self.crawl.unit(url)
                 code = LISTING if requisite.kind == FEED else REQUISITE
