@@ -51,9 +51,9 @@ LSWC_ARCHIVE = "relevant"
 # Whether what an archived page needs to look as it does is asked for and archived too (`all`):
 # images, style sheets, scripts, fonts, frames, from any host; or not (`none`).
 LSWC_REQUISITES = "all"
-# The share of the requests that such files get while pages can be asked for, from 0 to 1. What no
-# page can use, as their servers rest, is theirs besides.
-LSWC_REQUISITES_SHARE = 0.1
+# The share of the requests that such files get, from 0 to 1. While no page is being asked for, as all
+# servers rest, they may have more.
+LSWC_REQUISITES_SHARE = 0.09
 # Whether the sitemaps of servers that gave a relevant page are asked for, and the pages that they
 # name are queued as if such a page linked to them.
 LSWC_SITEMAPS = False
