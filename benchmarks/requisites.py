@@ -74,8 +74,8 @@ def main() -> None:
             by_second.append(by_request[-1] * without.seconds / with_all.seconds)
             print(
                 f"relevant {without.relevant} -> {with_all.relevant} ({by_request[-1]:.1%}), "
-                f"{without.seconds:.1f} s -> {with_all.seconds:.1f} s of CPU, relevant pages a second "
-                f"{by_second[-1]:.1%}; {with_all.requisites} requisites",
+                f"{without.seconds:.1f} s -> {with_all.seconds:.1f} s of CPU, relevant pages "
+                f"a second {by_second[-1]:.1%}; {with_all.requisites} requisites",
                 flush=True,
             )
     print(
