@@ -82,7 +82,7 @@ _ARGUMENTS = (
     "--js-flags=--max-old-space-size=512",
 )
 
-_PREFIX = re.compile(r"^\W*\[pid=\d+\]\[err\]")
+_PREFIX = re.compile(r"^\W*\[pid=\d+\]\[err\]\s*(?:\[[^\]]*\]\s*)?")
 
 _letters = msgspec.msgpack.Decoder(Settings | Shell | Answered)
 
@@ -146,9 +146,11 @@ async def _launched(playwright: Playwright, settings: Settings, folder: str) -> 
 
 def _reason(message: str) -> str:
     """Return the line of a launch that failed which says why."""
-    lines = [_PREFIX.sub("", line).strip() for line in message.splitlines()]
-    said = [line for line in lines if "ERROR:" in line or "FATAL:" in line]
-    return next(filter(None, [*said, *lines]), "no reason given")[:300]
+    lines = message.splitlines()
+    fatal = [line for line in lines if "FATAL:" in line]
+    errors = [line for line in lines if "ERROR:" in line and "/dbus/" not in line]
+    said = (_PREFIX.sub("", line).strip() for line in (*fatal, *errors, *lines))
+    return next(filter(None, said), "no reason given")[:300]
 
 
 class _Window:
@@ -263,8 +265,7 @@ class _Window:
                 headers = answered.headers
                 await route.fulfill(status=answered.status, headers=headers, body=body)
             else:
-                self._refused[kind] += 1
-                await route.abort()
+                await route.abort()  # the crawl knows why
 
     def _refusal(self, request: Request) -> str:
         """Return why a request isn't handed to the crawl, in a word; "" if it is."""
@@ -293,7 +294,8 @@ class _Window:
             headers = {"content-type": self._shell.content_type or "text/html"}
             await route.fulfill(status=200, headers=headers, body=self._body)
             return
-        if self._may_ask(request) and len(self._led_to) < _LED_TO:
+        is_link = request.method == "GET" and self._may_ask(request)
+        if is_link and len(self._led_to) < _LED_TO:
             self._led_to.setdefault(request.url)
         await route.abort()
 

@@ -51,7 +51,7 @@ from lswc.crawler.steering import Steering
 from lswc.crawler.trees import Trees
 from lswc.crawler.turns import Turns
 from lswc.errors import ConfigError, LostStoreError, LswcError
-from lswc.outcomes import LIFTED, Outcome, is_transient
+from lswc.outcomes import LIFTED, OF_QUOTA, Outcome, is_transient
 from lswc.reading.requisites import FEED, Requisite
 from lswc.strategy import LISTING, REQUISITE, SEED, PageLanguage
 from lswc.urls import parse
@@ -310,7 +310,7 @@ class RunningCrawl:
 
     def _retry_refused(self) -> None:
         """Let URLs wait that were refused when they were queued, and may be had now."""
-        number = self.frontier.retry(LIFTED, self.admission.is_open)
+        number = self.frontier.retry((*LIFTED, *OF_QUOTA), self.admission.opened())
         if number:
             logger.info("%d URLs that had to be left may be asked for again", number)
 
