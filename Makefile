@@ -4,7 +4,7 @@ PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3; do \
 	$$name -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 		&& echo $$name && break; done)
 
-.PHONY: crawl faults redis test
+.PHONY: crawl faults redis replay test
 
 $(VENV)/installed: requirements.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or later with venv is missing: on Debian," \
@@ -56,6 +56,21 @@ test: $(VENV)/installed $(VENV)/whatwg.json $(VENV)/google_robots.py $(VENV)/pro
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/pytest -q -n 3 -m "not slow"
+
+# What replays an archive beside the live web. pywb needs older libraries than the crawl does.
+REPLAYWEBPAGE := replaywebpage-2.4.6
+replay: $(VENV)/pywb/bin/wayback $(VENV)/replaywebpage/package/ui.js
+
+$(VENV)/pywb/bin/wayback: $(VENV)/installed
+	$(VENV)/bin/python -m venv $(VENV)/pywb
+	$(VENV)/pywb/bin/pip install --quiet --disable-pip-version-check pywb==2.10.0
+
+$(VENV)/replaywebpage/package/ui.js: $(VENV)/installed
+	@command -v npm >/dev/null || { echo "npm is missing: without it nothing tests that" \
+		"ReplayWeb.page opens a WACZ file" >&2; exit 1; }
+	mkdir -p $(VENV)/replaywebpage
+	npm pack --silent --pack-destination $(VENV)/replaywebpage $(subst -,@,$(REPLAYWEBPAGE))
+	tar -xzmf $(VENV)/replaywebpage/$(REPLAYWEBPAGE).tgz -C $(VENV)/replaywebpage
 
 # What goes wrong around whole crawls: kills, workers, the network, Redis, disks, clocks, hostile pages.
 faults: $(VENV)/installed redis

@@ -17,7 +17,9 @@ import scrapy
 
 from lswc import __version__, languages
 from lswc import settings as defaults
-from lswc.archive.pages import PAGES
+from lswc.archive import parts
+from lswc.browser.finding import chromium
+from lswc.browser.letters import Settings as BrowserSettings
 from lswc.checking.settle import refuse_older, repair
 from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis, sqlite_report
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
 
 MOST_READERS = 2
 """As many readers, at most, as one crawl keeps busy; LSWC_READERS may say more."""
+
+_ANY = 2**31  # requests
 
 _CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
 _HEADER = re.compile(r"[ -~]+")
@@ -111,6 +115,34 @@ class LimitSettings:
 
 
 @dataclass(frozen=True)
+class RenderingSettings:
+    """How pages are shown that need their scripts: in a ``browser``, None if in none.
+
+    ``share`` is that of the pages which may be.
+    """
+
+    browser: BrowserSettings | None
+    share: float
+
+    @classmethod
+    def of(cls, settings: BaseSettings, accepted: str) -> RenderingSettings:
+        """Read the settings. Raises ConfigError, also if there is no browser."""
+        wanted = settings.get("LSWC_BROWSER")
+        browser = BrowserSettings(
+            executable="" if wanted == "off" else chromium(wanted),
+            sandbox=settings.getbool("LSWC_BROWSER_SANDBOX"),
+            agent=settings.get("USER_AGENT"),
+            language=accepted,
+            seconds=number(settings, "LSWC_MAX_RENDERING"),
+            requests=int(number(settings, "LSWC_MAX_RENDERING_REQUESTS")) or _ANY,
+            largest=int(number(settings, "DOWNLOAD_MAXSIZE")),
+            memory=int(number(settings, "LSWC_MAX_BROWSER_MEMORY")),
+        )
+        share = _share(settings, "LSWC_RENDERED_SHARE")
+        return cls(None if wanted == "off" else browser, share)
+
+
+@dataclass(frozen=True)
 class Crawl:
     """A crawl as its user asked for it.
 
@@ -126,10 +158,12 @@ class Crawl:
     a crawl waits that has no other, and ``max_offline`` for the network. ``retry_failed``: what
     ended so is tried once more. ``judge`` are the settings that say what is recorded as what.
     ``archived`` says what goes into WARC files of ``warc_size`` bytes: "relevant", "all" or
-    "none"; ``sitemaps``: those of relevant servers are asked for. ``requisites_share`` is that
-    of the requests for what such pages need, while pages can be asked for; ``opt_out`` what
-    follows from a page's opt-out. ``earlier`` are the folders of crawls that this one visits
-    again, the latest first. ``headers`` are those that each page is asked for with.
+    "none"; a part of the record is closed at ``rotate`` bytes, none at 0. ``sitemaps``: those of
+    relevant servers are asked for. ``requisites_share`` is that of the requests for what such
+    pages need, while pages can be asked for; ``opt_out`` what follows from a page's opt-out.
+    ``earlier`` are the folders of crawls that this one visits again, the latest first.
+    ``headers`` are those that each page is asked for with, and ``rendering`` says which are shown
+    in a browser.
     """
 
     language: Wanted
@@ -140,6 +174,7 @@ class Crawl:
     max_reading: float
     max_document: int
     headers: Mapping[str, str]
+    rendering: RenderingSettings
     limits: LimitSettings
     quotas: Quotas
     politeness: Politeness
@@ -165,6 +200,7 @@ class Crawl:
     requisites_share: float
     opt_out: str
     warc_size: float
+    rotate: float
     earlier: tuple[Path, ...]
 
     @classmethod
@@ -205,7 +241,8 @@ class Crawl:
             max_document=int(number(settings, "LSWC_MAX_DOCUMENT")),
             sitemaps=settings.getbool("LSWC_SITEMAPS"),
             requisites_share=_share(settings, "LSWC_REQUISITES_SHARE"),
-            headers=_headers(target, settings),
+            headers=(headers := _headers(target, settings)),
+            rendering=RenderingSettings.of(settings, headers["Accept-Language"]),
             limits=LimitSettings.of(settings),
             quotas=Quotas(_quota(settings, "SERVER"), _quota(settings, "DOMAIN")),
             politeness=Politeness.of(settings),
@@ -232,6 +269,7 @@ class Crawl:
             archived=_one_of(settings, "LSWC_ARCHIVE", ARCHIVED),
             opt_out=_one_of(settings, "LSWC_OPT_OUT", OPT_OUT),
             warc_size=number(settings, "LSWC_WARC_SIZE"),
+            rotate=_rotate(settings),
             earlier=_earlier(settings.getlist("LSWC_RECRAWL"), folder),
         )
 
@@ -413,9 +451,18 @@ def _check_records(folder: Path, store: str) -> None:
 
 
 def _has_records(folder: Path) -> bool:
-    pages = folder / PAGES
-    recorded = pages.exists() and pages.stat().st_size > 0
+    recorded = any(parts.lengths(folder).values())
     return recorded or any(any((folder / name).glob("*")) for name in ("warc", "log"))
+
+
+def _rotate(settings: BaseSettings) -> float:
+    length = number(settings, "LSWC_ROTATE")
+    if length and not parts.SHORTEST <= length <= parts.LONGEST:
+        raise ConfigError(
+            f"LSWC_ROTATE must be from {parts.SHORTEST:,} to {parts.LONGEST:,} bytes, or 0 for one "
+            f"file, not {settings.get('LSWC_ROTATE')!r}"
+        )
+    return length
 
 
 def _lease_seconds(settings: BaseSettings) -> float:

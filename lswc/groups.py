@@ -17,6 +17,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "simulator": ("pyarrow", "numba", "matplotlib"),
     "research": ("langdetect", "pythainlp"),
     "metrics": ("prometheus_client",),
+    "browser": ("playwright", "psutil"),
 }
 
 

@@ -143,6 +143,18 @@ class Outcome(StrEnum):
     SPIDER_ERROR = "spider error", "Reading the page raised an error, which is in the log."
     READER_DIED = "reader died", "The process that read the page died of it; others go on."
     READING_TOO_LONG = "reading too long", "Reading the page took LSWC_MAX_READING seconds."
+    NOT_RENDERED = "not rendered", "The page needs its scripts; LSWC_BROWSER=auto runs them."
+    RENDERED_ENOUGH = (
+        "rendered enough",
+        "The page needs its scripts; LSWC_RENDERED_SHARE of the pages were shown.",
+    )
+    BROWSER_BUSY = "browser busy", "The page needs its scripts; others wait for the browser."
+    BROWSER_DIED = "browser died", "The browser that showed the page died of it; others go on."
+    RENDERING_TOO_LONG = "rendering too long", "The browser that showed the page hung."
+    RENDERED_TOO_LARGE = (
+        "rendered too large",
+        "The page is larger than DOWNLOAD_MAXSIZE once its scripts have run.",
+    )
     NO_RECORD = "no record", "A component of the crawl kept the page back."
     ITEM_DROPPED = "item dropped or failed", "A pipeline dropped the page's record, or failed."
     IGNORED = "ignored", "A component of the crawl refused the request."
@@ -187,7 +199,10 @@ LIFTED = (
 OF_QUOTA = (
     Outcome.SERVER_PAGES, Outcome.SERVER_BYTES, Outcome.SITE_PAGES, Outcome.SITE_BYTES,
 )  # fmt: skip
-"""Outcomes of URLs whose server or registered domain has brought all that is taken of it."""
+"""Outcomes of URLs whose server or registered domain has brought all that is taken of it.
+
+They may be asked for once more is taken.
+"""
 
 
 _ALL = list(Outcome)
@@ -205,7 +220,7 @@ def is_left_out(name: str) -> bool:
 
 def may_return(name: str) -> bool:
     """Tell whether a URL that ended so may be asked for later in the same crawl."""
-    return name in LIFTED or is_transient(name)
+    return name in LIFTED or name in OF_QUOTA or is_transient(name)
 
 
 def sentence(name: str) -> str:

@@ -59,6 +59,11 @@ LSWC_REQUISITES_SHARE = 0.1
 LSWC_SITEMAPS = False
 # Whether the RSS and Atom feeds that relevant pages name are.
 LSWC_FEEDS = False
+# Whether pages that are empty until their scripts run are shown in a browser, and read as it shows
+# them (browser.md): `off`, `auto` with the system's Chromium, or the path of one.
+LSWC_BROWSER = "off"
+# The share of the pages that may be shown so, from 0 to 1, beyond the first 20.
+LSWC_RENDERED_SHARE = 0.05
 # Whether documents are collected as pages are: PDF, Word, OpenDocument, RTF and plain text. At 0 no
 # URL is asked for that ends as their names do.
 LSWC_DOCUMENTS = True
@@ -68,6 +73,9 @@ LSWC_OPERATOR = ""
 LSWC_DESCRIPTION = ""
 # A WARC file is closed once it has so many bytes.
 LSWC_WARC_SIZE = 1_000_000_000
+# Once pages.jsonl has so many bytes, it becomes a part, `pages-00001.jsonl.gz`, and another begins.
+# At 0 it is one file.
+LSWC_ROTATE = 250_000_000
 # The folders of earlier crawls, the latest first: what they stored is only sent if it has changed.
 LSWC_RECRAWL: list[str] = []
 
@@ -196,6 +204,14 @@ LSWC_MAX_TAG_SIZE = 8_000
 LSWC_MAX_WORDS = 4_000
 # Seconds that one of LSWC_READERS has to read a page.
 LSWC_MAX_READING = 60
+# Seconds that a page in the browser has until it is read as it is then.
+LSWC_MAX_RENDERING = 60
+# Requests that are sent for a page in the browser; their answers have DOWNLOAD_MAXSIZE together.
+LSWC_MAX_RENDERING_REQUESTS = 50
+# Bytes of memory that the browser may take.
+LSWC_MAX_BROWSER_MEMORY = 2_000_000_000
+# Whether the browser has its sandbox, which root, and most containers, can't give it.
+LSWC_BROWSER_SANDBOX = True
 # Pages of a server.
 LSWC_MAX_SERVER_PAGES = 100_000
 # Bytes that are received of a server.

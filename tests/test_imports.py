@@ -21,6 +21,7 @@ ROOT = {
     "groups",
     "processes",
     "json_lines",
+    "letters",
     "__version__",
 }
 """Single modules that any room may use; they use each other at most."""
@@ -33,6 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "safety": set(),
     "web": {"demo", "safety"},
     "langid": {"languages", "strategy"},
+    "browser": set(),
     "reading": {"langid", "languages", "safety", "strategy"},
     "visit": {"safety", "strategy"},
     "frontier": {"safety", "strategy", "visit"},
@@ -41,17 +43,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "checking": {"archive", "frontier"},
     "corpus": {"archive", "langid", "languages", "reading", "safety"},
     "crawl": {
-        "archive", "checking", "frontier", "langid", "languages", "reading", "safety", "strategy",
-        "web",
+        "archive", "browser", "checking", "frontier", "langid", "languages", "reading", "safety",
+        "strategy", "web",
     },
     "crawler": {
-        "archive", "checking", "control", "crawl", "frontier", "reading", "safety", "strategy",
-        "terminal", "visit", "web",
+        "archive", "browser", "checking", "control", "crawl", "frontier", "reading", "safety",
+        "strategy", "terminal", "visit", "web",
     },
     "trace": {"archive", "languages", "reading", "safety", "strategy", "web"},
     "simulator": {"frontier", "strategy", "trace", "visit"},
     "synthetic": {"strategy", "trace"},
-    "analysis": {"languages", "simulator", "strategy", "trace"},
+    "analysis": {"archive", "languages", "simulator", "strategy", "trace"},
     "seeds": {
         "analysis", "archive", "crawl", "crawler", "frontier", "langid", "languages",
         "terminal", "trace", "web",
@@ -67,8 +69,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 
 WITHOUT_SCRAPY = {
     "strategy", "languages", "langid", "safety", "visit", "reading", "frontier", "archive",
-    "checking", "control", "corpus", "demo", "trace", "simulator", "synthetic", "analysis",
-    "watch",
+    "browser", "checking", "control", "corpus", "demo", "trace", "simulator", "synthetic",
+    "analysis", "watch",
 }  # fmt: skip
 
 

@@ -64,7 +64,7 @@ def languages(collection: Collection) -> Section:
         " ORDER BY count(*) DESC, language, tld"
     )
     rows = [
-        (language or "unknown", _readable(_dotted(tld)), pages) for language, tld, pages in found
+        (language or "unknown", readable(_dotted(tld)), pages) for language, tld, pages in found
     ]
     per_language = Counter[str]()
     for language, _, pages in rows:
@@ -79,6 +79,7 @@ def languages(collection: Collection) -> Section:
             shown=12,
         )
     ]
+    tables += _of_kinds(collection)
     if not has_tld:
         lacks = "The data has no column tld, so nothing can be said of domains."
         return Section("languages", "Languages and domains", purpose, (lacks,), tuple(tables))
@@ -105,7 +106,20 @@ def languages(collection: Collection) -> Section:
     )
 
 
-def _readable(dotted: str) -> str:
+def _of_kinds(collection: Collection) -> list[Table]:
+    """Return how many pages are HTML and how many which documents, if the data says it."""
+    found = collection.rows(
+        "SELECT coalesce(kind, 'not known') AS name, count(*), count(*) FILTER (language = $target)"
+        " FROM urls WHERE page GROUP BY name ORDER BY count(*) DESC, name"
+    )
+    if "kind" not in collection.columns or all(name == "not known" for name, _, _ in found):
+        return []
+    rows = [(*row, share(row[2], row[1])) for row in found]
+    heads = ("kind", "pages", f"{collection.language} pages", "share of the kind")
+    return [Table("pages_by_kind", "Pages by kind", heads, rows)]
+
+
+def readable(dotted: str) -> str:
     """Return a domain in its own script: ".xn--o3cw4h" is written in Thai."""
     try:
         return dotted.encode().decode("idna") if dotted.startswith(".xn--") else dotted
@@ -146,7 +160,7 @@ def by_tld(
     lines["total"] = sum(counts.values(), Counter[str]())
     rows = [
         (
-            _readable(tld),
+            readable(tld),
             *(count[name] for name in names),
             count.total(),
             share(count[names[0]], count.total()),
@@ -225,8 +239,8 @@ def outcomes(collection: Collection) -> Section:
         collection.rows(
             "SELECT CASE WHEN page AND language = $target THEN 'relevant' WHEN page THEN 'other'"
             " WHEN status = 0 THEN 'never' WHEN status BETWEEN 200 AND 299 THEN 'file'"
-            " WHEN status BETWEEN 300 AND 399 THEN 'redirect' ELSE 'failed' END AS kind, count(*)"
-            " FROM urls GROUP BY kind"
+            " WHEN status BETWEEN 300 AND 399 THEN 'redirect' ELSE 'failed' END AS fate, count(*)"
+            " FROM urls GROUP BY fate"
         )
     )
     total = sum(found.values())
@@ -307,7 +321,7 @@ def encodings(collection: Collection) -> Section:
         for _, tld, _, pages in per_tld:
             of_tld[tld] += pages
         rows = [
-            (name, _readable(_dotted(tld)), sites, pages, share(pages, of_tld[tld]))
+            (name, readable(_dotted(tld)), sites, pages, share(pages, of_tld[tld]))
             for name, tld, sites, pages in per_tld
         ]
         title = "Encodings of relevant pages by top-level domain"

@@ -12,6 +12,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lswc.archive import parts
+from lswc.archive.pages import records
 from lswc.errors import ConfigError
 from lswc.languages import LanguageError, language
 from lswc.trace.format import About, Trace
@@ -23,9 +25,6 @@ if TYPE_CHECKING:
 
 MEMORY = "3GB"
 """What DuckDB may hold in memory before it goes to disk."""
-
-RECORDS = "pages.jsonl"
-"""Name of the record file in a crawl folder."""
 
 _BATCH = 100_000
 _COLUMNS = pa.schema(
@@ -40,6 +39,7 @@ _COLUMNS = pa.schema(
         ("page", pa.bool_()),
         ("distance", pa.int16()),
         ("encoding", pa.string()),
+        ("kind", pa.string()),
         ("time", pa.int64()),
     ]
 )
@@ -49,6 +49,7 @@ _OPTIONAL = {
     "url": "VARCHAR",
     "tld": "VARCHAR",
     "encoding": "VARCHAR",
+    "kind": "VARCHAR",
     "address": "VARCHAR",
     "time": "BIGINT",
 }
@@ -82,10 +83,10 @@ class Collection:
         """
         if (folder / "trace.json").exists():
             return cls._of_trace(folder)
-        if (folder / RECORDS).exists():
+        if parts.files(folder):
             return cls._of_crawl(folder, lang)
         raise AnalysisError(
-            f"{folder} is neither a trace (no trace.json) nor a crawl folder (no {RECORDS})"
+            f"{folder} is neither a trace (no trace.json) nor a crawl folder (no {parts.PAGES})"
         )
 
     @classmethod
@@ -106,11 +107,11 @@ class Collection:
         db.register("batch", _COLUMNS.empty_table())
         db.execute("CREATE TEMP TABLE urls AS SELECT *, NULL::VARCHAR AS address FROM batch")
         try:
-            for batch in _batches(folder / RECORDS, target.language):
+            for batch in _batches(folder, target.language):
                 db.register("batch", batch)
                 db.execute("INSERT INTO urls BY NAME FROM batch")
         except OSError as error:
-            raise AnalysisError(f"can't read {folder / RECORDS}: {error.strerror}") from error
+            raise AnalysisError(f"can't read the record in {folder}: {error.strerror}") from error
         db.unregister("batch")
         return cls(folder.name, target, db, frozenset(_COLUMNS.names), None)
 
@@ -149,28 +150,26 @@ def _target(folder: Path, lang: str) -> About:
     return About(known.tag, known.tlds, f"crawl {folder.name}")
 
 
-def _batches(path: Path, tag: str) -> Iterator[pa.Table]:
+def _batches(folder: Path, tag: str) -> Iterator[pa.Table]:
     """Yield the records of a crawl as tables of _COLUMNS; what is no record is left out."""
     servers: dict[str, int] = {}
     sites: dict[str, int] = {}
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        rows = (row for line in lines for row in _row(line, servers, sites, tag))
-        numbered = ({"id": number, **row} for number, row in enumerate(rows))
-        while batch := list(islice(numbered, _BATCH)):
-            yield pa.Table.from_pylist(batch, _COLUMNS)
+    rows = (row for record in records(folder) for row in _row(record, servers, sites, tag))
+    numbered = ({"id": number, **row} for number, row in enumerate(rows))
+    while batch := list(islice(numbered, _BATCH)):
+        yield pa.Table.from_pylist(batch, _COLUMNS)
 
 
 def _row(
-    line: str, servers: dict[str, int], sites: dict[str, int], tag: str
+    record: dict[str, Any], servers: dict[str, int], sites: dict[str, int], tag: str
 ) -> Iterable[dict[str, Any]]:
     try:
-        record = json.loads(line)
         url = parse(record["url"])
         if url is None:
             return ()
         status, depth = int(record.get("status", 200)), int(record.get("depth", -1))
     except (ValueError, KeyError, TypeError, AttributeError):
-        return ()  # a torn line: the crawl still runs, or was killed
+        return ()  # not a record of a crawl's
     return (
         {
             "url": url.href,
@@ -182,6 +181,7 @@ def _row(
             "page": True,
             "distance": min(max(depth, -1), 32767),
             "encoding": _text(record.get("encoding")),
+            "kind": _text(record.get("kind")),
             "time": _milliseconds(record.get("time")),
         },
     )

@@ -181,11 +181,20 @@ def section(collection: Collection, locate: Locate | None, addresses: Mapping[st
     return Section(*head, (_said(locate, number),), (table,), figure)
 
 
-def _place(server: _Server, locate: Locate | None, addresses: Mapping[str, str]) -> tuple[str, str]:
-    host = server.host or ""
+def located(
+    host: str, address: str | None, locate: Locate | None, addresses: Mapping[str, str]
+) -> str | None:
+    """Return the country of a server (host and port) by its IP address; None if unknown.
+
+    ``address`` is the one that the crawl saw; ``addresses`` goes before it.
+    """
     name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
-    address = addresses.get(host) or addresses.get(name) or server.address or name.strip("[]")
-    country = locate(address) if locate and address else None
+    chosen = addresses.get(host) or addresses.get(name) or address or name.strip("[]")
+    return locate(chosen) if locate and chosen else None
+
+
+def _place(server: _Server, locate: Locate | None, addresses: Mapping[str, str]) -> tuple[str, str]:
+    country = located(server.host or "", server.address, locate, addresses)
     if country:
         return country, "address"
     country = country_of_tld(server.tld)

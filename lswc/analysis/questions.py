@@ -12,6 +12,7 @@ from lswc.analysis import (
     course,
     estimate,
     locality,
+    nominations,
     report,
     size,
     words,
@@ -99,6 +100,7 @@ def sections(collection: Collection, questions: Questions) -> Iterator[Section]:
     locate = countries.open_database(questions.countries) if questions.countries else None
     addresses = countries.read_addresses(questions.addresses) if questions.addresses else {}
     yield countries.section(collection, locate, addresses)
+    yield nominations.section(collection, locate, addresses)
     yield from _sizes(collection, questions)
     if questions.control is not None:
         control = Collection.read(questions.control, questions.lang)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 class Table:
     """Rows under heads; ``name`` is the file name without suffix.
 
+    Texts come from the web: in CSV, which people open in spreadsheets, one that would be taken for
+    a formula begins with an apostrophe (OWASP, CSV injection). Parquet has them as they are.
+
     A column whose head begins with "share" or "difference" holds fractions of 1. ``shown`` is
     the number of rows that the report shows; the files have all.
     """
@@ -30,12 +33,21 @@ class Table:
 
     def write(self, folder: Path) -> None:
         """Write ``name``.csv and ``name``.parquet into a folder."""
-        with (folder / f"{self.name}.csv").open("w", encoding="utf-8", newline="") as file:
+        # With a byte order mark, without which spreadsheets take UTF-8 for something else.
+        with (folder / f"{self.name}.csv").open("w", encoding="utf-8-sig", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(self.heads)
-            writer.writerows(self.rows)
+            writer.writerows(map(_plain, row) for row in self.rows)
         columns = [pa.array([row[i] for row in self.rows]) for i in range(len(self.heads))]
         pq.write_table(pa.table(columns, list(self.heads)), folder / f"{self.name}.parquet")
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def _plain(value: object) -> object:
+    """Return what no spreadsheet takes for a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def share(part: float, whole: float) -> float | None:

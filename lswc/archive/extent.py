@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lswc.archive import journal, pages, warc
-from lswc.archive.pages import PAGES
+from lswc.archive import journal, pages, parts, warc
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -17,11 +16,11 @@ if TYPE_CHECKING:
 def lengths(crawl: Path) -> dict[str, int]:
     """Return the bytes of each file that the crawl writes, by its path in the crawl folder.
 
-    Of a journal that has become tables, those that it had.
+    Of a journal that has become tables, and of a compressed part of the record, those that it had.
     """
-    paths = [*crawl.glob(PAGES), *(crawl / "warc").glob("*.warc.gz"), *crawl.glob("warc/*.cdxj")]
+    paths = [*(crawl / "warc").glob("*.warc.gz"), *crawl.glob("warc/*.cdxj")]
     found = {path.relative_to(crawl).as_posix(): path.stat().st_size for path in paths}
-    return found | journal.lengths(crawl)
+    return parts.lengths(crawl) | found | journal.lengths(crawl)
 
 
 def visits_beyond(crawl: Path, committed: Mapping[str, int]) -> int:
@@ -30,24 +29,20 @@ def visits_beyond(crawl: Path, committed: Mapping[str, int]) -> int:
     A kill leaves one at most: each is committed before the next is written. More say that the
     frontier is an older one.
     """
-    with_line = 0
-    path = crawl / PAGES
-    if path.exists():
-        with path.open("rb") as file:
-            file.seek(committed.get(PAGES, 0))
-            with_line = sum(line.endswith(b"}\n") for line in file)
+    with_line = sum(line.endswith(b"}\n") for line in parts.beyond(crawl, committed))
     return max(with_line, journal.ended_beyond(crawl, committed))
 
 
 def cut(crawl: Path, committed: Mapping[str, int], aside: Aside) -> int:
     """Keep aside what lies beyond ``committed``; return its bytes. Raises LswcError."""
-    beyond = 0
+    beyond = parts.cut(crawl, committed, aside)
+    of_record = parts.lengths(crawl)
     for name, length in lengths(crawl).items():
         path = crawl / name
-        if not path.exists():
+        if name in of_record or not path.exists():
             continue
-        if name in committed or name == PAGES:
-            beyond += aside.cut(path, committed.get(name, 0))
+        if name in committed:
+            beyond += aside.cut(path, committed[name])
         else:
             beyond += length
             aside.move(path)
@@ -62,8 +57,8 @@ def missing(crawl: Path, committed: Collection[str]) -> list[str]:
 
 def short(crawl: Path, committed: Mapping[str, int]) -> list[str]:
     """Return the files that are there, but shorter than they were when they were committed."""
-    there = lengths(crawl)
-    return sorted(name for name, length in committed.items() if there.get(name, length) < length)
+    there, then = lengths(crawl), {**committed, **parts.known(crawl, committed)}
+    return sorted(name for name, length in then.items() if there.get(name, length) < length)
 
 
 def torn(crawl: Path) -> list[str]:
@@ -71,7 +66,7 @@ def torn(crawl: Path) -> list[str]:
 
     Of others `scrapy check` tells: it reads them all.
     """
-    found = {PAGES: sum(record is None for record in pages.read(crawl))}
+    found = pages.torn(crawl)
     for path in journal.journals(crawl / "log")[-1:]:
         found[f"log/{path.name}"] = journal.damaged(path)
     for cdxj in warc.latest(crawl):

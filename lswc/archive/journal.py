@@ -41,7 +41,16 @@ sitemap or feed. A page's is what it is written in."""
 NO_PAGES = (REQUISITE_KIND, LISTING_KIND)
 """The kinds of what isn't a page."""
 
-NO_VISIT = ("robots.txt file", "tdmrep.json file", "file", Outcome.SERVER_BECAME_IRRELEVANT)
+RENDERING = "rendering file"
+"""The outcome of what a page in the browser asked for."""
+
+NO_VISIT = (
+    "robots.txt file",
+    "tdmrep.json file",
+    RENDERING,
+    "file",
+    Outcome.SERVER_BECAME_IRRELEVANT,
+)
 """Outcomes of the rows that aren't the end of a visit."""
 
 

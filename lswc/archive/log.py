@@ -45,6 +45,7 @@ ATTEMPTS = pa.schema(
         ("content_language", _WORD),
         ("vary", _WORD),
         ("opt_outs", pa.list_(pa.string())),
+        ("rendered", pa.bool_()),
         ("relevant", pa.bool_()),
         ("guessed", pa.bool_()),
         ("server_status", _WORD),

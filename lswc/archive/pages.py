@@ -1,31 +1,29 @@
-"""``pages.jsonl``: a line of JSON per page."""
+"""``pages.jsonl``: a line of JSON per page. A long record has closed parts before it."""
 
 from __future__ import annotations
 
 import json
+from shutil import copyfile
 from typing import TYPE_CHECKING, Any
 
-from lswc.archive.files import lines, replace
+from lswc.archive import parts
 from lswc.errors import writing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
     from lswc.archive.files import Aside
 
-PAGES = "pages.jsonl"
-"""Name of the record file in the crawl folder."""
 
-
-def read(crawl: Path, until: int | None = None) -> Iterator[dict[str, Any] | None]:
+def read(
+    crawl: Path, committed: Mapping[str, int] | None = None
+) -> Iterator[dict[str, Any] | None]:
     """Yield the record of each page of a crawl; None for a line that is torn or damaged.
 
-    Only of the lines before ``until`` bytes, if it isn't None.
+    Only of the lines that are ``committed``, if that isn't None: lengths by name.
     """
-    path = crawl / PAGES
-    if path.is_file():
-        yield from map(_record, lines(path, until))
+    return map(_record, parts.lines(crawl, committed))
 
 
 def records(crawl: Path) -> Iterator[dict[str, Any]]:
@@ -41,23 +39,28 @@ def _record(line: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) and "url" in found else None
 
 
+def torn(crawl: Path) -> dict[str, int]:
+    """Return how many lines are torn or damaged in each file that isn't compressed, by name."""
+    plain = [path for path in parts.files(crawl) if not parts.is_packed(path)]
+    return {path.name: sum(_record(line) is None for line in parts.of_file(path)) for path in plain}
+
+
 def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:
     """Keep the lines about URLs, and torn ones, aside. Raises LswcError."""
-    path = crawl / PAGES
-    if not path.is_file():
+    for path in parts.files(crawl):
+        with writing(path):
+            _take_out(path, urls, aside)
+
+
+def _take_out(path: Path, urls: Collection[str], aside: Aside) -> None:
+    def stays(line: bytes) -> bool:
+        record = _record(line)
+        return record is not None and record["url"] not in urls
+
+    out = [line for line in parts.of_file(path) if not stays(line)]
+    if not out:
         return
-    new = path.with_suffix(".new")
-    out: list[bytes] = []
-    with writing(path), new.open("wb") as kept:
-        for line in lines(path):
-            record = _record(line)
-            if record is None or record["url"] in urls:
-                out.append(line)
-            else:
-                kept.write(line)
-    aside.keep(PAGES, b"".join(out))
-    with writing(path):
-        if out:
-            replace(path, new)
-        else:
-            new.unlink()
+    aside.keep(path.name.removesuffix(".gz"), b"".join(out))
+    if b"" in out:  # what can't be unpacked is kept as it is
+        copyfile(path, aside.new(path.name))
+    parts.rewrite(path, filter(stays, parts.of_file(path)))

@@ -10,9 +10,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lswc.archive.files import Appended, ArchiveError
-from lswc.archive.journal import LISTING_KIND, REQUISITE_KIND, RETRY, Log
-from lswc.archive.pages import PAGES
+from lswc.archive import parts
+from lswc.archive.files import ArchiveError
+from lswc.archive.journal import LISTING_KIND, RENDERING, REQUISITE_KIND, RETRY, Log
+from lswc.archive.parts import Parts
 from lswc.archive.warc import WarcWriter
 from lswc.errors import writing
 from lswc.languages import Language, Wanted, wanted
@@ -24,6 +25,7 @@ from lswc.visit.attempt import Attempt
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from lswc.archive.files import Appended
     from lswc.visit.lease import Lease
     from lswc.visit.visit import Visit
 
@@ -38,7 +40,8 @@ class Archive:
     """Record, WARC, index and log of a crawl: one call a visit, before the frontier commits it.
 
     ``archived`` says what goes into WARC files of ``warc_size`` bytes: "relevant", "all" or
-    "none"; their names begin with ``prefix``. ``description`` is what the crawl is run with.
+    "none"; their names begin with ``prefix``. A part of the record is closed at ``rotate`` bytes,
+    none at 0. ``description`` is what the crawl is run with.
     ``committed`` has the lengths of the files at the frontier's last commit, by their paths
     in the crawl folder; nothing may lie beyond. Raises LswcError.
     """
@@ -49,6 +52,7 @@ class Archive:
         prefix: str,
         archived: str,
         warc_size: float,
+        rotate: float,
         description: Mapping[str, object],
         committed: Mapping[str, int],
     ) -> None:
@@ -57,11 +61,11 @@ class Archive:
         self._rules: OrderedDict[str, list[Attempt]] = OrderedDict()
         self._held = 0
         self._rules_to_log: list[tuple[Attempt, str]] = []
-        self._lengths = dict(committed)
         _describe(folder / SETTINGS, description)
-        self._pages = Appended(folder / PAGES)
+        self._pages = Parts(folder, rotate, committed)
         self._warc = WarcWriter(folder, prefix, description, warc_size, committed)
         self._log = Log(folder, committed)
+        self._lengths = {**committed, **parts.lengths(folder)}
 
     def add(self, attempt: Attempt, name: str) -> None:
         """Take an attempt to get a server's rules: of a file of this name, such as robots.txt.
@@ -96,7 +100,8 @@ class Archive:
             about[-1:] = [_about(visit)] if visit.attempts else []
             rules = self._released(visit.lease.server)
             own = zip(visit.attempts, about, strict=True)
-            self._warc.write([*((attempt, {}) for attempt in rules), *own])
+            besides = [*rules, *visit.fetched]
+            self._warc.write([*((attempt, {}) for attempt in besides), *own])
         self._log.write(self._rows(visit, keeps))
         for file in self._opened:
             self._lengths[_name(file.path, self._folder)] = file.end
@@ -107,6 +112,14 @@ class Archive:
         for file in self._opened:
             file.sync()
 
+    def rotate(self) -> None:
+        """Close a long record, and begin another: now, because all of it is committed and durable.
+
+        Raises LswcError.
+        """
+        self._lengths |= self._pages.turn()
+        self._pages.pack()
+
     def check(self) -> None:
         """Raise StorageError if a file was removed while the crawl writes it."""
         for file in self._opened:
@@ -114,7 +127,7 @@ class Archive:
 
     @property
     def _opened(self) -> list[Appended]:
-        return [self._pages, *self._warc.opened, *self._log.opened]
+        return [*self._pages.opened, *self._warc.opened, *self._log.opened]
 
     def withdraw(self) -> None:
         """Take back what the latest ``store`` wrote. Raises ArchiveError."""
@@ -155,6 +168,10 @@ class Archive:
         for attempt in visit.attempts if visit.put_off else visit.attempts[:-1]:
             archived = keeps and attempt.exchange is not None
             yield shared | _seen(attempt) | {"outcome": RETRY, "archived": archived}
+        for attempt in visit.fetched:
+            archived = keeps and attempt.exchange is not None
+            of_page = {"outcome": RENDERING, "archived": archived, "referrer": visit.url}
+            yield {"url": attempt.url, **_seen(attempt), **of_page}
         if visit.put_off:
             return
         last = visit.attempts[-1] if visit.attempts else Attempt(visit.url, datetime.now(UTC))
@@ -193,6 +210,7 @@ _OF_RECORD = (
     "content_language",
     "vary",
     "opt_outs",
+    "rendered",
     "relevant",
     "guessed",
     "server_status",
@@ -297,6 +315,7 @@ def _about(visit: Visit) -> dict[str, object]:
             "relevant": "yes" if record.relevant else "no",
             "server-status": record.server_status,
             "opt-out": "; ".join(record.opt_outs) or None,
+            "rendered": "yes" if record.rendered else None,
         }
     fields |= {
         **({} if lease.is_page else {"kind": _kind(lease)}),

@@ -32,6 +32,10 @@ IDENTICAL = f"{_PROFILES}identical-payload-digest"
 NOT_MODIFIED = f"{_PROFILES}server-not-modified"
 """Profiles of revisit records (ISO 28500:2017 §6.7)."""
 
+DOM = "urn:dom:"
+"""Stands before the URL of a page in the record of what a browser showed of it, as Browsertrix
+names what it makes of pages: ``urn:text:``, ``urn:view:``."""
+
 REMEMBERED = 65_536
 """Payloads that are remembered, to store the next identical one as a revisit record."""
 
@@ -77,7 +81,7 @@ class WarcWriter:
 
     def _remember(self, path: Path) -> None:
         for url, fields in entries(path):
-            if fields["mime"] != "warc/revisit":
+            if fields["mime"] != "warc/revisit" and not url.startswith(DOM):
                 date = _iso(fields["timestamp"])
                 self._keep(Original(url, date, fields["digest"]))
 
@@ -134,11 +138,18 @@ class WarcWriter:
         told = _told(about)
         date, record = _date(attempt.time), _id()
         shared = {"WARC-Target-URI": attempt.url, "WARC-Warcinfo-ID": f"<urn:{self._info_id}>"}
-        response = shared | ({_LANGUAGES: told["languages"]} if "languages" in told else {})
+        response = shared | {
+            _HEADERS[name]: value for name, value in told.items() if name in _HEADERS
+        }
         member, fields = self._response(attempt, exchange, response, record)
         yield member, fields | told
         concurrent = shared | {"WARC-Concurrent-To": f"<urn:{record}>"}
         yield _member(_REQUEST, date, concurrent, exchange.request), None
+        if attempt.rendered is not None:
+            html = attempt.rendered.html
+            own = concurrent | {"WARC-Target-URI": DOM + attempt.url}
+            fields = {"url": DOM + attempt.url, "mime": "text/html", "digest": _digest(html)}
+            yield _member(_RENDERED, date, own, html), fields | told
         if about:
             yield _member(_METADATA, date, concurrent, _fields(about)), None
 
@@ -265,7 +276,7 @@ def _take_out(warc: Path, cdxj: Path, urls: Collection[str], aside: Aside) -> No
         found = list(index(cdxj))
         spans = _spans(warc, [(line, entry) for line, entry in found if entry is not None])
         begin = spans[0].begin if spans else _exchange_end(warc, 0)
-        kept = [span for span in spans if span.entry["url"] not in urls and span.end]
+        kept = [span for span in spans if page_of(span.entry) not in urls and span.end]
         written, at = [], begin
         for span in kept:
             written.append(_moved(span, at))
@@ -317,6 +328,11 @@ def _exchange_end(warc: Path, begin: int) -> int:
     return begin + at if at else 0
 
 
+def page_of(entry: Mapping[str, str]) -> str:
+    """Return the URL of the page that an index entry belongs to: its own, or a browser's."""
+    return entry["url"].removeprefix(DOM)
+
+
 def _moved(span: _Span, offset: int) -> bytes:
     """Return the index line of an exchange that is now elsewhere in its file."""
     key, timestamp, _ = span.line.split(b" ", 2)
@@ -343,15 +359,26 @@ class _Kind(NamedTuple):
     media_type: str
 
 
-_LANGUAGES = "WARC-Identified-Content-Language"
-"""A header of Common Crawl's and the IIPC's: codes of ISO 639-3, the largest share first."""
+_HEADERS = {
+    "languages": "WARC-Identified-Content-Language",
+    "mime-detected": "WARC-Identified-Payload-Type",
+}
+"""What is told of a page in the header of its record, by its name in the index. The former is a
+header of Common Crawl's and the IIPC's: codes of ISO 639-3, the largest share first."""
+
+_TYPES = {
+    "html": "text/html", "pdf": "application/pdf", "rtf": "application/rtf", "text": "text/plain",
+}  # fmt: skip
+"""The media types of kinds of pages that have but one."""
 
 _MOST = 3  # languages of a page, as in Common Crawl's index
 
 
 def _told(about: Mapping[str, object]) -> dict[str, str]:
-    """Return what the index says of a page's languages and charset, as Common Crawl's does."""
+    """Return what the index says of a page's type, languages, charset, as Common Crawl's does."""
     found = {}
+    if media_type := _TYPES.get(str(about.get("kind"))):
+        found["mime-detected"] = media_type
     shares = [share.partition("=")[0] for share in str(about.get("shares") or "").split()]
     languages = shares or [str(code) for code in (about.get("language"),) if code]
     if languages:
@@ -366,6 +393,7 @@ _INFO = _Kind("warcinfo", "application/warc-fields")
 _METADATA = _Kind("metadata", "application/warc-fields")
 _REQUEST = _Kind("request", "application/http; msgtype=request")
 _RESPONSE = _Kind("response", "application/http; msgtype=response")
+_RENDERED = _Kind("resource", "text/html; charset=utf-8")
 _REVISIT = _Kind("revisit", "application/http; msgtype=response")
 
 
@@ -421,7 +449,7 @@ def _line(
         "offset": str(offset),
         "filename": filename,
     }
-    key = surt.surt(attempt.url)
+    key = surt.surt(found["url"])
     return f"{key} {attempt.time:%Y%m%d%H%M%S} ".encode() + msgspec.json.encode(found) + b"\n"
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.archive import journal, pages, warc
 from lswc.archive.journal import RETRY
-from lswc.archive.pages import PAGES
+from lswc.archive.parts import PAGES
 from lswc.outcomes import OF_REQUISITE, may_return
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Comparison:
         return None if self._committed is None else self._committed.get(name, 0)
 
     def _records(self) -> Iterator[tuple[str, str, str]]:
-        for number, record in enumerate(pages.read(self._crawl, self._until(PAGES)), 1):
+        for number, record in enumerate(pages.read(self._crawl, self._committed), 1):
             if record is None:
                 self._torn.append((RECORD, "torn", f"line {number}"))
             else:
@@ -131,9 +131,11 @@ class Comparison:
                 if entry is None:
                     self._torn.append((INDEX, "torn", line.decode(errors="replace")))
                     continue
-                yield INDEX, entry["url"], ""
+                url = warc.page_of(entry)
+                if url == entry["url"]:  # else it comes with its page
+                    yield INDEX, url, ""
                 if not warc.is_whole(file, entry):
-                    self._torn.append((WARC, "missing", entry["url"]))
+                    self._torn.append((WARC, "missing", url))
 
     def findings(self) -> list[Disagreement]:
         """Return what is wrong, file by file."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from lswc.archive import extent
+from lswc.archive import extent, parts
 from lswc.archive.files import ArchiveError, Aside
-from lswc.archive.pages import PAGES
 from lswc.frontier.contract import FrontierError
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 def refuse_older(crawl: Path, committed: Mapping[str, int]) -> None:
-    """Refuse a frontier that is older than the files beside it, and a record that is gone.
+    """Refuse a frontier that is older than the files beside it, and a record that isn't all there.
 
     ``committed`` are the frontier's lengths of the files. Raises LswcError; nothing has changed.
     """
@@ -31,9 +30,9 @@ def refuse_older(crawl: Path, committed: Mapping[str, int]) -> None:
             f"more visits that it doesn't know: put the lost frontier.db-wal back, or "
             f"{repair(crawl)} moves them aside, and fetches them anew"
         )
-    if committed.get(PAGES) and not (crawl / PAGES).exists():
+    if gone := parts.gone(crawl, committed):
         raise ArchiveError(
-            f"{crawl / PAGES} is gone: put it back, or {repair(crawl)} fetches its pages anew"
+            f"{crawl / gone[0]} is gone: put it back, or {repair(crawl)} fetches its pages anew"
         )
 
 

@@ -21,7 +21,7 @@ class Command(UserCommand):
     requires = ("analysis",)
 
     def syntax(self) -> str:
-        return "<crawl folder or trace> --out <folder>"
+        return "<crawl folder, of each worker, or trace> --out <folder>"
 
     def short_desc(self) -> str:
         return "Report on a crawl or trace: languages, domains, links, encodings, size"
@@ -48,8 +48,11 @@ class Command(UserCommand):
         add("--random-seed", type=int, default=1, help="of random choices (default: 1)")
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        if len(args) != 1 or opts.out is None:
-            raise UsageError("name one crawl folder or trace, and --out", print_help=False)
+        if not args or opts.out is None:
+            raise UsageError(
+                "name one trace, or the folder of a crawl or of each of its workers, and --out",
+                print_help=False,
+            )
         if opts.extremes < 0:
             raise ConfigError(f"--extremes must not be negative, and {opts.extremes} is")
         from lswc.analysis.questions import Questions, analyze
@@ -62,8 +65,9 @@ class Command(UserCommand):
         )  # fmt: skip
         with working() as say:
             say("links", 0, 0)
-            with as_trace(Path(args[0]), opts.lang) as folder:
+            first, *others = map(Path, args)
+            with as_trace(first, opts.lang, others) as folder:
                 path = analyze(
-                    folder, opts.out, questions, lambda step: say(step, 0, 0), Path(args[0]).name
+                    folder, opts.out, questions, lambda step: say(step, 0, 0), first.name
                 )
         print(path)

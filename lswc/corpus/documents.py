@@ -14,7 +14,7 @@ from myanmar.converter import convert
 from lswc.archive.earlier import Earlier
 from lswc.archive.files import ArchiveError
 from lswc.archive.store import earlier_of, language_of, opt_out_of
-from lswc.archive.warc import NOT_MODIFIED
+from lswc.archive.warc import DOM, NOT_MODIFIED
 from lswc.corpus.duplicates import Duplicates
 from lswc.corpus.paragraphs import Block, Text, paragraphs, read, weight
 from lswc.errors import writing
@@ -66,6 +66,7 @@ ROWS = 1000
 _LONGEST = 5_000_000  # bytes of a page of HTML that are read, and characters of a document's text
 _LARGEST = 100_000_000  # bytes of a document
 _MOST = 0.5  # of a paragraph's letters
+_RENDERED = "text/html; charset=utf-8"
 _CONVERTERS = {"zawgyi-one": "zawgyi", "win-researcher": "wininnwa"}
 
 
@@ -113,7 +114,12 @@ def stored(folder: Path, say: Say = silent) -> Iterator[Stored]:
             done += file.tell()
 
 
-_KINDS = WarcRecordType.response | WarcRecordType.revisit | WarcRecordType.metadata
+_KINDS = (
+    WarcRecordType.response
+    | WarcRecordType.revisit
+    | WarcRecordType.resource
+    | WarcRecordType.metadata
+)
 
 
 def _pages(records: Iterator[WarcRecord], earlier: Earlier) -> Iterator[Stored]:
@@ -130,6 +136,10 @@ def _pages(records: Iterator[WarcRecord], earlier: Earlier) -> Iterator[Stored]:
                     kind=PageKind(fields.get("kind", PageKind.HTML)),
                 )
             page = None
+        elif record.record_type == WarcRecordType.resource:  # as a browser showed it
+            if page is not None and record.headers.get("WARC-Target-URI") == DOM + page.url:
+                body = record.reader.read(_LONGEST)
+                page = page._replace(body=body, content_type=_RENDERED, refers_to=None)
         else:
             page = _page(record, earlier)
 

@@ -134,6 +134,7 @@ class Page:
             content_language=self.reading.content_language,
             vary=self.reading.vary,
             opt_outs=self.visit.opt_outs,
+            rendered=self.visit.rendered,
             referrer=lease.referrer,
             time=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )

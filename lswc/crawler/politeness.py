@@ -14,7 +14,7 @@ from scrapy.exceptions import (
 )
 
 from lswc.crawler.endings import is_silence
-from lswc.crawler.requests import page_visit_of, visit_of
+from lswc.crawler.requests import RENDERING, page_visit_of, visit_of
 from lswc.crawler.robots_exclusion import CRAWL_DELAY
 from lswc.crawler.running import RunningCrawl, running_of
 from lswc.crawler.transport.refused import Refused
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Request, Response
+
+    from lswc.urls import Url
 
 
 OVERLOADED = (429, 503)
@@ -54,6 +56,8 @@ class TurnMiddleware:
     async def process_request(self, request: Request) -> Request | None:
         """Return a page's request, to be sent later, if it isn't its turn."""
         visit, url = visit_of(request), parse(request.url)
+        if RENDERING in request.meta and url is not None:
+            await self._wait(request, url)
         if visit is None or url is None:
             return None
         wait = self._running.turns.wait(url.server, request.meta.get(CRAWL_DELAY, 0.0))
@@ -65,6 +69,16 @@ class TurnMiddleware:
             return None
         visit.rest = max(visit.rest or 0.0, monotonic() - visit.since + wait)
         return request.replace(dont_filter=True)
+
+    async def _wait(self, request: Request, url: Url) -> None:
+        """Hold up what a page in the browser needs till it is its turn. Raises Refused."""
+        while wait := (
+            self._running.turns.wait(url.server, request.meta.get(CRAWL_DELAY, 0.0))
+            or await self._running.machines.take(request, url)
+        ):
+            await sleep(wait)
+            if request.meta[RENDERING].is_over:
+                raise Refused(Outcome.LOST)
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Give back what a request holds that was refused before it was sent."""

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 
 from lswc.errors import LswcError
+from lswc.letters import Letters, letter
 from lswc.outcomes import Outcome
 from lswc.processes import environment
-from lswc.reading.letters import Answer, Letters, letter
+from lswc.reading.letters import Answer
 from lswc.safety.content import Kind, file_name, kind_of
 
 if TYPE_CHECKING:

@@ -20,6 +20,9 @@ RULES = "lswc_rules"
 """Key in ``request.meta`` of the name of the file in which a server says its rules, such as
 "robots.txt", if that is what is asked for instead of a page."""
 
+RENDERING = "lswc_rendering"
+"""Key in ``request.meta`` of what a request is sent for that a page in the browser needs."""
+
 _WAKE_UP = "lswc_wake_up"
 
 

@@ -45,12 +45,13 @@ from lswc.crawler.machines import Machines
 from lswc.crawler.network import Network
 from lswc.crawler.opening import control_of, frontier_of, handles_of, slots_of
 from lswc.crawler.readers import Readers
+from lswc.crawler.rendering import Rendering
 from lswc.crawler.second_tries import SecondTries
 from lswc.crawler.steering import Steering
 from lswc.crawler.turns import Turns
 from lswc.errors import ConfigError, LostStoreError, LswcError
-from lswc.outcomes import LIFTED, Outcome, is_transient
-from lswc.reading.requisites import FEED
+from lswc.outcomes import LIFTED, OF_QUOTA, Outcome, is_transient
+from lswc.reading.requisites import FEED, Requisite
 from lswc.strategy import LISTING, REQUISITE, SEED, PageLanguage
 from lswc.urls import parse
 from lswc.visit.lease import Offer
@@ -131,6 +132,7 @@ class RunningCrawl:
             crawl.language.name,
             crawl.archived,
             crawl.warc_size,
+            crawl.rotate,
             crawl.described(settings),
             committed,
         )
@@ -149,6 +151,7 @@ class RunningCrawl:
         self.listings = Listings(crawl)
         self.reservations: KeptRules[Reservations] = KeptRules()
         self.readers = Readers(crawl)
+        self.rendering = Rendering(crawl, self)
         self._saved = monotonic()
 
     def offer_seeds(self, addresses: Iterable[str]) -> int:
@@ -187,17 +190,22 @@ class RunningCrawl:
         return visit
 
     def _leased(self, now: float) -> Lease | None:
-        """Lease a requisite if their share isn't used up, or no page can be asked for now."""
+        """Lease a requisite if their share isn't used up, or no page is being asked for.
+
+        A free connection alone is no reason: an answer costs time even where a server doesn't.
+        """
         if self._ends_because:
             lease = self.frontier.lease_requisite(now)
             if lease is None:
                 self._stop_if_finished()
             return lease
         pages, requisites = self._handed_out
-        first, second = self._lease_page, self.frontier.lease_requisite
         if requisites + 1 <= self.crawl.requisites_share * (pages + requisites + 1):
-            first, second = second, first
-        return first(now) or second(now)
+            return self.frontier.lease_requisite(now) or self._lease_page(now)
+        page = self._lease_page(now)
+        if page is None and not any(visit.lease.is_page for visit in self.visits.values()):
+            return self.frontier.lease_requisite(now)
+        return page
 
     def _lease_page(self, now: float) -> Lease | None:
         first = self.steering.first(self.frontier, now)
@@ -207,8 +215,9 @@ class RunningCrawl:
     def need(self, visit: Visit, needed: Needed, steps: int) -> None:
         """Offer what an archived page needs, so many steps from it, with the visit's links."""
         offers = []
-        for requisite in needed.requisites:
-            if (url := parse(requisite.url)) is not None:
+        had = {attempt.url for attempt in visit.fetched}
+        for requisite in (*needed.requisites, *_scripts(visit)):
+            if requisite.url not in had and (url := parse(requisite.url)) is not None:
                 unit = self.crawl.unit(url)
                 code = LISTING if requisite.kind == FEED else REQUISITE
                 language = PageLanguage.OTHER if requisite.kind == FEED else PageLanguage.TARGET
@@ -219,6 +228,7 @@ class RunningCrawl:
             visit.tally["requisites dropped", reason] += number
         visit.offers = [*visit.offers, *offers]
         visit.requisites = [offer.url for offer in offers if offer.code == REQUISITE]
+        visit.requisites += sorted(had)
 
     def finish(self, reason: str) -> None:
         """Close the crawl for a reason, once what its archived pages need was asked for."""
@@ -291,7 +301,7 @@ class RunningCrawl:
 
     def _retry_refused(self) -> None:
         """Let URLs wait that were refused when they were queued, and may be had now."""
-        number = self.frontier.retry(LIFTED, self.admission.is_open)
+        number = self.frontier.retry((*LIFTED, *OF_QUOTA), self.admission.opened())
         if number:
             logger.info("%d URLs that had to be left may be asked for again", number)
 
@@ -367,6 +377,7 @@ class RunningCrawl:
         if now - self._saved > SAVE_SECONDS or self.frontier.unsaved > SAVE_BYTES:
             self.archive.sync()
             self.frontier.checkpoint()
+            self.archive.rotate()
             self._saved = now
 
     def give_back(self, visit: Visit) -> None:
@@ -451,6 +462,7 @@ class RunningCrawl:
         """Close the archive and the frontier; what isn't finished stays pending."""
         self.network.close()
         self.readers.close()
+        self.rendering.close()
         ends: tuple[Callable[[], None], ...] = (
             lambda: self.closing(reason),
             self._take_stock,
@@ -468,13 +480,17 @@ class RunningCrawl:
         self.held_at_close = self.frontier.counts(), self.frontier.cells()
 
 
+def _scripts(visit: Visit) -> list[Requisite]:
+    """Return what a page had of what others asked for in the browser: it may not be archived."""
+    return [Requisite(url, "script") for url in dict.fromkeys(visit.scripts)]
+
+
 def _forget(visit: Visit) -> None:
     """Leave out all that a visit brought of a place that is blocked now."""
     visit.relevant, visit.record = None, None
     visit.offers, visit.links, visit.requisites = (), [], []
     visit.tally.clear()
-    for attempt in visit.attempts:
-        attempt.exchange = None
+    visit.withhold()
 
 
 def running_of(crawler: Crawler) -> RunningCrawl:

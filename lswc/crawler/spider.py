@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from asyncio import ensure_future
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
@@ -12,7 +13,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 
 from lswc import __version__
 from lswc.crawl import Crawl
-from lswc.crawler import metrics, profiles
+from lswc.crawler import browser, metrics, profiles
 from lswc.crawler.endings import outcome_of
 from lswc.crawler.items import Link, Page
 from lswc.crawler.opening import control_of, frontier_of, handles_of
@@ -102,6 +103,8 @@ class LswcSpider(Spider):
         crawl = Crawl.of(settings, spider.lang, spider.seeds)
         handles_of(crawl, settings)
         metrics.check(settings)
+        if crawl.rendering.browser is not None:
+            browser.check(crawl.rendering.browser)
         frontier_of(crawl, settings).close()
         at_start(control_of(crawl, settings))
 
@@ -138,10 +141,9 @@ class LswcSpider(Spider):
         """End the visit of what an archived page needs, which may need more itself."""
         if (url := parse(visit.url)) is not None:
             self.running.limits.answered(url, True)
-        reader, attempts = self.crawl.reader.requisites, visit.attempts
+        reader = self.crawl.reader.requisites
         if visit.opt_outs and self.crawl.opt_out == "skip-archive":
-            for attempt in attempts:
-                attempt.exchange = None
+            visit.withhold()
         elif reader is not None:
             content_type = next(iter(_headers(response).get("content-type", ())), "")
             steps = visit.lease.depth
@@ -159,6 +161,8 @@ class LswcSpider(Spider):
         asked = Asked(_headers(response), url, visit.lease.depth, response.url)
         try:
             reading = await self.running.readers.read(asked, response.body)
+            if reading is not None and reading.is_shell and self.running.is_under_way(visit):
+                reading = await self._shown(visit, response, asked, reading)
         except Unread as error:
             logger.warning("%s: %s", visit.url, error.outcome.sentence)
             self.running.commit(visit, error.outcome)
@@ -174,8 +178,29 @@ class LswcSpider(Spider):
         near_duplicate = self.running.limits.add(url, reading.simhash)
         depth = visit.lease.depth + 1
         reading = without_closed(reading, lambda link: self.running.admission.of_link(link, depth))
-        visit.opt_outs += reading.opt_outs.said
+        visit.opt_outs = (*dict.fromkeys(visit.opt_outs + reading.opt_outs.said),)
+        self.running.rendering.count()
         return self._page(response, visit, reading, near_duplicate)
+
+    async def _shown(
+        self, visit: Visit, response: Response, asked: Asked, shell: PageReading
+    ) -> PageReading | None:
+        """Return what a page that needs its scripts says once they have run, if it is shown.
+
+        Raises Unread, PageError and ReaderError.
+        """
+        if shell.unwanted:
+            return shell
+        download = self.crawler.engine.download_async
+        rendered = await self.running.rendering.of(visit, response, download)
+        if rendered is None or not visit.attempts:
+            return shell
+        visit.attempts[-1].rendered, visit.rendered = rendered, True
+        visit.opt_outs += shell.opt_outs.said
+        led_to = "".join(f'<a href="{escape(url)}"></a>' for url in rendered.led_to)
+        headers = {**asked.headers, "content-type": ["text/html; charset=utf-8"]}
+        shown = Asked(headers, asked.url, asked.depth, rendered.url)
+        return await self.running.readers.read(shown, rendered.html + led_to.encode())
 
     def _left(self, asked: Asked, body: bytes) -> Outcome:
         """Return why nothing was read of a response."""
@@ -207,8 +232,7 @@ class LswcSpider(Spider):
         if visit.opt_outs:
             visit.tally["content", "opt-out"] += 1
         if page.reading.unwanted or (visit.opt_outs and self.crawl.opt_out == "skip-archive"):
-            for attempt in visit.attempts:
-                attempt.exchange = None  # nothing of it is archived
+            visit.withhold()
         elif self.crawl.keeps(page.relevant):
             self.running.need(visit, page.reading.needed, 1)
         if page.identified:

@@ -99,7 +99,8 @@ class Summary:
     expected relevance in a learned order; ``forecast`` says what the pending ones should bring.
     Links are kept by tier and dropped by reason, URLs ``finished`` by outcome; ``put_off``
     are those that couldn't be had and wait to be tried again, by what went wrong last.
-    ``requisites`` are the files that archived pages need, among the URLs ``finished``. ``content``
+    ``requisites`` are the files that archived pages need, among the URLs ``finished``. ``shells``
+    are pages that need their scripts, by what came of them, and what those didn't get. ``content``
     counts pages that were near-duplicates, or not modified since an earlier crawl.
     ``by_language`` has the languages of a crawl of several by their tags; else it is empty.
     """
@@ -125,6 +126,7 @@ class Summary:
     pending: Mapping[str, int]
     put_off: Mapping[str, int]
     requisites: Mapping[str, int]
+    shells: Mapping[str, int]
     forecast: Forecast
     finished: Mapping[str, int]
     by_language: Mapping[str, OfLanguage]
@@ -158,6 +160,7 @@ class Summary:
             pending=_pending(cells),
             put_off=counts.tally.get("put off", {}),
             requisites=_requisites(counts),
+            shells=_shells(counts),
             forecast=forecast(cells),
             finished=counts.tally.get("finished", {}),
             by_language=_by_language(crawl, counts.tally.get("relevant", {}), pages),
@@ -182,6 +185,15 @@ def _requisites(counts: Counts) -> dict[str, int]:
         **counts.tally.get("requisites", {}),
         **pending,
         **{f"not asked for: {reason}": number for reason, number in dropped.items()},
+    }
+
+
+def _shells(counts: Counts) -> dict[str, int]:
+    """Return the pages that need their scripts by what came of them, and what these didn't get."""
+    refused = counts.tally.get("not given to browser", {})
+    return {
+        **counts.tally.get("shells", {}),
+        **{f"not given to browser: {reason}": number for reason, number in refused.items()},
     }
 
 
@@ -258,6 +270,7 @@ def shown(summary: Summary) -> Table:
         "URLs pending": summary.pending,
         "URLs to try again": summary.put_off,
         "requisites of archived pages": summary.requisites,
+        "pages that need their scripts": summary.shells,
         "URLs finished": summary.finished,
     }
     return counted(f"{summary.language}, {summary.strategy}: {said(summary.reason)}", groups)

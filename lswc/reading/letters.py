@@ -1,23 +1,11 @@
-"""What goes between a crawl and the processes that read its pages: letters of MessagePack.
-
-A letter is plain values, and bytes as they are: nothing in it can be run, and what isn't of the
-declared types is refused.
-"""
+"""What goes between a crawl and the processes that read its pages."""
 
 from __future__ import annotations
-
-from struct import Struct as Layout
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from lswc.reading.page import PageReading
 from lswc.urls import Url
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-_LENGTHS = Layout("<II")
 
 
 class Asked(msgspec.Struct, frozen=True, array_like=True):
@@ -34,29 +22,3 @@ class Answer(msgspec.Struct, frozen=True, array_like=True):
 
     reading: PageReading | None
     error: str = ""
-
-
-class Letters:
-    """Letters out of a stream of bytes, that comes in pieces of any size."""
-
-    def __init__(self) -> None:
-        self._data = bytearray()
-
-    def add(self, piece: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """Yield the letters that are whole now, each with the bytes that go with it."""
-        self._data += piece
-        while len(self._data) >= _LENGTHS.size:
-            length, size = _LENGTHS.unpack_from(self._data)
-            end = _LENGTHS.size + length + size
-            if len(self._data) < end:
-                return
-            letter = bytes(self._data[_LENGTHS.size : _LENGTHS.size + length])
-            with_it = bytes(self._data[_LENGTHS.size + length : end])
-            del self._data[:end]
-            yield letter, with_it
-
-
-def letter(content: object, with_it: bytes = b"") -> bytes:
-    """Return a letter. Raises UnicodeEncodeError for a surrogate."""
-    packed = msgspec.msgpack.encode(content)
-    return b"".join((_LENGTHS.pack(len(packed), len(with_it)), packed, with_it))

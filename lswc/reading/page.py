@@ -24,6 +24,7 @@ from lswc.reading.named import LONGEST, named
 from lswc.reading.opt_outs import OptOuts, opt_outs
 from lswc.reading.requisites import Needed, RequisiteReader
 from lswc.reading.robots_words import robots_words
+from lswc.reading.shell import is_shell
 from lswc.safety.content import Kind, file_name, kind_of
 from lswc.simhash import simhash
 from lswc.strategy import Anchor, Locality, Named, PageLanguage
@@ -75,6 +76,7 @@ class PageReading(Struct, frozen=True, array_like=True):
     depends on. ``opt_outs`` is what the page itself says against mining its text. ``left`` are
     links out of scope; ``unread_links`` counts those beyond LSWC_MAX_LINKS. ``is_cut`` says that
     more than links was left unread. ``needed`` are its requisites, if they were to be read.
+    ``is_shell`` says that the page is empty until its scripts run.
     """
 
     kind: Kind
@@ -91,6 +93,7 @@ class PageReading(Struct, frozen=True, array_like=True):
     unread_links: int
     is_cut: bool
     needed: Needed
+    is_shell: bool
 
 
 @dataclass(frozen=True)
@@ -164,6 +167,7 @@ class PageReader:
             left=tuple(left),
             unread_links=raw.unread_links,
             is_cut=raw.is_cut,
+            is_shell=kind is Kind.HTML and is_shell(raw.document, len(raw.text)),
         )
 
     def _document(self, kind: Kind, body: bytes, content_type: str, url: str) -> Reading:

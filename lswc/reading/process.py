@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lswc.reading.letters import Answer, Asked, Letters, letter
+from lswc.letters import Letters, letter
+from lswc.reading.letters import Answer, Asked
 from lswc.reading.settings import ReaderSettings
 
 if TYPE_CHECKING:

@@ -175,10 +175,11 @@ def of_page(markup: bytes, url: str, charset: str = "utf-8") -> list[Requisite]:
     """Return what a page needs, in its order, each once.
 
     ``markup`` is HTML in UTF-8 that is safe to parse (``lswc.langid.html.flattened``), ``url`` the
-    page's own, ``charset`` the one that it came in: queries are written in it.
+    page's own, ``charset`` the one that it came in: queries are written in it. A BASE counts for
+    what comes after it, as in browsers, which ask for what comes before it at once.
     """
     base = Base(url, charset)
-    found: list[tuple[str, str]] = []
+    found: list[Requisite] = []
     rebased = False
     for node in LexborHTMLParser(markup).css(_SELECTOR):
         if node.tag == "base":
@@ -186,8 +187,11 @@ def of_page(markup: bytes, url: str, charset: str = "utf-8") -> list[Requisite]:
             if not rebased and len(href) <= _MAX_BASE:
                 base, rebased = base.rebased(href), True
         else:
-            found += _of_element(node)
-    return _absolute(found, base, url)
+            found += _absolute(_of_element(node), base, url)
+    kinds: dict[str, str] = {}
+    for requisite in found:
+        kinds.setdefault(*requisite)
+    return [Requisite(*each) for each in kinds.items()]
 
 
 def of_style(text: str, url: str) -> list[Requisite]:

@@ -60,6 +60,10 @@ class ReaderSettings(Struct, frozen=True):
             self.documents,
         )
 
+    def any_host(self) -> Scope:
+        """Return the limits of what isn't a page, but what one needs: it may be on any host."""
+        return self._scope(0, ())
+
     def _scope(self, depth: int, domains: tuple[str, ...], documents: bool = True) -> Scope:
         networks = Networks.of(self.networks, self.ports)
         return Scope(depth, self.length, domains, networks, self.shape, documents)
@@ -68,4 +72,4 @@ class ReaderSettings(Struct, frozen=True):
         of, feeds_of = frozenset(self.requisites_of), frozenset(self.feeds_of)
         if not of | feeds_of:
             return None
-        return RequisiteReader(of, self._scope(0, ()), self.max_requisites, self.bounds, feeds_of)
+        return RequisiteReader(of, self.any_host(), self.max_requisites, self.bounds, feeds_of)

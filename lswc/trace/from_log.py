@@ -18,7 +18,7 @@ from lswc.archive.log import ATTEMPTS, LINKS, conform, tables
 from lswc.archive.store import language_of
 from lswc.outcomes import RECORDED, Outcome
 from lswc.strategy import Anchor, Named
-from lswc.trace.format import ADDRESS, TIME, URLS, About, compressed_rows, write
+from lswc.trace.format import ADDRESS, KIND, TIME, URLS, About, compressed_rows, write
 from lswc.trace.graph import distances
 from lswc.urls import directory, folder, parse, site, tld
 
@@ -30,11 +30,22 @@ if TYPE_CHECKING:
 _BY_STRATEGY = [Outcome.STRATEGY.value, Outcome.IRRELEVANT_SERVER.value]
 
 
-def log(crawl: Path) -> tuple[pa.Table, pa.Table]:
+def log(crawl: Path, *others: Path) -> tuple[pa.Table, pa.Table]:
     """Return the attempts and the links of a crawl, a killed one's too.
 
-    Raises ArchiveError if the folder has no crawl log, or a damaged one.
+    ``others``: the folders of its other workers, if it has several; then the attempts are in the
+    order of their times. Raises ArchiveError if a folder has no crawl log, or a damaged one.
     """
+    if not others:
+        return _log(crawl)
+    logs = [_log(folder) for folder in (crawl, *others)]
+    attempts, links = (
+        pa.concat_tables(parts).unify_dictionaries() for parts in zip(*logs, strict=True)
+    )
+    return attempts.take(pc.sort_indices(attempts, [("time", "ascending")])), links
+
+
+def _log(crawl: Path) -> tuple[pa.Table, pa.Table]:
     folder = crawl / "log"
     try:
         parts = [tables(path) for path in journals(folder)]
@@ -53,29 +64,34 @@ def _joined(schema: pa.Schema, parts: Sequence[pa.Table]) -> pa.Table:
 
 
 @contextmanager
-def as_trace(folder: Path, lang: str = "") -> Iterator[Path]:
+def as_trace(folder: Path, lang: str = "", others: Sequence[Path] = ()) -> Iterator[Path]:
     """Give the folder of a trace: for a crawl with a log, one made of that for the while.
 
-    Raises as ``to_trace`` does.
+    ``others`` are the folders of its other workers. Raises as ``to_trace`` does.
     """
-    if not (folder / "log").is_dir():
+    if not others and not (folder / "log").is_dir():
         yield folder
         return
     with TemporaryDirectory(prefix="lswc-") as temporary:
         trace = Path(temporary) / "trace"
-        to_trace(folder, trace, lang)
+        to_trace(folder, trace, lang, others)
         yield trace
 
 
-def to_trace(crawl: Path, out: Path, lang: str = "") -> int:
+def to_trace(crawl: Path, out: Path, lang: str = "", others: Sequence[Path] = ()) -> int:
     """Write a crawl's log as a trace; return the number of URLs. Raises ArchiveError, TraceError.
 
-    ``lang`` is the target language's tag, if the crawl has several.
+    ``lang`` is the target language's tag, if the crawl has several; ``others`` are the folders of
+    its other workers.
     A URL's last attempt counts. Of the links that were dropped only those are in the trace that
     the strategy dropped: another may follow them. Links out of a page that was fetched but isn't
     one are left out.
     """
-    attempts, links = log(crawl)
+    target = language_of(crawl, lang)
+    for other in others:
+        if language_of(other, lang) != target:
+            raise ArchiveError(f"{other} is no worker of the crawl of {crawl}: another language")
+    attempts, links = log(crawl, *others)
     outcomes = pc.cast(attempts["outcome"], pa.string())
     kinds = pc.cast(attempts["kind"], pa.string())
     is_page = pc.invert(pc.is_in(kinds, pa.array(NO_PAGES)))
@@ -89,7 +105,6 @@ def to_trace(crawl: Path, out: Path, lang: str = "") -> int:
     codes = coded.indices.to_numpy()
     tried, targets = codes[: len(attempts)], codes[len(attempts) :].astype(np.int32)
     sources = np.array([ids.get(url, -1) for url in links["source"].to_pylist()], np.int64)
-    target = language_of(crawl, lang)
     rows, columns = _outcomes(len(words), tried, attempts, target.tag)
     offsets, order = _by_source(sources, len(words), rows)
     anchors = pc.fill_null(links["anchor"], int(Anchor.NONE)).to_numpy().astype(np.int8)
@@ -98,7 +113,7 @@ def to_trace(crawl: Path, out: Path, lang: str = "") -> int:
     seeds = np.unique(tried[_is_seed(attempts)]).astype(np.int32)
     columns["distance"] = distances(offsets, targets, seeds)
     about = About(target.tag, target.tlds, f"crawl {crawl}")
-    schema = URLS.append(ADDRESS).append(TIME)
+    schema = URLS.append(ADDRESS).append(TIME).append(KIND)
     table = pa.table(_places(words) | columns).select(schema.names).cast(schema)
     write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors, named))
     return len(words)
@@ -128,6 +143,7 @@ def _outcomes(
         for name, values in (
             ("language", _languages(taken, target)),
             ("encoding", pc.cast(taken["encoding"], pa.string())),
+            ("kind", pc.cast(taken["kind"], pa.string())),
         )
     }
     words |= {"address": taken["address"], "time": taken["time"]}
@@ -153,7 +169,7 @@ def _by_source(
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), order
 
 
-_TAKEN = ["status", "outcome", "language", "variant", "encoding", "address", "time"]
+_TAKEN = ["status", "outcome", "kind", "language", "variant", "encoding", "address", "time"]
 _PLACES = ("server", "directory", "folder", "site")
 
 

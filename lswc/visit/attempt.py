@@ -38,6 +38,14 @@ class Original(NamedTuple):
     digest: str
 
 
+class Rendered(NamedTuple):
+    """A page as its scripts left it: HTML in UTF-8, its URL then, and where they wanted to go."""
+
+    html: bytes
+    url: str
+    led_to: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class Attempt:
     """A request that was sent, or that failed on its way.
@@ -46,7 +54,8 @@ class Attempt:
     ``size`` that of the body in bytes, still compressed; ``mime`` the media type that the server
     said, without parameters; ``error`` the name of what failed. ``exchange`` is None if nothing
     is archived or nothing came; ``truncated`` says why its body isn't whole, as WARC-Truncated
-    does. ``unchanged`` is what an earlier crawl stored, if the server says that it still holds.
+    does. ``rendered`` is the page as a browser showed it, if one did. ``unchanged`` is what an
+    earlier crawl stored, if the server says that it still holds.
     """
 
     url: str
@@ -59,3 +68,4 @@ class Attempt:
     exchange: Exchange | None = None
     truncated: str = ""
     unchanged: Original | None = None
+    rendered: Rendered | None = None

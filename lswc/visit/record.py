@@ -25,7 +25,8 @@ class Record:
     crawl's latest pages.
     ``content_language`` is the language that the server says, ``vary`` what its answer depends on:
     both as in the headers, "" without one. ``opt_outs`` is what
-    the page says against mining its text, and where. ``time`` is UTC, ISO 8601.
+    the page says against mining its text, and where; ``rendered`` says that it was read as a
+    browser showed it. ``time`` is UTC, ISO 8601.
     """
 
     id: int
@@ -51,6 +52,7 @@ class Record:
     content_language: str
     vary: str
     opt_outs: tuple[str, ...]
+    rendered: bool
     referrer: str | None
     time: str
 

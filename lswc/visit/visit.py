@@ -41,6 +41,10 @@ class Visit:
     ``opt_outs`` what it says against mining its text, and where; ``requisites`` are the URLs that
     it needs besides, if it is archived: they are among the ``offers``.
 
+    ``rendered`` says that its page is what a browser showed;
+    ``fetched`` are the requests sent for what the page asked for there, ``scripts`` the URLs
+    of those that needed none, as another page had asked for them.
+
     ``since`` is when the URL was handed out, in seconds of a monotonic clock; ``rest`` the least
     time from then until the server's next: None for the crawl's own delay, 0 if nothing was
     fetched. ``put_off`` says that the URL is tried again another time: then nothing is kept of it
@@ -63,11 +67,19 @@ class Visit:
     opt_outs: tuple[str, ...] = ()
     requisites: Sequence[str] = ()
     put_off: bool = False
+    rendered: bool = False
+    fetched: list[Attempt] = field(default_factory=list)
+    scripts: list[str] = field(default_factory=list)
 
     @property
     def received(self) -> int:
         """Bytes of all answers, as they were sent."""
-        return sum(attempt.size for attempt in self.attempts)
+        return sum(attempt.size for attempt in (*self.attempts, *self.fetched))
+
+    def withhold(self) -> None:
+        """Let nothing of it be archived."""
+        for attempt in (*self.attempts, *self.fetched):
+            attempt.exchange = attempt.rendered = None
 
     def __post_init__(self) -> None:
         self.url = self.url or self.lease.url

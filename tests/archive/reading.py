@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -94,5 +95,12 @@ def index(folder: Path) -> dict[str, dict[str, str]]:
 
 def pages(folder: Path) -> list[str]:
     """Return the URLs in the record of pages."""
-    lines = (folder / "pages.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line)["url"] for line in lines]
+    return [json.loads(line)["url"] for line in as_zcat_reads(folder)]
+
+
+def as_zcat_reads(folder: Path) -> list[bytes]:
+    """Return the lines that ``zcat -f pages*.jsonl*`` prints: the record of pages."""
+    found = sorted(folder.glob("pages*.jsonl*"), key=lambda path: path.name)
+    data = [path.read_bytes() for path in found]
+    unpacked = [gzip.decompress(some) if some[:2] == b"\x1f\x8b" else some for some in data]
+    return b"".join(unpacked).splitlines(keepends=True)

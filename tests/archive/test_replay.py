@@ -1,95 +1,186 @@
-"""pywb replays what was archived, and Chromium shows it as it showed on the web.
-
-Runs where both are installed; LSWC_WAYBACK names pywb's ``wayback`` if it isn't on the path.
-"""
+"""What was archived is replayed by pywb and by ReplayWeb.page, and looks as it did on the web."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import socket
+import json
 import subprocess
-import time
-from contextlib import closing, contextmanager
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 
+from lswc.archive.warc import entries
+from lswc.demo.generate import prepare
+from tests.archive.replaying import (
+    OFFLINE,
+    WAYBACK,
+    chromium,
+    live,
+    needs_chromium,
+    needs_pywb,
+    needs_replaywebpage,
+    pywb,
+    replaywebpage,
+    seen,
+)
 from tests.corpus.test_documents import ZAWGYI
-from tests.crawl.site import THAI
+from tests.crawl.site import THAI, Site, page, run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from tests.crawl.site import Site
+    from playwright.sync_api import Frame, Page
 
-WAYBACK = os.environ.get("LSWC_WAYBACK") or shutil.which("wayback")
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-PORT_WAIT = 60.0
+    Serve = Callable[[Path], AbstractContextManager[int]]
 
-pytestmark = [
-    pytest.mark.skipif(WAYBACK is None, reason="pywb is not installed"),
-    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
-]
+pytestmark = [pytest.mark.slow, needs_chromium]
+
+HOSTS = (
+    "www.samutlib-demo.go.th", "www.talaadnam-demo.com", "www.aharnthai-demo.com",
+    "www.phleng-demo.com", "www.watpa-demo.or.th",
+)  # fmt: skip
+PAGES = 20
+TOLERATED = 0.001  # share of pixels
 
 TIS = '<meta http-equiv="Content-Type" content="text/html; charset=tis-620">'
-PAGES = {
-    "http://www.one.co.th/": f"<meta charset=utf-8><p>{THAI}</p>".encode(),
-    "http://www.one.co.th/tis.html": f"{TIS}<h1>ภาษา</h1><p>{THAI}</p>".encode("tis-620"),
-    "http://www.my.example/": f"<meta charset=utf-8><p>{ZAWGYI}</p>".encode(),
+CODED = {
+    "http://www.one.co.th/": (f"<meta charset=utf-8><p>{THAI}</p>".encode(), THAI),
+    "http://www.one.co.th/tis.html": (f"{TIS}<h1>ภาษา</h1><p>{THAI}</p>".encode("tis-620"), THAI),
+    "http://www.my.example/": (f"<meta charset=utf-8><p>{ZAWGYI}</p>".encode(), ZAWGYI),
 }
-TEXT = [THAI.strip(), THAI.strip(), ZAWGYI]
 
 
-@contextmanager
-def replaying(folder: Path) -> Iterator[str]:
-    """Run pywb over a crawl folder; yields the address that URLs are appended to."""
-    assert WAYBACK is not None
-    with closing(socket.socket()) as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    home = folder / "pywb"
-    home.mkdir()
-    warc = folder / "warc"
-    (home / "config.yaml").write_text(
-        f"framed_replay: false\ncollections:\n  crawl:\n    index_paths: {warc}/\n"
-        f"    archive_paths: {warc}/\n"
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """A crawl of five hosts of the demo web, with all that their pages need."""
+    folder = tmp_path_factory.mktemp("replay")
+    site = Site(prepare(folder / "demo-web"), folder / "crawl")
+    site.seeds(*(f"http://{host}/" for host in HOSTS))
+    allowed = ",".join(host.removeprefix("www.") for host in HOSTS)
+    site.crawl(LSWC_ALLOWED_DOMAINS=allowed, LSWC_ARCHIVE="all", LSWC_SITEMAPS=1)
+    return site
+
+
+@pytest.fixture(scope="module")
+def urls(demo: Site) -> list[str]:
+    """Twenty of its pages: of each host as many, its front page and its app's shell among them."""
+    found: list[str] = []
+    for host in HOSTS:
+        own = sorted(url for url in demo.urls if url.startswith(f"http://{host}/"))
+        found += own[:: max(1, len(own) // (PAGES // len(HOSTS)))][: PAGES // len(HOSTS)]
+    assert len(found) == PAGES
+    return [f"http://{HOSTS[0]}/app.html", *found[1:]]
+
+
+@needs_pywb
+def test_pywb_shows_pages_as_they_were_and_nothing_is_missing(
+    demo: Site, urls: list[str], serve: Serve
+) -> None:
+    with serve(demo.web) as port, chromium(live(port)) as browser:
+        before = {url: seen(browser, url) for url in urls}
+    with pywb(demo.folder) as address, chromium(OFFLINE) as browser:
+        after = {url: seen(browser, f"{address}/crawl/2/{url}") for url in urls}
+    for url in urls:
+        assert before[url].loaded - after[url].loaded == set(), url
+        assert before[url].difference(after[url]) <= TOLERATED, url
+    assert sum(len(page.loaded) for page in before.values()) > 7 * PAGES
+    assert before[urls[0]].difference(before[urls[1]]) > TOLERATED
+
+
+@needs_pywb
+def test_the_index_says_what_pywbs_own_does(demo: Site) -> None:
+    indexer = WAYBACK.with_name("cdx-indexer")
+    compared: Counter[str] = Counter()
+    for cdxj in demo.folder.glob("warc/*.cdxj"):
+        stored = {entry["offset"]: (url, entry) for url, entry in entries(cdxj)}
+        done = subprocess.run(
+            [indexer, "-j", cdxj.with_suffix(".warc.gz")],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for line in done.stdout.splitlines():
+            expected = json.loads(line.split(" ", 2)[2])
+            url, entry = stored.pop(expected["offset"])
+            assert url == expected["url"]
+            for name in ("mime", "digest", "length", "filename", "mime-detected"):
+                assert entry.get(name) == expected.get(name), (url, name)
+            assert expected.get("status", entry["status"]) == entry["status"]
+            compared[entry["mime"]] += 1
+        assert stored == {}
+    assert compared.keys() >= {"text/html", "text/css", "image/png", "warc/revisit", "unk"}
+
+
+@needs_replaywebpage
+def test_replaywebpage_opens_a_wacz_file_and_nothing_is_missing(
+    demo: Site, urls: list[str], serve: Serve, tmp_path: Path
+) -> None:
+    url = urls[-1]
+    out = tmp_path / "demo.wacz"
+    command = demo.command()
+    run([*command[: command.index("crawl")], "wacz", str(demo.folder), "--out", str(out)])
+
+    def replayed(view: Page) -> Frame:
+        framed = view.frame_locator("replay-web-page iframe").frame_locator("iframe")
+        framed.locator("h1").wait_for()
+        view.wait_for_load_state("networkidle")
+        return view.frames[-1]
+
+    with serve(demo.web) as port, chromium(live(port)) as browser:
+        before = seen(browser, url)
+    with replaywebpage(out, tmp_path / "site") as address, chromium(OFFLINE) as browser:
+        after = seen(browser, address + url, replayed)
+    assert len(before.loaded) > 7
+    assert before.loaded - after.loaded == set()
+    assert before.difference(after) <= TOLERATED
+
+
+@needs_pywb
+def test_modules_fonts_and_files_within_files_are_there(site: Site, serve: Serve) -> None:
+    host = "www.one.co.th"
+    site.seeds(f"http://{host}/")
+    head = (
+        '<script type=importmap>{"imports": {"lib": "./lib-1.js"}}</script>'
+        "<script type=module src=app.js></script><link rel=preload as=fetch href=data.json>"
+        '<base href="/base/"><link rel=stylesheet href=style.css>'
+        "<object data=drawn.svg></object><p data-bg=late.png>x</p><iframe src=/frame/></iframe>"
+        "<p style=\"background: image-set('set.png' 1x)\">x</p>"
     )
-    server = subprocess.Popen(
-        [WAYBACK, "-p", str(port), "-b", "127.0.0.1"],
-        cwd=home, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        end = time.monotonic() + PORT_WAIT
-        while time.monotonic() < end:
-            with closing(socket.socket()) as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}/crawl/2/"
-    finally:
-        server.terminate()
-        server.wait()
+    site.add(f"{host}/", page(THAI) + head)
+    for name, text in {
+        "app.js": 'import "./a.js"; import "lib"; import("/b.js"); fetch("/data.json")',
+        "a.js": 'export {} from "./deep/c.js"', "deep/c.js": "", "lib-1.js": "",
+        "b.js": 'for (const p of document.querySelectorAll("[data-bg]"))'
+                "p.style.background = `url(${p.dataset.bg})`",
+        "data.json": "{}", "base/style.css": "@import 'more.css' layer(x); p { color: red }",
+        "base/more.css": "@font-face { font-family: F; src: url(f.ttf) } p { font-family: F }",
+        "base/drawn.svg": '<svg xmlns="http://www.w3.org/2000/svg"><image href="in.png"/></svg>',
+        "frame/index.html": "<link rel=stylesheet href=frame.css>", "frame/frame.css": "p {}",
+    }.items():  # fmt: skip
+        site.add(f"{host}/{name}", text)
+    for name in ("f.ttf", "late.png", "set.png", "in.png"):
+        site.add(f"{host}/base/{name}", b"\0")
+    site.crawl()
+    url = f"http://{host}/"
+    with serve(site.web) as port, chromium(live(port)) as browser:
+        before = seen(browser, url)
+    # As a proxy: rewritten pages have no modules in pywb.
+    with pywb(site.folder, "--proxy", "crawl") as address, chromium("", address) as browser:
+        after = seen(browser, url)
+    assert len(before.loaded) == 16
+    assert before.loaded - after.loaded == set()
 
 
-def shown(address: str, profile: Path) -> str:
-    """Return the DOM that Chromium makes of a page."""
-    assert CHROMIUM is not None
-    done = subprocess.run(
-        [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
-         "--virtual-time-budget=5000", "--dump-dom", address],
-        capture_output=True, timeout=120, check=True,
-    )  # fmt: skip
-    return done.stdout.decode()
-
-
-def test_thai_tis_620_and_zawgyi_are_replayed(site: Site, tmp_path: Path) -> None:
-    for url, body in PAGES.items():
-        address = url.removeprefix("http://")
-        site.add(address, body)
-    site.seeds(*PAGES)
+@needs_pywb
+def test_thai_tis_620_and_zawgyi_are_replayed(site: Site) -> None:
+    for url, (body, _) in CODED.items():
+        site.add(url.removeprefix("http://"), body)
+    site.seeds(*CODED)
     site.crawl(LSWC_ARCHIVE="all")
-    with replaying(site.folder) as address:
-        for url, text in zip(PAGES, TEXT, strict=True):
-            assert text in shown(address + url, tmp_path / "profile")
+    with pywb(site.folder) as address, chromium(OFFLINE) as browser:
+        for url, (_, text) in CODED.items():
+            view = browser.new_page()
+            view.goto(f"{address}/crawl/2/{url}")
+            assert text.strip() in view.inner_text("body")

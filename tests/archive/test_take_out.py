@@ -12,7 +12,8 @@ from fastwarc import ArchiveIterator
 from lswc.archive import extent, journal, log, warc
 from lswc.archive.files import Aside
 from lswc.archive.journal import Log
-from lswc.archive.warc import WarcWriter
+from lswc.archive.warc import DOM, WarcWriter
+from lswc.visit.attempt import Rendered
 from tests.archive.reading import check, index, records
 from tests.archive.test_earlier import response
 
@@ -60,6 +61,25 @@ def test_one_of_many_pages(tmp_path: Path) -> None:
     with kept.open("rb") as file:
         found = {record.headers["WARC-Target-URI"] for record in ArchiveIterator(file)}
     assert found == {URLS[2]}
+
+
+def test_what_a_browser_showed_goes_with_its_page(tmp_path: Path) -> None:
+    writer = WarcWriter(tmp_path, "th", {}, 10**9, ())
+    attempts = [response(url.encode() * 9, url) for url in URLS]
+    for attempt in attempts:
+        attempt.rendered = Rendered(f"<p>{attempt.url}".encode(), attempt.url, ())
+    writer.write([(attempt, {"outcome": "html"}) for attempt in attempts])
+    writer.close()
+    assert set(index(tmp_path)) == {*URLS, *(DOM + url for url in URLS)}
+    check(tmp_path)
+    extent.take_out(tmp_path, {URLS[2], URLS[5]}, Aside(tmp_path))
+    left = [url for url in URLS if url not in (URLS[2], URLS[5])]
+    found = records(tmp_path)
+    assert [r.url for r in found if r.type == "response"] == left
+    assert [r.url for r in found if r.type == "resource"] == [DOM + url for url in left]
+    (path,) = (tmp_path / "warc").glob("*.warc.gz")
+    assert all(warc.is_whole(path, entry) for entry in index(tmp_path).values())
+    check(tmp_path)
 
 
 def test_rows_of_the_log(tmp_path: Path) -> None:

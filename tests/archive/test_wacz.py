@@ -55,6 +55,8 @@ def test_a_crawl_becomes_one_file_that_says_what_it_holds(site: Site, tmp_path: 
         assert paths == [*(f"archive/{name}" for name in warcs),
                          "indexes/index.cdxj", "pages/pages.jsonl"]  # fmt: skip
         assert archive.getinfo(paths[0]).compress_type == ZIP_STORED
+        # Without, ReplayWeb.page doesn't look how long the fields in front of a file are.
+        assert all(info.extra for info in archive.infolist())
         lines = archive.read("indexes/index.cdxj").splitlines()
         assert lines == sorted(lines)
         assert len(lines) == len(index(site.folder))
@@ -65,6 +67,8 @@ def test_a_crawl_becomes_one_file_that_says_what_it_holds(site: Site, tmp_path: 
     stored = index(site.folder)
     assert (stored[SEED]["languages"], stored[SEED]["charset"]) == ("tha", "utf-8")
     assert "languages" not in stored[f"{SEED}i.gif"]
+    assert stored[SEED]["mime-detected"] == "text/html"
+    assert "mime-detected" not in stored[f"{SEED}i.gif"]
     seed = member(site.folder, stored[SEED])
     assert seed.headers["WARC-Identified-Content-Language"] == "tha"
     (info, *_) = [record for record in records(site.folder) if record.type == "warcinfo"]

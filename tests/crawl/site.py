@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import forks
+from tests.archive.reading import as_zcat_reads
 
 ROOT = Path(__file__).parents[2]
 
@@ -67,8 +68,7 @@ class Site:
     @property
     def records(self) -> list[dict[str, Any]]:
         """The records of the crawl, in order."""
-        lines = (self.folder / "pages.jsonl").read_text(encoding="utf-8").split("\n")
-        return [json.loads(line) for line in lines[:-1]]
+        return [json.loads(line) for line in as_zcat_reads(self.folder)]
 
     @property
     def urls(self) -> list[str]:

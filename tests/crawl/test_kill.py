@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from lswc.archive import parts
 from lswc.checking.report import check
 from lswc.urls import parse
 from tests.crawl.site import ENGLISH, ROOT, THAI, Site, environment, page, run
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 SERVERS, PAGES, KILLS = 40, 25, 20
+OFTEN = '{"tests.faults.component.SavesOften": 1}'
 
 
 def name(server: int) -> str:
@@ -64,9 +66,9 @@ def web(shared: Site, tmp_path: Path) -> Site:
     return Site(shared.web, tmp_path / "crawl")
 
 
-def start(web: Site) -> subprocess.Popen[str]:
+def start(web: Site, **settings: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        web.command(LSWC_READERS=1),
+        web.command(LSWC_READERS=1, **settings),
         cwd=ROOT,
         env=environment(),
         text=True,
@@ -76,8 +78,7 @@ def start(web: Site) -> subprocess.Popen[str]:
 
 
 def size(web: Site) -> int:
-    pages = web.folder / "pages.jsonl"
-    return pages.stat().st_size if pages.exists() else 0
+    return sum(parts.lengths(web.folder).values())
 
 
 def wait_for(web: Site, process: subprocess.Popen[str], more: int) -> None:
@@ -121,13 +122,14 @@ def server_counters(web: Site) -> Iterator[tuple[str, tuple[int, int]]]:
 def test_killed_at_twenty_random_moments(web: Site, whole: dict[str, int]) -> None:
     moments = random.Random(2)
     for _ in range(KILLS):
-        process = start(web)
+        process = start(web, LSWC_ROTATE=moments.choice([0, 10_000]), EXTENSIONS=OFTEN)
         wait_for(web, process, moments.randrange(0, 20_000))
         process.kill()
         process.communicate()
         assert not (web.folder / "frontier.db").exists() or check(web.folder).agrees
     assert len(web.urls) < SERVERS * PAGES, "the kills came too late to test anything"
     check_nothing_lost(web, whole)
+    assert len(list(web.folder.glob("pages-*.jsonl.gz"))) > 1
 
 
 @pytest.mark.parametrize("signals", [1, 2])

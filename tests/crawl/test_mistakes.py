@@ -47,6 +47,8 @@ def mistake(site: Site, *arguments: str, **settings: object) -> str:
         ("DOWNLOAD_DELAY", "fast", "DOWNLOAD_DELAY must be a number"),
         ("DEPTH_LIMIT", "-1", "DEPTH_LIMIT must be a number"),
         ("LSWC_READERS", "some", "LSWC_READERS must be 'cores' or a number"),
+        ("LSWC_ROTATE", "250", "LSWC_ROTATE must be from 1,000 to 4,000,000,000 bytes, or 0"),
+        ("LSWC_ROTATE", "5e9", "or 0 for one file, not '5e9'"),
         ("LSWC_MAX_LINKS", "-1", "LSWC_MAX_LINKS must be a number"),
         ("LSWC_MAX_HEADERS_SIZE", "64 KB", "LSWC_MAX_HEADERS_SIZE must be a number"),
         ("LSWC_ROBOTS_META", "noindex,noimage", "LSWC_ROBOTS_META: 'noimage' isn't one of: nofoll"),

@@ -116,6 +116,22 @@ def test_they_get_their_share_while_pages_wait_and_the_rest_later(tmp_path: Path
         assert crawl.running.lease(0.0) is None
 
 
+def test_beyond_their_share_they_wait_while_a_page_is_being_asked_for(tmp_path: Path) -> None:
+    with SetUp(
+        tmp_path, "http://a.example/", "http://b.example/", LSWC_REQUISITES_SHARE=0
+    ) as crawl:
+        running = crawl.running
+        reader = running.crawl.reader.requisites
+        assert reader is not None
+        first, second = crawl.visit(), crawl.visit()
+        needed = reader.read(b"<img src=http://i.example/>", "text/html", first.url, 0)
+        running.need(first, needed, 1)
+        running.commit(first, "html")
+        assert running.lease(0.0) is None
+        running.commit(second, "html")
+        assert crawl.visit().lease.is_requisite
+
+
 def test_a_crawl_that_ends_early_asks_for_what_its_pages_need_first(tmp_path: Path) -> None:
     with SetUp(tmp_path, "http://a.example/", "http://b.example/") as crawl:
         reasons: list[str] = []

@@ -17,8 +17,9 @@ import pytest
 
 from lswc.crawler.readers import PageError, ReaderError, Readers, Unread
 from lswc.langid.bounds import Bounds
+from lswc.letters import letter
 from lswc.outcomes import Outcome
-from lswc.reading.letters import Asked, letter
+from lswc.reading.letters import Asked
 from lswc.reading.settings import ReaderSettings
 from lswc.safety.traps import TrapShape
 from lswc.urls import Url, parse

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 import shutil
 import subprocess
@@ -253,26 +254,72 @@ def test_a_folder_that_can_only_be_read(crawls: Crawls, tmp_path: Path) -> None:
     check_whole(site, crawls)
 
 
-def test_power_cut(crawls: Crawls, tmp_path: Path) -> None:
+@pytest.mark.parametrize("rotate", [0, 5_000])
+def test_power_cut(crawls: Crawls, tmp_path: Path, rotate: int) -> None:
     site, disk = Site(crawls.site.web, tmp_path / "crawl"), tmp_path / "disk"
     extension = '{"tests.faults.component.PowerCut": 1}'
-    done = run(site.command(EXTENSIONS=extension, TEST_PAGES=80, TEST_DISK=disk))
+    given = {"TEST_PAGES": 80, "TEST_DISK": disk, "LSWC_ROTATE": rotate}
+    done = run(site.command(EXTENSIONS=extension, **given))
     assert done.returncode == -9, done.stderr
     left = Site(site.web, disk)
     assert 0 < len(left.urls) < 80
+    assert bool(list(disk.glob("pages-*"))) == bool(rotate)
     report = check(disk)
     assert report.agrees, report
     check_whole(left, crawls)
 
 
-def test_a_worker_of_many(crawls: Crawls, tmp_path: Path, redis_server: RedisServer) -> None:
+OFTEN = {"LSWC_ROTATE": "8_000", "EXTENSIONS": '{"tests.faults.component.SavesOften": 1}'}
+
+
+@pytest.fixture
+def packed(crawls: Crawls, tmp_path: Path) -> Site:
+    """A crawl with a record in several compressed parts."""
     site = Site(crawls.site.web, tmp_path / "crawl")
-    shared = {"LSWC_FRONTIER": redis_server.url, "LSWC_REDIS_KEY": "faults"}
+    site.crawl(CONCURRENT_REQUESTS=1, DOWNLOAD_DELAY=0.05, **OFTEN)
+    assert len(list(site.folder.glob("pages-*.jsonl.gz"))) > 1
+    return site
+
+
+def short_of_lines_in_a_part(folder: Path) -> None:
+    path = folder / "pages-00001.jsonl.gz"
+    lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+    path.write_bytes(gzip.compress(b"".join(lines[:-11])))
+
+
+def test_a_part_of_the_record_is_gone(packed: Site, crawls: Crawls) -> None:
+    (packed.folder / "pages-00001.jsonl.gz").unlink()
+    refused = run(packed.command())
+    assert refused.returncode == 2
+    assert "pages-00001.jsonl is gone: put it back, or `scrapy check" in refused.stderr
+    assert not check(packed.folder).agrees
+    repair(packed.folder)
+    check_whole(packed, crawls)
+
+
+def test_a_part_of_the_record_is_damaged(packed: Site, crawls: Crawls) -> None:
+    part = packed.folder / "pages-00001.jsonl.gz"
+    data = part.read_bytes()
+    part.write_bytes(data[:500] + bytes(20) + data[520:])
+    assert not check(packed.folder).agrees
+    repair(packed.folder)
+    check_whole(packed, crawls)
+
+
+@pytest.mark.parametrize("rotate", [0, 5_000])
+def test_a_worker_of_many(
+    crawls: Crawls, tmp_path: Path, redis_server: RedisServer, rotate: int
+) -> None:
+    site = Site(crawls.site.web, tmp_path / "crawl")
+    key = f"faults{rotate}"
+    shared = {"LSWC_FRONTIER": redis_server.url, "LSWC_REDIS_KEY": key}
+    if rotate:
+        shared |= {"DOWNLOAD_DELAY": "0.05", "CONCURRENT_REQUESTS": "1", **OFTEN}
     site.crawl(**shared)
-    checking = [*SCRAPY, "check", str(site.folder), "--redis", redis_server.url, "--key", "faults"]
+    checking = [*SCRAPY, "check", str(site.folder), "--redis", redis_server.url, "--key", key]
     agreed = run(checking)
     assert (agreed.returncode, agreed.stdout.splitlines()[-1]) == (0, "All agree."), agreed
-    short_of_lines(site.folder)
+    (short_of_lines_in_a_part if rotate else short_of_lines)(site.folder)
     assert run(checking).returncode == 1
     repaired = run([*checking, "--repair"])
     assert "11 URLs wait again" in repaired.stdout, repaired

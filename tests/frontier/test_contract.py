@@ -438,6 +438,26 @@ def test_a_requisite_that_was_leased_or_put_off_is_not_lost(frontier: Open) -> N
     assert {taken(f, 6.0), taken(f, 6.0)} == {"http://a/1", "http://b/1"}
 
 
+def test_a_lost_requisite_waits_again_as_such_and_a_lost_page_as_a_page(frontier: Open) -> None:
+    f = frontier()
+    f.offer([offer("http://s/")])
+    lost = requisite("http://cdn/lost.png")
+    visit(f, True, offer("http://a/lost", RELEVANT), lost, requisite("http://cdn/kept.png"))
+    visit(f, True)
+    assert [taken(f), taken(f)] == ["http://cdn/lost.png", "http://cdn/kept.png"]
+    assert f.reopen(["http://a/lost", lost.url], {"log/1.jsonl": 7}, {lost.url}) == 2
+    assert (f.pending, f.requisites, f.lengths()) == (2, 1, {"log/1.jsonl": 7})
+    f.offer([lost])
+    f.close()
+    f = frontier()
+    assert (f.unfinished, f.counts().requisites) == (2, 1)
+    assert visit(f, True) == "http://a/lost"
+    assert f.lease(0) is None
+    assert taken(f) == lost.url
+    assert f.lease_requisite(0) is None
+    assert f.unfinished == 0
+
+
 def test_servers_that_are_wanted_come_first(frontier: Open) -> None:
     f = frontier(delay=2.0)
     f.offer([offer(url) for url in ("http://a/1", "http://b/1", "http://c/1", "http://c/2")])

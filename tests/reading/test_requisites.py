@@ -105,9 +105,10 @@ def urls(found: list[Requisite]) -> list[str]:
 
 def test_each_is_named_once_relative_to_the_base() -> None:
     html = (
-        b'<base href="/z/"><base href="/y/"><img src=1><img src="1#part"><img src="/2?a=1&amp;b">'
+        b'<img src=0><base href="/z/"><base href="/y/"><img src=1><img src="1#part">'
+        b'<img src="/2?a=1&amp;b">'
     )
-    assert urls(of_page(html, PAGE)) == ["z/1", "2?a=1&b"]
+    assert urls(of_page(html, PAGE)) == ["b/0", "z/1", "2?a=1&b"]
 
 
 def test_candidates_are_divided_as_the_standard_says() -> None:

@@ -211,7 +211,12 @@ def test_it_fits_every_screen_in_light_and_dark(
         for scheme in ("light", "dark"):
             size = {"width": width, "height": 900}
             opened = view(browser, shown, told, viewport=size, color_scheme=scheme)
-            assert opened.evaluate("document.documentElement.scrollWidth") <= width
+            for looked_up in ("", "www.one.co.th", "http://www.one.co.th/gone.html"):
+                if looked_up:
+                    opened.fill("#q", looked_up)
+                    opened.keyboard.press("Enter")
+                    opened.wait_for_selector("#result .lists table")
+                assert opened.evaluate("document.documentElement.scrollWidth") <= width
             grounds.add(opened.evaluate("getComputedStyle(document.body).backgroundColor"))
             assert opened.inner_text("#n-pages") == "3"
             assert opened.locator(".u-wrap canvas").count() >= 2  # the third needs more points

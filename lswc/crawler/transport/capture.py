@@ -19,7 +19,7 @@ from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.web._newclient import STATUS
 
-from lswc.crawler.requests import RULES, page_visit_of
+from lswc.crawler.requests import RENDERING, RULES, page_visit_of
 from lswc.crawler.running import running_of
 from lswc.crawler.transport.handler import BoundedPool, BoundedProtocol
 from lswc.visit.attempt import Attempt, Exchange
@@ -98,7 +98,9 @@ class AttemptHandler(HTTP11DownloadHandler):
         visit = page_visit_of(request)
         if visit is None and self._running.admission.is_blocked(request.url):
             return  # meanwhile
-        if visit is None:
+        if (rendering := request.meta.get(RENDERING)) is not None:
+            rendering.visit.fetched.append(attempt)
+        elif visit is None:
             self._running.archive.add(attempt, request.meta.get(RULES, ""))
         else:
             visit.attempts.append(attempt)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from lswc.letters import Letters, letter
 from lswc.processes import environment
 from lswc.reading import documents
 from lswc.reading.documents.text import Most, Text
-from lswc.reading.letters import Letters, letter
 from lswc.safety.content import Kind
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MAX_PART = 50_000_000
 """Bytes of a part that are unpacked."""
 
-SECONDS = 10.0
+SECONDS = 5.0
 """After so many no more of a part is read."""
 
 _PIECE = 65_536
@@ -78,7 +78,7 @@ def read(kind: Kind, body: bytes, most: Most) -> Text:
 
 def _word(archive: ZipFile, most: Most) -> Text:
     package = _Relations()
-    is_cut = _parse(archive, "_rels/.rels", package)
+    _parse(archive, "_rels/.rels", package)
     main = next((t for type_, t in package.of.values() if type_ == "officeDocument"), _MAIN)
     main = main.lstrip("/")
     folder, _, name = main.rpartition("/")
@@ -87,7 +87,7 @@ def _word(archive: ZipFile, most: Most) -> Text:
     _parse(archive, "docProps/core.xml", about)
     links = {id_: to for id_, (type_, to) in relations.of.items() if type_ == "hyperlink"}
     content = _Word(most, links)
-    is_cut |= _parse(archive, main, content)
+    is_cut = _parse(archive, main, content)
     declared = next((tag for tag, _ in content.tags.most_common(1)), "")
     return content.found(about, declared, is_cut)
 
@@ -104,7 +104,7 @@ def _open(archive: ZipFile, most: Most) -> Text:
 
 
 def _parse(archive: ZipFile, name: str, target: _Part) -> bool:
-    """Let lxml tell a target of a part; return whether there was more than could be told."""
+    """Let lxml tell a target of a part; return whether that isn't all that there was."""
     parser = etree.XMLParser(
         target=target, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True,
         remove_pis=True,
@@ -115,14 +115,12 @@ def _parse(archive: ZipFile, name: str, target: _Part) -> bool:
             while left > 0 and monotonic() < end and (piece := part.read(_PIECE)):
                 left -= len(piece)
                 parser.feed(piece)
-            else:
-                if left > 0 and monotonic() < end:
-                    parser.close()
-    except _Enough:
+        is_cut = left <= 0 or monotonic() >= end
+        if not is_cut:
+            parser.close()
+    except (KeyError, _Enough, _Refused, *_BROKEN):
         return True
-    except (KeyError, _Refused, *_BROKEN):
-        return name == _MAIN
-    return left <= 0
+    return is_cut
 
 
 # A part that is packed in a way unknown, or encrypted, is a NotImplementedError or RuntimeError.

@@ -12,10 +12,11 @@ _ADDRESS = re.compile(r"(?:https?://|www\.)[!#-;=?-Z_a-z~\[\]]{4,2000}", re.IGNO
 _END = ".,;:!?'*_"
 _BRACKETS = {")": "(", "]": "["}
 _EXAMINED = 40_000  # characters
-_UNREADABLE = 0.2  # of what isn't blank
-# Private use, replaced, controls, and the signs that a Latin charset has where others have letters.
+_UNREADABLE = 0.15  # of what isn't blank
+# Private use, replaced, controls, and the signs that a Latin charset has where others have letters;
+# those of a row, as between a chapter and its page, count once.
 _NO_LETTERS = re.compile(
-    "[\ue000-\uf8ff\U000f0000-\U0010ffff\ufffd\ufffe\uffff\x00-\x08\x0e-\x1f\x7f-\x9f¡-§©¬¯±-´¶¸¹¼-¿]"
+    "([\ue000-\uf8ff\U000f0000-\U0010ffff\ufffd-\uffff\x00-\x08\x0e-\x1f\x7f-\x9f¡-¿×÷])(?!\\1)"
 )
 _BLANK = re.compile(r"\s+")
 _THAI_GLYPH = re.compile("[\uf700-\uf71a]")

@@ -188,6 +188,7 @@ const barred = (name, value, size, largest, why) => ({
     const [label, bar, below] = td.children;
     change(label, value(row));
     bar.style.width = `${largest ? (100 * size(row)) / largest : 0}%`;
+    bar.hidden = !size(row);
     change(below, why?.(row) || "");
   },
 });

@@ -1,0 +1,162 @@
+"""What is fetched for a page in the browser: by the crawl's own rules, or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scrapy.http import Request, Response
+
+from lswc.browser.finding import chromium
+from lswc.browser.letters import Wanted
+from lswc.crawler.politeness import TurnMiddleware
+from lswc.crawler.rendering import Needs, Scripts
+from lswc.crawler.requests import RENDERING
+from lswc.crawler.transport.refused import Refused
+from lswc.errors import ConfigError
+from lswc.outcomes import Outcome
+from lswc.visit.attempt import Attempt
+from tests.crawler.running import SetUp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from lswc.crawler.rendering import Rendering
+    from lswc.visit.visit import Visit
+
+PAGE = "http://a.example/"
+SCRIPT = "http://cdn.example/app.js"
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Iterator[SetUp]:
+    with SetUp(tmp_path, PAGE, DOWNLOAD_DELAY=0, LSWC_MAX_PER_ADDRESS=0) as crawl:
+        yield crawl
+
+
+class Server:
+    """Answers requests, and notes them."""
+
+    def __init__(self) -> None:
+        self.asked: list[Request] = []
+
+    async def __call__(self, request: Request) -> Response:
+        self.asked.append(request)
+        if "broken" in request.url:
+            raise Refused(Outcome.ROBOTS)
+        headers = {"Content-Type": "text/javascript", "X-A": "1", "Set-Cookie": "a=1"}
+        return Response(request.url, headers=headers, body=b"x" * 10)
+
+
+def needs(crawl: SetUp, visit: Visit, server: Server, scripts: Scripts | None = None) -> Needs:
+    return Needs(crawl.running, visit, scripts or Scripts(), 100, server)
+
+
+def asked(needed: Needs, url: str, kind: str = "script") -> tuple[int, dict[str, str]]:
+    answered, _ = asyncio.run(needed.answer(Wanted(1, url, kind, {"accept": "*/*"})))
+    return answered.status, answered.headers
+
+
+def test_an_answer_has_what_a_page_may_see_and_the_request_what_a_crawl_says(crawl: SetUp) -> None:
+    server = Server()
+    status, headers = asked(needs(crawl, crawl.visit(), server), SCRIPT)
+    assert (status, headers) == (200, {"content-type": "text/javascript", "x-a": "1"})
+    [request] = server.asked
+    assert b"th" in (request.headers["Accept-Language"] or b"")
+    assert b"Cookie" not in request.headers
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("http://127.0.0.1/", Outcome.ADDRESS_NOT_PUBLIC),
+        ("http://[::1]/", Outcome.ADDRESS_NOT_PUBLIC),
+        ("http://169.254.169.254/latest/meta-data/", Outcome.ADDRESS_NOT_PUBLIC),
+        ("http://2130706433/", Outcome.ADDRESS_NOT_PUBLIC),
+        ("http://0x7f.1/", Outcome.ADDRESS_NOT_PUBLIC),
+        ("http://a.example:22/", Outcome.PORT),
+        ("file:///etc/passwd", Outcome.SCHEME),
+        ("ftp://a.example/", Outcome.SCHEME),
+        (f"http://a.example/{'a' * 3_000}", Outcome.URL_TOO_LONG),
+        ("http://a.example/broken", Outcome.ROBOTS),
+    ],
+)
+def test_what_the_crawl_may_not_ask_for_a_page_does_not_get(
+    crawl: SetUp, url: str, reason: Outcome
+) -> None:
+    server, visit = Server(), crawl.visit()
+    assert asked(needs(crawl, visit, server), url) == (0, {})
+    assert dict(visit.tally) == {("not given to browser", reason): 1}
+    assert len(server.asked) == (reason == Outcome.ROBOTS)
+
+
+def test_a_page_has_so_many_bytes_in_all_and_none_once_it_is_over(crawl: SetUp) -> None:
+    server, visit = Server(), crawl.visit()
+    needed = needs(crawl, visit, server)
+    visit.fetched = [Attempt(SCRIPT, None, size=99)]  # type: ignore[arg-type]
+    assert asked(needed, "http://a.example/1")[0] == 200
+    visit.fetched *= 2
+    assert asked(needed, "http://a.example/2")[0] == 0
+    visit.fetched = []
+    needed.is_over = True
+    assert asked(needed, "http://a.example/3")[0] == 0
+    assert len(server.asked) == 1
+
+
+def test_the_next_page_has_the_scripts_of_the_one_before_and_nothing_else(crawl: SetUp) -> None:
+    server, scripts, visit = Server(), Scripts(25), crawl.visit()
+    for kind in ("script", "script", "xhr", "xhr"):
+        assert asked(needs(crawl, visit, server, scripts), SCRIPT, kind)[0] == 200
+    assert len(server.asked) == 3
+    assert visit.scripts == [SCRIPT]
+    for number in range(3):
+        asked(needs(crawl, visit, server, scripts), f"{SCRIPT}{number}")
+    assert [scripts.get(f"{SCRIPT}{number}") is not None for number in range(3)] == [
+        False, True, True,
+    ]  # fmt: skip
+
+
+def test_a_request_of_a_page_waits_till_its_server_has_rested(crawl: SetUp) -> None:
+    running, visit = crawl.running, crawl.visit()
+    needed = needs(crawl, visit, Server())
+    turn = TurnMiddleware(running)
+
+    async def wait(over: bool) -> bool:
+        running.turns.begin("a.example")
+        needed.is_over = over
+        request = Request(f"{PAGE}x", meta={RENDERING: needed})
+        sent: Any = asyncio.ensure_future(turn.process_request(request))
+        await asyncio.sleep(0.2)
+        was_held = not sent.done() or over
+        running.turns.end("a.example", 0)
+        assert await sent is None
+        return was_held
+
+    assert asyncio.run(wait(False))
+    with pytest.raises(Refused):
+        asyncio.run(wait(True))
+
+
+def test_what_lacks_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigError, match="'/no/chromium': there is no such program"):
+        chromium("/no/chromium")
+    monkeypatch.setenv("PATH", "/none")
+    with pytest.raises(ConfigError, match=r"LSWC_BROWSER=auto needs Chromium.*apt install"):
+        chromium("auto")
+    monkeypatch.setitem(sys.modules, "playwright", None)
+    with pytest.raises(ConfigError, match=r"needs playwright: pip install 'lswc\[browser\]'"):
+        chromium("auto")
+
+
+@pytest.fixture
+def rendering(crawl: SetUp) -> Rendering:
+    return crawl.running.rendering
+
+
+def test_without_a_browser_a_shell_is_counted(crawl: SetUp, rendering: Rendering) -> None:
+    visit = crawl.visit()
+    assert asyncio.run(rendering.of(visit, Response(PAGE), Server())) is None
+    assert dict(visit.tally) == {("shells", Outcome.NOT_RENDERED): 1}

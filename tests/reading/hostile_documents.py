@@ -1,0 +1,152 @@
+"""Documents that were made to hurt who reads them."""
+
+from __future__ import annotations
+
+import zlib
+from functools import cache
+from io import BytesIO
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
+
+from lswc.safety.content import Kind
+from tests.crawl.site import THAI
+from tests.reading import made
+
+CUT = {
+    "a zip bomb in Word", "a zip bomb in OpenDocument", "many paragraphs", "a billion laughs",
+    "laughs in an attribute", "a file as an entity", "elements nested deep",
+    "many files in a zip", "a part in itself", "an encrypted zip",
+    "a zip packed in an unknown way", "broken XML", "a million pages",
+    "text of nothing but brackets", "a thousand addresses",
+}  # fmt: skip
+"""Those of which it is seen that they have more than is read."""
+
+_BOMB = 60_000_000
+_DOCTYPE = b'<?xml version="1.0"?><!DOCTYPE x [%s]><x>%s</x>'
+_LAUGHS = b'<!ENTITY a0 "ha">' + b"".join(
+    b'<!ENTITY a%d "%s">' % (n, b"&a%d;" % (n - 1) * 10) for n in range(1, 10)
+)
+
+
+@cache
+def documents() -> dict[str, tuple[Kind, bytes]]:
+    """Return what is hostile, by a name that says how."""
+    return {
+        "a zip bomb in Word": (Kind.WORD, made.docx(parts={"word/document.xml": _zeros()})),
+        "a zip bomb in OpenDocument": (Kind.OPENDOCUMENT, _packed("content.xml", _zeros())),
+        "a bomb of elements": (Kind.WORD, _word(b"<w:r/>" * 400_000)),
+        "many paragraphs": (Kind.WORD, _word(b"<w:p/>" * 300_000)),
+        "a billion laughs": (Kind.WORD, _part(_DOCTYPE % (_LAUGHS, b"&a9;"))),
+        "laughs in an attribute": (Kind.WORD, _part(_DOCTYPE % (_LAUGHS, b'<y z="&a9;"/>'))),
+        "a file as an entity": (
+            Kind.OPENDOCUMENT,
+            _packed("content.xml", _DOCTYPE % (b'<!ENTITY f SYSTEM "file:///etc/passwd">', b"&f;")),
+        ),
+        "elements nested deep": (Kind.WORD, _word(b"<w:p>" * 50_000)),
+        "many files in a zip": (Kind.WORD, _many(20_000)),
+        "a part in itself": (Kind.WORD, _overlapping()),
+        "a zip cut short": (Kind.WORD, made.docx(made.paragraph(THAI))[:400]),
+        "an encrypted zip": (Kind.OPENDOCUMENT, _encrypted()),
+        "a zip packed in an unknown way": (Kind.WORD, _unknown()),
+        "broken XML": (Kind.WORD, _part(b"<w:document xmlns:w='w'><w:body></w:p>")),
+        "relations to themselves": (
+            Kind.WORD,
+            made.docx(parts={"_rels/.rels": b'<R><Relationship Target="_rels/.rels" '
+                             b'Type="x/officeDocument"/></R>'}),
+        ),
+        "a bomb in a PDF": (Kind.PDF, made.pdf(stream=_zeros(b" "))),
+        "a bomb packed twice in a PDF": (Kind.PDF, _twice()),
+        "a PDF with a password": (Kind.PDF, made.encrypted_pdf()),
+        "a PDF cut short": (Kind.PDF, made.pdf([[THAI[:60]]])[:700]),
+        "a PDF of nothing": (Kind.PDF, b"%PDF-1.7\n"),
+        "pages in pages": (Kind.PDF, made.pdf([["a"]]).replace(b"/Kids [9 0 R]", b"/Kids [2 0 R]")),
+        "a million pages": (
+            Kind.PDF, made.pdf([["a"]]).replace(b"/Count 1 ", b"/Count 1000000 "),
+        ),
+        "a hundred million pages": (
+            Kind.PDF, made.pdf([["a"]]).replace(b"/Count 1 ", b"/Count 100000000 "),
+        ),
+        "a form in itself": (Kind.PDF, form_in_itself(1)),
+        "a table of objects that lies": (
+            Kind.PDF, made.pdf([["a"]]).replace(b"/Size ", b"/Size 99999999"),
+        ),
+        "nested arrays": (Kind.PDF, made.pdf(extra="/X " + "[" * 200_000)),
+        "many operators": (Kind.PDF, made.pdf(stream=b"BT ET q Q 0 0 m 1 1 l S\n" * 100_000)),
+        "many links": (Kind.PDF, made.pdf(links=[f"http://a.example/{n}" for n in range(10_000)])),
+        "text of nothing but brackets": (Kind.TEXT, b"http://" + b"(" * 500_000),
+        "a thousand addresses": (Kind.TEXT, b"http://a.example/x " * 27_000),
+        "a PDF of noise": (Kind.PDF, b"%PDF-1.4" + zlib.compress(bytes(range(256)) * 100)),
+    }  # fmt: skip
+
+
+def _zeros(sign: bytes = b"x") -> bytes:
+    return sign * _BOMB
+
+
+def _part(content: bytes) -> bytes:
+    return made.docx(parts={"word/document.xml": content})
+
+
+def _word(within: bytes) -> bytes:
+    head = b"<w:document xmlns:w='w'><w:body>"
+    return _part(head + within + b"</w:body></w:document>")
+
+
+def _packed(name: str, content: bytes) -> bytes:
+    return made.zipped({"mimetype": b"application/vnd.oasis.opendocument.text", name: content})
+
+
+def _many(number: int) -> bytes:
+    out = BytesIO()
+    with ZipFile(out, "w", ZIP_STORED) as archive:
+        for name in range(number):
+            archive.writestr(str(name), b"")
+    return out.getvalue()
+
+
+def _overlapping() -> bytes:
+    """Return a zip file whose directory says of a part that it is as large as all of it."""
+    whole = bytearray(made.docx(made.paragraph(THAI), packed=ZIP_STORED))
+    entry = whole.rindex(b"word/document.xml") - 46
+    whole[entry + 20 : entry + 28] = len(whole).to_bytes(4, "little") * 2
+    return bytes(whole)
+
+
+def _encrypted() -> bytes:
+    whole = bytearray(made.odt("<text:p>x</text:p>"))
+    for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        place = -1
+        while (place := whole.find(signature, place + 1)) >= 0:
+            whole[place + flags] |= 1
+    return bytes(whole)
+
+
+def _unknown() -> bytes:
+    whole = made.docx(made.paragraph(THAI), packed=ZIP_DEFLATED)
+    return whole.replace(
+        b"PK\x01\x02\x14\x03\x14\x00\x00\x00\x08", b"PK\x01\x02\x14\x03\x14\x00\x00\x00\x63"
+    )
+
+
+def _twice() -> bytes:
+    packed = zlib.compress(zlib.compress(_zeros(b" ")))
+    return made.pdf([["a"]], extra="").replace(
+        b"/Kids [9 0 R]", b"/Kids [90 0 R]"
+    ).replace(
+        b"xref\n",
+        b"90 0 obj << /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 91 0 R >> endobj\n"
+        b"91 0 obj << /Length %d /Filter [/FlateDecode /FlateDecode] >> stream\n" % len(packed)
+        + packed + b"\nendstream endobj\nxref\n", 1,
+    )  # fmt: skip
+
+
+def form_in_itself(times: int) -> bytes:
+    """Return a PDF with a form that shows itself so often: three times take for ever."""
+    content = b"/X Do " * times
+    form = (
+        b"90 0 obj << /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Length %d /Resources"
+        b" << /XObject << /X 90 0 R >> >> >> stream\n%s\nendstream endobj\nxref\n"
+    ) % (len(content), content)
+    page = made.pdf(stream=b"/X Do")
+    return page.replace(b"/F 3 0 R >>", b"/F 3 0 R >> /XObject << /X 90 0 R >>").replace(
+        b"xref\n", form, 1
+    )

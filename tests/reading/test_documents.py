@@ -1,0 +1,153 @@
+"""Documents give their text and links; those that are hostile or broken give what can be had."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lswc.reading.documents import read
+from lswc.reading.documents.aside import Aside
+from lswc.reading.documents.text import Most, Text
+from lswc.safety.content import Kind
+from tests.crawl.site import THAI
+from tests.reading import made
+from tests.reading.hostile_documents import CUT, documents
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LINE = THAI[:60].strip()
+LAST = "http://shown.example/(a), www.shown.example."
+ADDRESSES = [("http://shown.example/(a)", ""), ("http://www.shown.example", "")]
+
+
+def of(kind: Kind, body: bytes, content_type: str = "", **most: int) -> Text:
+    return read(kind, body, content_type, Most(**most))
+
+
+def test_a_pdf() -> None:
+    lines = [LINE, LINE[:50] + "ก" * 8, LINE[:20]]
+    body = made.pdf([lines, [LAST]], title="ชื่อ", lang="th-TH", links=["http://a.example/", "b"])
+    text = of(Kind.PDF, body)
+    assert text.text == f"{''.join(lines)}\n{LAST}"
+    assert (text.title, text.lang, text.is_cut) == ("ชื่อ", "th-th", False)
+    assert list(text.references) == [("http://a.example/", LINE), ("b", lines[1]), *ADDRESSES]
+
+
+def test_a_word_file() -> None:
+    link = '<w:hyperlink r:id="a"><w:r><w:t>{}</w:t></w:r></w:hyperlink>'
+    fallback = "<mc:Fallback xmlns:mc='m'><w:r><w:t>again</w:t></w:r></mc:Fallback>"
+    field = '<w:r><w:instrText> HYPERLINK "http://field.example/" </w:instrText></w:r>'
+    deleted = "<w:r><w:delText>gone</w:delText></w:r>"
+    rest = f"<w:p>{link.format('here')}{fallback}{deleted}{field}</w:p>"
+    thai = '<w:lang w:val="en-US" w:bidi="th-TH"/>'
+    body = made.docx(
+        made.paragraph(LINE, thai) + rest + made.paragraph(LAST, thai),
+        title="ชื่อ",
+        links={"a": "http://a.example/?x=1&y=2"},
+    )
+    text = of(Kind.WORD, body)
+    assert text.text == f"{LINE}\nhere\n{LAST}"
+    assert (text.title, text.lang, text.is_cut) == ("ชื่อ", "th-th", False)
+    targets = [("http://a.example/?x=1&y=2", "here"), ("http://field.example/", "")]
+    assert list(text.references) == [*targets, *ADDRESSES]
+    assert of(Kind.WORD, made.docx(made.paragraph(LINE, thai), lang="lo")).lang == "lo"
+
+
+def test_an_opendocument_file() -> None:
+    styles = (
+        b"<o xmlns:style='s' xmlns:fo='f'><style:default-style><style:text-properties"
+        b" fo:language='en' style:language-complex='th'/></style:default-style></o>"
+    )
+    note = "<office:annotation><text:p>note</text:p></office:annotation>"
+    body = made.odt(
+        f'<text:h>{LINE}{note}</text:h>\n<text:p>a<text:s/>b <text:a xlink:href="../c">c</text:a>'
+        f"</text:p><text:p>{LAST}</text:p>",
+        title="ชื่อ",
+        parts={"styles.xml": styles},
+    )
+    text = of(Kind.OPENDOCUMENT, body)
+    assert text.text == f"{LINE}\na b c\n{LAST}"
+    assert (text.title, text.lang, text.is_cut) == ("ชื่อ", "th", False)
+    assert list(text.references) == [("../c", "c"), *ADDRESSES]
+
+
+def test_plain_text_in_its_charset() -> None:
+    text = of(Kind.TEXT, f"{LINE}\r\n{LAST}".encode("cp874"), "text/plain; charset=tis-620")
+    assert text.text == f"{LINE}\n{LAST}"
+    assert list(text.references) == ADDRESSES
+    assert text.decoded is not None
+    assert (text.decoded.encoding, text.decoded.how) == ("windows-874", "header")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(made.pdf([[LINE]], mapped=False), id="no letters said"),
+        pytest.param(
+            made.pdf([[LINE]], names={one: chr(0xE000 + ord(one) % 256) for one in LINE}),
+            id="private use",
+        ),
+        pytest.param(
+            made.pdf([[LINE]], names={one: chr(0xA0 + ord(one) % 128) for one in LINE}),
+            id="as a Latin charset's",
+        ),
+    ],
+)
+def test_letters_that_no_one_can_know_are_none(body: bytes) -> None:
+    assert of(Kind.PDF, body).text == ""
+
+
+def test_thai_glyphs_of_private_use_are_their_letters() -> None:
+    shown = of(Kind.PDF, made.pdf([["ก่อน"]], names={"\u0e48": "\uf70a"}))
+    assert shown.text == "ก่อน"
+
+
+def test_letters_that_chromium_s_pdfs_give_twice_are_there_once() -> None:
+    lines = ["ว่าว่ ด้วด้ ยสิทสิ ธิมธิ นุษยชน", "ซ้ำซ้อน"]
+    assert of(Kind.PDF, made.pdf([lines], producer="Skia/PDF m156")).text.startswith(
+        "ว่าด้วยสิทธิมนุษยชน"
+    )
+    assert of(Kind.PDF, made.pdf([lines])).text.startswith(lines[0])
+
+
+def test_what_is_read_has_bounds() -> None:
+    links = [f"http://a.example/{number}" for number in range(5)]
+    cut = of(Kind.PDF, made.pdf([["a" * 40]] * 5, links=links), text=60, links=3)
+    assert cut.is_cut
+    assert (len(cut.text), len(cut.references), cut.unread > 0) == (60, 3, True)
+    cut = of(Kind.WORD, made.docx(made.paragraph("a" * 40) * 5), text=60)
+    assert (len(cut.text), cut.is_cut) == (60, True)
+    cut = of(Kind.TEXT, b"a" * 100, size=60)
+    assert (len(cut.text), cut.is_cut) == (60, True)
+
+
+def test_a_reservation_in_a_pdf_is_heeded() -> None:
+    body = made.pdf([["a"]]) + b"<tdm:reservation>1</tdm:reservation>"
+    assert of(Kind.PDF, body).robots == {"tdm-reservation=1"}
+
+
+@pytest.fixture(scope="module")
+def aside() -> Iterator[Aside]:
+    with Aside() as reads:
+        yield reads
+
+
+@pytest.mark.parametrize("name", documents())
+def test_a_hostile_one_harms_nothing(aside: Aside, name: str) -> None:
+    kind, body = documents()[name]
+    text = aside.read(kind, body, "", Most())
+    assert len(text.text) <= Most().text
+    assert len(text.references) <= Most().links
+    assert text.is_cut is (name in CUT)
+    assert "root:" not in text.text
+    assert "haha" not in text.text
+    assert aside.read(Kind.TEXT, b"good", "", Most()).text == "good"
+
+
+def test_one_that_takes_too_long_costs_its_process_only() -> None:
+    with Aside(seconds=0.001) as reads:
+        assert reads.read(Kind.PDF, made.pdf([["a"]]), "", Most()) == Text()
+    with Aside() as reads:
+        assert reads.read(Kind.PDF, made.pdf([["a"]]), "", Most()).text == "a"
