@@ -208,7 +208,7 @@ class _Window:
     async def _shown(self) -> tuple[bytes, str]:
         context = await self._browser.new_context(
             user_agent=self._settings.agent,
-            extra_http_headers={"accept-language": self._settings.language},
+            locale=_locale(self._settings.language),
             accept_downloads=False,
             service_workers="block",
         )
@@ -309,6 +309,12 @@ class _Window:
         wanted = Wanted(number, request.url, request.resource_type, headers)
         self._writer.write(letter(wanted))
         return await answer
+
+
+def _locale(accepted: str) -> str | None:
+    """Return the language that scripts are told: the first of an Accept-Language, if it is one."""
+    first = re.match(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*(?=\s*(?:[,;]|$))", accepted)
+    return first[0] if first else None
 
 
 async def _close(page: Page) -> None:
