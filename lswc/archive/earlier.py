@@ -9,6 +9,7 @@ from fastwarc import ArchiveIterator
 
 from lswc.archive.files import ArchiveError
 from lswc.archive.warc import index as index_lines
+from lswc.archive.warc import page_of
 from lswc.urls import fingerprint
 from lswc.visit.attempt import Original
 
@@ -54,7 +55,9 @@ class Earlier:
             rows = [
                 (fingerprint(fields["url"]), file, int(fields["offset"]))
                 for fields in _entries(index)
-                if fields["status"] == "200" and fields["mime"] != "warc/revisit"
+                if fields["status"] == "200"
+                and fields["mime"] != "warc/revisit"
+                and page_of(fields) == fields["url"]  # else it is what a browser showed
             ]
         except (OSError, ValueError, KeyError) as error:
             raise ArchiveError(f"can't read {index}: {error}") from error

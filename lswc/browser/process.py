@@ -82,7 +82,7 @@ _ARGUMENTS = (
     "--js-flags=--max-old-space-size=512",
 )
 
-_PREFIX = re.compile(r"^\W*\[pid=\d+\]\[err\]")
+_PREFIX = re.compile(r"^\W*\[pid=\d+\]\[err\]\s*(?:\[[^\]]*\]\s*)?")
 
 _letters = msgspec.msgpack.Decoder(Settings | Shell | Answered)
 
@@ -146,9 +146,11 @@ async def _launched(playwright: Playwright, settings: Settings, folder: str) -> 
 
 def _reason(message: str) -> str:
     """Return the line of a launch that failed which says why."""
-    lines = [_PREFIX.sub("", line).strip() for line in message.splitlines()]
-    said = [line for line in lines if "ERROR:" in line or "FATAL:" in line]
-    return next(filter(None, [*said, *lines]), "no reason given")[:300]
+    lines = message.splitlines()
+    fatal = [line for line in lines if "FATAL:" in line]
+    errors = [line for line in lines if "ERROR:" in line and "/dbus/" not in line]
+    said = (_PREFIX.sub("", line).strip() for line in (*fatal, *errors, *lines))
+    return next(filter(None, said), "no reason given")[:300]
 
 
 class _Window:
@@ -206,7 +208,7 @@ class _Window:
     async def _shown(self) -> tuple[bytes, str]:
         context = await self._browser.new_context(
             user_agent=self._settings.agent,
-            extra_http_headers={"accept-language": self._settings.language},
+            locale=_locale(self._settings.language),
             accept_downloads=False,
             service_workers="block",
         )
@@ -263,8 +265,7 @@ class _Window:
                 headers = answered.headers
                 await route.fulfill(status=answered.status, headers=headers, body=body)
             else:
-                self._refused[kind] += 1
-                await route.abort()
+                await route.abort()  # the crawl knows why
 
     def _refusal(self, request: Request) -> str:
         """Return why a request isn't handed to the crawl, in a word; "" if it is."""
@@ -293,7 +294,8 @@ class _Window:
             headers = {"content-type": self._shell.content_type or "text/html"}
             await route.fulfill(status=200, headers=headers, body=self._body)
             return
-        if self._may_ask(request) and len(self._led_to) < _LED_TO:
+        is_link = request.method == "GET" and self._may_ask(request)
+        if is_link and len(self._led_to) < _LED_TO:
             self._led_to.setdefault(request.url)
         await route.abort()
 
@@ -307,6 +309,12 @@ class _Window:
         wanted = Wanted(number, request.url, request.resource_type, headers)
         self._writer.write(letter(wanted))
         return await answer
+
+
+def _locale(accepted: str) -> str | None:
+    """Return the language that scripts are told: the first of an Accept-Language, if it is one."""
+    first = re.match(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*(?=\s*(?:[,;]|$))", accepted)
+    return first[0] if first else None
 
 
 async def _close(page: Page) -> None:

@@ -198,7 +198,9 @@ class Rendering:
             self._under_way -= 1
         for kind, number in shown.refused.items():
             needs.visit.tally[NOT_GIVEN, kind] += number
-        return Rendered(html, shown.url or response.url, shown.led_to)
+        # A page can give itself another URL of its server, or one that nothing is relative to.
+        url = shown.url if shown.url.startswith("http") else response.url
+        return Rendered(html, url, shown.led_to)
 
     def _refusal(self, visit: Visit) -> str:
         """Return why a page isn't shown; "" if it is."""

@@ -10,7 +10,7 @@ import pytest
 from lswc.archive.earlier import Earlier
 from lswc.archive.files import ArchiveError
 from lswc.archive.warc import WarcWriter
-from lswc.visit.attempt import Attempt, Exchange, Original
+from lswc.visit.attempt import Attempt, Exchange, Original, Rendered
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,9 @@ def crawl(folder: Path, *attempts: Attempt) -> Path:
 
 
 def test_a_stored_page_is_found_with_its_validators(tmp_path: Path) -> None:
-    held = Earlier([crawl(tmp_path / "one", response(b"page"))]).find(URL)
+    page = response(b"page")
+    page.rendered = Rendered(b"what a browser made of it", URL, ())
+    held = Earlier([crawl(tmp_path / "one", page)]).find(URL)
     assert held is not None
     assert held.original == Original(URL, "2026-09-01T08:00:00Z", held.original.digest)
     assert len(held.original.digest) == 32
