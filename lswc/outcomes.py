@@ -127,7 +127,7 @@ class Outcome(StrEnum):
     TOO_MANY_LINKS = "too many links", "The page has more than LSWC_MAX_LINKS."
     TOO_MANY_REQUISITES = (
         "too many requisites",
-        "Its page needs more than LSWC_MAX_REQUISITES, or it is more than five steps from it.",
+        "Its page needs more than LSWC_MAX_REQUISITES in all, or it is more than five steps away.",
     )
     NOFOLLOW = "nofollow", "The page, or the link, asks not to be followed."
 
@@ -199,7 +199,10 @@ LIFTED = (
 OF_QUOTA = (
     Outcome.SERVER_PAGES, Outcome.SERVER_BYTES, Outcome.SITE_PAGES, Outcome.SITE_BYTES,
 )  # fmt: skip
-"""Outcomes of URLs whose server or registered domain has brought all that is taken of it."""
+"""Outcomes of URLs whose server or registered domain has brought all that is taken of it.
+
+They may be asked for once more is taken.
+"""
 
 
 _ALL = list(Outcome)
@@ -217,7 +220,7 @@ def is_left_out(name: str) -> bool:
 
 def may_return(name: str) -> bool:
     """Tell whether a URL that ended so may be asked for later in the same crawl."""
-    return name in LIFTED or is_transient(name)
+    return name in LIFTED or name in OF_QUOTA or is_transient(name)
 
 
 def sentence(name: str) -> str:

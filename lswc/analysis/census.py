@@ -79,6 +79,7 @@ def languages(collection: Collection) -> Section:
             shown=12,
         )
     ]
+    tables += _of_kinds(collection)
     if not has_tld:
         lacks = "The data has no column tld, so nothing can be said of domains."
         return Section("languages", "Languages and domains", purpose, (lacks,), tuple(tables))
@@ -103,6 +104,19 @@ def languages(collection: Collection) -> Section:
         tuple(tables),
         domains_figure(collection, found, "pages", _seen_of_domains(collection, counts, own)),
     )
+
+
+def _of_kinds(collection: Collection) -> list[Table]:
+    """Return how many pages are HTML and how many which documents, if the data says it."""
+    found = collection.rows(
+        "SELECT coalesce(kind, 'not known') AS name, count(*), count(*) FILTER (language = $target)"
+        " FROM urls WHERE page GROUP BY name ORDER BY count(*) DESC, name"
+    )
+    if "kind" not in collection.columns or all(name == "not known" for name, _, _ in found):
+        return []
+    rows = [(*row, share(row[2], row[1])) for row in found]
+    heads = ("kind", "pages", f"{collection.language} pages", "share of the kind")
+    return [Table("pages_by_kind", "Pages by kind", heads, rows)]
 
 
 def readable(dotted: str) -> str:
@@ -225,8 +239,8 @@ def outcomes(collection: Collection) -> Section:
         collection.rows(
             "SELECT CASE WHEN page AND language = $target THEN 'relevant' WHEN page THEN 'other'"
             " WHEN status = 0 THEN 'never' WHEN status BETWEEN 200 AND 299 THEN 'file'"
-            " WHEN status BETWEEN 300 AND 399 THEN 'redirect' ELSE 'failed' END AS kind, count(*)"
-            " FROM urls GROUP BY kind"
+            " WHEN status BETWEEN 300 AND 399 THEN 'redirect' ELSE 'failed' END AS fate, count(*)"
+            " FROM urls GROUP BY fate"
         )
     )
     total = sum(found.values())

@@ -39,6 +39,7 @@ _COLUMNS = pa.schema(
         ("page", pa.bool_()),
         ("distance", pa.int16()),
         ("encoding", pa.string()),
+        ("kind", pa.string()),
         ("time", pa.int64()),
     ]
 )
@@ -48,6 +49,7 @@ _OPTIONAL = {
     "url": "VARCHAR",
     "tld": "VARCHAR",
     "encoding": "VARCHAR",
+    "kind": "VARCHAR",
     "address": "VARCHAR",
     "time": "BIGINT",
 }
@@ -179,6 +181,7 @@ def _row(
             "page": True,
             "distance": min(max(depth, -1), 32767),
             "encoding": _text(record.get("encoding")),
+            "kind": _text(record.get("kind")),
             "time": _milliseconds(record.get("time")),
         },
     )

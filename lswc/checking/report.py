@@ -13,6 +13,7 @@ from lswc.checking.settle import mend
 from lswc.frontier import FRONTIER_FILE, FrontierError, sqlite_report
 from lswc.frontier.lock import lock
 from lswc.frontier.sqlite import open_existing
+from lswc.outcomes import may_return
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -104,18 +105,22 @@ def _counters(crawl: Path, path: Path) -> list[Disagreement]:
     found = [Disagreement("counters", sum(tallied.values()), _faults(missing=wrong))]
     summed = _summed(crawl)
     if summed is not None:
-        more = max(0, summed - sum(counted.values()))
+        more = max(0, summed - _lasting(counted))
         found.append(Disagreement(SUMMARY, summed, _faults(unknown=more)))
     return found
 
 
 def _summed(crawl: Path) -> int | None:
-    """Return how many URLs the summary says are finished; None if it says nothing."""
+    """Return how many URLs the summary says are finished for good; None if it says nothing."""
     try:
-        finished: dict[str, int] = json.loads((crawl / SUMMARY).read_text("utf-8"))["finished"]
-        return sum(finished.values())
+        return _lasting(json.loads((crawl / SUMMARY).read_text("utf-8"))["finished"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
+
+
+def _lasting(finished: Mapping[str, int]) -> int:
+    """Return how many URLs, by outcome, can't have come back since they finished."""
+    return sum(number for outcome, number in finished.items() if not may_return(outcome))
 
 
 def repair(crawl: Path) -> list[str]:
@@ -134,7 +139,7 @@ def repair(crawl: Path) -> list[str]:
         return [f"the queue is lost: all was moved to {aside.folder}, and the crawl begins anew"]
     with closing(open_existing(path)) as frontier:
         done = mended(crawl, frontier, aside)
-        if sum(sqlite_report.outcomes(path)[1].values()) < (_summed(crawl) or 0):
+        if _lasting(sqlite_report.outcomes(path)[1]) < (_summed(crawl) or 0):
             aside.move(crawl / SUMMARY)
     return done
 

@@ -68,7 +68,7 @@ class Command(UserCommand):
         with working() as say:
             made = make(opts, list(map(Path, args)), self.settings or Settings(), say)
         Console(file=sys.stdout).print(counted("candidates", made.counts, longest=None))
-        for line in made.lacking:
+        for line in made.remarks:
             print(f"{program()} seeds: {line}", file=sys.stderr)
         for line in made.written:
             print(line)

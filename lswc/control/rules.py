@@ -133,6 +133,7 @@ class Control:
 
 
 _SILENT = Control()
+_QUOTAS = ("max_pages", "max_bytes")
 
 
 def lifts(before: Control, after: Control) -> bool:
@@ -143,10 +144,14 @@ def lifts(before: Control, after: Control) -> bool:
 
 
 def _said(control: Control) -> set[tuple[tuple[str, str, object], bool]]:
-    """Return what is said of each place that keeps URLs back: with ``block = false`` it permits."""
+    """Return what is said of each place that keeps URLs back, and whether that may permit more.
+
+    ``block = false`` does; a quota may be more than the settings say, and less.
+    """
     return {
-        ((place.name, name, value), value is False)
+        ((place.name, name, value), permits)
         for place, rule in control.rules
-        for name in ("block", "pause", "max_depth", "max_pages", "max_bytes", "tolerate")
+        for name in ("block", "pause", "max_depth", *_QUOTAS, "tolerate")
         if (value := getattr(rule, name)) is not None
+        for permits in ((True, False) if name in _QUOTAS else (value is False,))
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache, partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,15 @@ from lswc.safety.limits import OF_PAGES
 from lswc.urls import parse
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lswc.crawl import Crawl
     from lswc.crawler.second_tries import SecondTries
     from lswc.crawler.steering import Steering
     from lswc.frontier import Frontier
+    from lswc.frontier.contract import Wanted
     from lswc.safety.limits import Limits
+    from lswc.safety.quotas import Taken
     from lswc.urls import Url
     from lswc.visit.lease import Lease
     from lswc.visit.visit import Visit
@@ -58,7 +63,7 @@ class Admission:
 
     def _full(self, url: Url, lease: Lease) -> Outcome | None:
         """Return which bound on a server's or domain's pages or bytes is reached."""
-        reason = self._allowance.reached(url, lease)
+        reason = self._allowance.reached(url, lease.of_server, lease.of_domain)
         if lease.is_requisite:
             return None if reason in OF_PAGES else reason
         return reason or self._intolerance(url, lease.unit)
@@ -115,10 +120,20 @@ class Admission:
         url = parse(address)
         return url is not None and bool(self._steering.rule(url).block)
 
-    def is_open(self, address: str, depth: int) -> bool:
-        """Tell whether scope and people allow a URL, by its links from the seeds."""
+    def opened(self) -> Wanted:
+        """Return what tells whether scope, people and quotas allow a URL now, by its depth."""
+        return partial(self._is_open, cache(self._frontier.taken))
+
+    def _is_open(
+        self, taken: Callable[[str], tuple[Taken, Taken]], address: str, depth: int
+    ) -> bool:
         url = self._crawl.reader.scope.check(address, depth)
         if isinstance(url, Outcome):
             return False
         held = self.pause(url) or self._intolerance(url, self._crawl.unit(url))
-        return not (held or self._steering.refusal(url, depth))
+        return not (held or self._steering.refusal(url, depth) or self._is_full(taken, url))
+
+    def _is_full(self, taken: Callable[[str], tuple[Taken, Taken]], url: Url) -> bool:
+        return bool(
+            self._allowance.refusal(url) or self._allowance.reached(url, *taken(url.server))
+        )

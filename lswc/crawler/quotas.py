@@ -5,21 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lswc.outcomes import Outcome
-from lswc.safety.quotas import Quotas, reached
+from lswc.safety.quotas import Quotas, Taken, reached
 from lswc.urls import site
 
 if TYPE_CHECKING:
     from lswc.crawler.steering import Steering
     from lswc.urls import Url
-    from lswc.visit.lease import Lease
 
 
 class Allowance:
     """Tells which servers and domains have brought all that is taken of them.
 
-    ``quotas`` are the settings'. What is said of a place (``max_pages``, ``max_bytes``) counts too,
-    if it is stricter: of a server, or a name in a registered domain, for each of its servers; of a
-    registered domain, or a name above, for each registered domain.
+    ``quotas`` are the settings'. What is said of a place (``max_pages``, ``max_bytes``) holds
+    instead, be it less or more: of a server, or a name in a registered domain, for each of its
+    servers; of a registered domain, or a name above, for each registered domain.
     """
 
     def __init__(self, quotas: Quotas, steering: Steering) -> None:
@@ -33,16 +32,13 @@ class Allowance:
             return None
         return self._full.get(url.server) or self._full.get(_domain(url))
 
-    def reached(self, url: Url, lease: Lease) -> Outcome | None:
-        """Return which quota a leased URL's server or domain has reached, and remember it."""
-        said = self._steering.quotas(url)
-        quotas = Quotas(
-            self._quotas.server.stricter(said.server), self._quotas.domain.stricter(said.domain)
-        )
-        reason = reached(quotas, lease.of_server, lease.of_domain)
+    def reached(self, url: Url, of_server: Taken, of_domain: Taken) -> Outcome | None:
+        """Return which quota a URL's server or domain has reached with this, and remember it."""
+        quotas = self._quotas.unless(self._steering.quotas(url))
+        reason = reached(quotas, of_server, of_domain)
         if reason is not None:
-            of_domain = reason in (Outcome.SITE_PAGES, Outcome.SITE_BYTES)
-            self._full[_domain(url) if of_domain else url.server] = reason
+            is_domain = reason in (Outcome.SITE_PAGES, Outcome.SITE_BYTES)
+            self._full[_domain(url) if is_domain else url.server] = reason
         return reason
 
     def forget(self) -> None:

@@ -48,9 +48,10 @@ from lswc.crawler.readers import Readers
 from lswc.crawler.rendering import Rendering
 from lswc.crawler.second_tries import SecondTries
 from lswc.crawler.steering import Steering
+from lswc.crawler.trees import Trees
 from lswc.crawler.turns import Turns
 from lswc.errors import ConfigError, LostStoreError, LswcError
-from lswc.outcomes import LIFTED, Outcome, is_transient
+from lswc.outcomes import LIFTED, OF_QUOTA, Outcome, is_transient
 from lswc.reading.requisites import FEED, Requisite
 from lswc.strategy import LISTING, REQUISITE, SEED, PageLanguage
 from lswc.urls import parse
@@ -118,6 +119,7 @@ class RunningCrawl:
         self.latest_end = monotonic()
         self._rested = 0.0
         self._handed_out = [0, 0]  # pages, requisites
+        self._trees = Trees(crawl.reader.requisites.most if crawl.reader.requisites else 0)
         self._ends_because = ""
         self._stopped = False
         self._stats = stats
@@ -190,17 +192,22 @@ class RunningCrawl:
         return visit
 
     def _leased(self, now: float) -> Lease | None:
-        """Lease a requisite if their share isn't used up, or no page can be asked for now."""
+        """Lease a requisite if their share isn't used up, or no page is being asked for.
+
+        A free connection alone is no reason: an answer costs time even where a server doesn't.
+        """
         if self._ends_because:
             lease = self.frontier.lease_requisite(now)
             if lease is None:
                 self._stop_if_finished()
             return lease
         pages, requisites = self._handed_out
-        first, second = self._lease_page, self.frontier.lease_requisite
         if requisites + 1 <= self.crawl.requisites_share * (pages + requisites + 1):
-            first, second = second, first
-        return first(now) or second(now)
+            return self.frontier.lease_requisite(now) or self._lease_page(now)
+        page = self._lease_page(now)
+        if page is None and not any(visit.lease.is_page for visit in self.visits.values()):
+            return self.frontier.lease_requisite(now)
+        return page
 
     def _lease_page(self, now: float) -> Lease | None:
         first = self.steering.first(self.frontier, now)
@@ -212,8 +219,15 @@ class RunningCrawl:
         offers = []
         had = {attempt.url for attempt in visit.fetched}
         scripts = _scripts(visit) if self.crawl.reading.requisites_of else ()
-        for requisite in (*needed.requisites, *scripts):
-            if requisite.url not in had and (url := parse(requisite.url)) is not None:
+        wanted = [*needed.requisites, *scripts]
+        feeds = [requisite for requisite in wanted if requisite.kind == FEED]
+        files = [one for one in wanted if one.kind != FEED and one.url not in had]
+        taken = self._trees.take(visit.url, files, is_page=visit.lease.is_page)
+        if len(taken) < len(files):
+            beyond = len(files) - len(taken)
+            visit.tally["requisites dropped", Outcome.TOO_MANY_REQUISITES] += beyond
+        for requisite in (*taken, *feeds):
+            if (url := parse(requisite.url)) is not None:
                 unit = self.crawl.unit(url)
                 code = LISTING if requisite.kind == FEED else REQUISITE
                 language = PageLanguage.OTHER if requisite.kind == FEED else PageLanguage.TARGET
@@ -297,7 +311,7 @@ class RunningCrawl:
 
     def _retry_refused(self) -> None:
         """Let URLs wait that were refused when they were queued, and may be had now."""
-        number = self.frontier.retry(LIFTED, self.admission.is_open)
+        number = self.frontier.retry((*LIFTED, *OF_QUOTA), self.admission.opened())
         if number:
             logger.info("%d URLs that had to be left may be asked for again", number)
 

@@ -91,7 +91,7 @@ class Steering:
         """Return what is said of how much is taken of a URL's server and registered domain.
 
         What is said of a name below the registered domain is that of each server there; of one
-        above it, that of each registered domain.
+        above it, that of each registered domain. The narrowest place is heard.
         """
         server = domain = Quota()
         below = f".{site(url.hostname)}"
@@ -99,9 +99,9 @@ class Steering:
             if not place.holds(url):
                 continue
             if place.server or place.domain.endswith(below):
-                server = server.stricter(said)
+                server = server.or_else(said)
             else:
-                domain = domain.stricter(said)
+                domain = domain.or_else(said)
         return Quotas(server, domain)
 
     def refusal(self, url: Url, depth: int) -> Outcome | None:
@@ -138,11 +138,13 @@ class Steering:
         self._stats.inc_value("lswc/control/changes")
 
     def _set_quotas(self) -> None:
-        self._quotas = [
+        said = [
             (place, Quota(rule.max_pages or 0, rule.max_bytes or 0))
             for place, rule in self.control.rules
             if rule.max_pages or rule.max_bytes
         ]
+        # The narrowest first: a server, then the longer of two domains.
+        self._quotas = sorted(said, key=lambda pair: (bool(pair[0].domain), -len(pair[0].domain)))
 
     def _set_rest(self) -> None:
         before, self.rests = self.rests, self.control.rests()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from lswc.frontier.harvest import CellHarvest
+    from lswc.safety.quotas import Taken
     from lswc.strategy import Order, Status, Strategy
     from lswc.visit.lease import Lease, Offer
     from lswc.visit.visit import Visit
@@ -165,6 +166,9 @@ class Frontier(Protocol):
 
     def pages_of(self, unit: str) -> Pages:
         """Return the pages of a server, or a directory if the strategy counts by them."""
+
+    def taken(self, server: str) -> tuple[Taken, Taken]:
+        """Return what a server and its registered domain have brought, as leases say it."""
 
     def dropped_by(self, visit: Visit) -> list[str]:
         """Return the waiting URLs that the visit's page makes the strategy drop, once committed.

@@ -894,6 +894,10 @@ function verbs.retry()
       call('HSET', TRIES, url, '0 ' .. outcome)
       count(TALLY, 'finished\n' .. outcome, -1)
       count(TALLY, 'put off\n' .. outcome, 1)
+      local field = ARGV[i + 1] .. '\n' .. outcome
+      if OF_QUOTA['finished\n' .. outcome] and call('HINCRBY', LET_GO, field, -1) <= 0 then
+        call('HDEL', LET_GO, field)
+      end
     end
     if failed or call('ZSCORE', LATER, member) then
       call('ZADD', LATER, 0, member)

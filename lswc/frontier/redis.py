@@ -543,6 +543,13 @@ class RedisFrontier:
         self._order.pending(pending)
         return bool(released)
 
+    def taken(self, server: str) -> tuple[Taken, Taken]:
+        names = (server, f"*.{site_of(server)}")
+        fields = [f"{what} {name}" for name in names for what in ("pages", "bytes")]
+        (found,) = self._ask(("HMGET", "taken", fields))
+        pages, size, of_domain, size_of_domain = (int(number or 0) for number in found)
+        return Taken(pages, size), Taken(of_domain, size_of_domain)
+
     def retry(self, outcomes: Collection[str], wanted: Wanted | None = None) -> int:
         names = [f"{kind}\n{name}" for kind in ("finished", "put off") for name in outcomes]
         (tallied,) = self._ask(("HMGET", "tally", names)) if names else ([],)

@@ -130,6 +130,7 @@ class SqliteFrontier:
         self._patience = patience
         self._delay = delay
         self._by_server = strategy.unit is Unit.SERVER
+        self._drops = any(DISCARD in cells for cells in strategy.cell_of)
         self._held: dict[int, _Held] = {}  # by the number of the URL
         self._tokens = count(1)
         self._ahead = Path(f"{path}-wal")
@@ -253,9 +254,17 @@ class SqliteFrontier:
     def pages_of(self, unit: str) -> Pages:
         return self._units.pages({unit}).get(unit, NO_PAGES)
 
+    def taken(self, server: str) -> tuple[Taken, Taken]:
+        row = self._db.execute(
+            "SELECT s.downloaded, s.bytes, d.downloaded, d.bytes"
+            " FROM server s JOIN site d ON d.id = s.site WHERE s.name = ?",
+            (server,),
+        ).fetchone() or (0, 0, 0, 0)
+        return Taken(*row[:2]), Taken(*row[2:])
+
     def dropped_by(self, visit: Visit) -> list[str]:
         held = self._holds(visit)
-        if held is None or visit.lease.id in self._again:
+        if held is None or not self._drops or visit.lease.id in self._again:
             return []
         status = new_status(self._units.pages({visit.lease.unit}), visit, self._strategy)
         if status is None:
@@ -415,10 +424,12 @@ class SqliteFrontier:
         if not self._value(_TALLIED, dumps(list(outcomes))):
             return 0  # without looking at every URL
         with self._transaction():
-            number, again = self._later.revive(outcomes, wanted)
-            self._tally({("finished", outcome): -number[outcome] for outcome in number})
-            self._tally({("put off", outcome): number[outcome] for outcome in number})
-        return number.total() + again
+            revived, again = self._later.revive(outcomes, wanted)
+            for (server, outcome), number in revived.items():
+                self._tally({("finished", outcome): -number, ("put off", outcome): number})
+                if outcome in OF_QUOTA:
+                    sqlite_room.keep_let_go(self._db, {(server, outcome): -number})
+        return revived.total() + again
 
     def _holds(self, visit: Visit) -> _Held | None:
         held = self._held.get(visit.lease.id)

@@ -22,8 +22,9 @@ CREATE TABLE later (seq INTEGER PRIMARY KEY, tries INTEGER NOT NULL, outcome TEX
 """
 
 _ENDED = """
-SELECT seq, outcome, 1, url, depth FROM url WHERE outcome IN (SELECT value FROM json_each(?1))
-UNION ALL SELECT seq, later.outcome, 0, url, depth FROM later JOIN url USING (seq)
+SELECT seq, outcome, server, 1, url, depth FROM url
+WHERE outcome IN (SELECT value FROM json_each(?1))
+UNION ALL SELECT seq, later.outcome, server, 0, url, depth FROM later JOIN url USING (seq)
 WHERE url.outcome = ?2 AND later.outcome IN (SELECT value FROM json_each(?1))
 """
 
@@ -73,22 +74,24 @@ class Later:
         """Forget a URL that is finished."""
         self._db.execute("DELETE FROM later WHERE seq = ?", (seq,))
 
-    def revive(self, outcomes: Collection[str], wanted: Wanted | None) -> tuple[Counter[str], int]:
+    def revive(
+        self, outcomes: Collection[str], wanted: Wanted | None
+    ) -> tuple[Counter[tuple[int, str]], int]:
         """Put off what finished so, to be due at once, and let be due what was put off for it.
 
-        Returns how many of the former, by outcome, and how many of the latter.
+        Returns how many of the former, by server and outcome, and how many of the latter.
         """
         found = [
-            row[:3]
+            row[:4]
             for row in self._db.execute(_ENDED, (dumps(list(outcomes)), Outcome.PUT_OFF)).fetchall()
-            if wanted is None or wanted(*row[3:])
+            if wanted is None or wanted(*row[4:])
         ]
-        numbers: Counter[str] = Counter()
-        for seq, outcome, is_finished in found:
+        numbers: Counter[tuple[int, str]] = Counter()
+        for seq, outcome, server, is_finished in found:
             if is_finished:
                 self.keep(seq, 0, outcome)
                 self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (Outcome.PUT_OFF, seq))
-                numbers[outcome] += 1
+                numbers[server, outcome] += 1
         due = {seq for seq, *_ in found}
         again = sum(when > 0 and seq in due for when, seq in self._waiting)
         self._waiting = [(when, seq) for when, seq in self._waiting if seq not in due]

@@ -197,12 +197,16 @@ class Room:
 
 
 def keep_let_go(db: sqlite3.Connection, gone: Mapping[tuple[int, str], int]) -> None:
-    """Note how many URLs of servers were let go, or ended by a quota, by reason."""
+    """Note how many URLs of servers were let go, or ended by a quota, by reason.
+
+    Less than 0 are those that come back.
+    """
     db.executemany(
         "INSERT INTO let_go VALUES (?, ?, ?)"
         " ON CONFLICT DO UPDATE SET number = number + excluded.number",
         [(server, reason, number) for (server, reason), number in gone.items() if number],
     )
+    db.executemany("DELETE FROM let_go WHERE server = ? AND reason = ? AND number <= 0", gone)
 
 
 def _worst_first(

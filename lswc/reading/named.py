@@ -29,6 +29,7 @@ LONGEST = 40
 
 _LONGEST_ESCAPED = 9 * LONGEST  # three bytes a character, three characters a byte
 _LONGEST_ADDRESS = 500
+_REMEMBERED = 8_192  # hosts, words, texts and segments: most of the others come once
 _SCRIPT = 4  # letters of a script's code
 _FEW_WORDS = 4
 _SHORT = 12
@@ -100,14 +101,14 @@ def _of_tag(tag: str) -> frozenset[str]:
     return codes().get(tag.partition("-")[0], NOBODY)
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=_REMEMBERED)
 def _of_host(hostname: str) -> frozenset[str]:
     """Look at the labels below the registered domain."""
     labels = hostname.removesuffix(site(hostname)).split(".")
     return NOBODY.union(*(_of_word(label) for label in labels))
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=_REMEMBERED)
 def _of_word(word: str) -> frozenset[str]:
     """Look at what should be a code, a locale or a name as a whole."""
     if len(word) > _LONGEST_ESCAPED:
@@ -117,13 +118,13 @@ def _of_word(word: str) -> frozenset[str]:
         return codes()[word]
     if word in names():
         return names()[word]
-    locale = _LOCALE.fullmatch(word)
+    locale = None if word.isalnum() else _LOCALE.fullmatch(word)
     if locale and (locale[2] is None or locale[2] in countries() or locale[2] in codes()):
         return codes().get(locale[1], NOBODY)
     return NOBODY
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=_REMEMBERED)
 def _of_text(text: str) -> frozenset[str]:
     """Look at an anchor text: "ไทย", "EN", "Português (Brasil)", "English version", "日本語版"."""
     text = " ".join(text.split()).casefold()
@@ -153,7 +154,7 @@ def _names_beyond_ascii() -> tuple[str, ...]:
     return tuple(name for name in names() if not name.isascii())
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=_REMEMBERED)
 def _of_segment(segment: str) -> frozenset[str]:
     """Look at a segment of a path: as a whole, else at its pieces.
 
@@ -161,10 +162,12 @@ def _of_segment(segment: str) -> frozenset[str]:
     """
     if len(segment) > _LONGEST_ESCAPED:
         return NOBODY
-    segment = _EXTENSION.sub("", unquote(segment).casefold())
+    segment = unquote(segment).casefold()
+    if "." in segment:
+        segment = _EXTENSION.sub("", segment)
     if len(segment) > LONGEST:
         return NOBODY
-    if whole := _of_word(segment):
+    if (whole := _of_word(segment)) or segment.isalnum():
         return whole
     pieces = [piece for piece in _BETWEEN.split(segment) if piece]
     for piece in pieces:

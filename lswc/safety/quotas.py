@@ -25,9 +25,13 @@ class Quota:
     pages: float = 0
     bytes: float = 0
 
-    def stricter(self, other: Quota) -> Quota:
-        """Return the smaller of both for pages, and for bytes."""
-        return Quota(_least(self.pages, other.pages), _least(self.bytes, other.bytes))
+    def or_else(self, other: Quota) -> Quota:
+        """Return this one, and the other for what this doesn't bound."""
+        return Quota(self.pages or other.pages, self.bytes or other.bytes)
+
+    def at_least(self, other: Quota) -> Quota:
+        """Return this one, so large that the other fits into it."""
+        return Quota(_most(self.pages, other.pages), _most(self.bytes, other.bytes))
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,17 @@ class Quotas:
 
     server: Quota = Quota()
     domain: Quota = Quota()
+
+    def unless(self, said: Quotas) -> Quotas:
+        """Return these quotas but for what is said otherwise.
+
+        One server may bring what is said of its domain; what is said of a server is room enough in
+        its domain.
+        """
+        return Quotas(
+            said.server.or_else(said.domain).or_else(self.server),
+            said.domain.or_else(self.domain.at_least(said.server)),
+        )
 
 
 def reached(quotas: Quotas, server: Taken, domain: Taken) -> Outcome | None:
@@ -51,5 +66,5 @@ def reached(quotas: Quotas, server: Taken, domain: Taken) -> Outcome | None:
     return None
 
 
-def _least(some: float, other: float) -> float:
-    return min(some or other, other or some)
+def _most(bound: float, other: float) -> float:
+    return max(bound, other) if bound else 0

@@ -43,15 +43,15 @@ FETCHED = 4
 
 _ANY = "any"
 
-_UNKEPT = {"LSWC_FRONTIER": MEMORY, "LSWC_ARCHIVE": "none"}
+_UNKEPT = {"LSWC_FRONTIER": MEMORY, "LSWC_ARCHIVE": "none", "LSWC_DOCUMENTS": False}
 
 
 class Made(NamedTuple):
-    """What came of it: counts in named groups, and a line per list that was, or wasn't, written."""
+    """What came of it: counts in named groups, a line per list written, and what to know of it."""
 
     counts: dict[str, dict[str, int]]
     written: list[str]
-    lacking: list[str]
+    remarks: list[str]
 
 
 def make(opts: argparse.Namespace, sources: Sequence[Path], settings: Settings, say: Say) -> Made:
@@ -83,12 +83,12 @@ def make(opts: argparse.Namespace, sources: Sequence[Path], settings: Settings, 
         raise SeedError(_none(codes, asked.passed))
     source = ", ".join(path.name for path in sources[:3]) + (" and more" if sources[3:] else "")
     written = [_write(opts.out, code, urls, source) for code, urls in chosen.items() if urls]
-    lacking = [
+    remarks = [
         f"no {language(code).name} page found, no {code}.txt written"
         for code, urls in chosen.items()
         if not urls
     ]
-    return Made(counts, written, lacking)
+    return Made(counts, written, [*remarks, *_unknown(asked.passed)])
 
 
 def _check(opts: argparse.Namespace, codes: list[str]) -> None:
@@ -124,11 +124,14 @@ def _nothing(sources: Sequence[Path], passed: Counter[str]) -> str:
 
 def _none(codes: Sequence[str], passed: Counter[str]) -> str:
     names = " or ".join(language(code).name for code in codes)
+    return "; ".join([f"no {names} page found", *_unknown(passed)])
+
+
+def _unknown(passed: Counter[str]) -> list[str]:
+    """Return what can be done about URLs of which no language is known."""
     unknown = passed["language not known"]
-    if not unknown:
-        return f"no {names} page found"
     hint = "--fetch asks the pages, --trust takes the list's word"
-    return f"no {names} page found; of {unknown:,} URLs the language isn't known: {hint}"
+    return [f"of {unknown:,} URLs the language isn't known: {hint}"] if unknown else []
 
 
 def _chosen(

@@ -76,6 +76,8 @@ def _unpacked(path: Path, file: io.BufferedReader) -> IO[bytes]:
         return file
     archive = zipfile.ZipFile(file)
     members = [member for member in archive.infolist() if not member.is_dir()]
+    if {"[Content_Types].xml", "mimetype"} & {member.filename for member in members}:
+        raise SeedError(f"{path} is a document of an office program: save it as CSV")
     if len(members) != 1:
         raise SeedError(f"{path} holds {len(members)} files: unpack it, and name one")
     try:

@@ -47,6 +47,9 @@ ADDRESS = pa.field("address", pa.dictionary(pa.int32(), pa.string()))
 TIME = pa.field("time", pa.int64())
 """When a URL was last asked for, in ms since 1970, UTC; null if never. A crawl's URLs have it."""
 
+KIND = pa.field("kind", pa.dictionary(pa.int32(), pa.string()))
+"""What a page is written in, such as html or pdf: a column of URLs that a crawl has."""
+
 LINKS = pa.schema(
     [
         ("targets", pa.list_(pa.int32())),

@@ -18,7 +18,7 @@ from lswc.archive.log import ATTEMPTS, LINKS, conform, tables
 from lswc.archive.store import language_of
 from lswc.outcomes import RECORDED, Outcome
 from lswc.strategy import Anchor, Named
-from lswc.trace.format import ADDRESS, TIME, URLS, About, compressed_rows, write
+from lswc.trace.format import ADDRESS, KIND, TIME, URLS, About, compressed_rows, write
 from lswc.trace.graph import distances
 from lswc.urls import directory, folder, parse, site, tld
 
@@ -113,7 +113,7 @@ def to_trace(crawl: Path, out: Path, lang: str = "", others: Sequence[Path] = ()
     seeds = np.unique(tried[_is_seed(attempts)]).astype(np.int32)
     columns["distance"] = distances(offsets, targets, seeds)
     about = About(target.tag, target.tlds, f"crawl {crawl}")
-    schema = URLS.append(ADDRESS).append(TIME)
+    schema = URLS.append(ADDRESS).append(TIME).append(KIND)
     table = pa.table(_places(words) | columns).select(schema.names).cast(schema)
     write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors, named))
     return len(words)
@@ -143,6 +143,7 @@ def _outcomes(
         for name, values in (
             ("language", _languages(taken, target)),
             ("encoding", pc.cast(taken["encoding"], pa.string())),
+            ("kind", pc.cast(taken["kind"], pa.string())),
         )
     }
     words |= {"address": taken["address"], "time": taken["time"]}
@@ -168,7 +169,7 @@ def _by_source(
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), order
 
 
-_TAKEN = ["status", "outcome", "language", "variant", "encoding", "address", "time"]
+_TAKEN = ["status", "outcome", "kind", "language", "variant", "encoding", "address", "time"]
 _PLACES = ("server", "directory", "folder", "site")
 
 

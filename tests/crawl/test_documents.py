@@ -6,9 +6,13 @@ import gzip
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
+import pytest
 
+from lswc.analysis.census import languages
+from lswc.analysis.collection import Collection
 from lswc.checking.report import check
 from lswc.corpus.documents import write
+from lswc.trace.from_log import to_trace
 from tests.crawl.site import ENGLISH, THAI, page
 from tests.reading import made
 
@@ -69,10 +73,17 @@ def test_they_are_pages_of_their_own_kinds(site: Site) -> None:
     texts = {row["kind"]: row["text"] for row in table.to_pylist() if row["kind"] != "html"}
     assert texts.keys() == {"pdf", "word", "opendocument", "text"}
     assert all(THAI[10:50] in text for text in texts.values())
+    to_trace(site.folder, site.folder / "trace")
+    for folder in (site.folder, site.folder / "trace"):
+        (table,) = (
+            t for t in languages(Collection.read(folder)).tables if t.name == "pages_by_kind"
+        )
+        assert list(table.rows)[:2] == [("html", 5, 5, 1.0), ("pdf", 3, 1, 1 / 3)]
     index = "".join(path.read_text() for path in site.folder.glob("warc/*.cdxj"))
     assert '"mime":"application/pdf"' in index.replace(" ", "")
 
 
+@pytest.mark.slow
 def test_what_lies_about_itself_is_taken_for_what_it_is(site: Site) -> None:
     site.seeds(HERE)
     site.add("www.one.co.th/", page(THAI, "report.html", "gone.pdf", "some.bin", "data.txt"))
@@ -102,6 +113,7 @@ def test_they_are_left_if_that_is_wanted(site: Site) -> None:
     assert site.summary["dropped"] == {"document left": 1}
 
 
+@pytest.mark.slow
 def test_they_have_a_bound_of_their_own(site: Site) -> None:
     site.seeds(HERE)
     site.add("www.one.co.th/", page(THAI, "large.pdf", "fits.pdf", "large.html"))

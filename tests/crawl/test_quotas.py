@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import pytest
 
+from lswc.checking.report import check
 from tests.crawl.site import THAI, Site, page
 
 SERVERS = ("www.one.co.th", "shop.one.co.th", "www.two.co.th")
@@ -30,6 +32,22 @@ def test_pages_of_a_server_also_when_it_goes_on(three: Site) -> None:
     three.crawl(LSWC_MAX_SERVER_PAGES=4)
     assert pages(three) == dict.fromkeys(SERVERS, 4)
     assert three.summary["finished"]["server's page limit"] == 3 * 6
+
+
+def test_what_a_quota_ended_comes_back_when_it_is_raised(three: Site) -> None:
+    three.crawl(LSWC_MAX_SERVER_PAGES=4)
+    assert check(three.folder).agrees
+    whole = three.summary["finished"]
+    three.crawl(LSWC_MAX_SERVER_PAGES=8, CLOSESPIDER_ITEMCOUNT=3)
+    (three.folder / "summary.json").write_text(json.dumps({"finished": whole}))  # as after a kill
+    report = check(three.folder)
+    assert report.agrees, report
+    three.crawl(LSWC_MAX_SERVER_PAGES=0)
+    assert pages(three) == dict.fromkeys(SERVERS, 10)
+    assert len(three.urls) == len(set(three.urls))
+    assert three.summary["finished"] == {"html": 30}
+    report = check(three.folder)
+    assert report.agrees, report
 
 
 def test_pages_of_a_domain(three: Site) -> None:

@@ -16,7 +16,11 @@ from typing import TYPE_CHECKING
 import brotli
 
 from lswc.reading.tdmrep import PATH
+from lswc.safety.content import Kind
 from tests.crawl.site import THAI
+from tests.reading import made
+from tests.reading.hostile_documents import CUT as CUT_DOCUMENTS
+from tests.reading.hostile_documents import documents, form_in_itself
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,6 +41,7 @@ ADDRESSES: dict[str, list[list[str]]] = {
 """What a name resolves to, the first time, the second, and so on; other names are public."""
 
 MAXSIZE = 1_000_000
+MAX_DOCUMENT = 2_000_000
 HEADERS = 65_536
 HEADER_LINE = 16_384  # with its CR
 REDIRECTS = 5
@@ -103,6 +108,9 @@ for _what, (_link, _most, _reason) in LIMITS.items():
     BELOW.append(_link(_most))
     DROPPED[_link(_most + 1)] = _reason
 
+
+DOCUMENTS = {name.lower().replace(" ", "-"): document for name, document in documents().items()}
+"""Documents that are hostile, by the host that has one."""
 
 FETCHED: dict[str, dict[str, str]] = {
     "addresses": {
@@ -182,7 +190,7 @@ FETCHED: dict[str, dict[str, str]] = {
     "content": {
         "video.example/": "not HTML",
         "zip-as-html.example/": "not HTML",
-        "pdf-untyped.example/": "not HTML",
+        "pdf-untyped.example/": "document",
         "image-as-html.example/": "not HTML",
         "gzip-file.example/": "not HTML",
         "html-untyped.example/": "html",
@@ -201,6 +209,17 @@ FETCHED: dict[str, dict[str, str]] = {
         "links-unread.example/": "html",
         "links-cut.example/": "html",
         "base-huge.example/": "html",
+    },
+    "documents": {
+        **{f"{name}.example/": "document" for name in DOCUMENTS},
+        "form-in-itself.example/": "reader died",
+        "pdf-big.example/": "too large",
+        "pdf-unsaid.example/": "too large",
+        "pdf-gzip-bomb.example/": "decompressed too large",
+        "pdf-is-html.example/": "html",
+        "pdf-is-none.example/": "not HTML",
+        "text-is-binary.example/": "not HTML",
+        "docx-is-sheets.example/": "not HTML",
     },
     "guest": {
         "retry-after.example/": "html",
@@ -249,6 +268,7 @@ UNREAD = {
     "links-cut.example/": 6_000 - LINKS,
     "nested-links.example/": 6_000 - LINKS,
     "base-huge.example/": 5_000 - LINKS,
+    "many-links.example/": 1,  # more aren't counted
 }
 """Links beyond the limit, all of them counted."""
 
@@ -260,6 +280,7 @@ CUT = {
     "below-bomb.example/",
     "below-big.example/",
     "below-big-unsaid.example/",
+    *(f"{name.lower().replace(' ', '-')}.example/" for name in CUT_DOCUMENTS),
 }
 """Pages that may have links where the parser doesn't look."""
 
@@ -400,7 +421,7 @@ def _page(name: str, path: str) -> bytes | Iterator[bytes]:
         return respond(html("", *(f"http://n{start + n}.farm.co.th/" for n in range(40))))
     if name.startswith("mirror-"):
         return _mirror(int(name.removeprefix("mirror-")), int(path[1:] or 0))
-    for group in (_redirects, _sizes, _http, _content, _guests, _traps):
+    for group in (_redirects, _sizes, _http, _content, _documents, _guests, _traps):
         found = group(name, path)
         if found is not None:
             return found
@@ -568,6 +589,44 @@ def _content(name: str, path: str) -> bytes | Iterator[bytes] | None:
         "base-huge": (b"<base href='/" + b"x/" * 50_000 + b"'>" + b"<a href=../y>" * 5000, ""),
     }.get(name, (None, ""))
     return None if body is None else respond(body, headers)
+
+
+_TYPES = {
+    Kind.PDF: "application/pdf",
+    Kind.WORD: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    Kind.OPENDOCUMENT: "application/vnd.oasis.opendocument.text",
+    Kind.TEXT: "text/plain",
+}
+
+
+def _documents(name: str, path: str) -> bytes | Iterator[bytes] | None:
+    if path != "/":
+        return None
+    if name in DOCUMENTS:
+        kind, document = DOCUMENTS[name]
+        return respond(document, f"Content-Type: {_TYPES[kind]}\r\n")
+    said = "Content-Type: application/pdf\r\n"
+    if name == "pdf-unsaid":
+        return _repeat(f"HTTP/1.1 200 OK\r\n{said}\r\n".encode() + b"%PDF-1.7\n", b"%" * 65_536)
+    body, headers = _liars().get(name, (None, ""))
+    return None if body is None else respond(body, headers)
+
+
+@cache
+def _liars() -> dict[str, tuple[bytes, str]]:
+    """Return what isn't what it says, or larger, by host, with its headers."""
+    said = "Content-Type: application/pdf\r\n"
+    bomb = gzip.compress(b"%PDF-1.7\n" + bytes(10 * MAX_DOCUMENT))
+    sheets = made.zipped({"[Content_Types].xml": b"", "xl/workbook.xml": b""})
+    return {
+        "form-in-itself": (form_in_itself(3), said),
+        "pdf-big": (made.pdf([["a"]]).ljust(MAX_DOCUMENT + 1, b"%"), said),
+        "pdf-gzip-bomb": (bomb, f"{said}Content-Encoding: gzip\r\n"),
+        "pdf-is-html": (html("", seed=700).encode(), said),
+        "pdf-is-none": (b"no such file", said),
+        "text-is-binary": (bytes(range(256)) * 900, "Content-Type: text/plain\r\n"),
+        "docx-is-sheets": (sheets, ""),
+    }
 
 
 _ASKED: set[str] = set()

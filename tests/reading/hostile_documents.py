@@ -11,6 +11,15 @@ from lswc.safety.content import Kind
 from tests.crawl.site import THAI
 from tests.reading import made
 
+CUT = {
+    "a zip bomb in Word", "a zip bomb in OpenDocument", "many paragraphs", "a billion laughs",
+    "laughs in an attribute", "a file as an entity", "elements nested deep",
+    "many files in a zip", "a part in itself", "an encrypted zip",
+    "a zip packed in an unknown way", "broken XML", "a million pages",
+    "text of nothing but brackets", "a thousand addresses",
+}  # fmt: skip
+"""Those of which it is seen that they have more than is read."""
+
 _BOMB = 60_000_000
 _DOCTYPE = b'<?xml version="1.0"?><!DOCTYPE x [%s]><x>%s</x>'
 _LAUGHS = b'<!ENTITY a0 "ha">' + b"".join(
@@ -65,7 +74,7 @@ def documents() -> dict[str, tuple[Kind, bytes]]:
         "many links": (Kind.PDF, made.pdf(links=[f"http://a.example/{n}" for n in range(10_000)])),
         "text of nothing but brackets": (Kind.TEXT, b"http://" + b"(" * 500_000),
         "a thousand addresses": (Kind.TEXT, b"http://a.example/x " * 27_000),
-        "random bytes": (Kind.PDF, b"%PDF-1.4" + zlib.compress(bytes(range(256)) * 100)),
+        "a PDF of noise": (Kind.PDF, b"%PDF-1.4" + zlib.compress(bytes(range(256)) * 100)),
     }  # fmt: skip
 
 

@@ -29,6 +29,7 @@ def pdf(
     mapped: bool = True,
     extra: str = "",
     stream: bytes | None = None,
+    producer: str = "",
 ) -> bytes:
     """Return a PDF of pages, each of lines, whose glyphs a ToUnicode map names.
 
@@ -57,7 +58,7 @@ def pdf(
         5: _stream(cmap.encode()),
         6: b"<< /Type /FontDescriptor /FontName /A /Flags 4 /FontBBox [0 0 1000 1000] /Ascent 800"
         b" /Descent -200 /CapHeight 700 /StemV 80 /ItalicAngle 0 >>",
-        7: b"<< /Title " + _string(title) + b" >>",
+        7: b"<< /Title %s /Producer %s >>" % (_string(title), _string(producer)),
     }
     kids, number = [], 8
     annotations = []

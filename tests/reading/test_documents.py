@@ -12,7 +12,7 @@ from lswc.reading.documents.text import Most, Text
 from lswc.safety.content import Kind
 from tests.crawl.site import THAI
 from tests.reading import made
-from tests.reading.hostile_documents import documents
+from tests.reading.hostile_documents import CUT, documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,6 +104,14 @@ def test_thai_glyphs_of_private_use_are_their_letters() -> None:
     assert shown.text == "ก่อน"
 
 
+def test_letters_that_chromium_s_pdfs_give_twice_are_there_once() -> None:
+    lines = ["ว่าว่ ด้วด้ ยสิทสิ ธิมธิ นุษยชน", "ซ้ำซ้อน"]
+    assert of(Kind.PDF, made.pdf([lines], producer="Skia/PDF m156")).text.startswith(
+        "ว่าด้วยสิทธิมนุษยชน"
+    )
+    assert of(Kind.PDF, made.pdf([lines])).text.startswith(lines[0])
+
+
 def test_what_is_read_has_bounds() -> None:
     links = [f"http://a.example/{number}" for number in range(5)]
     cut = of(Kind.PDF, made.pdf([["a" * 40]] * 5, links=links), text=60, links=3)
@@ -132,6 +140,7 @@ def test_a_hostile_one_harms_nothing(aside: Aside, name: str) -> None:
     text = aside.read(kind, body, "", Most())
     assert len(text.text) <= Most().text
     assert len(text.references) <= Most().links
+    assert text.is_cut is (name in CUT)
     assert "root:" not in text.text
     assert "haha" not in text.text
     assert aside.read(Kind.TEXT, b"good", "", Most()).text == "good"

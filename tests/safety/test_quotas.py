@@ -25,7 +25,15 @@ def test_a_quota_is_reached(server: Taken, domain: Taken, expected: Outcome | No
     assert reached(Quotas(), server, domain) is None
 
 
-def test_the_stricter_of_two_quotas() -> None:
-    assert Quota(10, 0).stricter(Quota(0, 5)) == Quota(10, 5)
-    assert Quota(10, 7).stricter(Quota(3, 9)) == Quota(3, 7)
-    assert Quota().stricter(Quota()) == Quota()
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (Quotas(), Quotas(Quota(10, 100), Quota(50, 0))),
+        (Quotas(Quota(20), Quota()), Quotas(Quota(20, 100), Quota(50, 0))),
+        (Quotas(Quota(70, 7), Quota()), Quotas(Quota(70, 7), Quota(70, 0))),
+        (Quotas(Quota(), Quota(30, 300)), Quotas(Quota(30, 300), Quota(30, 300))),
+        (Quotas(Quota(5), Quota(30)), Quotas(Quota(5, 100), Quota(30, 0))),
+    ],
+)
+def test_what_is_said_holds_instead(said: Quotas, expected: Quotas) -> None:
+    assert Quotas(Quota(10, 100), Quota(50, 0)).unless(said) == expected

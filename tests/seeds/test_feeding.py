@@ -70,7 +70,7 @@ async def files_are_taken(folder: Path, caplog: pytest.LogCaptureFixture) -> Non
         assert crawl.counts == [3, 2, 2, 0], "only what is new in it"
         await crawl.look()
         assert crawl.counts == [3, 2, 2, 1]
-        assert "ranks.txt: it has no column of URLs" in caplog.text, "none is under a public suffix"
+        assert "ranks.txt has no column of URLs" in caplog.text, "none is under a public suffix"
         urls = "".join(f"http://r{rank}.example/\n" for rank in range(2 * AT_ONCE + 1))
         (crawl.folder / "ranks.txt").write_text(urls)
         await crawl.look()

@@ -226,7 +226,7 @@ def test_servers_of_common_crawls_index_by_pages_in_the_language(tmp_path: Path)
         Candidate("http://e.la/", language="lo"),
         Candidate("https://a.com/x", language="th", weight=2),
     ]
-    assert passed == {"another language": 1, "status 404": 1, "language not known": 1}
+    assert passed == {"another language": 1, "status 404": 1, "no language told": 1}
 
 
 def test_any_parquet_with_urls(tmp_path: Path) -> None:
@@ -270,6 +270,15 @@ def test_other_markup_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "given").write_bytes(data)
     with pytest.raises(SeedError, match="is no sitemap"):
         recognised(tmp_path / "given")
+
+
+@pytest.mark.parametrize("member", ["[Content_Types].xml", "mimetype"])
+def test_a_spreadsheet_is_to_be_saved_as_csv(tmp_path: Path, member: str) -> None:
+    with zipfile.ZipFile(tmp_path / "links.xlsx", "w") as archive:
+        archive.writestr(member, "")
+        archive.writestr("content.xml", "<a/>")
+    with pytest.raises(SeedError, match="an office program: save it as CSV"):
+        recognised(tmp_path / "links.xlsx")
 
 
 def test_a_folder_and_a_missing_file_are_refused(tmp_path: Path) -> None:

@@ -168,7 +168,10 @@ def test_lists_by_what_the_source_says_and_what_was_passed_over(tmp_path: Path) 
     told = made(tmp_path, "\n".join(rows), "th,lo,my")
     assert listed(tmp_path, "th") == ["http://www.d.co.th/", "http://b.com/", "http://e.la/"]
     assert listed(tmp_path, "lo") == ["http://c.com/"]
-    assert told.lacking == ["no Burmese page found, no my.txt written"]
+    assert told.remarks == [
+        "no Burmese page found, no my.txt written",
+        "of 1 URLs the language isn't known: --fetch asks the pages, --trust takes the list's word",
+    ]
     assert told.counts == {
         "read": {"usable": 6},
         "passed over": {"not a URL": 1, "another language": 1, "language not known": 1},
@@ -200,7 +203,9 @@ def test_the_command_prints_what_it_did(tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = run([*SCRAPY, "seeds", str(tmp_path / "given"), "--lang", "th,lo", "--out", str(out)])
     assert done.returncode == 0
-    assert done.stderr == "scrapy seeds: no Lao page found, no lo.txt written\n"
+    said = done.stderr.splitlines()
+    assert said[0] == "scrapy seeds: no Lao page found, no lo.txt written"
+    assert said[1].startswith("scrapy seeds: of 1 URLs the language isn't known: --fetch asks")
     counts = [" ".join(line.split()) for line in done.stdout.splitlines()]
     assert "read usable 2" in counts
     assert "passed over language not known 1" in counts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from contextlib import closing
@@ -76,8 +77,11 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
         found = re.match(r"http://127\.0\.0\.1:(\d+)/#(\S+)", watch.stdout.readline())
         assert found is not None
         yield Shown(site, int(found[1]), found[2])
-        watch.terminate()
-        assert watch.wait() == 0
+        try:
+            watch.send_signal(signal.SIGINT)
+            assert watch.wait(60) == 0
+        finally:
+            watch.kill()
 
 
 def test_only_a_name_of_this_machine_is_answered(shown: Shown) -> None:
@@ -211,7 +215,12 @@ def test_it_fits_every_screen_in_light_and_dark(
         for scheme in ("light", "dark"):
             size = {"width": width, "height": 900}
             opened = view(browser, shown, told, viewport=size, color_scheme=scheme)
-            assert opened.evaluate("document.documentElement.scrollWidth") <= width
+            for looked_up in ("", "www.one.co.th", "http://www.one.co.th/gone.html"):
+                if looked_up:
+                    opened.fill("#q", looked_up)
+                    opened.keyboard.press("Enter")
+                    opened.wait_for_selector("#result .lists table")
+                assert opened.evaluate("document.documentElement.scrollWidth") <= width
             grounds.add(opened.evaluate("getComputedStyle(document.body).backgroundColor"))
             assert opened.inner_text("#n-pages") == "3"
             assert opened.locator(".u-wrap canvas").count() >= 2  # the third needs more points

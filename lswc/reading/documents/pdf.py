@@ -27,6 +27,12 @@ _FULL = 0.7  # of the length of a page's longest lines
 # TDM Reservation Protocol (W3C Community Group 2024), in XMP.
 _RESERVED = re.compile(rb"tdm:reservation\s{0,9}(?:>|=\s{0,9}[\"'])\s{0,9}([01])\b")
 _HYPHEN = re.compile("[\x02\ufffe]\r?\n?")
+# PDFium gives a cluster of letters again for each of its glyphs if a PDF says by ActualText what
+# they are together (ISO 32000-2 §14.9.4), as Chromium's PDFs do: "ด้วด้ ย".
+_CHROMIUM = "Skia/PDF"
+_MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u17b4-\u17d3"
+_REPEATED = re.compile(rf"(\S{{1,8}}[{_MARKS}])(\S{{1,4}}?)\1(?: (?=\S))")
+_IN_ONE_ANOTHER = 3
 # Scripts whose lines go on in the next without a blank.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
 _JOINED = re.compile(f"(?<=[{_UNSPACED}])\x00(?=[{_UNSPACED}])")
@@ -50,12 +56,13 @@ def _document(document: PdfDocument, most: Most) -> Text:
     texts: list[str] = []
     references: list[Reference] = []
     size, unread, end = 0, 0, monotonic() + SECONDS
+    repeats = _CHROMIUM in document.get_metadata_value("Producer")
     number = len(document)
     for index in range(min(number, _PAGES)):
         if size > most.text or monotonic() > end:
             break
         text, links = _page(document, index, most.links + 1)
-        texts.append(text)
+        texts.append(paragraphs(_once(text) if repeats else text))
         size += len(text)
         taken = links[: max(0, most.links - len(references))]
         references += taken
@@ -81,7 +88,7 @@ def _page(document: PdfDocument, index: int, most: int) -> tuple[str, list[Refer
     try:
         text = page.get_textpage()
         links = list(islice(_links(document, page, text), most))
-        return paragraphs(text.get_text_range()) if _is_named(text) else "", links
+        return text.get_text_range() if _is_named(text) else "", links
     except PdfiumError:
         return "", []
     finally:
@@ -96,6 +103,12 @@ def _is_named(text: PdfTextPage) -> bool:
     sample = range(0, number, max(1, number // _SAMPLE))
     unnamed = sum(raw.FPDFText_HasUnicodeMapError(text, place) == 1 for place in sample)
     return bool(2 * unnamed <= len(sample))
+
+
+def _once(text: str) -> str:
+    for _ in range(_IN_ONE_ANOTHER):
+        text = _REPEATED.sub(r"\1\2", text)
+    return text
 
 
 def paragraphs(text: str) -> str:

@@ -62,7 +62,7 @@ def recognised(path: Path) -> str:
     if path.is_dir():
         if (path / "trace.json").exists() or (path / "log").is_dir():
             return "crawl"
-        raise SeedError(f"{path} is a folder, and neither a crawl with a log nor a trace")
+        raise SeedError(f"{path} is a folder, and no crawl with a log, nor a trace: name its files")
     start = head(path).removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"PAR1"):
         return "parquet"

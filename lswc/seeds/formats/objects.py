@@ -32,7 +32,7 @@ _BETWEEN = re.compile(r"[\s,]*")
 def read(path: Path, asked: Asked) -> Iterator[Candidate]:
     """Yield the URLs of JSON. Raises SeedError for what isn't such JSON."""
     with opened(path, asked.say) as file:
-        yield from candidates(_rows(_objects(file, path)), asked)
+        yield from candidates(path, _rows(_objects(file, path)), asked)
 
 
 def _rows(found: Iterator[dict[str, str]]) -> Iterator[list[str]]:

@@ -29,7 +29,7 @@ _INDEX = {"url", "fetch_status", "content_languages"}
 _MAIN = "split_part(content_languages, ',', 1)"
 _REASONS = f"""
 SELECT CASE WHEN fetch_status <> 200 THEN 'status ' || fetch_status
-            WHEN coalesce(content_languages, '') = '' THEN 'language not known'
+            WHEN coalesce(content_languages, '') = '' THEN 'no language told'
             ELSE 'another language' END AS reason, count(*)
 FROM page WHERE NOT coalesce(fetch_status = 200 AND {_MAIN} IN $wanted, false) GROUP BY reason
 """  # noqa: S608
@@ -81,7 +81,7 @@ def _table(path: Path, names: list[str], asked: Asked) -> Iterator[Candidate]:
             for row in zip(*(batch.column(name).to_pylist() for name in wanted), strict=True):
                 yield list(map(_cell, row))
 
-    yield from candidates(rows(), asked)
+    yield from candidates(path, rows(), asked)
 
 
 def _cell(value: Any) -> str:

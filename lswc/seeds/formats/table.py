@@ -60,7 +60,9 @@ def read(path: Path, asked: Asked) -> Iterator[Candidate]:
     """Yield the URLs of a table in text. Raises SeedError if it has no column of URLs."""
     delimiter = delimiter_of(head(path).decode(errors="replace")) or ","
     with opened(path, asked.say) as file:
-        yield from candidates(_rows(lines(file, asked.passed), delimiter, asked.passed), asked)
+        yield from candidates(
+            path, _rows(lines(file, asked.passed), delimiter, asked.passed), asked
+        )
 
 
 def delimiter_of(text: str) -> str:
@@ -71,13 +73,13 @@ def delimiter_of(text: str) -> str:
     return best if having[best] * 2 >= max(len(found), 1) else ""
 
 
-def candidates(rows: Iterable[Sequence[str]], asked: Asked) -> Iterator[Candidate]:
-    """Yield the URLs of rows, the first of which may be the head. Raises SeedError."""
+def candidates(path: Path, rows: Iterable[Sequence[str]], asked: Asked) -> Iterator[Candidate]:
+    """Yield the URLs of a file's rows, the first of which may be the head. Raises SeedError."""
     rows = iter(rows)
     sample = list(islice(rows, _SAMPLE))
     columns = columns_of(sample)
     if columns is None:
-        raise SeedError("it has no column of URLs or hosts")
+        raise SeedError(f"{path} has no column of URLs or hosts")
     for row in chain(sample[1:] if columns.has_head else sample, rows):
         if any(row):
             yield from _candidate(row, columns, asked)

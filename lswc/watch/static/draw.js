@@ -21,7 +21,7 @@ const Draw = (() => {
       empty: "Pages a second appear here a few seconds after the crawl has begun.",
     },
     "chart-queue": {
-      series: [["URLs waiting", "waiting", "--series-3"], ["relevant pages expected", "expected", "--series-2"]],
+      series: [["URLs waiting", "waiting", "--series-3"], ["Relevant pages expected", "expected", "--series-2"]],
       value: plain, tick: (value) => short.format(value),
       empty: "How many URLs wait, and how many relevant pages are expected among them, appears here.",
     },

@@ -188,6 +188,7 @@ const barred = (name, value, size, largest, why) => ({
     const [label, bar, below] = td.children;
     change(label, value(row));
     bar.style.width = `${largest ? (100 * size(row)) / largest : 0}%`;
+    bar.hidden = !size(row);
     change(below, why?.(row) || "");
   },
 });
@@ -200,7 +201,7 @@ function show(told) {
   document.title = `${told.language} · ${STATES[told.state]} · lswc`;
   $("name").textContent = told.name;
   $("about").textContent = [told.language, told.strategy, `kept in ${told.store}`].filter(Boolean).join(" · ");
-  $("state").className = `pill ${told.state}`;
+  $("state").className = `pill ${told.state} ${told.lost ? "lost" : ""}`;
   const since = told.state === "silent" ? ` since ${moment(told.since)}` : "";
   const lost = told.lost && told.state !== "silent" ? ` · no sign of life of ${told.lost} of ${told.workers.length} workers` : "";
   set("state-text", `${STATES[told.state]}${told.reason ? `: ${told.reason}` : ""}${since}${lost}`);
