@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import scrapy
+from scrapy.settings import SETTINGS_PRIORITIES
 
 from lswc import __version__, languages
 from lswc import settings as defaults
@@ -244,7 +245,7 @@ class Crawl:
             headers=(headers := _headers(target, settings)),
             rendering=RenderingSettings.of(settings, headers["Accept-Language"]),
             limits=LimitSettings.of(settings),
-            quotas=Quotas(_quota(settings, "SERVER"), _quota(settings, "DOMAIN")),
+            quotas=Quotas(_quota(settings, "SERVER", target), _quota(settings, "DOMAIN", target)),
             politeness=Politeness.of(settings),
             seeds=_seeds(target, seeds, web),
             folder=folder,
@@ -309,6 +310,10 @@ class Crawl:
             "http-header-user-agent": settings.get("USER_AGENT"),
             **{name: settings.get(name) for name in [*names, *_DESCRIBED] if name not in _PRIVATE},
             "LSWC_RECRAWL": [str(path) for path in self.earlier],
+            "LSWC_MAX_SERVER_PAGES": self.quotas.server.pages,
+            "LSWC_MAX_SERVER_BYTES": self.quotas.server.bytes,
+            "LSWC_MAX_DOMAIN_PAGES": self.quotas.domain.pages,
+            "LSWC_MAX_DOMAIN_BYTES": self.quotas.domain.bytes,
         }
 
 
@@ -406,9 +411,18 @@ def contact(settings: BaseSettings) -> str:
     return given
 
 
-def _quota(settings: BaseSettings, scope: str) -> Quota:
-    names = (f"LSWC_MAX_{scope}_{what}" for what in ("PAGES", "BYTES"))
-    return Quota(*(number(settings, name) for name in names))
+def _quota(settings: BaseSettings, scope: str, target: Wanted) -> Quota:
+    """Return a quota: the settings', or the languages' where those are the defaults."""
+    return Quota(*(_most(settings, f"{scope}_{what}", target) for what in ("PAGES", "BYTES")))
+
+
+def _most(settings: BaseSettings, name: str, target: Wanted) -> float:
+    setting = f"LSWC_MAX_{name}"
+    most = number(settings, setting)
+    is_chosen = (settings.getpriority(setting) or 0) > SETTINGS_PRIORITIES["project"]
+    if is_chosen or most != getattr(defaults, setting):
+        return most
+    return target.quota(name.lower(), most)
 
 
 def _headers(target: Wanted, settings: BaseSettings) -> dict[str, str]:

@@ -212,14 +212,15 @@ LSWC_MAX_RENDERING_REQUESTS = 50
 LSWC_MAX_BROWSER_MEMORY = 2_000_000_000
 # Whether the browser has its sandbox, which root, and most containers, can't give it.
 LSWC_BROWSER_SANDBOX = True
-# Pages of a server.
+# Pages of a server. The default of this and of the next three is another for some languages
+# (safety.md#quotas).
 LSWC_MAX_SERVER_PAGES = 100_000
 # Bytes that are received of a server.
-LSWC_MAX_SERVER_BYTES = 0
+LSWC_MAX_SERVER_BYTES = 100_000_000_000
 # Pages of a registered domain.
 LSWC_MAX_DOMAIN_PAGES = 1_000_000
 # Bytes that are received of a registered domain.
-LSWC_MAX_DOMAIN_BYTES = 0
+LSWC_MAX_DOMAIN_BYTES = 1_000_000_000_000
 # URLs of a server that wait at once. Beyond it the worst are let go, by the strategy's order;
 # another page may offer them again.
 LSWC_MAX_WAITING_PER_SERVER = 100_000

@@ -6,6 +6,7 @@ import codecs
 import json
 from collections import OrderedDict
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +104,7 @@ class Archive:
             self._warc.write([*((attempt, {}) for attempt in besides), *own])
         self._log.write(self._rows(visit, keeps))
         for file in self._opened:
-            self._lengths[str(file.path.relative_to(self._folder))] = file.end
+            self._lengths[_name(file.path, self._folder)] = file.end
         return self._lengths
 
     def sync(self) -> None:
@@ -255,6 +256,11 @@ def _setting(crawl: Path, name: str) -> Any:
 def _describe(path: Path, settings: Mapping[str, object]) -> None:
     with writing(path):
         path.write_text(json.dumps(settings, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+@lru_cache(maxsize=16)
+def _name(path: Path, crawl: Path) -> str:
+    return str(path.relative_to(crawl))
 
 
 def _server(url: str) -> str:

@@ -220,7 +220,8 @@ class RunningCrawl:
         """Offer what an archived page needs, so many steps from it, with the visit's links."""
         offers = []
         had = {attempt.url for attempt in visit.fetched}
-        wanted = [*needed.requisites, *_scripts(visit)]
+        scripts = _scripts(visit) if self.crawl.reading.requisites_of else ()
+        wanted = [*needed.requisites, *scripts]
         feeds = [requisite for requisite in wanted if requisite.kind == FEED]
         files = [one for one in wanted if one.kind != FEED and one.url not in had]
         taken = self._trees.take(visit.url, files, is_page=visit.lease.is_page)

@@ -61,7 +61,9 @@ def named(client: Redis, name: str) -> str:
     if name:
         return name
     found = _crawls(client)
-    if len(found) != 1:
+    if not found:
+        raise FrontierError("there is no crawl in this Redis, or none has begun yet")
+    if len(found) > 1:
         raise FrontierError(f"say with --key which crawl in this Redis; there are: {found}")
     return found[0]
 

@@ -130,6 +130,7 @@ class SqliteFrontier:
         self._patience = patience
         self._delay = delay
         self._by_server = strategy.unit is Unit.SERVER
+        self._drops = any(DISCARD in cells for cells in strategy.cell_of)
         self._held: dict[int, _Held] = {}  # by the number of the URL
         self._tokens = count(1)
         self._ahead = Path(f"{path}-wal")
@@ -263,7 +264,7 @@ class SqliteFrontier:
 
     def dropped_by(self, visit: Visit) -> list[str]:
         held = self._holds(visit)
-        if held is None or visit.lease.id in self._again:
+        if held is None or not self._drops or visit.lease.id in self._again:
             return []
         status = new_status(self._units.pages({visit.lease.unit}), visit, self._strategy)
         if status is None:

@@ -76,7 +76,9 @@ class Language:
     their ASCII form, ``fonts`` names of fonts with an encoding of their own, ``tags`` the BCP 47
     tags to ask servers by, if the code isn't the only one. The last five may be empty. A script
     that no other language has tells this one. ``variants`` are the ways it is written in, and
-    ``variant`` the one that is asked for, if only one is.
+    ``variant`` the one that is asked for, if only one is. ``quotas`` are what is taken of a server
+    or a registered domain by default, by the names in QUOTAS, if the settings' own defaults don't
+    suit the size of its web.
     """
 
     code: str
@@ -88,6 +90,7 @@ class Language:
     tags: tuple[str, ...] = ()
     variants: tuple[Variant, ...] = ()
     variant: Variant | None = None
+    quotas: tuple[tuple[str, int], ...] = ()
 
     @property
     def tag(self) -> str:
@@ -134,12 +137,20 @@ class Wanted(NamedTuple):
         """The top-level domains of any of them."""
         return frozenset(tld for language in self.languages for tld in language.tlds)
 
+    def quota(self, name: str, default: float) -> float:
+        """Return the largest that is taken by default for any of them; 0 is any number."""
+        found = [dict(language.quotas).get(name, default) for language in self.languages]
+        return max(found) if all(found) else 0
+
     @property
     def accepted(self) -> str:
         """What to ask servers for in Accept-Language: any of them alike, else anything."""
         wanted = [language.accepted.removesuffix(f", {_ANYTHING}") for language in self.languages]
         return ", ".join([*wanted, _ANYTHING])
 
+
+QUOTAS = ("server_pages", "server_bytes", "domain_pages", "domain_bytes")
+"""Names of quotas; the settings are called LSWC_MAX_SERVER_PAGES and so on."""
 
 _ANYTHING = "*;q=0.5"
 _LISTS = ("scripts", "charsets", "tlds", "fonts", "tags")
@@ -250,7 +261,8 @@ def _read(file: Traversable) -> Language:
     if wrong:
         raise LanguageError(f"{file}: {wrong}")
     variants = tuple(_variant(code, *item) for item in entry.get("variants", {}).items())
-    return Language(code, entry["name"], **_lists(entry, _LISTS), variants=variants)
+    quotas = tuple(entry.get("quotas", {}).items())
+    return Language(code, entry["name"], **_lists(entry, _LISTS), variants=variants, quotas=quotas)
 
 
 def _variant(code: str, subtag: str, entry: dict[str, Any]) -> Variant:
@@ -267,7 +279,9 @@ def _mistake(entry: dict[str, Any]) -> str | None:
     variants = entry.get("variants", {})
     if not isinstance(variants, dict):
         return "variants are sections: [variants.Hant]"
-    wrong = _mistake_within(entry, _LISTS, ("variants",))
+    wrong = _mistake_within(entry, _LISTS, ("variants", "quotas")) or _wrong_quota(
+        entry.get("quotas", {})
+    )
     for subtag, variant in variants.items():
         if not isinstance(variant, dict) or _SUBTAG.fullmatch(subtag) is None:
             return f"variant {subtag!r}: a section with a BCP 47 subtag, such as [variants.Hant]"
@@ -297,6 +311,17 @@ def _mistake_within(
         for value in values:
             if not is_right(value):
                 return f"{value!r} is no {what}"
+    return None
+
+
+def _wrong_quota(quotas: object) -> str | None:
+    if not isinstance(quotas, dict):
+        return "quotas are a section: [quotas]"
+    for name, most in quotas.items():
+        if name not in QUOTAS:
+            return f"unknown quota {name!r}; known: {', '.join(QUOTAS)}"
+        if type(most) is not int or most < 0:
+            return f"quota {name} must be a whole number, 0 for any, not {most!r}"
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -124,4 +125,27 @@ def test_a_long_journal_becomes_tables_while_the_next_is_written(
         written.write([{"url": url, **ROW}])
     written.close(whole=False)  # waits for the others, and leaves its own
     assert [path.name for path in journal.journals(tmp_path / "log")] == ["00006.jsonl"]
+    assert [row.url for row in journal.rows(tmp_path) if row] == URLS
+
+
+CLOSES = """
+import json, sys
+from pathlib import Path
+from lswc.archive.journal import Log
+
+log = Log(Path(sys.argv[1]), ())
+log.write(json.loads(sys.argv[2]))
+log.close()
+print("pyarrow" in sys.modules)
+"""
+
+
+def test_a_crawl_that_closes_holds_no_arrow_for_its_tables(tmp_path: Path) -> None:
+    rows = json.dumps([{"url": url, **ROW} for url in URLS])
+    done = subprocess.run(
+        [sys.executable, "-c", CLOSES, str(tmp_path), rows],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout == "False\n"
+    assert [path.name for path in journal.converted(tmp_path)] == ["attempts-00001.parquet"]
     assert [row.url for row in journal.rows(tmp_path) if row] == URLS

@@ -65,6 +65,8 @@ def test_a_frontier_in_use(client: Redis, spec: str) -> None:
 
 
 def test_one_crawl_of_many_is_named(client: Redis) -> None:
+    with pytest.raises(FrontierError, match="there is no crawl in this Redis"):
+        read(client)
     for name in ("one", "two"):
         crawl(client, name, "bfs").close()
     assert read(client, "two").identity["strategy"] == "bfs"
