@@ -128,6 +128,12 @@ def test_a_reservation_in_a_pdf_is_heeded() -> None:
     assert of(Kind.PDF, body).robots == {"tdm-reservation=1"}
 
 
+def test_what_declares_entities_is_refused() -> None:
+    part = '<!DOCTYPE x [<!ENTITY a "declared">]><w:d xmlns:w="w"><w:p><w:t>&a;</w:t></w:p></w:d>'
+    text = of(Kind.WORD, made.docx(parts={"word/document.xml": part.encode()}))
+    assert (text.text, text.is_cut) == ("", True)
+
+
 @pytest.fixture(scope="module")
 def aside() -> Iterator[Aside]:
     with Aside() as reads:
