@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from lswc.archive.earlier import Earlier
     from lswc.crawl import Crawl
-    from lswc.reading.listings import ListedPage
+    from lswc.reading.listings import ListedPage, Listing
     from lswc.urls import Url
     from lswc.visit.lease import Lease
     from lswc.visit.visit import Visit
@@ -81,9 +81,8 @@ class Listings:
             if not isinstance(url, Outcome)
         ]
 
-    def read(self, visit: Visit, body: bytes, url: str, statuses: Statuses) -> None:
+    def take(self, visit: Visit, found: Listing, statuses: Statuses) -> None:
         """Offer what a listing names, with the visit's links. Raises LswcError."""
-        found = listings.read(body, url)
         depth = visit.lease.depth
         pages = [(page, self._crawl.reader.scope.check(page.url, depth)) for page in found.pages]
         kept = [(page, target) for page, target in pages if not isinstance(target, Outcome)]
