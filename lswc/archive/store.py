@@ -65,7 +65,8 @@ class Archive:
         self._pages = Parts(folder, rotate, committed)
         self._warc = WarcWriter(folder, prefix, description, warc_size, committed)
         self._log = Log(folder, committed)
-        self._lengths = {**committed, **parts.lengths(folder)}
+        # A kill may have kept the frontier from hearing of the latest.
+        self._parts = parts.lengths(folder)
 
     def add(self, attempt: Attempt, name: str) -> None:
         """Take an attempt to get a server's rules: of a file of this name, such as robots.txt.
@@ -86,7 +87,9 @@ class Archive:
             self._release(server)
 
     def store(self, visit: Visit) -> dict[str, int]:
-        """Write what is kept of a visit that ended; return the lengths of all files.
+        """Write what is kept of a visit that ended; return the lengths of files by their paths.
+
+        Those of files that were closed are left out, if they were told of while they were open.
 
         Raises LswcError; what was written of the visit is cut when the crawl is resumed.
         """
@@ -103,9 +106,8 @@ class Archive:
             besides = [*rules, *visit.fetched]
             self._warc.write([*((attempt, {}) for attempt in besides), *own])
         self._log.write(self._rows(visit, keeps))
-        for file in self._opened:
-            self._lengths[_name(file.path, self._folder)] = file.end
-        return self._lengths
+        opened = {_name(file.path, self._folder): file.end for file in self._opened}
+        return {**self._parts, **opened}
 
     def sync(self) -> None:
         """Return once all that was stored would outlast a power cut. Raises LswcError."""
@@ -117,7 +119,7 @@ class Archive:
 
         Raises LswcError.
         """
-        self._lengths |= self._pages.turn()
+        self._parts |= self._pages.turn()
         self._pages.pack()
 
     def check(self) -> None:

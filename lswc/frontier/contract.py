@@ -103,6 +103,11 @@ SOON = 60.0
 """Seconds for which a URL is held back, at a time, because far better ones wait."""
 
 
+def changed_of(lengths: Mapping[str, int] | None, known: Mapping[str, int]) -> dict[str, int]:
+    """Return the lengths of files that aren't known."""
+    return {name: size for name, size in (lengths or {}).items() if known.get(name) != size}
+
+
 def is_far_better(order: Order, best: int, cell: int, patience: float) -> bool:
     """Tell whether a cell brings less than ``patience`` times what the best one should bring.
 
@@ -215,8 +220,8 @@ class Frontier(Protocol):
         """End a visit and its lease: in one transaction, count the page, ask again the URLs of
         its unit if the status changed, store what the page brought, and free the server.
 
-        ``lengths`` are those in bytes of the files that the crawl writes, by name, what this
-        visit brought included.
+        ``lengths`` are those in bytes of files that the crawl writes, by name, what this visit
+        brought included: of all that changed since the last commit, or of more.
         False if the lease had ended. Raises FrontierError if the store can't be written; it
         then holds what it held before.
         """

@@ -34,7 +34,8 @@
 -- experience     hash   "n" and "r": pages and relevant pages, an earlier crawl's included that this
 --                       one learns from; "n:<cell>" and "r:<cell>": own, leased from a cell
 -- cells          string 1 + cell by kind and place, 2 bytes each (0: discard)
--- records        hash   worker -> lengths of its files in bytes, as JSON
+-- workers        set    all that ever took part
+-- files:<worker> hash   path in its folder -> length in bytes
 -- latest         hash   worker -> token of the lease that it ended last
 -- later          zset   "number server" of a URL that was put off -> when it is due
 -- tries          hash   number of such a URL, until it is finished -> "tries outcome"
@@ -64,7 +65,7 @@ local DISCARD = -1
 local ABOUT, FREE, BUSY = KEYS[1], prefix .. 'free', prefix .. 'busy'
 local LEASES, SERVERS = prefix .. 'leases', prefix .. 'servers'
 local UNITS, SITES, CELLS = prefix .. 'units', prefix .. 'sites', prefix .. 'cells'
-local RECORDS, LATEST = prefix .. 'records', prefix .. 'latest'
+local WORKERS, FILES, LATEST = prefix .. 'workers', prefix .. 'files:', prefix .. 'latest'
 local LATER, TRIES, FAILED = prefix .. 'later', prefix .. 'tries', prefix .. 'failed'
 local AT_ONCE = 100 -- URLs that are due at a time
 local PENDING, STATUSES, TALLY = prefix .. 'pending', prefix .. 'statuses', prefix .. 'tally'
@@ -754,7 +755,7 @@ function verbs.open()
     call('HSET', ABOUT, 'mark', mark, unpack(ARGV, FIRST + 4))
     call('SET', CELLS, ARGV[FIRST + 1])
   end
-  call('HSETNX', RECORDS, ARGV[FIRST], '{}')
+  call('SADD', WORKERS, ARGV[FIRST])
   if call('HLEN', LEASES) == 0 then -- the crawl was stopped meanwhile
     call('ZUNIONSTORE', LATER, 1, LATER, 'WEIGHTS', 0)
   end
@@ -825,14 +826,14 @@ local function end_lease(worker, server, token, lengths, received)
   if held ~= token then return nil, call('HGET', LATEST, worker) == token and 1 or 0 end
   call('HSET', LATEST, worker, token)
   call('HDEL', LEASES, server)
-  if lengths ~= '' then call('HSET', RECORDS, worker, lengths) end
+  if lengths ~= '' then call('HSET', FILES .. worker, unpack(cjson.decode(lengths))) end
   count(WAITING, site_of(server), -1)
   count(TAKEN, 'bytes ' .. server, received)
   count(TAKEN, 'bytes *.' .. site_of(server), received)
   return number, since
 end
 
--- worker, server, token, lengths of its files or "", bytes received, fingerprint, "1" if relevant, "0" if not, ""
+-- worker, server, token, lengths of its files that changed, as JSON, or "", bytes received, fingerprint, "1" if relevant, "0" if not, ""
 -- if it is no page, cell that it was leased from, what `seen` keeps of it, its outcome if that is
 -- transient or "", its URL, number of tallies; tallies: field, count; offers
 function verbs.commit()
@@ -866,7 +867,7 @@ function verbs.commit()
   return { 1, flush(), undecided, pages, over() }
 end
 
--- worker, server, token, lengths of its files or "", bytes received, when the URL is due, tries,
+-- worker, server, token, lengths of its files that changed, as JSON, or "", bytes received, when the URL is due, tries,
 -- outcome
 function verbs.put_off()
   local worker, server, token, lengths, received = unpack(ARGV, FIRST, FIRST + 4)

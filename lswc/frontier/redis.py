@@ -23,6 +23,7 @@ from lswc.frontier.contract import (
     Caps,
     Counts,
     FrontierError,
+    changed_of,
     check_identity,
     new_status,
     site_of,
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
     from lswc.urls import Url
     from lswc.visit.visit import Visit
 
-FORMAT = 8
+FORMAT = 9
 TIME_TO_LIVE = 60.0
 """Seconds until a dead worker's lease is given to another; a living one renews it."""
 POLL = 1.0
@@ -121,6 +122,7 @@ class RedisFrontier:
         clock_of_caller: bool = False,
     ) -> None:
         self._leases: dict[int, Lease] = {}
+        self._lengths: dict[str, int] = {}
         self._client = client
         self._prefix = f"{{{name}}}:"
         self._strategy = strategy = with_requisites(strategy)
@@ -152,7 +154,7 @@ class RedisFrontier:
             self._check_server()
             found: Any = self._client.hgetall(self._prefix + "about")
             check_identity(_texts(found) or identity, identity, _ANOTHER_NAME)
-            if recorded and not self._client.hexists(self._prefix + "records", self._worker):
+            if recorded and not self._client.sismember(self._prefix + "workers", self._worker):
                 raise FrontierError(
                     "this folder holds the record of another crawl: move it away, or choose "
                     "another folder with LSWC_CRAWL"
@@ -160,6 +162,7 @@ class RedisFrontier:
         about = _texts(self._begin(identity, experience))
         check_identity(about, identity, _ANOTHER_NAME)
         self._mark = about["mark"]
+        self._lengths = self.lengths()
         with self._errors():
             self._order = SharedOrder(self._client, self._prefix, self._strategy)
             self._order.refresh()
@@ -275,9 +278,8 @@ class RedisFrontier:
 
     def lengths(self) -> dict[str, int]:
         """Return the lengths of this worker's files at its last commit."""
-        (lengths,) = self._ask(("HGET", "records", (self._worker,)))
-        found: dict[str, int] = json.loads(lengths or "{}")
-        return found
+        (found,) = self._ask(("HGETALL", f"files:{self._worker}", ()))
+        return {name: int(length) for name, length in _texts(found).items()}
 
     def checkpoint(self) -> None:
         """Do nothing: Redis saves by its own rules (docs/operations.md)."""
@@ -306,8 +308,11 @@ class RedisFrontier:
                 field = _bytes(offer.key)
                 bucket = int.from_bytes(field[:2])
                 pipeline.hdel(f"{self._prefix}seen:{bucket}", field[2:])
-            pipeline.hset(self._prefix + "records", self._worker, json.dumps(lengths))
+            pipeline.delete(f"{self._prefix}files:{self._worker}")
+            if lengths:
+                pipeline.hset(f"{self._prefix}files:{self._worker}", mapping=dict(lengths))
             pipeline.execute()
+        self._lengths = dict(lengths)
         self.offer(offers)
         return len(offers)
 
@@ -508,6 +513,7 @@ class RedisFrontier:
         del self._leases[lease.id]
         if not ended:
             return False
+        self._lengths.update(lengths or {})
         self._order.pending(pending)
         if visit.relevant is not None:
             with self._errors():
@@ -531,6 +537,8 @@ class RedisFrontier:
             rest=visit.rest,
         )
         del self._leases[lease.id]
+        if ended:
+            self._lengths.update(lengths or {})
         return bool(ended)
 
     def give_back(self, visit: Visit) -> bool:
@@ -594,7 +602,9 @@ class RedisFrontier:
         yield self._worker
         yield visit.lease.server
         yield self._token_of(visit.lease)
-        yield "" if lengths is None else json.dumps(lengths)
+        changed = changed_of(lengths, self._lengths)
+        flat = [str(part) for pair in changed.items() for part in pair]
+        yield json.dumps(flat) if flat else ""
         yield str(visit.received)
 
     def cells(self) -> tuple[CellHarvest, ...]:

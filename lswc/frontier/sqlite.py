@@ -28,6 +28,7 @@ from lswc.frontier.contract import (
     Caps,
     Counts,
     FrontierError,
+    changed_of,
     check_identity,
     is_far_better,
     is_twin_of_redirect,
@@ -436,9 +437,9 @@ class SqliteFrontier:
         return held if held is not None and held.token == visit.lease.token else None
 
     def _keep(self, lengths: Mapping[str, int] | None) -> None:
-        changed = dict((lengths or {}).items() - self._lengths.items())
+        changed = changed_of(lengths, self._lengths)
         sqlite_again.keep(self._db, changed)
-        self._lengths = self._lengths | changed
+        self._lengths |= changed
 
     def _end(self, visit: Visit, held: _Held, outcome: str) -> None:
         seq = visit.lease.id
