@@ -127,7 +127,7 @@ class Outcome(StrEnum):
     TOO_MANY_LINKS = "too many links", "The page has more than LSWC_MAX_LINKS."
     TOO_MANY_REQUISITES = (
         "too many requisites",
-        "Its page needs more than LSWC_MAX_REQUISITES, or it is more than five steps from it.",
+        "Its page needs more than LSWC_MAX_REQUISITES in all, or it is more than five steps away.",
     )
     NOFOLLOW = "nofollow", "The page, or the link, asks not to be followed."
 

@@ -51,9 +51,9 @@ LSWC_ARCHIVE = "relevant"
 # Whether what an archived page needs to look as it does is asked for and archived too (`all`):
 # images, style sheets, scripts, fonts, frames, from any host; or not (`none`).
 LSWC_REQUISITES = "all"
-# The share of the requests that such files get while pages can be asked for, from 0 to 1. What no
-# page can use, as their servers rest, is theirs besides.
-LSWC_REQUISITES_SHARE = 0.1
+# The share of the requests that such files get, from 0 to 1. While no page is being asked for, as
+# all servers rest, they may have more.
+LSWC_REQUISITES_SHARE = 0.09
 # Whether the sitemaps of servers that gave a relevant page are asked for, and the pages that they
 # name are queued as if such a page linked to them.
 LSWC_SITEMAPS = False
@@ -191,7 +191,7 @@ LSWC_MAX_PAGE_SIZE = 524_288
 LSWC_MAX_TAGS = 12_000
 # Links of a page that are taken.
 LSWC_MAX_LINKS = 3_000
-# Images, style sheets and the like that are asked for of a page, or of a style sheet.
+# Images, style sheets and the like that are asked for of a page, with what those need themselves.
 LSWC_MAX_REQUISITES = 300
 # Elements within one another. A page with more is reduced to its text and links: the parser
 # takes time by the square of this, and of the next three.

@@ -102,7 +102,6 @@ class _Process:
                 command,
                 stdin=theirs.fileno(),
                 stdout=DEVNULL,
-                stderr=DEVNULL,
                 env={**environment(), "TMPDIR": str(self.folder)},
                 start_new_session=True,
             )

@@ -48,6 +48,7 @@ from lswc.crawler.readers import Readers
 from lswc.crawler.rendering import Rendering
 from lswc.crawler.second_tries import SecondTries
 from lswc.crawler.steering import Steering
+from lswc.crawler.trees import Trees
 from lswc.crawler.turns import Turns
 from lswc.errors import ConfigError, LostStoreError, LswcError
 from lswc.outcomes import LIFTED, OF_QUOTA, Outcome, is_transient
@@ -118,6 +119,7 @@ class RunningCrawl:
         self.latest_end = monotonic()
         self._rested = 0.0
         self._handed_out = [0, 0]  # pages, requisites
+        self._trees = Trees(crawl.reader.requisites.most if crawl.reader.requisites else 0)
         self._ends_because = ""
         self._stopped = False
         self._stats = stats
@@ -216,8 +218,16 @@ class RunningCrawl:
         """Offer what an archived page needs, so many steps from it, with the visit's links."""
         offers = []
         had = {attempt.url for attempt in visit.fetched}
-        for requisite in (*needed.requisites, *_scripts(visit)):
-            if requisite.url not in had and (url := parse(requisite.url)) is not None:
+        scripts = _scripts(visit) if self.crawl.reading.requisites_of else ()
+        wanted = [*needed.requisites, *scripts]
+        feeds = [requisite for requisite in wanted if requisite.kind == FEED]
+        files = [one for one in wanted if one.kind != FEED and one.url not in had]
+        taken = self._trees.take(visit.url, files, is_page=visit.lease.is_page)
+        if len(taken) < len(files):
+            beyond = len(files) - len(taken)
+            visit.tally["requisites dropped", Outcome.TOO_MANY_REQUISITES] += beyond
+        for requisite in (*taken, *feeds):
+            if (url := parse(requisite.url)) is not None:
                 unit = self.crawl.unit(url)
                 code = LISTING if requisite.kind == FEED else REQUISITE
                 language = PageLanguage.OTHER if requisite.kind == FEED else PageLanguage.TARGET

@@ -43,7 +43,7 @@ FETCHED = 4
 
 _ANY = "any"
 
-_UNKEPT = {"LSWC_FRONTIER": MEMORY, "LSWC_ARCHIVE": "none"}
+_UNKEPT = {"LSWC_FRONTIER": MEMORY, "LSWC_ARCHIVE": "none", "LSWC_DOCUMENTS": False}
 
 
 class Made(NamedTuple):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import logging
+import signal
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -213,4 +214,9 @@ def serve(source: Source, host: str, port: int, ready: Callable[[str], None]) ->
         ) from error
     named = f"[{host}]" if ":" in host else host
     ready(f"http://{named}:{listening.getHost().port}/#{guard.token}")
-    running.run()
+    # Twisted hears Ctrl-C where nobody else does: elsewhere it's an error of the page being served.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        running.run()
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -17,6 +17,7 @@ from tests.crawler.running import SetUp
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from lswc.visit.visit import Visit
     from tests.crawl.site import Site
 
 SEED = "http://www.one.co.th/"
@@ -93,7 +94,7 @@ def test_they_are_no_pages_anywhere_else(dressed: Site, tmp_path: Path) -> None:
 def test_without_archive_or_by_choice_none_is_asked_for(dressed: Site) -> None:
     dressed.crawl(LSWC_REQUISITES="none")
     assert dressed.summary["requisites"] == {}
-    assert {row["kind"] for row in attempts(dressed)} == {None}
+    assert "requisite" not in {row["kind"] for row in attempts(dressed)}
 
 
 def test_they_get_their_share_while_pages_wait_and_the_rest_later(tmp_path: Path) -> None:
@@ -114,6 +115,30 @@ def test_they_get_their_share_while_pages_wait_and_the_rest_later(tmp_path: Path
         assert sum(kinds[:40]) == 10
         assert kinds.count(True) == 20
         assert crawl.running.lease(0.0) is None
+
+
+def test_a_page_with_all_that_its_requisites_need_is_bounded(tmp_path: Path) -> None:
+    with SetUp(tmp_path, "http://a.example/", LSWC_MAX_REQUISITES=6) as crawl:
+        running = crawl.running
+        reader = running.crawl.reader.requisites
+        assert reader is not None
+        found: list[str] = []
+
+        def bring(visit: Visit, body: str, kind: str) -> None:
+            needed = reader.read(body.encode(), kind, visit.url, 0)
+            running.need(visit, needed, visit.lease.depth + 1)
+            found.extend(visit.requisites)
+            running.commit(visit, "requisite")
+
+        sheets = "".join(f"<link rel=stylesheet href=//{n}.example/>" for n in range(4))
+        bring(crawl.visit(), sheets, "text/html")
+        for _ in range(6):
+            names = (f"//{letter}{len(found)}.example/" for letter in "xy")
+            bring(crawl.visit(), "".join(f"@import '{name}';" for name in names), "text/css")
+        assert len(found) == 6
+        assert running.frontier.unfinished == 0
+        dropped = running.frontier.counts().tally["requisites dropped"]
+        assert dropped["too many requisites"] > 0
 
 
 def test_beyond_their_share_they_wait_while_a_page_is_being_asked_for(tmp_path: Path) -> None:

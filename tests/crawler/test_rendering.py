@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +18,7 @@ from lswc.crawler.requests import RENDERING
 from lswc.crawler.transport.refused import Refused
 from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
+from lswc.reading.requisites import Needed
 from lswc.visit.attempt import Attempt
 from tests.crawler.running import SetUp
 
@@ -96,7 +98,7 @@ def test_what_the_crawl_may_not_ask_for_a_page_does_not_get(
 def test_a_page_has_so_many_bytes_in_all_and_none_once_it_is_over(crawl: SetUp) -> None:
     server, visit = Server(), crawl.visit()
     needed = needs(crawl, visit, server)
-    visit.fetched = [Attempt(SCRIPT, None, size=99)]  # type: ignore[arg-type]
+    visit.fetched = [Attempt(SCRIPT, datetime.now(UTC), size=99)]
     assert asked(needed, "http://a.example/1")[0] == 200
     visit.fetched *= 2
     assert asked(needed, "http://a.example/2")[0] == 0
@@ -117,6 +119,19 @@ def test_the_next_page_has_the_scripts_of_the_one_before_and_nothing_else(crawl:
     assert [scripts.get(f"{SCRIPT}{number}") is not None for number in range(3)] == [
         False, True, True,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("wanted", "offered"), [("all", [f"{SCRIPT}1"]), ("none", [])])
+def test_scripts_of_others_are_asked_for_anew_if_the_archive_needs_them(
+    tmp_path: Path, wanted: str, offered: list[str]
+) -> None:
+    with SetUp(tmp_path, PAGE, LSWC_REQUISITES=wanted) as crawl:
+        visit = crawl.visit()
+        visit.scripts = [f"{SCRIPT}1", SCRIPT, SCRIPT]
+        visit.fetched = [Attempt(SCRIPT, datetime.now(UTC))]
+        crawl.running.need(visit, Needed(), 1)
+        assert [offer.url for offer in visit.offers] == offered
+        assert visit.requisites == [*offered, SCRIPT]
 
 
 def test_a_request_of_a_page_waits_till_its_server_has_rested(crawl: SetUp) -> None:

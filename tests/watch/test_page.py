@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from contextlib import closing
@@ -76,8 +77,11 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
         found = re.match(r"http://127\.0\.0\.1:(\d+)/#(\S+)", watch.stdout.readline())
         assert found is not None
         yield Shown(site, int(found[1]), found[2])
-        watch.terminate()
-        assert watch.wait() == 0
+        try:
+            watch.send_signal(signal.SIGINT)
+            assert watch.wait(60) == 0
+        finally:
+            watch.kill()
 
 
 def test_only_a_name_of_this_machine_is_answered(shown: Shown) -> None:
