@@ -79,7 +79,8 @@ def languages(collection: Collection) -> Section:
             shown=12,
         )
     ]
-    tables += _of_kinds(collection)
+    tables += _counted_by("kind", "Pages by kind", collection)
+    tables += _counted_by("source", "Pages by what named them", collection)
     if not has_tld:
         lacks = "The data has no column tld, so nothing can be said of domains."
         return Section("languages", "Languages and domains", purpose, (lacks,), tuple(tables))
@@ -106,17 +107,19 @@ def languages(collection: Collection) -> Section:
     )
 
 
-def _of_kinds(collection: Collection) -> list[Table]:
-    """Return how many pages are HTML and how many which documents, if the data says it."""
-    found = collection.rows(
-        "SELECT coalesce(kind, 'not known') AS name, count(*), count(*) FILTER (language = $target)"
+def _counted_by(column: str, title: str, collection: Collection) -> list[Table]:
+    """Return how many pages are of which kind, or were named by what, if the data says it."""
+    query = (
+        "SELECT coalesce(COLUMN, 'not known') AS name, count(*),"
+        " count(*) FILTER (language = $target)"
         " FROM urls WHERE page GROUP BY name ORDER BY count(*) DESC, name"
     )
-    if "kind" not in collection.columns or all(name == "not known" for name, _, _ in found):
+    found = collection.rows(query.replace("COLUMN", column))
+    if column not in collection.columns or all(name == "not known" for name, _, _ in found):
         return []
     rows = [(*row, share(row[2], row[1])) for row in found]
-    heads = ("kind", "pages", f"{collection.language} pages", "share of the kind")
-    return [Table("pages_by_kind", "Pages by kind", heads, rows)]
+    heads = (column, "pages", f"{collection.language} pages", f"share of the {column}")
+    return [Table(f"pages_by_{column}", title, heads, rows)]
 
 
 def readable(dotted: str) -> str:

@@ -40,6 +40,7 @@ _COLUMNS = pa.schema(
         ("distance", pa.int16()),
         ("encoding", pa.string()),
         ("kind", pa.string()),
+        ("source", pa.string()),
         ("time", pa.int64()),
     ]
 )
@@ -50,6 +51,7 @@ _OPTIONAL = {
     "tld": "VARCHAR",
     "encoding": "VARCHAR",
     "kind": "VARCHAR",
+    "source": "VARCHAR",
     "address": "VARCHAR",
     "time": "BIGINT",
 }
@@ -182,6 +184,7 @@ def _row(
             "distance": min(max(depth, -1), 32767),
             "encoding": _text(record.get("encoding")),
             "kind": _text(record.get("kind")),
+            "source": _text(record.get("source")),
             "time": _milliseconds(record.get("time")),
         },
     )

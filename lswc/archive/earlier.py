@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from datetime import UTC
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from fastwarc import ArchiveIterator
@@ -15,6 +16,7 @@ from lswc.visit.attempt import Original
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from datetime import datetime
     from pathlib import Path
 
     from fastwarc import WarcRecord
@@ -40,7 +42,9 @@ class Earlier:
     def __init__(self, crawls: Sequence[Path]) -> None:
         self._files: list[Path] = []
         self._db = sqlite3.connect("", isolation_level=None)
-        self._db.execute("CREATE TABLE page (key INTEGER PRIMARY KEY, file INTEGER, place INTEGER)")
+        self._db.execute(
+            "CREATE TABLE page (key INTEGER PRIMARY KEY, file INTEGER, place INTEGER, time INTEGER)"
+        )
         for crawl in reversed(crawls):
             indexes = sorted((crawl / "warc").glob("*.cdxj"))
             if not indexes:
@@ -53,7 +57,12 @@ class Earlier:
         self._files.append(index.with_suffix(".warc.gz"))
         try:
             rows = [
-                (fingerprint(fields["url"]), file, int(fields["offset"]))
+                (
+                    fingerprint(fields["url"]),
+                    file,
+                    int(fields["offset"]),
+                    int(fields["timestamp"]),
+                )
                 for fields in _entries(index)
                 if fields["status"] == "200"
                 and fields["mime"] != "warc/revisit"
@@ -62,8 +71,15 @@ class Earlier:
         except (OSError, ValueError, KeyError) as error:
             raise ArchiveError(f"can't read {index}: {error}") from error
         self._db.execute("BEGIN")
-        self._db.executemany("INSERT OR REPLACE INTO page VALUES (?, ?, ?)", rows)
+        self._db.executemany("INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?)", rows)
         self._db.execute("COMMIT")
+
+    def changed_since(self, url: str, time: datetime) -> bool:
+        """Tell whether a time is later than when the held response of a URL came, if any is."""
+        row = self._db.execute(
+            "SELECT time FROM page WHERE key = ?", (fingerprint(url),)
+        ).fetchone()
+        return row is not None and int(f"{time.astimezone(UTC):%Y%m%d%H%M%S}") > row[0]
 
     def find(self, url: str, decode: Literal["transfer", "all"] = "transfer") -> Held | None:
         """Return what is held of a URL; None if nothing is, or if it can't be read any more.

@@ -53,6 +53,7 @@ ATTEMPTS = pa.schema(
         ("expected", pa.float32()),
         ("distance", pa.int16()),
         ("depth", pa.int32()),
+        ("source", _WORD),
         ("referrer", pa.string()),
         ("archived", pa.bool_()),
         ("requisites", pa.list_(pa.string())),

@@ -283,6 +283,7 @@ def _place(visit: Visit) -> dict[str, Any]:
         "expected": lease.expected,
         "distance": distance_of(lease.code) if lease.is_page else None,
         "depth": lease.depth,
+        "source": lease.source if lease.is_page else None,
         "referrer": lease.referrer,
     }
 

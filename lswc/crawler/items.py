@@ -135,6 +135,7 @@ class Page:
             vary=self.reading.vary,
             opt_outs=self.visit.opt_outs,
             rendered=self.visit.rendered,
+            source=lease.source,
             referrer=lease.referrer,
             time=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )

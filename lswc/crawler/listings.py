@@ -12,11 +12,13 @@ from lswc.reading.named import named
 from lswc.strategy import (
     DISCARD,
     LISTING,
+    SEED,
     SUBLISTING,
     Anchor,
     Facts,
     Locality,
     PageLanguage,
+    Source,
     Status,
     encode,
 )
@@ -27,8 +29,9 @@ from lswc.visit.visit import FollowedLink
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
+    from lswc.archive.earlier import Earlier
     from lswc.crawl import Crawl
-    from lswc.reading.listings import ListedPage
+    from lswc.reading.listings import ListedPage, Listing
     from lswc.urls import Url
     from lswc.visit.lease import Lease
     from lswc.visit.visit import Visit
@@ -45,11 +48,14 @@ class Listings:
     """Which listings a crawl asks for, and what becomes of what they name.
 
     A page that a listing names counts as one that a relevant page of the server links to, without
-    a word: that is what its facts say. The frontier knows which listing was asked for.
+    a word: that is what its facts say, and which kind of listing it was. One that an ``earlier``
+    crawl holds, and that has changed since by what the listing says, is queued as the seeds are: it
+    is visited again first. The frontier knows which listing was asked for.
     """
 
-    def __init__(self, crawl: Crawl) -> None:
+    def __init__(self, crawl: Crawl, earlier: Earlier | None = None) -> None:
         self._crawl = crawl
+        self._earlier = earlier
         self._said: OrderedDict[str, tuple[str, ...]] = OrderedDict()
         self._asked: OrderedDict[str, None] = OrderedDict()
 
@@ -75,9 +81,8 @@ class Listings:
             if not isinstance(url, Outcome)
         ]
 
-    def read(self, visit: Visit, body: bytes, url: str, statuses: Statuses) -> None:
+    def take(self, visit: Visit, found: Listing, statuses: Statuses) -> None:
         """Offer what a listing names, with the visit's links. Raises LswcError."""
-        found = listings.read(body, url)
         depth = visit.lease.depth
         pages = [(page, self._crawl.reader.scope.check(page.url, depth)) for page in found.pages]
         kept = [(page, target) for page, target in pages if not isinstance(target, Outcome)]
@@ -87,18 +92,27 @@ class Listings:
                 visit.links.append(FollowedLink(page.url[:2_083], None, None, reason))
         units = {self._crawl.unit(target) for _, target in kept}
         known = statuses(units, visit.lease, None)
-        offers = [self._ask(visit, page, target, known) for page, target in kept]
+        source = Source.FEED if found.is_feed else Source.SITEMAP
+        offers = [self._ask(visit, page, target, known, source) for page, target in kept]
         visit.offers = [offer for offer in offers if offer is not None]
         if visit.lease.code == LISTING:  # an index names no index (sitemaps.org)
             visit.offers += self._offers(found.listings, SUBLISTING, depth)
 
     def _ask(
-        self, visit: Visit, page: ListedPage, url: Url, known: Mapping[str, Status]
+        self,
+        visit: Visit,
+        page: ListedPage,
+        url: Url,
+        known: Mapping[str, Status],
+        source: Source,
     ) -> Offer | None:
         """Ask the strategy about a page; return its offer, None if it isn't followed."""
         strategy, unit = self._crawl.strategy, self._crawl.unit(url)
         status = known.get(unit, Status.UNVISITED)
-        code = encode(self._facts(visit, page, url, status))
+        code = encode(self._facts(visit, page, url, status)._replace(source=source))
+        if self._has_changed(page, url):
+            code = SEED
+            visit.tally["content", "changed since"] += 1
         tier = None if strategy.learns else strategy.cell(code, status)
         if tier == DISCARD:
             visit.tally["dropped", Outcome.STRATEGY] += 1
@@ -107,6 +121,11 @@ class Listings:
         visit.tally["kept", "of sitemaps and feeds"] += 1
         visit.links.append(FollowedLink(url.href, Anchor.NONE, tier, None))
         return Offer(url.href, url.server, unit, code, PageLanguage.TARGET, visit.lease.depth)
+
+    def _has_changed(self, page: ListedPage, url: Url) -> bool:
+        if self._earlier is None or page.changed is None:
+            return False
+        return self._earlier.changed_since(url.href, page.changed)
 
     def _facts(self, visit: Visit, page: ListedPage, url: Url, status: Status) -> Facts:
         language = self._crawl.language

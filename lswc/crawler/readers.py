@@ -15,12 +15,12 @@ from lswc.errors import LswcError
 from lswc.letters import Letters, letter
 from lswc.outcomes import Outcome
 from lswc.processes import environment
-from lswc.reading.letters import Answer
+from lswc.reading.letters import Answer, answered
 from lswc.safety.content import Kind, file_name, kind_of
 
 if TYPE_CHECKING:
     from lswc.crawl import Crawl
-    from lswc.reading.letters import Asked
+    from lswc.reading.letters import AnyAsked, Asked, AskedListing, AskedRequisite
     from lswc.reading.page import PageReading
 
 _START_SECONDS = 120  # of a process that isn't asked for anything yet, on a machine at its limits
@@ -68,8 +68,16 @@ class Readers:
         Raises Unread, PageError and ReaderError.
         """
         if not self._crawl.readers and not self._is_document(asked, body):
-            read = self._crawl.reader.read
-            return read(body, asked.headers, asked.url, asked.depth, asked.base)
+            return answered(self._crawl.reader, asked, body).reading
+        return (await self._answer(asked, body)).reading
+
+    async def ask(self, asked: AskedRequisite | AskedListing, body: bytes) -> Answer:
+        """Read what isn't a page. Raises Unread, PageError and ReaderError."""
+        if not self._crawl.readers:
+            return answered(self._crawl.reader, asked, body)
+        return await self._answer(asked, body)
+
+    async def _answer(self, asked: AnyAsked, body: bytes) -> Answer:
         async with self._free:
             reader = self._idle.pop() if self._idle else await self._started()
             try:
@@ -81,7 +89,7 @@ class Readers:
                     self._all.discard(reader)
         if answer.error:
             raise PageError(answer.error)
-        return answer.reading
+        return answer
 
     def _is_document(self, asked: Asked, body: bytes) -> bool:
         content_type = next(iter(asked.headers.get("content-type", ())), "")
@@ -141,7 +149,7 @@ class _Reader(asyncio.Protocol):
             self.end()
             raise ReaderError(f"a process that reads pages doesn't start: {why_not}")
 
-    async def read(self, asked: Asked, body: bytes) -> Answer:
+    async def read(self, asked: AnyAsked, body: bytes) -> Answer:
         """Read a page. Raises Unread; the process has ended then."""
         answer = await self._answer_to(letter(asked, body), self._seconds)
         try:

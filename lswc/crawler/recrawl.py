@@ -8,7 +8,6 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Headers
 from scrapy.responsetypes import responsetypes
 
-from lswc.archive.earlier import Earlier
 from lswc.crawler.requests import page_visit_of
 from lswc.crawler.running import running_of
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from lswc.archive.earlier import Held
+    from lswc.archive.earlier import Earlier, Held
 
 NOT_MODIFIED = "not modified"
 """Flag of a response that is an earlier crawl's."""
@@ -39,11 +38,11 @@ class RecrawlMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Index the earlier crawls. Raises NotConfigured if there are none, and ArchiveError."""
-        crawls = running_of(crawler).crawl.earlier
-        if not crawls:
+        """Ask for what earlier crawls hold. Raises NotConfigured if there are none."""
+        earlier = running_of(crawler).earlier
+        if earlier is None:
             raise NotConfigured
-        return cls(Earlier(crawls))
+        return cls(earlier)
 
     def process_request(self, request: Request) -> None:
         """Add the validators of the stored response, if it has any."""

@@ -32,6 +32,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from lswc.archive import pages
+from lswc.archive.earlier import Earlier
 from lswc.archive.store import Archive
 from lswc.checking.settle import settle
 from lswc.crawler import backoff
@@ -150,7 +151,8 @@ class RunningCrawl:
         self.backoff = Backoff(crawl.folder / backoff.FILE, crawl.politeness.backoff)
         self.turns = Turns(crawl.politeness.delay, self.backoff)
         self.machines = Machines(slots_of(crawl, settings), crawl.politeness)
-        self.listings = Listings(crawl)
+        self.earlier = Earlier(crawl.earlier) if crawl.earlier else None
+        self.listings = Listings(crawl, self.earlier)
         self.reservations: KeptRules[Reservations] = KeptRules()
         self.readers = Readers(crawl)
         self.rendering = Rendering(crawl, self)

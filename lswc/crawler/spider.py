@@ -25,8 +25,9 @@ from lswc.crawler.running import RunningCrawl
 from lswc.crawler.steering import at_start
 from lswc.errors import ConfigError, LswcError
 from lswc.outcomes import Outcome
-from lswc.reading.letters import Asked
+from lswc.reading.letters import Asked, AskedListing, AskedRequisite
 from lswc.reading.page import without_closed
+from lswc.reading.requisites import Needed, RequisiteReader
 from lswc.safety.content import document_named, file_name, kind_of
 from lswc.strategy import effective_language
 from lswc.urls import parse
@@ -113,9 +114,9 @@ class LswcSpider(Spider):
         visit = visit_of(response)
         if visit is not None and not visit.lease.is_page:
             if visit.lease.is_listing:
-                self._end_listing(response, visit)
+                await self._end_listing(response, visit)
             else:
-                self._end_requisite(response, visit)
+                await self._end_requisite(response, visit)
             return
         page = await self.read(response)
         if page is None:
@@ -128,29 +129,45 @@ class LswcSpider(Spider):
             for decided in self.parse_reserved(response, page):
                 yield decided
 
-    def _end_listing(self, response: Response, visit: Visit) -> None:
+    async def _end_listing(self, response: Response, visit: Visit) -> None:
         """End the visit of a sitemap or feed: its pages are offered as links."""
         running = self.running
         try:
-            running.listings.read(visit, response.body, response.url, running.frontier.statuses)
+            answer = await running.readers.ask(AskedListing(response.url), response.body)
+            if running.is_under_way(visit):
+                running.listings.take(visit, answer.listing, running.frontier.statuses)
+        except Unread as error:
+            running.commit(visit, error.outcome)
         except LswcError as error:
             running.fail(error)
         running.commit(visit, Outcome.LISTING)
 
-    def _end_requisite(self, response: Response, visit: Visit) -> None:
+    async def _end_requisite(self, response: Response, visit: Visit) -> None:
         """End the visit of what an archived page needs, which may need more itself."""
         if (url := parse(visit.url)) is not None:
             self.running.limits.answered(url, True)
-        reader = self.crawl.reader.requisites
         if visit.opt_outs and self.crawl.opt_out == "skip-archive":
             visit.withhold()
-        elif reader is not None:
-            content_type = next(iter(_headers(response).get("content-type", ())), "")
-            steps = visit.lease.depth
-            self.running.need(
-                visit, reader.read(response.body, content_type, response.url, steps), steps + 1
-            )
+        elif self.crawl.reader.requisites is not None:
+            needed = await self._needed(response, visit.lease.depth)
+            if self.running.is_under_way(visit):
+                self.running.need(visit, needed, visit.lease.depth + 1)
         self.running.commit(visit, Outcome.REQUISITE)
+
+    async def _needed(self, response: Response, steps: int) -> Needed:
+        """Return what a requisite needs; if it cost its reader nothing, with the reason."""
+        content_type = next(iter(_headers(response).get("content-type", ())), "")
+        if not RequisiteReader.reads(response.body, content_type):
+            return Needed()
+        asked = AskedRequisite(content_type, response.url, steps)
+        try:
+            return (await self.running.readers.ask(asked, response.body)).needed
+        except Unread as error:
+            logger.warning("%s: %s", response.url, error.outcome.sentence)
+            return Needed((), ((error.outcome, 1),))
+        except ReaderError as error:
+            self.running.fail(error)
+            return Needed()
 
     async def read(self, response: Response) -> Page | None:
         """Return the response as a page; None if it is none: its visit has ended then."""

@@ -94,7 +94,8 @@ class Summary:
 
     ``relevant`` pages were identified as such, and the harvest rate counts them only; ``guessed``
     ones count for the strategy alone, their own language being unknown.
-    ``kinds`` says how many pages are HTML, and how many which documents.
+    ``kinds`` says how many pages are HTML, and how many which documents; ``sources`` what named
+    the relevant ones: seeds, links, sitemaps, feeds.
     ``servers`` (or directories) by status; ``fetched`` pages and ``pending`` URLs by tier, or by
     expected relevance in a learned order; ``forecast`` says what the pending ones should bring.
     Links are kept by tier and dropped by reason, URLs ``finished`` by outcome; ``put_off``
@@ -116,6 +117,7 @@ class Summary:
     harvest_rate: float
     coverage: Coverage | None
     kinds: Mapping[str, int]
+    sources: Mapping[str, int]
     languages: Mapping[str, int]
     encodings: Mapping[str, int]
     content: Mapping[str, int]
@@ -150,6 +152,7 @@ class Summary:
             harvest_rate=round(relevant / pages, 4) if pages else 0.0,
             coverage=coverage(crawl, crawl.language.tags),
             kinds=counts.tally.get("kind", {}),
+            sources=counts.tally.get("source", {}),
             languages=counts.tally.get("language", {}),
             encodings=counts.tally.get("encoding", {}),
             content=counts.tally.get("content", {}),
@@ -262,6 +265,7 @@ def shown(summary: Summary) -> Table:
         },
         "languages": summary.languages,
         "kinds of pages": summary.kinds,
+        "relevant pages, named by": summary.sources,
         "pages": summary.content,
         "servers": summary.servers,
         "links kept": summary.links_kept,

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from lswc.urls import Url
     from lswc.visit.visit import Visit
 
-FORMAT = 7
+FORMAT = 8
 TIME_TO_LIVE = 60.0
 """Seconds until a dead worker's lease is given to another; a living one renews it."""
 POLL = 1.0

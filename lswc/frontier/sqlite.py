@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from lswc.visit.lease import Offer
     from lswc.visit.visit import Visit
 
-FORMAT = 7
+FORMAT = 8
 MEMORY = ":memory:"
 
 _MOVED = "http"  # instead of the outcome, if http only redirected

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
+from lswc.reading import listings
+from lswc.reading.listings import Listing
 from lswc.reading.page import PageReading
+from lswc.reading.requisites import Needed
 from lswc.urls import Url
 
+if TYPE_CHECKING:
+    from lswc.reading.page import PageReader
 
-class Asked(msgspec.Struct, frozen=True, array_like=True):
+
+class Asked(msgspec.Struct, frozen=True, array_like=True, tag=0):
     """A page that is to be read, but for its body: the arguments of ``PageReader.read``."""
 
     headers: dict[str, list[str]]
@@ -17,8 +25,44 @@ class Asked(msgspec.Struct, frozen=True, array_like=True):
     base: str
 
 
-class Answer(msgspec.Struct, frozen=True, array_like=True):
-    """What a reader says: the page, None if it isn't HTML; ``error`` if reading it raised one."""
+class AskedRequisite(msgspec.Struct, frozen=True, array_like=True, tag=1):
+    """What an archived page needs, and may need more: the arguments of ``RequisiteReader.read``."""
 
-    reading: PageReading | None
+    content_type: str
+    url: str
+    steps: int
+
+
+class AskedListing(msgspec.Struct, frozen=True, array_like=True, tag=2):
+    """A sitemap or feed, by its URL."""
+
+    url: str
+
+
+AnyAsked = Asked | AskedRequisite | AskedListing
+
+
+class Answer(msgspec.Struct, frozen=True, array_like=True):
+    """What a reader says of what it was asked; ``error`` if reading it raised one.
+
+    ``reading`` is None for what is neither HTML nor a document, and for what isn't a page.
+    """
+
+    reading: PageReading | None = None
     error: str = ""
+    needed: Needed = Needed()
+    listing: Listing = Listing()
+
+
+def answered(reader: PageReader, asked: AnyAsked, body: bytes) -> Answer:
+    """Return what a reader says of what it is asked."""
+    match asked:
+        case Asked():
+            read = reader.read(body, asked.headers, asked.url, asked.depth, asked.base)
+            return Answer(read)
+        case AskedListing():
+            return Answer(listing=listings.read(body, asked.url))
+    if reader.requisites is None:
+        return Answer()
+    needed = reader.requisites.read(body, asked.content_type, asked.url, asked.steps)
+    return Answer(needed=needed)

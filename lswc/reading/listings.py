@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 import zlib
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from io import BytesIO
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -33,14 +35,22 @@ _MAX_REFERENCES = 50_000
 _MAX_DEPTH = 50  # elements within one another
 _LONGEST = 8_000  # characters of an address
 _SITEMAP = re.compile(rb"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
+_CHANGED = frozenset({"lastmod", "updated", "pubdate", "date"})
+_LONGEST_TIME, _DAY = 64, 10  # characters
+_FEED = re.compile(rb"<(?:\w{1,20}:)?(?:rss|rdf|feed)[\s>]", re.IGNORECASE)
+_HEAD = 4_000  # bytes in which a feed says that it is one
 _ROOTS = frozenset({"urlset", "sitemapindex", "rss", "rdf", "feed"})
 
 
 class ListedPage(NamedTuple):
-    """A page that a listing names: absolute URL, and the language that it says, a tag or ""."""
+    """A page that a listing names: absolute URL, and the language that it says, a tag or "".
+
+    ``changed`` is when it changed last, as far as that is said.
+    """
 
     url: str
     hreflang: str = ""
+    changed: datetime | None = None
 
 
 class Listing(NamedTuple):
@@ -48,6 +58,16 @@ class Listing(NamedTuple):
 
     pages: tuple[ListedPage, ...] = ()
     listings: tuple[str, ...] = ()
+    is_feed: bool = False
+
+
+class _Named(NamedTuple):
+    """A reference that is a page's; or a listing's, or only when the page before it changed."""
+
+    reference: str = ""
+    hreflang: str = ""
+    is_listing: bool = False
+    changed: str = ""
 
 
 def of_robots(body: bytes, url: str) -> tuple[str, ...]:
@@ -65,18 +85,35 @@ def read(body: bytes, url: str) -> Listing:
     pages: dict[str, ListedPage] = {}
     listings: dict[str, None] = {}
     base = Base(url)
-    for reference, hreflang, is_listing in islice(_references(body), _MAX_REFERENCES):
-        address = reference.strip()
+    absolute = ""
+    for named in islice(_references(body), _MAX_REFERENCES):
+        if named.changed and absolute in pages:
+            pages[absolute] = pages[absolute]._replace(changed=_time(named.changed))
+        address = named.reference.strip()
         if not address or len(address) > _LONGEST:
             continue
         absolute = base.join(address)
-        if not is_listing and len(pages) < MAX_PAGES:
-            pages.setdefault(absolute, ListedPage(absolute, hreflang))
-        elif is_listing and len(listings) < MAX_LISTINGS:
+        if not named.is_listing and len(pages) < MAX_PAGES:
+            pages.setdefault(absolute, ListedPage(absolute, named.hreflang))
+        elif named.is_listing and len(listings) < MAX_LISTINGS:
             listings.setdefault(absolute)
         else:
             break
-    return Listing(tuple(pages.values()), tuple(listings))
+    return Listing(tuple(pages.values()), tuple(listings), _FEED.search(body[:_HEAD]) is not None)
+
+
+def _time(text: str) -> datetime | None:
+    """Return a time as sitemaps (W3C Datetime), Atom (RFC 3339) and RSS (RFC 822) write it.
+
+    Of a day alone its end: the page may have changed as late as that.
+    """
+    text = text.strip()[:_LONGEST_TIME]
+    try:
+        time = parsedate_to_datetime(text) if "," in text else datetime.fromisoformat(text)
+        time = time if time.tzinfo else time.replace(tzinfo=UTC)
+        return time + timedelta(days=len(text) == _DAY)
+    except (ValueError, OverflowError):
+        return None
 
 
 def _unpacked(body: bytes) -> bytes:
@@ -89,17 +126,17 @@ def _unpacked(body: bytes) -> bytes:
         return b""
 
 
-def _references(body: bytes) -> Iterator[tuple[str, str, bool]]:
-    """Yield addresses, languages, and whether they lead to another listing."""
+def _references(body: bytes) -> Iterator[_Named]:
+    """Yield what a listing names, in its order."""
     start = body[:1_000].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith((b"http://", b"https://")):
         lines = body.decode("utf-8", "replace").splitlines()
-        yield from ((line, "", False) for line in lines if line.startswith("http"))
+        yield from (_Named(line) for line in lines if line.startswith("http"))
     elif start.startswith((b"<", b"\xff\xfe", b"\xfe\xff")):
         yield from _of_xml(body)
 
 
-def _of_xml(body: bytes) -> Iterator[tuple[str, str, bool]]:
+def _of_xml(body: bytes) -> Iterator[_Named]:
     """Yield what XML names. Elements are forgotten as they end: none of it is held."""
     events = etree.iterparse(
         BytesIO(body), ("start", "end"), resolve_entities=False, load_dtd=False, no_network=True,
@@ -129,13 +166,15 @@ def _local(tag: object) -> str:
     return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
 
 
-def _of_element(name: str, parent: str, element: etree._Element) -> Iterator[tuple[str, str, bool]]:
+def _of_element(name: str, parent: str, element: etree._Element) -> Iterator[_Named]:
     text = element.text or ""
     if name == "loc" and parent in ("url", "sitemap"):
-        yield text, "", parent == "sitemap"
+        yield _Named(text, is_listing=parent == "sitemap")
+    elif name in _CHANGED and parent in ("url", "entry", "item"):
+        yield _Named(changed=text)
     elif name == "link" and parent == "item":
-        yield text, "", False
+        yield _Named(text)
     elif name == "link" and parent in ("url", "entry"):
         rel = element.get("rel") or "alternate"
         if rel == "alternate":
-            yield element.get("href") or "", (element.get("hreflang") or "")[:100], False
+            yield _Named(element.get("href") or "", (element.get("hreflang") or "")[:100])

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lswc.letters import Letters, letter
-from lswc.reading.letters import Answer, Asked
+from lswc.reading.letters import Answer, AnyAsked, answered
 from lswc.reading.settings import ReaderSettings
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ MEMORY = 1_000_000_000
 """Bytes of addresses that a reader may have. It begins with a fifth; a page takes some millions."""
 
 _PIECE = 1 << 20
-_asked = msgspec.msgpack.Decoder(Asked)
+_asked: msgspec.msgpack.Decoder[AnyAsked] = msgspec.msgpack.Decoder(AnyAsked)
 
 
 def main() -> None:
@@ -69,12 +69,11 @@ def _received(crawl: socket.socket) -> Iterator[tuple[bytes, bytes]]:
 
 def _read(reader: PageReader, letter_in: bytes, body: bytes) -> bytes:
     try:
-        asked = _asked.decode(letter_in)
-        return letter(Answer(reader.read(body, asked.headers, asked.url, asked.depth, asked.base)))
+        return letter(answered(reader, _asked.decode(letter_in), body))
     except MemoryError:
         raise  # who knows what is left half done: another process takes over
     except Exception:
-        return letter(Answer(None, traceback.format_exc().encode(errors="replace").decode()))
+        return letter(Answer(error=traceback.format_exc().encode(errors="replace").decode()))
 
 
 if __name__ == "__main__":

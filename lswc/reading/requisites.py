@@ -132,6 +132,13 @@ class RequisiteReader:
             one for one in found if (wants_feeds if one.kind == FEED else wants_files)
         )
 
+    @staticmethod
+    def reads(body: bytes, content_type: str) -> bool:
+        """Tell whether a requisite may need anything itself, so that it is worth to be read."""
+        media_type = content_type.partition(";")[0].strip().lower()
+        is_read = media_type in ("text/css", "image/svg+xml", *_SCRIPTS)
+        return is_read or is_html(content_type, body)
+
     def read(self, body: bytes, content_type: str, url: str, steps: int) -> Needed:
         """Return what a requisite needs itself: a style sheet, a script, SVG, a page in a frame.
 

@@ -15,6 +15,7 @@ from lswc.strategy.facts import (
     Locality,
     Named,
     PageLanguage,
+    Source,
     Status,
     all_facts,
     decode,
@@ -23,6 +24,7 @@ from lswc.strategy.facts import (
     encode,
     from_site_queue,
     next_distance,
+    source_of,
 )
 from lswc.strategy.order import (
     Experience,
@@ -64,6 +66,7 @@ __all__ = [
     "PageLanguage",
     "Pages",
     "Rank",
+    "Source",
     "Status",
     "Strategy",
     "StrategyError",
@@ -77,6 +80,7 @@ __all__ = [
     "from_site_queue",
     "next_distance",
     "order",
+    "source_of",
     "status",
     "strategy",
     "with_requisites",

@@ -147,7 +147,7 @@ def _tier(name: str, rule: Rule, facts: Facts) -> int:
 def learned(name: str) -> Strategy:
     """Return the strategy whose order of cells is learned."""
     answers = ask_all(adaptive.kind)
-    kinds = tuple(answers.distinct[number] for number in answers.by_code)
+    kinds = tuple(map(answers.distinct.__getitem__, answers.by_code))
     starts = range(1, adaptive.CELLS, adaptive.PLACES)
     cells = tuple(tuple(range(first, first + adaptive.PLACES)) for first in starts)
     seed = (adaptive.SEEDS,) * adaptive.PLACES

@@ -65,6 +65,14 @@ class Named(IntEnum):
     OTHER = 2
 
 
+class Source(IntEnum):
+    """What named a URL: a link, or a listing of a relevant server's."""
+
+    LINK = 0
+    SITEMAP = 1
+    FEED = 2
+
+
 _VISITED = (Status.UNDECIDED, Status.RELEVANT, Status.IRRELEVANT)
 
 
@@ -74,7 +82,8 @@ class Facts(NamedTuple):
     ``referrer_server`` and ``target_server`` are taken after the referring page was
     counted (Tamura 2007 Fig. 3), so the former is never UNVISITED. ``in_site`` says that the
     referring page was a seed or came from the site queue (Mon 2010, Algorithm 1), ``from_seed``
-    that it was a seed. ``oracle`` is known in simulations only.
+    that it was a seed. ``oracle`` is known in simulations only. A page that a sitemap or a feed
+    names (``source``) has the facts of a link without words on a relevant page of that server.
     """
 
     referrer: PageLanguage
@@ -89,6 +98,7 @@ class Facts(NamedTuple):
     named: Named = Named.NONE
     same_folder: bool = False
     from_seed: bool = False
+    source: Source = Source.LINK
 
 
 class Field(NamedTuple):
@@ -176,6 +186,14 @@ def all_facts() -> Iterator[Facts]:
 def distance_of(code: int) -> int:
     """Return the distance from the latest relevant referrer; a seed's is 1."""
     return 1 if code >= SEED else int(FIELDS["distance"].of(code))
+
+
+def source_of(code: int) -> str:
+    """Return what named a URL, in a word: ``seed``, ``link``, ``sitemap`` or ``feed``."""
+    if code >= SEED:
+        return "seed"
+    source: Source = FIELDS["source"].of(code)
+    return source.name.lower()
 
 
 def next_distance(relevant: bool, distance: int) -> int:

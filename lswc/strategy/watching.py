@@ -64,7 +64,7 @@ def ask_all(question: Callable[[Facts], Any]) -> Answers:
     numbers: dict[Any, int] = {}
     number_of = [numbers.setdefault(answer, len(numbers)) for answer in answers.values()]
     return Answers(
-        frozenset(seen), tuple(numbers), tuple(number_of[place] for place in _places(seen))
+        frozenset(seen), tuple(numbers), tuple(map(number_of.__getitem__, _places(seen)))
     )
 
 
@@ -86,11 +86,11 @@ def _ask(
 def _places(looked_at: set[str]) -> list[int]:
     """Return, for each code, the place of its answer among those asked."""
     places, step = [0], 1
-    steps: list[list[int]] = []
     for field in reversed(FROZEN):
-        used = field.name in looked_at
-        steps.append([i * step if used else 0 for i in range(len(field.values))])
-        step *= len(field.values) if used else 1
-    for further in reversed(steps):
-        places = [place + more for place in places for more in further]
+        values = len(field.values)
+        if field.name in looked_at:
+            places = [place + i * step for i in range(values) for place in places]
+            step *= values
+        else:
+            places *= values
     return places

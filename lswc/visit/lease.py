@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.safety.quotas import NOTHING_TAKEN, Taken
-from lswc.strategy import LISTING, REQUISITE, SUBLISTING
+from lswc.strategy import LISTING, REQUISITE, SUBLISTING, source_of
 from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
@@ -79,6 +79,11 @@ class Lease:
     def tier(self) -> int | None:
         """The tier that it was handed out of; None in a learned order, and of a requisite."""
         return self.cell if self.expected is None and self.is_page else None
+
+    @property
+    def source(self) -> str:
+        """What named it: ``seed``, ``link``, ``sitemap`` or ``feed``."""
+        return source_of(self.code)
 
     @property
     def is_page(self) -> bool:

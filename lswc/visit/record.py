@@ -23,6 +23,7 @@ class Record:
     server (or directory, if the strategy counts by them) after this page. ``simhash`` is that of
     its text, in 16 hex digits; ``near_duplicate`` says that one like it came before, among the
     crawl's latest pages.
+    ``source`` says what named its URL: ``seed``, ``link``, ``sitemap`` or ``feed``.
     ``content_language`` is the language that the server says, ``vary`` what its answer depends on:
     both as in the headers, "" without one. ``opt_outs`` is what
     the page says against mining its text, and where; ``rendered`` says that it was read as a
@@ -53,6 +54,7 @@ class Record:
     vary: str
     opt_outs: tuple[str, ...]
     rendered: bool
+    source: str
     referrer: str | None
     time: str
 

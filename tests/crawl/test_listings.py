@@ -69,6 +69,10 @@ def test_they_bring_pages_that_no_link_leads_to(
     summary = orphans.summary
     assert summary["links_kept"]["of sitemaps and feeds"] == 6
     assert summary["finished"]["listing"] == 5
+    assert summary["sources"] == {"seed": 1, "link": 1, "sitemap": 3, "feed": 1}
+    sources = {record["url"]: record["source"] for record in orphans.records}
+    assert sources[f"http://{HOST}/mapped.html"] == "sitemap"
+    assert sources[f"http://{HOST}/fed.html"] == "feed"
     rows = {row["url"]: row for row in log(orphans.folder)[0].to_pylist()}
     assert rows[f"http://{HOST}/mapped.html"]["referrer"] == f"http://{HOST}/maps/a.xml"
     assert rows[f"http://{HOST}/maps/a.xml"]["kind"] == "listing"

@@ -51,6 +51,23 @@ def again(site: Site, name: str, *earlier: str, **settings: object) -> dict[str,
     return {record["url"].removeprefix(HOST): record for record in site.records}
 
 
+def test_what_a_sitemap_says_has_changed_is_visited_first(site: Site) -> None:
+    site.add(
+        "www.one.co.th/sitemap.xml",
+        f"<urlset><url><loc>{HOST}/a.html</loc><lastmod>2020-01-01</lastmod></url>"
+        f"<url><loc>{HOST}/deep/x.html</loc><lastmod>2090-01-01</lastmod></url>"
+        f"<url><loc>{HOST}/b.html</loc><lastmod>2090-01-01</lastmod></url></urlset>",
+    )
+    site.add("www.one.co.th/deep/x.html", page(THAI + "ฉ"))
+    wanted = {"LSWC_PROFILE": "adaptive", "LSWC_REQUISITES_SHARE": 1, "LSWC_IN_ORDER": 1}
+    assert list(again(site, "without", "first", **wanted))[:2] == ["/", "/a.html"]
+    found = again(site, "second", "first", LSWC_SITEMAPS=1, **wanted)
+    assert list(found)[:2] == ["/", "/b.html"]
+    sources = {path: record["source"] for path, record in found.items()}
+    assert sources["/b.html"] == "seed"
+    assert (sources["/a.html"], sources["/deep/x.html"]) == ("link", "sitemap")
+
+
 def test_what_has_not_changed_is_not_sent_and_counts_as_before(site: Site) -> None:
     first = {record["url"].removeprefix(HOST): record for record in site.records}
     change(site, "/b.html", page(OTHER, "/new.html"))

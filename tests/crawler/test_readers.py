@@ -14,16 +14,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from lswc.crawler.readers import PageError, ReaderError, Readers, Unread
 from lswc.langid.bounds import Bounds
 from lswc.letters import letter
 from lswc.outcomes import Outcome
-from lswc.reading.letters import Asked
+from lswc.reading.letters import Asked, AskedListing, AskedRequisite
 from lswc.reading.settings import ReaderSettings
 from lswc.safety.traps import TrapShape
+from lswc.strategy import PageLanguage
 from lswc.urls import Url, parse
 from tests.crawl.site import ENGLISH, THAI, page
+from tests.reading.made import pdf
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -110,6 +113,36 @@ def test_readers_say_what_the_crawl_itself_would() -> None:
 
     during(use, Few(readers=2))
     assert not children()
+
+
+def test_a_frame_costs_itself_only_and_style_sheets_and_sitemaps_are_read() -> None:
+    relevant = (PageLanguage.TARGET,)
+    settings = replace(SETTINGS, requisites_of=relevant, max_requisites=9)
+    style = AskedRequisite("text/css", HERE, 1), b"a { background: url(b.png) }"
+
+    async def use(readers: Readers) -> None:
+        with pytest.raises(Unread):
+            await readers.ask(AskedRequisite("text/html", HERE, 1), HOLDS_THE_PARSER)
+        answer = await readers.ask(*style)
+        assert [one.url for one in answer.needed.requisites] == [f"{HERE}b.png"]
+        answer = await readers.ask(AskedListing(HERE), b"http://b.example/1\n")
+        assert [one.url for one in answer.listing.pages] == ["http://b.example/1"]
+        assert len(children()) == 1
+
+    during(use, Few(max_reading=2, reading=settings))
+
+
+def test_a_document_is_read_by_a_process_even_if_pages_are_not() -> None:
+    async def use(readers: Readers) -> None:
+        page = await readers.read(*PAGES[0])
+        assert page is not None
+        assert not children()
+        document = await readers.read(asked("application/pdf"), pdf([[THAI[:60]]]))
+        assert document is not None
+        assert (document.kind, document.identified) == ("pdf", PageLanguage.TARGET)
+        assert len(children()) == 1
+
+    during(use, Few(readers=0, reading=replace(SETTINGS, documents=True)))
 
 
 def test_a_page_that_holds_the_parser_costs_itself_only() -> None:

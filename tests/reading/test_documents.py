@@ -128,6 +128,13 @@ def test_a_reservation_in_a_pdf_is_heeded() -> None:
     assert of(Kind.PDF, body).robots == {"tdm-reservation=1"}
 
 
+@pytest.mark.parametrize("declared", ["", "[<!ENTITY a 'b'>]", "SYSTEM 'file:///etc/passwd'"])
+def test_what_may_declare_entities_is_refused(declared: str) -> None:
+    part = f"<!DOCTYPE x {declared}><w:d xmlns:w='w'><w:p><w:t>text</w:t></w:p></w:d>"
+    text = of(Kind.WORD, made.docx(parts={"word/document.xml": part.encode()}))
+    assert (text.text, text.is_cut) == ("", True)
+
+
 @pytest.fixture(scope="module")
 def aside() -> Iterator[Aside]:
     with Aside() as reads:

@@ -61,6 +61,33 @@ def test_other_listings_name_pages(kind: str) -> None:
     assert urls(read(FEEDS[kind].encode(), URL)) == ["1", "2"]
 
 
+def test_feeds_are_told_from_sitemaps() -> None:
+    kinds = {kind: read(text.encode(), URL).is_feed for kind, text in FEEDS.items()}
+    assert kinds == {"RSS": True, "RDF": True, "Atom": True, "text": False}
+    assert not read(SITEMAP.encode(), URL).is_feed
+
+
+CHANGED = {
+    "<url><loc>/1</loc><lastmod>2026-01-01</lastmod></url>": "2026-01-02T00:00:00+00:00",
+    "<url><loc>/1</loc><lastmod> 2026-01-01T08:00+07:00 </lastmod></url>":
+        "2026-01-01T08:00:00+07:00",
+    "<url><loc>/1</loc><lastmod>last week</lastmod></url>": "None",
+    "<url><loc>/1</loc><lastmod>9999-12-31</lastmod></url>": "None",
+    "<url><lastmod>2026-01-01</lastmod></url><url><loc>/1</loc></url>": "None",
+    "<entry><link href='/1'/><updated>2026-01-01T08:00:00Z</updated></entry>":
+        "2026-01-01T08:00:00+00:00",
+    "<item><link>/1</link><pubDate>Thu, 01 Jan 2026 08:00:00 GMT</pubDate></item>":
+        "2026-01-01T08:00:00+00:00",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("entry", CHANGED)
+def test_a_listing_says_when_a_page_changed(entry: str) -> None:
+    (listed,) = read(f"<urlset>{entry}</urlset>".encode(), URL).pages
+    changed = listed.changed.isoformat() if listed.changed else "None"
+    assert changed == CHANGED[entry]
+
+
 def test_robots_names_sitemaps() -> None:
     robots = (
         b"User-agent: *\nSitemap: /1.xml\nsitemap :http://b.example/2.xml # x\n#Sitemap: /3.xml\n"

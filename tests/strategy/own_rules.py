@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lswc.strategy import DISCARD, Facts, Named, Status
+from lswc.strategy import DISCARD, Facts, Named, Source, Status
 
 NOT_A_RULE = "a string"
 
@@ -47,3 +47,8 @@ def misspelt(facts: Facts) -> int:
 
 def compares_all(facts: Facts) -> int:
     return int(facts == facts._replace(tld=True))
+
+
+def listed_first(facts: Facts) -> int:
+    """Pages that a sitemap or a feed names come before all links."""
+    return 0 if facts.source is not Source.LINK else 1

@@ -32,6 +32,7 @@ RULES = {
     "tld_anchor": rules.tld_anchor,
     OWN + "named_first": own_rules.named_first,
     OWN + "one_corner": own_rules.one_corner,
+    OWN + "listed_first": own_rules.listed_first,
 }
 CODES = st.integers(0, SEED - 1)
 COUNTS = st.tuples(st.integers(0, 10_000), st.integers(0, 10_000)).map(
@@ -59,6 +60,7 @@ def test_kinds_are_what_a_strategy_tells_apart(name: str) -> None:
         ("distance", {"distance"}),
         ("server_conservative", {"referrer", "referrer_server", "target_server"}),
         (OWN + "named_first", {"named", "target_server"}),
+        (OWN + "listed_first", {"source"}),
         (OWN + "one_corner", {"tld", "distance", "named", "same_folder"}),
     ],
 )

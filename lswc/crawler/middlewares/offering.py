@@ -89,6 +89,8 @@ def _count(page: Page) -> None:
     guessed = "guessed" if page.guessed else "irrelevant"
     tally["page", "relevant" if page.identified else guessed] += 1
     tally["kind", page.reading.kind] += 1
+    if page.identified:
+        tally["source", page.visit.lease.source] += 1
     tally["language", identified.language or "unknown"] += 1
     tally["encoding", identified.encoding] += 1
     tally["fetched", group(page.visit.lease.cell, page.visit.lease.expected)] += 1
