@@ -249,7 +249,7 @@ def _linking(trace: Trace) -> dict[int, int]:
     relevant[trace.server[trace.relevant]] = True
     known = np.unique(trace.site[relevant & trace.tld])
     inside = np.isin(trace.site, known)[trace.server]
-    pairs = np.empty(0, np.int64)
+    pairs = [np.empty(0, np.int64)]
     for first in range(0, len(trace.targets), _CHUNK):
         targets = trace.targets[first : first + _CHUNK]
         places = np.arange(first, first + len(targets))
@@ -257,6 +257,7 @@ def _linking(trace: Trace) -> dict[int, int]:
         wanted = inside[sources] & ~trace.tld[trace.server[targets]]
         one = trace.site[trace.server[sources[wanted]]].astype(np.int64)
         other = trace.site[trace.server[targets[wanted]]]
-        pairs = np.union1d(pairs, one << 32 | other)
-    numbers, counts = np.unique(pairs & 0xFFFFFFFF, return_counts=True)
+        pairs.append(np.unique(one << 32 | other))
+    distinct = np.unique(np.concatenate(pairs))
+    numbers, counts = np.unique(distinct & 0xFFFFFFFF, return_counts=True)
     return dict(zip(numbers.tolist(), counts.tolist(), strict=True))

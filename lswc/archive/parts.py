@@ -231,9 +231,13 @@ def pack(part: Path) -> None:
         return  # someone unpacked it; or it was closed when there was no limit
     if not is_packed(part):
         new = _beside(part)
-        with part.open("rb") as plain, gzip.open(new, "wb", _LEVEL) as file:
-            copyfileobj(plain, file, _PIECE)
-        replace(part, new)
+        try:
+            with part.open("rb") as plain, gzip.open(new, "wb", _LEVEL) as file:
+                copyfileobj(plain, file, _PIECE)
+            replace(part, new)
+        except OSError:
+            new.unlink(missing_ok=True)  # the disk may be full
+            raise
     part.rename(packed)
     sync_folder(part.parent)
 

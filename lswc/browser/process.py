@@ -18,6 +18,7 @@ import socket
 import sys
 from collections import Counter
 from contextlib import suppress
+from itertools import count
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,7 @@ from lswc.browser.letters import (
 from lswc.letters import Letters, letter
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 
     from playwright.async_api import Browser, Page, Playwright, Request, Route
 
@@ -112,8 +113,10 @@ async def _serve(crawl: socket.socket, folder: str) -> None:
                 await writer.drain()
                 return
             writer.write(letter(Started("")))
-            await _Window(browser, settings, writer).show_all(letters)
-            _end(folder)  # not in order, which a page that hangs would hold up
+            try:
+                await _Window(browser, settings, writer).show_all(letters)
+            finally:
+                _end(folder)  # not in order, which a page that hangs would hold up
 
 
 def _end(folder: str) -> None:
@@ -159,26 +162,46 @@ class _Window:
     def __init__(self, browser: Browser, settings: Settings, writer: asyncio.StreamWriter) -> None:
         self._browser, self._settings, self._writer = browser, settings, writer
         self._answers: dict[int, asyncio.Future[tuple[Answered, bytes]]] = {}
-        self._numbers = self._asked = 0
-        self._shell = Shell("", "")
-        self._body = b""
-        self._is_open = False
-        self._page: Page | None = None
-        self._led_to: dict[str, None] = {}
-        self._refused: Counter[str] = Counter()
+        self._numbers = count(1)
+        self._showing: asyncio.Task[None] | None = None
 
     async def show_all(self, letters: AsyncIterator[tuple[Any, bytes]]) -> None:
         """Show the pages that come, until no more can."""
-        showing: set[asyncio.Task[None]] = set()
         async for said, with_it in letters:
-            if isinstance(said, Answered):
-                answer = self._answers.pop(said.number, None)
-                if answer is not None and not answer.done():
-                    answer.set_result((said, with_it))
-            elif isinstance(said, Shell):
-                task = asyncio.create_task(self._show(said, with_it))
-                showing.add(task)
-                task.add_done_callback(showing.discard)
+            if isinstance(said, Shell):
+                self._showing = asyncio.create_task(self._show(said, with_it))
+            elif isinstance(said, Answered) and said.number in self._answers:
+                self._answers.pop(said.number).set_result((said, with_it))
+
+    async def _show(self, shell: Shell, body: bytes) -> None:
+        self._answers.clear()
+        watching = asyncio.create_task(self._watch()) if self._settings.memory else None
+        page = _OnePage(shell, body, self._settings, self._fetched, self._answers)
+        try:
+            html, problem = await self._shown(page)
+        except TimeoutError:
+            html, problem = b"", TOO_LONG
+        except (PlaywrightError, OSError):
+            html, problem = b"", DIED
+        if self._settings.largest and len(html) > self._settings.largest:
+            html, problem = b"", TOO_LARGE
+        if watching is not None:
+            watching.cancel()
+        self._writer.write(letter(page.told(problem), html))
+        await self._writer.drain()
+
+    async def _shown(self, page: _OnePage) -> tuple[bytes, str]:
+        """Return a page's HTML, or what is wrong. Raises TimeoutError if it hangs."""
+        context = await self._browser.new_context(
+            user_agent=self._settings.agent,
+            locale=_locale(self._settings.language),
+            accept_downloads=False,
+            service_workers="block",
+        )
+        await context.route(lambda _: True, page.answer)
+        html = await page.seen(await context.new_page())
+        await asyncio.wait_for(context.close(), GRACE)
+        return html, ""
 
     async def _watch(self) -> None:
         """End the browser if it takes too much memory: its page then has died."""
@@ -187,105 +210,86 @@ class _Window:
         end_children()
         os._exit(1)
 
-    async def _show(self, shell: Shell, body: bytes) -> None:
-        self._shell, self._body, self._is_open = shell, body, False
-        self._led_to, self._refused, self._page, self._asked = {}, Counter(), None, 0
-        self._answers.clear()
-        watching = asyncio.create_task(self._watch()) if self._settings.memory else None
-        try:
-            html, problem = await self._shown()
-        except (PlaywrightError, OSError):
-            html, problem = b"", DIED
-        if watching is not None:
-            watching.cancel()
-        if self._settings.largest and len(html) > self._settings.largest:
-            html, problem = b"", TOO_LARGE
+    async def _fetched(self, request: Request) -> tuple[Answered, bytes]:
+        """Return what the crawl answers to a request."""
+        number = next(self._numbers)
+        answer: asyncio.Future[tuple[Answered, bytes]] = asyncio.get_running_loop().create_future()
+        self._answers[number] = answer
+        given = request.headers
+        headers = {name: given[name][:_URL] for name in _HEADERS if name in given}
+        self._writer.write(letter(Wanted(number, request.url, request.resource_type, headers)))
+        return await answer
+
+
+class _OnePage:
+    """A page in the browser: ``fetched`` gets what it asks for, ``pending`` has what it waits for.
+
+    It is given itself, as its server sent it, and isn't let go anywhere else.
+    """
+
+    def __init__(
+        self,
+        shell: Shell,
+        body: bytes,
+        settings: Settings,
+        fetched: Callable[[Request], Awaitable[tuple[Answered, bytes]]],
+        pending: Collection[int],
+    ) -> None:
+        self._shell, self._body, self._settings = shell, body, settings
+        self._fetched, self._pending = fetched, pending
+        self._page: Page | None = None
+        self._is_open = False
+        self._asked = 0
+        self._led_to: dict[str, None] = {}
+        self._refused: Counter[str] = Counter()
+
+    def told(self, problem: str) -> Shown:
+        """Return what is to say of it."""
         url = self._page.url if self._page is not None else ""
-        shown = Shown(url[:_URL], tuple(self._led_to), dict(self._refused), problem)
-        self._writer.write(letter(shown, html))
-        await self._writer.drain()
+        return Shown(url[:_URL], tuple(self._led_to), dict(self._refused), problem)
 
-    async def _shown(self) -> tuple[bytes, str]:
-        context = await self._browser.new_context(
-            user_agent=self._settings.agent,
-            locale=_locale(self._settings.language),
-            accept_downloads=False,
-            service_workers="block",
-        )
-        try:
-            await context.route(lambda _: True, self._answer)
-            self._page = page = await context.new_page()
-            context.on("page", _close)
-            html = await self._looked_at(page)
-        except TimeoutError:
-            return b"", TOO_LONG  # the crawl ends it
-        await context.close()
-        return html, ""
+    async def seen(self, page: Page) -> bytes:
+        """Return it once it rests, or its time is over; as it is then.
 
-    async def _looked_at(self, page: Page) -> bytes:
-        """Return the page once it rests, or its time is over; as it is then."""
+        Raises TimeoutError if its scripts let nobody else run, and Playwright's errors.
+        """
+        self._page = page
+        page.context.on("page", _close)
         until = monotonic() + self._settings.seconds
         with suppress(PlaywrightError):  # it may go elsewhere at once, which it isn't let
             await page.goto(self._shell.url, wait_until="commit", timeout=1_000 * GRACE)
-        before, looks = "", 0
+        html, looks = "", 0
         while monotonic() < until and looks < LOOKS:
             await asyncio.sleep(QUIET)
-            if self._answers:
-                continue
-            html = await self._content(page)
-            if len(html) == len(before):
-                before = html
-                break
-            before, looks = html, looks + 1
+            if not self._pending:
+                before, html = html, await self._content(page)
+                looks += 1
+                if len(html) == len(before):
+                    break
         else:
-            before = await self._content(page)
-        return before.encode("utf-8", "replace")
+            html = await self._content(page)
+        return html.encode("utf-8", "replace")
 
     async def _content(self, page: Page) -> str:
-        """Return a page as it is now. Raises TimeoutError if its scripts let nobody else run."""
         return await asyncio.wait_for(page.content(), min(GRACE, self._settings.seconds))
 
-    async def _answer(self, route: Route, request: Request) -> None:
-        """Give a page what it asks for: from the crawl, or not at all."""
-        with suppress(PlaywrightError):  # its page is gone meanwhile
-            await self._routed(route, request)
-
-    async def _routed(self, route: Route, request: Request) -> None:
-        kind = request.resource_type
-        if self._is_of_page(request):
-            await self._open(route, request)
-        elif kind == "stylesheet":  # scripts may wait for it; eyes don't
-            await route.fulfill(status=200, content_type="text/css", body="")
-        elif refused := self._refusal(request):
-            self._refused[refused] += 1
-            await route.abort()
-        else:
-            answered, body = await self._fetched(request)
-            if answered.status:
-                headers = answered.headers
-                await route.fulfill(status=answered.status, headers=headers, body=body)
+    async def answer(self, route: Route, request: Request) -> None:
+        """Give it what it asks for: from the crawl, or not at all."""
+        with suppress(PlaywrightError):  # it is gone meanwhile
+            if self._is_of_page(request):
+                await self._open(route, request)
+            elif request.resource_type == "stylesheet":  # scripts may wait for it; eyes don't
+                await route.fulfill(status=200, content_type="text/css", body="")
+            elif refused := self._refusal(request):
+                self._refused[refused] += 1
+                await route.abort()
             else:
-                await route.abort()  # the crawl knows why
-
-    def _refusal(self, request: Request) -> str:
-        """Return why a request isn't handed to the crawl, in a word; "" if it is."""
-        if request.resource_type not in _FETCHED:
-            return request.resource_type
-        if request.method != "GET":
-            return "not GET"
-        if not self._may_ask(request):
-            return "not http"
-        self._asked += 1
-        return "too many" if self._asked > self._settings.requests else ""
+                await _fulfilled(route, *await self._fetched(request))
 
     def _is_of_page(self, request: Request) -> bool:
         if not request.is_navigation_request() or self._page is None:
             return False
         return request.frame == self._page.main_frame
-
-    def _may_ask(self, request: Request) -> bool:
-        is_web = request.url.startswith(("http://", "https://"))
-        return is_web and len(request.url) <= _URL
 
     async def _open(self, route: Route, request: Request) -> None:
         """Give the page itself, once; where it wants to go after that is only noted."""
@@ -294,21 +298,33 @@ class _Window:
             headers = {"content-type": self._shell.content_type or "text/html"}
             await route.fulfill(status=200, headers=headers, body=self._body)
             return
-        is_link = request.method == "GET" and self._may_ask(request)
+        is_link = request.method == "GET" and _may_be_asked(request)
         if is_link and len(self._led_to) < _LED_TO:
             self._led_to.setdefault(request.url)
         await route.abort()
 
-    async def _fetched(self, request: Request) -> tuple[Answered, bytes]:
-        self._numbers += 1
-        number = self._numbers
-        answer: asyncio.Future[tuple[Answered, bytes]] = asyncio.get_running_loop().create_future()
-        self._answers[number] = answer
-        given = request.headers
-        headers = {name: given[name][:_URL] for name in _HEADERS if name in given}
-        wanted = Wanted(number, request.url, request.resource_type, headers)
-        self._writer.write(letter(wanted))
-        return await answer
+    def _refusal(self, request: Request) -> str:
+        """Return why a request isn't handed to the crawl, in a word; "" if it is."""
+        if request.resource_type not in _FETCHED:
+            return request.resource_type
+        if request.method != "GET":
+            return "not GET"
+        if not _may_be_asked(request):
+            return "not http"
+        self._asked += 1
+        return "too many" if self._asked > self._settings.requests else ""
+
+
+def _may_be_asked(request: Request) -> bool:
+    return request.url.startswith(("http://", "https://")) and len(request.url) <= _URL
+
+
+async def _fulfilled(route: Route, answered: Answered, body: bytes) -> None:
+    """Hand on an answer of the crawl's, which knows why if there is none."""
+    if answered.status:
+        await route.fulfill(status=answered.status, headers=answered.headers, body=body)
+    else:
+        await route.abort()
 
 
 def _locale(accepted: str) -> str | None:

@@ -64,7 +64,10 @@ def check(settings: Settings) -> None:
             "Chromium has no sandbox when root starts it: run the crawl as another user, or do "
             "without, LSWC_BROWSER_SANDBOX=0 (docs/browser.md)"
         )
-    process = _Process()
+    try:
+        process = _Process()
+    except OSError as error:
+        raise ConfigError(f"can't start the browser's process: {error}") from error
     try:
         process.socket.settimeout(_START_SECONDS)
         process.socket.sendall(letter(settings))
@@ -102,7 +105,6 @@ class _Process:
                 command,
                 stdin=theirs.fileno(),
                 stdout=DEVNULL,
-                stderr=DEVNULL,
                 env={**environment(), "TMPDIR": str(self.folder)},
                 start_new_session=True,
             )

@@ -40,9 +40,13 @@ class Completion:
     failed_number: int
 
 
+SLICE = 100_000
+"""URLs that are read at a time: a crawl can't empty its write-ahead log meanwhile."""
+
 _IDLE = """FROM server WHERE id NOT IN (SELECT server FROM let_go)
     AND NOT EXISTS (SELECT 1 FROM url WHERE url.server = server.id AND outcome IS NULL)
-    AND id NOT IN (SELECT server FROM later JOIN url USING (seq) WHERE url.outcome = ?)"""
+    AND id NOT IN (SELECT server FROM later CROSS JOIN url USING (seq) WHERE url.outcome = ?)"""
+# CROSS: else SQLite reads all URLs to find the few that were put off.
 
 
 def in_file(path: Path, top: int = 10) -> Completion:
@@ -69,12 +73,15 @@ def in_file(path: Path, top: int = 10) -> Completion:
 
 def _outcomes(db: sqlite3.Connection, names: Mapping[int, str]) -> tuple[tuple[str, str], ...]:
     """Return the name of each server with how a URL of it ended."""
-    rows = db.execute(
-        "SELECT server, max(outcome) FROM url"
-        " WHERE server IN (SELECT value FROM json_each(?)) GROUP BY server",
-        (dumps(list(names)),),
-    )
-    found = dict(rows.fetchall())
+    (last,) = db.execute("SELECT coalesce(max(seq), 0) FROM url").fetchone()
+    found: dict[int, str] = {}
+    for first in range(1, last + 1, SLICE):
+        rows = db.execute(
+            "SELECT server, max(outcome) FROM url WHERE seq BETWEEN ? AND ?"
+            " AND server IN (SELECT value FROM json_each(?)) GROUP BY server",
+            (first, first + SLICE - 1, dumps(list(names))),
+        )
+        found |= {server: outcome for server, outcome in rows if outcome is not None}
     return tuple((name, found.get(id_, "")) for id_, name in names.items())
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from lswc.control import Control
+    from lswc.frontier.completion import Completion
     from lswc.frontier.contents import Queue, Report
     from lswc.watch.sources import Source
 
@@ -94,6 +95,7 @@ class Overview:
             "servers": [list(item) for item in report.counts.servers.items()] if report else None,
             "largest": _servers(report.largest) if report else None,
             "longest": _servers(report.queues) if report else None,
+            "ended": _ended(self._stock.ended),
             "dropped": _explained(_dropped(tallies)),
             "errors": _explained(_errors(tallies.get("finished", {}))),
             "put_off": _explained(tallies.get("put off", {})),
@@ -237,6 +239,16 @@ def _queue(report: Report | None, shown: Mapping[str, Any]) -> Any:
         if cell.waiting
     ]
     return {"groups": groups, "cells": cells[:TOP]}
+
+
+def _ended(ended: Completion | None) -> dict[str, Any] | None:
+    if ended is None:
+        return None
+    return {
+        "numbers": [ended.complete, ended.cut_number, ended.failed_number],
+        "cut": [[*row, explained(row[1])] for row in ended.cut],
+        "failed": [[*row, explained(row[1]) if row[1] else ""] for row in ended.failed],
+    }
 
 
 def _servers(queues: Iterable[Queue]) -> list[list[object]]:

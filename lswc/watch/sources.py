@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from redis import Redis
 
     from lswc.control.kept import Kept
+    from lswc.frontier.completion import Completion
     from lswc.frontier.contents import Report, Server
     from lswc.frontier.find import Standing
     from lswc.frontier.redis_report import Watched
@@ -48,6 +49,9 @@ class Source(Protocol):
 
     def report(self, top: int) -> Report:
         """Count the whole frontier, which takes its time."""
+
+    def completion(self, top: int) -> Completion:
+        """Return how servers ended, which takes its time too."""
 
     def server(self, name: str, top: int) -> Server | None:
         """Return what the frontier knows of a server, None if nothing."""
@@ -89,6 +93,11 @@ class FolderSource:
 
     def report(self, top: int) -> Report:
         return sqlite_report.read(self._file, top)
+
+    def completion(self, top: int) -> Completion:
+        from lswc.frontier import completion
+
+        return completion.in_file(self._file, top)
 
     def server(self, name: str, top: int) -> Server | None:
         return sqlite_report.server(self._file, name, top)
@@ -136,6 +145,11 @@ class RedisSource:
         from lswc.frontier import redis_report
 
         return redis_report.read(self._client, self.name, top)
+
+    def completion(self, top: int) -> Completion:
+        from lswc.frontier import completion
+
+        return completion.in_redis(self._client, self.name, top)
 
     def server(self, name: str, top: int) -> Server | None:
         return self._watched.server(name, top)

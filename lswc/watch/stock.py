@@ -10,6 +10,7 @@ from lswc.errors import LswcError
 from lswc.strategy import strategy
 
 if TYPE_CHECKING:
+    from lswc.frontier.completion import Completion
     from lswc.frontier.contents import Report
     from lswc.watch.sources import Source
 
@@ -23,6 +24,8 @@ SPARING = 200
 class Stock:
     """Counts in a thread of its own. ``report`` is the latest count, None until there is one.
 
+    ``ended`` is how servers ended by then.
+
     ``seconds`` is what that took, and ``cpu`` of the CPU; ``wrong`` why the latest couldn't be had.
     """
 
@@ -32,6 +35,7 @@ class Stock:
         self._thread: Thread | None = None
         self._counted = 0.0
         self.report: Report | None = None
+        self.ended: Completion | None = None
         self.seconds = self.cpu = 0.0
         self.wrong = ""
 
@@ -54,7 +58,9 @@ class Stock:
             if self.report is None:
                 strategy(self._source.identity()["strategy"])  # which takes a while, but once
                 began, cpu = monotonic(), thread_time()
-            self.report, self.wrong = self._source.report(self._top), ""
+            report = self._source.report(self._top)
+            self.ended = self._source.completion(self._top)
+            self.report, self.wrong = report, ""
         except LswcError as error:
             self.wrong = str(error)
         self._counted = monotonic()

@@ -214,6 +214,29 @@ def test_a_part_is_closed_before_the_next_is_opened(
     assert numbers(tmp_path) == [*range(7)]
 
 
+def test_a_part_stays_as_it_is_if_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    frontier = tmp_path / "frontier.json"
+    write(tmp_path, 100, frontier, packs=LINES + 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(parts, "copyfileobj", full)
+        writer = Parts(tmp_path, 100, state(frontier).lengths)
+        writer.pack()
+        writer.close()
+    assert "No space left on device; it stays as it is" in caplog.text
+    assert numbers(tmp_path) == [*range(LINES)]
+    assert not list(tmp_path.glob("*.new"))
+    writer = Parts(tmp_path, 100, state(frontier).lengths)
+    writer.pack()
+    writer.close()
+    assert not [path for path in tmp_path.glob("pages-*") if path.suffix != ".gz"]
+    assert numbers(tmp_path) == [*range(LINES)]
+
+
 def test_one_file(tmp_path: Path) -> None:
     write(tmp_path, 0, tmp_path / "frontier.json")
     assert [path.name for path in tmp_path.glob("pages*")] == ["pages.jsonl"]

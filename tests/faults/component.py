@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from contextlib import suppress
 from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING, Self
 
 from scrapy import signals
@@ -55,11 +57,11 @@ class PowerCut:
 
     def _name_parts(self, folder: Path) -> None:
         """Give the parts of the record the names, and contents, that they have now."""
-        for path in self._disk.glob("pages*"):
-            if not (folder / path.name).exists():
-                path.unlink()
         for path in folder.glob("pages-*"):
             self._copy(path)
+        for path in self._disk.glob("pages*"):
+            if not (folder / path.name).exists():
+                path.unlink(missing_ok=True)
 
     def _save(self) -> None:
         self._checkpoint()
@@ -69,7 +71,11 @@ class PowerCut:
         if path.is_file():
             to = self._disk / path.relative_to(self._running.crawl.folder.resolve())
             to.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, to)
+            # Parts are compressed in a thread, which the end of the process may catch at this.
+            beside = self._disk.with_name(f"copy-{get_ident()}")
+            with suppress(FileNotFoundError):  # or it has been renamed meanwhile
+                shutil.copyfile(path, beside)
+                beside.replace(to)
 
     def _page(self) -> None:
         self._left -= 1

@@ -58,6 +58,10 @@ def documents() -> dict[str, tuple[Kind, bytes]]:
         "a PDF with a password": (Kind.PDF, made.encrypted_pdf()),
         "a PDF cut short": (Kind.PDF, made.pdf([[THAI[:60]]])[:700]),
         "a PDF of nothing": (Kind.PDF, b"%PDF-1.7\n"),
+        "a title that is no text": (
+            Kind.PDF, made.pdf([["a"]]).replace(b"/Title <feff>", b"/Title <feffd800>"),
+        ),
+        "a zip of a later version": (Kind.WORD, _later()),
         "pages in pages": (Kind.PDF, made.pdf([["a"]]).replace(b"/Kids [9 0 R]", b"/Kids [2 0 R]")),
         "a million pages": (
             Kind.PDF, made.pdf([["a"]]).replace(b"/Count 1 ", b"/Count 1000000 "),
@@ -125,6 +129,11 @@ def _unknown() -> bytes:
     return whole.replace(
         b"PK\x01\x02\x14\x03\x14\x00\x00\x00\x08", b"PK\x01\x02\x14\x03\x14\x00\x00\x00\x63"
     )
+
+
+def _later() -> bytes:
+    whole = made.docx(made.paragraph(THAI))
+    return whole.replace(b"PK\x01\x02\x14\x03\x14", b"PK\x01\x02\x14\x03\xf4")
 
 
 def _twice() -> bytes:

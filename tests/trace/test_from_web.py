@@ -11,6 +11,7 @@ from lswc.strategy import Anchor, PageLanguage
 from lswc.trace.format import Fate, Trace
 from lswc.trace.from_log import to_trace
 from tests.crawl.site import ENGLISH, THAI, Site, page
+from tests.reading import made
 from tests.trace.frozen import write_trace
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def fill(site: Site) -> None:
         "/a.html", "/none.html", "/image.html", "/untyped", "/moved.html", "/out.html",
         "/gone.html", "/frei/", "/private/x.html", "http://two.example.com/", "mailto:a@b.th",
         "http://127.0.0.1/", "/a/b/a/b/a/b/a/b/", "ftp://two.example.com/", "/2569/1/",
-        "http://two.example.com:22/",
+        "http://two.example.com:22/", "/book.pdf",
     ]  # fmt: skip
     nofollow = '<a rel="nofollow" href="/nofollow.html">ข่าว</a>'
     site.add("www.one.co.th/", page(THAI, *links, anchor="ข่าววันนี้") + nofollow)
@@ -59,6 +60,8 @@ def fill(site: Site) -> None:
     none = '<meta name="robots" content="none">'
     site.add("www.one.co.th/none.html", none + page(THAI, "/of-none.html"))
     site.add("www.one.co.th/image.html", PNG)
+    book = made.pdf([[THAI[:60], THAI[5:65]]], links=["of-book.html"])
+    site.add("www.one.co.th/book.pdf", book)
     site.add("www.one.co.th/untyped", page(THAI, "/of-untyped.html"))
     site.add("www.one.co.th/robots.txt", "User-agent: *\nDisallow: /private/")
     site.add("www.one.co.th/private/x.html", page(THAI, "/of-private.html"))
@@ -86,7 +89,8 @@ def test_the_trace_of_a_web_and_that_of_a_crawl_of_it_agree(site: Site, tmp_path
     of_web, of_crawl = known(tmp_path / "of-web"), known(tmp_path / "of-crawl")
     assert of_web == of_crawl
     fates = {url.removeprefix(HOME): said.fate for url, said in of_web.items()}
-    assert fates["a.html"] is fates["untyped"] is Fate.PAGE
+    assert fates["a.html"] is fates["untyped"] is fates["book.pdf"] is Fate.PAGE
+    assert fates["of-book.html"] is Fate.FAILED
     assert fates["image.html"] is fates["gone.html"] is Fate.FAILED
     assert fates["private/x.html"] is Fate.NEVER
     assert not {"nofollow.html", "of-none.html", "http://two.example.com/more.html"} & set(fates)

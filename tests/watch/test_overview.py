@@ -39,7 +39,10 @@ def offer(url: str) -> Offer:
 
 
 def fill(frontier: Frontier) -> None:
-    """Fetch a page of www.one.co.th and none of far.example, where another URL waits."""
+    """Fetch a page of www.one.co.th and none of far.example, where another URL waits.
+
+    A quota ends the one of full.co.th.
+    """
     frontier.offer([offer("http://www.one.co.th/"), offer("http://far.example/")])
     first, second = frontier.lease(0.0), frontier.lease(0.0)
     assert first is not None
@@ -49,6 +52,10 @@ def fill(frontier: Frontier) -> None:
     visit.tally.update({("finished", name): number for name, number in ENDED.items()})
     frontier.commit(visit)
     frontier.commit(ended(second, "status 404"))
+    frontier.offer([offer("http://full.co.th/")])
+    third = frontier.lease_among(["full.co.th"], 0.0)
+    assert third is not None
+    frontier.commit(ended(third, "server's page limit"))
 
 
 @pytest.fixture(params=["folder", "redis"])
@@ -86,13 +93,19 @@ def test_both_stores_show_the_same(source: Source) -> None:
     assert shown["totals"] | {"pages": 1, "relevant": 1, "harvest": 1.0} == shown["totals"]
     assert shown["largest"] == [["www.one.co.th", 1, 1, 0]]
     assert shown["longest"] == [["far.example", 0, 0, 1]]
+    assert shown["ended"]["numbers"] == [1, 1, 0]
+    assert shown["ended"]["cut"] == [
+        ["full.co.th", "server's page limit", 1, "The server has LSWC_MAX_SERVER_PAGES pages."]
+    ]
     assert shown["errors"] == [
         ["requisite: timeout", 2, "The server didn't answer in DOWNLOAD_TIMEOUT seconds."],
         ["status 404", 1, "The server answered with this error."],
     ]
     dropped = [(name, number) for name, number, _ in shown["dropped"]]
-    assert dropped == [("blocked", 4), ("nofollow", 3), ("requisite: depth", 1)]
-    assert dict(shown["servers"]) == {"relevant": 1, "unvisited": 1}
+    assert dropped == [
+        ("blocked", 4), ("nofollow", 3), ("requisite: depth", 1), ("server's page limit", 1)
+    ]  # fmt: skip
+    assert dict(shown["servers"]) == {"relevant": 1, "unvisited": 2}
 
 
 def test_a_server_or_url_is_looked_up(source: Source) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
+    from scrapy.http import Headers, Response
     from twisted.internet.defer import Deferred
     from twisted.internet.interfaces import IProtocolFactory
     from twisted.web._newclient import Request as TxRequest
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from twisted.web.client import Response as TxResponse
     from twisted.web.iweb import IResponse
 
-_EXCHANGE = "lswc_exchange"
+_EXCHANGE, _HEADERS = "lswc_exchange", "lswc_headers"
 # Scrapy's flags as ISO 28500:2017 §5.13 calls them.
 _TRUNCATED = {"dataloss": "disconnect", "download_stopped": "unspecified"}
 
@@ -135,6 +135,14 @@ class _Agent(_ScrapyAgent):
         if type(agent) is _BindAddressAgent:  # else there is a proxy
             agent.__class__ = _DirectAgent
         return agent
+
+    @staticmethod
+    def _headers_from_twisted_response(response: TxResponse) -> Headers:
+        headers: Headers | None = getattr(response, _HEADERS, None)
+        if headers is None:  # else Scrapy asks again, for the response that it makes
+            headers = _ScrapyAgent._headers_from_twisted_response(response)
+            setattr(response, _HEADERS, headers)
+        return headers
 
     def _cb_bodyready(self, txresponse: TxResponse, request: Request) -> Any:
         request.meta[_EXCHANGE] = getattr(txresponse, _EXCHANGE, None)

@@ -71,7 +71,7 @@ def read(kind: Kind, body: bytes, most: Most) -> Text:
     try:
         with ZipFile(BytesIO(body)) as archive:
             found = _word(archive, most) if kind is Kind.WORD else _open(archive, most)
-    except (BadZipFile, ValueError, OverflowError):
+    except (ValueError, OverflowError, *_BROKEN):
         return Text()
     return found.completed(most)
 

@@ -56,7 +56,7 @@ def _document(document: PdfDocument, most: Most) -> Text:
     texts: list[str] = []
     references: list[Reference] = []
     size, unread, end = 0, 0, monotonic() + SECONDS
-    repeats = _CHROMIUM in document.get_metadata_value("Producer")
+    repeats = _CHROMIUM in _said(document, "Producer")
     number = len(document)
     for index in range(min(number, _PAGES)):
         if size > most.text or monotonic() > end:
@@ -68,7 +68,7 @@ def _document(document: PdfDocument, most: Most) -> Text:
         references += taken
         unread += len(links) - len(taken)
     return Text(
-        title=document.get_metadata_value("Title"),
+        title=_said(document, "Title"),
         text="\n".join(filter(None, texts)),
         lang=_language(document),
         references=tuple(references),
@@ -88,7 +88,7 @@ def _page(document: PdfDocument, index: int, most: int) -> tuple[str, list[Refer
     try:
         text = page.get_textpage()
         links = list(islice(_links(document, page, text), most))
-        return text.get_text_range() if _is_named(text) else "", links
+        return text.get_text_bounded() if _is_named(text) else "", links
     except PdfiumError:
         return "", []
     finally:
@@ -134,7 +134,9 @@ def _links(document: PdfDocument, page: PdfPage, text: PdfTextPage) -> Iterator[
         if action and raw.FPDFAction_GetType(action) == raw.PDFACTION_URI:
             target = _bytes(raw.FPDFAction_GetURIPath, document, action)
             if target:
-                yield Reference(target.decode("utf-8", "replace"), _linked(link, text))
+                yield Reference(
+                    target.rstrip(b"\0").decode("utf-8", "replace"), _linked(link, text)
+                )
 
 
 def _linked(link: Any, text: PdfTextPage) -> str:
@@ -151,12 +153,18 @@ def _language(document: PdfDocument) -> str:
     """Return the /Lang of the catalog (ISO 32000-2 §14.9.2)."""
     from pypdfium2 import raw
 
-    size = raw.FPDFCatalog_GetLanguage(document, None, 0)
-    if not 2 < size <= 200:
-        return ""
-    buffer = (raw.FPDF_WCHAR * (size // 2))()
-    raw.FPDFCatalog_GetLanguage(document, buffer, size)
-    return bytes(buffer).decode("utf-16-le", "replace").strip("\0 ").lower()
+    return _utf_16(_bytes(raw.FPDFCatalog_GetLanguage, document)).lower()
+
+
+def _said(document: PdfDocument, name: str) -> str:
+    """Return what the document's information says (§14.3.3)."""
+    from pypdfium2 import raw
+
+    return _utf_16(_bytes(raw.FPDF_GetMetaText, document, name.encode()))
+
+
+def _utf_16(text: bytes) -> str:
+    return text.decode("utf-16-le", "replace").strip("\0 ")
 
 
 def _bytes(function: Any, *arguments: Any) -> bytes:
@@ -165,5 +173,5 @@ def _bytes(function: Any, *arguments: Any) -> bytes:
     if not 1 < size <= _LONGEST:
         return b""
     buffer = ctypes.create_string_buffer(size)
-    function(*arguments, buffer, size)
-    return buffer.value
+    function(*arguments, ctypes.cast(buffer, function.argtypes[-2]), size)
+    return buffer.raw

@@ -271,6 +271,14 @@ function panels(told) {
   const counting = told.stock.age == null ? "The queue is being counted …" : null;
   table($("largest"), servers, told.largest, counting || "The servers with most pages appear here once pages come.");
   table($("longest"), servers, told.longest, counting || "No URL waits.");
+  const ended = told.ended;
+  change($("ended"), ended ? `${large(ended.numbers[0])} complete, ${large(ended.numbers[1])} cut short, ${large(ended.numbers[2])} ended without a page.` : "");
+  table($("cut"), [
+    lookUp("server", (row) => row[0], undefined, (row) => `${row[1]}: ${row[3]}`), numbers("URLs left out", (row) => row[2]),
+  ], ended?.cut, counting || "Servers of which a quota or a full queue left out URLs appear here.");
+  table($("failed"), [
+    lookUp("server", (row) => row[0], undefined, (row) => (row[1] ? `${row[1]}: ${row[2]}` : "")),
+  ], ended?.failed, counting || "Servers whose URLs all ended without a page appear here.");
   table($("slowest"), [
     lookUp("server", (row) => row.server), numbers("answers", (row) => row.answers), numbers("takes", (row) => row.seconds, seconds),
   ], told.slowest, "The servers that take longest to answer appear here while the crawl runs.");
