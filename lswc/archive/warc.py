@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 import zlib
 from base64 import b32encode
 from collections import OrderedDict
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
 import msgspec
-import surt
 from isal import igzip
 
 from lswc.archive.files import Appended, lines, replace
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
     from lswc.archive.files import Aside
     from lswc.visit.attempt import Attempt, Exchange
+
+with warnings.catch_warnings():
+    # Its patterns aren't raw strings, which Python from 3.12 on says when it compiles them.
+    warnings.simplefilter("ignore", SyntaxWarning)
+    import surt
 
 _PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
 IDENTICAL = f"{_PROFILES}identical-payload-digest"

@@ -79,8 +79,9 @@ _CHATTER = (
     "scrapy.middleware",
     "scrapy.statscollectors",
     "scrapy.utils.log",
+    "twisted",
 )
-"""Those of Scrapy's loggers that speak at the start and the end of every crawl."""
+"""Loggers of Scrapy and Twisted that speak at the start and the end of every crawl."""
 
 
 def _is_said(record: logging.LogRecord) -> bool:
