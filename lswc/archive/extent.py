@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lswc.archive import journal, pages, parts, warc
+from lswc.archive import log, pages, parts, warc
+from lswc.archive.journal import journals
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -20,7 +21,7 @@ def lengths(crawl: Path) -> dict[str, int]:
     """
     paths = [*(crawl / "warc").glob("*.warc.gz"), *crawl.glob("warc/*.cdxj")]
     found = {path.relative_to(crawl).as_posix(): path.stat().st_size for path in paths}
-    return parts.lengths(crawl) | found | journal.lengths(crawl)
+    return parts.lengths(crawl) | found | log.lengths(crawl)
 
 
 def visits_beyond(crawl: Path, committed: Mapping[str, int]) -> int:
@@ -30,7 +31,7 @@ def visits_beyond(crawl: Path, committed: Mapping[str, int]) -> int:
     frontier is an older one.
     """
     with_line = sum(line.endswith(b"}\n") for line in parts.beyond(crawl, committed))
-    return max(with_line, journal.ended_beyond(crawl, committed))
+    return max(with_line, log.ended_beyond(crawl, committed))
 
 
 def cut(crawl: Path, committed: Mapping[str, int], aside: Aside) -> int:
@@ -67,8 +68,8 @@ def torn(crawl: Path) -> list[str]:
     Of others `scrapy check` tells: it reads them all.
     """
     found = pages.torn(crawl)
-    for path in journal.journals(crawl / "log")[-1:]:
-        found[f"log/{path.name}"] = journal.damaged(path)
+    for path in journals(crawl / "log")[-1:]:
+        found[f"log/{path.name}"] = log.damaged(path)
     for cdxj in warc.latest(crawl):
         found[f"warc/{cdxj.name}"] = sum(entry is None for _, entry in warc.index(cdxj))
         file = cdxj.with_suffix(".warc.gz")
@@ -81,5 +82,5 @@ def torn(crawl: Path) -> list[str]:
 def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:
     """Keep aside what the files hold of URLs, and all that is torn. Raises LswcError."""
     pages.take_out(crawl, urls, aside)
-    journal.take_out(crawl, urls, aside)
+    log.take_out(crawl, urls, aside)
     warc.take_out(crawl, urls, aside)

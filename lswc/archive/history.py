@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError
 from lswc.archive.journal import journals
-from lswc.archive.log import ATTEMPTS, LINKS, conform, tables
+from lswc.archive.tables import ATTEMPTS, LINKS, conform, tables
 from lswc.urls import parse
 
 if TYPE_CHECKING:

@@ -1,286 +1,242 @@
-"""The crawl log: Parquet tables of attempts and links, and how they are made from journals."""
+"""The crawl log: a line per attempt in journals, appended before its URL counts as finished.
+
+They are ``log/<n>.jsonl``. A long one becomes ``log/attempts-<n>.parquet`` and
+``log/links-<n>.parquet``, and so does the last one when the crawl closes or is resumed:
+``lswc.archive.tables`` does it. A crawl mustn't hold Arrow in its memory for that (50 MB), so it is
+only imported once there is a journal to turn into tables. Where it isn't installed, as on a machine
+that only crawls, the journals stay as they are: whatever reads the log reads both.
+"""
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from subprocess import Popen
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.json
-import pyarrow.parquet as pq
-
-from lswc.archive.files import ArchiveError, Aside, lines, replace, sync_folder
+from lswc.archive.files import Appended, ArchiveError, lines, replace
 from lswc.archive.journal import journals, row_of
 from lswc.errors import writing
+from lswc.groups import is_installed, require
+from lswc.json_lines import json_line
+from lswc.outcomes import Outcome
+from lswc.processes import environment
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from pathlib import Path
+    from types import ModuleType
 
-BATCH = 2_000_000
-"""Bytes of a journal that become one row group: what a crawl holds in memory of it."""
+    from lswc.archive.files import Aside
 
-_WORD = pa.dictionary(pa.int32(), pa.string())
+LIMIT = 32_000_000
+"""Bytes of a journal from which on the next row begins a new one."""
 
-ATTEMPTS = pa.schema(
-    [
-        ("time", pa.timestamp("ms", "UTC")),
-        ("url", pa.string()),
-        ("kind", _WORD),
-        ("status", pa.int16()),
-        ("bytes", pa.int64()),
-        ("mime", _WORD),
-        ("outcome", _WORD),
-        ("error", _WORD),
-        ("address", _WORD),
-        ("title", pa.string()),
-        ("language", _WORD),
-        ("variant", _WORD),
-        ("encoding", _WORD),
-        ("decided_by", _WORD),
-        ("shares", _WORD),
-        ("content_language", _WORD),
-        ("vary", _WORD),
-        ("opt_outs", pa.list_(pa.string())),
-        ("rendered", pa.bool_()),
-        ("relevant", pa.bool_()),
-        ("guessed", pa.bool_()),
-        ("server_status", _WORD),
-        ("tier", pa.int16()),
-        ("expected", pa.float32()),
-        ("distance", pa.int16()),
-        ("depth", pa.int32()),
-        ("source", _WORD),
-        ("referrer", pa.string()),
-        ("archived", pa.bool_()),
-        ("requisites", pa.list_(pa.string())),
-    ]
+RETRY = "retry"
+REQUISITE_KIND, LISTING_KIND = "requisite", "listing"
+"""The ``kind`` of what wasn't asked for as a page, but as what an archived page needs, or as a
+sitemap or feed. A page's is what it is written in."""
+
+NO_PAGES = (REQUISITE_KIND, LISTING_KIND)
+"""The kinds of what isn't a page."""
+
+RENDERING = "rendering file"
+"""The outcome of what a page in the browser asked for."""
+
+NO_VISIT = (
+    "robots.txt file",
+    "tdmrep.json file",
+    RENDERING,
+    "file",
+    Outcome.SERVER_BECAME_IRRELEVANT,
 )
-"""One row per attempt to fetch a URL, or per URL that ended without one."""
-
-LINKS = pa.schema(
-    [
-        ("source", pa.string()),
-        ("target", pa.string()),
-        ("anchor", pa.int8()),
-        ("named", pa.int8()),
-        ("tier", pa.int16()),
-        ("dropped", _WORD),
-    ]
-)
-"""One row per link: of a kept one the tier, if there are tiers, of another why it was dropped."""
-
-_LISTS = {
-    "targets": pa.string(), "anchors": pa.int8(), "named": pa.int8(), "tiers": pa.int16(),
-    "dropped": pa.string(),
-}  # fmt: skip
+"""Outcomes of the rows that aren't the end of a visit."""
 
 
-def _plain(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_dictionary(kind):
-        return kind.value_type
-    return pa.int64() if pa.types.is_timestamp(kind) else kind
+class Log:
+    """Writes the crawl log in ``log/`` of a crawl folder.
 
+    A journal becomes tables in a process of its own, once it is long enough or the crawl closes:
+    it takes seconds, and memory that a crawl would keep. If that fails, the crawl itself does it
+    when it closes.
 
-_LENGTH = b"journal"  # in a table's metadata: the bytes of the journal that it was made from
-
-logger = logging.getLogger(__name__)
-
-_ROW = pa.schema(
-    [(field.name, _plain(field.type)) for field in ATTEMPTS]
-    + [(name, pa.list_(kind)) for name, kind in _LISTS.items()]
-)
-
-
-def _links_of(attempts: Path) -> Path:
-    return attempts.with_name(attempts.name.replace("attempts", "links"))
-
-
-def convert(crawl: Path) -> None:
-    """Turn all journals of a crawl into tables. Raises LswcError."""
-    for path in (crawl / "log").glob("*-*.[0-9]*[0-9]"):
-        path.unlink()  # half a table that a kill left; its journal is there
-    for path in journals(crawl / "log"):
-        _convert(path)
-
-
-def _convert(journal: Path, parent: int | None = None) -> None:
-    """Turn a journal into two tables and remove it; done again from the start if killed.
-
-    Lines that are torn or damaged are kept aside. If the process ``parent`` was asked to do it
-    and is gone, nothing is: another crawl may do it by now.
+    ``committed`` has the lengths of the journals at the last commit, by their paths in the crawl
+    folder; nothing may lie beyond. Raises LswcError.
     """
-    damaged: list[bytes] = []
-    paths = [journal.with_name(f"{name}-{journal.stem}.parquet") for name in ("links", "attempts")]
-    news = [path.with_suffix(f".{os.getpid()}") for path in paths]
-    with writing(journal.parent):
-        about = {_LENGTH: str(journal.stat().st_size).encode()}
-        with (
-            pq.ParquetWriter(news[0], LINKS.with_metadata(about), compression="zstd") as links,
-            pq.ParquetWriter(news[1], ATTEMPTS.with_metadata(about), compression="zstd") as tried,
-        ):
-            for batch in _batches(journal, damaged=damaged):
-                tried.write_table(_attempts(batch))
-                links.write_table(_links(batch))
-        if parent is not None and parent != os.getppid():
+
+    def __init__(self, folder: Path, committed: Iterable[str]) -> None:
+        self._folder = folder / "log"
+        self._journal: Appended | None = None
+        self._converting: list[Popen[bytes]] = []
+        _convert(folder)
+        self._number = max(_numbers(folder, committed), default=0)
+
+    def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Append rows: the columns of the log's ATTEMPTS, and lists with those of its LINKS."""
+        if self._journal is not None and self._journal.end >= LIMIT:
+            self._hand_over()  # now, because what it holds is committed
+        if self._journal is None:
+            self._number += 1
+            self._journal = Appended(self._folder / f"{self._number:05}.jsonl")
+        self._journal.append(b"".join(map(json_line, rows)))
+
+    @property
+    def opened(self) -> list[Appended]:
+        """The files that are open."""
+        return [self._journal] if self._journal else []
+
+    def _hand_over(self) -> None:
+        if self._journal is None:
             return
-        if damaged:
-            aside = Aside(journal.parents[1])
-            aside.keep(journal.name, b"".join(damaged))
-            logger.warning("%s: %d torn lines, now in %s", journal, len(damaged), aside.folder)
-        for path, new in zip(paths, news, strict=True):
-            replace(path, new)
-        journal.unlink(missing_ok=True)
-        sync_folder(journal.parent)
+        self._journal.close()
+        if _has_arrow():
+            self._converting = [process for process in self._converting if process.poll() is None]
+            self._converting.append(_converter(self._journal.path))
+        self._journal = None
+
+    def close(self, *, whole: bool = True) -> None:
+        """Turn the journals into tables, if all that was written is committed: if it is whole.
+
+        Raises LswcError; a journal that can't become tables stays as it is.
+        """
+        if whole and "pyarrow" not in sys.modules:
+            self._hand_over()
+        for process in self._converting:
+            process.wait()
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+        if whole:
+            _convert(self._folder.parent)
 
 
-def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return a table with the columns of a schema; those that an older log lacks are null."""
-    columns = [
-        table[field.name] if field.name in table.column_names else pa.nulls(len(table), field.type)
-        for field in schema
-    ]
-    return pa.table(columns, schema.names).cast(schema)
+def _has_arrow() -> bool:
+    return is_installed("pyarrow")
 
 
-def tables(journal: Path) -> tuple[pa.Table, pa.Table]:
-    """Return the attempts and links of a journal; rows that are torn or damaged are left out."""
-    batches = list(_batches(journal))
-    attempts = [ATTEMPTS.empty_table(), *map(_attempts, batches)]
-    links = [LINKS.empty_table(), *map(_links, batches)]
-    return pa.concat_tables(attempts).unify_dictionaries(), pa.concat_tables(
-        links
-    ).unify_dictionaries()
+def _converter(journal: Path) -> Popen[bytes]:
+    command = [sys.executable, "-m", "lswc.archive.tables", str(journal), str(os.getpid())]
+    return Popen(command, env=environment())
 
 
-def _batches(journal: Path, damaged: list[bytes] | None = None) -> Iterator[pa.Table]:
-    """Yield the rows of a journal. Raises ArchiveError if it can't be read.
+def _convert(crawl: Path) -> None:
+    if _has_arrow() and journals(crawl / "log"):
+        _tables().convert(crawl)
 
-    Lines that are torn or damaged are put into ``damaged``.
-    """
+
+def _tables() -> ModuleType:
+    """Return what reads and writes tables. Raises ConfigError without Arrow."""
+    require("analysis", "pyarrow")
+    return import_module("lswc.archive.tables")
+
+
+def converted(crawl: Path) -> list[Path]:
+    """Return the tables of attempts that journals of a crawl have become, oldest first."""
+    return sorted((crawl / "log").glob("attempts-[0-9]*.parquet"))
+
+
+def _number(table: Path) -> str:
+    return table.stem.rpartition("-")[2]
+
+
+def _numbers(crawl: Path, committed: Iterable[str]) -> Iterator[int]:
+    names = [name for name in committed if name.startswith("log/")]
+    names += [f"log/{path.name}" for path in journals(crawl / "log")]
+    yield from (int(name.partition("/")[2].partition(".")[0]) for name in names)
+    yield from (int(_number(table)) for table in converted(crawl))
+
+
+def lengths(crawl: Path) -> dict[str, int]:
+    """Return the bytes of each journal, also of those that have become tables."""
+    found = {f"log/{path.name}": path.stat().st_size for path in journals(crawl / "log")}
+    if became := converted(crawl):
+        made_from = _tables().made_from
+        known = {f"log/{_number(table)}.jsonl": made_from(table) for table in became}
+        found = {name: length for name, length in known.items() if length is not None} | found
+    return found
+
+
+def ended_beyond(crawl: Path, committed: Mapping[str, int]) -> int:
+    """Return how many visits ended in the log beyond ``committed``, at least."""
+    beyond = 0
+    for name, length in lengths(crawl).items():
+        known = committed.get(name, 0)
+        if length <= known:
+            continue
+        journal = crawl / name
+        if journal.exists():
+            beyond += _ended(journal, known)
+        else:
+            beyond += 2  # it was closed, so there were many
+    return beyond
+
+
+def _ended(journal: Path, after: int) -> int:
+    with journal.open("rb") as file:
+        file.seek(after)
+        found = [row for row in map(row_of, file) if row is not None]
+    return sum(row.get("outcome") not in (*NO_VISIT, RETRY) for row in found)
+
+
+def _rows(journal: Path, until: int | None = None) -> Iterator[dict[str, Any] | None]:
+    """Yield the rows of a journal before ``until``, None for a torn line. Raises ArchiveError."""
     try:
-        for batch in _portions(lines(journal)):
-            found = [line for line in batch if line.startswith(b"{") and line.endswith(b"}\n")]
-            try:
-                table = _read(found)
-            except pa.ArrowInvalid:
-                found = [line for line in found if _is_row(line)]
-                table = _read(found)
-            if damaged is not None and len(found) < len(batch):
-                damaged += set(batch) - set(found)
-            yield table
+        yield from map(row_of, lines(journal, until))
     except OSError as error:
         raise ArchiveError(f"can't read {journal}: {error.strerror or error}") from error
-    except pa.ArrowException as error:
-        raise ArchiveError(f"{journal} is damaged: {error}") from error
 
 
-def _portions(rows: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Yield lists of lines, of about BATCH bytes each."""
-    portion, size = [], 0
-    for row in rows:
-        portion.append(row)
-        size += len(row)
-        if size >= BATCH:
-            yield portion
-            portion, size = [], 0
-    if portion:
-        yield portion
+def damaged(journal: Path) -> int:
+    """Return how many lines of a journal are torn or damaged. Raises ArchiveError."""
+    return sum(row is None for row in _rows(journal))
 
 
-def _read(rows: list[bytes]) -> pa.Table:
-    if not rows:
-        return _ROW.empty_table()
-    data = b"".join(rows)
-    return pa.json.read_json(
-        pa.BufferReader(data),
-        pa.json.ReadOptions(block_size=len(data)),
-        pa.json.ParseOptions(explicit_schema=_ROW, unexpected_field_behavior="error"),
-    )
+class Row(NamedTuple):
+    """A row of the log, as far as it says what must be in other files."""
+
+    url: str
+    outcome: str
+    archived: bool | None
+    kind: str | None
 
 
-def _is_row(line: bytes) -> bool:
-    found = row_of(line)
-    return found is not None and found.keys() <= set(_ROW.names)
+def rows(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[Row | None]:
+    """Yield the rows of a crawl's log; None for each file and line of it that is damaged.
 
-
-def _attempts(batch: pa.Table) -> pa.Table:
-    return batch.select(ATTEMPTS.names).cast(ATTEMPTS)
-
-
-def _links(batch: pa.Table) -> pa.Table:
-    lists = {name: batch[name].combine_chunks() for name in _LISTS}
-    targets, named = lists["targets"], lists["named"]
-    if named.null_count > targets.null_count:  # of an earlier version
-        unknown = pa.nulls(len(targets.values), pa.int8())
-        lists["named"] = pa.ListArray.from_arrays(targets.offsets, unknown)
-    columns = [
-        pc.take(batch["url"], pc.list_parent_indices(lists["targets"])),
-        *(pc.list_flatten(column) for column in lists.values()),
-    ]
-    return pa.table(columns, [f.name for f in LINKS]).cast(LINKS)
-
-
-def values(table: Path, columns: Sequence[str]) -> Iterator[tuple[Any, ...] | None]:
-    """Yield columns of a table of attempts, row by row; None if it or its links are damaged."""
-    try:
-        pq.ParquetFile(_links_of(table)).read(["source"])
-        file = pq.ParquetFile(table)
-        for group in range(file.num_row_groups):
-            rows = conform(file.read_row_group(group), ATTEMPTS)
-            yield from zip(*(rows[name].to_pylist() for name in columns), strict=True)
-    except (OSError, pa.ArrowException):
-        yield None
-
-
-def made_from(table: Path) -> int | None:
-    """Return the bytes of the journal that a table was made from; None if that can't be read."""
-    try:
-        about = pq.read_schema(table).metadata or {}
-    except (OSError, pa.ArrowException):
-        return None
-    return int(about.get(_LENGTH, 0))
-
-
-def take_out(table: Path, urls: Collection[str], aside: Aside) -> None:
-    """Keep the rows about URLs aside, of a table of attempts and of its links; damaged ones whole.
-
-    Raises LswcError.
+    Of journals only what is ``committed``, if that isn't None. Raises LswcError.
     """
-    wanted = pa.array(list(urls), pa.string())
-    pair = (_links_of(table), table)
-    try:
-        found = [pq.ParquetFile(part) for part in pair]
-        for file, part, column in zip(found, pair, ("source", "url"), strict=True):
-            _filter(file, part, column, wanted, aside)
-    except (OSError, pa.ArrowException):
-        for part in pair:
-            if part.exists():
-                aside.move(part)
+    for table in converted(crawl):
+        for values in _tables().values(table, Row._fields):
+            yield None if values is None else Row(*values)
+    for journal in journals(crawl / "log"):
+        until = None if committed is None else committed.get(f"log/{journal.name}", 0)
+        for row in _rows(journal, until):
+            if row is None:
+                yield None
+            else:
+                outcome, archived = row.get("outcome", ""), row.get("archived")
+                yield Row(row["url"], outcome, archived, row.get("kind"))
 
 
-def _filter(file: pq.ParquetFile, path: Path, column: str, urls: pa.Array, aside: Aside) -> None:
-    """Keep the rows of a table aside whose column is one of ``urls``."""
-    groups = [file.read_row_group(group) for group in range(file.num_row_groups)]
-    inside = [pc.is_in(group[column], urls) for group in groups]
-    if not any(pc.any(mask).as_py() for mask in inside):
-        return
-    new = path.with_suffix(".new")
-    with (
-        writing(path),
-        pq.ParquetWriter(new, file.schema_arrow, compression="zstd") as kept,
-        pq.ParquetWriter(aside.new(path.name), file.schema_arrow, compression="zstd") as out,
-    ):
-        for group, mask in zip(groups, inside, strict=True):
-            kept.write_table(group.filter(pc.invert(mask)))
-            out.write_table(group.filter(mask))
-    with writing(path):
-        replace(path, new)
+def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:
+    """Keep the rows about URLs, and all that is damaged, aside. Raises LswcError."""
+    for table in converted(crawl):
+        _tables().take_out(table, urls, aside)
+    for journal in journals(crawl / "log"):
+        _take_out(journal, urls, aside)
 
 
-if __name__ == "__main__":
-    os.nice(10)  # the crawl goes first
-    _convert(Path(sys.argv[1]), int(sys.argv[2]))
+def _take_out(journal: Path, urls: Collection[str], aside: Aside) -> None:
+    kept: list[bytes] = []
+    out: list[bytes] = []
+    with writing(journal):
+        for line in lines(journal):
+            row = row_of(line)
+            (out if row is None or row["url"] in urls else kept).append(line)
+        if not out:
+            return
+        aside.keep(journal.name, b"".join(out))
+        new = journal.with_suffix(".new")
+        new.write_bytes(b"".join(kept))
+        replace(journal, new)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lswc.archive import parts
 from lswc.archive.files import ArchiveError
-from lswc.archive.journal import LISTING_KIND, RENDERING, REQUISITE_KIND, RETRY, Log
+from lswc.archive.log import LISTING_KIND, RENDERING, REQUISITE_KIND, RETRY, Log
 from lswc.archive.parts import Parts
 from lswc.archive.warc import WarcWriter
 from lswc.errors import writing

@@ -7,8 +7,8 @@ from contextlib import closing
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.archive import journal, pages, warc
-from lswc.archive.journal import RETRY
+from lswc.archive import log, pages, warc
+from lswc.archive.log import RETRY
 from lswc.archive.parts import PAGES
 from lswc.outcomes import OF_REQUISITE, may_return
 
@@ -111,15 +111,13 @@ class Comparison:
                 yield RECORD, record["url"], ""
 
     def _log(self) -> Iterator[tuple[str, str, str]]:
-        for number, row in enumerate(journal.rows(self._crawl, self._committed)):
+        for number, row in enumerate(log.rows(self._crawl, self._committed)):
             if row is None:
                 self._torn.append((LOG, "torn", f"row {number}"))
                 continue
             # What may be tried again ends more than once.
             if not may_return(row.outcome):
-                prefix = (
-                    OF_REQUISITE if row.kind in journal.NO_PAGES and row.outcome != RETRY else ""
-                )
+                prefix = OF_REQUISITE if row.kind in log.NO_PAGES and row.outcome != RETRY else ""
                 yield LOG, row.url, prefix + row.outcome
             if row.archived:
                 yield LOG, row.url, "archived"

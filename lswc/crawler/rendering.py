@@ -23,16 +23,17 @@ from lswc.strategy.status import status
 from lswc.visit.attempt import Rendered
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from scrapy.http import Response
 
     from lswc.browser.letters import Wanted
     from lswc.crawl import Crawl
-    from lswc.crawler.running import RunningCrawl
+    from lswc.frontier import Frontier
     from lswc.visit.visit import Visit
 
     Download = Callable[[Request], Awaitable[Response]]
+    Refusal = Callable[[Visit, str], str | None]
 
 AT_FIRST = 20
 """Pages that may be shown whatever their share: a crawl's seeds may all need it."""
@@ -96,22 +97,24 @@ class Scripts:
 class Needs:
     """Fetches what one page asks for while it is shown: until then, and ``largest`` bytes in all.
 
-    ``download`` takes a request through all downloader middlewares.
+    ``refusal`` tells why an address isn't asked for, None if it is; ``headers`` are those of every
+    request. ``download`` takes one through all downloader middlewares.
     """
 
     is_over = False
 
     def __init__(
         self,
-        running: RunningCrawl,
         visit: Visit,
+        refusal: Refusal,
+        headers: Mapping[str, str],
         scripts: Scripts,
         largest: int,
         download: Download,
     ) -> None:
         self.visit = visit
-        self._running, self._scripts, self._largest = running, scripts, largest
-        self._download = download
+        self._refusal, self._headers, self._download = refusal, headers, download
+        self._scripts, self._largest = scripts, largest
         self._free = asyncio.Semaphore(AT_ONCE)
 
     async def answer(self, wanted: Wanted) -> tuple[Answered, bytes]:
@@ -125,7 +128,7 @@ class Needs:
         if kept is not None:
             self.visit.scripts.append(wanted.url)
             return kept
-        refused = self._refusal(wanted.url)
+        refused = self._refused(wanted.url)
         if refused is not None:
             return self._without(refused)
         try:
@@ -141,27 +144,30 @@ class Needs:
         self.visit.tally[NOT_GIVEN, reason] += 1
         return _NOTHING
 
-    def _refusal(self, address: str) -> str | None:
-        if self.is_over or not self._running.is_under_way(self.visit):
+    def _refused(self, address: str) -> str | None:
+        if self.is_over:
             return Outcome.LOST
         if 0 < self._largest <= sum(attempt.size for attempt in self.visit.fetched):
             return Outcome.TOO_LARGE
-        return self._running.admission.of_file(address)
+        return self._refusal(self.visit, address)
 
     def _request(self, wanted: Wanted) -> Request:
         return Request(
             wanted.url,
             callback=NO_CALLBACK,
-            headers={**self._running.crawl.headers, **wanted.headers},
+            headers={**self._headers, **wanted.headers},
             meta={RENDERING: self, "dont_retry": True},
         )
 
 
 class Rendering:
-    """Shows a crawl's pages in a browser, if it has one."""
+    """Shows a crawl's pages in a browser, if it has one.
 
-    def __init__(self, crawl: Crawl, running: RunningCrawl) -> None:
-        self._running = running
+    ``refusal`` tells why a visit's page doesn't get a file; None if it may.
+    """
+
+    def __init__(self, crawl: Crawl, frontier: Frontier, refusal: Refusal) -> None:
+        self._frontier, self._refusal_of_file, self._headers = frontier, refusal, crawl.headers
         self._share, self._settings = crawl.rendering.share, crawl.rendering.browser
         self._browser = Browser(self._settings) if self._settings else None
         self._scripts = Scripts()
@@ -176,7 +182,14 @@ class Rendering:
         outcome: str = self._refusal(visit)
         rendered = None
         if not outcome and self._browser is not None and self._settings is not None:
-            needs = Needs(self._running, visit, self._scripts, self._settings.largest, download)
+            needs = Needs(
+                visit,
+                self._refusal_of_file,
+                self._headers,
+                self._scripts,
+                self._settings.largest,
+                download,
+            )
             try:
                 rendered = await self._shown(self._browser, needs, response)
                 outcome = "rendered"
@@ -210,7 +223,7 @@ class Rendering:
             return Outcome.RENDERED_ENOUGH
         if self._under_way > WAITING:
             return Outcome.BROWSER_BUSY
-        pages = self._running.frontier.pages_of(visit.lease.unit)
+        pages = self._frontier.pages_of(visit.lease.unit)
         is_irrelevant = status(*pages, TOLERATED) == Status.IRRELEVANT
         return Outcome.IRRELEVANT_SERVER if is_irrelevant else ""
 

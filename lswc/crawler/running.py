@@ -155,7 +155,7 @@ class RunningCrawl:
         self.listings = Listings(crawl, self.earlier)
         self.reservations: KeptRules[Reservations] = KeptRules()
         self.readers = Readers(crawl)
-        self.rendering = Rendering(crawl, self)
+        self.rendering = Rendering(crawl, self.frontier, self.refusal_of_file)
         self._saved = monotonic()
 
     def offer_seeds(self, addresses: Iterable[str]) -> int:
@@ -268,6 +268,10 @@ class RunningCrawl:
             visit.rest = 0.0
             self._end(visit, reason)
         return reason is not None
+
+    def refusal_of_file(self, visit: Visit, address: str) -> str | None:
+        """Return why a page that is shown in a browser doesn't get a file; None if it may."""
+        return self.admission.of_file(address) if self.is_under_way(visit) else Outcome.LOST
 
     def holds_back(self, visit: Visit) -> bool:
         """End the visit of a request that may not be sent again now; tell whether it is one."""

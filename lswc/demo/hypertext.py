@@ -8,7 +8,6 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from lswc.demo.hosts import Host, read_table
-from lswc.demo.listings import UNLINKED
 from lswc.demo.vocabulary import VOCABULARIES
 
 if TYPE_CHECKING:
@@ -36,6 +35,9 @@ SEEDS = {
 # What the Thai portals name first on their front pages: the big and irrelevant.
 GREAT = "www.encyclomedia-demo.com www.sportsdaily-demo.com www.softdocs-demo.org "
 GREAT += "www.nihonportal-demo.co.jp www.newsworld-demo.com www.kyotoguide-demo.jp"
+UNLINKED = {"index": 10, "sitemap": 10, "rss": 6, "atom": 6}
+"""How many pages are only in each of a host's listings, by the feature that says it has it."""
+
 DOCUMENT, SHELL = "/guide.pdf", "/app.html"
 DEAD_HOSTS = (
     "www.gone-demo.com www.closed-down-demo.co.th old.vanished-demo.net www.nowhere-demo.jp"

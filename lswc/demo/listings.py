@@ -12,9 +12,6 @@ if TYPE_CHECKING:
 
     from lswc.demo.hypertext import DemoPage, DemoSite
 
-UNLINKED = {"index": 10, "sitemap": 10, "rss": 6, "atom": 6}
-"""How many pages are only in each of a host's listings, by the feature that says it has it."""
-
 SITEMAPS = frozenset({"index", "sitemap"})
 LINKED = 40  # pages of a sitemap that links lead to as well
 _ITEMS = 4  # and of a feed

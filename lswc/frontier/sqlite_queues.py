@@ -8,7 +8,7 @@ from json import dumps
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.frontier.ready import ReadyCells
-from lswc.frontier.sqlite_room import Sizes
+from lswc.frontier.sqlite_sizes import Sizes
 from lswc.strategy import REQUISITES
 
 if TYPE_CHECKING:

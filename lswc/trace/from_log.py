@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lswc.archive.files import ArchiveError
-from lswc.archive.journal import NO_PAGES, NO_VISIT, journals
-from lswc.archive.log import ATTEMPTS, LINKS, conform, tables
+from lswc.archive.journal import journals
+from lswc.archive.log import NO_PAGES, NO_VISIT
 from lswc.archive.store import language_of
+from lswc.archive.tables import ATTEMPTS, LINKS, conform, tables
 from lswc.outcomes import RECORDED, Outcome
 from lswc.strategy import Anchor, Named
 from lswc.trace.format import ADDRESS, KIND, TIME, URLS, About, compressed_rows, write

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 from fastwarc import ArchiveIterator
 
-from lswc.archive import extent, journal, log, warc
+from lswc.archive import extent, log, tables, warc
 from lswc.archive.files import Aside
-from lswc.archive.journal import Log
+from lswc.archive.journal import journals
+from lswc.archive.log import Log
 from lswc.archive.warc import DOM, WarcWriter
 from lswc.visit.attempt import Rendered
 from tests.archive.reading import check, index, records
@@ -88,7 +89,7 @@ def test_rows_of_the_log(tmp_path: Path) -> None:
     written.write({"url": url, **ROW} for url in URLS)
     written.close()
     extent.take_out(tmp_path, {URLS[0]}, aside := Aside(tmp_path))
-    assert [row.url for row in journal.rows(tmp_path) if row] == URLS[1:]
+    assert [row.url for row in log.rows(tmp_path) if row] == URLS[1:]
     assert len(list(aside.folder.glob("attempts-*.parquet"))) == 1
 
 
@@ -97,8 +98,8 @@ def test_a_damaged_row_is_passed_over_and_kept(tmp_path: Path, damage: bytes) ->
     (tmp_path / "log").mkdir()
     row = json.dumps({"url": URLS[0], **ROW}).encode()
     (tmp_path / "log" / "00001.jsonl").write_bytes(b"\n".join([row, damage, row, b""]))
-    log.convert(tmp_path)
-    assert [row.url for row in journal.rows(tmp_path) if row] == [URLS[0], URLS[0]]
+    tables.convert(tmp_path)
+    assert [row.url for row in log.rows(tmp_path) if row] == [URLS[0], URLS[0]]
     (kept,) = tmp_path.glob("aside/*/00001.jsonl")
     assert kept.read_bytes() == damage + b"\n"
 
@@ -106,36 +107,36 @@ def test_a_damaged_row_is_passed_over_and_kept(tmp_path: Path, damage: bytes) ->
 def test_a_journal_outlasts_a_process_that_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal, "LIMIT", 1)
+    monkeypatch.setattr(log, "LIMIT", 1)
     monkeypatch.setattr(sys, "executable", "/bin/false")
     written = Log(tmp_path, ())
     for url in URLS:
         written.write([{"url": url, **ROW}])
-    assert len(journal.journals(tmp_path / "log")) == len(URLS)
+    assert len(journals(tmp_path / "log")) == len(URLS)
     written.close()
-    assert [row.url for row in journal.rows(tmp_path) if row] == URLS
+    assert [row.url for row in log.rows(tmp_path) if row] == URLS
 
 
 def test_a_long_journal_becomes_tables_while_the_next_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal, "LIMIT", 1)
+    monkeypatch.setattr(log, "LIMIT", 1)
     written = Log(tmp_path, ())
     for url in URLS:
         written.write([{"url": url, **ROW}])
     written.close(whole=False)  # waits for the others, and leaves its own
-    assert [path.name for path in journal.journals(tmp_path / "log")] == ["00006.jsonl"]
-    assert [row.url for row in journal.rows(tmp_path) if row] == URLS
+    assert [path.name for path in journals(tmp_path / "log")] == ["00006.jsonl"]
+    assert [row.url for row in log.rows(tmp_path) if row] == URLS
 
 
 CLOSES = """
 import json, sys
 from pathlib import Path
-from lswc.archive.journal import Log
+from lswc.archive.log import Log
 
 log = Log(Path(sys.argv[1]), ())
-log.write(json.loads(sys.argv[2]))
-log.close()
+tables.write(json.loads(sys.argv[2]))
+tables.close()
 print("pyarrow" in sys.modules)
 """
 
@@ -147,5 +148,5 @@ def test_a_crawl_that_closes_holds_no_arrow_for_its_tables(tmp_path: Path) -> No
         check=True, capture_output=True, text=True,
     )  # fmt: skip
     assert done.stdout == "False\n"
-    assert [path.name for path in journal.converted(tmp_path)] == ["attempts-00001.parquet"]
-    assert [row.url for row in journal.rows(tmp_path) if row] == URLS
+    assert [path.name for path in log.converted(tmp_path)] == ["attempts-00001.parquet"]
+    assert [row.url for row in log.rows(tmp_path) if row] == URLS

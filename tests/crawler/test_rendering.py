@@ -54,7 +54,8 @@ class Server:
 
 
 def needs(crawl: SetUp, visit: Visit, server: Server, scripts: Scripts | None = None) -> Needs:
-    return Needs(crawl.running, visit, scripts or Scripts(), 100, server)
+    headers, refusal = crawl.running.crawl.headers, crawl.running.refusal_of_file
+    return Needs(visit, refusal, headers, scripts or Scripts(), 100, server)
 
 
 def asked(needed: Needs, url: str, kind: str = "script") -> tuple[int, dict[str, str]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.archive import journal
+from lswc.archive import log
 from lswc.checking.report import check, repair
 from tests.archive.reading import check as check_warc
 from tests.archive.reading import index, records
@@ -89,7 +89,7 @@ def check_whole(site: Site, crawls: Crawls, *said: str) -> None:
     assert index(site.folder).keys() == stored.keys()
     # Each run asks for robots.txt.
     assert {n for url, n in stored.items() if not url.endswith("/robots.txt")} == {1}
-    ended = Counter(row.url for row in journal.rows(site.folder) if row and row.outcome == "html")
+    ended = Counter(row.url for row in log.rows(site.folder) if row and row.outcome == "html")
     assert set(ended.values()) == {1}
     assert len(ended) == PAGES
 
