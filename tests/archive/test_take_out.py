@@ -135,8 +135,8 @@ from pathlib import Path
 from lswc.archive.log import Log
 
 log = Log(Path(sys.argv[1]), ())
-tables.write(json.loads(sys.argv[2]))
-tables.close()
+log.write(json.loads(sys.argv[2]))
+log.close()
 print("pyarrow" in sys.modules)
 """
 

@@ -56,8 +56,8 @@ def test_a_crawl_loads_no_analyses_and_no_methods_that_are_not_asked_for(tmp_pat
     arguments = site.command(LSWC_PROFILE="adaptive")
     found = loaded(scrapy(*arguments[arguments.index("crawl") :]))
     assert len(site.urls) == 2
-    assert {"fastwarc", "pyarrow"} <= found
-    assert not (ANALYSES | METHODS | {"redis"}) & found
+    assert "fastwarc" in found
+    assert not (ANALYSES | METHODS | {"pyarrow", "redis"}) & found
 
 
 def test_a_crawl_holds_no_arrow_before_a_journal_becomes_tables() -> None:
