@@ -118,13 +118,19 @@ class Network:
         return True
 
     def settle(self) -> None:
-        """Take the failures for the servers' own: nothing else runs that could tell."""
+        """Take the failures for the servers' own: nothing else runs that could tell.
+
+        They still count in the row: few requests at a time are no reason not to doubt the network.
+        """
         if not self.paused:
-            self._settle()
+            self._end_held()
 
     def _settle(self) -> None:
-        held, self._held = self._held, []
         self._row.clear()
+        self._end_held()
+
+    def _end_held(self) -> None:
+        held, self._held = self._held, []
         for visit, outcome in held:
             self._end(visit, outcome)
 

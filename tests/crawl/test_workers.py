@@ -119,11 +119,12 @@ class Workers:
     def recorded(self) -> list[str]:
         """The URLs of the records of all workers that were committed."""
         urls = []
-        lengths: Any = self.client.hgetall("{lswc:th}:records")
-        for worker, committed in lengths.items():
-            folder = Path(worker.decode().partition(":")[2])
-            if length := json.loads(committed).get("pages.jsonl"):
-                lines = (folder / "pages.jsonl").read_bytes()[:length].splitlines()
+        workers: Any = self.client.smembers("{lswc:th}:workers")
+        for worker in map(bytes.decode, workers):
+            length: Any = self.client.hget(f"{{lswc:th}}:files:{worker}", "pages.jsonl")
+            if length:
+                folder = Path(worker.partition(":")[2])
+                lines = (folder / "pages.jsonl").read_bytes()[: int(length)].splitlines()
                 urls += [json.loads(line)["url"] for line in lines]
         return urls
 

@@ -35,7 +35,7 @@ def crawl(web: FaultyWeb, tmp_path: Path) -> Iterator[Crawl]:
 def test_while_no_name_resolves_the_crawl_waits(web: FaultyWeb, crawl: Crawl) -> None:
     web.after(30, lambda: web.names_down("*"))
     crawl.start(RETRY_TIMES=0)
-    crawl.wait_for(30)
+    crawl.wait_until_missed()
     sleep(AWAY)
     web.names_down()
     assert crawl.finish() == 0

@@ -52,6 +52,8 @@ class Names(Resolver):
     ) -> Any:
         down = Path(os.environ[DOWN]).read_text("utf-8").split()
         found = [] if {hostName, "*"} & set(down) else ["127.0.0.1"]
+        if not found:
+            Path(os.environ[DOWN]).with_suffix(".missed").touch()
         return resolve(resolutionReceiver, hostName, found, int(os.environ[PORT]))
 
 
@@ -117,6 +119,11 @@ class FaultyWeb:
         new.write_text("\n".join(names), "utf-8")
         new.replace(self.down)
 
+    @property
+    def is_missed(self) -> bool:
+        """Whether a crawl looked for a name that leads nowhere."""
+        return self.down.with_suffix(".missed").exists()
+
     def after(self, asked: int, then: Callable[[], object]) -> None:
         """Do something once so many requests came, before that one is answered."""
         self._then[asked] = then
@@ -163,6 +170,12 @@ class Crawl:
     def wait_for(self, asked: int) -> None:
         """Wait until so many requests came."""
         while len(self.web.asked) < asked:
+            assert self.process.poll() is None, self.process.communicate()[1]
+            sleep(0.02)
+
+    def wait_until_missed(self) -> None:
+        """Wait until it looked for a name that leads nowhere."""
+        while not self.web.is_missed:
             assert self.process.poll() is None, self.process.communicate()[1]
             sleep(0.02)
 
