@@ -47,14 +47,13 @@ from lswc.crawler.network import Network
 from lswc.crawler.opening import control_of, frontier_of, handles_of, slots_of
 from lswc.crawler.readers import Readers
 from lswc.crawler.rendering import Rendering
+from lswc.crawler.requisites import Requisites
 from lswc.crawler.second_tries import SecondTries
 from lswc.crawler.steering import Steering
-from lswc.crawler.trees import Trees
 from lswc.crawler.turns import Turns
 from lswc.errors import ConfigError, LostStoreError, LswcError
 from lswc.outcomes import LIFTED, OF_QUOTA, Outcome, is_transient
-from lswc.reading.requisites import FEED, Requisite
-from lswc.strategy import LISTING, REQUISITE, SEED, PageLanguage
+from lswc.strategy import SEED, PageLanguage
 from lswc.urls import parse
 from lswc.visit.lease import Offer
 from lswc.visit.visit import Visit
@@ -69,7 +68,6 @@ if TYPE_CHECKING:
     from lswc.crawl import Crawl
     from lswc.frontier.contract import Counts
     from lswc.frontier.harvest import CellHarvest
-    from lswc.reading.requisites import Needed
     from lswc.reading.tdmrep import Reservations
     from lswc.urls import Url
     from lswc.visit.lease import Lease
@@ -120,7 +118,7 @@ class RunningCrawl:
         self.latest_end = monotonic()
         self._rested = 0.0
         self._handed_out = [0, 0]  # pages, requisites
-        self._trees = Trees(crawl.reader.requisites.most if crawl.reader.requisites else 0)
+        self.requisites = Requisites(crawl)
         self._ends_because = ""
         self._stopped = False
         self._stats = stats
@@ -215,32 +213,6 @@ class RunningCrawl:
         first = self.steering.first(self.frontier, now)
         preferred = self.frontier.lease_among(first, now) if first else None
         return preferred or self.frontier.lease(now)
-
-    def need(self, visit: Visit, needed: Needed, steps: int) -> None:
-        """Offer what an archived page needs, so many steps from it, with the visit's links."""
-        offers = []
-        had = {attempt.url for attempt in visit.fetched}
-        scripts = _scripts(visit) if self.crawl.reading.requisites_of else ()
-        wanted = [*needed.requisites, *scripts]
-        feeds = [requisite for requisite in wanted if requisite.kind == FEED]
-        files = [one for one in wanted if one.kind != FEED and one.url not in had]
-        taken = self._trees.take(visit.url, files, is_page=visit.lease.is_page)
-        if len(taken) < len(files):
-            beyond = len(files) - len(taken)
-            visit.tally["requisites dropped", Outcome.TOO_MANY_REQUISITES] += beyond
-        for requisite in (*taken, *feeds):
-            if (url := parse(requisite.url)) is not None:
-                unit = self.crawl.unit(url)
-                code = LISTING if requisite.kind == FEED else REQUISITE
-                language = PageLanguage.OTHER if requisite.kind == FEED else PageLanguage.TARGET
-                depth = visit.lease.depth + 1 if requisite.kind == FEED else steps
-                offers.append(Offer(url.href, url.server, unit, code, language, depth))
-                visit.tally["needed", requisite.kind] += 1
-        for reason, number in needed.dropped:
-            visit.tally["requisites dropped", reason] += number
-        visit.offers = [*visit.offers, *offers]
-        visit.requisites = [offer.url for offer in offers if offer.code == REQUISITE]
-        visit.requisites += sorted(had)
 
     def finish(self, reason: str) -> None:
         """Close the crawl for a reason, once what its archived pages need was asked for."""
@@ -494,11 +466,6 @@ class RunningCrawl:
 
     def _take_stock(self) -> None:
         self.held_at_close = self.frontier.counts(), self.frontier.cells()
-
-
-def _scripts(visit: Visit) -> list[Requisite]:
-    """Return what a page had of what others asked for in the browser: it may not be archived."""
-    return [Requisite(url, "script") for url in dict.fromkeys(visit.scripts)]
 
 
 def _forget(visit: Visit) -> None:

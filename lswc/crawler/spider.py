@@ -151,7 +151,7 @@ class LswcSpider(Spider):
         elif self.crawl.reader.requisites is not None:
             needed = await self._needed(response, visit.lease.depth)
             if self.running.is_under_way(visit):
-                self.running.need(visit, needed, visit.lease.depth + 1)
+                self.running.requisites.need(visit, needed, visit.lease.depth + 1)
         self.running.commit(visit, Outcome.REQUISITE)
 
     async def _needed(self, response: Response, steps: int) -> Needed:
@@ -251,7 +251,7 @@ class LswcSpider(Spider):
         if page.reading.unwanted or (visit.opt_outs and self.crawl.opt_out == "skip-archive"):
             visit.withhold()
         elif self.crawl.keeps(page.relevant):
-            self.running.need(visit, page.reading.needed, 1)
+            self.running.requisites.need(visit, page.reading.needed, 1)
         if page.identified:
             visit.offers = [*visit.offers, *self.running.listings.of_server(visit)]
         return page

@@ -105,7 +105,7 @@ def test_they_get_their_share_while_pages_wait_and_the_rest_later(tmp_path: Path
         reader = running.crawl.reader.requisites
         assert reader is not None
         first = crawl.visit()
-        running.need(first, reader.read(images.encode(), "text/html", first.url, 0), 1)
+        running.requisites.need(first, reader.read(images.encode(), "text/html", first.url, 0), 1)
         running.commit(first, "html")
         kinds = []
         for _ in range(59):
@@ -126,7 +126,7 @@ def test_a_page_with_all_that_its_requisites_need_is_bounded(tmp_path: Path) -> 
 
         def bring(visit: Visit, body: str, kind: str) -> None:
             needed = reader.read(body.encode(), kind, visit.url, 0)
-            running.need(visit, needed, visit.lease.depth + 1)
+            running.requisites.need(visit, needed, visit.lease.depth + 1)
             found.extend(visit.requisites)
             running.commit(visit, "requisite")
 
@@ -150,7 +150,7 @@ def test_beyond_their_share_they_wait_while_a_page_is_being_asked_for(tmp_path: 
         assert reader is not None
         first, second = crawl.visit(), crawl.visit()
         needed = reader.read(b"<img src=http://i.example/>", "text/html", first.url, 0)
-        running.need(first, needed, 1)
+        running.requisites.need(first, needed, 1)
         running.commit(first, "html")
         assert running.lease(0.0) is None
         running.commit(second, "html")
@@ -166,7 +166,7 @@ def test_a_crawl_that_ends_early_asks_for_what_its_pages_need_first(tmp_path: Pa
         assert reader is not None
         first = crawl.visit()
         needed = reader.read(b"<img src=http://i.example/>", "text/html", first.url, 0)
-        running.need(first, needed, 1)
+        running.requisites.need(first, needed, 1)
         running.commit(first, "html")
         running.finish("enough")
         assert reasons == []

@@ -130,7 +130,7 @@ def test_scripts_of_others_are_asked_for_anew_if_the_archive_needs_them(
         visit = crawl.visit()
         visit.scripts = [f"{SCRIPT}1", SCRIPT, SCRIPT]
         visit.fetched = [Attempt(SCRIPT, datetime.now(UTC))]
-        crawl.running.need(visit, Needed(), 1)
+        crawl.running.requisites.need(visit, Needed(), 1)
         assert [offer.url for offer in visit.offers] == offered
         assert visit.requisites == [*offered, SCRIPT]
 
