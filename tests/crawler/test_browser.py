@@ -174,6 +174,7 @@ class Listening:
 
     def __enter__(self) -> Listening:
         self.heard: list[str] = []
+        self._is_over = False
         self._tcp = socket.create_server(("127.0.0.1", 0))
         self.port = self._tcp.getsockname()[1]
         self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -184,10 +185,11 @@ class Listening:
 
     def _note(self, name: str, wait: Callable[[], object]) -> None:
         with suppress(OSError):
-            while wait():
+            while wait() and not self._is_over:  # a socket that is shut down has nothing to say
                 self.heard.append(name)
 
     def __exit__(self, *_: object) -> None:
+        self._is_over = True
         for opened in (self._tcp, self._udp):
             with suppress(OSError):
                 opened.shutdown(socket.SHUT_RDWR)
