@@ -45,12 +45,23 @@ class Earlier:
         self._db.execute(
             "CREATE TABLE page (key INTEGER PRIMARY KEY, file INTEGER, place INTEGER, time INTEGER)"
         )
-        for crawl in reversed(crawls):
-            indexes = sorted((crawl / "warc").glob("*.cdxj"))
-            if not indexes:
-                raise ArchiveError(f"{crawl} holds no archive, but was crawled again: put it back")
-            for index in indexes:
-                self._add(index)
+        try:
+            for crawl in reversed(crawls):
+                self._add_all(crawl)
+        except ArchiveError:
+            self.close()
+            raise
+
+    def _add_all(self, crawl: Path) -> None:
+        indexes = sorted((crawl / "warc").glob("*.cdxj"))
+        if not indexes:
+            raise ArchiveError(f"{crawl} holds no archive, but was crawled again: put it back")
+        for index in indexes:
+            self._add(index)
+
+    def close(self) -> None:
+        """Let the temporary file go."""
+        self._db.close()
 
     def _add(self, index: Path) -> None:
         file = len(self._files)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -103,15 +103,15 @@ def stored(folder: Path, say: Say = silent) -> Iterator[Stored]:
         raise ArchiveError(
             f"{folder} has no WARC files: crawl with LSWC_ARCHIVE=relevant or all first"
         )
-    earlier = Earlier(earlier_of(folder))
     done, total = 0, sum(path.stat().st_size for path in files)
-    for path in files:
-        with path.open("rb") as file:
-            records = ArchiveIterator(file, _KINDS, parse_http=True, auto_decode="all")
-            for page in _pages(records, earlier):
-                say("corpus", done + file.tell(), total)
-                yield page
-            done += file.tell()
+    with closing(Earlier(earlier_of(folder))) as earlier:
+        for path in files:
+            with path.open("rb") as file:
+                records = ArchiveIterator(file, _KINDS, parse_http=True, auto_decode="all")
+                for page in _pages(records, earlier):
+                    say("corpus", done + file.tell(), total)
+                    yield page
+                done += file.tell()
 
 
 _KINDS = (

@@ -461,6 +461,8 @@ class RunningCrawl:
                 end()
             except LswcError as error:
                 logger.error("%s", error)
+        if self.earlier is not None:
+            self.earlier.close()
         self.backoff.close()
         self.frontier.close()
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.archive.earlier import Earlier
+from lswc.archive.earlier import Earlier, Held
 from lswc.archive.files import ArchiveError
 from lswc.archive.warc import WarcWriter
 from lswc.visit.attempt import Attempt, Exchange, Original, Rendered
@@ -35,10 +36,15 @@ def crawl(folder: Path, *attempts: Attempt) -> Path:
     return folder
 
 
+def find(crawls: list[Path], url: str) -> Held | None:
+    with closing(Earlier(crawls)) as earlier:
+        return earlier.find(url)
+
+
 def test_a_stored_page_is_found_with_its_validators(tmp_path: Path) -> None:
     page = response(b"page")
     page.rendered = Rendered(b"what a browser made of it", URL, ())
-    held = Earlier([crawl(tmp_path / "one", page)]).find(URL)
+    held = find([crawl(tmp_path / "one", page)], URL)
     assert held is not None
     assert held.original == Original(URL, "2026-09-01T08:00:00Z", held.original.digest)
     assert len(held.original.digest) == 32
@@ -56,7 +62,7 @@ def test_a_stored_page_is_found_with_its_validators(tmp_path: Path) -> None:
     ],
 )
 def test_nothing_else_is(tmp_path: Path, attempt: Attempt, url: str) -> None:
-    assert Earlier([crawl(tmp_path / "one", attempt)]).find(url) is None
+    assert find([crawl(tmp_path / "one", attempt)], url) is None
 
 
 def test_the_latest_counts(tmp_path: Path) -> None:
@@ -64,8 +70,7 @@ def test_the_latest_counts(tmp_path: Path) -> None:
     newer = response(b"newer")
     newer.time += timedelta(seconds=1)
     second = crawl(tmp_path / "second", response(b"new"), newer)
-    earlier = Earlier([second, first])
-    found = [earlier.find(url) for url in (URL, f"{URL}only")]
+    found = [find([second, first], url) for url in (URL, f"{URL}only")]
     assert [held and held.body for held in found] == [b"newer", b"only"]
 
 
@@ -74,19 +79,19 @@ def test_a_killed_crawl_is_read_as_far_as_it_came(tmp_path: Path) -> None:
     (index,) = (killed / "warc").glob("*.cdxj")
     with index.open("ab") as file:
         file.write(b'example,a)/torn 20260901080000 {"url": "http://a.ex')
-    held = Earlier([killed]).find(URL)
+    held = find([killed], URL)
     assert held is not None
     assert held.body == b"page"
 
 
 def test_an_archive_that_is_gone_or_damaged_holds_nothing(tmp_path: Path) -> None:
     folder = crawl(tmp_path / "one", response(b"page"))
-    earlier = Earlier([folder])
-    (warc,) = (folder / "warc").glob("*.warc.gz")
-    warc.write_bytes(b"\x1f\x8b no gzip" * 100)
-    assert earlier.find(URL) is None
-    warc.unlink()
-    assert earlier.find(URL) is None
+    with closing(Earlier([folder])) as earlier:
+        (warc,) = (folder / "warc").glob("*.warc.gz")
+        warc.write_bytes(b"\x1f\x8b no gzip" * 100)
+        assert earlier.find(URL) is None
+        warc.unlink()
+        assert earlier.find(URL) is None
 
 
 def test_a_folder_without_an_archive(tmp_path: Path) -> None:
