@@ -304,8 +304,8 @@ TWISTED_DNS_RESOLVER = "lswc.crawler.transport.resolver.Resolver"
 REACTOR_THREADPOOL_MAXSIZE = 64
 # A crawled page may link to anything; only http and https are ever fetched.
 DOWNLOAD_HANDLERS = {
-    "http": "lswc.crawler.transport.capture.AttemptHandler",
-    "https": "lswc.crawler.transport.capture.AttemptHandler",
+    "http": "lswc.crawler.transport.handler.AttemptHandler",
+    "https": "lswc.crawler.transport.handler.AttemptHandler",
     "data": None,
     "file": None,
     "ftp": None,
