@@ -45,7 +45,8 @@ class Bounds(NamedTuple):
 class Answer:
     """An answer to a request, fed with bytes as they come.
 
-    ``status`` (three digits, RFC 9112 §4), ``version`` and ``headers`` hold once ``has_head``;
+    ``status`` (three digits, RFC 9112 §4), ``version``, ``headers`` and ``length`` (that the
+    body should have, if said) hold once ``has_head``;
     ``is_whole`` once its body has come, ``keeps_alive`` if another request may follow then.
     ``exchange`` has its bytes: the last head, after any 1xx, and the body as it was sent.
     A ``bare`` answer has no body, whatever its headers say: that of HEAD, and of CONNECT.
@@ -55,7 +56,7 @@ class Answer:
     address: IPv4Address | IPv6Address
     certificate: bytes | None = None
 
-    def __init__(self, request: bytes, bounds: Bounds, *, bare: bool = False) -> None:
+    def __init__(self, request: bytes, bounds: Bounds, bare: bool = False) -> None:
         self.exchange = Exchange(request)
         self.status = 0
         self.version = ""
@@ -67,9 +68,9 @@ class Answer:
         self._head, self._searched, self._left = bytearray(), 0, bounds.heads
         self._received = self._chunks = 0
         self._pieces: list[bytes] = []
-        self.is_chunked = self._has_length = False
+        self.is_chunked = False
+        self.length: int | None = None
         self._waiting: asyncio.Future[None] | None = None
-        self._parser = _parser(self)
 
     async def head(self) -> None:
         """Wait for the head. Raises DownloadFailedError."""
@@ -119,11 +120,15 @@ class Answer:
         if not self.has_head:
             kind = DownloadFailedError if self._head or self.exchange.head else NoAnswerError
             self._error = kind(f"the connection was closed before an answer: {error}")
-        elif self.is_chunked or self._has_length or isinstance(error, ConnectionError):
+        elif self.is_chunked or self.length is not None or isinstance(error, ConnectionError):
             self._error = BrokenBodyError("the connection was closed within the body")
         else:
             self._end_body()
         self._tell()
+
+    def leave(self) -> None:
+        """Take nothing more. The parser knows its answer: they would hold each other."""
+        vars(self).pop("_parser", None)
 
     def _read_heads(self, data: bytes) -> bytes:
         """Read heads up to the last one; return what of the body came with it."""
@@ -202,7 +207,7 @@ class Answer:
         self.headers.append((name, value))
         match name.lower():
             case b"content-length":
-                self._has_length = True
+                self.length = int(value)
             case b"transfer-encoding":
                 self.is_chunked |= b"chunked" in value.lower()
 

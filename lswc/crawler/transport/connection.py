@@ -18,17 +18,24 @@ from scrapy.exceptions import (
 from typing_extensions import override
 
 from lswc.crawler.transport.answer import Answer, Bounds, NoAnswerError
-from lswc.crawler.transport.resolver import addresses_of
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import Awaitable, Callable, Sequence
     from ipaddress import IPv4Address, IPv6Address
+
+    from twisted.internet import address
+
+    LookUp = Callable[[str, int], Awaitable[Sequence[address.IPv4Address | address.IPv6Address]]]
 
 NEXT_ADDRESS = 0.3
 """Seconds until a name's next address is tried beside those that haven't answered (RFC 8305)."""
 
 IDLE_SECONDS = 240.0
 """Seconds after which a connection that nothing is sent on isn't used any more."""
+
+READ = 65_536
+"""Bytes that are read of a connection at a time."""
 
 _TUNNEL_HEAD = 65_536
 
@@ -42,8 +49,13 @@ class Place(NamedTuple):
     proxy: tuple[str, int] | None = None
 
 
-class Connection(asyncio.Protocol):
-    """A connection to a server, in the clear or by TLS."""
+class Connection(asyncio.BufferedProtocol):
+    """A connection to a server, in the clear or by TLS.
+
+    All read into one buffer, and copy what came: else asyncio takes 256 KB for every read.
+    """
+
+    _buffer = memoryview(bytearray(READ))
 
     address: IPv4Address | IPv6Address
     certificate: bytes | None = None
@@ -66,14 +78,19 @@ class Connection(asyncio.Protocol):
 
     def rest(self) -> None:
         """Stay open for another request."""
-        self._answer = None
+        self._leave()
         self.since = monotonic()
 
     def close(self) -> None:
         """Close the connection, without waiting for the server to end TLS."""
-        self._answer = None
+        self._leave()
         self.is_open = False
         self._transport.abort()
+
+    def _leave(self) -> None:
+        if self._answer is not None:
+            self._answer.leave()
+        self._answer = None
 
     async def secure(self, context: ssl.SSLContext, host: str) -> None:
         """Speak TLS from now on, with a server behind a tunnel. Raises OSError."""
@@ -95,9 +112,13 @@ class Connection(asyncio.Protocol):
         self._take(cast("asyncio.Transport", transport))
 
     @override
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._buffer
+
+    @override
+    def buffer_updated(self, nbytes: int) -> None:
         answer = self._answer
-        if answer is None or not (answer.feed(data) or answer.keeps_alive):
+        if answer is None or not (answer.feed(bytes(self._buffer[:nbytes])) or answer.keeps_alive):
             self.close()
 
     @override
@@ -110,12 +131,18 @@ class Connection(asyncio.Protocol):
 class Connections:
     """Connections to many servers; between requests the ``idle`` latest used stay open.
 
-    ``local`` is the address that they come from, if it matters.
+    They lead to what ``look_up`` finds for a name and port, in its order, and come from the
+    address ``local``, if that matters.
     """
 
     def __init__(
-        self, context: ssl.SSLContext, idle: int, local: tuple[str, int] | None = None
+        self,
+        look_up: LookUp,
+        context: ssl.SSLContext,
+        idle: int,
+        local: tuple[str, int] | None = None,
     ) -> None:
+        self._look_up = look_up
         self._context = context
         self._most = idle
         self._local = None if local is None else [_info(*local)]
@@ -154,10 +181,10 @@ class Connections:
             self._idle.popitem()[1].close()
 
     async def _open(self, host: str, port: int, secure: bool) -> Connection:
-        addresses = await addresses_of(host, port)
+        addresses = await self._look_up(host, port)
         if not addresses:
             raise CannotResolveHostError(f"no address of {host} may be connected to")
-        infos = [_info(address.host, address.port) for address in addresses]
+        infos = [_info(found.host, found.port) for found in addresses]
         try:
             sock = await start_connection(
                 infos, local_addr_infos=self._local, happy_eyeballs_delay=NEXT_ADDRESS
