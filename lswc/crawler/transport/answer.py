@@ -21,6 +21,7 @@ CHUNKS = 400_000
 _START = b"HTTP/"
 _HEAD_END = re.compile(rb"\n\r?\n")
 _LENGTH = b"content-length:"
+_LAST_CHUNK = b"0\r\n\r\n"
 
 
 class NoAnswerError(DownloadFailedError):
@@ -162,7 +163,7 @@ class Answer:
         except httptools.HttpParserError as error:
             raise DownloadFailedError(f"the answer's head can't be read: {error}") from error
         if self.has_head and self._bare:
-            self._end_body()
+            self.is_whole = self.keeps_alive = True
 
     def _read_body(self, data: bytes) -> None:
         self._received += len(data)
@@ -170,24 +171,30 @@ class Answer:
             raise BrokenBodyError("the body is too large on the wire, or has too many chunks")
         if self.is_chunked:
             self.exchange.body.append(data)
+        followed = False
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
             if not self.is_whole:
                 raise BrokenBodyError(str(error)) from error
+            followed = True
             self.keeps_alive = False
-            if self.is_chunked:
-                self._cut()
+        if self.is_whole and self.is_chunked and (followed or not data.endswith(_LAST_CHUNK)):
+            self._cut()
 
     def _cut(self) -> None:
-        """Take off what came after the last chunk: llhttp doesn't say where that is."""
+        """Take off what came after the body's end: llhttp doesn't say where that is."""
         *before, last = self.exchange.body
-        again = Answer(b"", Bounds(0, 0))
-        again.feed(bytes(self.exchange.head))
-        for piece in before:
-            again.feed(piece)
-        ended = next(n for n in range(1, len(last) + 1) if not again.feed(last[n - 1 : n]))
-        self.exchange.body = [*before, last[:ended]]
+        end = _End()
+        parser = _parser(end)
+        for piece in (_mended(bytes(self.exchange.head)), *before):
+            parser.feed_data(piece)
+        for place in range(len(last)):
+            parser.feed_data(last[place : place + 1])
+            if end.is_reached:
+                self.exchange.body = [*before, last[: place + 1]]
+                self.keeps_alive = self.keeps_alive and place + 1 == len(last)
+                return
 
     def _end_body(self) -> None:
         self.is_whole = True
@@ -231,9 +238,18 @@ class Answer:
             self.keeps_alive = self._parser.should_keep_alive()
 
 
-def _parser(answer: Answer) -> httptools.HttpResponseParser:
+class _End:
+    """Whether an answer's end was read."""
+
+    is_reached = False
+
+    def on_message_complete(self) -> None:
+        self.is_reached = True
+
+
+def _parser(protocol: Answer | _End) -> httptools.HttpResponseParser:
     """Return llhttp, as lenient as browsers are."""
-    parser = httptools.HttpResponseParser(answer)
+    parser = httptools.HttpResponseParser(protocol)
     parser.set_dangerous_leniencies(
         lenient_headers=True,
         lenient_chunked_length=True,
