@@ -41,6 +41,7 @@ from lswc.frontier.lock import lock
 from lswc.frontier.sqlite_later import Later
 from lswc.frontier.sqlite_queues import Line, Queues, begin
 from lswc.frontier.sqlite_room import New, Room
+from lswc.frontier.sqlite_seen import Known, Seen, State
 from lswc.frontier.sqlite_units import Units
 from lswc.outcomes import OF_QUOTA, Outcome, is_transient
 from lswc.safety.quotas import Taken
@@ -59,21 +60,20 @@ from lswc.strategy import (
     with_requisites,
 )
 from lswc.strategy.status import NO_PAGES
-from lswc.visit.lease import Lease
+from lswc.visit.lease import Lease, key
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from lswc.frontier.contract import Wanted
     from lswc.frontier.harvest import CellHarvest
+    from lswc.frontier.sqlite_units import Met
     from lswc.strategy import Experience, Status
     from lswc.visit.lease import Offer
     from lswc.visit.visit import Visit
 
 FORMAT = 8
 MEMORY = ":memory:"
-
-_MOVED = "http"  # instead of the outcome, if http only redirected
 
 
 class _Held(NamedTuple):
@@ -86,7 +86,7 @@ class _Held(NamedTuple):
     since: float
 
 
-_Known = tuple[int, int, int, int, str | None]  # seq, line, code, depth, outcome
+_INSERT = "INSERT INTO url VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
 
 # A redirect whose https twin took its place has no fingerprint. What a line is: sqlite_queues.
 _SCHEMA = f"""
@@ -143,6 +143,7 @@ class SqliteFrontier:
         self._queues = Queues(self._db)
         self._room = Room(self._db, self._queues, caps)
         self._later = Later(self._db)
+        self._seen = Seen(self._db)
         try:
             self._open(identity_of(strategy, identity, FORMAT), experience)
         except BaseException:
@@ -178,6 +179,8 @@ class SqliteFrontier:
 
     def _load(self) -> None:
         """Take what the file holds: when it is opened, and after a write that failed."""
+        self._units.forget()
+        self._seen.forget()
         self._order = order(self._strategy, *sqlite_experience.load(self._db))
         self._queues.load(self._order.rank)
         self._later.load()
@@ -249,7 +252,7 @@ class SqliteFrontier:
     def statuses(
         self, units: Collection[str], lease: Lease, relevant: bool | None
     ) -> dict[str, Status]:
-        pages = self._units.pages(units)
+        pages = self._units.pages(set(units))
         return statuses_after(pages, units, lease, relevant, self._strategy.tolerated)
 
     def pages_of(self, unit: str) -> Pages:
@@ -355,11 +358,12 @@ class SqliteFrontier:
     def _bring_back(self, seq: int) -> None:
         """Let a URL that was put off wait in a line again."""
         begin(self._db)
-        server, unit, code, outcome = self._db.execute(
-            "SELECT server, unit, code, later.outcome FROM url JOIN later USING (seq)"
+        server, unit, code, outcome, url = self._db.execute(
+            "SELECT server, unit, code, later.outcome, url FROM url JOIN later USING (seq)"
             " WHERE seq = ?",
             (seq,),
         ).fetchone()
+        self._seen.changed(url)
         tally = {("put off", outcome): -1}
         cell = self._strategy.cell(code, self._units.place(unit))
         if cell == DISCARD:
@@ -384,7 +388,9 @@ class SqliteFrontier:
             counts = not self._was_counted(visit.lease.id)
             if counts and visit.relevant is not None:
                 self._learn(visit.lease.cell, visit.relevant)
-                self._count(held.server, held.unit, visit.relevant)
+                self._count(held, visit.relevant, visit.received)
+            else:
+                self._units.receive(held.server, visit.received)
             self._store(visit.offers, visit.lease.id)
             self._tally({("finished", visit.outcome): 1, **(visit.tally if counts else {})})
             self._keep(lengths)
@@ -407,6 +413,7 @@ class SqliteFrontier:
             return False
         with self._transaction():
             self._end(visit, held, Outcome.PUT_OFF)
+            self._units.receive(held.server, visit.received)
             tries = visit.lease.tries + is_transient(visit.outcome)
             self._later.keep(visit.lease.id, tries, visit.outcome)
             self._tally({("put off", visit.outcome): 1})
@@ -447,7 +454,6 @@ class SqliteFrontier:
         if visit.url != visit.lease.url:
             self._db.execute("UPDATE url SET url = ? WHERE seq = ?", (visit.url, seq))
         self._queues.take(held.server, held.line)
-        self._units.receive(held.server, visit.received)
 
     def _release(self, visit: Visit, held: _Held) -> None:
         """Forget a lease, and let its server rest."""
@@ -467,18 +473,19 @@ class SqliteFrontier:
             else:
                 self._queues.reorder(cell)
 
-    def _count(self, server: int, unit: int, relevant: bool) -> None:
+    def _count(self, held: _Held, relevant: bool, size: int) -> None:
         crawl = NO_PAGES
         if isinstance(self._order, LearnedOrder):
             crawl = self._order.experience.crawl
-        moved = self._units.count(server, unit, relevant, crawl)
+        moved = self._units.count(held.server, held.unit, relevant, size, crawl)
         dropped = 0
         for id_, place in moved.items():
             if self._by_server:
                 dropped += self._move_server(id_, place)
             else:
-                dropped += self._move_directory(server, id_, place)
+                dropped += self._move_directory(held.server, id_, place)
         if dropped:
+            self._seen.forget()
             self._tally({("dropped", Outcome.SERVER_BECAME_IRRELEVANT): dropped})
 
     def _move_server(self, server: int, place: int) -> int:
@@ -520,46 +527,60 @@ class SqliteFrontier:
             return
         servers = self._units.servers({offer.server for offer in offers})
         units = servers if self._by_server else self._units.units({o.unit for o in offers})
-        keys = [offer.key for offer in offers]
-        seen = self._seen(keys)
-        new: dict[int, list[Any]] = {}
+        asked: list[Offer] = []
         dropped = 0
-        for offer, key in zip(offers, keys, strict=True):
-            server, (unit, place) = servers[offer.server].id, units[offer.unit]
-            kind = self._strategy.kind_of[offer.code]
-            cell = self._strategy.cell_of[kind][place]
-            if cell == DISCARD:
+        for offer in offers:
+            if self._strategy.cell(offer.code, units[offer.unit].place) == DISCARD:
                 dropped += 1  # the place changed since the strategy was asked
-                continue
-            known = seen.get(key)
-            if known and known[4] == _MOVED and is_twin_of_redirect(offer):
-                self._db.execute("UPDATE url SET fingerprint = NULL WHERE seq = ?", (known[0],))
-                known = None
-            line = kind if self._by_server else cell
-            if known is None:
-                seen[key] = (self._next, line, offer.code, offer.depth, None)
-                new[self._next] = [
-                    self._next, key, offer.url, server, unit, line, offer.code,
-                    int(offer.inherited), offer.depth, offer.redirects, referrer,
-                ]  # fmt: skip
-                self._next += 1
-            elif known[4] is None:
-                seen[key] = self._found_again(offer, server, line, place, known, referrer, new)
-        self._insert(new, {known.id: known.place for known in servers.values()})
+            elif not self._seen.changes_nothing(offer):
+                asked.append(offer)
         if dropped:
             self._tally({("dropped", Outcome.SERVER_BECAME_IRRELEVANT): dropped})
+        if asked:
+            self._insert(self._new(asked, servers, units, referrer), servers)
+
+    def _new(
+        self, offers: Sequence[Offer], servers: Mapping[str, Met], units: Mapping[str, Met],
+        referrer: int | None,
+    ) -> dict[int, list[Any]]:  # fmt: skip
+        """Return the rows of the URLs that aren't known, by number; better known ones."""
+        new: dict[int, list[Any]] = {}
+        keys = [key(offer.url, offer.code) for offer in offers]
+        seen = self._seen.find(keys)
+        for offer, fingerprint in zip(offers, keys, strict=True):
+            url, name, unit_name, code, inherited, depth, redirects = offer
+            server, (unit, place, *_) = servers[name].id, units[unit_name]
+            line = self._strategy.kind_of[code]
+            if not self._by_server:
+                line = self._strategy.cell_of[line][place]
+            known = seen.get(fingerprint)
+            if known and known.state == State.MOVED and is_twin_of_redirect(offer):
+                self._db.execute("UPDATE url SET fingerprint = NULL WHERE seq = ?", (known.seq,))
+                self._seen.changed(url)
+                known = None
+            if known is None:
+                seq = self._next
+                self._next += 1
+                seen[fingerprint] = Known(seq, line, code, depth, State.WAITS)
+                new[seq] = [
+                    seq, fingerprint, url, server, unit, line, code, int(inherited), depth,
+                    redirects, referrer,
+                ]  # fmt: skip
+                continue
+            if known.state == State.WAITS:
+                known = self._found_again(offer, server, line, place, known, referrer, new)
+                seen[fingerprint] = known
+            self._seen.keep(offer, known)
+        return new
 
     def _found_again(
-        self, offer: Offer, server: int, line: int, place: int, known: _Known,
+        self, offer: Offer, server: int, line: int, place: int, known: Known,
         referrer: int | None, new: dict[int, list[Any]],
-    ) -> _Known:  # fmt: skip
+    ) -> Known:  # fmt: skip
+        """Take what an offer of a URL that waits has better; return what is known of it then."""
         seq, known_line, code, known_depth, _ = known
         depth = min(offer.depth, known_depth)
-        rank = self._order.rank
-        cell, known_cell = self._cell(line, place), self._cell(known_line, place)
-        if offer.code != code and better(
-            rank(cell), distance_of(offer.code), rank(known_cell), distance_of(code)
-        ):
+        if offer.code != code and self._is_better(offer.code, line, code, known_line, place):
             values = [line, offer.code, int(offer.inherited), depth, offer.redirects, referrer]
             if seq in new:
                 new[seq][5:] = values
@@ -570,54 +591,63 @@ class SqliteFrontier:
                     (*values, seq),
                 )
                 if line != known_line:
-                    self._queues.put(Line(server, line, cell, seq))
+                    self._queues.put(Line(server, line, self._cell(line, place), seq))
                     self._queues.take(server, known_line)
                     if seq in self._held:
                         self._held[seq] = self._held[seq]._replace(line=line)
-            return (seq, line, offer.code, depth, None)
-        if depth < known_depth:
-            if seq in new:
-                new[seq][8] = depth
-            else:
-                self._db.execute("UPDATE url SET depth = ? WHERE seq = ?", (depth, seq))
-        return (seq, known_line, code, depth, None)
+            self._seen.changed(offer.url)
+            return known._replace(line=line, code=offer.code, depth=depth)
+        if depth == known_depth:
+            return known
+        if seq in new:
+            new[seq][8] = depth
+        else:
+            self._db.execute("UPDATE url SET depth = ? WHERE seq = ?", (depth, seq))
+        self._seen.changed(offer.url)
+        return known._replace(depth=depth)
+
+    def _is_better(
+        self, code: int, line: int, known_code: int, known_line: int, place: int
+    ) -> bool:
+        rank = self._order.rank
+        cell, known_cell = self._cell(line, place), self._cell(known_line, place)
+        return better(rank(cell), distance_of(code), rank(known_cell), distance_of(known_code))
 
     def _cell(self, line: int, place: int) -> int:
         return self._strategy.cell_of[line][place] if self._by_server else line
 
-    def _seen(self, keys: list[int]) -> dict[int, _Known]:
-        rows = self._db.execute(
-            "SELECT fingerprint, seq, line, code, depth,"
-            " CASE WHEN outcome = ? AND url LIKE 'http:%' THEN ? ELSE outcome END"
-            " FROM url WHERE fingerprint IN (SELECT value FROM json_each(?))",
-            (Outcome.REDIRECT, _MOVED, dumps(keys)),
-        )
-        return {row[0]: row[1:] for row in rows}
-
     def _make_room(self, servers: Iterable[int], new: dict[int, New]) -> None:
         """Let go the worst URLs of servers, once new ones of theirs wait too."""
         gone = self._room.make(servers, new, self._order.rank, self._held)
-        self._tally({("dropped", reason): number for reason, number in gone.items()})
+        if gone:
+            self._seen.forget()
+            self._tally({("dropped", reason): number for reason, number in gone.items()})
 
-    def _insert(self, new: dict[int, list[Any]], place_of: Mapping[int, int]) -> None:
-        coming_of = Counter(row[3] for row in new.values())
-        if self._room.lacks(coming_of):
+    def _insert(self, new: dict[int, list[Any]], servers: Mapping[str, Met]) -> None:
+        if not new:
+            return
+        place_of = {met.id: met.place for met in servers.values()}
+        if self._room.may_lack({row[3] for row in new.values()}, len(new)):
             coming = {
                 seq: New(row[3], self._cell(row[5], place_of[row[3]])) for seq, row in new.items()
             }
-            self._make_room(coming_of, coming)
+            self._make_room(Counter(url.server for url in coming.values()), coming)
             new = {seq: new[seq] for seq in coming}
-        self._db.executemany(
-            "INSERT INTO url VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)", new.values()
+        self._db.executemany(_INSERT, new.values())
+        first: dict[tuple[int, int], int] = {}
+        numbers: dict[tuple[int, int], int] = {}
+        for seq, row in new.items():
+            where = row[3], row[5]
+            if where in first:
+                numbers[where] += 1
+            else:
+                first[where], numbers[where] = seq, 1
+        self._queues.put_new(
+            {
+                Line(server, line, self._cell(line, place_of[server]), seq): numbers[server, line]
+                for (server, line), seq in first.items()
+            }
         )
-        first: dict[tuple[int, int], Line] = {}
-        numbers: Counter[Line] = Counter()
-        for seq, (_, _, _, server, _, line, *_) in new.items():
-            if (server, line) not in first:
-                cell = self._cell(line, place_of[server])
-                first[server, line] = Line(server, line, cell, seq)
-            numbers[first[server, line]] += 1
-        self._queues.put_new(numbers)
 
     def _tally(self, counts: Mapping[tuple[str, str], int]) -> None:
         self._db.executemany(
