@@ -20,6 +20,7 @@ from lswc.frontier import (
     sqlite_queues,
     sqlite_report,
     sqlite_room,
+    sqlite_tally,
     sqlite_units,
 )
 from lswc.frontier.contract import (
@@ -41,7 +42,8 @@ from lswc.frontier.lock import lock
 from lswc.frontier.sqlite_later import Later
 from lswc.frontier.sqlite_queues import Line, Queues, begin
 from lswc.frontier.sqlite_room import New, Room
-from lswc.frontier.sqlite_seen import Known, Seen, State
+from lswc.frontier.sqlite_seen import MOVED, WAITS, Known, Seen, known
+from lswc.frontier.sqlite_tally import Tally
 from lswc.frontier.sqlite_units import Units
 from lswc.outcomes import OF_QUOTA, Outcome, is_transient
 from lswc.safety.quotas import Taken
@@ -60,7 +62,7 @@ from lswc.strategy import (
     with_requisites,
 )
 from lswc.strategy.status import NO_PAGES
-from lswc.visit.lease import Lease, key
+from lswc.visit.lease import Lease, keys
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -72,7 +74,7 @@ if TYPE_CHECKING:
     from lswc.visit.lease import Offer
     from lswc.visit.visit import Visit
 
-FORMAT = 8
+FORMAT = 9
 MEMORY = ":memory:"
 
 
@@ -86,24 +88,22 @@ class _Held(NamedTuple):
     since: float
 
 
+_Row = list[Any]  # of the table url, without the outcome
+_SERVER, _LINE = 3, 5
 _INSERT = "INSERT INTO url VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
 
 # A redirect whose https twin took its place has no fingerprint. What a line is: sqlite_queues.
 _SCHEMA = f"""
 CREATE TABLE about (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE tally (kind TEXT, name TEXT, count INTEGER, PRIMARY KEY (kind, name)) WITHOUT ROWID;
 CREATE TABLE url (
     seq INTEGER PRIMARY KEY, fingerprint INTEGER UNIQUE, url TEXT NOT NULL,
     server INTEGER NOT NULL, unit INTEGER NOT NULL, line INTEGER NOT NULL, code INTEGER NOT NULL,
     inherited INTEGER NOT NULL, depth INTEGER NOT NULL, redirects INTEGER NOT NULL,
     referrer INTEGER, outcome TEXT);
 {sqlite_units.SCHEMA}{sqlite_queues.SCHEMA}{sqlite_later.SCHEMA}{sqlite_experience.SCHEMA}
-{sqlite_again.SCHEMA}{sqlite_room.SCHEMA}
+{sqlite_again.SCHEMA}{sqlite_room.SCHEMA}{sqlite_tally.SCHEMA}
 """
-_TALLIED = (
-    "SELECT count(*) FROM tally WHERE kind IN ('finished', 'put off') AND count"
-    " AND name IN (SELECT value FROM json_each(?))"
-)
+_MAY_RETURN = ("finished", "put off")
 _BY_DIRECTORY = "CREATE INDEX waiting_of_unit ON url (unit) WHERE outcome IS NULL"
 
 
@@ -144,6 +144,7 @@ class SqliteFrontier:
         self._room = Room(self._db, self._queues, caps)
         self._later = Later(self._db)
         self._seen = Seen(self._db)
+        self._tally = Tally(self._db)
         try:
             self._open(identity_of(strategy, identity, FORMAT), experience)
         except BaseException:
@@ -181,6 +182,7 @@ class SqliteFrontier:
         """Take what the file holds: when it is opened, and after a write that failed."""
         self._units.forget()
         self._seen.forget()
+        self._tally.load()
         self._order = order(self._strategy, *sqlite_experience.load(self._db))
         self._queues.load(self._order.rank)
         self._later.load()
@@ -217,7 +219,8 @@ class SqliteFrontier:
 
     def checkpoint(self) -> None:
         with self._errors():
-            if self._db.in_transaction:  # of hidden lines
+            if self._db.in_transaction:  # of hidden lines, and URLs that came back
+                self._tally.write()
                 self._db.execute("COMMIT")
             self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         self._saved = self._size_ahead()
@@ -375,7 +378,7 @@ class SqliteFrontier:
             self._db.execute("UPDATE url SET outcome = NULL, line = ? WHERE seq = ?", (line, seq))
             self._queues.put(Line(server, line, cell, seq))
             self._make_room([server], {})
-        self._tally(tally)
+        self._tally.add(tally)
 
     def commit(self, visit: Visit, lengths: Mapping[str, int] | None = None) -> bool:
         held = self._holds(visit)
@@ -392,7 +395,7 @@ class SqliteFrontier:
             else:
                 self._units.receive(held.server, visit.received)
             self._store(visit.offers, visit.lease.id)
-            self._tally({("finished", visit.outcome): 1, **(visit.tally if counts else {})})
+            self._tally.add({("finished", visit.outcome): 1, **(visit.tally if counts else {})})
             self._keep(lengths)
             if visit.outcome in OF_QUOTA:
                 sqlite_room.keep_let_go(self._db, {(held.server, visit.outcome): 1})
@@ -416,7 +419,7 @@ class SqliteFrontier:
             self._units.receive(held.server, visit.received)
             tries = visit.lease.tries + is_transient(visit.outcome)
             self._later.keep(visit.lease.id, tries, visit.outcome)
-            self._tally({("put off", visit.outcome): 1})
+            self._tally.add({("put off", visit.outcome): 1})
             self._keep(lengths)
         self._later.wait(visit.lease.id, due)
         self._release(visit, held)
@@ -429,12 +432,12 @@ class SqliteFrontier:
         return held is not None
 
     def retry(self, outcomes: Collection[str], wanted: Wanted | None = None) -> int:
-        if not self._value(_TALLIED, dumps(list(outcomes))):
+        if not any(self._tally.count(kind, o) for kind in _MAY_RETURN for o in outcomes):
             return 0  # without looking at every URL
         with self._transaction():
             revived, again = self._later.revive(outcomes, wanted)
             for (server, outcome), number in revived.items():
-                self._tally({("finished", outcome): -number, ("put off", outcome): number})
+                self._tally.add({("finished", outcome): -number, ("put off", outcome): number})
                 if outcome in OF_QUOTA:
                     sqlite_room.keep_let_go(self._db, {(server, outcome): -number})
         return revived.total() + again
@@ -486,7 +489,7 @@ class SqliteFrontier:
                 dropped += self._move_directory(held.server, id_, place)
         if dropped:
             self._seen.forget()
-            self._tally({("dropped", Outcome.SERVER_BECAME_IRRELEVANT): dropped})
+            self._tally.add({("dropped", Outcome.SERVER_BECAME_IRRELEVANT): dropped})
 
     def _move_server(self, server: int, place: int) -> int:
         """Move a server's lines to the cells of its new place; return how many URLs that drops."""
@@ -527,58 +530,61 @@ class SqliteFrontier:
             return
         servers = self._units.servers({offer.server for offer in offers})
         units = servers if self._by_server else self._units.units({o.unit for o in offers})
-        asked: list[Offer] = []
-        dropped = 0
-        for offer in offers:
-            if self._strategy.cell(offer.code, units[offer.unit].place) == DISCARD:
-                dropped += 1  # the place changed since the strategy was asked
-            elif not self._seen.changes_nothing(offer):
-                asked.append(offer)
-        if dropped:
-            self._tally({("dropped", Outcome.SERVER_BECAME_IRRELEVANT): dropped})
-        if asked:
-            self._insert(self._new(asked, servers, units, referrer), servers)
+        if self._drops:
+            offers = self._kept_of(offers, units)
+        offers = self._seen.changing(offers)
+        if offers:
+            self._insert(self._new(offers, servers, units, referrer), servers)
+
+    def _kept_of(self, offers: Sequence[Offer], units: Mapping[str, Met]) -> list[Offer]:
+        """Return the offers that the strategy keeps: places changed since it was asked."""
+        cell = self._strategy.cell
+        kept = [offer for offer in offers if cell(offer.code, units[offer.unit].place) != DISCARD]
+        if len(kept) < len(offers):
+            dropped = len(offers) - len(kept)
+            self._tally.add({("dropped", Outcome.SERVER_BECAME_IRRELEVANT): dropped})
+        return kept
 
     def _new(
         self, offers: Sequence[Offer], servers: Mapping[str, Met], units: Mapping[str, Met],
         referrer: int | None,
-    ) -> dict[int, list[Any]]:  # fmt: skip
-        """Return the rows of the URLs that aren't known, by number; better known ones."""
-        new: dict[int, list[Any]] = {}
-        keys = [key(offer.url, offer.code) for offer in offers]
-        seen = self._seen.find(keys)
-        for offer, fingerprint in zip(offers, keys, strict=True):
+    ) -> list[_Row]:  # fmt: skip
+        """Return the rows of the URLs that aren't known; take what is better of the others."""
+        new: dict[int, _Row] = {}
+        asked = keys(offers)
+        seen = self._seen.find(asked)
+        for offer, fingerprint in zip(offers, asked, strict=True):
             url, name, unit_name, code, inherited, depth, redirects = offer
-            server, (unit, place, *_) = servers[name].id, units[unit_name]
+            server, unit = servers[name].id, units[unit_name]
             line = self._strategy.kind_of[code]
             if not self._by_server:
-                line = self._strategy.cell_of[line][place]
-            known = seen.get(fingerprint)
-            if known and known.state == State.MOVED and is_twin_of_redirect(offer):
-                self._db.execute("UPDATE url SET fingerprint = NULL WHERE seq = ?", (known.seq,))
+                line = self._strategy.cell_of[line][unit.place]
+            found = seen.get(fingerprint)
+            if found is not None and found.state == MOVED and is_twin_of_redirect(offer):
+                self._db.execute("UPDATE url SET fingerprint = NULL WHERE seq = ?", (found.seq,))
                 self._seen.changed(url)
-                known = None
-            if known is None:
+                found = None
+            if found is None:
                 seq = self._next
                 self._next += 1
-                seen[fingerprint] = Known(seq, line, code, depth, State.WAITS)
+                seen[fingerprint] = known((seq, line, code, depth, WAITS))
                 new[seq] = [
-                    seq, fingerprint, url, server, unit, line, code, int(inherited), depth,
+                    seq, fingerprint, url, server, unit.id, line, code, int(inherited), depth,
                     redirects, referrer,
                 ]  # fmt: skip
                 continue
-            if known.state == State.WAITS:
-                known = self._found_again(offer, server, line, place, known, referrer, new)
-                seen[fingerprint] = known
-            self._seen.keep(offer, known)
-        return new
+            if found.state == WAITS:
+                found = self._found_again(offer, server, line, unit.place, found, referrer, new)
+                seen[fingerprint] = found
+            self._seen.keep(offer, found)
+        return list(new.values())
 
     def _found_again(
-        self, offer: Offer, server: int, line: int, place: int, known: Known,
-        referrer: int | None, new: dict[int, list[Any]],
+        self, offer: Offer, server: int, line: int, place: int, found: Known,
+        referrer: int | None, new: dict[int, _Row],
     ) -> Known:  # fmt: skip
         """Take what an offer of a URL that waits has better; return what is known of it then."""
-        seq, known_line, code, known_depth, _ = known
+        seq, known_line, code, known_depth, _ = found
         depth = min(offer.depth, known_depth)
         if offer.code != code and self._is_better(offer.code, line, code, known_line, place):
             values = [line, offer.code, int(offer.inherited), depth, offer.redirects, referrer]
@@ -596,15 +602,15 @@ class SqliteFrontier:
                     if seq in self._held:
                         self._held[seq] = self._held[seq]._replace(line=line)
             self._seen.changed(offer.url)
-            return known._replace(line=line, code=offer.code, depth=depth)
+            return found._replace(line=line, code=offer.code, depth=depth)
         if depth == known_depth:
-            return known
+            return found
         if seq in new:
             new[seq][8] = depth
         else:
             self._db.execute("UPDATE url SET depth = ? WHERE seq = ?", (depth, seq))
         self._seen.changed(offer.url)
-        return known._replace(depth=depth)
+        return found._replace(depth=depth)
 
     def _is_better(
         self, code: int, line: int, known_code: int, known_line: int, place: int
@@ -621,40 +627,31 @@ class SqliteFrontier:
         gone = self._room.make(servers, new, self._order.rank, self._held)
         if gone:
             self._seen.forget()
-            self._tally({("dropped", reason): number for reason, number in gone.items()})
+            self._tally.add({("dropped", reason): number for reason, number in gone.items()})
 
-    def _insert(self, new: dict[int, list[Any]], servers: Mapping[str, Met]) -> None:
+    def _insert(self, new: list[_Row], servers: Mapping[str, Met]) -> None:
         if not new:
             return
         place_of = {met.id: met.place for met in servers.values()}
-        if self._room.may_lack({row[3] for row in new.values()}, len(new)):
-            coming = {
-                seq: New(row[3], self._cell(row[5], place_of[row[3]])) for seq, row in new.items()
-            }
-            self._make_room(Counter(url.server for url in coming.values()), coming)
-            new = {seq: new[seq] for seq in coming}
-        self._db.executemany(_INSERT, new.values())
-        first: dict[tuple[int, int], int] = {}
-        numbers: dict[tuple[int, int], int] = {}
-        for seq, row in new.items():
-            where = row[3], row[5]
-            if where in first:
-                numbers[where] += 1
+        if self._room.may_lack({row[_SERVER] for row in new}, len(new)):
+            new = self._fitting(new, place_of)
+        self._db.executemany(_INSERT, new)
+        lines: dict[tuple[int, int], list[int]] = {}
+        for row in new:
+            server, line = where = row[_SERVER], row[_LINE]
+            if where in lines:
+                lines[where][-1] += 1
             else:
-                first[where], numbers[where] = seq, 1
-        self._queues.put_new(
-            {
-                Line(server, line, self._cell(line, place_of[server]), seq): numbers[server, line]
-                for (server, line), seq in first.items()
-            }
-        )
+                lines[where] = [self._cell(line, place_of[server]), row[0], 1]
+        self._queues.put_new(lines)
 
-    def _tally(self, counts: Mapping[tuple[str, str], int]) -> None:
-        self._db.executemany(
-            "INSERT INTO tally VALUES (?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET count = count + excluded.count",
-            [(kind, name, count) for (kind, name), count in counts.items()],
-        )
+    def _fitting(self, new: list[_Row], place_of: Mapping[int, int]) -> list[_Row]:
+        """Make room for new URLs; return the rows of those that there is room for."""
+        coming = {
+            row[0]: New(row[_SERVER], self._cell(row[_LINE], place_of[row[_SERVER]])) for row in new
+        }
+        self._make_room({url.server for url in coming.values()}, coming)
+        return [row for row in new if row[0] in coming]
 
     def cells(self) -> tuple[CellHarvest, ...]:
         pages = sqlite_experience.pages(self._db)
@@ -672,10 +669,10 @@ class SqliteFrontier:
             (dumps(list(self._held)),),
         )
         pending.subtract(cell for (cell,) in leased)
-        return replace(found, pending=+pending, leased=len(self._held))
+        return replace(found, pending=+pending, leased=len(self._held), tally=self.tallies())
 
     def tallies(self) -> dict[str, dict[str, int]]:
-        return sqlite_report.tallies(self._db)
+        return self._tally.told()
 
     def tell(self, now: str, point: str, seconds: float) -> None:
         """Do nothing: who watches sees the folder."""
@@ -696,6 +693,7 @@ class SqliteFrontier:
         with self._errors():
             begin(self._db)
             yield
+            self._tally.write()
             self._db.execute("COMMIT")
 
     def _value(self, query: str, *arguments: object) -> Any:

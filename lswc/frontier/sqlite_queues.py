@@ -114,18 +114,22 @@ class Queues:
         self._db.execute("UPDATE line SET hidden = 0 WHERE hidden <> 0")
         self._db.execute("COMMIT")
 
-    def put_new(self, lines: Mapping[Line, int]) -> None:
-        """Add so many URLs to each line. They must be newer than all others."""
-        missing = [line for line in lines if line[:2] not in self._there]
+    def put_new(self, lines: Mapping[tuple[int, int], Sequence[int]]) -> None:
+        """Add URLs to lines, which are named by server and line.
+
+        Of each its cell, the oldest of the URLs, and how many: they are newer than all others.
+        """
+        missing = lines.keys() - self._there
         if missing:
             # Sorted: neighbours in the file are written together.
-            self._db.executemany(_PUT + "NOTHING", sorted(missing))
+            rows = sorted((*where, *lines[where][:2]) for where in missing)
+            self._db.executemany(_PUT + "NOTHING", rows)
             if len(self._there) + len(missing) > KEPT:
                 self._there.clear()
-            self._there.update(line[:2] for line in missing)
-        for line, number in lines.items():
-            self.sizes.add(line.server, number)
-            self._add(line.cell, number)
+            self._there |= missing
+        for (server, _), (cell, _, number) in lines.items():
+            self.sizes.add(server, number)
+            self._add(cell, number)
 
     def put(self, line: Line, number: int = 1) -> None:
         """Add so many URLs to a line, of which ``line.seq`` is the oldest."""

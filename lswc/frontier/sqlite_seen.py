@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +12,7 @@ from lswc.strategy import REQUISITE, SEED
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from lswc.visit.lease import Offer
 
@@ -21,16 +20,12 @@ KEPT = 20_000
 """URLs that are kept in memory at most, those found lately: some 5 MB."""
 
 
-class State(IntEnum):
-    """Whether a URL waits or is leased, is finished, or finished as http that only redirected."""
-
-    WAITS = 0
-    ENDED = 1
-    MOVED = 2
+WAITS, ENDED, MOVED = range(3)
+"""States of a URL: it waits or is leased; is finished; finished as http that only redirected."""
 
 
 class Known(NamedTuple):
-    """What the file knows of a URL: its number, line, code, depth and State."""
+    """What the file knows of a URL: its number, line, code, depth and"""
 
     seq: int
     line: int
@@ -40,7 +35,7 @@ class Known(NamedTuple):
 
 
 # A page names many, and this takes a third of the time that Known(...) does.
-_known: Callable[[tuple[int, ...]], Known] = partial(tuple.__new__, Known)
+known: Callable[[tuple[int, ...]], Known] = partial(tuple.__new__, Known)
 
 _TWIN = {"http": "https", "https": "http"}
 _FIND = (
@@ -73,27 +68,34 @@ class Seen:
             for code in (SEED, REQUISITE):
                 self._kept.pop(_name(twin, code), None)
 
-    def changes_nothing(self, offer: Offer) -> bool:
-        """Tell whether this is known of an offer without a look into the file."""
-        kept = self._kept.get(_name(offer.url, offer.code))
-        if kept is None or offer.redirects:  # a redirect may take its http twin's place
-            return False
-        code, depth = kept
-        return code == _ENDED or (code == offer.code and depth <= offer.depth)
+    def changing(self, offers: Iterable[Offer]) -> list[Offer]:
+        """Return the offers that may change something: all but those that certainly don't."""
+        kept = self._kept
+        found = []
+        for offer in offers:
+            last = kept.get(offer.url if offer.code < REQUISITE else _name(offer.url, offer.code))
+            # A redirect may take its http twin's place.
+            if last is None or offer.redirects or _changes(offer, *last):
+                found.append(offer)
+        return found
 
-    def keep(self, offer: Offer, known: Known) -> None:
+    def keep(self, offer: Offer, found: Known) -> None:
         """Keep what is known of the URL of an offer."""
-        if known.state == State.MOVED or offer.code > REQUISITE:
+        if found.state == MOVED or offer.code > REQUISITE:
             return
         if len(self._kept) >= KEPT:
             self.forget()
-        code = _ENDED if known.state == State.ENDED else known.code
-        self._kept[_name(offer.url, offer.code)] = code, known.depth
+        code = _ENDED if found.state == ENDED else found.code
+        self._kept[_name(offer.url, offer.code)] = code, found.depth
 
     def find(self, keys: Sequence[int]) -> dict[int, Known]:
         """Return what the file knows, by the keys of URLs."""
         rows = self._db.execute(_FIND, (msgspec.json.encode(keys).decode(),))
-        return {row[0]: _known(row[1:]) for row in rows}
+        return {row[0]: known(row[1:]) for row in rows}
+
+
+def _changes(offer: Offer, code: int, depth: int) -> bool:
+    return code != _ENDED and (code != offer.code or depth > offer.depth)
 
 
 def _name(url: str, code: int) -> str:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.safety.quotas import NOTHING_TAKEN, Taken
 from lswc.strategy import LISTING, REQUISITE, SUBLISTING, source_of
-from lswc.urls import fingerprint
+from lswc.urls import fingerprint, fingerprints
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lswc.strategy import PageLanguage
 
 LISTINGS = (LISTING, SUBLISTING)
@@ -23,6 +25,12 @@ def key(url: str, code: int) -> int:
     decides on.
     """
     return fingerprint(url) ^ _MARKS.get(code, 0)
+
+
+def keys(offers: Sequence[Offer]) -> list[int]:
+    """Return the key of each offer's URL."""
+    known = zip(fingerprints([offer.url for offer in offers]), offers, strict=True)
+    return [found ^ _MARKS[o.code] if o.code in _MARKS else found for found, o in known]
 
 
 class Offer(NamedTuple):
