@@ -42,7 +42,7 @@ from lswc.frontier.lock import lock
 from lswc.frontier.sqlite_later import Later
 from lswc.frontier.sqlite_queues import Line, Queues, begin
 from lswc.frontier.sqlite_room import New, Room
-from lswc.frontier.sqlite_seen import MOVED, WAITS, Known, Seen, known
+from lswc.frontier.sqlite_seen import MOVED, WAITS, Known, Seen
 from lswc.frontier.sqlite_tally import Tally
 from lswc.frontier.sqlite_units import Units
 from lswc.outcomes import OF_QUOTA, Outcome, is_transient
@@ -89,7 +89,7 @@ class _Held(NamedTuple):
 
 
 _Row = list[Any]  # of the table url, without the outcome
-_SERVER, _LINE = 3, 5
+_SERVER, _LINE, _CODE, _DEPTH = 3, 5, 6, 8
 _INSERT = "INSERT INTO url VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
 
 # A redirect whose https twin took its place has no fingerprint. What a line is: sqlite_queues.
@@ -550,46 +550,45 @@ class SqliteFrontier:
         referrer: int | None,
     ) -> list[_Row]:  # fmt: skip
         """Return the rows of the URLs that aren't known; take what is better of the others."""
-        new: dict[int, _Row] = {}
+        new: dict[int, _Row] = {}  # by their keys
         asked = keys(offers)
         seen = self._seen.find(asked)
+        kind_of, seq = self._strategy.kind_of, self._next
         for offer, fingerprint in zip(offers, asked, strict=True):
             url, name, unit_name, code, inherited, depth, redirects = offer
-            server, unit = servers[name].id, units[unit_name]
-            line = self._strategy.kind_of[code]
-            if not self._by_server:
-                line = self._strategy.cell_of[line][unit.place]
-            found = seen.get(fingerprint)
+            server, (unit, place) = servers[name][0], units[unit_name][:2]
+            line = kind_of[code] if self._by_server else self._strategy.cell(code, place)
+            row = new.get(fingerprint)
+            found = seen.get(fingerprint) if row is None else _known(row)
             if found is not None and found.state == MOVED and is_twin_of_redirect(offer):
                 self._db.execute("UPDATE url SET fingerprint = NULL WHERE seq = ?", (found.seq,))
                 self._seen.changed(url)
                 found = None
             if found is None:
-                seq = self._next
-                self._next += 1
-                seen[fingerprint] = known((seq, line, code, depth, WAITS))
-                new[seq] = [
-                    seq, fingerprint, url, server, unit.id, line, code, int(inherited), depth,
+                new[fingerprint] = [
+                    seq, fingerprint, url, server, unit, line, code, int(inherited), depth,
                     redirects, referrer,
                 ]  # fmt: skip
+                seq += 1
                 continue
             if found.state == WAITS:
-                found = self._found_again(offer, server, line, unit.place, found, referrer, new)
+                found = self._found_again(offer, server, line, place, found, referrer, row)
                 seen[fingerprint] = found
             self._seen.keep(offer, found)
+        self._next = seq
         return list(new.values())
 
     def _found_again(
         self, offer: Offer, server: int, line: int, place: int, found: Known,
-        referrer: int | None, new: dict[int, _Row],
+        referrer: int | None, new: _Row | None,
     ) -> Known:  # fmt: skip
         """Take what an offer of a URL that waits has better; return what is known of it then."""
         seq, known_line, code, known_depth, _ = found
         depth = min(offer.depth, known_depth)
         if offer.code != code and self._is_better(offer.code, line, code, known_line, place):
             values = [line, offer.code, int(offer.inherited), depth, offer.redirects, referrer]
-            if seq in new:
-                new[seq][5:] = values
+            if new is not None:
+                new[_LINE:] = values
             else:
                 self._db.execute(
                     "UPDATE url SET line = ?, code = ?, inherited = ?, depth = ?, redirects = ?,"
@@ -605,8 +604,8 @@ class SqliteFrontier:
             return found._replace(line=line, code=offer.code, depth=depth)
         if depth == known_depth:
             return found
-        if seq in new:
-            new[seq][8] = depth
+        if new is not None:
+            new[_DEPTH] = depth
         else:
             self._db.execute("UPDATE url SET depth = ? WHERE seq = ?", (depth, seq))
         self._seen.changed(offer.url)
@@ -633,7 +632,7 @@ class SqliteFrontier:
         if not new:
             return
         place_of = {met.id: met.place for met in servers.values()}
-        if self._room.may_lack({row[_SERVER] for row in new}, len(new)):
+        if self._room.may_lack(place_of, len(new)):
             new = self._fitting(new, place_of)
         self._db.executemany(_INSERT, new)
         lines: dict[tuple[int, int], list[int]] = {}
@@ -704,6 +703,10 @@ class SqliteFrontier:
         self._db.close()  # rolls back what is uncommitted: lines of busy servers hidden
         if self._lock is not None:
             self._lock.close()
+
+
+def _known(row: _Row) -> Known:
+    return Known(row[0], row[_LINE], row[_CODE], row[_DEPTH], WAITS)
 
 
 def open_existing(path: Path) -> SqliteFrontier:

@@ -127,8 +127,11 @@ class Queues:
             if len(self._there) + len(missing) > KEPT:
                 self._there.clear()
             self._there |= missing
+        cells: dict[int, int] = {}
         for (server, _), (cell, _, number) in lines.items():
             self.sizes.add(server, number)
+            cells[cell] = cells.get(cell, 0) + number
+        for cell, number in cells.items():
             self._add(cell, number)
 
     def put(self, line: Line, number: int = 1) -> None:

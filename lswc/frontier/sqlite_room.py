@@ -83,11 +83,8 @@ class Room:
 
     def may_lack(self, servers: Iterable[int], coming: int) -> bool:
         """Tell whether there would be too many URLs if each server had so many more."""
-        return any(
-            scope.size(scope.of(server)) + coming > scope.most
-            for scope in self._scopes
-            for server in servers
-        )
+        scopes = [s for s in self._scopes if self._queues.sizes.peak + coming > s.most]
+        return any(s.size(s.of(server)) + coming > s.most for server in servers for s in scopes)
 
     def make(
         self,

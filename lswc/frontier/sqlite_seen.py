@@ -35,7 +35,7 @@ class Known(NamedTuple):
 
 
 # A page names many, and this takes a third of the time that Known(...) does.
-known: Callable[[tuple[int, ...]], Known] = partial(tuple.__new__, Known)
+_known: Callable[[tuple[int, ...]], Known] = partial(tuple.__new__, Known)
 
 _TWIN = {"http": "https", "https": "http"}
 _FIND = (
@@ -91,7 +91,7 @@ class Seen:
     def find(self, keys: Sequence[int]) -> dict[int, Known]:
         """Return what the file knows, by the keys of URLs."""
         rows = self._db.execute(_FIND, (msgspec.json.encode(keys).decode(),))
-        return {row[0]: known(row[1:]) for row in rows}
+        return {row[0]: _known(row[1:]) for row in rows}
 
 
 def _changes(offer: Offer, code: int, depth: int) -> bool:
