@@ -21,7 +21,7 @@ from lswc.strategy import (
 from lswc.visit.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from lswc.reading.page import PageReading, ReadLink
     from lswc.visit.visit import Visit
@@ -88,25 +88,21 @@ class Page:
             for link, unit in zip(self.links, self.units, strict=True)
         ]  # fmt: skip
 
-    def code(self, own: LinkFacts) -> int:
+    def codes(self, facts: Iterable[LinkFacts]) -> dict[LinkFacts, int]:
         """Return the code of the facts of the links that have these of their own."""
-        target_server, locality, tld, anchor, named, same_folder = own
         code = self.visit.lease.code
-        return encode(
-            Facts(
-                self.language,
-                self.link_distance,
-                self.server_status,
-                target_server,
-                locality,
-                tld,
-                anchor,
-                from_site_queue(code),
-                named=named,
-                same_folder=same_folder,
-                from_seed=code == SEED,
+        in_site, from_seed = from_site_queue(code), code == SEED
+        language, distance, status = self.language, self.link_distance, self.server_status
+        return {
+            own: encode(
+                Facts(
+                    language, distance, status, target, locality, tld, anchor, in_site, False,
+                    named, same_folder, from_seed,
+                )
             )
-        )
+            for own in facts
+            for target, locality, tld, anchor, named, same_folder in (own,)
+        }  # fmt: skip
 
     def record(self) -> Record:
         """Return what is kept of the page, once the spider middlewares are done with it."""

@@ -194,7 +194,9 @@ class LswcSpider(Spider):
             return None
         near_duplicate = self.running.limits.add(url, reading.simhash)
         depth = visit.lease.depth + 1
-        reading = without_closed(reading, lambda link: self.running.admission.of_link(link, depth))
+        if self.running.admission.refuses:
+            of_link = self.running.admission.of_link
+            reading = without_closed(reading, lambda link: of_link(link, depth))
         visit.opt_outs = (*dict.fromkeys(visit.opt_outs + reading.opt_outs.said),)
         self.running.rendering.count()
         return self._page(response, visit, reading, near_duplicate)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from lswc.crawler.items import LinkFacts
+    from lswc.visit.visit import Visit
 
 
 # A page has many, and this takes three quarters of the time that Offer(...) does.
@@ -73,7 +73,11 @@ class StrategyMiddleware(BaseSpiderMiddleware):
         Most links of a page have the same facts as others of it, about which is asked once.
         """
         visit, facts = page.visit, page.link_facts()
-        answers = {own: self._ask(page, own, number) for own, number in Counter(facts).items()}
+        numbers = Counter(facts)
+        answers = {
+            own: self._ask(visit, code, own[0], numbers[own])
+            for own, code in page.codes(numbers).items()
+        }
         identified, depth = page.reading.identified, visit.lease.depth + 1
         offers: dict[Offer, None] = {}
         for link, unit, own in zip(page.links, page.units, facts, strict=True):
@@ -84,19 +88,20 @@ class StrategyMiddleware(BaseSpiderMiddleware):
                 offers[_offer((url.href, url.server, unit, code, identified, depth, 0))] = None
         return offers
 
-    def _ask(self, page: Page, own: LinkFacts, number: int) -> tuple[int, int | None, str | None]:
-        """Return the code of so many links with the same facts, their tier, and why not if not.
+    def _ask(
+        self, visit: Visit, code: int, target_server: Status, number: int
+    ) -> tuple[int, int | None, str | None]:
+        """Count links of a code; return it, their tier, and why they are dropped, None if not.
 
         The tier is None if the order is learned: the frontier knows it.
         """
-        code, target_server, tally = page.code(own), own[0], page.visit.tally
         tier = None if self._strategy.learns else self._strategy.cell(code, target_server)
         if tier == DISCARD:
             irrelevant = target_server == Status.IRRELEVANT
             reason = Outcome.IRRELEVANT_SERVER if irrelevant else Outcome.STRATEGY
-            tally["dropped", reason] += number
+            visit.tally["dropped", reason] += number
             return code, None, reason
-        tally["kept", "links" if tier is None else f"tier {tier}"] += number
+        visit.tally["kept", "links" if tier is None else f"tier {tier}"] += number
         return code, tier, None
 
 
