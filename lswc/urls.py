@@ -9,9 +9,10 @@ from hashlib import blake2b
 from importlib.resources import files
 from string import ascii_letters, digits
 from struct import unpack
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import can_ada
+from msgspec import Struct
 from tldextract import TLDExtract
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNRESERVED = frozenset(ascii_letters + digits + "-._~")  # RFC 3986 §2.3
 
 
-class Url(NamedTuple):
+class Url(Struct, frozen=True, array_like=True, gc=False):
     """A URL taken apart.
 
     ``href`` is its canonical form: the WHATWG serialisation without fragment, credentials, an

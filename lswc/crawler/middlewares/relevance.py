@@ -34,16 +34,14 @@ class ServerRelevanceMiddleware(BaseSpiderMiddleware):
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         if isinstance(item, Page):
-            lease, links = item.visit.lease, item.links if self._of_links else []
-            units = {lease.unit, *(link.unit for link in links)}
+            lease = item.visit.lease
+            units = {lease.unit, *(item.units if self._of_links else ())}
             try:
-                statuses = self._running.frontier.statuses(units, lease, item.relevant)
+                item.statuses = self._running.frontier.statuses(units, lease, item.relevant)
             except LswcError as error:
                 self._running.fail(error)
                 return None
-            item.server_status = statuses[lease.unit]
-            for link in links:
-                link.target_server = statuses[link.unit]
+            item.server_status = item.statuses[lease.unit]
         return item
 
 
