@@ -8,9 +8,9 @@ from functools import cache, lru_cache
 from hashlib import blake2b
 from importlib.resources import files
 from string import ascii_letters, digits
-from typing import NamedTuple
 
 import can_ada
+from msgspec import Struct
 from tldextract import TLDExtract
 
 TRACKING = frozenset(tomllib.loads((files("lswc") / "tracking.toml").read_text("utf-8"))["names"])
@@ -30,7 +30,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNRESERVED = frozenset(ascii_letters + digits + "-._~")  # RFC 3986 §2.3
 
 
-class Url(NamedTuple):
+class Url(Struct, frozen=True, array_like=True, gc=False):
     """A URL taken apart.
 
     ``href`` is its canonical form: the WHATWG serialisation without fragment, credentials, an

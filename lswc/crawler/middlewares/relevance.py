@@ -34,15 +34,13 @@ class ServerRelevanceMiddleware(BaseSpiderMiddleware):
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         if isinstance(item, Page):
             lease = item.visit.lease
-            units = {link.unit for link in item.links} | {lease.unit}
+            units = {*item.units, lease.unit}
             try:
-                statuses = self._running.frontier.statuses(units, lease, item.relevant)
+                item.statuses = self._running.frontier.statuses(units, lease, item.relevant)
             except LswcError as error:
                 self._running.fail(error)
                 return None
-            item.server_status = statuses[lease.unit]
-            for link in item.links:
-                link.target_server = statuses[link.unit]
+            item.server_status = item.statuses[lease.unit]
         return item
 
 
