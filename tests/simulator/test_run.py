@@ -155,12 +155,17 @@ def without(**columns: Any) -> Trace:
         ("tld_anchor", {"about": About("xx", (), "")}, "names none"),
         ("directory_conservative", {"directory": None}, "needs the column directory"),
         (OWN, {"named": None}, "needs the column named"),
-        ("directory_conservative", {"directory": np.zeros(1, np.int32)}, "on several servers"),
     ],
 )
 def test_a_fact_that_the_trace_lacks(spec: str, lacking: dict[str, Any], message: str) -> None:
     with pytest.raises(TraceError, match=message):
         simulate(without(**lacking), [strategy(spec)])
+
+
+def test_a_directory_on_several_servers() -> None:
+    trace = without(directory=web().trace.server * 0)
+    with pytest.raises(TraceError, match="on several servers"):
+        simulate(trace, [strategy("directory_conservative")])
 
 
 def test_other_strategies_do_without_it() -> None:
