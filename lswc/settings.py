@@ -177,8 +177,6 @@ LSWC_MAX_HEADERS_SIZE = 65_536
 DOWNLOAD_MAXSIZE = 10_000_000
 # Bytes of a document, also once decompressed.
 LSWC_MAX_DOCUMENT = 20_000_000
-# Scrapy's warning of large bodies: off, a crawl meets many.
-DOWNLOAD_WARNSIZE = 0
 # Seconds from a request to the last byte of its answer.
 DOWNLOAD_TIMEOUT = 60
 # Whether a page that was cut short is an error. If not, it is read as far as it came.
@@ -304,8 +302,8 @@ TWISTED_DNS_RESOLVER = "lswc.crawler.transport.resolver.Resolver"
 REACTOR_THREADPOOL_MAXSIZE = 64
 # A crawled page may link to anything; only http and https are ever fetched.
 DOWNLOAD_HANDLERS = {
-    "http": "lswc.crawler.transport.capture.AttemptHandler",
-    "https": "lswc.crawler.transport.capture.AttemptHandler",
+    "http": "lswc.crawler.transport.handler.AttemptHandler",
+    "https": "lswc.crawler.transport.handler.AttemptHandler",
     "data": None,
     "file": None,
     "ftp": None,

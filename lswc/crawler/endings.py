@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from OpenSSL.SSL import Error as TLSError
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadConnectionRefusedError,
@@ -12,9 +11,8 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 from scrapy.spidermiddlewares.httperror import HttpError
-from twisted.internet.error import ConnectError
-from twisted.web.client import ResponseNeverReceived
 
+from lswc.crawler.transport.answer import NoAnswerError
 from lswc.crawler.transport.refused import Refused
 from lswc.outcomes import Outcome, of_status
 
@@ -28,7 +26,6 @@ _ERRORS: dict[type[BaseException], Outcome] = {
     CannotResolveHostError: Outcome.NAME_LOOKUP_FAILED,
     DownloadConnectionRefusedError: Outcome.CONNECTION_REFUSED,
     DownloadFailedError: Outcome.DOWNLOAD_FAILED,
-    ConnectError: Outcome.DOWNLOAD_FAILED,  # no way to the server's network
     ResponseDataLossError: Outcome.DOWNLOAD_FAILED,  # of robots.txt
     ValueError: Outcome.INVALID_URL,  # of a redirect
 }
@@ -36,17 +33,13 @@ _ERRORS: dict[type[BaseException], Outcome] = {
 
 def is_silence(error: BaseException) -> bool:
     """Tell whether a request failed before any byte of an answer came."""
-    if isinstance(error, DownloadFailedError):
-        return isinstance(error.__cause__, ResponseNeverReceived) and not any(
-            failure.check(TLSError) for failure in error.__cause__.reasons
-        )
     return isinstance(
         error,
         (
             CannotResolveHostError,
             DownloadConnectionRefusedError,
             DownloadTimeoutError,
-            ConnectError,
+            NoAnswerError,
         ),
     )
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from time import monotonic
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lswc.crawler.slots import SOON, Group
+from lswc.crawler.transport.resolver import addresses_of
 from lswc.urls import site
 
 if TYPE_CHECKING:
@@ -97,32 +97,14 @@ class Machines:
         """Return the address that a name leads to, "" if it leads nowhere."""
         if url.hostname not in self._addresses:
             try:
-                found = await asyncio.wait_for(_looked_up(url), self._politeness.timeout or None)
+                name, timeout = url.hostname.strip("[]"), self._politeness.timeout or None
+                # The connection tries the first address first.
+                found = await asyncio.wait_for(addresses_of(name, url.port), timeout)
             except TimeoutError:
                 return ""
             if not found:
                 return ""
-            self._addresses[url.hostname] = found
+            self._addresses[url.hostname] = str(found[0].host)
             if len(self._addresses) > _REMEMBERED:
                 self._addresses.popitem(last=False)
         return self._addresses[url.hostname]
-
-
-def _looked_up(url: Url) -> asyncio.Future[str]:
-    """Look a name up as the connection will; the first address is the one that it tries first."""
-    from twisted.internet import reactor
-
-    future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    found: list[str] = []
-
-    def complete() -> None:
-        if not future.done():
-            future.set_result(found[0] if found else "")
-
-    receiver: Any = SimpleNamespace(
-        resolutionBegan=lambda _: None,
-        addressResolved=lambda address: found.append(str(address.host)),
-        resolutionComplete=complete,
-    )
-    reactor.nameResolver.resolveHostName(receiver, url.hostname.strip("[]"), url.port)
-    return future

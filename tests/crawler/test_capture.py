@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gzip
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.archive.raw import HOST, PORT, serving
 from tests.archive.reading import blocks, check, records
 from tests.crawl.site import THAI, Site, page
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HTML = page(THAI).encode()
 ZIPPED = gzip.compress(HTML)
@@ -99,3 +103,21 @@ def test_others_read_the_pages(site: Site, asked: dict[str, bytes]) -> None:
     assert names == [
         "CONTENT-type", "Zebra", "aardvark", "SET-cookie", "Set-Cookie", "content-LENGTH",
     ]  # fmt: skip
+
+
+def test_a_proxy_is_asked_for_whole_urls(tmp_path: Path) -> None:
+    site = Site(tmp_path / "web", tmp_path / "crawl")
+    site.add("never.example/", "a web needs a host")
+    site.seeds(f"http://{HOST}/")
+    answers = {
+        f"http://{HOST}/robots.txt": sized(b"", b"Content-Type: text/plain"),
+        f"http://{HOST}/": sized(HTML, TYPE),
+    }
+    with serving(answers) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv(PORT, str(server["port"]))
+        patch.setenv("http_proxy", "http://me:secret@proxy.example:3128")
+        site.crawl(TWISTED_DNS_RESOLVER="tests.archive.raw.ToRawServer", HTTPPROXY_ENABLED=True)
+        asked = server[f"http://{HOST}/"]
+    assert asked.startswith(f"GET http://{HOST}/ HTTP/1.1\r\nHost: {HOST}\r\n".encode())
+    assert b"\r\nProxy-Authorization: Basic bWU6c2VjcmV0\r\n" in asked
+    assert site.urls == [f"http://{HOST}/"]

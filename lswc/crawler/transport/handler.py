@@ -1,134 +1,215 @@
-"""Scrapy's HTTP/1.1, with bounds on what a server may send and on how long it is held on to.
-
-Twisted bounds a header's line, not how many there are: a server that never stops sending them
-would fill the memory until DOWNLOAD_TIMEOUT. It doesn't bound how many connections stay open.
-"""
+"""The download handler: HTTP/1.1 on asyncio, that keeps the bytes of every exchange."""
 
 from __future__ import annotations
 
+import asyncio
+import sys
+from datetime import UTC, datetime
+from time import monotonic
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from scrapy.core.downloader.handlers.http11 import (
-    _LenientHTTP11ClientFactory,
-    _LenientHTTP11ClientProtocol,
+from scrapy import signals
+from scrapy.core.downloader.handlers._base_http import BaseHttpDownloadHandler
+from scrapy.exceptions import DownloadCancelledError, DownloadTimeoutError, ResponseDataLossError
+from scrapy.http import Headers
+from scrapy.utils._download_handlers import (
+    check_stop_download,
+    make_response,
+    normalize_bind_address,
 )
-from twisted.protocols.tls import TLSMemoryBIOProtocol
-from twisted.python.failure import Failure
-from twisted.web._newclient import HEADER, STATUS
-from twisted.web.client import HTTPConnectionPool
-from twisted.web.http import _ChunkedTransferDecoder
+from scrapy.utils.httpobj import urlparse_cached
+from scrapy.utils.ssl import _make_ssl_context
+from scrapy.utils.url import add_http_if_no_scheme
 from typing_extensions import override
 
+from lswc.crawler.requests import RENDERING, RULES, page_visit_of
+from lswc.crawler.running import running_of
+from lswc.crawler.transport.answer import Answer, Bounds, BrokenBodyError
+from lswc.crawler.transport.connection import Connections, Place
+from lswc.crawler.transport.resolver import addresses_of
+from lswc.visit.attempt import Attempt
+
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
     from scrapy.settings import BaseSettings
-    from twisted.internet.defer import Deferred
-    from twisted.internet.interfaces import IAddress
-    from twisted.web.iweb import IResponse
 
-LINES = 400_000
-"""Lines of a body in chunks, each of which may be a chunk's end: that takes ten microseconds."""
+    from lswc.crawler.transport.connection import Connection
+    from lswc.visit.attempt import Exchange
 
-
-class HeadersTooLargeError(Exception):
-    """A response's headers are larger than LSWC_MAX_HEADERS_SIZE."""
+_PORTS = {"http": 80, "https": 443}
+_OLD_RENEGOTIATION = 0x4  # SSL_OP_LEGACY_SERVER_CONNECT, as Scrapy's own handler has it
+# Scrapy's flags as ISO 28500:2017 §5.13 calls them.
+_TRUNCATED = {"dataloss": "disconnect", "download_stopped": "unspecified"}
 
 
-class BodyTooLargeError(Exception):
-    """A response has more between its chunks than in them, or too many."""
+class AttemptHandler(BaseHttpDownloadHandler):
+    """Downloads, notes every attempt, and its bytes if they are archived.
 
-
-class BoundedProtocol(_LenientHTTP11ClientProtocol):
-    """Gives up a response that is too large before its body, or on the wire altogether.
-
-    ``head`` and ``body`` are the bytes allowed; one read of the socket may go beyond. What is
-    between a body's chunks is in no bound of Scrapy's.
+    A request's attempts belong to its visit; those of another (robots.txt) go to
+    the archive.
     """
 
-    head = 0
-    body = 0
-    _received = 0
-    _lines = 0
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._running = running_of(crawler)
+        self._archives = self._running.crawl.archived != "none"
+        self._bounds = _bounds(crawler.settings)
+        context = _make_ssl_context(crawler.settings)
+        context.options |= _OLD_RENEGOTIATION
+        local = normalize_bind_address(crawler.settings.get("DOWNLOAD_BIND_ADDRESS"))
+        self._connections = Connections(addresses_of, context, self._running.handles.idle, local)
 
     @override
-    def request(self, request: Any) -> Deferred[IResponse]:
-        self._received = self._lines = 0
-        return super().request(request)
+    async def download_request(self, request: Request) -> Response:
+        attempt = Attempt(request.url, datetime.now(UTC))
+        try:
+            response, exchange = await self._exchanged(request)
+        except Exception as error:
+            attempt.error = type(error).__name__
+            self._note(request, attempt)
+            raise
+        attempt.status = response.status
+        attempt.mime = _media_type(response)
+        attempt.size = len(response.body)
+        attempt.ip = str(response.ip_address)
+        attempt.truncated = next((_TRUNCATED[f] for f in response.flags if f in _TRUNCATED), "")
+        attempt.exchange = exchange if self._archives else None
+        self._note(request, attempt)
+        return response
+
+    def _note(self, request: Request, attempt: Attempt) -> None:
+        visit = page_visit_of(request)
+        if visit is None and self._running.admission.is_blocked(request.url):
+            return  # meanwhile
+        if (rendering := request.meta.get(RENDERING)) is not None:
+            rendering.visit.fetched.append(attempt)
+        elif visit is None:
+            self._running.archive.add(attempt, request.meta.get(RULES, ""))
+        else:
+            visit.attempts.append(attempt)
+
+    async def _exchanged(self, request: Request) -> tuple[Response, Exchange]:
+        """Return a request's response, and both as they were on the wire.
+
+        Raises what Scrapy's handlers raise.
+        """
+        timeout = request.meta.get("download_timeout")
+        began = monotonic()
+        try:
+            async with asyncio.timeout(timeout or None):
+                place, login = _place(request)
+                connection = await self._connections.to(place, login)
+                answer = Answer(_written(request, place), self._bounds, request.method == "HEAD")
+                try:
+                    connection.ask(answer)
+                    await answer.head()
+                    request.meta["download_latency"] = monotonic() - began
+                    return await self._read(request, answer), answer.exchange
+                finally:
+                    self._end(place, connection, answer)
+        except TimeoutError as error:
+            raise DownloadTimeoutError(f"{request.url} took over {timeout} seconds") from error
+
+    def _end(self, place: Place, connection: Connection, answer: Answer) -> None:
+        if answer.is_whole and answer.keeps_alive:
+            self._connections.keep(place, connection)
+        else:
+            connection.close()
+
+    async def _read(self, request: Request, answer: Answer) -> Response:
+        """Read the body, as far as it is wanted: the signals' handlers say so."""
+        headers = _headers(answer)
+        said: dict[str, Any] = {
+            "url": request.url.partition("#")[0],
+            "status": answer.status,
+            "headers": headers,
+            "certificate": answer.certificate,
+            "ip_address": answer.address,
+            "protocol": f"HTTP/{answer.version}",
+        }
+        length = answer.length
+        stop = check_stop_download(
+            signals.headers_received, self.crawler, request, headers=headers, body_length=length
+        )
+        if stop is not None:
+            return make_response(**said, stop_download=stop)
+        body = bytearray()
+        most = request.meta.get("download_maxsize", self._default_maxsize) or sys.maxsize
+        _check_size(length or 0, most)
+        try:
+            async for piece in answer.pieces():
+                body += piece
+                stop = check_stop_download(
+                    signals.bytes_received, self.crawler, request, data=piece
+                )
+                if stop is not None:
+                    break
+                _check_size(len(body), most)
+        except BrokenBodyError as error:
+            if request.meta.get("download_fail_on_dataloss", self._fail_on_dataloss):
+                raise ResponseDataLossError(str(error)) from error
+            said["flags"] = ["dataloss"]
+        return make_response(**said, body=bytes(body), stop_download=stop)
 
     @override
-    def dataReceived(self, data: bytes) -> None:
-        in_head = self._parser is not None and self._parser.state in (STATUS, HEADER)
-        if 0 < (self.head if in_head else self.body) <= self._received:
-            self._giveUp(Failure(HeadersTooLargeError() if in_head else BodyTooLargeError()))
-            return
-        self._received += len(data)
-        super().dataReceived(data)
-        if isinstance(getattr(self._parser, "bodyDecoder", None), _ChunkedTransferDecoder):
-            self._lines += data.count(b"\r\n")
-            if self._lines > LINES:
-                self._giveUp(Failure(BodyTooLargeError()))
-
-    @override
-    def _giveUp(self, reason: Failure) -> None:
-        super()._giveUp(reason)
-        _hang_up(self.transport)
+    async def close(self) -> None:
+        self._connections.close()
 
 
-class BoundedPool(HTTPConnectionPool):
-    """Connections by server: the ``idle`` latest used stay open, others are forgotten."""
-
-    def __init__(
-        self, reactor: Any, settings: BaseSettings, protocol: type[BoundedProtocol], idle: int
-    ) -> None:
-        super().__init__(reactor, persistent=True)
-        self.maxPersistentPerHost = settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")
-        self._factory = _factory(settings, protocol)
-        self._idle = idle
-
-    @override
-    def getConnection(self, key: Hashable, endpoint: Any) -> Any:
-        connection = super().getConnection(key, endpoint)
-        self._forget(key)
-        return connection
-
-    @override
-    def _putConnection(self, key: Hashable, connection: Any) -> None:
-        super()._putConnection(key, connection)
-        while len(self._timeouts) > self._idle:
-            oldest = next(iter(self._connections))
-            for idle in list(self._connections[oldest]):
-                self._timeouts[idle].cancel()
-                self._removeConnection(oldest, idle)
-
-    @override
-    def _removeConnection(self, key: Hashable, connection: Any) -> None:
-        super()._removeConnection(key, connection)
-        _hang_up(connection.transport)
-        self._forget(key)
-
-    def _forget(self, key: Hashable) -> None:
-        if not self._connections.get(key, True):
-            del self._connections[key]
+def _check_size(size: int, most: int) -> None:
+    if size > most:
+        raise DownloadCancelledError(f"a body of {size} bytes, where {most} are allowed")
 
 
-def _hang_up(transport: Any) -> None:
-    """Close a connection that is closing in TLS, without waiting for the server to do so too."""
-    if isinstance(transport, TLSMemoryBIOProtocol):
-        below: Any = transport.transport
-        below.loseConnection()
+def _headers(answer: Answer) -> Headers:
+    headers = Headers(answer.headers)
+    if answer.is_chunked:
+        headers.pop("Content-Length", None)  # RFC 9112 §6.3: it doesn't count then
+    return headers
 
 
-def _factory(settings: BaseSettings, protocol: type[BoundedProtocol]) -> Any:
-    head = settings.getint("LSWC_MAX_HEADERS_SIZE")
+def _place(request: Request) -> tuple[Place, bytes | None]:
+    """Return where a request goes, and what its proxy wants to hear."""
+    url = urlparse_cached(request)
+    host, port = url.hostname or "", url.port or _PORTS[url.scheme]
+    proxy = request.meta.get("proxy")
+    if not proxy:
+        return Place(url.scheme, host, port), None
+    by = urlsplit(add_http_if_no_scheme(proxy))
+    through = by.hostname or "", by.port or _PORTS["http"]
+    return Place(url.scheme, host, port, through), request.headers.get("Proxy-Authorization")
+
+
+def _bounds(settings: BaseSettings) -> Bounds:
+    """Return the bounds of an answer; what is between a body's chunks counts too."""
+    heads = settings.getint("LSWC_MAX_HEADERS_SIZE")
     sizes = settings.getint("DOWNLOAD_MAXSIZE"), settings.getint("LSWC_MAX_DOCUMENT")
-    largest = max(sizes) if all(sizes) else 0
+    return Bounds(heads, 2 * max(sizes) if all(sizes) else 0)
 
-    class Factory(_LenientHTTP11ClientFactory):
-        @override
-        def buildProtocol(self, addr: IAddress | None) -> BoundedProtocol:
-            built = protocol(self._quiescentCallback)
-            built.head, built.body = head, 2 * largest and 2 * largest + head
-            return built
 
-    return Factory
+def _written(request: Request, place: Place) -> bytes:
+    """Return the bytes of a request (RFC 9112 §3)."""
+    is_passed_on = place.proxy is not None and place.scheme == "http"
+    url, host = request.url.partition("#")[0], urlparse_cached(request).netloc.rpartition("@")[2]
+    target = url if is_passed_on else _path(url)
+    lines = [f"{request.method} {target} HTTP/1.1".encode(), b"Host: " + host.encode()]
+    for name, values in request.headers.items():
+        if is_passed_on or name != b"Proxy-Authorization":
+            lines += (name + b": " + b" ".join(value.splitlines()) for value in values)
+    if request.body:
+        lines.append(b"Content-Length: %d" % len(request.body))
+    return b"\r\n".join(lines) + b"\r\n\r\n" + request.body
+
+
+def _path(url: str) -> str:
+    rest = url.partition("://")[2]
+    slash = rest.find("/")
+    return rest[slash:] if slash >= 0 else "/"
+
+
+def _media_type(response: Response) -> str:
+    value = response.headers.get("Content-Type") or b""
+    return value.partition(b";")[0].strip().lower().decode("ascii", "replace")

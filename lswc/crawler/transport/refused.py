@@ -9,7 +9,7 @@ from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError, Ig
 from scrapy.utils.httpobj import urlparse_cached
 
 from lswc.crawl import number
-from lswc.crawler.transport.handler import HeadersTooLargeError
+from lswc.crawler.transport.answer import HeadersTooLargeError
 from lswc.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -76,8 +76,7 @@ def _check_encodings(headers: Headers) -> None:
 def _reason(request: Request, exception: Exception) -> Outcome | None:
     if isinstance(exception, DownloadCancelledError):
         return Outcome.TOO_LARGE
-    causes = getattr(exception.__cause__, "reasons", ())
-    if any(failure.check(HeadersTooLargeError) for failure in causes):
+    if isinstance(exception, HeadersTooLargeError):
         return Outcome.HEADERS_TOO_LARGE
     return _address_refusal(request) if isinstance(exception, CannotResolveHostError) else None
 

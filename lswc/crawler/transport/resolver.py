@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from itertools import count
 from socket import EAI_NODATA, EAI_NONAME, gaierror, getaddrinfo
 from types import SimpleNamespace
@@ -144,6 +145,25 @@ class Resolver(CachingHostnameResolver):
     def _knows(web: Web, name: str, port: int) -> bool:
         url = parse(f"http://{name}:{port}/")  # the name may come as Unicode, the folder as ASCII
         return url is not None and web.knows(url.server.removesuffix(":443"))
+
+
+async def addresses_of(name: str, port: int) -> list[IPv4Address | IPv6Address]:
+    """Return what a name, or an address, may be connected to, in the order to try."""
+    from twisted.internet import reactor  # not above: importing it installs one
+
+    found: list[IPv4Address | IPv6Address] = []
+    looked_up: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def complete() -> None:
+        if not looked_up.done():
+            looked_up.set_result(None)
+
+    receiver = SimpleNamespace(
+        resolutionBegan=lambda _: None, addressResolved=found.append, resolutionComplete=complete
+    )
+    reactor.nameResolver.resolveHostName(receiver, name, port)
+    await looked_up
+    return found
 
 
 def _is_name(name: str) -> bool:
