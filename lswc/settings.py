@@ -248,6 +248,10 @@ COMMANDS_MODULE = "lswc.commands"
 ADDONS = {"lswc.crawler.profiles.ProfileAddon": 0}
 # Hands out the frontier's URLs.
 SCHEDULER = "lswc.crawler.scheduler.TierScheduler"
+# Scrapy's, with less work for each request, and never too many to one server.
+DOWNLOADER = "lswc.crawler.downloader.DirectDownloader"
+# Scrapy's, with less work for each count.
+STATS_CLASS = "lswc.crawler.stats.DirectStats"
 # Links become requests in the scheduler only: what DepthMiddleware and UrlLengthMiddleware did is
 # done before.
 SPIDER_MIDDLEWARES = {
