@@ -69,4 +69,4 @@ class Seen:
 
 def _zeros(size: int, kind: type[np.uint32 | np.uint64]) -> memoryview:
     """Return numbers that take memory as they are set, and are Python's when read: that is fast."""
-    return memoryview(np.zeros(size, kind))
+    return np.zeros(size, kind).data
