@@ -1,0 +1,114 @@
+"""What servers get wrong, by accident and on purpose, and what browsers make of it."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import repeat
+from typing import TYPE_CHECKING
+
+import pytest
+from scrapy.exceptions import DownloadFailedError
+
+from lswc.crawler.transport.answer import FRAMES, Answer, Bounds, BrokenBodyError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+BOUNDS = Bounds(65_536, 20_000_000)
+OK = b"HTTP/1.1 200 OK\r\n"
+LENGTH = b"Content-Length: 2\r\n"
+CHUNKED = b"Transfer-Encoding: chunked\r\n"
+CHUNKS = b"2\r\nok\r\n0\r\n\r\n"
+
+
+def fed(pieces: Iterable[bytes]) -> Answer:
+    """Return an answer that took pieces, as far as it wanted them."""
+    answer = Answer(b"", BOUNDS)
+    for piece in pieces:
+        if not answer.feed(piece):
+            break
+    return answer
+
+
+async def body(answer: Answer) -> bytes:
+    await answer.head()
+    return b"".join([piece async for piece in answer.pieces()])
+
+
+HEADS = {
+    "two blanks": b"HTTP/1.1  200 OK\r\n" + LENGTH,
+    "a version of two digits": b"HTTP/1.10 200 OK\r\n" + LENGTH,
+    "small letters": b"http/1.1 200 OK\r\n" + LENGTH,
+    "a glued reason": b"HTTP/1.1 200OK\r\n" + LENGTH,
+    "CR in the reason": b"HTTP/1.1 200 O\rK\r\n" + LENGTH,
+    "CR in a value": OK + b"X: a\rb\r\n" + LENGTH,
+    "NUL in a value": OK + b"X: a\0b\r\n" + LENGTH,
+    "a name with a blank": OK + b"Content Type: a\r\n" + LENGTH,
+    "a name that isn't ASCII": OK + b"\xe0\xb8\x81: a\r\n" + LENGTH,
+    "a name with a blank after it": OK + b"X : a\r\n" + LENGTH,
+    "no name": OK + b": a\r\n" + LENGTH,
+    "equal lengths": OK + LENGTH + b"Content-Length: 02\r\n",
+    "a length with zeros": OK + b"Content-Length: 0002 \r\nContent-Length: 2\r\n",
+    "identity": OK + b"Transfer-Encoding: identity\r\n" + LENGTH,
+    "a length of an early answer": b"HTTP/1.1 103 Soon\r\nContent-Length: 9\r\n\r\n" + OK + LENGTH,
+    "chunks of an early answer": b"HTTP/1.1 103 Soon\r\n" + CHUNKED + b"\r\n" + OK + LENGTH,
+    "a blank after chunked": OK + CHUNKED.replace(b"\r", b" \t\r"),
+    "chunked twice": OK + CHUNKED + CHUNKED,
+    "chunked and more": OK + b"Transfer-Encoding: chunked, identity\r\n",
+    "chunked before more": OK + CHUNKED + b"Transfer-Encoding: identity\r\n",
+}
+
+
+@pytest.mark.parametrize("case", HEADS)
+@pytest.mark.parametrize("size", [1, 10_000])
+def test_heads_are_read_as_browsers_read_them(case: str, size: int) -> None:
+    sent = HEADS[case] + b"\r\n" + (CHUNKS if "chunked" in case else b"ok")
+    answer = fed(sent[n : n + size] for n in range(0, len(sent), size))
+    assert asyncio.run(body(answer)) == b"ok"
+    assert answer.status == 200
+    assert answer.keeps_alive is (b"HTTP/1.1" in sent or b"http/1.1" in sent)
+    assert b"".join(answer.exchange.body) == sent[-len(CHUNKS if "chunked" in case else b"ok") :]
+    assert sent.endswith(bytes(answer.exchange.head) + b"".join(answer.exchange.body))
+
+
+@pytest.mark.parametrize("line", [b"Location: /x \t\r\n", b"Location:\r\n /x\r\n"])
+def test_blanks_around_a_value_are_not_its_own(line: bytes) -> None:
+    assert fed([OK + line + b"Bad name: y\r\n\r\n"]).headers == [(b"Location", b"/x")]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [OK + CHUNKED, OK + CHUNKED + b"X\x80: y\r\n", b"HTTP/1.1 304 As it was\r\n"],
+)
+def test_a_length_that_does_not_count_is_none(head: bytes) -> None:
+    assert fed([head + b"Content-Length: 99999999999\r\n\r\n"]).length is None
+
+
+def test_a_server_that_changes_to_no_protocol_is_not_waited_for() -> None:
+    answer = fed([b"HTTP/1.1 101 Switching\r\n\r\n"])
+    with pytest.raises(DownloadFailedError):
+        asyncio.run(body(answer))
+
+
+@pytest.mark.parametrize("begin", [b"0\r\nX: ", b"0\r\nX", b"0\r\n", b"1;"])
+def test_what_brings_nothing_of_a_body_is_bounded(begin: bytes) -> None:
+    came = 0
+
+    def pieces() -> Iterable[bytes]:
+        nonlocal came
+        yield OK + CHUNKED + b"\r\n2\r\nok\r\n" + begin
+        for piece in repeat(b"y" * 1_000, 10_000):
+            came += len(piece)
+            yield piece
+
+    answer = fed(pieces())
+    with pytest.raises(BrokenBodyError):
+        asyncio.run(body(answer))
+    assert came <= FRAMES + 2_000
+
+
+def test_an_error_cuts_a_body_that_only_the_end_ends() -> None:
+    answer = fed([OK + b"\r\nsome of it"])
+    answer.end(OSError("a record that TLS can't read"))
+    with pytest.raises(BrokenBodyError):
+        asyncio.run(body(answer))
