@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import ssl
+import struct
 from itertools import repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import aiohappyeyeballs
 import pytest
 from scrapy.exceptions import DownloadFailedError
+from twisted.internet.address import IPv4Address
 
-from lswc.crawler.transport.answer import FRAMES, Answer, Bounds, BrokenBodyError
+from lswc.crawler.transport.answer import FRAMES, Answer, Bounds, BrokenBodyError, NoAnswerError
+from lswc.crawler.transport.connection import Connections, Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from lswc.crawler.transport.connection import LookUp
 
 BOUNDS = Bounds(65_536, 20_000_000)
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -31,8 +39,9 @@ def fed(pieces: Iterable[bytes]) -> Answer:
 
 
 async def body(answer: Answer) -> bytes:
-    await answer.head()
-    return b"".join([piece async for piece in answer.pieces()])
+    async with asyncio.timeout(20):  # else a test would wait for ever
+        await answer.head()
+        return b"".join([piece async for piece in answer.pieces()])
 
 
 HEADS = {
@@ -112,3 +121,39 @@ def test_an_error_cuts_a_body_that_only_the_end_ends() -> None:
     answer.end(OSError("a record that TLS can't read"))
     with pytest.raises(BrokenBodyError):
         asyncio.run(body(answer))
+
+
+def to(port: int) -> LookUp:
+    async def look_up(name: str, _: int) -> list[IPv4Address]:
+        return [IPv4Address("TCP", "127.0.0.1", port)]
+
+    return look_up
+
+
+CONTEXT = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_server_that_is_gone_once_it_is_there_gave_no_answer(
+    scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A socket that was reset has no peer any more."""
+
+    async def reset(*arguments: Any, **options: Any) -> socket.socket:
+        connected = await aiohappyeyeballs.start_connection(*arguments, **options)
+        accepted = listening.accept()[0]
+        accepted.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        accepted.close()
+        return connected
+
+    async def run() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, error: errors.append(error))
+        place = Place(scheme, "a.example", 80)
+        with pytest.raises(NoAnswerError):
+            await Connections(to(listening.getsockname()[1]), CONTEXT, 1).to(place)
+
+    errors: list[object] = []
+    monkeypatch.setattr("lswc.crawler.transport.connection.start_connection", reset)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        asyncio.run(run())
+    assert not errors

@@ -233,8 +233,7 @@ class Answer:
         """Take a header; those that follow a body in chunks aren't wanted."""
         if self.has_head:
             return
-        value = value.strip()
-        self.headers.append((name, value))
+        self.headers.append((name, value.strip()))
         match name.lower():
             case b"content-length":
                 self.length = int(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections import OrderedDict
 from ipaddress import ip_address
 from time import monotonic
@@ -20,7 +21,6 @@ from typing_extensions import override
 from lswc.crawler.transport.answer import Answer, Bounds, NoAnswerError
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Awaitable, Callable, Sequence
     from ipaddress import IPv4Address, IPv6Address
 
@@ -57,13 +57,13 @@ class Connection(asyncio.BufferedProtocol):
 
     _buffer = memoryview(bytearray(READ))
 
-    address: IPv4Address | IPv6Address
     certificate: bytes | None = None
     since = 0.0
     """When the latest answer was whole."""
     _transport: asyncio.Transport
 
-    def __init__(self) -> None:
+    def __init__(self, address: IPv4Address | IPv6Address) -> None:
+        self.address = address
         self._answer: Answer | None = None
         self.is_open = True
 
@@ -108,7 +108,6 @@ class Connection(asyncio.BufferedProtocol):
 
     @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.address = ip_address(transport.get_extra_info("peername")[0].partition("%")[0])
         self._take(cast("asyncio.Transport", transport))
 
     @override
@@ -196,15 +195,18 @@ class Connections:
     async def _greet(self, sock: socket.socket, host: str, secure: bool) -> Connection:
         loop = asyncio.get_running_loop()
         try:
+            address = ip_address(sock.getpeername()[0].partition("%")[0])
             _, connection = await loop.create_connection(
-                Connection,
+                lambda: Connection(address),
                 sock=sock,
                 ssl=self._context if secure else None,
                 server_hostname=host.rstrip(".") if secure else None,
             )
         except (OSError, ValueError) as error:  # ValueError: a name that TLS can't say
             sock.close()
-            raise DownloadFailedError(f"no TLS with {host}: {error}") from error
+            spoke = isinstance(error, ssl.SSLError | ValueError)
+            kind = DownloadFailedError if spoke else NoAnswerError
+            raise kind(f"no connection with {host}: {error}") from error
         return connection
 
     async def _tunnel(self, connection: Connection, place: Place, login: bytes | None) -> None:
