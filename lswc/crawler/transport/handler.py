@@ -101,8 +101,8 @@ class AttemptHandler(BaseHttpDownloadHandler):
         try:
             async with asyncio.timeout(timeout or None):
                 place, login = _place(request)
-                connection = await self._connections.to(place, login)
                 answer = Answer(_written(request, place), self._bounds, request.method == "HEAD")
+                connection = await self._connections.to(place, login)
                 try:
                     connection.ask(answer)
                     await answer.head()
