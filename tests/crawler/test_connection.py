@@ -122,7 +122,10 @@ async def asked(connection: Connection) -> Answer:
     answer = Answer(REQUEST, Bounds(9_999, 9_999))
     connection.ask(answer)
     await answer.head()
-    assert b"".join([piece async for piece in answer.pieces()]) == b"ok"
+    body = b""
+    while piece := await answer.piece():
+        body += piece
+    assert body == b"ok"
     return answer
 
 

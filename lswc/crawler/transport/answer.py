@@ -12,7 +12,6 @@ from scrapy.exceptions import DownloadFailedError
 from lswc.visit.attempt import Exchange
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from ipaddress import IPv4Address, IPv6Address
 
 CHUNKS = 400_000
@@ -89,16 +88,15 @@ class Answer:
         while not self.has_head:
             await self._news()
 
-    async def pieces(self) -> AsyncIterator[bytes]:
-        """Yield the body, without its chunks' frames, as it comes. Raises BrokenBodyError."""
-        while True:
-            if self._pieces:
-                pieces, self._pieces = self._pieces, []
-                yield pieces[0] if len(pieces) == 1 else b"".join(pieces)
-            elif self.is_whole:
-                return
-            else:
-                await self._news()
+    async def piece(self) -> bytes:
+        """Wait for more of the body, without its chunks' frames; return what came, b"" at its end.
+
+        Raises BrokenBodyError.
+        """
+        while not self._pieces and not self.is_whole:
+            await self._news()
+        pieces, self._pieces = self._pieces, []
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     async def _news(self) -> None:
         if self._error is not None:

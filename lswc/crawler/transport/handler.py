@@ -140,7 +140,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
         most = request.meta.get("download_maxsize", self._default_maxsize) or sys.maxsize
         _check_size(length or 0, most)
         try:
-            async for piece in answer.pieces():
+            while piece := await answer.piece():
                 body += piece
                 stop = check_stop_download(
                     signals.bytes_received, self.crawler, request, data=piece
