@@ -11,14 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import aiohappyeyeballs
 import pytest
+from scrapy import Request
 from scrapy.exceptions import DownloadFailedError
 from twisted.internet.address import IPv4Address
 
 from lswc.crawler.transport.answer import FRAMES, Answer, Bounds, BrokenBodyError, NoAnswerError
 from lswc.crawler.transport.connection import Connections, Place
+from lswc.crawler.transport.handler import AttemptHandler
+from tests.crawler.running import SetUp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
+
+    from scrapy.http import Response
 
     from lswc.crawler.transport.connection import LookUp
 
@@ -160,3 +166,69 @@ def test_a_server_that_is_gone_once_it_is_there_gave_no_answer(
     with socket.create_server(("127.0.0.1", 0)) as listening:
         asyncio.run(run())
     assert not errors
+
+
+class Server:
+    """A server on loopback that takes a request at a time, and what is said to each."""
+
+    def __init__(self, *says: bytes) -> None:
+        self.says = list(says)
+        self.heads: list[bytes] = []
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.heads.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(self.says.pop(0))
+        writer.close()
+
+
+async def downloaded(server: Server, folder: Path, *requests: Request) -> list[Response]:
+    """Return what the crawl's handler makes of a server's answers, one after the other."""
+    listening = await asyncio.start_server(server, "127.0.0.1")
+    look_up = to(listening.sockets[0].getsockname()[1])
+    with SetUp(folder) as crawl, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lswc.crawler.transport.handler.addresses_of", look_up)
+        handler = AttemptHandler(crawl.crawler)
+        try:
+            return [await handler.download_request(request) for request in requests]
+        finally:
+            await handler.close()
+            listening.close()
+            await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize(
+    ("url", "line", "host"),
+    [
+        ("http://a.example:80/x", b"GET /x ", b"a.example"),
+        ("http://a.example:8080//x/?", b"GET //x/ ", b"a.example:8080"),
+        ("http://user:word@a.example?q=/y#z", b"GET /?q=/y ", b"a.example"),
+        ("http://[2001:db8::80]/", b"GET / ", b"[2001:db8::80]"),
+        ("http://[2001:db8::80]:80", b"GET / ", b"[2001:db8::80]"),
+        ("http://a_b.example./a b\r\nX: y\u0e01", b"GET /a%20bX:%20y%E0%B8%81 ", b"a_b.example."),
+    ],
+)
+def test_a_request_says_what_browsers_say(
+    url: str, line: bytes, host: bytes, tmp_path: Path
+) -> None:
+    """Whatever earlier answers held, nothing in it ends a line."""
+    server = Server(b"HTTP/1.1 204 None\r\n\r\n")
+    odd = {"If-None-Match": b'"a\r\nX-A: 1"', "Referer": b"http://b.example/\n\nX-B: 1"}
+    asyncio.run(downloaded(server, tmp_path, Request(url, headers=odd)))
+    first, *lines = server.heads[0].splitlines()
+    assert first == line + b"HTTP/1.1"
+    assert b"Host: " + host in lines
+    assert not [said for said in lines if said.startswith(b"X-")]
+
+
+def test_a_length_that_does_not_count_is_not_too_large(tmp_path: Path) -> None:
+    large = b"Content-Length: 9999999999\r\n"
+    server = Server(
+        b"HTTP/1.1 304 As it was\r\nConnection: close\r\n" + large + b"\r\n",
+        OK + CHUNKED + large + b"\r\n" + CHUNKS,
+    )
+    requests = [Request("http://a.example/"), Request("http://a.example/")]
+    responses = asyncio.run(downloaded(server, tmp_path, *requests))
+    assert [(response.status, response.body) for response in responses] == [
+        (304, b""),
+        (200, b"ok"),
+    ]

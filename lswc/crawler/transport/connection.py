@@ -211,7 +211,8 @@ class Connections:
 
     async def _tunnel(self, connection: Connection, place: Place, login: bytes | None) -> None:
         """Have a proxy pass on what is sent to a server (RFC 9110 §9.3.6)."""
-        authority = f"{place.host}:{place.port}".encode()
+        host = f"[{place.host}]" if ":" in place.host else place.host
+        authority = f"{host}:{place.port}".encode()
         said = b"" if login is None else b"Proxy-Authorization: " + login + b"\r\n"
         request = b"CONNECT %b HTTP/1.1\r\nHost: %b\r\n%b\r\n" % (authority, authority, said)
         answer = Answer(request, Bounds(_TUNNEL_HEAD, 0), bare=True)

@@ -194,6 +194,7 @@ def _written(request: Request, place: Place) -> bytes:
     """Return the bytes of a request (RFC 9112 §3)."""
     is_passed_on = place.proxy is not None and place.scheme == "http"
     url, host = request.url.partition("#")[0], urlparse_cached(request).netloc.rpartition("@")[2]
+    host = host.removesuffix(f":{_PORTS[place.scheme]}")
     target = url if is_passed_on else _path(url)
     lines = [f"{request.method} {target} HTTP/1.1".encode(), b"Host: " + host.encode()]
     for name, values in request.headers.items():
