@@ -6,8 +6,10 @@ import os
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from importlib.resources import files
 from math import inf
+from operator import attrgetter
 from pathlib import Path
 from sys import maxsize
 from typing import TYPE_CHECKING
@@ -37,7 +39,7 @@ from lswc.urls import directory, parse, tld
 from lswc.web import prepare
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from scrapy.settings import BaseSettings
 
@@ -274,9 +276,10 @@ class Crawl:
             earlier=_earlier(settings.getlist("LSWC_RECRAWL"), folder),
         )
 
-    def unit(self, url: Url) -> str:
-        """Return what the strategy counts a URL's page for: its server or its directory."""
-        return url.server if self.strategy.unit is Unit.SERVER else directory(url)
+    @cached_property
+    def unit(self) -> Callable[[Url], str]:
+        """What tells for what the strategy counts a URL's page: its server or its directory."""
+        return attrgetter("server") if self.strategy.unit is Unit.SERVER else directory
 
     def keeps(self, relevant: bool) -> bool:
         """Tell whether a page is archived, and so may get into the corpus, if that is wanted."""

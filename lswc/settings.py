@@ -248,6 +248,10 @@ COMMANDS_MODULE = "lswc.commands"
 ADDONS = {"lswc.crawler.profiles.ProfileAddon": 0}
 # Hands out the frontier's URLs.
 SCHEDULER = "lswc.crawler.scheduler.TierScheduler"
+# Scrapy's, with less work for each request, and never too many to one server.
+DOWNLOADER = "lswc.crawler.downloader.DirectDownloader"
+# Scrapy's, with less work for each count.
+STATS_CLASS = "lswc.crawler.stats.DirectStats"
 # Links become requests in the scheduler only: what DepthMiddleware and UrlLengthMiddleware did is
 # done before.
 SPIDER_MIDDLEWARES = {
@@ -285,7 +289,6 @@ DEFAULT_REQUEST_HEADERS = {
 }
 # Formats no line that isn't shown: Scrapy's has two for every page.
 LOG_FORMATTER = "lswc.crawler.log_formatter.ShownFormatter"
-# The crawl's own progress says more than Scrapy's LogStats.
 EXTENSIONS = {
     "lswc.crawler.transport.early_stop.ContentExtension": 500,
     "lswc.crawler.summary.SummaryExtension": 500,
@@ -294,7 +297,18 @@ EXTENSIONS = {
     "lswc.crawler.metrics.MetricsExtension": 500,
     "lswc.crawler.stopping.HarvestStopExtension": 500,
     "lswc.seeds.feeding.SeedsFolderExtension": 500,
-    "scrapy.extensions.logstats.LogStats": None,
+}
+# Scrapy's own extensions, without its consoles: else their servers are loaded with every crawl.
+# The crawl's own progress says more than LogStats.
+EXTENSIONS_BASE = {
+    "scrapy.extensions.corestats.CoreStats": 0,
+    "scrapy.extensions.logcount.LogCount": 0,
+    "scrapy.extensions.memusage.MemoryUsage": 0,
+    "scrapy.extensions.memdebug.MemoryDebugger": 0,
+    "scrapy.extensions.closespider.CloseSpider": 0,
+    "scrapy.extensions.feedexport.FeedExporter": 0,
+    "scrapy.extensions.spiderstate.SpiderState": 0,
+    "scrapy.extensions.throttle.AutoThrottle": 0,
 }
 # Passes on only the addresses that may be asked, or those of a frozen web.
 TWISTED_DNS_RESOLVER = "lswc.crawler.transport.resolver.Resolver"
@@ -316,8 +330,16 @@ COOKIES_ENABLED = False
 HTTPPROXY_ENABLED = False
 # A page that refreshes itself is a page: it is recorded, and its target is one of its links.
 METAREFRESH_ENABLED = False
-TELNETCONSOLE_ENABLED = False
-REMOTE_CONTROL_ENABLED = False
 LOG_LEVEL = "INFO"
+# What a download fails by, here, that may be better a moment later. Scrapy's list has what its own
+# handler raises, and loads that.
+RETRY_EXCEPTIONS = [
+    "scrapy.exceptions.CannotResolveHostError",
+    "scrapy.exceptions.DownloadConnectionRefusedError",
+    "scrapy.exceptions.DownloadFailedError",
+    "scrapy.exceptions.DownloadTimeoutError",
+    "scrapy.exceptions.ResponseDataLossError",
+    OSError,
+]
 # How every request ended is in the summary.
 RETRY_GIVE_UP_LOG_LEVEL = "INFO"

@@ -8,10 +8,15 @@ from functools import cache, lru_cache
 from hashlib import blake2b
 from importlib.resources import files
 from string import ascii_letters, digits
-from typing import NamedTuple
+from struct import unpack
+from typing import TYPE_CHECKING
 
 import can_ada
+from msgspec import Struct
 from tldextract import TLDExtract
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 TRACKING = frozenset(tomllib.loads((files("lswc") / "tracking.toml").read_text("utf-8"))["names"])
 """Names, in lower case, of query parameters that say who follows a link, not where it leads.
@@ -30,7 +35,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNRESERVED = frozenset(ascii_letters + digits + "-._~")  # RFC 3986 §2.3
 
 
-class Url(NamedTuple):
+class Url(Struct, frozen=True, array_like=True, gc=False):
     """A URL taken apart.
 
     ``href`` is its canonical form: the WHATWG serialisation without fragment, credentials, an
@@ -140,5 +145,10 @@ def fingerprint(href: str) -> int:
     http and https twins have the same. Two of 40 million URLs share one with a chance of 1 in
     23,000.
     """
-    name = href.partition("://")[2]
-    return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), signed=True)
+    return fingerprints([href])[0]
+
+
+def fingerprints(hrefs: Sequence[str]) -> tuple[int, ...]:
+    """Return the fingerprint of each canonical URL."""
+    digests = [blake2b(href.partition("://")[2].encode(), digest_size=8).digest() for href in hrefs]
+    return unpack(f">{len(digests)}q", b"".join(digests))

@@ -9,19 +9,35 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadFileScheduling
 
 from tests.crawl.site import Site
 from tests.frontier.redis_server import RedisServer
 
 ROOT = Path(__file__).parents[1]
 Serve = Callable[[Path], AbstractContextManager[int]]
+COMPILED = ("simulator", "synthetic", "trace")  # rooms of code that takes a minute to compile
 
 # No test asserts a time: machines are noisy.
 settings.register_profile("lswc", deadline=None)
 settings.load_profile("lswc")
+
+
+class Together(LoadFileScheduling):
+    """Has what tests share made once: those of a file run in one process, as those of COMPILED."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        room = Path(nodeid.partition("::")[0]).parent.name
+        return "compiled" if room in COMPILED else super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Together:
+    """Return what says which process of the tests runs which of them."""
+    return Together(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,9 @@
 """Commands of ``scrapy`` in processes that are forked from one with everything imported.
 
-Most of a small crawl's time is the import of its libraries. So the tests' crawls are forked from
-a process that has done that, and are otherwise what ``python -m scrapy`` is: processes of their
-own, with their own arguments, environment, folder, output and end. A test that kills its crawl, or
-limits it, starts it the plain way.
+Most of a small crawl's time is the import of its libraries and the making of its tables. So the
+tests' crawls are forked from a process that has done that, and are otherwise what
+``python -m scrapy`` is: processes of their own, with their own arguments, environment, folder,
+output and end. A test that kills its crawl, or limits it, starts it the plain way.
 
 Run as a module it is that process: a request is a line of JSON on its standard input.
 """
@@ -91,13 +91,36 @@ def _become(asked: dict[str, Any]) -> None:
 
 
 def _import_everything() -> None:
+    import scrapy.commands
+    from scrapy.utils.misc import load_object
+    from scrapy.utils.project import get_project_settings
+
+    import lswc.archive
     import lswc.commands
     import lswc.crawler
 
-    for package in (lswc.commands, lswc.crawler):
+    for package in (lswc.archive, lswc.commands, lswc.crawler, scrapy.commands):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
-    assert "twisted.internet.reactor" not in sys.modules, "each process installs its own"
+    settings = get_project_settings()
+    for kind in ("EXTENSIONS", "DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES"):
+        for component in settings.getwithbase(kind):
+            load_object(component)
+
+
+def _read_a_page() -> None:
+    """Have what the reading of pages makes once in a process: tables, patterns, models."""
+    from scrapy.utils.project import get_project_settings
+
+    from lswc.crawl import reader_settings
+    from lswc.urls import parse
+    from tests.crawl.site import THAI, page
+
+    reader = reader_settings("th", get_project_settings()).reader()
+    reader.identifier.load()
+    url = parse("http://www.read.co.th/")
+    assert url is not None
+    assert reader.read(page(THAI, "/").encode(), {}, url, 0) is not None
 
 
 def main() -> None:
@@ -105,6 +128,8 @@ def main() -> None:
     from scrapy.cmdline import execute
 
     _import_everything()
+    _read_a_page()
+    assert "twisted.internet.reactor" not in sys.modules, "each process installs its own"
     gc.freeze()
     asked = _serve()
     if asked is not None:

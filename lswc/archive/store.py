@@ -182,11 +182,12 @@ class Archive:
         if visit.record is not None:
             row |= {name: getattr(visit.record, name) for name in _OF_RECORD}
         row["requisites"] = list(visit.requisites)
-        row["targets"] = [link.url for link in visit.links]
-        row["anchors"] = [link.anchor for link in visit.links]
-        row["named"] = [link.named for link in visit.links]
-        row["tiers"] = [link.tier for link in visit.links]
-        row["dropped"] = [link.dropped for link in visit.links]
+        links = visit.links
+        row["targets"] = [link.url for link in links]
+        row["anchors"] = [link.anchor for link in links]
+        row["named"] = [link.named for link in links]
+        row["tiers"] = [link.tier for link in links]
+        row["dropped"] = [link.dropped for link in links]
         yield row
         ended = {"time": row["time"], "outcome": Outcome.SERVER_BECAME_IRRELEVANT}
         yield from (ended | {"url": url, "server_status": "irrelevant"} for url in visit.dropped)

@@ -98,6 +98,12 @@ class Admission:
         closed = None if reason in OF_PAGES else reason
         return refused or closed or self._tries.away(url.server, monotonic())
 
+    @property
+    def refuses(self) -> bool:
+        """Whether anything is left alone now, for which links have to be asked one by one."""
+        said = self._steering.control.rules
+        return bool(said) or self._allowance.refuses or self._limits.refuses
+
     def of_link(self, url: Url, depth: int) -> Outcome | None:
         """Return why a URL is left alone, whoever links to it; None if it isn't."""
         refused = self._steering.refusal(url, depth) or self._allowance.refusal(url)

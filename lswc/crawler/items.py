@@ -21,32 +21,26 @@ from lswc.strategy import (
 from lswc.visit.record import Record
 
 if TYPE_CHECKING:
-    from lswc.reading.page import PageReading
-    from lswc.urls import Url
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from lswc.reading.page import PageReading, ReadLink
     from lswc.visit.visit import Visit
 
 
-@dataclass(slots=True)
-class Link:
-    """A link in scope; the middlewares fill in what they know of it."""
-
-    url: Url
-    unit: str
-    locality: Locality
-    anchor: Anchor
-    named: Named = Named.NONE
-    same_folder: bool = False
-    tld: bool = False
-    target_server: Status = Status.UNVISITED
+LinkFacts = tuple[Status, Locality, bool, Anchor, Named, bool]
+"""What a link's facts have of its own: status of its target's unit, locality, whether its TLD is
+the language's, anchor, language that it names, whether it leads into the page's own folder."""
 
 
 @dataclass(slots=True)
 class Page:
-    """A downloaded page and its links.
+    """A downloaded page and its links; the middlewares fill in what they know of where these lead.
 
     ``language`` is the one that decides, a guess included; ``relevant`` says that it is the
-    target. ``link_distance`` is the distance of the page's links from the latest relevant
-    referrer. ``near_duplicate`` says that a page like it came before.
+    target. ``near_duplicate`` says that a page like it came before. ``units`` are those of the
+    links' targets, in the order of ``links``, and ``statuses`` what is known of them;
+    ``in_tld`` are the host names there whose TLD is the language's. ``link_distance`` is the
+    distance of the page's links from the latest relevant referrer.
     """
 
     visit: Visit
@@ -54,9 +48,16 @@ class Page:
     reading: PageReading
     language: PageLanguage
     near_duplicate: bool
-    links: list[Link] = field(default_factory=list)
+    units: Sequence[str] = ()
+    statuses: Mapping[str, Status] = field(default_factory=dict)
+    in_tld: Collection[str] = ()
     server_status: Status = Status.UNDECIDED
     link_distance: int = 1
+
+    @property
+    def links(self) -> Sequence[ReadLink]:
+        """Its links in scope."""
+        return self.reading.links
 
     @property
     def relevant(self) -> bool:
@@ -73,39 +74,35 @@ class Page:
         """Whether it is taken for such because its referrer is, its own language being unknown."""
         return self.relevant and not self.identified
 
-    def facts(self, link: Link) -> Facts:
-        """Return the facts of a link, once all middlewares have added theirs."""
-        own = self.visit.lease.code
-        return Facts(
-            self.language,
-            self.link_distance,
-            self.server_status,
-            link.target_server,
-            link.locality,
-            link.tld,
-            link.anchor,
-            from_site_queue(own),
-            named=link.named,
-            same_folder=link.same_folder,
-            from_seed=own == SEED,
-        )
+    def link_facts(self) -> list[LinkFacts]:
+        """Return what the facts of the links have of their own, in their order.
 
-    def codes(self) -> list[int]:
-        """Return the codes of the links' facts, in their order.
-
-        Most links of a page have the same facts as others of it, which are told once.
+        Complete once all middlewares have added theirs.
         """
-        known: dict[tuple[int, ...], int] = {}
-        codes = []
-        for link in self.links:
-            own = (
-                link.target_server, link.locality, link.tld, link.anchor, link.named,
-                link.same_folder,
-            )  # fmt: skip
-            if own not in known:
-                known[own] = encode(self.facts(link))
-            codes.append(known[own])
-        return codes
+        unvisited, status_of, in_tld = Status.UNVISITED, self.statuses.get, self.in_tld
+        return [
+            (
+                status_of(unit, unvisited), link.locality, link.url.hostname in in_tld,
+                link.anchor, link.named, link.same_folder,
+            )
+            for link, unit in zip(self.links, self.units, strict=True)
+        ]  # fmt: skip
+
+    def codes(self, facts: Iterable[LinkFacts]) -> dict[LinkFacts, int]:
+        """Return the code of the facts of the links that have these of their own."""
+        code = self.visit.lease.code
+        in_site, from_seed = from_site_queue(code), code == SEED
+        language, distance, status = self.language, self.link_distance, self.server_status
+        return {
+            own: encode(
+                Facts(
+                    language, distance, status, target, locality, tld, anchor, in_site, False,
+                    named, same_folder, from_seed,
+                )
+            )
+            for own in facts
+            for target, locality, tld, anchor, named, same_folder in (own,)
+        }  # fmt: skip
 
     def record(self) -> Record:
         """Return what is kept of the page, once the spider middlewares are done with it."""

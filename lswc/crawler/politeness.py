@@ -14,13 +14,12 @@ from scrapy.exceptions import (
 )
 
 from lswc.crawler.endings import is_silence
-from lswc.crawler.requests import RENDERING, page_visit_of, visit_of
+from lswc.crawler.requests import RENDERING, page_visit_of, url_of, visit_of
 from lswc.crawler.robots_exclusion import CRAWL_DELAY
 from lswc.crawler.running import RunningCrawl, running_of
 from lswc.crawler.transport.refused import Refused
 from lswc.errors import LswcError
 from lswc.outcomes import Outcome
-from lswc.urls import parse
 
 if TYPE_CHECKING:
     from typing import Self
@@ -55,7 +54,7 @@ class TurnMiddleware:
 
     async def process_request(self, request: Request) -> Request | None:
         """Return a page's request, to be sent later, if it isn't its turn."""
-        visit, url = visit_of(request), parse(request.url)
+        visit, url = visit_of(request), url_of(request)
         if RENDERING in request.meta and url is not None:
             await self._wait(request, url)
         if visit is None or url is None:
@@ -97,14 +96,14 @@ class AnswerMiddleware:
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Take notice of an answer."""
-        url = parse(request.url)
+        url = url_of(request)
         if url is not None and response.ip_address is not None:  # else none was asked for it
             self._network.answered(url)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Take notice that no byte came."""
-        url = parse(request.url)
+        url = url_of(request)
         # What is behind a proxy can't be knocked at: there each failure is its server's.
         if url is not None and is_silence(exception) and "proxy" not in request.meta:
             self._network.silent(url)
@@ -143,7 +142,7 @@ class TwinMiddleware:
 
     def process_exception(self, request: Request, exception: Exception) -> Request | None:
         """Return the twin of a page's request that was refused a connection."""
-        visit, url = page_visit_of(request), parse(request.url)
+        visit, url = page_visit_of(request), url_of(request)
         if visit is None or url is None or (url.scheme, url.port) != ("http", 80):
             return None
         if not isinstance(exception, DownloadConnectionRefusedError):
@@ -174,7 +173,7 @@ class DelayMiddleware:
 
     async def process_request(self, request: Request) -> None:
         """Hold up a robots.txt whose redirect leads to a server that rests; count the others."""
-        url = parse(request.url)
+        url = url_of(request)
         if url is None:
             return
         if self._running.steering.rule(url).block:
@@ -222,7 +221,7 @@ class DelayMiddleware:
         _give_back(self._running, request, asked=server is not None)
         if server is None:
             return
-        url = parse(request.url)
+        url = url_of(request)
         said = (self._running.steering.rule(url).delay if url else None) or 0.0
         rest = max(seconds, said, self._politeness.delay, request.meta.get(CRAWL_DELAY, 0.0))
         self._running.turns.end(server, rest)
@@ -230,7 +229,7 @@ class DelayMiddleware:
             visit.rest = max(visit.rest or 0.0, monotonic() - visit.since + rest)
 
     def _after_silence(self, request: Request) -> float:
-        url = parse(request.url)
+        url = url_of(request)
         times = self._running.limits.unanswered(url) if url else 0
         rest = self._politeness.delay_factor * self._politeness.timeout * 2.0 ** min(times, 20)
         return min(rest, self._politeness.longest_retry_after)

@@ -21,10 +21,10 @@ from scrapy.utils.asyncio import create_looping_call
 from lswc import __version__
 from lswc.archive.course import Course, Point, write_now
 from lswc.crawler.closing import said
+from lswc.crawler.requests import url_of
 from lswc.crawler.running import running_of
 from lswc.errors import LswcError
 from lswc.frontier.harvest import CellHarvest, Forecast, by_group, forecast
-from lswc.urls import parse
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -237,7 +237,7 @@ class PulseExtension:
         self._task.start(EVERY)
 
     def _answered(self, response: Response, request: Request) -> None:
-        url, seconds = parse(request.url), request.meta.get("download_latency")
+        url, seconds = url_of(request), request.meta.get("download_latency")
         if url is not None and seconds is not None:
             self.pulse.latencies.add(url.server, seconds)
 

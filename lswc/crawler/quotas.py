@@ -26,6 +26,11 @@ class Allowance:
         self._steering = steering
         self._full: dict[str, Outcome] = {}
 
+    @property
+    def refuses(self) -> bool:
+        """Whether a quota was found to be reached."""
+        return bool(self._full)
+
     def refusal(self, url: Url) -> Outcome | None:
         """Return which quota a URL's server or domain was found to have reached."""
         if not self._full:
@@ -34,7 +39,8 @@ class Allowance:
 
     def reached(self, url: Url, of_server: Taken, of_domain: Taken) -> Outcome | None:
         """Return which quota a URL's server or domain has reached with this, and remember it."""
-        quotas = self._quotas.unless(self._steering.quotas(url))
+        said = self._steering.quotas(url)
+        quotas = self._quotas if said is None else self._quotas.unless(said)
         reason = reached(quotas, of_server, of_domain)
         if reason is not None:
             is_domain = reason in (Outcome.SITE_PAGES, Outcome.SITE_BYTES)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 
+from lswc.urls import Url, parse
 from lswc.visit.visit import Visit
 
 if TYPE_CHECKING:
@@ -41,6 +43,14 @@ def request_for(
         meta={VISIT: visit, "depth": lease.depth, "redirect_times": visit.redirects},
         headers={**headers, **({"Referer": lease.referrer} if lease.referrer else {})},
     )
+
+
+def url_of(request: Request) -> Url | None:
+    """Return a request's URL, taken apart; None if it is none. Each middleware asks for it."""
+    return _parsed(request.url)
+
+
+_parsed = lru_cache(maxsize=1_024)(parse)
 
 
 def visit_of(source: Request | Response | None) -> Visit | None:

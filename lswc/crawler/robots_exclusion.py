@@ -13,14 +13,13 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.httpobj import urlparse_cached
 
 from lswc.crawler.kept import STALE, KeptRules, lifetime
-from lswc.crawler.requests import RULES, page_visit_of, visit_of
+from lswc.crawler.requests import RULES, page_visit_of, url_of, visit_of
 from lswc.crawler.running import running_of
 from lswc.crawler.transport.refused import Refused
 from lswc.errors import LswcError
 from lswc.outcomes import Outcome
 from lswc.reading.opt_outs import in_robots
 from lswc.safety.robots import MAX_SIZE, RobotsRules
-from lswc.urls import parse
 
 if TYPE_CHECKING:
     from typing import Self
@@ -96,7 +95,7 @@ class RobotsMiddleware:
 
     def _give_up(self, request: Request) -> None:
         """Let a server that fails rest, and its page wait. Raises Refused."""
-        url = parse(request.url)
+        url = url_of(request)
         try:
             self._running.backoff.overloaded(url.server if url else "", time())
         except LswcError as error:
@@ -158,7 +157,7 @@ class RobotsMiddleware:
         """Say how long a server rests whose page isn't asked for: only
         from robots.txt, if that had to be fetched.
         """
-        visit, url = visit_of(request), parse(request.url)
+        visit, url = visit_of(request), url_of(request)
         if visit is not None and url is not None and visit.rest is None:
             wait = self._turns.wait(url.server)
             visit.rest = monotonic() - visit.since + wait if wait else 0.0

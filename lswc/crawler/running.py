@@ -348,7 +348,7 @@ class RunningCrawl:
         if self.crawl.in_order:
             rest = self.crawl.politeness.delay if visit.rest is None else visit.rest
             self._rested = max(self._rested, visit.since + rest)
-        add = self._stats.inc_value  # to look it up takes longer than to call it
+        add = self._stats.inc_value
         kind = "put_off" if visit.put_off else "finished"
         add(f"lswc/{kind}/{visit.outcome}")
         for (kind, name), count in visit.tally.items():

@@ -15,7 +15,7 @@ from lswc import __version__
 from lswc.crawl import Crawl
 from lswc.crawler import browser, metrics, profiles
 from lswc.crawler.endings import outcome_of
-from lswc.crawler.items import Link, Page
+from lswc.crawler.items import Page
 from lswc.crawler.opening import control_of, frontier_of, handles_of
 from lswc.crawler.readers import ReaderError, Unread
 from lswc.crawler.recrawl import NOT_MODIFIED
@@ -194,7 +194,9 @@ class LswcSpider(Spider):
             return None
         near_duplicate = self.running.limits.add(url, reading.simhash)
         depth = visit.lease.depth + 1
-        reading = without_closed(reading, lambda link: self.running.admission.of_link(link, depth))
+        if self.running.admission.refuses:
+            of_link = self.running.admission.of_link
+            reading = without_closed(reading, lambda link: of_link(link, depth))
         visit.opt_outs = (*dict.fromkeys(visit.opt_outs + reading.opt_outs.said),)
         self.running.rendering.count()
         return self._page(response, visit, reading, near_duplicate)
@@ -272,17 +274,7 @@ class LswcSpider(Spider):
             reading,
             effective_language(identified, visit.lease.inherited) if guess else identified,
             near_duplicate,
-            [
-                Link(
-                    link.url,
-                    self.crawl.unit(link.url),
-                    link.locality,
-                    link.anchor,
-                    link.named,
-                    link.same_folder,
-                )
-                for link in reading.links
-            ],
+            [self.crawl.unit(link.url) for link in reading.links],
         )
 
     def errback(self, failure: Failure) -> None:

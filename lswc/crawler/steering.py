@@ -87,12 +87,14 @@ class Steering:
             self._first = [name for _, name in sorted(found)[:FIRST]]
         return self._first
 
-    def quotas(self, url: Url) -> Quotas:
-        """Return what is said of how much is taken of a URL's server and registered domain.
+    def quotas(self, url: Url) -> Quotas | None:
+        """Return what is said of how much is taken of a URL's server and registered domain, if any.
 
         What is said of a name below the registered domain is that of each server there; of one
         above it, that of each registered domain. The narrowest place is heard.
         """
+        if not self._quotas:
+            return None
         server = domain = Quota()
         below = f".{site(url.hostname)}"
         for place, said in self._quotas:

@@ -20,6 +20,7 @@ from lswc.frontier import (
     sqlite_queues,
     sqlite_report,
     sqlite_room,
+    sqlite_tally,
     sqlite_units,
 )
 from lswc.frontier.contract import (
@@ -41,6 +42,8 @@ from lswc.frontier.lock import lock
 from lswc.frontier.sqlite_later import Later
 from lswc.frontier.sqlite_queues import Line, Queues, begin
 from lswc.frontier.sqlite_room import New, Room
+from lswc.frontier.sqlite_seen import MOVED, WAITS, Known, Seen
+from lswc.frontier.sqlite_tally import Tally
 from lswc.frontier.sqlite_units import Units
 from lswc.outcomes import OF_QUOTA, Outcome, is_transient
 from lswc.safety.quotas import Taken
@@ -59,21 +62,20 @@ from lswc.strategy import (
     with_requisites,
 )
 from lswc.strategy.status import NO_PAGES
-from lswc.visit.lease import Lease
+from lswc.visit.lease import Lease, keys
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from lswc.frontier.contract import Wanted
     from lswc.frontier.harvest import CellHarvest
+    from lswc.frontier.sqlite_units import Met
     from lswc.strategy import Experience, Status
     from lswc.visit.lease import Offer
     from lswc.visit.visit import Visit
 
-FORMAT = 8
+FORMAT = 9
 MEMORY = ":memory:"
-
-_MOVED = "http"  # instead of the outcome, if http only redirected
 
 
 class _Held(NamedTuple):
@@ -86,24 +88,22 @@ class _Held(NamedTuple):
     since: float
 
 
-_Known = tuple[int, int, int, int, str | None]  # seq, line, code, depth, outcome
+_Row = list[Any]  # of the table url, without the outcome
+_SERVER, _LINE, _CODE, _DEPTH = 3, 5, 6, 8
+_INSERT = "INSERT INTO url VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
 
 # A redirect whose https twin took its place has no fingerprint. What a line is: sqlite_queues.
 _SCHEMA = f"""
 CREATE TABLE about (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE tally (kind TEXT, name TEXT, count INTEGER, PRIMARY KEY (kind, name)) WITHOUT ROWID;
 CREATE TABLE url (
     seq INTEGER PRIMARY KEY, fingerprint INTEGER UNIQUE, url TEXT NOT NULL,
     server INTEGER NOT NULL, unit INTEGER NOT NULL, line INTEGER NOT NULL, code INTEGER NOT NULL,
     inherited INTEGER NOT NULL, depth INTEGER NOT NULL, redirects INTEGER NOT NULL,
     referrer INTEGER, outcome TEXT);
 {sqlite_units.SCHEMA}{sqlite_queues.SCHEMA}{sqlite_later.SCHEMA}{sqlite_experience.SCHEMA}
-{sqlite_again.SCHEMA}{sqlite_room.SCHEMA}
+{sqlite_again.SCHEMA}{sqlite_room.SCHEMA}{sqlite_tally.SCHEMA}
 """
-_TALLIED = (
-    "SELECT count(*) FROM tally WHERE kind IN ('finished', 'put off') AND count"
-    " AND name IN (SELECT value FROM json_each(?))"
-)
+_MAY_RETURN = ("finished", "put off")
 _BY_DIRECTORY = "CREATE INDEX waiting_of_unit ON url (unit) WHERE outcome IS NULL"
 
 
@@ -143,6 +143,8 @@ class SqliteFrontier:
         self._queues = Queues(self._db)
         self._room = Room(self._db, self._queues, caps)
         self._later = Later(self._db)
+        self._seen = Seen(self._db)
+        self._tally = Tally(self._db)
         try:
             self._open(identity_of(strategy, identity, FORMAT), experience)
         except BaseException:
@@ -178,6 +180,9 @@ class SqliteFrontier:
 
     def _load(self) -> None:
         """Take what the file holds: when it is opened, and after a write that failed."""
+        self._units.forget()
+        self._seen.forget()
+        self._tally.load()
         self._order = order(self._strategy, *sqlite_experience.load(self._db))
         self._queues.load(self._order.rank)
         self._later.load()
@@ -214,7 +219,8 @@ class SqliteFrontier:
 
     def checkpoint(self) -> None:
         with self._errors():
-            if self._db.in_transaction:  # of hidden lines
+            if self._db.in_transaction:  # of hidden lines, and URLs that came back
+                self._tally.write()
                 self._db.execute("COMMIT")
             self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         self._saved = self._size_ahead()
@@ -249,7 +255,7 @@ class SqliteFrontier:
     def statuses(
         self, units: Collection[str], lease: Lease, relevant: bool | None
     ) -> dict[str, Status]:
-        pages = self._units.pages(units)
+        pages = self._units.pages(set(units))
         return statuses_after(pages, units, lease, relevant, self._strategy.tolerated)
 
     def pages_of(self, unit: str) -> Pages:
@@ -355,11 +361,12 @@ class SqliteFrontier:
     def _bring_back(self, seq: int) -> None:
         """Let a URL that was put off wait in a line again."""
         begin(self._db)
-        server, unit, code, outcome = self._db.execute(
-            "SELECT server, unit, code, later.outcome FROM url JOIN later USING (seq)"
+        server, unit, code, outcome, url = self._db.execute(
+            "SELECT server, unit, code, later.outcome, url FROM url JOIN later USING (seq)"
             " WHERE seq = ?",
             (seq,),
         ).fetchone()
+        self._seen.changed(url)
         tally = {("put off", outcome): -1}
         cell = self._strategy.cell(code, self._units.place(unit))
         if cell == DISCARD:
@@ -371,7 +378,7 @@ class SqliteFrontier:
             self._db.execute("UPDATE url SET outcome = NULL, line = ? WHERE seq = ?", (line, seq))
             self._queues.put(Line(server, line, cell, seq))
             self._make_room([server], {})
-        self._tally(tally)
+        self._tally.add(tally)
 
     def commit(self, visit: Visit, lengths: Mapping[str, int] | None = None) -> bool:
         held = self._holds(visit)
@@ -384,9 +391,11 @@ class SqliteFrontier:
             counts = not self._was_counted(visit.lease.id)
             if counts and visit.relevant is not None:
                 self._learn(visit.lease.cell, visit.relevant)
-                self._count(held.server, held.unit, visit.relevant)
+                self._count(held, visit.relevant, visit.received)
+            else:
+                self._units.receive(held.server, visit.received)
             self._store(visit.offers, visit.lease.id)
-            self._tally({("finished", visit.outcome): 1, **(visit.tally if counts else {})})
+            self._tally.add({("finished", visit.outcome): 1, **(visit.tally if counts else {})})
             self._keep(lengths)
             if visit.outcome in OF_QUOTA:
                 sqlite_room.keep_let_go(self._db, {(held.server, visit.outcome): 1})
@@ -407,9 +416,10 @@ class SqliteFrontier:
             return False
         with self._transaction():
             self._end(visit, held, Outcome.PUT_OFF)
+            self._units.receive(held.server, visit.received)
             tries = visit.lease.tries + is_transient(visit.outcome)
             self._later.keep(visit.lease.id, tries, visit.outcome)
-            self._tally({("put off", visit.outcome): 1})
+            self._tally.add({("put off", visit.outcome): 1})
             self._keep(lengths)
         self._later.wait(visit.lease.id, due)
         self._release(visit, held)
@@ -422,12 +432,12 @@ class SqliteFrontier:
         return held is not None
 
     def retry(self, outcomes: Collection[str], wanted: Wanted | None = None) -> int:
-        if not self._value(_TALLIED, dumps(list(outcomes))):
+        if not any(self._tally.count(kind, o) for kind in _MAY_RETURN for o in outcomes):
             return 0  # without looking at every URL
         with self._transaction():
             revived, again = self._later.revive(outcomes, wanted)
             for (server, outcome), number in revived.items():
-                self._tally({("finished", outcome): -number, ("put off", outcome): number})
+                self._tally.add({("finished", outcome): -number, ("put off", outcome): number})
                 if outcome in OF_QUOTA:
                     sqlite_room.keep_let_go(self._db, {(server, outcome): -number})
         return revived.total() + again
@@ -447,7 +457,6 @@ class SqliteFrontier:
         if visit.url != visit.lease.url:
             self._db.execute("UPDATE url SET url = ? WHERE seq = ?", (visit.url, seq))
         self._queues.take(held.server, held.line)
-        self._units.receive(held.server, visit.received)
 
     def _release(self, visit: Visit, held: _Held) -> None:
         """Forget a lease, and let its server rest."""
@@ -467,19 +476,20 @@ class SqliteFrontier:
             else:
                 self._queues.reorder(cell)
 
-    def _count(self, server: int, unit: int, relevant: bool) -> None:
+    def _count(self, held: _Held, relevant: bool, size: int) -> None:
         crawl = NO_PAGES
         if isinstance(self._order, LearnedOrder):
             crawl = self._order.experience.crawl
-        moved = self._units.count(server, unit, relevant, crawl)
+        moved = self._units.count(held.server, held.unit, relevant, size, crawl)
         dropped = 0
         for id_, place in moved.items():
             if self._by_server:
                 dropped += self._move_server(id_, place)
             else:
-                dropped += self._move_directory(server, id_, place)
+                dropped += self._move_directory(held.server, id_, place)
         if dropped:
-            self._tally({("dropped", Outcome.SERVER_BECAME_IRRELEVANT): dropped})
+            self._seen.forget()
+            self._tally.add({("dropped", Outcome.SERVER_BECAME_IRRELEVANT): dropped})
 
     def _move_server(self, server: int, place: int) -> int:
         """Move a server's lines to the cells of its new place; return how many URLs that drops."""
@@ -520,49 +530,65 @@ class SqliteFrontier:
             return
         servers = self._units.servers({offer.server for offer in offers})
         units = servers if self._by_server else self._units.units({o.unit for o in offers})
-        keys = [offer.key for offer in offers]
-        seen = self._seen(keys)
-        new: dict[int, list[Any]] = {}
-        dropped = 0
-        for offer, key in zip(offers, keys, strict=True):
-            server, (unit, place) = servers[offer.server].id, units[offer.unit]
-            kind = self._strategy.kind_of[offer.code]
-            cell = self._strategy.cell_of[kind][place]
-            if cell == DISCARD:
-                dropped += 1  # the place changed since the strategy was asked
-                continue
-            known = seen.get(key)
-            if known and known[4] == _MOVED and is_twin_of_redirect(offer):
-                self._db.execute("UPDATE url SET fingerprint = NULL WHERE seq = ?", (known[0],))
-                known = None
-            line = kind if self._by_server else cell
-            if known is None:
-                seen[key] = (self._next, line, offer.code, offer.depth, None)
-                new[self._next] = [
-                    self._next, key, offer.url, server, unit, line, offer.code,
-                    int(offer.inherited), offer.depth, offer.redirects, referrer,
+        if self._drops:
+            offers = self._kept_of(offers, units)
+        offers = self._seen.changing(offers)
+        if offers:
+            self._insert(self._new(offers, servers, units, referrer), servers)
+
+    def _kept_of(self, offers: Sequence[Offer], units: Mapping[str, Met]) -> list[Offer]:
+        """Return the offers that the strategy keeps: places changed since it was asked."""
+        cell = self._strategy.cell
+        kept = [offer for offer in offers if cell(offer.code, units[offer.unit].place) != DISCARD]
+        if len(kept) < len(offers):
+            dropped = len(offers) - len(kept)
+            self._tally.add({("dropped", Outcome.SERVER_BECAME_IRRELEVANT): dropped})
+        return kept
+
+    def _new(
+        self, offers: Sequence[Offer], servers: Mapping[str, Met], units: Mapping[str, Met],
+        referrer: int | None,
+    ) -> list[_Row]:  # fmt: skip
+        """Return the rows of the URLs that aren't known; take what is better of the others."""
+        new: dict[int, _Row] = {}  # by their keys
+        asked = keys(offers)
+        seen = self._seen.find(asked)
+        kind_of, seq = self._strategy.kind_of, self._next
+        for offer, fingerprint in zip(offers, asked, strict=True):
+            url, name, unit_name, code, inherited, depth, redirects = offer
+            server, (unit, place) = servers[name][0], units[unit_name][:2]
+            line = kind_of[code] if self._by_server else self._strategy.cell(code, place)
+            row = new.get(fingerprint)
+            found = seen.get(fingerprint) if row is None else _known(row)
+            if found is not None and found.state == MOVED and is_twin_of_redirect(offer):
+                self._db.execute("UPDATE url SET fingerprint = NULL WHERE seq = ?", (found.seq,))
+                self._seen.changed(url)
+                found = None
+            if found is None:
+                new[fingerprint] = [
+                    seq, fingerprint, url, server, unit, line, code, int(inherited), depth,
+                    redirects, referrer,
                 ]  # fmt: skip
-                self._next += 1
-            elif known[4] is None:
-                seen[key] = self._found_again(offer, server, line, place, known, referrer, new)
-        self._insert(new, {known.id: known.place for known in servers.values()})
-        if dropped:
-            self._tally({("dropped", Outcome.SERVER_BECAME_IRRELEVANT): dropped})
+                seq += 1
+                continue
+            if found.state == WAITS:
+                found = self._found_again(offer, server, line, place, found, referrer, row)
+                seen[fingerprint] = found
+            self._seen.keep(offer, found)
+        self._next = seq
+        return list(new.values())
 
     def _found_again(
-        self, offer: Offer, server: int, line: int, place: int, known: _Known,
-        referrer: int | None, new: dict[int, list[Any]],
-    ) -> _Known:  # fmt: skip
-        seq, known_line, code, known_depth, _ = known
+        self, offer: Offer, server: int, line: int, place: int, found: Known,
+        referrer: int | None, new: _Row | None,
+    ) -> Known:  # fmt: skip
+        """Take what an offer of a URL that waits has better; return what is known of it then."""
+        seq, known_line, code, known_depth, _ = found
         depth = min(offer.depth, known_depth)
-        rank = self._order.rank
-        cell, known_cell = self._cell(line, place), self._cell(known_line, place)
-        if offer.code != code and better(
-            rank(cell), distance_of(offer.code), rank(known_cell), distance_of(code)
-        ):
+        if offer.code != code and self._is_better(offer.code, line, code, known_line, place):
             values = [line, offer.code, int(offer.inherited), depth, offer.redirects, referrer]
-            if seq in new:
-                new[seq][5:] = values
+            if new is not None:
+                new[_LINE:] = values
             else:
                 self._db.execute(
                     "UPDATE url SET line = ?, code = ?, inherited = ?, depth = ?, redirects = ?,"
@@ -570,61 +596,61 @@ class SqliteFrontier:
                     (*values, seq),
                 )
                 if line != known_line:
-                    self._queues.put(Line(server, line, cell, seq))
+                    self._queues.put(Line(server, line, self._cell(line, place), seq))
                     self._queues.take(server, known_line)
                     if seq in self._held:
                         self._held[seq] = self._held[seq]._replace(line=line)
-            return (seq, line, offer.code, depth, None)
-        if depth < known_depth:
-            if seq in new:
-                new[seq][8] = depth
-            else:
-                self._db.execute("UPDATE url SET depth = ? WHERE seq = ?", (depth, seq))
-        return (seq, known_line, code, depth, None)
+            self._seen.changed(offer.url)
+            return found._replace(line=line, code=offer.code, depth=depth)
+        if depth == known_depth:
+            return found
+        if new is not None:
+            new[_DEPTH] = depth
+        else:
+            self._db.execute("UPDATE url SET depth = ? WHERE seq = ?", (depth, seq))
+        self._seen.changed(offer.url)
+        return found._replace(depth=depth)
+
+    def _is_better(
+        self, code: int, line: int, known_code: int, known_line: int, place: int
+    ) -> bool:
+        rank = self._order.rank
+        cell, known_cell = self._cell(line, place), self._cell(known_line, place)
+        return better(rank(cell), distance_of(code), rank(known_cell), distance_of(known_code))
 
     def _cell(self, line: int, place: int) -> int:
         return self._strategy.cell_of[line][place] if self._by_server else line
 
-    def _seen(self, keys: list[int]) -> dict[int, _Known]:
-        rows = self._db.execute(
-            "SELECT fingerprint, seq, line, code, depth,"
-            " CASE WHEN outcome = ? AND url LIKE 'http:%' THEN ? ELSE outcome END"
-            " FROM url WHERE fingerprint IN (SELECT value FROM json_each(?))",
-            (Outcome.REDIRECT, _MOVED, dumps(keys)),
-        )
-        return {row[0]: row[1:] for row in rows}
-
     def _make_room(self, servers: Iterable[int], new: dict[int, New]) -> None:
         """Let go the worst URLs of servers, once new ones of theirs wait too."""
         gone = self._room.make(servers, new, self._order.rank, self._held)
-        self._tally({("dropped", reason): number for reason, number in gone.items()})
+        if gone:
+            self._seen.forget()
+            self._tally.add({("dropped", reason): number for reason, number in gone.items()})
 
-    def _insert(self, new: dict[int, list[Any]], place_of: Mapping[int, int]) -> None:
-        coming_of = Counter(row[3] for row in new.values())
-        if self._room.lacks(coming_of):
-            coming = {
-                seq: New(row[3], self._cell(row[5], place_of[row[3]])) for seq, row in new.items()
-            }
-            self._make_room(coming_of, coming)
-            new = {seq: new[seq] for seq in coming}
-        self._db.executemany(
-            "INSERT INTO url VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)", new.values()
-        )
-        first: dict[tuple[int, int], Line] = {}
-        numbers: Counter[Line] = Counter()
-        for seq, (_, _, _, server, _, line, *_) in new.items():
-            if (server, line) not in first:
-                cell = self._cell(line, place_of[server])
-                first[server, line] = Line(server, line, cell, seq)
-            numbers[first[server, line]] += 1
-        self._queues.put_new(numbers)
+    def _insert(self, new: list[_Row], servers: Mapping[str, Met]) -> None:
+        if not new:
+            return
+        place_of = {met.id: met.place for met in servers.values()}
+        if self._room.may_lack(place_of, len(new)):
+            new = self._fitting(new, place_of)
+        self._db.executemany(_INSERT, new)
+        lines: dict[tuple[int, int], list[int]] = {}
+        for row in new:
+            server, line = where = row[_SERVER], row[_LINE]
+            if where in lines:
+                lines[where][-1] += 1
+            else:
+                lines[where] = [self._cell(line, place_of[server]), row[0], 1]
+        self._queues.put_new(lines)
 
-    def _tally(self, counts: Mapping[tuple[str, str], int]) -> None:
-        self._db.executemany(
-            "INSERT INTO tally VALUES (?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET count = count + excluded.count",
-            [(kind, name, count) for (kind, name), count in counts.items()],
-        )
+    def _fitting(self, new: list[_Row], place_of: Mapping[int, int]) -> list[_Row]:
+        """Make room for new URLs; return the rows of those that there is room for."""
+        coming = {
+            row[0]: New(row[_SERVER], self._cell(row[_LINE], place_of[row[_SERVER]])) for row in new
+        }
+        self._make_room({url.server for url in coming.values()}, coming)
+        return [row for row in new if row[0] in coming]
 
     def cells(self) -> tuple[CellHarvest, ...]:
         pages = sqlite_experience.pages(self._db)
@@ -642,10 +668,10 @@ class SqliteFrontier:
             (dumps(list(self._held)),),
         )
         pending.subtract(cell for (cell,) in leased)
-        return replace(found, pending=+pending, leased=len(self._held))
+        return replace(found, pending=+pending, leased=len(self._held), tally=self.tallies())
 
     def tallies(self) -> dict[str, dict[str, int]]:
-        return sqlite_report.tallies(self._db)
+        return self._tally.told()
 
     def tell(self, now: str, point: str, seconds: float) -> None:
         """Do nothing: who watches sees the folder."""
@@ -666,6 +692,7 @@ class SqliteFrontier:
         with self._errors():
             begin(self._db)
             yield
+            self._tally.write()
             self._db.execute("COMMIT")
 
     def _value(self, query: str, *arguments: object) -> Any:
@@ -676,6 +703,10 @@ class SqliteFrontier:
         self._db.close()  # rolls back what is uncommitted: lines of busy servers hidden
         if self._lock is not None:
             self._lock.close()
+
+
+def _known(row: _Row) -> Known:
+    return Known(row[0], row[_LINE], row[_CODE], row[_DEPTH], WAITS)
 
 
 def open_existing(path: Path) -> SqliteFrontier:

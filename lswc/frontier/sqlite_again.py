@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lswc.frontier import sqlite_tally
 from lswc.frontier.sqlite_queues import PUT_OLDEST, begin
 from lswc.outcomes import OF_REQUISITE, Outcome
 from lswc.strategy import DISCARD, REQUISITE, Unit
@@ -50,10 +51,8 @@ def reopen(
         db.execute(PUT_OLDEST, (server, line, cell, seq))
         db.execute("INSERT OR IGNORE INTO again VALUES (?)", (seq,))
     db.execute("DROP TABLE wanted")
-    db.execute("DELETE FROM tally WHERE kind = 'finished'")
-    db.execute(
-        f"INSERT INTO tally SELECT 'finished', outcome, count(*) FROM ({FINISHED}) GROUP BY outcome"
-    )
+    finished = db.execute(f"SELECT outcome, count(*) FROM ({FINISHED}) GROUP BY outcome")
+    sqlite_tally.write(db, sqlite_tally.read(db) | {"finished": dict(finished.fetchall())})
     db.execute("DELETE FROM file")
     keep(db, lengths)
     db.execute("COMMIT")

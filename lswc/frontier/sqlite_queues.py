@@ -69,6 +69,10 @@ _LONGEST = (
 )
 
 
+KEPT = 10_000
+"""Lines that are known without a look into the file to be there, at most."""
+
+
 class Line(NamedTuple):
     """A server's URLs of one kind, that wait in one cell; ``seq`` is that of the oldest."""
 
@@ -94,11 +98,13 @@ class Queues:
         self._db = db
         self.sizes = Sizes(db)
         self._hidden: set[int] = set()
+        self._there: set[tuple[int, int]] = set()
         self.busy: set[int] = set()
 
     def load(self, rank: Callable[[int], Rank]) -> None:
         """Take what the file holds. ``rank`` gives a cell's rank as it is now."""
         self._hidden.clear()
+        self._there.clear()
         self.waiting = Counter(waiting(self._db))
         self.sizes.load()
         cells = self.waiting.keys() - {REQUISITES}
@@ -108,14 +114,25 @@ class Queues:
         self._db.execute("UPDATE line SET hidden = 0 WHERE hidden <> 0")
         self._db.execute("COMMIT")
 
-    def put_new(self, lines: Mapping[Line, int]) -> None:
-        """Add so many URLs to each line. They must be newer than all others."""
-        # Sorted: neighbours in the file are written together. Most lines are there already, and
-        # then nothing is written.
-        self._db.executemany(_PUT + "NOTHING", sorted(lines))
-        for line, number in lines.items():
-            self.sizes.add(line.server, number)
-            self._add(line.cell, number)
+    def put_new(self, lines: Mapping[tuple[int, int], Sequence[int]]) -> None:
+        """Add URLs to lines, which are named by server and line.
+
+        Of each its cell, the oldest of the URLs, and how many: they are newer than all others.
+        """
+        missing = lines.keys() - self._there
+        if missing:
+            # Sorted: neighbours in the file are written together.
+            rows = sorted((*where, *lines[where][:2]) for where in missing)
+            self._db.executemany(_PUT + "NOTHING", rows)
+            if len(self._there) + len(missing) > KEPT:
+                self._there.clear()
+            self._there |= missing
+        cells: dict[int, int] = {}
+        for (server, _), (cell, _, number) in lines.items():
+            self.sizes.add(server, number)
+            cells[cell] = cells.get(cell, 0) + number
+        for cell, number in cells.items():
+            self._add(cell, number)
 
     def put(self, line: Line, number: int = 1) -> None:
         """Add so many URLs to a line, of which ``line.seq`` is the oldest."""
@@ -146,6 +163,7 @@ class Queues:
         """Take so many URLs out of a line, which no longer wait in it."""
         cell, seq = self._db.execute(_HEAD, (server, line)).fetchone()
         if seq is None:
+            self._there.discard((server, line))
             self._db.execute("DELETE FROM line WHERE server = ? AND line = ?", (server, line))
         else:
             self._db.execute(
@@ -194,6 +212,7 @@ class Queues:
     def drop(self, line: Line, number: int) -> None:
         """Forget a line and its so many URLs."""
         where = "WHERE server = ? AND line = ?"
+        self._there.discard(line[:2])
         self._db.execute(f"DELETE FROM line {where}", line[:2])
         self._db.execute(f"DELETE FROM url {where} AND outcome IS NULL", line[:2])
         self.sizes.add(line.server, -number)

@@ -7,8 +7,8 @@ from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from lswc.frontier import sqlite_again, sqlite_experience
-from lswc.frontier.contents import Queue, Report, Server, by_kind
+from lswc.frontier import sqlite_again, sqlite_experience, sqlite_tally
+from lswc.frontier.contents import Queue, Report, Server
 from lswc.frontier.contract import Counts, FrontierError
 from lswc.frontier.harvest import harvest
 from lswc.frontier.sqlite_queues import longest, waiting
@@ -73,11 +73,11 @@ def finished(path: Path) -> Iterator[tuple[str, str]]:
 def outcomes(path: Path) -> tuple[dict[str, int], dict[str, int]]:
     """Return the finished URLs by outcome: as they were tallied, and as they are counted."""
     with opened(path) as db:
-        tallied = db.execute("SELECT name, count FROM tally WHERE kind = 'finished'")
+        tallied = tallies(db).get("finished", {})
         counted = db.execute(
             f"SELECT outcome, count(*) FROM ({sqlite_again.FINISHED}) GROUP BY outcome"
         )
-        return dict(tallied.fetchall()), dict(counted.fetchall())
+        return tallied, dict(counted.fetchall())
 
 
 def count(db: sqlite3.Connection, chosen: Strategy) -> Counts:
@@ -94,7 +94,7 @@ def count(db: sqlite3.Connection, chosen: Strategy) -> Counts:
 
 def tallies(db: sqlite3.Connection) -> dict[str, dict[str, int]]:
     """Return the tallies by kind and name."""
-    return by_kind(db.execute("SELECT kind, name, count FROM tally").fetchall())
+    return sqlite_tally.told(sqlite_tally.read(db))
 
 
 def _queues(db: sqlite3.Connection, top: int) -> tuple[Queue, ...]:

@@ -81,9 +81,10 @@ class Room:
         )
         self._scopes = [scope for scope in scopes if scope.most]
 
-    def lacks(self, coming: Mapping[int, int]) -> bool:
-        """Tell whether there are too many URLs once so many more of servers wait."""
-        return any(scope.too_many(coming) for scope in self._scopes)
+    def may_lack(self, servers: Iterable[int], coming: int) -> bool:
+        """Tell whether there would be too many URLs if each server had so many more."""
+        scopes = [s for s in self._scopes if self._queues.sizes.peak + coming > s.most]
+        return any(s.size(s.of(server)) + coming > s.most for server in servers for s in scopes)
 
     def make(
         self,

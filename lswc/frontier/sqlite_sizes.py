@@ -10,13 +10,17 @@ if TYPE_CHECKING:
 
 
 class Sizes:
-    """The number of URLs that wait or are leased, by the numbers of servers and sites."""
+    """The number of URLs that wait or are leased, by the numbers of servers and sites.
+
+    ``peak`` is the most that a site, and so a server, has had.
+    """
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._forget()
 
     def _forget(self) -> None:
+        self.peak = 0
         # All by number: a dict would take ten times the memory for a million servers.
         self._site_of, self._servers, self._sites = array("q", [0]), array("q", [0]), array("q")
 
@@ -31,8 +35,14 @@ class Sizes:
 
     def add(self, server: int, number: int) -> None:
         """Count so many URLs more of a server."""
-        self._sites[self.site(server)] += number
+        if server >= len(self._site_of):
+            self._meet()
+        site = self._site_of[server]
+        size = self._sites[site] + number
+        self._sites[site] = size
         self._servers[server] += number
+        if size > self.peak:
+            self.peak = size
 
     def site(self, server: int) -> int:
         """Return the number of a server's site."""

@@ -12,7 +12,8 @@ from lswc.strategy.status import NO_PAGES
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Iterable
+    from collections.abc import Set as AbstractSet
 
 # A place is the one that a unit had when it was last asked for; a site's is that of its
 # servers without a page.
@@ -32,16 +33,70 @@ CREATE TABLE directory (
 """
 
 
-class Known(NamedTuple):
+KEPT = 10_000
+"""Servers and directories that are kept in memory at most, of each."""
+
+_WITH_SITE = (
+    "SELECT s.place, s.downloaded, s.relevant, d.id, d.place, d.downloaded, d.relevant"
+    " FROM server s JOIN site d ON d.id = s.site WHERE s.id = ?"
+)
+_ADD = "SET downloaded = downloaded + ?2, relevant = relevant + ?3, bytes = bytes + ?4 WHERE id = "
+
+
+class Met(NamedTuple):
     """A server, site or directory that was met before."""
 
     id: int
     place: int
+    downloaded: int
+    relevant: int
 
 
-# A page asks for many, and this takes a third of the time that Known(...) does.
-_known: Callable[[tuple[int, int]], Known] = partial(tuple.__new__, Known)
-_pages: Callable[[tuple[int, int]], Pages] = partial(tuple.__new__, Pages)
+# A page asks for many, and this takes a third of the time that Met(...) does.
+_known: Callable[[tuple[int, ...]], Met] = partial(tuple.__new__, Met)
+_pages: Callable[[tuple[int, ...]], Pages] = partial(tuple.__new__, Pages)
+
+
+def _read(db: sqlite3.Connection, table: str, names: Iterable[str]) -> dict[str, Met]:
+    rows = db.execute(
+        f"SELECT name, id, place, downloaded, relevant FROM {table}"
+        " WHERE name IN (SELECT value FROM json_each(?))",
+        (dumps(list(names)),),
+    )
+    return {row[0]: _known(row[1:]) for row in rows}
+
+
+class _Rows:
+    """The rows of a table by name. Those asked for lately are kept: a page names few new ones."""
+
+    def __init__(self, db: sqlite3.Connection, table: str) -> None:
+        self._db = db
+        self._table = table
+        self.forget()
+
+    def forget(self) -> None:
+        """Keep none."""
+        self._kept: dict[str, Met] = {}
+        self._name_of: dict[int, str] = {}
+
+    def get(self, names: AbstractSet[str]) -> dict[str, Met]:
+        """Return those that there are."""
+        kept = self._kept
+        found = {name: kept[name] for name in names if name in kept}
+        if len(found) == len(names):
+            return found
+        read = _read(self._db, self._table, names - found.keys())
+        if len(kept) + len(read) > KEPT:
+            self.forget()
+        self._kept |= read
+        self._name_of |= {known.id: name for name, known in read.items()}
+        return found | read
+
+    def changed(self, known: Met) -> None:
+        """Take notice of what a row holds now."""
+        name = self._name_of.get(known.id)
+        if name is not None:
+            self._kept[name] = known
 
 
 class Units:
@@ -51,31 +106,33 @@ class Units:
         self._db = db
         self._strategy = strategy
         self._table = strategy.unit.value
+        self._servers = _Rows(db, "server")
+        self._directories = _Rows(db, "directory")
+        self._by_server = strategy.unit is Unit.SERVER
+        self._units = self._servers if self._by_server else self._directories
 
-    def servers(self, names: Collection[str]) -> dict[str, Known]:
+    def forget(self) -> None:
+        """Forget what is kept in memory: the file may hold something else."""
+        self._servers.forget()
+        self._directories.forget()
+
+    def servers(self, names: AbstractSet[str]) -> dict[str, Met]:
         """Return what is known of servers; new ones are added."""
-        known = self._known("server", names)
+        known = self._servers.get(names)
         if len(known) == len(names):
             return known
-        missing = [name for name in names if name not in known]
+        missing = names - known.keys()
         self._add_with_sites(missing)
-        return known | self._known("server", missing)
+        return known | self._servers.get(missing)
 
-    def units(self, names: Collection[str]) -> dict[str, Known]:
+    def units(self, names: AbstractSet[str]) -> dict[str, Met]:
         """Return what is known of what the strategy counts by; new ones are added."""
-        if self._strategy.unit is Unit.SERVER:
+        if self._by_server:
             return self.servers(names)
-        known = self._known("directory", names)
-        missing = [name for name in names if name not in known]
+        known = self._directories.get(names)
+        missing = names - known.keys()
         self._add("directory", missing)
-        return known | self._known("directory", missing)
-
-    def _known(self, table: str, names: Collection[str]) -> dict[str, Known]:
-        rows = self._db.execute(
-            f"SELECT name, id, place FROM {table} WHERE name IN (SELECT value FROM json_each(?))",
-            (dumps(list(names)),),
-        )
-        return {row[0]: _known(row[1:]) for row in rows}
+        return known | self._directories.get(missing)
 
     def _add(self, table: str, names: Iterable[str]) -> None:
         first = self._strategy.place(Pages())
@@ -83,99 +140,84 @@ class Units:
             f"INSERT INTO {table} (name, place) VALUES (?, ?)", [(name, first) for name in names]
         )
 
-    def _add_with_sites(self, names: list[str]) -> None:
+    def _add_with_sites(self, names: Iterable[str]) -> None:
         site_names = {name: site_of(name) for name in names}
         wanted = set(site_names.values())
-        sites = self._known("site", wanted)
-        self._add("site", [name for name in wanted if name not in sites])
-        sites = self._known("site", wanted)
+        self._add("site", wanted - self._sites(wanted).keys())
+        sites = self._sites(wanted)
         self._db.executemany(
             "INSERT INTO server (name, place, site) VALUES (?, ?, ?)",
             [(name, sites[site].place, sites[site].id) for name, site in site_names.items()],
         )
+
+    def _sites(self, names: AbstractSet[str]) -> dict[str, Met]:
+        return _read(self._db, "site", names)
 
     def place(self, unit: int) -> int:
         """Return the place of what the strategy counts by."""
         row = self._db.execute(f"SELECT place FROM {self._table} WHERE id = ?", (unit,))
         return int(row.fetchone()[0])
 
-    def pages(self, names: Collection[str]) -> dict[str, Pages]:
+    def pages(self, names: AbstractSet[str]) -> dict[str, Pages]:
         """Return the pages of the units that were met before."""
-        rows = self._db.execute(
-            f"SELECT name, downloaded, relevant FROM {self._table}"
-            " WHERE name IN (SELECT value FROM json_each(?))",
-            (dumps(list(names)),),
-        )
-        return {row[0]: _pages(row[1:]) for row in rows}
+        return {name: _pages(known[2:]) for name, known in self._units.get(names).items()}
 
-    def count(self, server: int, unit: int, relevant: bool, crawl: Pages) -> dict[int, int]:
-        """Count a page for its server, and for its site or directory.
+    def receive(self, server: int, size: int, pages: Pages = NO_PAGES) -> None:
+        """Count bytes that a server sent, and pages, for it and its site."""
+        if size or pages.downloaded:
+            values = (server, *pages, size)
+            self._db.execute(f"UPDATE server {_ADD} ?1", values)
+            self._db.execute(f"UPDATE site {_ADD} (SELECT site FROM server WHERE id = ?1)", values)
+
+    def count(
+        self, server: int, unit: int, relevant: bool, size: int, crawl: Pages
+    ) -> dict[int, int]:
+        """Count a page of so many bytes for its server and site, and for its directory.
 
         ``crawl`` are the crawl's pages, this one included. Returns the units whose place
         changed, with the new one: another server of the site only when the place of those
         without a page changed, so that a page rarely asks more than its own.
         """
-        pages, before = self._count("server", server, relevant)
+        self.receive(server, size, Pages(1, int(relevant)))
+        row = self._db.execute(_WITH_SITE, (server,)).fetchone()
+        known = Met(server, *row[:3])
+        self._servers.changed(known)
+        if not self._by_server:
+            return self._moved(self._count_directory(unit, relevant))
         if not self._strategy.learns:
-            self._db.execute(
-                "UPDATE site SET downloaded = downloaded + 1, relevant = relevant + ?"
-                " WHERE id = (SELECT site FROM server WHERE id = ?)",
-                (relevant, server),
-            )
-        if self._strategy.unit is Unit.DIRECTORY:
-            return self._moved(unit, *self._count("directory", unit, relevant))
-        if not self._strategy.learns:
-            return self._moved(unit, pages, before)
-        return self._count_site(server, pages, before, relevant, crawl)
+            return self._moved(known)
+        return self._count_site(known, Met(*row[3:]), crawl)
 
-    def receive(self, server: int, size: int) -> None:
-        """Count bytes that a server sent."""
-        if size:
-            row = self._db.execute(
-                "UPDATE server SET bytes = bytes + ? WHERE id = ? RETURNING site", (size, server)
-            )
-            ((site,),) = row.fetchall()
-            self._db.execute("UPDATE site SET bytes = bytes + ? WHERE id = ?", (size, site))
-
-    def _count_site(
-        self, server: int, pages: Pages, before: int, relevant: bool, crawl: Pages
-    ) -> dict[int, int]:
-        row = self._db.execute(
-            "UPDATE site SET downloaded = downloaded + 1, relevant = relevant + ?"
-            " WHERE id = (SELECT site FROM server WHERE id = ?)"
-            " RETURNING id, place, downloaded, relevant",
-            (relevant, server),
-        )
-        ((site_id, site_place, *counts),) = row.fetchall()
-        site = Pages(*counts)
-        moved = self._moved(server, pages, before, site, crawl)
-        empty = self._strategy.place(NO_PAGES, site, crawl)
-        if empty != site_place:
-            self._db.execute("UPDATE site SET place = ? WHERE id = ?", (empty, site_id))
+    def _count_site(self, server: Met, site: Met, crawl: Pages) -> dict[int, int]:
+        pages = Pages(*site[2:])
+        moved = self._moved(server, pages, crawl)
+        empty = self._strategy.place(NO_PAGES, pages, crawl)
+        if empty != site.place:
+            self._db.execute("UPDATE site SET place = ? WHERE id = ?", (empty, site.id))
             others = self._db.execute(
                 "SELECT id, place, downloaded, relevant FROM server WHERE site = ? AND id <> ?",
-                (site_id, server),
+                (site.id, server.id),
             )
-            for other, place, *counts in others.fetchall():
-                moved |= self._moved(other, Pages(*counts), place, site, crawl)
+            for other in others.fetchall():
+                moved |= self._moved(Met(*other), pages, crawl)
         return moved
 
-    def _count(self, table: str, id_: int, relevant: bool) -> tuple[Pages, int]:
-        """Count a page; return the pages with it, and the place before it."""
+    def _count_directory(self, directory: int, relevant: bool) -> Met:
         row = self._db.execute(
-            f"UPDATE {table} SET downloaded = downloaded + 1, relevant = relevant + ?"
-            " WHERE id = ? RETURNING downloaded, relevant, place",
-            (relevant, id_),
+            "UPDATE directory SET downloaded = downloaded + 1, relevant = relevant + ?"
+            " WHERE id = ? RETURNING id, place, downloaded, relevant",
+            (relevant, directory),
         )
-        ((downloaded, relevants, place),) = row.fetchall()
-        return Pages(downloaded, relevants), place
+        ((*values,),) = row.fetchall()
+        known = Met(*values)
+        self._directories.changed(known)
+        return known
 
-    def _moved(
-        self, unit: int, pages: Pages, before: int, site: Pages = NO_PAGES, crawl: Pages = NO_PAGES
-    ) -> dict[int, int]:
+    def _moved(self, unit: Met, site: Pages = NO_PAGES, crawl: Pages = NO_PAGES) -> dict[int, int]:
         """Store a unit's place if it changed, and return it then."""
-        place = self._strategy.place(pages, site, crawl)
-        if place == before:
+        place = self._strategy.place(Pages(*unit[2:]), site, crawl)
+        if place == unit.place:
             return {}
-        self._db.execute(f"UPDATE {self._table} SET place = ? WHERE id = ?", (place, unit))
-        return {unit: place}
+        self._db.execute(f"UPDATE {self._table} SET place = ? WHERE id = ?", (place, unit.id))
+        self._units.changed(unit._replace(place=place))
+        return {unit.id: place}

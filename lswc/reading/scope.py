@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lswc.outcomes import Outcome
@@ -67,4 +68,11 @@ class Scope:
         return None
 
     def _allows(self, hostname: str) -> bool:
-        return any(hostname == d or hostname.endswith(f".{d}") for d in self.domains)
+        name = hostname
+        while name and name not in self._domains:
+            name = name.partition(".")[2]
+        return bool(name)
+
+    @cached_property
+    def _domains(self) -> frozenset[str]:
+        return frozenset(self.domains)  # there may be thousands

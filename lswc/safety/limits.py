@@ -74,6 +74,8 @@ class Limits:
         self._unanswered: _Latest[int] = _Latest()
         self._silent: _Latest[None] = _Latest()
         self._closed: _Latest[Outcome] = _Latest()
+        # Servers some of whose directories are closed: links to others needn't be looked at.
+        self._partly: _Latest[None] = _Latest()
 
     def load(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Count the pages that an earlier run recorded."""
@@ -99,16 +101,23 @@ class Limits:
             (_site(url), 4 * self._duplicates, Outcome.DUPLICATES_ON_SITE),
         ):
             key = hash(place)
-            row = self._in_a_row[key] = self._in_a_row.get(key, 0) + 1 if duplicate else 0
+            if not duplicate:
+                self._in_a_row.pop(key, None)
+                continue
+            row = self._in_a_row[key] = self._in_a_row.get(key, 0) + 1
             if most and row >= most:
-                self._closed[key] = reason
+                self._close(url, key, reason)
 
     def _count(self, url: Url) -> None:
         for place in (url.server, directory(url)):
             key = hash(place)
             self._pages[key] = self._pages.get(key, 0) + 1
         if 0 < self._directory_pages <= self._pages[key]:
-            self._closed[key] = Outcome.DIRECTORY_PAGES
+            self._close(url, key, Outcome.DIRECTORY_PAGES)
+
+    def _close(self, url: Url, key: int, reason: Outcome) -> None:
+        self._closed[key] = reason
+        self._partly[hash(url.server)] = None
 
     def answered(self, url: Url, in_time: bool) -> None:
         """Count an answer, or that there was none."""
@@ -128,16 +137,25 @@ class Limits:
         """Leave a server alone from now on."""
         self._closed[hash(server)] = reason
 
+    @property
+    def refuses(self) -> bool:
+        """Whether anything is left alone."""
+        return bool(self._closed) or bool(self._silent)
+
     def closed(self, url: Url) -> Outcome | None:
         """Return why a URL is left alone, None if it isn't."""
         if self._silent and self._is_silent(url):
             return Outcome.TIMEOUTS_ON_SITE
         if not self._closed:
             return None
-        for place in (url.server, directory(url), pattern(url), _site(url)):
-            if (key := hash(place)) in self._closed:
-                return self._closed[key]
-        return None
+        closed, server = self._closed, hash(url.server)
+        if server in closed:
+            return closed[server]
+        if server in self._partly:
+            for place in (directory(url), pattern(url)):
+                if (key := hash(place)) in closed:
+                    return closed[key]
+        return closed.get(hash(_site(url)))
 
     def _is_silent(self, url: Url) -> bool:
         return hash(_site(url)) in self._silent and hash(url.server) not in self._pages

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from lswc.strategy.facts import Anchor, Facts, Locality, Named, PageLanguage
 
 if TYPE_CHECKING:
-    from collections.abc import MutableSequence, Sequence
+    from collections.abc import Mapping, MutableSequence, Sequence
 
 SEEDS = 0
 """Cell of the seeds: it comes first, and teaches nothing."""
@@ -125,8 +125,8 @@ def place(
 
 def learn_effects(
     used: Sequence[int],
-    downloaded: Sequence[int],
-    relevant: Sequence[int],
+    downloaded: Mapping[int, int] | Sequence[int],
+    relevant: Mapping[int, int] | Sequence[int],
     crawl_downloaded: int,
     crawl_relevant: int,
     places: MutableSequence[float],
@@ -134,9 +134,9 @@ def learn_effects(
 ) -> None:
     """Work out what places and features mean for relevance, from the counts of cells.
 
-    ``used`` are the cells with pages. ``downloaded`` and ``relevant``, of shape (CELLS,): their
-    pages. The results are filled in: ``places`` of shape (PLACES,), a place's relevance in
-    logits, and ``effects`` of shape (PLACES * VALUES,), what a feature's value adds to it there.
+    ``used`` are the cells with pages. ``downloaded`` and ``relevant`` are their pages, by cell.
+    The results are filled in: ``places`` of shape (PLACES,), a place's relevance in logits, and
+    ``effects`` of shape (PLACES * VALUES,), what a feature's value adds to it there.
     """
     mean = (crawl_relevant + 1) / (crawl_downloaded + 2)
     pages, hits = [0.0] * (PLACES * VALUES), [0.0] * (PLACES * VALUES)

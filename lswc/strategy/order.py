@@ -160,11 +160,9 @@ class LearnedOrder:
         self._scores: dict[int, float] = {}
         self._places = [0.0] * adaptive.PLACES
         self._effects = [0.0] * (adaptive.PLACES * adaptive.VALUES)
-        downloaded, relevant = [0] * adaptive.CELLS, [0] * adaptive.CELLS
-        for cell, pages in self.scored.cells.items():
-            downloaded[cell], relevant[cell] = pages
-        used = sorted(self.scored.cells)
-        crawl = self.scored.crawl
+        used, crawl = sorted(self.scored.cells), self.scored.crawl
+        downloaded = {cell: pages.downloaded for cell, pages in self.scored.cells.items()}
+        relevant = {cell: pages.relevant for cell, pages in self.scored.cells.items()}
         adaptive.learn_effects(used, downloaded, relevant, *crawl, self._places, self._effects)
 
 

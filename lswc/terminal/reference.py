@@ -92,13 +92,15 @@ def sections(source: str) -> list[SettingsSection]:
     assigned = {node.lineno: node for node in ast.parse(source).body if _name(node)}
     found: list[SettingsSection] = []
     comment: list[str] = []
-    for number, line in enumerate(source.splitlines(), 1):
+    lines = source.splitlines()
+    for number, line in enumerate(lines, 1):
         if line.startswith("#"):
             comment.append(line.removeprefix("#").strip())
             continue
         node = assigned.get(number)
         if node is not None:
-            found[-1].settings.append((_name(node), _default(source, node), " ".join(comment)))
+            default = _default("\n".join(lines[number - 1 : node.end_lineno]))
+            found[-1].settings.append((_name(node), default, " ".join(comment)))
         elif not line and comment:
             found.append(SettingsSection(" ".join(comment)))
         comment = []
@@ -120,13 +122,13 @@ def _name(node: ast.stmt) -> str:
     return target.id if isinstance(target, ast.Name) else ""
 
 
-def _default(source: str, node: ast.stmt) -> str:
-    value = getattr(node, "value", None)
+def _default(assignment: str) -> str:
+    value = getattr(ast.parse(assignment).body[0], "value", None)
     if isinstance(value, ast.Dict):
         return "as in the file"
     if isinstance(value, ast.JoinedStr):  # the version, which no page repeats
         return "`" + "".join(_part(part) for part in value.values) + "`"
-    text = ast.get_source_segment(source, value) if value else ""
+    text = ast.get_source_segment(assignment, value) if value else ""
     return {'""': "empty", "[]": "none", "True": "on", "False": "off"}.get(text or "", f"`{text}`")
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct
+
 from lswc.safety.quotas import NOTHING_TAKEN, Taken
-from lswc.strategy import LISTING, REQUISITE, SUBLISTING, source_of
-from lswc.urls import fingerprint
+from lswc.strategy import LISTING, REQUISITE, SUBLISTING, PageLanguage, source_of
+from lswc.urls import fingerprint, fingerprints
 
 if TYPE_CHECKING:
-    from lswc.strategy import PageLanguage
+    from collections.abc import Sequence
 
 LISTINGS = (LISTING, SUBLISTING)
 _MARKS = {REQUISITE: 0x5245_5155_4953_4954, **dict.fromkeys(LISTINGS, 0x4C49_5354_494E_4753)}
@@ -23,6 +24,12 @@ def key(url: str, code: int) -> int:
     decides on.
     """
     return fingerprint(url) ^ _MARKS.get(code, 0)
+
+
+def keys(offers: Sequence[Offer]) -> list[int]:
+    """Return the key of each offer's URL."""
+    known = zip(fingerprints([offer.url for offer in offers]), offers, strict=True)
+    return [found ^ _MARKS[o.code] if o.code in _MARKS else found for found, o in known]
 
 
 class Offer(NamedTuple):
@@ -47,8 +54,7 @@ class Offer(NamedTuple):
         return key(self.url, self.code)
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(Struct, frozen=True):
     """A URL handed out: what the frontier knew of it. Its server is busy until the visit ends.
 
     ``cell`` is the one that it was handed out of, ``expected`` the share of relevant pages that

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lswc.json_lines import json_line
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # frozen would take as long as all else that is done with a record
 class Record:
     """The record of a page; an item as Scrapy's feeds and pipelines know it.
 

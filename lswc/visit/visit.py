@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from lswc.visit.record import Record
 
 
-class FollowedLink(NamedTuple):
+class FollowedLink(Struct, frozen=True, gc=False):
     """A link of a page and what became of it, for the crawl log.
 
     ``anchor`` is its Anchor, ``named`` its Named, None if it wasn't asked; ``tier`` is that of a

@@ -174,6 +174,7 @@ def wide(site: Site) -> Site:
     return site
 
 
+@pytest.mark.slow
 def test_killed_anywhere_each_finished_url_is_stored_once(wide: Site) -> None:
     for kill in range(KILLS):
         process = subprocess.Popen(

@@ -100,6 +100,7 @@ def site(tmp_path: Path) -> Site:
     return site
 
 
+@pytest.mark.slow
 def test_a_job_with_a_mistake_says_so_in_its_log(scrapyd: Scrapyd, site: Site) -> None:
     job = scrapyd.schedule(LSWC_STRATEGY="bsf", LSWC_CRAWL=site.folder, LSWC_WEB=site.web)
     scrapyd.wait()
@@ -107,6 +108,7 @@ def test_a_job_with_a_mistake_says_so_in_its_log(scrapyd: Scrapyd, site: Site) -
     assert "scrapy crawl: error: unknown strategy 'bsf'; known: bfs, " in log.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_scheduled_job_crawls_with_its_profile_then_two_share_a_crawl(
     scrapyd: Scrapyd, site: Site, redis_server: RedisServer, tmp_path: Path
 ) -> None:

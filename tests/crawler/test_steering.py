@@ -9,6 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 from redis import Redis
 from scrapy.exceptions import StopDownload
 from scrapy.http import HtmlResponse
@@ -16,13 +17,16 @@ from scrapy.http import HtmlResponse
 from lswc.control import InFolder, change
 from lswc.control.shared import InRedis
 from lswc.crawler.politeness import DelayMiddleware
-from lswc.crawler.requests import visit_of
+from lswc.crawler.requests import request_for, visit_of
 from lswc.crawler.scheduler import TierScheduler
 from lswc.crawler.steering import at_start
 from lswc.crawler.transport.early_stop import ContentExtension
 from lswc.crawler.transport.refused import Refused
 from lswc.errors import ConfigError
+from lswc.outcomes import Outcome
+from lswc.safety.quotas import Taken
 from lswc.visit.attempt import Attempt, Exchange
+from lswc.visit.visit import Visit
 from tests.crawl.site import THAI, page
 from tests.crawler.running import SetUp
 
@@ -150,21 +154,49 @@ async def test_links_and_depth(folder: Path) -> None:
     crawl = Steered(folder, "http://b.example/", DEPTH_LIMIT=0)
     crawl.say("block", True, "a.example")
     crawl.say("max_depth", 0, "c.example")
-    request = crawl.scheduler.next_request()
-    assert request is not None
+    assert await left_of_a_page(crawl) == {"a.example": "blocked", "c.example": "depth"}
+    crawl.scheduler.close("finished")
+
+
+@in_loop
+async def test_links_to_what_is_left_alone_though_nothing_is_said(folder: Path) -> None:
+    crawl = Steered(folder, "http://b.example/", "http://b.example/2", LSWC_MAX_SERVER_PAGES=1)
+    admission = crawl.running.admission
+    assert not admission.refuses
+    assert await left_of_a_page(crawl) == {}
+    lease = crawl.running.frontier.lease(monotonic())
+    assert lease is not None
+    full = Visit(replace(lease, url="http://c.example/1", server="c.example", of_server=Taken(1)))
+    assert admission.of_visit(full) == Outcome.SERVER_PAGES
+    assert admission.refuses
+    crawl.running.limits.close("a.example", Outcome.RETRY_AFTER_TOO_LONG)
+    assert await left_of_a_page(crawl, Visit(lease)) == {
+        "a.example": Outcome.RETRY_AFTER_TOO_LONG, "c.example": Outcome.SERVER_PAGES
+    }  # fmt: skip
+    crawl.scheduler.close("finished")
+
+
+async def left_of_a_page(crawl: Steered, visit: Visit | None = None) -> dict[str, str]:
+    """Return the servers of three that a page's links aren't followed to, and why."""
+    if visit is None:
+        request = crawl.scheduler.next_request()
+        assert request is not None
+        visit = visit_of(request)
+        assert visit is not None
+    else:
+        crawl.running.visits[visit.lease.id] = visit
+        request = request_for(visit, {}, print, print)
     body = page(THAI, "http://a.example/", "http://c.example/", "http://d.example/").encode()
     response = HtmlResponse(
         request.url, body=body, request=request, headers={"Content-Type": "text/html"}
     )
     read = await crawl.set_up.spider.read(response)
     assert read is not None
-    assert [link.url.server for link in read.links] == ["d.example"]
-    visit = visit_of(request)
-    assert visit is not None
-    assert [(link.url, link.dropped) for link in visit.links] == [
-        ("http://a.example/", "blocked"), ("http://c.example/", "depth")
-    ]  # fmt: skip
-    crawl.scheduler.close("finished")
+    left = {link.url[7:-1]: link.dropped or "" for link in visit.links}
+    followed = ["a.example", "c.example", "d.example"]
+    assert [link.url.server for link in read.links] == [s for s in followed if s not in left]
+    crawl.running.commit(visit, "html")
+    return left
 
 
 @in_loop

@@ -181,7 +181,7 @@ def test_a_flood_leaves_other_servers_alone(store: Open) -> None:
 
 def test_what_was_let_go_may_come_again(store: Open) -> None:
     with store("bfs", Caps(server=1)) as frontier:
-        frontier.offer([offer_of("a", 0), offer_of("a", 1)])
+        frontier.offer([offer_of("a", 0), offer_of("a", 1), offer_of("a", 1)])
         (first,) = drained(frontier)
         frontier.offer([offer_of("a", 0), offer_of("a", 1)])
         (second,) = drained(frontier)

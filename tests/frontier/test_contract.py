@@ -318,6 +318,32 @@ def test_a_link_to_a_url_that_is_put_off_adds_nothing(frontier: Open) -> None:
     assert f.unfinished == 1
 
 
+def test_a_url_that_comes_back_takes_the_better_tier_though_links_to_it_added_nothing(
+    frontier: Open,
+) -> None:
+    f = frontier()
+    f.offer([offer("http://a/1", OTHER)])
+    first = f.lease(0.0)
+    assert first is not None
+    f.put_off(ended(first, "status 503"), 5.0)
+    for _ in range(3):
+        f.offer([offer("http://a/1", OTHER), offer("http://a/1", RELEVANT)])
+    f.offer([offer("http://b/1")])
+    assert visit(f, False, now=5.0) == "http://b/1"  # and the other waits again
+    f.offer([offer("http://c/1", RELEVANT), offer("http://a/1", RELEVANT)])
+    assert [visit(f, False, now=5.0) for _ in range(2)] == ["http://a/1", "http://c/1"]
+
+
+def test_what_was_found_often_and_dropped_may_come_again(frontier: Open) -> None:
+    f = frontier("server_aggressive:T=0")
+    f.offer([offer("http://a/1"), offer("http://a/seed"), *[offer("http://a/2", OTHER)] * 3])
+    f.offer([offer("http://a/2", OTHER)])
+    assert visit(f, False) == "http://a/1"
+    assert f.unfinished == 1, "the server's links were to be dropped"
+    assert visit(f, True, offer("http://a/2", OTHER)) == "http://a/seed"
+    assert visit(f, True) == "http://a/2"
+
+
 def test_a_stopped_crawl_tries_at_once_what_was_put_off(frontier: Open) -> None:
     f = frontier()
     f.offer([offer("http://a/1")])

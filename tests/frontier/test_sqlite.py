@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from lswc.errors import StorageError
 from lswc.frontier.contract import FrontierError
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.strategy import SEED, PageLanguage, strategy
 from lswc.visit.lease import Offer
+from tests.visits import ended
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +34,34 @@ def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "frontier.db").write_bytes(b"something else entirely" * 100)
     with pytest.raises(FrontierError, match="not a frontier of lswc"):
         SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
+
+
+def test_what_a_failed_write_brought_is_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "frontier.db"
+
+    def of(server: str) -> Offer:
+        return Offer(f"http://{server}/", server, server, SEED, PageLanguage.TARGET, 0)
+
+    with (
+        closing(SqliteFrontier(path, strategy("bfs"), IDENTITY)) as frontier,
+        closing(sqlite3.connect(path, isolation_level=None)) as other,
+    ):
+        frontier.offer([of("seed")])
+        lease = frontier.lease(0.0)
+        assert lease is not None
+        fail = "BEFORE UPDATE ON tally BEGIN SELECT RAISE(ABORT, 'no'); END"  # the last of all
+        other.execute(f"CREATE TRIGGER full {fail}")
+        with pytest.raises(StorageError):
+            frontier.commit(ended(lease, relevant=True, offers=[of("a"), of("a"), of("b")]))
+        other.execute("DROP TRIGGER full")
+        assert frontier.commit(ended(lease, relevant=True, offers=[of("b"), of("a")]))
+        found = [frontier.lease(0.0), frontier.lease(0.0)]
+        assert [(lease.server, lease.url) for lease in found if lease is not None] == [
+            ("b", "http://b/"),
+            ("a", "http://a/"),
+        ]
+        assert frontier.tallies() == {"finished": {"html": 1}}
+        assert frontier.pages_of("seed").downloaded == 1
 
 
 def test_who_reads_for_long_doesnt_have_each_commit_saved(tmp_path: Path) -> None:

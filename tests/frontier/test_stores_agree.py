@@ -52,10 +52,10 @@ def found(draw: st.DrawFn) -> Offer:
         f"{draw(st.sampled_from(['http', 'https']))}://{directory}{draw(st.integers(0, 4))}",
         server,
         directory,
-        draw(st.integers(0, SEED)),
+        draw(st.sampled_from([0, 1, SEED]) | st.integers(0, SEED)),
         draw(st.sampled_from(PageLanguage)),
-        draw(st.integers(0, 400)),
-        draw(st.integers(0, 20)),
+        draw(st.sampled_from([1, 2]) | st.integers(0, 400)),
+        draw(st.sampled_from([0, 0, 0, 3])),
     )
 
 

@@ -608,8 +608,8 @@ def _documents(name: str, path: str) -> bytes | Iterator[bytes] | None:
     if path != "/":
         return None
     if name in DOCUMENTS:
-        kind, document = DOCUMENTS[name]
-        return respond(document, f"Content-Type: {_TYPES[kind]}\r\n")
+        kind, make = DOCUMENTS[name]
+        return respond(make(), f"Content-Type: {_TYPES[kind]}\r\n")
     said = "Content-Type: application/pdf\r\n"
     if name == "pdf-unsaid":
         return _repeat(f"HTTP/1.1 200 OK\r\n{said}\r\n".encode() + b"%PDF-1.7\n", b"%" * 65_536)

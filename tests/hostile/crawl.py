@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow.parquet as pq
 
+from lswc.frontier import sqlite_report
 from lswc.langid.base import Base
 from tests.crawl.site import ROOT, SCRAPY, environment
 from tests.hostile import cases
@@ -129,7 +130,8 @@ def _peak(pid: int) -> int:
 def _read(folder: Path, memory: int, seconds: float, log: str) -> Ended:
     with closing(sqlite3.connect(folder / "frontier.db")) as db:
         outcomes = dict(db.execute("SELECT url, outcome FROM url"))
-        tallies = {(kind, name): n for kind, name, n in db.execute("SELECT * FROM tally")}
+        counted = sqlite_report.tallies(db)
+    tallies = {(kind, name): n for kind, names in counted.items() for name, n in names.items()}
     links: dict[tuple[str, str], str] = {}
     for path in (folder / "log").glob("links-*.parquet"):
         rows = pq.read_table(path, columns=["source", "target", "dropped"]).to_pylist()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import zlib
-from functools import cache
 from io import BytesIO
+from typing import TYPE_CHECKING
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 from lswc.safety.content import Kind
 from tests.crawl.site import THAI
 from tests.reading import made
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CUT = {
     "a zip bomb in Word", "a zip bomb in OpenDocument", "many paragraphs", "a billion laughs",
@@ -27,59 +30,80 @@ _LAUGHS = b'<!ENTITY a0 "ha">' + b"".join(
 )
 
 
-@cache
-def documents() -> dict[str, tuple[Kind, bytes]]:
-    """Return what is hostile, by a name that says how."""
+def documents() -> dict[str, tuple[Kind, Callable[[], bytes]]]:
+    """Return what is hostile, by a name that says how: its kind, and what makes it."""
     return {
-        "a zip bomb in Word": (Kind.WORD, made.docx(parts={"word/document.xml": _zeros()})),
-        "a zip bomb in OpenDocument": (Kind.OPENDOCUMENT, _packed("content.xml", _zeros())),
-        "a bomb of elements": (Kind.WORD, _word(b"<w:r/>" * 400_000)),
-        "many paragraphs": (Kind.WORD, _word(b"<w:p/>" * 300_000)),
-        "a billion laughs": (Kind.WORD, _part(_DOCTYPE % (_LAUGHS, b"&a9;"))),
-        "laughs in an attribute": (Kind.WORD, _part(_DOCTYPE % (_LAUGHS, b'<y z="&a9;"/>'))),
+        "a zip bomb in Word": (Kind.WORD, lambda: made.docx(parts={"word/document.xml": _zeros()})),
+        "a zip bomb in OpenDocument": (Kind.OPENDOCUMENT, lambda: _packed("content.xml", _zeros())),
+        "a bomb of elements": (Kind.WORD, lambda: _word(b"<w:r/>" * 400_000)),
+        "many paragraphs": (Kind.WORD, lambda: _word(b"<w:p/>" * 300_000)),
+        "a billion laughs": (Kind.WORD, lambda: _part(_DOCTYPE % (_LAUGHS, b"&a9;"))),
+        "laughs in an attribute": (
+            Kind.WORD,
+            lambda: _part(_DOCTYPE % (_LAUGHS, b'<y z="&a9;"/>')),
+        ),
         "a file as an entity": (
             Kind.OPENDOCUMENT,
-            _packed("content.xml", _DOCTYPE % (b'<!ENTITY f SYSTEM "file:///etc/passwd">', b"&f;")),
+            lambda: _packed(
+                "content.xml", _DOCTYPE % (b'<!ENTITY f SYSTEM "file:///etc/passwd">', b"&f;")
+            ),
         ),
-        "elements nested deep": (Kind.WORD, _word(b"<w:p>" * 50_000)),
-        "many files in a zip": (Kind.WORD, _many(20_000)),
-        "a part in itself": (Kind.WORD, _overlapping()),
-        "a zip cut short": (Kind.WORD, made.docx(made.paragraph(THAI))[:400]),
-        "an encrypted zip": (Kind.OPENDOCUMENT, _encrypted()),
-        "a zip packed in an unknown way": (Kind.WORD, _unknown()),
-        "broken XML": (Kind.WORD, _part(b"<w:document xmlns:w='w'><w:body></w:p>")),
+        "elements nested deep": (Kind.WORD, lambda: _word(b"<w:p>" * 50_000)),
+        "many files in a zip": (Kind.WORD, lambda: _many(20_000)),
+        "a part in itself": (Kind.WORD, _overlapping),
+        "a zip cut short": (Kind.WORD, lambda: made.docx(made.paragraph(THAI))[:400]),
+        "an encrypted zip": (Kind.OPENDOCUMENT, _encrypted),
+        "a zip packed in an unknown way": (Kind.WORD, _unknown),
+        "broken XML": (Kind.WORD, lambda: _part(b"<w:document xmlns:w='w'><w:body></w:p>")),
         "relations to themselves": (
             Kind.WORD,
-            made.docx(parts={"_rels/.rels": b'<R><Relationship Target="_rels/.rels" '
-                             b'Type="x/officeDocument"/></R>'}),
+            lambda: made.docx(
+                parts={
+                    "_rels/.rels": b'<R><Relationship Target="_rels/.rels" '
+                    b'Type="x/officeDocument"/></R>'
+                }
+            ),
         ),
-        "a bomb in a PDF": (Kind.PDF, made.pdf(stream=_zeros(b" "))),
-        "a bomb packed twice in a PDF": (Kind.PDF, _twice()),
-        "a PDF with a password": (Kind.PDF, made.encrypted_pdf()),
-        "a PDF cut short": (Kind.PDF, made.pdf([[THAI[:60]]])[:700]),
-        "a PDF of nothing": (Kind.PDF, b"%PDF-1.7\n"),
+        "a bomb in a PDF": (Kind.PDF, lambda: made.pdf(stream=_zeros(b" "))),
+        "a bomb packed twice in a PDF": (Kind.PDF, _twice),
+        "a PDF with a password": (Kind.PDF, made.encrypted_pdf),
+        "a PDF cut short": (Kind.PDF, lambda: made.pdf([[THAI[:60]]])[:700]),
+        "a PDF of nothing": (Kind.PDF, lambda: b"%PDF-1.7\n"),
         "a title that is no text": (
-            Kind.PDF, made.pdf([["a"]]).replace(b"/Title <feff>", b"/Title <feffd800>"),
+            Kind.PDF,
+            lambda: made.pdf([["a"]]).replace(b"/Title <feff>", b"/Title <feffd800>"),
         ),
-        "a zip of a later version": (Kind.WORD, _later()),
-        "pages in pages": (Kind.PDF, made.pdf([["a"]]).replace(b"/Kids [9 0 R]", b"/Kids [2 0 R]")),
+        "a zip of a later version": (Kind.WORD, _later),
+        "pages in pages": (
+            Kind.PDF,
+            lambda: made.pdf([["a"]]).replace(b"/Kids [9 0 R]", b"/Kids [2 0 R]"),
+        ),
         "a million pages": (
-            Kind.PDF, made.pdf([["a"]]).replace(b"/Count 1 ", b"/Count 1000000 "),
+            Kind.PDF,
+            lambda: made.pdf([["a"]]).replace(b"/Count 1 ", b"/Count 1000000 "),
         ),
         "a hundred million pages": (
-            Kind.PDF, made.pdf([["a"]]).replace(b"/Count 1 ", b"/Count 100000000 "),
+            Kind.PDF,
+            lambda: made.pdf([["a"]]).replace(b"/Count 1 ", b"/Count 100000000 "),
         ),
-        "a form in itself": (Kind.PDF, form_in_itself(1)),
+        "a form in itself": (Kind.PDF, lambda: form_in_itself(1)),
         "a table of objects that lies": (
-            Kind.PDF, made.pdf([["a"]]).replace(b"/Size ", b"/Size 99999999"),
+            Kind.PDF,
+            lambda: made.pdf([["a"]]).replace(b"/Size ", b"/Size 99999999"),
         ),
-        "nested arrays": (Kind.PDF, made.pdf(extra="/X " + "[" * 200_000)),
-        "many operators": (Kind.PDF, made.pdf(stream=b"BT ET q Q 0 0 m 1 1 l S\n" * 100_000)),
-        "many links": (Kind.PDF, made.pdf(links=[f"http://a.example/{n}" for n in range(10_000)])),
-        "text of nothing but brackets": (Kind.TEXT, b"http://" + b"(" * 500_000),
-        "a thousand addresses": (Kind.TEXT, b"http://a.example/x " * 27_000),
-        "a PDF of noise": (Kind.PDF, b"%PDF-1.4" + zlib.compress(bytes(range(256)) * 100)),
-    }  # fmt: skip
+        "nested arrays": (Kind.PDF, lambda: made.pdf(extra="/X " + "[" * 200_000)),
+        "many operators": (
+            Kind.PDF,
+            lambda: made.pdf(stream=b"BT ET q Q 0 0 m 1 1 l S\n" * 100_000),
+        ),
+        "many links": (
+            Kind.PDF,
+            lambda: made.pdf(links=[f"http://a.example/{n}" for n in range(10_000)]),
+        ),
+        "text of nothing but brackets": (Kind.TEXT, lambda: b"http://" + b"(" * 500_000),
+        "a thousand addresses": (Kind.TEXT, lambda: b"http://a.example/x " * 27_000),
+        "a PDF of noise": (Kind.PDF, lambda: b"%PDF-1.4" + zlib.compress(bytes(range(256)) * 100)),
+    }
 
 
 def _zeros(sign: bytes = b"x") -> bytes:

@@ -143,8 +143,8 @@ def aside() -> Iterator[Aside]:
 
 @pytest.mark.parametrize("name", documents())
 def test_a_hostile_one_harms_nothing(aside: Aside, name: str) -> None:
-    kind, body = documents()[name]
-    text = aside.read(kind, body, "", Most())
+    kind, make = documents()[name]
+    text = aside.read(kind, make(), "", Most())
     assert len(text.text) <= Most().text
     assert len(text.references) <= Most().links
     assert text.is_cut is (name in CUT)

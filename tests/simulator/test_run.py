@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from argparse import ArgumentParser
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,19 @@ from lswc.commands.synthesize import Command as SynthesizeCommand
 from lswc.simulator import plots
 from lswc.simulator.run import EVERY, Simulated, marks, save, simulate
 from lswc.strategy import NAMES, strategy
-from lswc.synthetic.synthesis import synthesize
+from lswc.synthetic.synthesis import Synthetic, synthesize
 from lswc.trace.format import About, Trace, TraceError
 from tests.analysis.webs import Web
 
 SOME = ("queue_size_by_limit", "reliability")  # figures of some strategies only
-WEB = synthesize(0.002)
 NAMED = ("bfs", "soft_focused", "limited_distance:N=2", "perfect", "adaptive")
 OWN = "tests.strategy.own_rules:named_first"
+
+
+@cache
+def web() -> Synthetic:
+    """A synthetic web; making it compiles for half a minute."""
+    return synthesize(0.002)
 
 
 KNOWN: list[list[Simulated]] = []  # what was known whenever another strategy had ended
@@ -35,7 +41,7 @@ KNOWN: list[list[Simulated]] = []  # what was known whenever another strategy ha
 
 @pytest.fixture(scope="module")
 def outcomes() -> list[Simulated]:
-    return simulate(WEB.trace, [strategy(name) for name in NAMED], finished=KNOWN.append)
+    return simulate(web().trace, [strategy(name) for name in NAMED], finished=KNOWN.append)
 
 
 def test_outcomes_are_told_as_soon_as_they_are_known(outcomes: list[Simulated]) -> None:
@@ -56,16 +62,16 @@ def test_results_come_in_the_order_of_the_strategies(outcomes: list[Simulated]) 
 
 def test_breadth_first_gets_everything_there_is(outcomes: list[Simulated]) -> None:
     bfs = outcomes[0]
-    assert bfs.result.pages == WEB.trace.pages
+    assert bfs.result.pages == web().trace.pages
     assert bfs.coverage[-1] == 1.0
-    assert bfs.harvest_rate[-1] == pytest.approx(WEB.trace.relevant.sum() / WEB.trace.pages)
+    assert bfs.harvest_rate[-1] == pytest.approx(web().trace.relevant.sum() / web().trace.pages)
     assert bfs.miss_ratio[-1] == 0.0
-    assert bfs.result.by_distance.sum() == WEB.trace.pages
-    assert bfs.column("servers")[-1] == len(np.unique(WEB.trace.server[WEB.trace.fate == 3]))
+    assert bfs.result.by_distance.sum() == web().trace.pages
+    assert bfs.column("servers")[-1] == len(np.unique(web().trace.server[web().trace.fate == 3]))
 
 
 def test_urls_never_downloaded_stay_in_the_queue(outcomes: list[Simulated]) -> None:
-    assert outcomes[0].column("queue")[-1] == np.count_nonzero(WEB.trace.fate == 0)
+    assert outcomes[0].column("queue")[-1] == np.count_nonzero(web().trace.fate == 0)
 
 
 def test_the_miss_ratio_ends_at_what_coverage_lacks(outcomes: list[Simulated]) -> None:
@@ -82,7 +88,7 @@ def test_series_grow_and_end_at_the_end(outcomes: list[Simulated]) -> None:
 
 
 def test_a_harvest_rate_after_the_end_is_none(outcomes: list[Simulated]) -> None:
-    assert outcomes[0].harvest_rate_at(WEB.trace.pages + 1) is None
+    assert outcomes[0].harvest_rate_at(web().trace.pages + 1) is None
     assert outcomes[0].harvest_rate_at(1) == 1.0  # the first seed
 
 
@@ -95,7 +101,7 @@ def test_what_the_learned_order_expects_is_about_what_it_gets(outcomes: list[Sim
     learned = outcomes[-1]
     assert learned.coverage[-1] == 1.0
     pages, expected, seen = learned.reliability.T
-    assert pages.sum() == learned.result.pages - len(set(WEB.trace.seeds.tolist()))
+    assert pages.sum() == learned.result.pages - len(set(web().trace.seeds.tolist()))
     assert np.all((expected > 0) & (expected < 1) & (seen >= 0) & (seen <= 1))
     assert (pages * seen).sum() == pytest.approx((pages * expected).sum(), rel=0.2)
     assert learned.brier is not None
@@ -113,7 +119,7 @@ def test_marks_are_round() -> None:
 
 
 def test_what_is_saved_is_what_was_found(outcomes: list[Simulated], tmp_path: Path) -> None:
-    save(outcomes, WEB.trace, tmp_path)
+    save(outcomes, web().trace, tmp_path)
     summary = json.loads((tmp_path / "summary.json").read_text())["strategies"]
     table = pq.read_table(tmp_path / "series.parquet").to_pydict()
     for outcome in outcomes:
@@ -133,11 +139,11 @@ def test_every_figure_is_drawn_twice_and_names_every_strategy(
         text = svg.read_text()
         parts = [part for name in NAMED for part in name.replace("_", " ").split(":")]
         assert all(part in text or part.replace(" ", "_") in text for part in parts), svg
-        assert f"n = {WEB.trace.pages:,} pages" in text
+        assert f"n = {web().trace.pages:,} pages" in text
 
 
 def without(**columns: Any) -> Trace:
-    fields = {name: getattr(WEB.trace, name) for name in WEB.trace.__dataclass_fields__}
+    fields = {name: getattr(web().trace, name) for name in web().trace.__dataclass_fields__}
     return Trace(**{**fields, **columns})
 
 
@@ -149,12 +155,17 @@ def without(**columns: Any) -> Trace:
         ("tld_anchor", {"about": About("xx", (), "")}, "names none"),
         ("directory_conservative", {"directory": None}, "needs the column directory"),
         (OWN, {"named": None}, "needs the column named"),
-        ("directory_conservative", {"directory": WEB.trace.server * 0}, "on several servers"),
     ],
 )
 def test_a_fact_that_the_trace_lacks(spec: str, lacking: dict[str, Any], message: str) -> None:
     with pytest.raises(TraceError, match=message):
         simulate(without(**lacking), [strategy(spec)])
+
+
+def test_a_directory_on_several_servers() -> None:
+    trace = without(directory=web().trace.server * 0)
+    with pytest.raises(TraceError, match="on several servers"):
+        simulate(trace, [strategy("directory_conservative")])
 
 
 def test_other_strategies_do_without_it() -> None:

@@ -23,6 +23,7 @@ def crawler(web: str, folder: Path, name: str) -> Crawler:
         "LSWC_CRAWL": str(folder / name),
         "LSWC_IN_ORDER": 1,
         "LSWC_PROFILE": "bfs",
+        "LSWC_READERS": 0,
         "LSWC_STRATEGY": name,
         "LSWC_WEB": web,
         "RETRY_ENABLED": False,

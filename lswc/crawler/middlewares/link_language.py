@@ -27,6 +27,6 @@ class LinkLanguageMiddleware(BaseSpiderMiddleware):
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         if isinstance(item, Page):
-            for link in item.links:
-                link.tld = tld(link.url.hostname) in self._tlds
+            names = {link.url.hostname for link in item.links}
+            item.in_tld = {name for name in names if tld(name) in self._tlds}
         return item

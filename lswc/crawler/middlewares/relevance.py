@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ServerRelevanceMiddleware(BaseSpiderMiddleware):
-    """Adds the status of the page's server and of every link's target.
+    """Adds the status of the page's server, and of every link's target if the strategy asks for it.
 
     Taken after this page was counted (Tamura 2007 Fig. 3); directories instead of servers if
     the strategy counts by them.
@@ -26,6 +26,7 @@ class ServerRelevanceMiddleware(BaseSpiderMiddleware):
     def __init__(self, crawler: Crawler, running: RunningCrawl) -> None:
         super().__init__(crawler)
         self._running = running
+        self._of_links = "target_server" in running.crawl.strategy.facts
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -34,15 +35,13 @@ class ServerRelevanceMiddleware(BaseSpiderMiddleware):
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         if isinstance(item, Page):
             lease = item.visit.lease
-            units = {link.unit for link in item.links} | {lease.unit}
+            units = {lease.unit, *(item.units if self._of_links else ())}
             try:
-                statuses = self._running.frontier.statuses(units, lease, item.relevant)
+                item.statuses = self._running.frontier.statuses(units, lease, item.relevant)
             except LswcError as error:
                 self._running.fail(error)
                 return None
-            item.server_status = statuses[lease.unit]
-            for link in item.links:
-                link.target_server = statuses[link.unit]
+            item.server_status = item.statuses[lease.unit]
         return item
 
 
