@@ -84,6 +84,7 @@ def test_heads_are_read_as_browsers_read_them(case: str, size: int) -> None:
     answer = fed(sent[n : n + size] for n in range(0, len(sent), size))
     assert asyncio.run(body(answer)) == b"ok"
     assert answer.status == 200
+    assert answer.is_chunked is ("chunked" in case)
     assert answer.keeps_alive is (b"HTTP/1.1" in sent or b"http/1.1" in sent)
     assert b"".join(answer.exchange.body) == sent[-len(CHUNKS if "chunked" in case else b"ok") :]
     assert sent.endswith(bytes(answer.exchange.head) + b"".join(answer.exchange.body))
@@ -91,7 +92,7 @@ def test_heads_are_read_as_browsers_read_them(case: str, size: int) -> None:
 
 @pytest.mark.parametrize("line", [b"Location: /x \t\r\n", b"Location:\r\n /x\r\n"])
 def test_blanks_around_a_value_are_not_its_own(line: bytes) -> None:
-    assert fed([OK + line + b"Bad name: y\r\n\r\n"]).headers == [(b"Location", b"/x")]
+    assert fed([OK + line + b"\r\n"]).headers == [(b"Location", b"/x")]
 
 
 @pytest.mark.parametrize(
