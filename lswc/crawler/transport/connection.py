@@ -41,12 +41,15 @@ _TUNNEL_HEAD = 65_536
 
 
 class Place(NamedTuple):
-    """Where a connection leads: a server, and by which proxy's ``(name, port)``, if any."""
+    """Where a connection leads: a server, and by which proxy, if any.
+
+    A ``proxy`` is its name, its port, and whether it is spoken to by TLS.
+    """
 
     scheme: str
     host: str
     port: int
-    proxy: tuple[str, int] | None = None
+    proxy: tuple[str, int, bool] | None = None
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -159,7 +162,7 @@ class Connections:
             idle.close()
         if place.proxy is None:
             return await self._open(place.host, place.port, place.scheme == "https")
-        connection = await self._open(*place.proxy, secure=False)
+        connection = await self._open(*place.proxy)
         if place.scheme == "https":
             await self._tunnel(connection, place, login)
         return connection

@@ -179,7 +179,7 @@ def _place(request: Request) -> tuple[Place, bytes | None]:
     if not proxy:
         return Place(url.scheme, host, port), None
     by = urlsplit(add_http_if_no_scheme(proxy))
-    through = by.hostname or "", by.port or _PORTS["http"]
+    through = by.hostname or "", by.port or _PORTS.get(by.scheme, 80), by.scheme == "https"
     return Place(url.scheme, host, port, through), request.headers.get("Proxy-Authorization")
 
 
