@@ -45,9 +45,9 @@ def request_for(
     )
 
 
-def url_of(request: Request) -> Url | None:
-    """Return a request's URL, taken apart; None if it is none. Each middleware asks for it."""
-    return _parsed(request.url)
+def url_of(source: Request | Visit) -> Url | None:
+    """Return a request's or visit's URL, taken apart; None if it is none. Many ask for it."""
+    return _parsed(source.url)
 
 
 _parsed = lru_cache(maxsize=1_024)(parse)

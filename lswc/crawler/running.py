@@ -47,6 +47,7 @@ from lswc.crawler.network import Network
 from lswc.crawler.opening import control_of, frontier_of, handles_of, slots_of
 from lswc.crawler.readers import Readers
 from lswc.crawler.rendering import Rendering
+from lswc.crawler.requests import url_of
 from lswc.crawler.requisites import Requisites
 from lswc.crawler.second_tries import SecondTries
 from lswc.crawler.steering import Steering
@@ -54,7 +55,6 @@ from lswc.crawler.turns import Turns
 from lswc.errors import ConfigError, LostStoreError, LswcError
 from lswc.outcomes import LIFTED, OF_QUOTA, Outcome, is_transient
 from lswc.strategy import SEED, PageLanguage
-from lswc.urls import parse
 from lswc.visit.lease import Offer
 from lswc.visit.visit import Visit
 
@@ -247,7 +247,7 @@ class RunningCrawl:
 
     def holds_back(self, visit: Visit) -> bool:
         """End the visit of a request that may not be sent again now; tell whether it is one."""
-        url = parse(visit.url)
+        url = url_of(visit)
         paused = self.admission.pause(url) if url else None
         if paused is not None:
             self._end(visit, paused)
@@ -326,7 +326,7 @@ class RunningCrawl:
         if not visit.lease.is_page:
             kind = "requisites" if visit.lease.is_requisite else "listings"
             visit.tally[kind, outcome] += 1
-        if outcome == Outcome.TIMEOUT and (url := parse(visit.url)) is not None:
+        if outcome == Outcome.TIMEOUT and (url := url_of(visit)) is not None:
             self.limits.answered(url, False)
         due = self._due(visit, outcome)
         visit.put_off = due is not None

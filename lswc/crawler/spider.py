@@ -19,7 +19,7 @@ from lswc.crawler.items import Page
 from lswc.crawler.opening import control_of, frontier_of, handles_of
 from lswc.crawler.readers import ReaderError, Unread
 from lswc.crawler.recrawl import NOT_MODIFIED
-from lswc.crawler.requests import visit_of
+from lswc.crawler.requests import url_of, visit_of
 from lswc.crawler.reservations import failed, opt_outs_of_server, request_for_reservations
 from lswc.crawler.running import RunningCrawl
 from lswc.crawler.steering import at_start
@@ -30,7 +30,6 @@ from lswc.reading.page import without_closed
 from lswc.reading.requisites import Needed, RequisiteReader
 from lswc.safety.content import document_named, file_name, kind_of
 from lswc.strategy import effective_language
-from lswc.urls import parse
 from lswc.visit.visit import FollowedLink
 
 if TYPE_CHECKING:
@@ -144,7 +143,7 @@ class LswcSpider(Spider):
 
     async def _end_requisite(self, response: Response, visit: Visit) -> None:
         """End the visit of what an archived page needs, which may need more itself."""
-        if (url := parse(visit.url)) is not None:
+        if (url := url_of(visit)) is not None:
             self.running.limits.answered(url, True)
         if visit.opt_outs and self.crawl.opt_out == "skip-archive":
             visit.withhold()
@@ -172,7 +171,7 @@ class LswcSpider(Spider):
     async def read(self, response: Response) -> Page | None:
         """Return the response as a page; None if it is none: its visit has ended then."""
         visit = visit_of(response)
-        url = parse(visit.url) if visit is not None else None
+        url = url_of(visit) if visit is not None else None
         if visit is None or url is None:
             return None  # of a request that another component sent
         asked = Asked(_headers(response), url, visit.lease.depth, response.url)
@@ -280,7 +279,7 @@ class LswcSpider(Spider):
     def errback(self, failure: Failure) -> None:
         """End the visit of a request that brought no page. Never yields anything."""
         request: Request = vars(failure)["request"]  # set by Scrapy's scraper
-        visit, url = visit_of(request), parse(request.url)
+        visit, url = visit_of(request), url_of(request)
         if url is not None and isinstance(failure.value, HttpError):
             self.running.limits.answered(url, True)
         if visit is not None:

@@ -30,6 +30,13 @@ OF_PAGES = frozenset(
 )
 """Reasons that leave further pages alone, and nothing else."""
 
+_ROWS = (
+    (1, Outcome.DUPLICATES_IN_DIRECTORY),
+    (2, Outcome.DUPLICATES_ON_SERVER),
+    (4, Outcome.DUPLICATES_ON_SITE),
+)
+"""How many times ``duplicates`` in a row leave a directory, a server and a site alone."""
+
 _NUMBER = re.compile(r"\d+")
 
 
@@ -40,7 +47,7 @@ class _Latest(OrderedDict[int, _Value]):
     """A dict of the REMEMBERED keys that were set last."""
 
     def __setitem__(self, key: int, value: _Value) -> None:
-        super().__setitem__(key, value)
+        OrderedDict.__setitem__(self, key, value)  # super() takes 1,000 instructions more
         self.move_to_end(key)
         if len(self) > REMEMBERED:
             self.popitem(last=False)
@@ -95,17 +102,14 @@ class Limits:
         return duplicate
 
     def _count_duplicate(self, url: Url, duplicate: bool) -> None:
-        for place, most, reason in (
-            (pattern(url), self._duplicates, Outcome.DUPLICATES_IN_DIRECTORY),
-            (url.server, 2 * self._duplicates, Outcome.DUPLICATES_ON_SERVER),
-            (_site(url), 4 * self._duplicates, Outcome.DUPLICATES_ON_SITE),
-        ):
-            key = hash(place)
-            if not duplicate:
+        keys = hash(pattern(url)), hash(url.server), hash(_site(url))
+        if not duplicate:
+            for key in keys:
                 self._in_a_row.pop(key, None)
-                continue
+            return
+        for key, (times, reason) in zip(keys, _ROWS, strict=True):
             row = self._in_a_row[key] = self._in_a_row.get(key, 0) + 1
-            if most and row >= most:
+            if 0 < times * self._duplicates <= row:
                 self._close(url, key, reason)
 
     def _count(self, url: Url) -> None:

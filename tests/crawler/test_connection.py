@@ -122,7 +122,10 @@ async def asked(connection: Connection) -> Answer:
     answer = Answer(REQUEST, Bounds(9_999, 9_999))
     connection.ask(answer)
     await answer.head()
-    assert b"".join([piece async for piece in answer.pieces()]) == b"ok"
+    body = b""
+    while piece := await answer.piece():
+        body += piece
+    assert body == b"ok"
     return answer
 
 
@@ -268,12 +271,13 @@ async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 
 
 @pytest.mark.parametrize("status", [200, 407])
-def test_a_proxy_passes_tls_on(status: int, secure: ssl.SSLContext) -> None:
+@pytest.mark.parametrize("hidden", [False, True])
+def test_a_proxy_passes_tls_on(status: int, hidden: bool, secure: ssl.SSLContext) -> None:
     async def run() -> None:
-        server, place = Server(), Place("https", "a.example", 443, ("proxy.example", 3128))
+        server, place = Server(), Place("https", "a.example", 443, ("proxy.example", 3128, hidden))
         async with serving(server, secure) as port:
-            proxy = Proxy(port, status)
-            async with serving(proxy) as through, Closed(to(through)) as connections:
+            proxy, by = Proxy(port, status), secure if hidden else None
+            async with serving(proxy, by) as through, Closed(to(through)) as connections:
                 if status == 407:
                     with pytest.raises(DownloadFailedError, match="407"):
                         await connections.to(place, b"Basic eA==")

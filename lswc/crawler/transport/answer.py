@@ -12,15 +12,21 @@ from scrapy.exceptions import DownloadFailedError
 from lswc.visit.attempt import Exchange
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from ipaddress import IPv4Address, IPv6Address
 
 CHUNKS = 400_000
 """Chunks of a body at most: each takes a microsecond."""
 
+FRAMES = 65_536
+"""Bytes that bring nothing of the body, one after the other, at most: what follows the last chunk.
+A header there that never ends would be copied with each piece of it that comes."""
+
 _START = b"HTTP/"
 _HEAD_END = re.compile(rb"\n\r?\n")
-_LENGTH = b"content-length:"
+_FOLD = re.compile(rb"\r?\n[ \t]+")
+_STATUS = re.compile(rb"HTTP/(\d)\.(\d)\d*[ \t]+(\d{3})(?!\d)[ \t]*", re.IGNORECASE)
+_NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token, RFC 9110 §5.6.2
+_CONTROLS = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _LAST_CHUNK = b"0\r\n\r\n"
 
 
@@ -34,6 +40,10 @@ class HeadersTooLargeError(DownloadFailedError):
 
 class BrokenBodyError(Exception):
     """A body ended, or stopped making sense, before it was whole."""
+
+
+class _OddHeadError(Exception):
+    """A head is to be mended."""
 
 
 class Bounds(NamedTuple):
@@ -67,7 +77,7 @@ class Answer:
         self._bare = bare
         self._error: Exception | None = None
         self._head, self._searched, self._left = bytearray(), 0, bounds.heads
-        self._received = self._chunks = 0
+        self._received = self._chunks = self._frames = 0
         self._pieces: list[bytes] = []
         self.is_chunked = False
         self.length: int | None = None
@@ -78,16 +88,15 @@ class Answer:
         while not self.has_head:
             await self._news()
 
-    async def pieces(self) -> AsyncIterator[bytes]:
-        """Yield the body, without its chunks' frames, as it comes. Raises BrokenBodyError."""
-        while True:
-            if self._pieces:
-                pieces, self._pieces = self._pieces, []
-                yield pieces[0] if len(pieces) == 1 else b"".join(pieces)
-            elif self.is_whole:
-                return
-            else:
-                await self._news()
+    async def piece(self) -> bytes:
+        """Wait for more of the body, without its chunks' frames; return what came, b"" at its end.
+
+        Raises BrokenBodyError.
+        """
+        while not self._pieces and not self.is_whole:
+            await self._news()
+        pieces, self._pieces = self._pieces, []
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     async def _news(self) -> None:
         if self._error is not None:
@@ -121,7 +130,7 @@ class Answer:
         if not self.has_head:
             kind = DownloadFailedError if self._head or self.exchange.head else NoAnswerError
             self._error = kind(f"the connection was closed before an answer: {error}")
-        elif self.is_chunked or self.length is not None or isinstance(error, ConnectionError):
+        elif self.is_chunked or self.length is not None or error is not None:
             self._error = BrokenBodyError("the connection was closed within the body")
         else:
             self._end_body()
@@ -135,7 +144,7 @@ class Answer:
         """Read heads up to the last one; return what of the body came with it."""
         self._head += data
         while self._head:
-            if not self._head.startswith(_START[: len(self._head)]):
+            if self._head[: len(_START)].upper() != _START[: len(self._head)]:
                 raise DownloadFailedError("what the server answers isn't HTTP/1")
             end = _HEAD_END.search(self._head, self._searched)
             size = len(self._head) if end is None else end.end()
@@ -154,21 +163,32 @@ class Answer:
 
     def _read_head(self, head: bytes) -> None:
         self.exchange.head = bytearray(head)
-        self.headers.clear()
-        self._parser = _parser(self)
         try:
-            self._parser.feed_data(_mended(head))
-        except httptools.HttpParserUpgrade:
-            self._end_body()
-        except httptools.HttpParserError as error:
-            raise DownloadFailedError(f"the answer's head can't be read: {error}") from error
+            self._parse_head(head)
+        except httptools.HttpParserError:
+            try:
+                self._parse_head(_mended(head))
+            except httptools.HttpParserError as error:
+                raise DownloadFailedError(f"the answer's head can't be read: {error}") from error
         if self.has_head and self._bare:
             self.is_whole = self.keeps_alive = True
 
+    def _parse_head(self, head: bytes) -> None:
+        self.headers.clear()
+        self.is_chunked, self.length = False, None
+        self._parser = _parser(self)
+        try:
+            self._parser.feed_data(head)
+        except httptools.HttpParserUpgrade:
+            if not self.has_head:
+                raise DownloadFailedError("the server changes to no protocol") from None
+            self._end_body()
+
     def _read_body(self, data: bytes) -> None:
         self._received += len(data)
-        if 0 < self._bounds.body < self._received or self._chunks > CHUNKS:
+        if 0 < self._bounds.body < self._received or self._chunks > CHUNKS or self._frames > FRAMES:
             raise BrokenBodyError("the body is too large on the wire, or has too many chunks")
+        self._frames += len(data)
         if self.is_chunked:
             self.exchange.body.append(data)
         followed = False
@@ -211,22 +231,27 @@ class Answer:
         """Take a header; those that follow a body in chunks aren't wanted."""
         if self.has_head:
             return
-        self.headers.append((name, value))
+        self.headers.append((name, value.strip()))
         match name.lower():
             case b"content-length":
                 self.length = int(value)
             case b"transfer-encoding":
-                self.is_chunked |= b"chunked" in value.lower()
+                if value.lower() != b"chunked":
+                    raise _OddHeadError
+                self.is_chunked = True
 
     def on_headers_complete(self) -> None:
         """Take the head, unless it announces another."""
         self.status = self._parser.get_status_code()
         self.version = self._parser.get_http_version()
         self.has_head = self.status // 100 != 1 or self._parser.should_upgrade()
+        if self.is_chunked or self._bare or self.status in (204, 304):
+            self.length = None  # it doesn't count then (RFC 9112 §6.3)
 
     def on_body(self, data: bytes) -> None:
         """Take a piece of the body, without its frame."""
         self._chunks += 1
+        self._frames = 0
         self._pieces.append(data)
         if not self.is_chunked:
             self.exchange.body.append(data)
@@ -251,7 +276,6 @@ def _parser(protocol: Answer | _End) -> httptools.HttpResponseParser:
     """Return llhttp, as lenient as browsers are."""
     parser = httptools.HttpResponseParser(protocol)
     parser.set_dangerous_leniencies(
-        lenient_headers=True,
         lenient_chunked_length=True,
         lenient_transfer_encoding=True,
         lenient_version=True,
@@ -262,22 +286,30 @@ def _parser(protocol: Answer | _End) -> httptools.HttpResponseParser:
 
 
 def _mended(head: bytes) -> bytes:
-    """Return a head without what browsers pass over, and llhttp doesn't.
+    """Return a head as llhttp reads it, which is stricter than browsers are.
 
-    Lines end in CR LF; folded ones are unfolded (RFC 9112 §5.2), those without a colon are left
-    out, and so are equal lengths but the first (RFC 9110 §8.6).
+    Lines end in CR LF; there are no other CRs and NULs (RFC 9112 §2.2); folded lines are unfolded
+    (§5.2), and those without a name left out. Equal lengths are one (§6.3), and of transfer
+    codings only ``chunked`` counts.
     """
-    start, *lines = (line.rstrip(b"\r") for line in head.split(b"\n"))
-    mended = [start]
+    start, *lines = _FOLD.sub(b" ", head).split(b"\n")
+    fields = [_STATUS.sub(rb"HTTP/\1.\2 \3 ", start)]
+    lengths: set[bytes] = set()
+    codings: set[bytes] = set()
     for line in lines:
-        if line[:1] in (b" ", b"\t") and len(mended) > 1:
-            mended[-1] += b" " + line.strip()
-        elif b":" in line:
-            mended.append(line)
-    lengths = [line for line in mended if line[: len(_LENGTH)].lower() == _LENGTH]
-    if len(lengths) > 1 or any(b"," in line for line in lengths):
-        values = {v.strip() for line in lengths for v in line[len(_LENGTH) :].split(b",")}
-        if len(values) == 1:
-            mended = [line for line in mended if line not in lengths]
-            mended.append(_LENGTH + values.pop())
-    return b"\r\n".join(mended) + b"\r\n\r\n"
+        name, colon, value = line.partition(b":")
+        match (name := name.rstrip()).lower():
+            case b"content-length" if colon:
+                lengths |= {v.lstrip(b"0") or v[-1:] for v in _listed(value)}
+            case b"transfer-encoding":
+                codings |= _listed(value.lower())
+            case _ if colon and _NAME.fullmatch(name):
+                fields.append(name + b":" + value)
+    fields += [b"content-length:" + length for length in lengths]
+    if b"chunked" in codings:
+        fields.append(b"transfer-encoding:chunked")
+    return b"".join(_CONTROLS.sub(b" ", field.strip()) + b"\r\n" for field in fields) + b"\r\n"
+
+
+def _listed(value: bytes) -> set[bytes]:
+    return {part.strip() for part in value.split(b",")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections import OrderedDict
 from ipaddress import ip_address
 from time import monotonic
@@ -20,7 +21,6 @@ from typing_extensions import override
 from lswc.crawler.transport.answer import Answer, Bounds, NoAnswerError
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Awaitable, Callable, Sequence
     from ipaddress import IPv4Address, IPv6Address
 
@@ -41,12 +41,15 @@ _TUNNEL_HEAD = 65_536
 
 
 class Place(NamedTuple):
-    """Where a connection leads: a server, and by which proxy's ``(name, port)``, if any."""
+    """Where a connection leads: a server, and by which proxy, if any.
+
+    A ``proxy`` is its name, its port, and whether it is spoken to by TLS.
+    """
 
     scheme: str
     host: str
     port: int
-    proxy: tuple[str, int] | None = None
+    proxy: tuple[str, int, bool] | None = None
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -57,13 +60,13 @@ class Connection(asyncio.BufferedProtocol):
 
     _buffer = memoryview(bytearray(READ))
 
-    address: IPv4Address | IPv6Address
     certificate: bytes | None = None
     since = 0.0
     """When the latest answer was whole."""
     _transport: asyncio.Transport
 
-    def __init__(self) -> None:
+    def __init__(self, address: IPv4Address | IPv6Address) -> None:
+        self.address = address
         self._answer: Answer | None = None
         self.is_open = True
 
@@ -108,7 +111,6 @@ class Connection(asyncio.BufferedProtocol):
 
     @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.address = ip_address(transport.get_extra_info("peername")[0].partition("%")[0])
         self._take(cast("asyncio.Transport", transport))
 
     @override
@@ -160,7 +162,7 @@ class Connections:
             idle.close()
         if place.proxy is None:
             return await self._open(place.host, place.port, place.scheme == "https")
-        connection = await self._open(*place.proxy, secure=False)
+        connection = await self._open(*place.proxy)
         if place.scheme == "https":
             await self._tunnel(connection, place, login)
         return connection
@@ -196,20 +198,24 @@ class Connections:
     async def _greet(self, sock: socket.socket, host: str, secure: bool) -> Connection:
         loop = asyncio.get_running_loop()
         try:
+            address = ip_address(sock.getpeername()[0].partition("%")[0])
             _, connection = await loop.create_connection(
-                Connection,
+                lambda: Connection(address),
                 sock=sock,
                 ssl=self._context if secure else None,
                 server_hostname=host.rstrip(".") if secure else None,
             )
         except (OSError, ValueError) as error:  # ValueError: a name that TLS can't say
             sock.close()
-            raise DownloadFailedError(f"no TLS with {host}: {error}") from error
+            spoke = isinstance(error, ssl.SSLError | ValueError)
+            kind = DownloadFailedError if spoke else NoAnswerError
+            raise kind(f"no connection with {host}: {error}") from error
         return connection
 
     async def _tunnel(self, connection: Connection, place: Place, login: bytes | None) -> None:
         """Have a proxy pass on what is sent to a server (RFC 9110 §9.3.6)."""
-        authority = f"{place.host}:{place.port}".encode()
+        host = f"[{place.host}]" if ":" in place.host else place.host
+        authority = f"{host}:{place.port}".encode()
         said = b"" if login is None else b"Proxy-Authorization: " + login + b"\r\n"
         request = b"CONNECT %b HTTP/1.1\r\nHost: %b\r\n%b\r\n" % (authority, authority, said)
         answer = Answer(request, Bounds(_TUNNEL_HEAD, 0), bare=True)

@@ -101,8 +101,8 @@ class AttemptHandler(BaseHttpDownloadHandler):
         try:
             async with asyncio.timeout(timeout or None):
                 place, login = _place(request)
-                connection = await self._connections.to(place, login)
                 answer = Answer(_written(request, place), self._bounds, request.method == "HEAD")
+                connection = await self._connections.to(place, login)
                 try:
                     connection.ask(answer)
                     await answer.head()
@@ -140,7 +140,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
         most = request.meta.get("download_maxsize", self._default_maxsize) or sys.maxsize
         _check_size(length or 0, most)
         try:
-            async for piece in answer.pieces():
+            while piece := await answer.piece():
                 body += piece
                 stop = check_stop_download(
                     signals.bytes_received, self.crawler, request, data=piece
@@ -179,7 +179,7 @@ def _place(request: Request) -> tuple[Place, bytes | None]:
     if not proxy:
         return Place(url.scheme, host, port), None
     by = urlsplit(add_http_if_no_scheme(proxy))
-    through = by.hostname or "", by.port or _PORTS["http"]
+    through = by.hostname or "", by.port or _PORTS.get(by.scheme, 80), by.scheme == "https"
     return Place(url.scheme, host, port, through), request.headers.get("Proxy-Authorization")
 
 
@@ -194,6 +194,7 @@ def _written(request: Request, place: Place) -> bytes:
     """Return the bytes of a request (RFC 9112 §3)."""
     is_passed_on = place.proxy is not None and place.scheme == "http"
     url, host = request.url.partition("#")[0], urlparse_cached(request).netloc.rpartition("@")[2]
+    host = host.removesuffix(f":{_PORTS[place.scheme]}")
     target = url if is_passed_on else _path(url)
     lines = [f"{request.method} {target} HTTP/1.1".encode(), b"Host: " + host.encode()]
     for name, values in request.headers.items():
