@@ -125,7 +125,12 @@ def test_nothing_more_of_a_blocked_site_is_asked_for(crawl: Crawl, block: Any) -
     assert crawl.process.wait(timeout=A_MINUTE) == 0
     assert (crawl.asked("unwanted"), crawl.asked("wanted")) == (before, PAGES)
     ended = json.loads((crawl.folder / "summary.json").read_text())["finished"]
-    assert ended == {"html": before + PAGES, "blocked": PAGES - before}
+    under_way = before + PAGES - ended["html"]  # one may have been, and is blocked then
+    assert under_way in (0, 1)
+    assert ended == {
+        "html": before + PAGES - under_way,
+        "blocked": PAGES - before + under_way,
+    }
     shown = Overview(FolderSource(crawl.folder)).get()
     assert [row[:2] for row in shown["dropped"]] == [["blocked", PAGES - before]]
     assert shown["errors"] == []
