@@ -30,7 +30,6 @@ from hashlib import sha256
 from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlsplit
 
 from scrapy import signals
 from scrapy.crawler import AsyncCrawlerProcess
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-PORT, RESULT = "BENCHMARK_PORT", "BENCHMARK_RESULT"
+PORT, RESULT, WEB = "BENCHMARK_PORT", "BENCHMARK_RESULT", "BENCHMARK_WEB"
 
 COMMON: dict[str, Any] = {
     "DOWNLOAD_DELAY": 0,
@@ -152,16 +151,16 @@ class Plain(CrawlSpider):
 
     def __init__(self, seeds: str) -> None:
         super().__init__(start_urls=Path(seeds).read_text().split())
-        self.allowed_domains = hosts_of(Path(seeds))
+        self.allowed_domains = hosts_of(os.environ[WEB])
 
     def keep(self, response: Response) -> Iterator[dict[str, Any]]:
         """Yield what is kept of a page."""
         yield {"url": response.url, "title": response.css("title::text").get()}
 
 
-def hosts_of(seeds: Path) -> list[str]:
-    """Return the host names of a file's URLs."""
-    return sorted({str(urlsplit(url).hostname) for url in seeds.read_text().split()})
+def hosts_of(web: str) -> list[str]:
+    """Return the hosts of a frozen web's folder, outside which nothing is; none of made pages."""
+    return sorted(host.name for host in Path(web).iterdir() if host.is_dir()) if web else []
 
 
 def rival(settings: dict[str, Any], seeds: Path) -> None:
@@ -187,7 +186,7 @@ def once(name: str, port: int, seeds: Path, pages: int) -> Cost:
                 "LSWC_MAX_DUPLICATES": 0,
                 "LSWC_STOP_HARVEST": 0,
                 "LSWC_READERS": 0,
-                "LSWC_ALLOWED_DOMAINS": ",".join(hosts_of(seeds)),
+                "LSWC_ALLOWED_DOMAINS": ",".join(hosts_of(os.environ[WEB])),
                 **OURS[name],
             }
             command = [sys.executable, "-m", "scrapy", "crawl", "lswc"]
@@ -241,7 +240,7 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, nargs="*", default=[50, 1_000])
     parser.add_argument("--pages", type=int, default=2_000)
     parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--web", help="a frozen web, or demo, instead of made pages")
+    parser.add_argument("--web", help="a frozen web's folder, instead of made pages")
     parser.add_argument("--seeds", type=Path, help="its seeds")
     parser.add_argument("--rival", type=json.loads, help=argparse.SUPPRESS)
     parser.add_argument("--only", nargs="*", default=[], choices=OURS, help="of lswc's: these")
@@ -250,6 +249,7 @@ def main() -> None:
     if options.rival:
         rival(options.rival, options.seeds)
         return
+    os.environ[WEB] = options.web or ""
     with tempfile.TemporaryDirectory() as temporary:
         seeds = Path(temporary) / "seeds.txt"
         if options.web:
