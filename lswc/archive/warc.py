@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import zlib
+from base64 import b32encode
 from collections import OrderedDict
 from hashlib import sha1
-from os import urandom
 from typing import TYPE_CHECKING, NamedTuple
+from uuid import uuid4
 
 import msgspec
 from isal import igzip
@@ -410,38 +411,22 @@ def _member(
     return igzip.compress(b"".join((head.encode(), block, b"\r\n\r\n")), _LEVEL)
 
 
-_BASE_32 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".ljust(256)
-_ROWS = {
-    half: sum(((1 << 5 * half) - 1) << row * 16 * half for row in range(16 // half))
-    for half in (16, 8, 4, 2, 1)
-}
-"""The lower half of each row of digits of base 32, by how many are in it."""
-
-_ONLY_DIGITS = {ord(character): None for character in "-:T"}
-
-
 def _digest(data: bytes) -> str:
-    """Return a digest as WARC files have it: SHA-1 in base 32 (RFC 4648 §6)."""
-    digits = int.from_bytes(sha1(data, usedforsecurity=False).digest())
-    # Each step halves the rows of digits, until each of five bits is in a byte of its own: a fifth
-    # of the work of base64.b32encode, which takes them one by one.
-    for half, low in _ROWS.items():
-        digits = (digits & low) | (digits >> 5 * half & low) << 8 * half
-    return digits.to_bytes(32).translate(_BASE_32).decode()
+    """Return a digest as WARC files have it: SHA-1 in base 32."""
+    return b32encode(sha1(data, usedforsecurity=False).digest()).decode()
 
 
 def _id() -> str:
-    """Return a random UUID (RFC 9562 §5.4)."""
-    digits = urandom(16).hex()
-    variant = "89ab"[int(digits[16], 16) % 4]
-    last = f"{variant}{digits[17:20]}-{digits[20:]}"
-    return f"uuid:{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{last}"
+    return f"uuid:{uuid4()}"
 
 
 def _fields(values: Mapping[str, object]) -> bytes:
     """Return ``application/warc-fields``; what could end a line is a blank."""
     lines = (f"{name}: {' '.join(str(value).split())}\r\n" for name, value in values.items())
     return "".join(lines).encode(errors="replace")
+
+
+_NO_DIGITS = str.maketrans("", "", "-:TZ")
 
 
 def _date(time: datetime) -> str:
@@ -464,7 +449,7 @@ def _line(
         "offset": str(offset),
         "filename": filename,
     }
-    timestamp = attempt.time.isoformat(timespec="seconds")[:19].translate(_ONLY_DIGITS)
+    timestamp = _date(attempt.time).translate(_NO_DIGITS)
     return f"{surt_of(found['url'])} {timestamp} ".encode() + msgspec.json.encode(found) + b"\n"
 
 

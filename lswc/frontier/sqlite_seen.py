@@ -25,7 +25,7 @@ WAITS, ENDED, MOVED = range(3)
 
 
 class Known(NamedTuple):
-    """What the file knows of a URL: its number, line, code, depth and"""
+    """What the file knows of a URL. Its ``state`` is WAITS, ENDED or MOVED."""
 
     seq: int
     line: int
@@ -73,7 +73,7 @@ class Seen:
         kept = self._kept
         found = []
         for offer in offers:
-            last = kept.get(offer.url if offer.code < REQUISITE else _name(offer.url, offer.code))
+            last = kept.get(_name(offer.url, offer.code))
             # A redirect may take its http twin's place.
             if last is None or offer.redirects or _changes(offer, *last):
                 found.append(offer)

@@ -28,8 +28,8 @@ def key(url: str, code: int) -> int:
 
 def keys(offers: Sequence[Offer]) -> list[int]:
     """Return the key of each offer's URL."""
-    known = zip(fingerprints([offer.url for offer in offers]), offers, strict=True)
-    return [found ^ _MARKS[o.code] if o.code in _MARKS else found for found, o in known]
+    found = fingerprints([offer.url for offer in offers])
+    return [name ^ _MARKS.get(offer.code, 0) for name, offer in zip(found, offers, strict=True)]
 
 
 class Offer(NamedTuple):

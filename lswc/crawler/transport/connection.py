@@ -72,6 +72,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def ask(self, answer: Answer) -> None:
         """Send the request of an answer, which takes what comes from now on."""
+        self._leave()  # of what a proxy answered
         self._answer = answer
         answer.address, answer.certificate = self.address, self.certificate
         if not self.is_open:
