@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lswc.analysis.questions import Questions, analyze
+from lswc.lab.analysis.questions import Questions, analyze
 
 
 class Watch:

@@ -3,7 +3,7 @@
 ``--scale 0.1 --out FOLDER [--only NAME ...] [--strategy SPEC ...]``
 
 Makes the web with the usual value of every assumption, then with the lowest and the highest of each
-(``lswc/synthetic/assumptions.toml``), and simulates the strategies on all of them. Writes
+(``lswc/lab/synthetic/assumptions.toml``), and simulates the strategies on all of them. Writes
 ``runs.jsonl`` (a line as soon as it is known; what is there isn't done again), ``ranges.csv`` and
 ``assumptions.png``, and prints which conclusions hold throughout.
 """
@@ -21,10 +21,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from lswc.simulator.run import Simulated, marks, simulate
+from lswc.lab.simulator.run import Simulated, marks, simulate
+from lswc.lab.synthetic.assumptions import ASSUMED, RANGES
+from lswc.lab.synthetic.synthesis import synthesize
 from lswc.strategy import strategy
-from lswc.synthetic.assumptions import ASSUMED, RANGES
-from lswc.synthetic.synthesis import synthesize
 
 STRATEGIES = (
     "bfs", "hard_focused", "soft_focused", "distance", "limited_distance:N=2",

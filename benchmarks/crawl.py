@@ -253,7 +253,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         seeds = Path(temporary) / "seeds.txt"
         if options.web:
-            server = ["lswc.web", options.web, "--port", "0"]
+            server = ["lswc.crawl.web", options.web, "--port", "0"]
             compare(options.web, server, options.seeds, options)
             return
         scheme = "https" if options.tls else "http"

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import signals
 
 from benchmarks.archive import ROOT, generate
-from lswc.crawler import running
-from lswc.crawler.running import running_of
+from lswc.crawl import running
+from lswc.crawl.running import running_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

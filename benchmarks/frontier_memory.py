@@ -17,9 +17,9 @@ from pathlib import Path
 from scrapy import Request
 
 from benchmarks.frontier import CODE, scheduler
+from lswc.frontier.lease import Offer
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.strategy import PageLanguage, strategy
-from lswc.visit.lease import Offer
 
 HOSTS = 50_000
 BATCH = 1_000

@@ -1,4 +1,4 @@
-"""Cut the labelled cases of ``tests/langid/cases.jsonl.gz`` from a folder of freely licensed pages.
+"""Cut the labelled cases of ``tests/language`` from a folder of freely licensed pages.
 
 python -m benchmarks.langid_cases FOLDER [CASES.jsonl.gz]
 
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
 
-from lswc.langid import scripts
+from lswc.language import scripts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -69,7 +69,9 @@ def main() -> None:
     """Write the cases."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("cases", type=Path, nargs="?", default=Path("tests/langid/cases.jsonl.gz"))
+    parser.add_argument(
+        "cases", type=Path, nargs="?", default=Path("tests/language/cases.jsonl.gz")
+    )
     options = parser.parse_args()
     chance = random.Random(400)
     texts = {code: paragraphs(options.folder, code, chance) for code in FOLDERS}

@@ -30,9 +30,9 @@ import lxml.html
 import pycld2
 from selectolax.lexbor import LexborHTMLParser
 
-from lswc.langid import Identifier
-from lswc.langid.document import Document
-from lswc.languages import language
+from lswc.language import Identifier
+from lswc.language.document import Document
+from lswc.language.registry import language
 from lswc.outcomes import Outcome
 from lswc.reading.page import PageReader
 from lswc.reading.scope import Scope

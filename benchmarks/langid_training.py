@@ -19,11 +19,11 @@ import random
 from pathlib import Path
 from typing import Any
 
-from lswc.langid.auto import weigh
-from lswc.langid.document import Document
-from lswc.langid.model import FEATURES, candidates
-from lswc.languages import known, language
-from lswc.languages.codes import code_of
+from lswc.language.codes import code_of
+from lswc.language.default_method import weigh
+from lswc.language.document import Document
+from lswc.language.model import FEATURES, candidates
+from lswc.language.registry import known, language
 
 # Of sites in a language: how often they say nothing, the right, English, another.
 SAYS = {

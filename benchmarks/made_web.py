@@ -12,9 +12,9 @@ from typing import Any
 
 from twisted.internet import reactor as default_reactor
 
-from lswc.demo.vocabulary import VOCABULARIES
-from lswc.web.answers import Answer
-from lswc.web.server import listen
+from lswc.crawl.web.answers import Answer
+from lswc.crawl.web.server import listen
+from lswc.lab.demo.vocabulary import VOCABULARIES
 
 LINKS = 20
 TEXTS = 300

@@ -29,15 +29,15 @@ from urllib.parse import urlsplit
 from scrapy import Request, Spider
 from scrapy.crawler import AsyncCrawlerProcess
 
-from tests.crawl.guest_web import Answer, GuestWeb, serving
-from tests.crawl.server_view import address, before_robots, domain, server, too_many
+from tests.scenarios.guest_web import Answer, GuestWeb, serving
+from tests.scenarios.server_view import address, before_robots, domain, server, too_many
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from scrapy.http import Response
 
-    from tests.crawl.guest_web import Given
+    from tests.scenarios.guest_web import Given
 
 THAI = "ข่าววันนี้ของประเทศไทยมีเรื่องน่าสนใจหลายเรื่องสำหรับผู้อ่านทุกคน " * 4
 ENGLISH = "The news of today is about the weather, the trade and the people of the country. " * 4
@@ -54,7 +54,7 @@ COMMON = {
     "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
     "ROBOTSTXT_OBEY": False,
     "LOG_LEVEL": "CRITICAL",
-    "TWISTED_DNS_RESOLVER": "lswc.crawler.transport.resolver.Resolver",
+    "TWISTED_DNS_RESOLVER": "lswc.crawl.transport.resolver.Resolver",
 }
 
 
@@ -169,7 +169,7 @@ def _logged(folder: Path, pages: list[str], store: str, workers: int) -> GuestWe
         "LSWC_CONTACT": "https://library.example/", "LSWC_PROFILE": "bfs", "LSWC_ARCHIVE": "none",
         "LSWC_FRONTIER": store, "LSWC_REDIS_KEY": folder.name, "LSWC_MAX_DUPLICATES": 0,
         "LSWC_DELAY_FACTOR": 0, "DOWNLOAD_DELAY": SEEN_DELAY, "CONCURRENT_REQUESTS": 64,
-        "TWISTED_DNS_RESOLVER": "tests.crawl.guest_web.ByName", "LOG_LEVEL": "ERROR",
+        "TWISTED_DNS_RESOLVER": "tests.scenarios.guest_web.ByName", "LOG_LEVEL": "ERROR",
         "LSWC_ALLOWED_NETWORKS": "127.0.0.0/8",
     }  # fmt: skip
     command = [sys.executable, "-m", "scrapy", "crawl", "lswc", "-a", "lang=th"]

@@ -23,10 +23,10 @@ from scrapy_redis.dupefilter import RFPDupeFilter
 from scrapy_redis.queue import PriorityQueue
 
 from benchmarks.frontier import CODE, LINKS, pages
+from lswc.frontier.lease import Offer
 from lswc.frontier.redis import RedisFrontier
+from lswc.frontier.visit import Visit
 from lswc.strategy import PageLanguage, strategy
-from lswc.visit.lease import Offer
-from lswc.visit.visit import Visit
 from tests.frontier.redis_server import RedisServer
 
 HOSTS = 1000

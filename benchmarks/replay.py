@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lswc.archive import pages
+from lswc.archive import page_records
 from lswc.urls import parse
 from tests.archive.replaying import OFFLINE, chromium, live, pywb, seen
 
@@ -22,7 +22,7 @@ from tests.archive.replaying import OFFLINE, chromium, live, pywb, seen
 def chosen(crawl: Path, number: int) -> list[str]:
     """Return relevant pages, of each server as many."""
     servers: dict[str, list[str]] = {}
-    for record in pages.records(crawl):
+    for record in page_records.records(crawl):
         url = parse(record["url"]) if record["relevant"] else None
         if url is not None:
             servers.setdefault(url.server, []).append(url.href)
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--pictures", type=Path)
     asked = parser.parse_args()
     urls = chosen(asked.crawl, asked.pages)
-    command = [sys.executable, "-m", "lswc.web", str(asked.web), "--port", "0"]
+    command = [sys.executable, "-m", "lswc.crawl.web", str(asked.web), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         port = re.search(r":(\d+)/", server.stdout.readline())

@@ -20,7 +20,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from lswc.web import prepare
+from lswc.crawl.web import prepare
 
 
 class Brought(NamedTuple):

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lswc.simulator.run import EVERY, simulate
-from lswc.simulator.simulation import Simulation
+from lswc.lab.simulator.run import EVERY, simulate
+from lswc.lab.simulator.simulation import Simulation
+from lswc.lab.synthetic.synthesis import SCALES, synthesize
+from lswc.lab.trace import graph
+from lswc.lab.trace.format import Trace
 from lswc.strategy import strategy
-from lswc.synthetic.synthesis import SCALES, synthesize
-from lswc.trace import graph
-from lswc.trace.format import Trace
-from tests.simulator import reference
+from tests.lab.simulator import reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

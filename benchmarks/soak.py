@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from lswc.checking.report import check
+from lswc.archive.check.agreement import check
 from tests.resolvers import OverNames
 
 if TYPE_CHECKING:

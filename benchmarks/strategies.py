@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lswc.simulator.simulation import Simulation
+from lswc.lab.simulator.simulation import Simulation
+from lswc.lab.trace import graph
+from lswc.lab.trace.format import Fate, Trace
 from lswc.strategy import PageLanguage, strategy
-from lswc.trace import graph
-from lswc.trace.format import Fate, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -29,13 +29,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.request import urlopen
 
 from benchmarks.crawl import PORT
-from lswc.archive.course import Course, Point, write_now
 from lswc.frontier import FRONTIER_FILE
+from lswc.frontier.lease import Offer
 from lswc.frontier.sqlite import open_existing
+from lswc.frontier.visit import Visit
+from lswc.monitor.course import Course, Point, write_now
 from lswc.strategy import Facts, Locality, PageLanguage, Status, encode
 from lswc.strategy.facts import Anchor
-from lswc.visit.lease import Offer
-from lswc.visit.visit import Visit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,9 +18,9 @@ from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING
 
-from tests.crawl.shared_web import PORT, SharedWeb
-from tests.crawl.site import ENGLISH, ROOT, THAI, page
 from tests.frontier.redis_server import RedisServer
+from tests.scenarios.shared_web import PORT, SharedWeb
+from tests.scenarios.site import ENGLISH, ROOT, THAI, page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ SERVERS, DELAY = 40, 0.2
 COMMON = {
     "DOWNLOAD_DELAY": DELAY,
     "CONCURRENT_REQUESTS": 16,
-    "TWISTED_DNS_RESOLVER": "tests.crawl.shared_web.Resolver",
+    "TWISTED_DNS_RESOLVER": "tests.scenarios.shared_web.Resolver",
 }
 LSWC = {"LSWC_PROFILE": "bfs", "LSWC_LEASE_SECONDS": 5, "LSWC_CONTACT": "https://example.org/"}
 SCRAPY_REDIS = {

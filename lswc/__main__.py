@@ -1,6 +1,6 @@
 """``python -m lswc`` is ``lswc``."""
 
-from lswc.terminal.program import main
+from lswc.cli.program import main
 
 if __name__ == "__main__":
     main()

@@ -1,7 +1,7 @@
 """Defaults of the project. A profile in ``settings_profiles/`` overrides them, ``-s`` both.
 
 The comment above a setting is its sentence in docs/settings.md, which
-``python -m lswc.terminal.reference docs`` makes from this file; a comment with a blank
+``python -m lswc.cli.reference docs`` makes from this file; a comment with a blank
 line below it begins a section there.
 """
 
@@ -242,24 +242,24 @@ LSWC_MAX_PARAMETERS = 12
 # What Scrapy does otherwise: leave these as they are
 
 BOT_NAME = "lswc"
-SPIDER_MODULES = ["lswc.crawler.spider"]
-COMMANDS_MODULE = "lswc.commands"
+SPIDER_MODULES = ["lswc.crawl.spider"]
+COMMANDS_MODULE = "lswc.cli.commands"
 # Applies the profile.
-ADDONS = {"lswc.crawler.profiles.ProfileAddon": 0}
+ADDONS = {"lswc.crawl.profiles.ProfileAddon": 0}
 # Hands out the frontier's URLs.
-SCHEDULER = "lswc.crawler.scheduler.TierScheduler"
+SCHEDULER = "lswc.crawl.scheduler.TierScheduler"
 # Scrapy's, with less work for each request, and never too many to one server.
-DOWNLOADER = "lswc.crawler.downloader.DirectDownloader"
+DOWNLOADER = "lswc.crawl.downloader.DirectDownloader"
 # Scrapy's, with less work for each count.
-STATS_CLASS = "lswc.crawler.stats.DirectStats"
+STATS_CLASS = "lswc.crawl.stats.DirectStats"
 # Links become requests in the scheduler only: what DepthMiddleware and UrlLengthMiddleware did is
 # done before.
 SPIDER_MIDDLEWARES = {
-    "lswc.crawler.middlewares.VisitGuardMiddleware": 10,
-    "lswc.crawler.middlewares.StrategyMiddleware": 1010,
-    "lswc.crawler.middlewares.LinkLanguageMiddleware": 1020,
-    "lswc.crawler.middlewares.ReferrerDistanceMiddleware": 1030,
-    "lswc.crawler.middlewares.ServerRelevanceMiddleware": 1040,
+    "lswc.crawl.middlewares.VisitGuardMiddleware": 10,
+    "lswc.crawl.middlewares.StrategyMiddleware": 1010,
+    "lswc.crawl.middlewares.LinkLanguageMiddleware": 1020,
+    "lswc.crawl.middlewares.ReferrerDistanceMiddleware": 1030,
+    "lswc.crawl.middlewares.ServerRelevanceMiddleware": 1040,
     "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
     # No start request, and no copied one, ever comes by: each costs every page its time.
@@ -269,34 +269,34 @@ SPIDER_MIDDLEWARES = {
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,  # the frontier has the scope
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "lswc.crawler.reservations.ReservationMiddleware": 80,
-    "lswc.crawler.politeness.TurnMiddleware": 90,
-    "lswc.crawler.robots_exclusion.RobotsMiddleware": 100,
+    "lswc.crawl.reservations.ReservationMiddleware": 80,
+    "lswc.crawl.politeness.TurnMiddleware": 90,
+    "lswc.crawl.robots_exclusion.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
-    "lswc.crawler.transport.compression.CompressionMiddleware": 590,
-    "lswc.crawler.politeness.TwinMiddleware": 540,  # after the retries
-    "lswc.crawler.politeness.RetryMiddleware": 550,
-    "lswc.crawler.politeness.AnswerMiddleware": 860,
-    "lswc.crawler.transport.refused.RefusalMiddleware": 870,
-    "lswc.crawler.politeness.DelayMiddleware": 880,
-    "lswc.crawler.recrawl.RecrawlMiddleware": 890,
+    "lswc.crawl.transport.compression.CompressionMiddleware": 590,
+    "lswc.crawl.politeness.TwinMiddleware": 540,  # after the retries
+    "lswc.crawl.politeness.RetryMiddleware": 550,
+    "lswc.crawl.politeness.AnswerMiddleware": 860,
+    "lswc.crawl.transport.refused.RefusalMiddleware": 870,
+    "lswc.crawl.politeness.DelayMiddleware": 880,
+    "lswc.crawl.recrawl.RecrawlMiddleware": 890,
 }
-ITEM_PIPELINES = {"lswc.crawler.pipeline.RecordPipeline": 1000}
+ITEM_PIPELINES = {"lswc.crawl.pipeline.RecordPipeline": 1000}
 # What else each request says: in which language is up to LSWC_ACCEPT_LANGUAGE.
 DEFAULT_REQUEST_HEADERS = {
     "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
 }
 # Formats no line that isn't shown: Scrapy's has two for every page.
-LOG_FORMATTER = "lswc.crawler.log_formatter.ShownFormatter"
+LOG_FORMATTER = "lswc.monitor.log_formatter.ShownFormatter"
 EXTENSIONS = {
-    "lswc.crawler.transport.early_stop.ContentExtension": 500,
-    "lswc.crawler.summary.SummaryExtension": 500,
-    "lswc.crawler.progress.ProgressExtension": 500,
-    "lswc.crawler.pulse.PulseExtension": 500,
-    "lswc.crawler.metrics.MetricsExtension": 500,
-    "lswc.crawler.stopping.HarvestStopExtension": 500,
-    "lswc.seeds.feeding.SeedsFolderExtension": 500,
+    "lswc.crawl.transport.early_stop.ContentExtension": 500,
+    "lswc.monitor.summary.SummaryExtension": 500,
+    "lswc.monitor.live_line.ProgressExtension": 500,
+    "lswc.monitor.pulse.PulseExtension": 500,
+    "lswc.monitor.metrics.MetricsExtension": 500,
+    "lswc.crawl.harvest_stop.HarvestStopExtension": 500,
+    "lswc.seeds.seeds_folder.SeedsFolderExtension": 500,
 }
 # Scrapy's own extensions, without its consoles: else their servers are loaded with every crawl.
 # The crawl's own progress says more than LogStats.
@@ -311,13 +311,13 @@ EXTENSIONS_BASE = {
     "scrapy.extensions.throttle.AutoThrottle": 0,
 }
 # Passes on only the addresses that may be asked, or those of a frozen web.
-TWISTED_DNS_RESOLVER = "lswc.crawler.transport.resolver.Resolver"
+TWISTED_DNS_RESOLVER = "lswc.crawl.transport.resolver.Resolver"
 # Names looked up at a time; a slow one keeps no other waiting.
 REACTOR_THREADPOOL_MAXSIZE = 64
 # A crawled page may link to anything; only http and https are ever fetched.
 DOWNLOAD_HANDLERS = {
-    "http": "lswc.crawler.transport.handler.AttemptHandler",
-    "https": "lswc.crawler.transport.handler.AttemptHandler",
+    "http": "lswc.crawl.transport.handler.AttemptHandler",
+    "https": "lswc.crawl.transport.handler.AttemptHandler",
     "data": None,
     "file": None,
     "ftp": None,

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
 
-from tests.crawl.site import Site
 from tests.frontier.redis_server import RedisServer
+from tests.scenarios.site import Site
 
 ROOT = Path(__file__).parents[1]
 Serve = Callable[[Path], AbstractContextManager[int]]
@@ -70,11 +70,11 @@ def site(tmp_path: Path) -> Site:
 
 @pytest.fixture(scope="session")
 def serve() -> Serve:
-    """Serve a web by ``python -m lswc.web`` for as long as the context lasts; give its port."""
+    """Serve a web by ``python -m lswc.crawl.web`` as long as the context lasts; give its port."""
 
     @contextmanager
     def serving(web: Path) -> Iterator[int]:
-        command = [sys.executable, "-W", "error", "-m", "lswc.web", str(web), "--port", "0"]
+        command = [sys.executable, "-W", "error", "-m", "lswc.crawl.web", str(web), "--port", "0"]
         with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout is not None
             try:

@@ -96,10 +96,10 @@ def _import_everything() -> None:
     from scrapy.utils.project import get_project_settings
 
     import lswc.archive
-    import lswc.commands
-    import lswc.crawler
+    import lswc.cli.commands
+    import lswc.crawl
 
-    for package in (lswc.archive, lswc.commands, lswc.crawler, scrapy.commands):
+    for package in (lswc.archive, lswc.cli.commands, lswc.crawl, scrapy.commands):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
     settings = get_project_settings()
@@ -112,9 +112,9 @@ def _read_a_page() -> None:
     """Have what the reading of pages makes once in a process: tables, patterns, models."""
     from scrapy.utils.project import get_project_settings
 
-    from lswc.crawl import reader_settings
+    from lswc.crawl.configuration import reader_settings
     from lswc.urls import parse
-    from tests.crawl.site import THAI, page
+    from tests.scenarios.site import THAI, page
 
     reader = reader_settings("th", get_project_settings()).reader()
     reader.identifier.load()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from tests.crawl.site import ROOT
+from tests.scenarios.site import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

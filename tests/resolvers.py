@@ -10,7 +10,7 @@ from scrapy.resolver import CachingHostnameResolver, HostResolution
 from twisted.internet.address import IPv4Address, IPv6Address
 from typing_extensions import override
 
-from lswc.crawler.transport.resolver import Resolver
+from lswc.crawl.transport.resolver import Resolver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

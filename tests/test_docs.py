@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc import settings
-from tests.crawl.site import ROOT
+from tests.scenarios.site import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,71 +14,57 @@ ROOT = {
     "errors",
     "outcomes",
     "urls",
-    "simhash",
     "settings",
-    "saying",
-    "whole",
-    "groups",
+    "progress",
+    "files",
+    "extras",
     "processes",
     "json_lines",
-    "letters",
+    "messages",
     "__version__",
 }
 """Single modules that any room may use; they use each other at most."""
 
 MAY_IMPORT: dict[str, set[str]] = {
     "strategy": set(),
-    "languages": set(),
-    "demo": set(),
-    "terminal": set(),
     "safety": set(),
-    "web": {"demo", "safety"},
-    "langid": {"languages", "strategy"},
-    "browser": set(),
-    "reading": {"langid", "languages", "safety", "strategy"},
-    "visit": {"safety", "strategy"},
-    "frontier": {"safety", "strategy", "visit"},
-    "control": {"frontier"},
-    "archive": {"languages", "strategy", "visit"},
-    "checking": {"archive", "frontier"},
-    "corpus": {"archive", "langid", "languages", "reading", "safety"},
+    "language": {"strategy"},
+    "frontier": {"safety", "strategy"},
+    "archive": {"frontier", "language", "strategy"},
+    "reading": {"language", "safety", "strategy"},
+    "corpus": {"archive", "language", "reading", "safety"},
+    "guest": {"archive", "frontier", "reading", "safety"},
     "crawl": {
-        "archive", "browser", "checking", "frontier", "langid", "languages", "reading", "safety",
-        "strategy", "web",
+        "archive", "frontier", "guest", "language", "reading", "safety", "strategy",
     },
-    "crawler": {
-        "archive", "browser", "checking", "control", "crawl", "frontier", "reading", "safety",
-        "strategy", "terminal", "visit", "web",
+    "monitor": {"archive", "crawl", "frontier", "guest", "strategy"},
+    "seeds": {"archive", "crawl", "frontier", "language", "monitor"},
+    "cli": {
+        "archive", "corpus", "crawl", "frontier", "guest", "language", "monitor", "reading",
+        "seeds", "strategy",
     },
-    "trace": {"archive", "languages", "reading", "safety", "strategy", "web"},
-    "simulator": {"frontier", "strategy", "trace", "visit"},
-    "synthetic": {"strategy", "trace"},
-    "analysis": {"archive", "languages", "simulator", "strategy", "trace"},
-    "seeds": {
-        "analysis", "archive", "crawl", "crawler", "frontier", "langid", "languages",
-        "terminal", "trace", "web",
-    },
-    "watch": {"archive", "control", "frontier", "strategy"},
-    "commands": {
-        "analysis", "archive", "checking", "control", "corpus", "crawl", "crawler", "frontier",
-        "langid", "languages", "reading", "seeds", "simulator", "strategy", "synthetic",
-        "terminal", "trace", "watch", "web",
+    "lab": {
+        "archive", "cli", "crawl", "frontier", "guest", "language", "reading", "safety",
+        "strategy",
     },
 }  # fmt: skip
 """What of lswc each room may import besides ROOT: never one that imports it."""
 
+SEAMS = {
+    ("cli", "lab"), ("crawl", "lab"), ("crawl", "monitor"), ("guest", "crawl"),
+    ("language", "lab"), ("monitor", "cli"), ("seeds", "lab"),
+}  # fmt: skip
+"""Imports that still run up."""
+
 WITHOUT_SCRAPY = {
-    "strategy", "languages", "langid", "safety", "visit", "reading", "frontier", "archive",
-    "browser", "checking", "control", "corpus", "demo", "trace", "simulator", "synthetic",
-    "analysis", "watch",
+    "strategy", "language", "safety", "reading", "frontier", "archive", "corpus",
 }  # fmt: skip
 
 
 def imported(folder: str) -> set[str]:
     """Return the dotted names that the modules of a folder import."""
     names: set[str] = set()
-    paths = [PACKAGE / f"{folder}.py"] if folder == "crawl" else (PACKAGE / folder).rglob("*.py")
-    for path in paths:
+    for path in (PACKAGE / folder).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 names |= {alias.name for alias in node.names}
@@ -88,13 +74,13 @@ def imported(folder: str) -> set[str]:
 
 
 def rooms() -> list[str]:
-    """Return the folders of the package, and its one module that is more than vocabulary."""
-    return sorted({path.parent.name for path in PACKAGE.glob("*/__init__.py")} | {"crawl"})
+    """Return the folders of the package."""
+    return sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py"))
 
 
 def test_every_room_has_a_rule() -> None:
     assert set(rooms()) == set(MAY_IMPORT)
-    assert {path.stem for path in PACKAGE.glob("*.py")} - {"__init__", "__main__", "crawl"} <= ROOT
+    assert {path.stem for path in PACKAGE.glob("*.py")} - {"__init__", "__main__"} <= ROOT
 
 
 def test_no_two_rooms_import_each_other() -> None:
@@ -104,7 +90,8 @@ def test_no_two_rooms_import_each_other() -> None:
 @pytest.mark.parametrize("room", rooms())
 def test_a_room_imports_only_what_lies_below_it(room: str) -> None:
     ours = {name.split(".")[1] for name in imported(room) if name.startswith("lswc.")}
-    assert ours - ROOT <= MAY_IMPORT[room] | {room}
+    seams = {above for below, above in SEAMS if below == room}
+    assert ours - ROOT <= MAY_IMPORT[room] | {room} | seams
 
 
 @pytest.mark.parametrize("room", sorted(WITHOUT_SCRAPY))

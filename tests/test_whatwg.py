@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lswc.langid.base import Base
+from lswc.language.base_url import Base
 from lswc.urls import parse
 
 TABLE = Path(sys.prefix) / "whatwg.json"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lswc.visit.visit import Visit
+from lswc.frontier.visit import Visit
 
 if TYPE_CHECKING:
-    from lswc.visit.lease import Lease
+    from lswc.frontier.lease import Lease
 
 
 def ended(lease: Lease, outcome: str = "html", **brought: Any) -> Visit:

@@ -10,24 +10,24 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lswc.archive import parts
-from lswc.archive.files import ArchiveError
-from lswc.archive.log import LISTING_KIND, RENDERING, REQUISITE_KIND, RETRY, Log
-from lswc.archive.parts import Parts
+from lswc.archive import record_parts
+from lswc.archive.appended_files import ArchiveError
+from lswc.archive.crawl_log import LISTING_KIND, RENDERING, REQUISITE_KIND, RETRY, Log
+from lswc.archive.record_parts import Parts
 from lswc.archive.warc import WarcWriter
 from lswc.errors import writing
-from lswc.languages import Language, Wanted, wanted
+from lswc.frontier.attempt import Attempt
+from lswc.language.registry import Language, Wanted, wanted
 from lswc.outcomes import Outcome
 from lswc.strategy import PageLanguage, distance_of
 from lswc.urls import parse
-from lswc.visit.attempt import Attempt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from lswc.archive.files import Appended
-    from lswc.visit.lease import Lease
-    from lswc.visit.visit import Visit
+    from lswc.archive.appended_files import Appended
+    from lswc.frontier.lease import Lease
+    from lswc.frontier.visit import Visit
 
 SETTINGS = "settings.json"
 """Name of the file in the crawl folder with what the crawl was run with."""
@@ -66,7 +66,7 @@ class Archive:
         self._warc = WarcWriter(folder, prefix, description, warc_size, committed)
         self._log = Log(folder, committed)
         # A kill may have kept the frontier from hearing of the latest.
-        self._parts = parts.lengths(folder)
+        self._parts = record_parts.lengths(folder)
 
     def add(self, attempt: Attempt, name: str) -> None:
         """Take an attempt to get a server's rules: of a file of this name, such as robots.txt.

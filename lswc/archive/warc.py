@@ -13,19 +13,19 @@ from uuid import uuid4
 import msgspec
 from isal import igzip
 
-from lswc.archive.files import Appended, lines, replace
-from lswc.archive.surts import surt_of
+from lswc.archive.appended_files import Appended, lines, replace
+from lswc.archive.surt_keys import surt_of
 from lswc.errors import writing
-from lswc.languages.codes import three_letters
-from lswc.visit.attempt import Original
+from lswc.frontier.attempt import Original
+from lswc.language.codes import three_letters
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from datetime import datetime
     from pathlib import Path
 
-    from lswc.archive.files import Aside
-    from lswc.visit.attempt import Attempt, Exchange
+    from lswc.archive.appended_files import Aside
+    from lswc.frontier.attempt import Attempt, Exchange
 
 _PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
 IDENTICAL = f"{_PROFILES}identical-payload-digest"

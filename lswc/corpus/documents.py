@@ -11,23 +11,23 @@ import pyarrow.parquet as pq
 from fastwarc import ArchiveIterator, WarcRecordType
 from myanmar.converter import convert
 
-from lswc.archive.earlier import Earlier
-from lswc.archive.files import ArchiveError
+from lswc.archive.appended_files import ArchiveError
+from lswc.archive.earlier_crawls import Earlier
 from lswc.archive.store import earlier_of, language_of, opt_out_of
 from lswc.archive.warc import DOM, NOT_MODIFIED
 from lswc.corpus.duplicates import Duplicates
 from lswc.corpus.paragraphs import Block, Text, paragraphs, read, weight
 from lswc.errors import writing
-from lswc.langid.encoding import decode
-from lswc.langid.fonts import Fonts
-from lswc.langid.shares import measure
-from lswc.langid.variants import variants_of
+from lswc.files import whole
+from lswc.language.charset import decode
+from lswc.language.font_encodings import Fonts
+from lswc.language.shares import measure
+from lswc.language.variants import variants_of
 from lswc.outcomes import RECORDED
-from lswc.reading.documents.aside import Aside
+from lswc.progress import Say, silent
+from lswc.reading.documents.separate_process import Aside
 from lswc.reading.documents.text import Most
-from lswc.safety.content import Kind as PageKind
-from lswc.saying import Say, silent
-from lswc.whole import whole
+from lswc.safety.content_types import Kind as PageKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from fastwarc import WarcRecord
 
     from lswc.corpus.paragraphs import Kind
-    from lswc.languages import Language
+    from lswc.language.registry import Language
 
 PARAGRAPH = pa.struct(
     [("language", pa.string()), ("kind", pa.string()), ("begin", pa.int32()), ("end", pa.int32())]

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import can_ada
 from selectolax.lexbor import LexborHTMLParser
 
-from lswc.langid.bounds import BOUNDS
-from lswc.langid.html import flattened
+from lswc.language.html import flattened
+from lswc.language.text_bounds import BOUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from lswc.frontier.harvest import CellHarvest
+    from lswc.frontier.lease import Lease, Offer
+    from lswc.frontier.visit import Visit
     from lswc.safety.quotas import Taken
     from lswc.strategy import Order, Status, Strategy
-    from lswc.visit.lease import Lease, Offer
-    from lswc.visit.visit import Visit
 
 
 Wanted = Callable[[str, int], bool]

@@ -41,7 +41,7 @@
 -- tries          hash   number of such a URL, until it is finished -> "tries outcome"
 -- failed         hash   number of a URL that ended by an outcome of which it may return
 --                       -> "outcome\nserver"; its record stays
--- now            hash   worker -> what it does now, as JSON (lswc.archive.course)
+-- now            hash   worker -> what it does now, as JSON (lswc.monitor.course)
 -- course         list   points of the crawl's course, as JSON
 -- told           string there is one while no further point is taken
 -- clock          hash   see clock.lua, which stands before this file

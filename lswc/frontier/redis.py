@@ -17,7 +17,6 @@ from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
 from lswc.errors import LostStoreError, LswcError, StorageError
-from lswc.frontier.contents import by_kind
 from lswc.frontier.contract import (
     NO_CAPS,
     Caps,
@@ -30,10 +29,12 @@ from lswc.frontier.contract import (
     statuses_after,
 )
 from lswc.frontier.experience import dumped, identity_of
-from lswc.frontier.find import CHUNK
+from lswc.frontier.lease import Lease, Offer
 from lswc.frontier.lock import lock
+from lswc.frontier.lookup import CHUNK
 from lswc.frontier.redis_feed import addresses, read_feed, take_off
 from lswc.frontier.redis_order import SharedOrder
+from lswc.frontier.report import by_kind
 from lswc.outcomes import Outcome, is_transient, may_return
 from lswc.safety.quotas import Taken
 from lswc.strategy import (
@@ -53,7 +54,6 @@ from lswc.strategy import (
     with_requisites,
 )
 from lswc.urls import directory, parse
-from lswc.visit.lease import Lease, Offer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
@@ -61,9 +61,9 @@ if TYPE_CHECKING:
 
     from lswc.frontier.contract import Wanted
     from lswc.frontier.harvest import CellHarvest
+    from lswc.frontier.visit import Visit
     from lswc.strategy import Experience
     from lswc.urls import Url
-    from lswc.visit.visit import Visit
 
 FORMAT = 9
 TIME_TO_LIVE = 60.0

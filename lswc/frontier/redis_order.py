@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lswc.frontier.contract import is_far_better
 from lswc.frontier.experience import check_source, experience_of, loaded
 from lswc.frontier.harvest import harvest
-from lswc.frontier.ready import ReadyCells
+from lswc.frontier.ready_cells import ReadyCells
 from lswc.strategy import REQUISITES, Experience, LearnedOrder, Pages, adaptive, order
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from redis import RedisError
 
 from lswc.errors import StorageError
-from lswc.frontier.contents import Queue, Report, Server
 from lswc.frontier.contract import FrontierError
 from lswc.frontier.redis import count, kind_and_url, read_tallies
 from lswc.frontier.redis_order import load, read_harvest
+from lswc.frontier.report import Queue, Report, Server
 from lswc.strategy import Pages, Unit, status, strategy
 from lswc.strategy.status import NO_PAGES
 

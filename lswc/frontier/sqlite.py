@@ -38,6 +38,7 @@ from lswc.frontier.contract import (
 )
 from lswc.frontier.experience import identity_of
 from lswc.frontier.harvest import harvest
+from lswc.frontier.lease import Lease, keys
 from lswc.frontier.lock import lock
 from lswc.frontier.sqlite_later import Later
 from lswc.frontier.sqlite_queues import Line, Queues, begin
@@ -62,17 +63,16 @@ from lswc.strategy import (
     with_requisites,
 )
 from lswc.strategy.status import NO_PAGES
-from lswc.visit.lease import Lease, keys
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from lswc.frontier.contract import Wanted
     from lswc.frontier.harvest import CellHarvest
+    from lswc.frontier.lease import Offer
     from lswc.frontier.sqlite_units import Met
+    from lswc.frontier.visit import Visit
     from lswc.strategy import Experience, Status
-    from lswc.visit.lease import Offer
-    from lswc.visit.visit import Visit
 
 FORMAT = 9
 MEMORY = ":memory:"

@@ -7,7 +7,7 @@ from heapq import nlargest, nsmallest
 from json import dumps
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.frontier.ready import ReadyCells
+from lswc.frontier.ready_cells import ReadyCells
 from lswc.frontier.sqlite_sizes import Sizes
 from lswc.strategy import REQUISITES
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from lswc.frontier import sqlite_again, sqlite_experience, sqlite_tally
-from lswc.frontier.contents import Queue, Report, Server
 from lswc.frontier.contract import Counts, FrontierError
 from lswc.frontier.harvest import harvest
+from lswc.frontier.report import Queue, Report, Server
 from lswc.frontier.sqlite_queues import longest, waiting
 from lswc.strategy import REQUISITES, Strategy, StrategyError, Unit, order, status, strategy
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterable, Sequence
 
-    from lswc.visit.lease import Offer
+    from lswc.frontier.lease import Offer
 
 KEPT = 20_000
 """URLs that are kept in memory at most, those found lately: some 5 MB."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lswc.frontier.contents import by_kind
+from lswc.frontier.report import by_kind
 
 if TYPE_CHECKING:
     import sqlite3

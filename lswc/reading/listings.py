@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lxml import etree
 
-from lswc.langid.base import Base
+from lswc.language.base_url import Base
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

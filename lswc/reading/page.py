@@ -12,30 +12,30 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lswc.langid import Identification
-from lswc.langid.base import Base
-from lswc.langid.document import TextDocument
-from lswc.langid.html import ParsedLink, ParsedPage
+from lswc.language import Identification
+from lswc.language.base_url import Base
+from lswc.language.document import TextDocument
+from lswc.language.html import ParsedLink, ParsedPage
 from lswc.outcomes import Outcome
+from lswc.reading.app_shell import is_shell
 from lswc.reading.documents import read as read_here
 from lswc.reading.documents.text import Most
 from lswc.reading.headers import said
-from lswc.reading.named import LONGEST, named
+from lswc.reading.named_language import LONGEST, named
 from lswc.reading.opt_outs import OptOuts, opt_outs
 from lswc.reading.requisites import Needed, RequisiteReader
-from lswc.reading.robots_words import robots_words
-from lswc.reading.shell import is_shell
-from lswc.safety.content import Kind, file_name, kind_of
-from lswc.simhash import simhash
+from lswc.reading.robots_directives import robots_words
+from lswc.safety.content_types import Kind, file_name, kind_of
+from lswc.safety.simhash import simhash
 from lswc.strategy import Anchor, Locality, Named, PageLanguage
 from lswc.urls import Url, folder, site
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lswc.langid import Identifier
-    from lswc.langid.document import Document
-    from lswc.langid.identifier import Reading
+    from lswc.language import Identifier
+    from lswc.language.document import Document
+    from lswc.language.identifier import Reading
     from lswc.reading.documents.text import Text
     from lswc.reading.headers import Headers
     from lswc.reading.scope import Scope

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import tinycss2
 from selectolax.lexbor import LexborHTMLParser
 
-from lswc.langid.base import Base
-from lswc.langid.bounds import BOUNDS
-from lswc.langid.document import Document
+from lswc.language.base_url import Base
+from lswc.language.document import Document
+from lswc.language.text_bounds import BOUNDS
 from lswc.outcomes import Outcome
-from lswc.safety.content import is_html
+from lswc.safety.content_types import is_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from selectolax.lexbor import LexborNode
 
-    from lswc.langid.bounds import Bounds
+    from lswc.language.text_bounds import Bounds
     from lswc.reading.scope import Scope
     from lswc.strategy import PageLanguage
 
@@ -181,9 +181,9 @@ def of_document(document: Document) -> list[Requisite]:
 def of_page(markup: bytes, url: str, charset: str = "utf-8") -> list[Requisite]:
     """Return what a page needs, in its order, each once.
 
-    ``markup`` is HTML in UTF-8 that is safe to parse (``lswc.langid.html.flattened``), ``url`` the
-    page's own, ``charset`` the one that it came in: queries are written in it. A BASE counts for
-    what comes after it, as in browsers, which ask for what comes before it at once.
+    ``markup`` is HTML in UTF-8 that is safe to parse (``lswc.language.html.flattened``), ``url``
+    the page's own, ``charset`` the one that it came in: queries are written in it. A BASE counts
+    for what comes after it, as in browsers, which ask for what comes before it at once.
     """
     base = Base(url, charset)
     found: list[Requisite] = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lswc.outcomes import Outcome
 from lswc.safety import traps
 from lswc.safety.address import Networks
-from lswc.safety.content import by_extension
+from lswc.safety.content_types import by_extension
 from lswc.urls import parse
 
 if TYPE_CHECKING:

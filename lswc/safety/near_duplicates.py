@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lswc.simhash import DISTANCE
+from lswc.safety.simhash import DISTANCE
 
 _QUARTER = 16
 _VALUE = (1 << _QUARTER) - 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import can_ada
 
 from lswc.errors import ConfigError
-from lswc.saying import Say, silent
+from lswc.progress import Say, silent
 from lswc.urls import registered_domain
 
 if TYPE_CHECKING:

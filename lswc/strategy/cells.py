@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from lswc.errors import ConfigError
 from lswc.strategy import adaptive
+from lswc.strategy.enumeration import ask_all
 from lswc.strategy.facts import Facts, Status
 from lswc.strategy.rules import DISCARD
 from lswc.strategy.status import NEVER, NO_PAGES, Pages, Unit, status
-from lswc.strategy.watching import ask_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

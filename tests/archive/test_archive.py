@@ -14,13 +14,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.archive.reading import blocks, check, index, member, pages, records
-from tests.crawl.site import ENGLISH, ROOT, THAI, environment, page, run
+from tests.scenarios.site import ENGLISH, ROOT, THAI, environment, page, run
 
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from tests.crawl.site import Site
+    from tests.scenarios.site import Site
 
 KILLS = 4
 PAGES = 100

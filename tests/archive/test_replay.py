@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.archive.warc import entries
-from lswc.demo.generate import prepare
+from lswc.lab.demo.generate import prepare
 from tests.archive.replaying import (
     OFFLINE,
     WAYBACK,
@@ -24,7 +24,7 @@ from tests.archive.replaying import (
     seen,
 )
 from tests.corpus.test_documents import ZAWGYI
-from tests.crawl.site import THAI, Site, page, run
+from tests.scenarios.site import THAI, Site, page, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

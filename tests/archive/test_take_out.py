@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 from fastwarc import ArchiveIterator
 
-from lswc.archive import extent, log, tables, warc
-from lswc.archive.files import Aside
+from lswc.archive import committed_lengths, crawl_log, log_tables, warc
+from lswc.archive.appended_files import Aside
+from lswc.archive.crawl_log import Log
 from lswc.archive.journal import journals
-from lswc.archive.log import Log
 from lswc.archive.warc import DOM, WarcWriter
-from lswc.visit.attempt import Rendered
+from lswc.frontier.attempt import Rendered
 from tests.archive.reading import check, index, records
-from tests.archive.test_earlier import response
+from tests.archive.test_earlier_crawls import response
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +42,7 @@ def test_a_warc_file_cut_anywhere(tmp_path: Path, tenth: int) -> None:
     path.write_bytes(data[: len(data) * tenth // 20])
     entries = index(tmp_path)
     whole = {url for url, entry in entries.items() if warc.is_whole(path, entry)}
-    extent.take_out(tmp_path, set(URLS) - whole, aside := Aside(tmp_path))
+    committed_lengths.take_out(tmp_path, set(URLS) - whole, aside := Aside(tmp_path))
     stored = {r.url for r in records(tmp_path) if r.type == "response"}
     assert stored == index(tmp_path).keys() == whole
     assert all(warc.is_whole(path, entry) for entry in index(tmp_path).values())
@@ -53,7 +53,7 @@ def test_a_warc_file_cut_anywhere(tmp_path: Path, tenth: int) -> None:
 def test_one_of_many_pages(tmp_path: Path) -> None:
     path = write(tmp_path)
     aside = Aside(tmp_path)
-    extent.take_out(tmp_path, {URLS[2]}, aside)
+    committed_lengths.take_out(tmp_path, {URLS[2]}, aside)
     left = [url for url in URLS if url != URLS[2]]
     assert [r.url for r in records(tmp_path) if r.type == "response"] == left
     assert sorted(index(tmp_path)) == left
@@ -74,7 +74,7 @@ def test_what_a_browser_showed_goes_with_its_page(tmp_path: Path) -> None:
     writer.close()
     assert set(index(tmp_path)) == {*URLS, *(DOM + url for url in URLS)}
     check(tmp_path)
-    extent.take_out(tmp_path, {URLS[2], URLS[5]}, Aside(tmp_path))
+    committed_lengths.take_out(tmp_path, {URLS[2], URLS[5]}, Aside(tmp_path))
     left = [url for url in URLS if url not in (URLS[2], URLS[5])]
     found = records(tmp_path)
     assert [r.url for r in found if r.type == "response"] == left
@@ -88,8 +88,8 @@ def test_rows_of_the_log(tmp_path: Path) -> None:
     written = Log(tmp_path, ())
     written.write({"url": url, **ROW} for url in URLS)
     written.close()
-    extent.take_out(tmp_path, {URLS[0]}, aside := Aside(tmp_path))
-    assert [row.url for row in log.rows(tmp_path) if row] == URLS[1:]
+    committed_lengths.take_out(tmp_path, {URLS[0]}, aside := Aside(tmp_path))
+    assert [row.url for row in crawl_log.rows(tmp_path) if row] == URLS[1:]
     assert len(list(aside.folder.glob("attempts-*.parquet"))) == 1
 
 
@@ -98,8 +98,8 @@ def test_a_damaged_row_is_passed_over_and_kept(tmp_path: Path, damage: bytes) ->
     (tmp_path / "log").mkdir()
     row = json.dumps({"url": URLS[0], **ROW}).encode()
     (tmp_path / "log" / "00001.jsonl").write_bytes(b"\n".join([row, damage, row, b""]))
-    tables.convert(tmp_path)
-    assert [row.url for row in log.rows(tmp_path) if row] == [URLS[0], URLS[0]]
+    log_tables.convert(tmp_path)
+    assert [row.url for row in crawl_log.rows(tmp_path) if row] == [URLS[0], URLS[0]]
     (kept,) = tmp_path.glob("aside/*/00001.jsonl")
     assert kept.read_bytes() == damage + b"\n"
 
@@ -107,26 +107,26 @@ def test_a_damaged_row_is_passed_over_and_kept(tmp_path: Path, damage: bytes) ->
 def test_a_journal_outlasts_a_process_that_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log, "LIMIT", 1)
+    monkeypatch.setattr(crawl_log, "LIMIT", 1)
     monkeypatch.setattr(sys, "executable", "/bin/false")
     written = Log(tmp_path, ())
     for url in URLS:
         written.write([{"url": url, **ROW}])
     assert len(journals(tmp_path / "log")) == len(URLS)
     written.close()
-    assert [row.url for row in log.rows(tmp_path) if row] == URLS
+    assert [row.url for row in crawl_log.rows(tmp_path) if row] == URLS
 
 
 def test_a_long_journal_becomes_tables_while_the_next_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log, "LIMIT", 1)
+    monkeypatch.setattr(crawl_log, "LIMIT", 1)
     written = Log(tmp_path, ())
     for url in URLS:
         written.write([{"url": url, **ROW}])
     written.close(whole=False)  # waits for the others, and leaves its own
     assert [path.name for path in journals(tmp_path / "log")] == ["00006.jsonl"]
-    assert [row.url for row in log.rows(tmp_path) if row] == URLS
+    assert [row.url for row in crawl_log.rows(tmp_path) if row] == URLS
 
 
 CLOSES = """
@@ -148,5 +148,5 @@ def test_a_crawl_that_closes_holds_no_arrow_for_its_tables(tmp_path: Path) -> No
         check=True, capture_output=True, text=True,
     )  # fmt: skip
     assert done.stdout == "False\n"
-    assert [path.name for path in log.converted(tmp_path)] == ["attempts-00001.parquet"]
-    assert [row.url for row in log.rows(tmp_path) if row] == URLS
+    assert [path.name for path in crawl_log.converted(tmp_path)] == ["attempts-00001.parquet"]
+    assert [row.url for row in crawl_log.rows(tmp_path) if row] == URLS

@@ -9,15 +9,15 @@ from zipfile import ZIP_STORED, ZipFile
 
 import pytest
 
-from lswc.archive.files import ArchiveError
+from lswc.archive.appended_files import ArchiveError
 from lswc.archive.wacz import write
 from tests.archive.reading import index, member, records
-from tests.crawl.site import ENGLISH, THAI, page, run
+from tests.scenarios.site import ENGLISH, THAI, page, run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.crawl.site import Site
+    from tests.scenarios.site import Site
 
 SEED = "http://www.one.co.th/"
 

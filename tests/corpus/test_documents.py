@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 from lswc.corpus.documents import Cleaner, Stored
 from lswc.corpus.duplicates import Duplicates
 from lswc.corpus.paragraphs import paragraphs, read, weight
-from lswc.languages import language
-from lswc.reading.documents.aside import Aside
-from lswc.simhash import DISTANCE, simhash
-from tests.crawl.site import ENGLISH, SCRAPY, THAI, run
+from lswc.language.registry import language
+from lswc.reading.documents.separate_process import Aside
+from lswc.safety.simhash import DISTANCE, simhash
+from tests.scenarios.site import ENGLISH, SCRAPY, THAI, run
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from tests.crawl.site import Site
+    from tests.scenarios.site import Site
 
 URL = "http://www.one.co.th/"
 MENU = "".join(f'<div><a href="{n}.html">หน้าข่าวประจำวันที่ {n}</a></div>' for n in range(30))

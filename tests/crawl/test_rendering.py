@@ -1,150 +1,178 @@
-"""Crawls that show pages in a real browser."""
+"""What is fetched for a page in the browser: by the crawl's own rules, or not at all."""
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import signal
-import subprocess
+import asyncio
 import sys
-import time
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
-import psutil
 import pytest
-from fastwarc import ArchiveIterator, WarcRecordType
+from scrapy.http import Request, Response
 
-from lswc.browser.finding import CHROMIUMS
-from lswc.corpus.documents import stored
-from tests.crawl.site import ENGLISH, ROOT, THAI, Site, page, run
+from lswc.crawl.politeness import TurnMiddleware
+from lswc.crawl.rendering import Needs, Scripts
+from lswc.crawl.requests import RENDERING
+from lswc.crawl.transport.refused import Refused
+from lswc.errors import ConfigError
+from lswc.frontier.attempt import Attempt
+from lswc.outcomes import Outcome
+from lswc.reading.browser.installed import chromium
+from lswc.reading.browser.messages import Wanted
+from lswc.reading.requisites import Needed
+from tests.crawl.running import SetUp
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
-CHROMIUM = next(filter(None, map(shutil.which, CHROMIUMS)), None)
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
-]
-SHELL = (
-    '<html><head><title>t</title><script type="module" src="/app.js"></script></head><body>'
-    '<noscript>You need to enable JavaScript</noscript><div id="root"></div></body></html>'
+    from lswc.crawl.rendering import Rendering
+    from lswc.frontier.visit import Visit
+
+PAGE = "http://a.example/"
+SCRIPT = "http://cdn.example/app.js"
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Iterator[SetUp]:
+    with SetUp(tmp_path, PAGE, DOWNLOAD_DELAY=0, LSWC_MAX_PER_ADDRESS=0) as crawl:
+        yield crawl
+
+
+class Server:
+    """Answers requests, and notes them."""
+
+    def __init__(self) -> None:
+        self.asked: list[Request] = []
+
+    async def __call__(self, request: Request) -> Response:
+        self.asked.append(request)
+        if "broken" in request.url:
+            raise Refused(Outcome.ROBOTS)
+        headers = {"Content-Type": "text/javascript", "X-A": "1", "Set-Cookie": "a=1"}
+        return Response(request.url, headers=headers, body=b"x" * 10)
+
+
+def needs(crawl: SetUp, visit: Visit, server: Server, scripts: Scripts | None = None) -> Needs:
+    headers, refusal = crawl.running.crawl.headers, crawl.running.refusal_of_file
+    return Needs(visit, refusal, headers, scripts or Scripts(), 100, server)
+
+
+def asked(needed: Needs, url: str, kind: str = "script") -> tuple[int, dict[str, str]]:
+    answered, _ = asyncio.run(needed.answer(Wanted(1, url, kind, {"accept": "*/*"})))
+    return answered.status, answered.headers
+
+
+def test_an_answer_has_what_a_page_may_see_and_the_request_what_a_crawl_says(crawl: SetUp) -> None:
+    server = Server()
+    status, headers = asked(needs(crawl, crawl.visit(), server), SCRIPT)
+    assert (status, headers) == (200, {"content-type": "text/javascript", "x-a": "1"})
+    [request] = server.asked
+    assert b"th" in (request.headers["Accept-Language"] or b"")
+    assert b"Cookie" not in request.headers
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("http://127.0.0.1/", Outcome.ADDRESS_NOT_PUBLIC),
+        ("http://[::1]/", Outcome.ADDRESS_NOT_PUBLIC),
+        ("http://169.254.169.254/latest/meta-data/", Outcome.ADDRESS_NOT_PUBLIC),
+        ("http://2130706433/", Outcome.ADDRESS_NOT_PUBLIC),
+        ("http://0x7f.1/", Outcome.ADDRESS_NOT_PUBLIC),
+        ("http://a.example:22/", Outcome.PORT),
+        ("file:///etc/passwd", Outcome.SCHEME),
+        ("ftp://a.example/", Outcome.SCHEME),
+        (f"http://a.example/{'a' * 3_000}", Outcome.URL_TOO_LONG),
+        ("http://a.example/broken", Outcome.ROBOTS),
+    ],
 )
-APP = """
-const told = await (await fetch('/api/text.json')).json();
-await fetch('/private/x.json').catch(() => 0);
-root.innerHTML = `<p>${told.text}</p><a href="/second">x</a><a href="http://two.example/">y</a>`;
-"""
+def test_what_the_crawl_may_not_ask_for_a_page_does_not_get(
+    crawl: SetUp, url: str, reason: Outcome
+) -> None:
+    server, visit = Server(), crawl.visit()
+    assert asked(needs(crawl, visit, server), url) == (0, {})
+    assert dict(visit.tally) == {("not given to browser", reason): 1}
+    assert len(server.asked) == (reason == Outcome.ROBOTS)
 
 
-def settings(**others: object) -> dict[str, object]:
-    sandbox = int(os.geteuid() != 0)
-    return {"LSWC_BROWSER": "auto", "LSWC_BROWSER_SANDBOX": sandbox, "LSWC_TRY_AGAIN": 0, **others}
+def test_a_page_has_so_many_bytes_in_all_and_none_once_it_is_over(crawl: SetUp) -> None:
+    server, visit = Server(), crawl.visit()
+    needed = needs(crawl, visit, server)
+    visit.fetched = [Attempt(SCRIPT, datetime.now(UTC), size=99)]
+    assert asked(needed, "http://a.example/1")[0] == 200
+    visit.fetched *= 2
+    assert asked(needed, "http://a.example/2")[0] == 0
+    visit.fetched = []
+    needed.is_over = True
+    assert asked(needed, "http://a.example/3")[0] == 0
+    assert len(server.asked) == 1
 
 
-def app(site: Site) -> None:
-    """Make a web whose pages in Thai can be had by a browser only."""
-    site.add("one.example/", SHELL)
-    site.add("one.example/second", SHELL)
-    site.add("one.example/app.js", APP)
-    site.add("one.example/api/text.json", json.dumps({"text": THAI * 4}))
-    site.add("one.example/private/x.json", "{}")
-    site.add("one.example/robots.txt", "User-agent: *\nDisallow: /private/\n")
-    site.add("two.example/", page(THAI))
-    site.seeds("http://one.example/")
+def test_the_next_page_has_the_scripts_of_the_one_before_and_nothing_else(crawl: SetUp) -> None:
+    server, scripts, visit = Server(), Scripts(25), crawl.visit()
+    for kind in ("script", "script", "xhr", "xhr"):
+        assert asked(needs(crawl, visit, server, scripts), SCRIPT, kind)[0] == 200
+    assert len(server.asked) == 3
+    assert visit.scripts == [SCRIPT]
+    for number in range(3):
+        asked(needs(crawl, visit, server, scripts), f"{SCRIPT}{number}")
+    assert [scripts.get(f"{SCRIPT}{number}") is not None for number in range(3)] == [
+        False, True, True,
+    ]  # fmt: skip
 
 
-def test_a_page_is_read_archived_and_counted_as_its_scripts_leave_it(site: Site) -> None:
-    app(site)
-    site.crawl(**settings(LSWC_ARCHIVE="relevant", LSWC_READERS=1))
-    told = {record["url"]: (record["relevant"], record["rendered"]) for record in site.records}
-    assert told == {
-        "http://one.example/": (True, True),
-        "http://one.example/second": (True, True),
-        "http://two.example/": (True, False),
-    }
-    shells = site.summary["shells"]
-    assert shells["rendered"] == 2
-    assert shells["not given to browser: robots.txt"] == 2
-    assert site.summary["servers"] == {"relevant": 2}
-    bodies = archived(site.folder)
-    assert THAI in bodies["resource", "urn:dom:http://one.example/"]
-    assert bodies["response", "http://one.example/"] == SHELL
-    assert bodies["response", "http://one.example/app.js"] == APP
-    assert ("response", "http://one.example/api/text.json") in bodies
-    assert not any(url.endswith("private/x.json") for _, url in bodies)
-    pages = {one.url: (one.body or b"").decode() for one in stored(site.folder)}
-    assert all(THAI in text for text in pages.values())
-    assert len(pages) == 3
-    done = run([sys.executable, "-m", "lswc", "check", str(site.folder)])
-    assert done.returncode == 0, done.stdout
+@pytest.mark.parametrize(("wanted", "offered"), [("all", [f"{SCRIPT}1"]), ("none", [])])
+def test_scripts_of_others_are_asked_for_anew_if_the_archive_needs_them(
+    tmp_path: Path, wanted: str, offered: list[str]
+) -> None:
+    with SetUp(tmp_path, PAGE, LSWC_REQUISITES=wanted) as crawl:
+        visit = crawl.visit()
+        visit.scripts = [f"{SCRIPT}1", SCRIPT, SCRIPT]
+        visit.fetched = [Attempt(SCRIPT, datetime.now(UTC))]
+        crawl.running.requisites.need(visit, Needed(), 1)
+        assert [offer.url for offer in visit.offers] == offered
+        assert visit.requisites == [*offered, SCRIPT]
 
 
-def archived(folder: Path) -> Mapping[tuple[str, str], str]:
-    found = {}
-    kinds = WarcRecordType.response | WarcRecordType.resource
-    for path in (folder / "warc").glob("*.warc.gz"):
-        with path.open("rb") as file:
-            for record in ArchiveIterator(file, kinds, parse_http=True):
-                kind = "resource" if record.record_type == WarcRecordType.resource else "response"
-                body = record.reader.read().decode("utf-8", "replace")
-                found[kind, record.headers["WARC-Target-URI"]] = body
-    return found
+def test_a_request_of_a_page_waits_till_its_server_has_rested(crawl: SetUp) -> None:
+    running, visit = crawl.running, crawl.visit()
+    needed = needs(crawl, visit, Server())
+    turn = TurnMiddleware(running)
+
+    async def wait(over: bool) -> bool:
+        running.turns.begin("a.example")
+        needed.is_over = over
+        request = Request(f"{PAGE}x", meta={RENDERING: needed})
+        sent: Any = asyncio.ensure_future(turn.process_request(request))
+        await asyncio.sleep(0.2)
+        was_held = not sent.done() or over
+        running.turns.end("a.example", 0)
+        assert await sent is None
+        return was_held
+
+    assert asyncio.run(wait(False))
+    with pytest.raises(Refused):
+        asyncio.run(wait(True))
 
 
-def test_only_the_share_is_shown_and_nothing_of_irrelevant_servers(site: Site) -> None:
-    site.add("en.example/", page(ENGLISH, *(f"/{number}" for number in range(9))))
-    for number in range(9):
-        site.add(f"en.example/{number}", SHELL)
-    site.add("en.example/app.js", f"root.textContent = '{ENGLISH * 9}' + Math.random()")
-    site.seeds("http://en.example/")
-    site.crawl(**settings())
-    shells = site.summary["shells"]
-    assert shells == {"rendered": 5, "irrelevant server": 4}
+def test_what_lacks_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigError, match="'/no/chromium': there is no such program"):
+        chromium("/no/chromium")
+    monkeypatch.setenv("PATH", "/none")
+    with pytest.raises(ConfigError, match=r"LSWC_BROWSER=auto needs Chromium.*apt install"):
+        chromium("auto")
+    monkeypatch.setitem(sys.modules, "playwright", None)
+    with pytest.raises(ConfigError, match=r"needs playwright: pip install 'lswc\[browser\]'"):
+        chromium("auto")
 
 
-def test_a_crawl_that_is_killed_while_a_page_is_shown_shows_it_again(site: Site) -> None:
-    app(site)
-    site.add("one.example/app.js", f"await new Promise(done => setTimeout(done, 900));{APP}")
-    command = site.command(**settings())
-    crawl = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
-    try:
-        started = wait_for_browser(crawl.pid)
-    finally:
-        os.kill(crawl.pid, signal.SIGKILL)
-        crawl.wait()
-    _, alive = psutil.wait_procs(started, timeout=30)
-    assert not alive
-    site.crawl(**settings())
-    assert len(site.records) == 3
-    assert sum(record["rendered"] for record in site.records) == 2
-    assert site.summary["finished"]["html"] == 3
+@pytest.fixture
+def rendering(crawl: SetUp) -> Rendering:
+    return crawl.running.rendering
 
 
-def wait_for_browser(crawl: int) -> list[psutil.Process]:
-    """Return a crawl's processes once one of them is a Chromium that shows a page."""
-    for _ in range(600):
-        with suppress(psutil.NoSuchProcess):
-            started: list[psutil.Process] = psutil.Process(crawl).children(recursive=True)
-            if sum("chrom" in process.name() for process in started) > 4:
-                return started
-        time.sleep(0.05)
-    raise AssertionError("no browser was started")
-
-
-def test_what_lacks_is_one_line_before_anything_is_fetched(site: Site, tmp_path: Path) -> None:
-    app(site)
-    lines = {
-        "LSWC_BROWSER=/no/such/chromium": "LSWC_BROWSER='/no/such/chromium': there is no such",
-        "LSWC_BROWSER=/bin/false": "Chromium doesn't start",
-    }
-    for given, line in lines.items():
-        name, _, value = given.partition("=")
-        done = run(site.command(**settings(**{name: value})))
-        assert done.returncode == 2
-        assert line in done.stderr
-        assert done.stderr.count("\n") == 1
-        assert not (site.folder / "frontier.db").exists()
+def test_without_a_browser_a_shell_is_counted(crawl: SetUp, rendering: Rendering) -> None:
+    visit = crawl.visit()
+    assert asyncio.run(rendering.of(visit, Response(PAGE), Server())) is None
+    assert dict(visit.tally) == {("shells", Outcome.NOT_RENDERED): 1}

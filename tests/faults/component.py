@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Self
 
 from scrapy import signals
 
-from lswc.crawler import running
-from lswc.crawler.running import running_of
+from lswc.crawl import running
+from lswc.crawl.running import running_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

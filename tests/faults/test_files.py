@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.archive import log
-from lswc.checking.report import check, repair
+from lswc.archive import crawl_log
+from lswc.archive.check.agreement import check, repair
 from tests.archive.reading import check as check_warc
 from tests.archive.reading import index, records
-from tests.crawl.site import ROOT, SCRAPY, THAI, Site, environment, page, run
+from tests.scenarios.site import ROOT, SCRAPY, THAI, Site, environment, page, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,7 +89,7 @@ def check_whole(site: Site, crawls: Crawls, *said: str) -> None:
     assert index(site.folder).keys() == stored.keys()
     # Each run asks for robots.txt.
     assert {n for url, n in stored.items() if not url.endswith("/robots.txt")} == {1}
-    ended = Counter(row.url for row in log.rows(site.folder) if row and row.outcome == "html")
+    ended = Counter(row.url for row in crawl_log.rows(site.folder) if row and row.outcome == "html")
     assert set(ended.values()) == {1}
     assert len(ended) == PAGES
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.crawl.site import ROOT, Site, environment
 from tests.faults.web import graph, recorded, url
+from tests.scenarios.site import ROOT, Site, environment
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 from typing_extensions import override
 
-from lswc.crawler.transport.resolver import Resolver
-from tests.crawl.site import ROOT, THAI, Site, environment, page
+from lswc.crawl.transport.resolver import Resolver
 from tests.resolvers import resolve
+from tests.scenarios.site import ROOT, THAI, Site, environment, page
 
 if TYPE_CHECKING:
     from collections.abc import Callable

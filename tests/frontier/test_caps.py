@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from redis import Redis
 
 from lswc.frontier.contract import Caps
+from lswc.frontier.lease import Offer
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.outcomes import Outcome
 from lswc.strategy import REQUISITE, SEED, PageLanguage, Unit, strategy
-from lswc.visit.lease import Offer
 from tests.visits import ended
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from lswc.frontier.contract import Frontier
-    from lswc.visit.lease import Lease
+    from lswc.frontier.lease import Lease
     from tests.frontier.redis_server import RedisServer
 
     Open = Callable[[str, Caps], AbstractContextManager[Frontier]]

@@ -11,11 +11,11 @@ from redis import Redis
 
 from lswc.frontier import completion
 from lswc.frontier.contract import Caps
+from lswc.frontier.lease import Offer
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, strategy
-from lswc.visit.lease import Offer
 from tests.visits import ended
 
 if TYPE_CHECKING:

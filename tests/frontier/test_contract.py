@@ -10,6 +10,7 @@ import pytest
 from redis import Redis
 
 from lswc.frontier.contract import FrontierError
+from lswc.frontier.lease import Offer
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.outcomes import Outcome
@@ -24,7 +25,6 @@ from lswc.strategy import (
     encode,
     strategy,
 )
-from lswc.visit.lease import Offer
 from tests.visits import ended
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from redis import Redis
 from lswc.frontier import sqlite_experience
 from lswc.frontier.contract import FrontierError
 from lswc.frontier.harvest import CellHarvest, forecast
+from lswc.frontier.lease import Offer
 from lswc.frontier.redis import RedisFrontier, source
 from lswc.frontier.redis_order import read as read_redis
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.strategy import SEED, Experience, PageLanguage, Pages, adaptive, strategy
-from lswc.visit.lease import Offer
 from tests.visits import ended
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.frontier.contract import Frontier
-    from lswc.visit.lease import Lease
+    from lswc.frontier.lease import Lease
     from tests.frontier.redis_server import RedisServer
 
 ADAPTIVE = strategy("adaptive")

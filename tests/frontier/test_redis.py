@@ -11,9 +11,9 @@ from redis import Redis
 
 from lswc.errors import LswcError, StorageError
 from lswc.frontier.contract import FrontierError
+from lswc.frontier.lease import Offer
 from lswc.frontier.redis import FORMAT, RedisFrontier
 from lswc.strategy import SEED, PageLanguage, strategy
-from lswc.visit.lease import Offer
 from tests.frontier.redis_server import RedisServer
 from tests.visits import ended
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from lswc.visit.lease import Lease
+    from lswc.frontier.lease import Lease
 
 LIFE = 60.0
 

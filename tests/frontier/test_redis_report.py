@@ -10,12 +10,12 @@ import pytest
 from redis import Redis
 
 from lswc.errors import StorageError
-from lswc.frontier.contents import Queue
 from lswc.frontier.contract import FrontierError
+from lswc.frontier.lease import Offer
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.redis_report import read
+from lswc.frontier.report import Queue
 from lswc.strategy import SEED, PageLanguage, strategy
-from lswc.visit.lease import Offer
 from tests.visits import ended
 
 if TYPE_CHECKING:

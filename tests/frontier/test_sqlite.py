@@ -10,9 +10,9 @@ import pytest
 
 from lswc.errors import StorageError
 from lswc.frontier.contract import FrontierError
+from lswc.frontier.lease import Offer
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.strategy import SEED, PageLanguage, strategy
-from lswc.visit.lease import Offer
 from tests.visits import ended
 
 if TYPE_CHECKING:

@@ -18,17 +18,17 @@ from hypothesis.stateful import (
 )
 from redis import Redis
 
+from lswc.frontier.attempt import Attempt
 from lswc.frontier.contract import Caps
+from lswc.frontier.lease import Offer
 from lswc.frontier.redis import RedisFrontier, source
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.outcomes import Outcome
 from lswc.strategy import NEVER, SEED, PageLanguage, Unit, status, strategy
-from lswc.visit.attempt import Attempt
-from lswc.visit.lease import Offer
 from tests.visits import ended
 
 if TYPE_CHECKING:
-    from lswc.visit.lease import Lease
+    from lswc.frontier.lease import Lease
     from tests.frontier.redis_server import RedisServer
 
 STRATEGIES = [

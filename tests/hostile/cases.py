@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 import brotli
 
-from lswc.reading.tdmrep import PATH
-from lswc.safety.content import Kind
-from tests.crawl.site import THAI
+from lswc.guest.tdmrep import PATH
+from lswc.safety.content_types import Kind
 from tests.reading import made
 from tests.reading.hostile_documents import CUT as CUT_DOCUMENTS
 from tests.reading.hostile_documents import documents, form_in_itself
+from tests.scenarios.site import THAI
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

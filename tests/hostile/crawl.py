@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow.parquet as pq
 
 from lswc.frontier import sqlite_report
-from lswc.langid.base import Base
-from tests.crawl.site import ROOT, SCRAPY, environment
+from lswc.language.base_url import Base
 from tests.hostile import cases
 from tests.hostile.server import PORT, serve
+from tests.scenarios.site import ROOT, SCRAPY, environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from tests.crawl.site import ROOT
 from tests.hostile import cases
 from tests.resolvers import OverNames
+from tests.scenarios.site import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 from typing_extensions import override
 
-from tests.crawl.guest_web import PORTS as WEB_PORTS
-from tests.crawl.guest_web import Answer, GuestWeb, serving
-from tests.crawl.site import THAI, Site, page
 from tests.hostile.rebinding import LOOKUPS, PORTS, PRIVATE
+from tests.scenarios.guest_web import PORTS as WEB_PORTS
+from tests.scenarios.guest_web import Answer, GuestWeb, serving
+from tests.scenarios.site import THAI, Site, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,9 +7,9 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
-from lswc.safety.content import Kind
-from tests.crawl.site import THAI
+from lswc.safety.content_types import Kind
 from tests.reading import made
+from tests.scenarios.site import THAI
 
 if TYPE_CHECKING:
     from collections.abc import Callable

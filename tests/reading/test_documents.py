@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.reading.documents import read
-from lswc.reading.documents.aside import Aside
+from lswc.reading.documents.separate_process import Aside
 from lswc.reading.documents.text import Most, Text
-from lswc.safety.content import Kind
-from tests.crawl.site import THAI
+from lswc.safety.content_types import Kind
 from tests.reading import made
 from tests.reading.hostile_documents import CUT, documents
+from tests.scenarios.site import THAI
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from lswc.langid import Identifier
-from lswc.languages import language
+from lswc.language import Identifier
+from lswc.language.registry import language
 from lswc.outcomes import Outcome
 from lswc.reading.page import EXAMINED, PageReader, PageReading, without_closed
 from lswc.reading.scope import Scope
-from lswc.safety.limits import Limits
+from lswc.safety.server_limits import Limits
 from lswc.strategy import Anchor, Locality, Named, PageLanguage
 from lswc.urls import Url, parse
 

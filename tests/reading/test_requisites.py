@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lswc.langid import Identifier
-from lswc.languages import language
+from lswc.language import Identifier
+from lswc.language.registry import language
 from lswc.outcomes import Outcome
 from lswc.reading.page import PageReader
 from lswc.reading.requisites import (
@@ -21,7 +21,7 @@ from lswc.reading.requisites import (
 from lswc.reading.scope import Scope
 from lswc.strategy import PageLanguage
 from lswc.urls import parse
-from tests.crawl.site import ENGLISH, THAI
+from tests.scenarios.site import ENGLISH, THAI
 
 PAGE = "http://a.example/b/c.html"
 

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lswc.safety.near_duplicates import Seen
-from lswc.simhash import DISTANCE
+from lswc.safety.simhash import DISTANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

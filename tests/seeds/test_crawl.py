@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from lswc.lab.trace.format import Fate, Trace
 from lswc.seeds.candidates import Asked, Candidate, SeedError
-from lswc.seeds.formats.crawl import hubs, read
+from lswc.seeds.formats.earlier_crawl import hubs, read
 from lswc.strategy import PageLanguage
-from lswc.trace.format import Fate, Trace
-from tests.analysis.webs import Web, record, write_crawl
-from tests.trace.webs import webs
+from tests.lab.analysis.webs import Web, record, write_crawl
+from tests.lab.trace.webs import webs
 
 if TYPE_CHECKING:
     from pathlib import Path

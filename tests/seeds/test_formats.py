@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from lswc.seeds.candidates import Asked, Candidate, SeedError, written_url
 from lswc.seeds.formats import FORMATS, recognised
 from lswc.seeds.formats.external_links import url_of
-from tests.crawl.site import ENGLISH, THAI
+from tests.scenarios.site import ENGLISH, THAI
 
 if TYPE_CHECKING:
     from collections import Counter

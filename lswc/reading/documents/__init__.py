@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lswc.reading.documents import packed, pdf, plain
+from lswc.reading.documents import office, pdf, plain
 from lswc.reading.documents.text import Text
-from lswc.safety.content import Kind
+from lswc.safety.content_types import Kind
 
 if TYPE_CHECKING:
     from lswc.reading.documents.text import Most
@@ -24,7 +24,7 @@ def read(kind: Kind, body: bytes, content_type: str, most: Most) -> Text:
         case Kind.PDF:
             return pdf.read(body, most)
         case Kind.WORD | Kind.OPENDOCUMENT:
-            return packed.read(kind, body, most)
+            return office.read(kind, body, most)
         case Kind.TEXT:
             return plain.read(body, content_type, most)
         case _:

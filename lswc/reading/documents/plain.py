@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lswc.langid.encoding import decode
+from lswc.language.charset import decode
 from lswc.reading.documents.text import Text
 
 if TYPE_CHECKING:
@@ -19,5 +19,5 @@ def read(body: bytes, content_type: str, most: Most) -> Text:
         decoded=decoded,
         is_cut=len(body) > most.size,
     )
-    # Fonts with an encoding of their own look like no letters: lswc.langid knows them.
+    # Fonts with an encoding of their own look like no letters: lswc.language knows them.
     return text.completed(most)._replace(text=text.text[: most.text])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from lswc.langid.encoding import Decoded
-from lswc.langid.html import MAX_TITLE
+from lswc.language.charset import Decoded
+from lswc.language.html import MAX_TITLE
 
 _ADDRESS = re.compile(r"(?:https?://|www\.)[!#-;=?-Z_a-z~\[\]]{4,2000}", re.IGNORECASE)
 _END = ".,;:!?'*_"

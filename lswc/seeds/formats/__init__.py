@@ -5,10 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lswc.groups import require
+from lswc.extras import require
 from lswc.seeds.candidates import SeedError
-from lswc.seeds.formats import external_links, lines, markup, objects, table, warc
-from lswc.seeds.opened import head
+from lswc.seeds.formats import (
+    csv_table,
+    external_links,
+    json_results,
+    markup,
+    text_lines,
+    warc_pages,
+)
+from lswc.seeds.sources import head
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,9 +29,9 @@ if TYPE_CHECKING:
 def _read_crawl(folder: Path, asked: Asked) -> Iterator[Candidate]:
     """Read a crawl's hubs: with the libraries of an analysis, which other formats don't need."""
     require("analysis", "numba")
-    from lswc.seeds.formats import crawl
+    from lswc.seeds.formats import earlier_crawl
 
-    return crawl.read(folder, asked)
+    return earlier_crawl.read(folder, asked)
 
 
 def _read_parquet(path: Path, asked: Asked) -> Iterator[Candidate]:
@@ -36,14 +43,14 @@ def _read_parquet(path: Path, asked: Asked) -> Iterator[Candidate]:
 
 
 FORMATS: dict[str, Reader] = {
-    "list": lines.read,
-    "table": table.read,
-    "json": objects.read,
+    "list": text_lines.read,
+    "table": csv_table.read,
+    "json": json_results.read,
     "parquet": _read_parquet,
     "externallinks": external_links.read,
     "sitemap": markup.read_sitemap,
     "rdf": markup.read_rdf,
-    "warc": warc.read,
+    "warc": warc_pages.read,
     "crawl": _read_crawl,
 }
 """Name of a format, and what reads it."""
@@ -74,7 +81,7 @@ def recognised(path: Path) -> str:
         return _of_markup(path, start)
     if b"`externallinks`" in start:
         return "externallinks"
-    return "table" if table.delimiter_of(start.decode(errors="replace")) else "list"
+    return "table" if csv_table.delimiter_of(start.decode(errors="replace")) else "list"
 
 
 def _of_markup(path: Path, start: bytes) -> str:

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lswc.seeds.candidates import Candidate, SeedError
-from lswc.seeds.opened import opened
+from lswc.seeds.sources import opened
 
 if TYPE_CHECKING:
     from collections import Counter

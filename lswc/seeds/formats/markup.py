@@ -11,9 +11,9 @@ from html import unescape
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
-from lswc.languages.codes import code_of
+from lswc.language.codes import code_of
 from lswc.seeds.candidates import Candidate, SeedError
-from lswc.seeds.opened import LINE, opened
+from lswc.seeds.sources import LINE, opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

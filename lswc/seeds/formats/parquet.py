@@ -14,9 +14,9 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lswc.languages.codes import code_of
+from lswc.language.codes import code_of
 from lswc.seeds.candidates import Candidate, SeedError
-from lswc.seeds.formats.table import candidates, columns_of
+from lswc.seeds.formats.csv_table import candidates, columns_of
 from lswc.seeds.pool import database
 
 if TYPE_CHECKING:

@@ -1,5 +1,0 @@
-"""The papers' tables and figures for any crawl or trace; never imports Scrapy."""
-
-from lswc.analysis.collection import AnalysisError, Collection
-
-__all__ = ["AnalysisError", "Collection"]

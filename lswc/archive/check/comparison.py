@@ -1,0 +1,194 @@
+"""What a crawl's frontier and its files say of each URL, side by side."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from lswc.archive import crawl_log, page_records, warc
+from lswc.archive.crawl_log import RETRY
+from lswc.archive.record_parts import PAGES
+from lswc.outcomes import OF_REQUISITE, may_return
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+RECORD, LOG, INDEX, WARC = PAGES, "log", "index", "WARC"
+"""The files of a crawl that are compared; the last two are ``warc/*.cdxj`` and what they name."""
+
+FAULTS = ("missing", "unknown", "double", "torn")
+"""What may be wrong with a URL in a file: it should be there, it shouldn't, it is twice; or a line
+can't be read."""
+
+# `said` is what a file says of a URL, and how often: for the log the outcome, or 'archived'.
+# In a temporary file of SQLite's: a crawl has more URLs than memory.
+_SCHEMA = """
+CREATE TABLE finished (url TEXT, outcome TEXT, PRIMARY KEY (url, outcome)) WITHOUT ROWID;
+CREATE TABLE said (
+    file TEXT, url TEXT, kind TEXT, times INTEGER, PRIMARY KEY (file, url, kind)) WITHOUT ROWID;
+CREATE TABLE wrong (file TEXT, fault TEXT, url TEXT, UNIQUE (file, fault, url));
+CREATE VIEW record AS SELECT * FROM said WHERE file = 'pages.jsonl';
+CREATE VIEW ended AS SELECT * FROM said
+    WHERE file = 'log' AND kind NOT IN ('retry', 'archived') AND kind NOT LIKE '%file';
+CREATE VIEW archived AS SELECT * FROM said WHERE file = 'log' AND kind = 'archived';
+CREATE VIEW entry AS SELECT * FROM said WHERE file = 'index';
+"""
+_SAY = "INSERT INTO said VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET times = times + 1"
+_COMPARE = """
+INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'missing', url FROM finished
+    WHERE outcome IN ('html', 'document') AND url NOT IN (SELECT url FROM record);
+INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'unknown', url FROM record
+    WHERE url NOT IN (SELECT url FROM finished WHERE outcome IN ('html', 'document'));
+INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'double', url FROM record WHERE times > 1;
+INSERT OR IGNORE INTO wrong SELECT 'log', 'missing', url FROM finished
+    WHERE NOT transient(outcome) AND (url, outcome) NOT IN (SELECT url, kind FROM ended);
+INSERT OR IGNORE INTO wrong SELECT 'log', 'unknown', url FROM ended
+    WHERE (url, kind) NOT IN (SELECT url, outcome FROM finished) AND NOT transient(kind);
+INSERT OR IGNORE INTO wrong SELECT 'log', 'double', url FROM ended
+    WHERE times > 1 AND NOT transient(kind);
+INSERT OR IGNORE INTO wrong SELECT 'index', 'missing', url FROM archived
+    WHERE times > coalesce((SELECT times FROM entry WHERE entry.url = archived.url), 0);
+INSERT OR IGNORE INTO wrong SELECT 'index', 'double', url FROM entry
+    WHERE times > (SELECT coalesce(sum(times), 0) FROM said
+        WHERE file = 'log' AND said.url = entry.url AND (kind = 'archived' OR kind LIKE '%file'));
+"""
+
+
+class Disagreement(NamedTuple):
+    """What is wrong in a file: number of ``entries``, and of URLs for each of FAULTS."""
+
+    file: str
+    entries: int
+    faults: dict[str, int]
+
+
+class Comparison:
+    """Compares what is finished with the files of a crawl folder. Close it.
+
+    ``finished`` are the frontier's URLs and their outcomes; None if it doesn't keep them: then
+    the log counts. ``committed`` are the lengths that the files had then: what lies beyond is
+    left out, unless it is None. All is read, every record of the WARC files too. Raises LswcError.
+    """
+
+    def __init__(
+        self,
+        crawl: Path,
+        finished: Iterable[tuple[str, str]] | None,
+        committed: Mapping[str, int] | None = None,
+    ) -> None:
+        self._crawl = crawl
+        self._committed = committed
+        self._db = sqlite3.connect("", isolation_level=None)
+        # What ended so may have been tried once more since.
+        self._db.create_function("transient", 1, _may_return, deterministic=True)
+        self._db.executescript(_SCHEMA)
+        self._torn: list[tuple[str, str, str]] = []
+        self._db.execute("BEGIN")
+        self._read()
+        if finished is None:
+            self._db.execute("INSERT OR REPLACE INTO finished SELECT url, kind FROM ended")
+        else:
+            self._db.executemany("INSERT INTO finished VALUES (?, ?)", finished)
+        self._db.execute("COMMIT")
+        self._db.executescript(_COMPARE)
+
+    def _read(self) -> None:
+        said = chain(self._records(), self._log(), self._index())
+        self._db.executemany(_SAY, said)
+        self._db.executemany("INSERT OR IGNORE INTO wrong VALUES (?, ?, ?)", self._torn)
+
+    def _until(self, name: str) -> int | None:
+        return None if self._committed is None else self._committed.get(name, 0)
+
+    def _records(self) -> Iterator[tuple[str, str, str]]:
+        for number, record in enumerate(page_records.read(self._crawl, self._committed), 1):
+            if record is None:
+                self._torn.append((RECORD, "torn", f"line {number}"))
+            else:
+                yield RECORD, record["url"], ""
+
+    def _log(self) -> Iterator[tuple[str, str, str]]:
+        for number, row in enumerate(crawl_log.rows(self._crawl, self._committed)):
+            if row is None:
+                self._torn.append((LOG, "torn", f"row {number}"))
+                continue
+            # What may be tried again ends more than once.
+            if not may_return(row.outcome):
+                prefix = (
+                    OF_REQUISITE if row.kind in crawl_log.NO_PAGES and row.outcome != RETRY else ""
+                )
+                yield LOG, row.url, prefix + row.outcome
+            if row.archived:
+                yield LOG, row.url, "archived"
+
+    def _index(self) -> Iterator[tuple[str, str, str]]:
+        for path in sorted((self._crawl / "warc").glob("*.cdxj")):
+            file = path.with_suffix(".warc.gz")
+            for line, entry in warc.index(path, self._until(f"warc/{path.name}")):
+                if entry is None:
+                    self._torn.append((INDEX, "torn", line.decode(errors="replace")))
+                    continue
+                url = warc.page_of(entry)
+                if url == entry["url"]:  # else it comes with its page
+                    yield INDEX, url, ""
+                if not warc.is_whole(file, entry):
+                    self._torn.append((WARC, "missing", url))
+
+    def findings(self) -> list[Disagreement]:
+        """Return what is wrong, file by file."""
+        entries = dict(self._db.execute("SELECT file, sum(times) FROM said GROUP BY file"))
+        entries[WARC] = entries.get(INDEX, 0)
+        entries[LOG] = self._db.execute(
+            "SELECT coalesce(sum(times), 0) FROM said WHERE file = 'log' AND kind <> 'archived'"
+        ).fetchone()[0]
+        found = {
+            (file, fault): number
+            for file, fault, number in self._db.execute(
+                "SELECT file, fault, count(*) FROM wrong GROUP BY file, fault"
+            )
+        }
+        return [
+            Disagreement(file, entries.get(file, 0), {f: found.get((file, f), 0) for f in FAULTS})
+            for file in (RECORD, LOG, INDEX, WARC)
+        ]
+
+    def urls(self) -> set[str]:
+        """Return the URLs on which the files don't agree."""
+        rows = self._db.execute("SELECT DISTINCT url FROM wrong WHERE fault <> 'torn'")
+        return {url for (url,) in rows}
+
+    def requisites(self) -> set[str]:
+        """Return those of ``urls`` that weren't asked for as pages."""
+        rows = self._db.execute(
+            "SELECT DISTINCT url FROM wrong WHERE fault <> 'torn'"
+            " AND url IN (SELECT url FROM ended WHERE kind LIKE ?)"
+            " AND url NOT IN (SELECT url FROM ended WHERE kind NOT LIKE ?)",
+            (f"{OF_REQUISITE}%",) * 2,
+        )
+        return {url for (url,) in rows}
+
+    @property
+    def agrees(self) -> bool:
+        """Whether nothing is wrong."""
+        return self._db.execute("SELECT 1 FROM wrong LIMIT 1").fetchone() is None
+
+    def close(self) -> None:
+        self._db.close()
+
+
+def disagreeing(
+    crawl: Path, finished: Iterable[tuple[str, str]] | None
+) -> tuple[set[str], set[str]]:
+    """Return the URLs on which a frontier and the files don't agree, and the requisites of them.
+
+    Raises LswcError.
+    """
+    with closing(Comparison(crawl, finished)) as comparison:
+        return comparison.urls(), comparison.requisites()
+
+
+def _may_return(name: str) -> bool:
+    return may_return(name.removeprefix(OF_REQUISITE))

@@ -1,0 +1,93 @@
+"""What is done with a crawl's files before it goes on: nothing that they hold is ever deleted."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from lswc.archive import committed_lengths, record_parts
+from lswc.archive.appended_files import ArchiveError, Aside
+from lswc.frontier.contract import FrontierError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from lswc.frontier import Frontier
+
+logger = logging.getLogger(__name__)
+
+
+def refuse_older(crawl: Path, committed: Mapping[str, int]) -> None:
+    """Refuse a frontier that is older than the files beside it, and a record that isn't all there.
+
+    ``committed`` are the frontier's lengths of the files. Raises LswcError; nothing has changed.
+    """
+    beyond = committed_lengths.visits_beyond(crawl, committed)
+    if beyond > 1:
+        raise FrontierError(
+            f"the frontier in {crawl} is older than the record beside it, which has {beyond} or "
+            f"more visits that it doesn't know: put the lost frontier.db-wal back, or "
+            f"{repair(crawl)} moves them aside, and fetches them anew"
+        )
+    if gone := record_parts.gone(crawl, committed):
+        raise ArchiveError(
+            f"{crawl / gone[0]} is gone: put it back, or {repair(crawl)} fetches its pages anew"
+        )
+
+
+def repair(crawl: Path) -> str:
+    """Return the command that repairs a crawl folder."""
+    return f"`scrapy check {crawl} --repair`"
+
+
+def settle(crawl: Path, frontier: Frontier) -> dict[str, int]:
+    """Make the files of a crawl what the frontier says; return their lengths then.
+
+    What lies beyond the last commit is moved aside. The pages that a file has lost wait again.
+    Raises LswcError.
+    """
+    committed = frontier.lengths()
+    aside = Aside(crawl)
+    if beyond := committed_lengths.cut(crawl, committed, aside):
+        logger.info("%d bytes beyond the last visit were moved to %s", beyond, aside.folder)
+    gone = committed_lengths.missing(crawl, committed)
+    damage = [
+        f"{name} is shorter than it was" for name in committed_lengths.short(crawl, committed)
+    ]
+    damage += committed_lengths.torn(crawl)
+    if damage and gone:
+        raise ArchiveError(
+            f"{crawl}: {'; '.join(damage)}, and {gone[0]} is gone: put it back, or "
+            f"{repair(crawl)} fetches the pages anew that were lost"
+        )
+    if gone:
+        more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+        logger.warning("%s%s: gone; if you didn't move it, see `scrapy check %s`",
+                       gone[0], more, crawl)  # fmt: skip
+    if not damage:
+        return committed
+    logger.warning("%s: %s", crawl, "; ".join(damage))
+    mend(crawl, frontier, aside)
+    return frontier.lengths()
+
+
+def mend(crawl: Path, frontier: Frontier, aside: Aside) -> int:
+    """Take out of all files what they don't agree on, and let it wait again; return how many.
+
+    A kill between the steps leaves what the next start mends. Raises LswcError.
+    """
+    from lswc.archive.check.comparison import disagreeing
+
+    finished = frontier.finished()
+    urls, requisites = disagreeing(crawl, finished)
+    reopened = 0
+    if finished is None:  # then only the files know these URLs
+        reopened = frontier.reopen(urls, frontier.lengths(), requisites)
+    committed_lengths.take_out(crawl, urls, aside)
+    reopened += frontier.reopen(
+        urls if finished is not None else (), committed_lengths.lengths(crawl)
+    )
+    kept = f"; what the files had of {len(urls)} URLs is in {aside.folder}" if aside.is_used else ""
+    logger.warning("%d finished URLs are fetched anew, as a file had lost them%s", reopened, kept)
+    return reopened

@@ -1,0 +1,150 @@
+"""``scrapy control CRAWL``: block, pause and limit sites, also while the crawl runs."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from contextlib import suppress
+from getpass import getuser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from lswc.cli.command import UserCommand
+from lswc.cli.tables import table
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from lswc.guest.control import Change, Control
+    from lswc.guest.control.store import Kept
+
+_EPILOG = """
+With nothing more it shows what is in force, and its history. Else one of:
+  block PLACE, unblock PLACE      nothing more of it is fetched, or kept
+  pause [PLACE], unpause [PLACE]  it waits; without a place the whole crawl
+  stop, unstop                    the crawl ends in order; it doesn't begin again
+  set KEY VALUE [PLACE]           delay, max_pages, max_bytes, max_depth, tolerate, priority;
+                                  of the whole crawl: requests, hours
+  unset KEY [PLACE]               takes it back
+PLACE: example.co.th with all its subdomains, www.example.co.th/ for one server,
+www.example.co.th/~somchai/ for what begins so."""
+
+
+class Command(UserCommand):
+    """Says something to a crawl, which does it within seconds; or shows what is said."""
+
+    def syntax(self) -> str:
+        return "<crawl folder> | redis://... [--key NAME] [block PLACE --why TEXT | ...]"
+
+    def short_desc(self) -> str:
+        return "Block, pause and limit sites, also while the crawl runs; show what is in force"
+
+    def long_desc(self) -> str:
+        return f"{self.short_desc()}\n{_EPILOG}"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--why", default="", help="the reason, for the history")
+        parser.add_argument("--key", default="", help="LSWC_REDIS_KEY, if Redis has many crawls")
+
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
+        if not args:
+            raise UsageError("name one crawl folder, or one Redis", print_help=False)
+        from lswc.guest.control import change
+
+        where = self._where(args[0], opts.key)
+        if len(args) == 1:
+            _show(where)
+            return
+        key, value, place = _asked(args[1:])
+        with suppress(KeyError, OSError):  # nobody's name
+            opts.by = getuser()
+        change(where, key, value, place, why=opts.why, by=getattr(opts, "by", ""))
+        said = "taken back" if value is None else f"= {_written(value)}"
+        print(f"{place or 'the whole crawl'}: {key} {said}; a running crawl does it within seconds")
+
+    def _where(self, name: str, key: str) -> Kept:
+        from lswc.frontier import names_redis
+        from lswc.guest.control import in_folder
+
+        if not names_redis(name):
+            return in_folder(Path(name))
+        from lswc.crawl import workers
+        from lswc.guest.control.redis_store import in_redis
+
+        settings = (self.settings or Settings()).copy()
+        settings.set("LSWC_FRONTIER", name)
+        return in_redis(workers.connect(settings), key)
+
+
+def _asked(words: Sequence[str]) -> tuple[str, Any, str]:
+    """Return the key, its value (None to take it back) and the place that are asked for."""
+    match list(words):
+        case [("block" | "unblock") as word, place]:
+            return "block", None if word.startswith("un") else True, place
+        case [("pause" | "unpause") as word, *place] if len(place) < 2:
+            return "pause", None if word.startswith("un") else True, "".join(place)
+        case [("stop" | "unstop") as word]:
+            return "stop", None if word.startswith("un") else True, ""
+        case ["set", key, value, *place] if len(place) < 2:
+            return key, _value(value), "".join(place)
+        case ["unset", key, *place] if len(place) < 2:
+            return key, None, "".join(place)
+    raise UsageError(
+        f"can't understand {' '.join(words)!r}; say block PLACE, unblock PLACE, pause [PLACE], "
+        "unpause [PLACE], stop, unstop, set KEY VALUE [PLACE] or unset KEY [PLACE]",
+        print_help=False,
+    )
+
+
+def _value(text: str) -> object:
+    """Return a value as control.toml would have it."""
+    try:
+        value: object = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+    return value
+
+
+def _show(where: Kept) -> None:
+    from lswc.guest.control import ControlError, history, read
+
+    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200)
+    told = history(where)
+    if told:
+        heads = ("when", "by", "place", "what", "why")
+        console.print(table("history", heads, [_row(change) for change in told]))
+    try:
+        control = read(where)
+    except ControlError as error:
+        raise ControlError(f"{error}; a running crawl goes on with what was said before") from error
+    rows = list(_in_force(control))
+    if rows:
+        console.print(table("in force", ("place", "what", "", "why"), rows))
+    else:
+        print("Nothing is said to this crawl.")
+
+
+def _row(change: Change) -> tuple[object, ...]:
+    taken_back = change.value is None
+    what = f"{change.key} taken back" if taken_back else f"{change.key} = {_written(change.value)}"
+    return change.time, change.by, change.place or "the whole crawl", what, change.why
+
+
+def _in_force(control: Control) -> Iterator[tuple[object, ...]]:
+    for name in ("pause", "stop", "requests", "hours"):
+        value = getattr(control, name)
+        if value not in (None, False):
+            yield "the whole crawl", name, _written(value), control.why
+    for place, rule in control.rules:
+        for key, value in rule.said.items():
+            yield place.name, key, _written(value), rule.why
+
+
+def _written(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,109 @@
+"""``scrapy crawl``, which finds a user's mistakes before anything is fetched."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.commands.crawl import Command as CrawlCommand
+from scrapy.spiderloader import get_spider_loader
+
+from lswc.cli.command import program
+from lswc.errors import ConfigError, LswcError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.settings import Settings
+
+
+class Command(CrawlCommand):
+    """Runs a spider; a mistake of the user's is one line, and exit code 2.
+
+    For a crawl that stopped early it is one of EXIT_CODES.
+    """
+
+    _ran: Crawler | None = None
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        super().process_options(args, opts)
+        if self.settings is not None and self.settings.get("LOG_LEVEL") != "DEBUG":
+            for name in _CHATTER:
+                logging.getLogger(name).addFilter(_is_said)
+        if len(args) != 1 or self.settings is None:
+            return  # Scrapy prints its usage
+        try:
+            _check(self.settings, args[0], opts.spargs)
+        except LswcError as error:
+            line = f"{program()} crawl: error: {error}"
+            print(line, file=sys.stderr)
+            _log(self.settings.get("LOG_FILE"), line)
+            sys.exit(error.exit_code)
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        # What is loaded by now stays: looking for garbage in it again and again takes a tenth of
+        # a crawl's time.
+        gc.freeze()
+        gc.set_threshold(_GARBAGE)
+        if self.settings is not None:
+            # Scrapy lets every line be made, and then shows those of LOG_LEVEL.
+            for name in _TALKERS:
+                logging.getLogger(name).setLevel(self.settings.get("LOG_LEVEL"))
+        super().run(args, opts)
+        from lswc.crawl.close_reasons import EXIT_CODES
+
+        reason = self._ran.stats.get_value("finish_reason") if self._ran is not None else ""
+        self.exitcode = EXIT_CODES.get(reason, self.exitcode)
+
+    def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
+        self._ran = super()._create_crawler(spidercls)
+        return self._ran
+
+
+_TALKERS = ("lswc", "scrapy", "twisted")
+"""Loggers that have something to say of every page."""
+
+_GARBAGE = 5_000
+"""Objects that are made before Python looks for circles among them: what 50 pages make."""
+
+_CHATTER = (
+    "scrapy.addons",
+    "scrapy.core.engine",
+    "scrapy.crawler",
+    "scrapy.middleware",
+    "scrapy.statscollectors",
+    "scrapy.utils.log",
+    "twisted",
+)
+"""Loggers of Scrapy and Twisted that speak at the start and the end of every crawl."""
+
+
+def _is_said(record: logging.LogRecord) -> bool:
+    """Tell whether the record is more than what Scrapy says of every crawl."""
+    return record.levelno >= logging.WARNING
+
+
+def _log(file: str | None, line: str) -> None:
+    """Write a line into the log that the crawl would have had: scrapyd shows nothing else."""
+    if file:
+        with suppress(OSError), Path(file).open("a", encoding="utf-8") as log:
+            log.write(f"{line}\n")
+
+
+def _check(settings: Settings, spider_name: str, arguments: dict[str, str]) -> None:
+    """Find what is wrong with the spider, its arguments or the settings. Raises LswcError."""
+    from lswc.crawl.spider import LswcSpider
+
+    loader = get_spider_loader(settings)
+    if spider_name not in loader.list():
+        known = ", ".join(loader.list())
+        raise ConfigError(f"unknown spider {spider_name!r}; known: {known}")
+    spider_class = loader.load(spider_name)
+    if issubclass(spider_class, LswcSpider):
+        spider_class.check(settings, **arguments)

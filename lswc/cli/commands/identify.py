@@ -1,0 +1,181 @@
+"""``scrapy identify``: language and encoding of pages, and how well that is told."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from lswc.cli.command import UserCommand
+from lswc.cli.progress_lines import working
+from lswc.cli.tables import table
+from lswc.errors import ConfigError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from lswc.cli.page_sources import Source
+    from lswc.lab.methods.evaluation import Told
+    from lswc.language import Identifier
+
+_MOST_CONFUSIONS = 15
+
+
+class Command(UserCommand):
+    """Identifies pages, explains an answer, or measures methods on labelled pages.
+
+    A mistake of the user's is one line, and exit code 2.
+    """
+
+    def syntax(self) -> str:
+        return "[options] <file, folder, URL or WARC file> ..."
+
+    def short_desc(self) -> str:
+        return "Tell language and encoding of pages; measure how well on labelled ones"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        add = parser.add_argument
+        add("--lang", default="", help="target language; several with --evaluate: th,my")
+        add("--method", default="", help="LSWC_IDENTIFIER; several with --evaluate: auto,cld2")
+        add("--min-share", type=float, help="LSWC_MIN_SHARE")
+        add("--explain", action="store_true", help="show the evidence for one page")
+        add("--evaluate", metavar="LABELLED.jsonl", help='lines with "language" and "text"')
+        add("--anchors", action="store_true", help="evaluate the texts as anchor texts")
+
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
+        if bool(args) == bool(opts.evaluate):
+            raise ConfigError("name pages, or --evaluate a file of labelled ones")
+        if opts.evaluate:
+            self._evaluate(opts)
+        elif opts.explain:
+            self._explain(args, opts)
+        else:
+            self._identify(args, opts)
+
+    def _identify(self, args: list[str], opts: argparse.Namespace) -> None:
+        from lswc.strategy import Anchor
+
+        identifier = self._identifier(opts, opts.lang)
+        rows = []
+        for source in self._sources(args):
+            reading = identifier.read(source.body, source.content_type, source.url)
+            found = reading.identification
+            anchors = reading.anchors.count(Anchor.TARGET)
+            rows.append(
+                (
+                    source.url,
+                    found.language or "unknown",
+                    found.variant,
+                    found.encoding,
+                    f"{found.confidence:.2f}",
+                    found.how,
+                    identifier.relevance(found).name.lower(),
+                    f"{anchors}/{len(reading.links)}",
+                )
+            )
+        heads = (
+            "page",
+            "language",
+            "variant",
+            "encoding",
+            "confidence",
+            "how",
+            "relevance",
+            "anchors",
+        )
+        _print(table(f"target {identifier.target.name}, {identifier.method}", heads, rows))
+
+    def _explain(self, args: list[str], opts: argparse.Namespace) -> None:
+        from lswc.language.explanation import explain
+
+        identifier = self._identifier(opts, opts.lang)
+        for source in self._sources(args):
+            lines = explain(identifier, source.body, source.content_type, source.url)
+            _print(table(source.url, ("evidence", "for this page"), lines))
+
+    def _evaluate(self, opts: argparse.Namespace) -> None:
+        from lswc.lab.methods.evaluation import evaluate, load
+        from lswc.language.registry import known, language
+
+        codes = opts.lang.split(",") if opts.lang else [c for c in known() if language(c).scripts]
+        methods = (opts.method or self._setting("LSWC_IDENTIFIER", "auto")).split(",")
+        identifiers = [self._identifier(opts, c, m) for m in methods for c in codes]
+        labelled = load(Path(opts.evaluate))
+        rows, confusions, kinds, tenths = [], [], [], []
+        with working() as say:
+            scores = []
+            for number, identifier in enumerate(identifiers):
+                say("evaluate", number, len(identifiers))
+                scores.append(evaluate(identifier, labelled, opts.anchors))
+        for identifier, score in zip(identifiers, scores, strict=True):
+            name = (identifier.method, identifier.target.code)
+            measures = (score.precision, score.recall, score.f1)
+            per_page = f"{score.seconds / score.pages * 1e6:.0f}"
+            rows.append(
+                (
+                    *name,
+                    *("–" if m is None else f"{m:.2%}" for m in measures),
+                    score.pages,
+                    per_page,
+                )
+            )
+            for (true, answer), number in score.confusions.most_common(_MOST_CONFUSIONS):
+                confusions.append((*name, true, answer, number))
+            kinds += [(*name, *_told(kind, told)) for kind, told in sorted(score.kinds.items())]
+            tenths += [
+                (*name, *_told(f"{told.confidence / told.pages:.2f}", told))
+                for _, told in sorted(score.tenths.items())
+            ]
+        heads = ("method", "language", "precision", "recall", "F1", "pages", "µs/page")
+        _print(table(opts.evaluate, heads, rows))
+        if confusions:
+            _print(table("confusions", ("method", "target", "true", "answer", "pages"), confusions))
+        for title, head, found in (
+            ("pages of each kind, told right whatever their language", "kind", kinds),
+            ("how far confidence can be trusted", "mean confidence", tenths),
+        ):
+            if found:
+                _print(table(title, ("method", "target", head, "pages", "right", "share"), found))
+
+    def _identifier(self, opts: argparse.Namespace, code: str, method: str = "") -> Identifier:
+        if not code:
+            raise ConfigError("say which language is the target, for example: --lang th")
+        from lswc.language import Identifier
+        from lswc.language.default_method import MIN_SHARE
+        from lswc.language.registry import language
+
+        share = opts.min_share
+        if share is None:
+            share = _number("LSWC_MIN_SHARE", self._setting("LSWC_MIN_SHARE", MIN_SHARE))
+        method = method or opts.method or self._setting("LSWC_IDENTIFIER", "auto")
+        return Identifier(language(code), method, share)
+
+    def _setting(self, name: str, default: object) -> str:
+        return str(self.settings.get(name, default) if self.settings else default)
+
+    def _sources(self, args: list[str]) -> Iterator[Source]:
+        from lswc.cli.page_sources import pages
+
+        for name in args:
+            yield from pages(name, self._setting("USER_AGENT", "lswc"))
+
+
+def _told(name: str, told: Told) -> tuple[str, int, int, str]:
+    return name, told.pages, told.right, f"{told.right / told.pages:.2%}"
+
+
+def _number(name: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise ConfigError(f"{name} must be a number, not {value!r}") from None
+
+
+def _print(grid: object) -> None:
+    # A redirected table is for other programs: never cut to a terminal's width.
+    width = None if sys.stdout.isatty() else 250
+    Console(file=sys.stdout, width=width).print(grid)

@@ -1,0 +1,241 @@
+"""``lswc``: what ``scrapy`` has in this project, as a command that works anywhere.
+
+``lswc crawl th`` is ``scrapy crawl lswc -a lang=th``; the other commands are called the same.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import shtab
+from scrapy.cmdline import execute
+from scrapy.exceptions import UsageError
+from scrapy.utils.project import ENVVAR, get_project_settings
+from typing_extensions import override
+
+from lswc import __version__
+from lswc.cli.command import INTERRUPTED, PROGRAM
+from lswc.errors import ConfigError, LswcError, writing
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from scrapy.commands import ScrapyCommand
+
+GROUPS = {
+    "Crawl": {
+        "demo": "lswc demo",
+        "crawl": "lswc crawl th --contact https://library.example/crawl",
+        "contact-page": "lswc contact-page --lang th --out bot.html -s LSWC_CONTACT=...",
+        "seeds": "lswc seeds urls.csv --lang th --out my-seeds",
+    },
+    "Look at a crawl, and use it": {
+        "watch": "lswc watch crawls/th",
+        "frontier": "lswc frontier crawls/th",
+        "why": "lswc why crawls/th http://www.example.co.th/",
+        "check": "lswc check crawls/th",
+        "control": "lswc control crawls/th block example.co.th --why 'their mail of 3 May'",
+        "analyze": "lswc analyze crawls/th --out report",
+        "corpus": "lswc corpus crawls/th",
+        "wacz": "lswc wacz crawls/th",
+    },
+    "Try strategies beforehand": {
+        "trace": "lswc trace crawls/th --out traces/th",
+        "synthesize": "lswc synthesize --scale 0.1 --out webs/thai",
+        "simulate": "lswc simulate --trace traces/th --strategy all --out results",
+    },
+    "Languages": {
+        "identify": "lswc identify --lang th page.html",
+        "learn-language": "lswc learn-language my-languages",
+    },
+    "More": {"completion": "lswc completion bash >> ~/.bashrc"},
+}
+"""All commands, each with an example."""
+
+NAMES = tuple(name for group in GROUPS.values() for name in group)
+
+_OWN = {
+    "demo": "Crawl a demo web on this machine for Thai, and print the result",
+    "crawl": "Crawl the web of one language",
+    "completion": "Print what makes your shell complete lswc's arguments",
+}
+"""What the commands do that ``scrapy`` hasn't, or calls otherwise."""
+
+_DEMO = Path("crawls/demo")
+"""Folder of the demo crawl."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command and exit: with its exit code, or with 2 for a mistake in the arguments."""
+    # A project of the user's own, named by the environment, may build on lswc's settings.
+    os.environ.setdefault(ENVVAR, "lswc.settings")
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    sys.argv[0] = PROGRAM  # which may be the path of a module
+    if not given or given[0] in ("-h", "--help"):
+        print(overview())
+        sys.exit(0)
+    if given[0] == "--version":
+        print(f"lswc {__version__}")
+        sys.exit(0)
+    try:
+        sys.exit(_run(given[0], given[1:]))
+    except LswcError as error:
+        print(f"lswc: error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:  # before the command began: the imports take their time
+        print("lswc: stopped by Ctrl-C", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+
+
+def overview() -> str:
+    """Return the help of ``lswc``: its commands in groups, each with an example."""
+    lines = ["usage: lswc <command> [options]", "", "Collects the web of one language.", ""]
+    for title, commands in GROUPS.items():
+        lines.append(f"{title}:")
+        for name, example in commands.items():
+            lines += [f"  {name:15} {_said(name)}", f"  {'':15} $ {example}"]
+        lines.append("")
+    lines.append("lswc <command> --help says more.")
+    return "\n".join(lines)
+
+
+def _said(name: str) -> str:
+    """Say in one line what a command does."""
+    return _OWN[name] if name in _OWN else _command(name).short_desc()
+
+
+def _run(name: str, given: list[str]) -> int:
+    if name not in NAMES:
+        near = get_close_matches(name, NAMES, 1)
+        meant = f"do you mean {near[0]!r}?" if near else f"known: {', '.join(NAMES)}"
+        raise ConfigError(f"unknown command {name!r}; {meant}")
+    parser = parser_of(name)
+    if name == "completion":
+        print(shtab.complete(_whole(), parser.parse_args(given).shell))
+        return 0
+    if name in _OWN:
+        return _crawl(parser.parse_args(given), demo=name == "demo")
+    command = _command(name)
+    options, rest = parser.parse_known_args(given)
+    try:
+        command.process_options(rest, options)
+        command.run(rest, options)
+    except UsageError as error:
+        parser.error(str(error))
+    return command.exitcode
+
+
+def _command(name: str) -> ScrapyCommand:
+    """Return a command of ``scrapy``."""
+    ours = list(entry_points(group="scrapy.commands", name=name))
+    found = ours[0].load() if ours else import_module(f"lswc.cli.commands.{name}").Command
+    command: ScrapyCommand = found()
+    command.settings = get_project_settings()
+    return command
+
+
+def parser_of(name: str) -> ArgumentParser:
+    """Return the parser of a command's arguments."""
+    parser = _Parser(
+        prog=f"lswc {name}",
+        description=_said(name) if name in _OWN else _command(name).long_desc(),
+        epilog=f"For example: {_example(name)}",
+        formatter_class=RawDescriptionHelpFormatter,
+        conflict_handler="resolve",
+        allow_abbrev=False,
+    )
+    if name == "completion":
+        parser.add_argument("shell", choices=shtab.SUPPORTED_SHELLS)
+    elif name in _OWN:
+        _add_crawl_options(parser, demo=name == "demo")
+    else:
+        command = _command(name)
+        parser.usage = f"lswc {name} {command.syntax()}"
+        command.add_options(parser)
+    return parser
+
+
+class _Parser(ArgumentParser):
+    """Says what is wrong in one line."""
+
+    @override
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message}\n")
+
+
+def _example(name: str) -> str:
+    return next(group[name] for group in GROUPS.values() if name in group)
+
+
+def _whole() -> ArgumentParser:
+    """Return one parser of all commands, for the completion of arguments."""
+    whole = ArgumentParser(prog="lswc")
+    commands = whole.add_subparsers()
+    for name in NAMES:
+        parser = commands.add_parser(
+            name, help=_said(name), parents=[parser_of(name)], conflict_handler="resolve"
+        )
+        if name not in _OWN:
+            vars(parser.add_argument("args", nargs="*"))["complete"] = shtab.FILE
+    return whole
+
+
+def _add_crawl_options(parser: ArgumentParser, *, demo: bool) -> None:
+    add = parser.add_argument
+    if not demo:
+        add("lang", help="the language, such as th or ja: an ISO 639 code; several: th,lo")
+        add("--contact", help="who crawls: a page about it, or an e-mail address (LSWC_CONTACT)")
+        add("--seeds", metavar="FILE", help="one URL a line, instead of the shipped ones")
+        add("--web", metavar="FOLDER", help="a frozen web, instead of the real one (LSWC_WEB)")
+        add("--into", metavar="FOLDER", help="the crawl's folder, crawls/LANG if not given")
+    add("--profile", metavar="NAME", help="which strategy, with its settings (LSWC_PROFILE)")
+    add("--pages", metavar="N", help="stop after about so many pages (CLOSESPIDER_ITEMCOUNT)")
+    add("-s", "--set", metavar="NAME=VALUE", action="append", default=[], help="any setting")
+    add("-L", "--loglevel", metavar="LEVEL", help="DEBUG shows what Scrapy says, too")
+    add("--logfile", metavar="FILE", help="where the log goes, instead of the terminal")
+
+
+_SETTINGS = {
+    "contact": "LSWC_CONTACT",
+    "web": "LSWC_WEB",
+    "into": "LSWC_CRAWL",
+    "profile": "LSWC_PROFILE",
+    "pages": "CLOSESPIDER_ITEMCOUNT",
+}
+"""The settings that an option of ``lswc crawl`` stands for."""
+
+
+def crawl_arguments(options: Namespace) -> list[str]:
+    """Return the arguments of ``scrapy`` for those of ``lswc crawl``."""
+    arguments = ["crawl", "lswc", "-a", f"lang={options.lang}"]
+    if options.seeds:
+        arguments += ["-a", f"seeds={options.seeds}"]
+    given = {name: getattr(options, name) for name in _SETTINGS}
+    settings = [f"{_SETTINGS[name]}={value}" for name, value in given.items() if value is not None]
+    for setting in [*settings, *options.set]:
+        arguments += ["-s", setting]
+    for name in ("loglevel", "logfile"):
+        if getattr(options, name):
+            arguments += [f"--{name}", getattr(options, name)]
+    return arguments
+
+
+def _crawl(options: Namespace, *, demo: bool) -> int:
+    if demo:
+        options.lang, options.web, options.into = "th", "demo", str(_DEMO)
+        options.contact = options.seeds = None
+        options.set = ["DOWNLOAD_DELAY=0", *options.set]  # nobody is disturbed
+        if _DEMO.is_dir():
+            with writing(_DEMO):
+                shutil.rmtree(_DEMO)
+    execute(["lswc", *crawl_arguments(options)])
+    return 0

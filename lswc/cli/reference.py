@@ -1,0 +1,212 @@
+"""The reference pages docs/settings.md, docs/outcomes.md and docs/commands.md, from the code.
+
+``python -m lswc.cli.reference docs`` writes them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from argparse import SUPPRESS
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lswc import settings
+from lswc.cli import program
+from lswc.cli.command import INTERRUPTED
+from lswc.errors import ConfigError, LswcError
+from lswc.outcomes import Outcome
+
+if TYPE_CHECKING:
+    from argparse import Action, ArgumentParser
+
+HEAD = """\
+# All settings
+
+Give a setting on the command line (`-s NAME=value`), in a profile (`settings_profiles/`), or in
+scrapyd's `setting`. Lists are given with commas: `-s LSWC_ALLOWED_DOMAINS=example.th,example.com`.
+Names that begin with `LSWC_` are lswc's own; the others are
+[Scrapy's](https://docs.scrapy.org/en/latest/topics/settings.html), and here because lswc's default
+is another. A wrong name or value is an error before anything is fetched.
+
+This page is made from `lswc/settings.py`.
+"""
+
+
+OUTCOMES_HEAD = """\
+# How URLs and links end
+
+The crawl counts what became of every URL that it asked for, and why it left out every other. The
+summary and `scrapy frontier` show these words: URLs under *URLs finished*, links and queued URLs
+under *dropped*. The errors of servers are counted by their number, as `status 404`.
+
+This page is made from `lswc/outcomes.py`.
+
+| word | meaning |
+|---|---|
+"""
+
+
+COMMANDS_HEAD = """\
+# All commands
+
+`lswc` has them, in any folder. `scrapy` has them in the project's folder, by the same names and
+with the same options; only a crawl is called otherwise there: `scrapy crawl lswc -a lang=th`.
+
+This page is made from the code. [settings.md](settings.md) says what the settings (`-s`) mean,
+[archive.md](archive.md) what lies in a crawl's folder, [outcomes.md](outcomes.md) how URLs end.
+
+## Exit codes
+
+| code | meaning |
+|---|---|
+| 0 | done; a crawl: it ended, or was stopped, in order |
+| {failed} | it can't go on: a full disk, no store; `check`: something is wrong |
+| {mistake} | a mistake in an argument, a setting or a file, or a library that is lacking |
+| 3 | a crawl: this machine was off the network for too long |
+| {interrupted} | stopped by Ctrl-C |
+
+## Options of every command but demo, crawl and completion
+
+| option | meaning |
+|---|---|
+"""
+
+
+@dataclass
+class SettingsSection:
+    """A part of the settings file: its heading, and (name, default, meaning) of each setting."""
+
+    title: str
+    settings: list[tuple[str, str, str]] = field(default_factory=list)
+
+
+def sections(source: str) -> list[SettingsSection]:
+    """Return the sections of a settings file.
+
+    A comment with a blank line below it is a section's title; one with a setting below it is
+    the setting's meaning.
+    """
+    assigned = {node.lineno: node for node in ast.parse(source).body if _name(node)}
+    found: list[SettingsSection] = []
+    comment: list[str] = []
+    lines = source.splitlines()
+    for number, line in enumerate(lines, 1):
+        if line.startswith("#"):
+            comment.append(line.removeprefix("#").strip())
+            continue
+        node = assigned.get(number)
+        if node is not None:
+            default = _default("\n".join(lines[number - 1 : node.end_lineno]))
+            found[-1].settings.append((_name(node), default, " ".join(comment)))
+        elif not line and comment:
+            found.append(SettingsSection(" ".join(comment)))
+        comment = []
+    return found
+
+
+def page(source: str) -> str:
+    """Return docs/settings.md for a settings file."""
+    return "\n".join([HEAD, *(_table(section) for section in sections(source))])
+
+
+def outcomes_page() -> str:
+    """Return docs/outcomes.md."""
+    return OUTCOMES_HEAD + "".join(f"| `{end}` | {end.sentence} |\n" for end in Outcome)
+
+
+def _name(node: ast.stmt) -> str:
+    target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _default(assignment: str) -> str:
+    value = getattr(ast.parse(assignment).body[0], "value", None)
+    if isinstance(value, ast.Dict):
+        return "as in the file"
+    if isinstance(value, ast.JoinedStr):  # the version, which no page repeats
+        return "`" + "".join(_part(part) for part in value.values) + "`"
+    text = ast.get_source_segment(assignment, value) if value else ""
+    return {'""': "empty", "[]": "none", "True": "on", "False": "off"}.get(text or "", f"`{text}`")
+
+
+def _part(part: ast.expr) -> str:
+    return str(part.value) if isinstance(part, ast.Constant) else "<version>"
+
+
+def _table(section: SettingsSection) -> str:
+    rows = "".join(
+        f"| `{name}` | {default} | {_linked(meaning)} |\n"
+        for name, default, meaning in section.settings
+    )
+    return f"## {section.title}\n\n| setting | default | meaning |\n|---|---|---|\n{rows}"
+
+
+def _linked(meaning: str) -> str:
+    return re.sub(r"\b([a-z]+)\.md\b", r"[\1.md](\1.md)", meaning)
+
+
+def commands_page() -> str:
+    """Return docs/commands.md."""
+    options = {name: _options(program.parser_of(name)) for name in program.NAMES}
+    crawls = ("demo", "crawl", "completion")
+    shared = set.intersection(*(set(options[name]) for name in options if name not in crawls))
+    head = COMMANDS_HEAD.format(
+        failed=LswcError.exit_code, mistake=ConfigError.exit_code, interrupted=INTERRUPTED
+    )
+    lines = [head + "".join(row for row in options["check"] if row in shared)]
+    for title, commands in program.GROUPS.items():
+        lines.append(f"## {title}\n")
+        for name, example in commands.items():
+            rows = [row for row in options[name] if name in crawls or row not in shared]
+            lines.append(_command(name, example, rows))
+    return "\n".join(lines)
+
+
+def _options(parser: ArgumentParser) -> list[str]:
+    """Return a row for each argument of a command."""
+    actions = (action for action in parser._actions if action.help != SUPPRESS)
+    return [f"| `{_spelled(action)}` | {_said(action)} |\n" for action in actions]
+
+
+def _spelled(action: Action) -> str:
+    value = "" if action.nargs == 0 else f" {action.metavar or action.dest.upper()}"
+    if not action.option_strings:
+        return action.dest
+    return ", ".join(action.option_strings) + value
+
+
+def _said(action: Action) -> str:
+    if action.choices and not action.help:
+        return ", ".join(map(str, action.choices))
+    return (action.help or "").replace("|", "\\|").removesuffix(" and exit")
+
+
+def _command(name: str, example: str, rows: list[str]) -> str:
+    parser = program.parser_of(name)
+    usage = f"    {parser.usage}\n\n" if parser.usage else ""
+    shown = re.sub("^", "    ", parser.description or "", flags=re.MULTILINE)
+    table = "| option | meaning |\n|---|---|\n" + "".join(rows) + "\n" if rows else ""
+    return f"### {name}\n\n{usage}{shown}\n\nFor example:\n\n    {example}\n\n{table}"
+
+
+def pages() -> dict[str, str]:
+    """Return every page by the name of its file."""
+    source = Path(settings.__file__).read_text(encoding="utf-8")
+    return {
+        "settings.md": page(source),
+        "outcomes.md": outcomes_page(),
+        "commands.md": commands_page(),
+    }
+
+
+def main() -> None:
+    """Write the pages into the folder that is named."""
+    for name, text in pages().items():
+        (Path(sys.argv[1]) / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Visiting again what earlier crawls stored: only what has changed since is sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import NotConfigured
+from scrapy.http import Headers
+from scrapy.responsetypes import responsetypes
+
+from lswc.crawl.requests import page_visit_of
+from lswc.crawl.running import running_of
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from lswc.archive.earlier_crawls import Earlier, Held
+
+NOT_MODIFIED = "not modified"
+"""Flag of a response that is an earlier crawl's."""
+
+_CONDITION_OF = {b"etag": "If-None-Match", b"last-modified": "If-Modified-Since"}
+_HELD = "lswc_held"
+
+
+class RecrawlMiddleware:
+    """Downloader middleware: conditional requests (RFC 9110 §13) for what LSWC_RECRAWL stored.
+
+    A page that hasn't changed is read as it was stored, so it counts and leads on as before.
+    """
+
+    def __init__(self, earlier: Earlier) -> None:
+        self._earlier = earlier
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Ask for what earlier crawls hold. Raises NotConfigured if there are none."""
+        earlier = running_of(crawler).earlier
+        if earlier is None:
+            raise NotConfigured
+        return cls(earlier)
+
+    def process_request(self, request: Request) -> None:
+        """Add the validators of the stored response, if it has any."""
+        for condition in _CONDITION_OF.values():  # those of a URL that redirected here
+            request.headers.pop(condition, None)
+        request.meta.pop(_HELD, None)
+        held = self._earlier.find(request.url) if page_visit_of(request) is not None else None
+        for name, value in held.headers if held else ():
+            if name.lower() in _CONDITION_OF:
+                request.headers[_CONDITION_OF[name.lower()]] = value
+                request.meta[_HELD] = held
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Return what is stored instead of a 304 (Not Modified) that was asked for."""
+        held: Held | None = request.meta.pop(_HELD, None)
+        if held is None or response.status != 304:
+            return response
+        visit = page_visit_of(request)
+        if visit is not None and visit.attempts:
+            visit.attempts[-1].unchanged = held.original
+        return _stored(held, response)
+
+
+def _stored(held: Held, response: Response) -> Response:
+    """Return the stored response, brought up to date by the new headers (RFC 9111 §3.2)."""
+    headers = Headers()
+    for name, value in held.headers:
+        headers.appendlist(name, value)
+    headers.update({n: v for n, v in response.headers.items() if not n.startswith(b"Content-")})
+    made = responsetypes.from_args(headers, response.url, body=held.body)
+    return made(
+        response.url,
+        headers=headers,
+        body=held.body,
+        flags=[NOT_MODIFIED],
+        ip_address=response.ip_address,
+    )

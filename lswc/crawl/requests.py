@@ -1,0 +1,80 @@
+"""Requests of visits, and the visit of a request."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+
+from lswc.frontier.visit import Visit
+from lswc.urls import Url, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from scrapy.http import Response
+
+VISIT = "lswc_visit"
+"""Key in ``request.meta`` of the Visit that a request is sent for."""
+
+RULES = "lswc_rules"
+"""Key in ``request.meta`` of the name of the file in which a server says its rules, such as
+"robots.txt", if that is what is asked for instead of a page."""
+
+RENDERING = "lswc_rendering"
+"""Key in ``request.meta`` of what a request is sent for that a page in the browser needs."""
+
+_WAKE_UP = "lswc_wake_up"
+
+
+def request_for(
+    visit: Visit,
+    headers: Mapping[str, str],
+    callback: Callable[..., Any],
+    errback: Callable[..., Any],
+) -> Request:
+    """Return the request for a visit's URL, with these headers and its referrer's."""
+    lease = visit.lease
+    return Request(
+        visit.url,
+        callback=callback,
+        errback=errback,
+        meta={VISIT: visit, "depth": lease.depth, "redirect_times": visit.redirects},
+        headers={**headers, **({"Referer": lease.referrer} if lease.referrer else {})},
+    )
+
+
+def url_of(source: Request | Visit) -> Url | None:
+    """Return a request's or visit's URL, taken apart; None if it is none. Many ask for it."""
+    return _parsed(source.url)
+
+
+_parsed = lru_cache(maxsize=1_024)(parse)
+
+
+def visit_of(source: Request | Response | None) -> Visit | None:
+    """Return the visit of a request or response; None for robots.txt and other requests."""
+    visit = _meta(source).get(VISIT)
+    return visit if isinstance(visit, Visit) else None
+
+
+def _meta(source: Request | Response | None) -> Mapping[str, Any]:
+    request = source if isinstance(source, Request) else getattr(source, "request", None)
+    return {} if request is None else request.meta
+
+
+def page_visit_of(source: Request | Response | None) -> Visit | None:
+    """Return the visit of a request for its page, not for a file that it needs besides."""
+    visit = visit_of(source)
+    return None if visit is None or RULES in _meta(source) else visit
+
+
+def wake_up() -> Request:
+    """Return a request that only makes the engine ask the scheduler again."""
+    return Request("data:,wake", meta={_WAKE_UP: True})
+
+
+def is_wake_up(request: Request) -> bool:
+    """Tell whether a request is one of ``wake_up``."""
+    return bool(request.meta.get(_WAKE_UP))

@@ -1,0 +1,155 @@
+"""Requests that come to the scheduler for visits under way: retries, redirects, server rules."""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+from itertools import count
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from lswc.crawl.requests import RULES, page_visit_of, visit_of
+from lswc.frontier.visit import FollowedLink
+from lswc.outcomes import Outcome
+from lswc.urls import fingerprint
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+    from lswc.crawl.running import RunningCrawl
+    from lswc.frontier.visit import Visit
+
+WAITING = 1_000
+"""Requests that wait to be sent again; of more, the one that would wait longest is given up."""
+
+PARKED = 5_000
+"""Requests that wait in all. Of more, those that only wait for their turn go back to the frontier:
+their servers may be thousands on one machine, and keep no other waiting."""
+
+PATIENCE = 10.0
+"""Seconds that a request waits here for its turn; for longer it goes back to the frontier."""
+
+READ = 1_000
+"""Pages that wait, whole, for what their servers say of them, before no further URL is leased."""
+
+HELD = 16_384
+"""Bytes of an answer, headers included, that are kept while its request waits to be sent again."""
+
+
+class Retries:
+    """Requests that wait to be sent again, each until its server has rested."""
+
+    def __init__(self, running: RunningCrawl) -> None:
+        self._running = running
+        self._waiting: list[tuple[float, int, Request]] = []  # a heap
+        self._numbers = count()
+        self._retried = self._read = 0
+
+    def take(self, request: Request, visit: Visit) -> None:
+        """Take a request that came back: a redirect ends its visit, or leads to its twin.
+
+        One for a file with a server's rules only waits.
+        """
+        if RULES in request.meta:
+            self._read += 1
+            self._push(request, visit)
+        elif request.meta.get("redirect_times", 0) > visit.redirects:
+            self._redirect(request, visit)
+        else:
+            self._wait(request, visit)
+
+    def _wait(self, request: Request, visit: Visit) -> None:
+        if not visit.attempts and visit.url == visit.lease.url and self._is_long(visit):
+            visit.rest = visit.rest or 0.0  # nothing was asked of its server
+            self._running.give_back(visit)
+            return
+        for attempt in visit.attempts:
+            if attempt.exchange is not None and attempt.exchange.weight > HELD:
+                attempt.exchange = None
+        self._push(request, visit)
+        self._retried += bool(visit.attempts)
+        if self._retried > WAITING:
+            self._give_up()
+
+    def _is_long(self, visit: Visit) -> bool:
+        return len(self._waiting) >= PARKED or _due(visit) - monotonic() > PATIENCE
+
+    def _push(self, request: Request, visit: Visit) -> None:
+        heappush(self._waiting, (_due(visit), next(self._numbers), request))
+
+    def _give_up(self) -> None:
+        """End the visit of the request that would be sent again last."""
+        last = max(entry for entry in self._waiting if _is_retried(entry[2]))
+        self._waiting.remove(last)
+        heapify(self._waiting)
+        self._retried -= 1
+        given_up = visit_of(last[2])
+        if given_up is not None:
+            self._running.commit(given_up, Outcome.TOO_MANY_WAIT)
+
+    def _redirect(self, request: Request, visit: Visit) -> None:
+        url = self._running.admission.scope_of(visit, request.url)
+        times = request.meta["redirect_times"]
+        if isinstance(url, Outcome):
+            visit.tally["dropped" if visit.lease.is_page else "requisites dropped", url] += 1
+            self._led_to(visit, request.url, url)
+        elif fingerprint(url.href) == fingerprint(visit.url):
+            # By https, or with a session in it: another request for the same page.
+            if request.url in request.meta["redirect_urls"]:
+                self._running.commit(visit, Outcome.REDIRECT_LOOP)
+            else:
+                visit.url, visit.redirects = url.href, times
+                self._wait(request, visit)
+            return
+        else:
+            visit.offers = [self._running.offer_of_redirect(visit, url, times)]
+            self._led_to(visit, url.href, None)
+        self._running.commit(visit, Outcome.REDIRECT)
+
+    def _led_to(self, visit: Visit, url: str, dropped: str | None) -> None:
+        if visit.lease.is_listing:
+            return
+        if visit.lease.is_requisite:
+            visit.requisites = () if dropped else (url,)
+        else:
+            tier = None if dropped else visit.lease.tier
+            visit.links = [FollowedLink(url, None, tier, dropped)]
+
+    def next_due(self, now: float) -> Request | None:
+        """Return a request whose wait is over, None if there is none."""
+        while self._waiting and self._waiting[0][0] <= now:
+            request = heappop(self._waiting)[2]
+            self._retried -= _is_retried(request)
+            self._read -= RULES in request.meta
+            visit = visit_of(request)
+            if visit is not None and self._running.is_under_way(visit):
+                return request
+        return None
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so many pages wait that no further one should be fetched."""
+        return self._read >= READ
+
+    @property
+    def next_time(self) -> float | None:
+        """When the next request may be sent; None if none waits."""
+        return self._waiting[0][0] if self._waiting else None
+
+    @property
+    def visits(self) -> set[int]:
+        """The numbers of the visits whose requests wait."""
+        visits = (visit_of(request) for _, _, request in self._waiting)
+        return {visit.lease.id for visit in visits if visit is not None}
+
+
+def _due(visit: Visit) -> float:
+    return visit.since + (visit.rest or 0.0)
+
+
+def _is_retried(request: Request) -> bool:
+    """Tell whether a request was sent before: others wait only until their server has rested."""
+    visit = page_visit_of(request)
+    return visit is not None and bool(visit.attempts)

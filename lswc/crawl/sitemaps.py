@@ -1,0 +1,156 @@
+"""Sitemaps and feeds of servers that gave a relevant page: asked for, and their pages offered."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urljoin
+
+from lswc.frontier.lease import Offer
+from lswc.frontier.visit import FollowedLink
+from lswc.outcomes import Outcome
+from lswc.reading import listings
+from lswc.reading.named_language import named
+from lswc.strategy import (
+    DISCARD,
+    LISTING,
+    SEED,
+    SUBLISTING,
+    Anchor,
+    Facts,
+    Locality,
+    PageLanguage,
+    Source,
+    Status,
+    encode,
+)
+from lswc.urls import site, tld
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+
+    from lswc.archive.earlier_crawls import Earlier
+    from lswc.crawl.configuration import Crawl
+    from lswc.frontier.lease import Lease
+    from lswc.frontier.visit import Visit
+    from lswc.reading.listings import ListedPage, Listing
+    from lswc.urls import Url
+
+    Statuses = Callable[[Collection[str], Lease, bool | None], Mapping[str, Status]]
+
+_Value = TypeVar("_Value")
+
+REMEMBERED = 10_000
+"""Servers whose robots.txt is remembered to have named sitemaps, or that were asked for theirs."""
+
+
+class Listings:
+    """Which listings a crawl asks for, and what becomes of what they name.
+
+    A page that a listing names counts as one that a relevant page of the server links to, without
+    a word: that is what its facts say, and which kind of listing it was. One that an ``earlier``
+    crawl holds, and that has changed since by what the listing says, is queued as the seeds are: it
+    is visited again first. The frontier knows which listing was asked for.
+    """
+
+    def __init__(self, crawl: Crawl, earlier: Earlier | None = None) -> None:
+        self._crawl = crawl
+        self._earlier = earlier
+        self._said: OrderedDict[str, tuple[str, ...]] = OrderedDict()
+        self._asked: OrderedDict[str, None] = OrderedDict()
+
+    def heard(self, server: str, robots: bytes, url: str) -> None:
+        """Take note of the sitemaps that a server's robots.txt names."""
+        if self._crawl.sitemaps and (said := listings.of_robots(robots, url)):
+            _remember(self._said, server, said)
+
+    def of_server(self, visit: Visit) -> list[Offer]:
+        """Return the offers of the sitemaps of a relevant page's server, once a run."""
+        server = visit.lease.server
+        if not self._crawl.sitemaps or server in self._asked:
+            return []
+        _remember(self._asked, server, None)
+        said = self._said.get(server) or (urljoin(visit.url, "/sitemap.xml"),)
+        return self._offers(said, LISTING, visit.lease.depth + 1)
+
+    def _offers(self, addresses: Iterable[str], code: int, depth: int) -> list[Offer]:
+        checked = (self._crawl.reader.scope.check(address, depth) for address in addresses)
+        return [
+            Offer(url.href, url.server, self._crawl.unit(url), code, PageLanguage.OTHER, depth)
+            for url in checked
+            if not isinstance(url, Outcome)
+        ]
+
+    def take(self, visit: Visit, found: Listing, statuses: Statuses) -> None:
+        """Offer what a listing names, with the visit's links. Raises LswcError."""
+        depth = visit.lease.depth
+        pages = [(page, self._crawl.reader.scope.check(page.url, depth)) for page in found.pages]
+        kept = [(page, target) for page, target in pages if not isinstance(target, Outcome)]
+        for page, reason in pages:
+            if isinstance(reason, Outcome):
+                visit.tally["dropped", reason] += 1
+                visit.links.append(FollowedLink(page.url[:2_083], None, None, reason))
+        units = {self._crawl.unit(target) for _, target in kept}
+        known = statuses(units, visit.lease, None)
+        source = Source.FEED if found.is_feed else Source.SITEMAP
+        offers = [self._ask(visit, page, target, known, source) for page, target in kept]
+        visit.offers = [offer for offer in offers if offer is not None]
+        if visit.lease.code == LISTING:  # an index names no index (sitemaps.org)
+            visit.offers += self._offers(found.listings, SUBLISTING, depth)
+
+    def _ask(
+        self,
+        visit: Visit,
+        page: ListedPage,
+        url: Url,
+        known: Mapping[str, Status],
+        source: Source,
+    ) -> Offer | None:
+        """Ask the strategy about a page; return its offer, None if it isn't followed."""
+        strategy, unit = self._crawl.strategy, self._crawl.unit(url)
+        status = known.get(unit, Status.UNVISITED)
+        code = encode(self._facts(visit, page, url, status)._replace(source=source))
+        if self._has_changed(page, url):
+            code = SEED
+            visit.tally["content", "changed since"] += 1
+        tier = None if strategy.learns else strategy.cell(code, status)
+        if tier == DISCARD:
+            visit.tally["dropped", Outcome.STRATEGY] += 1
+            visit.links.append(FollowedLink(url.href, Anchor.NONE, None, Outcome.STRATEGY))
+            return None
+        visit.tally["kept", "of sitemaps and feeds"] += 1
+        visit.links.append(FollowedLink(url.href, Anchor.NONE, tier, None))
+        return Offer(url.href, url.server, unit, code, PageLanguage.TARGET, visit.lease.depth)
+
+    def _has_changed(self, page: ListedPage, url: Url) -> bool:
+        if self._earlier is None or page.changed is None:
+            return False
+        return self._earlier.changed_since(url.href, page.changed)
+
+    def _facts(self, visit: Visit, page: ListedPage, url: Url, status: Status) -> Facts:
+        language = self._crawl.language
+        return Facts(
+            PageLanguage.TARGET,
+            1,
+            Status.RELEVANT,
+            status,
+            _locality(visit.lease.server, url),
+            tld(url.hostname) in language.tlds,
+            Anchor.NONE,
+            False,
+            named=named(language.tag, url, page.hreflang.lower(), ""),
+        )
+
+
+def _locality(server: str, url: Url) -> Locality:
+    if url.server == server:
+        return Locality.SAME_SERVER
+    same = site(url.hostname) == site(server.partition(":")[0])
+    return Locality.SAME_SITE if same else Locality.ELSEWHERE
+
+
+def _remember(into: OrderedDict[str, _Value], server: str, value: _Value) -> None:
+    into[server] = value
+    into.move_to_end(server)
+    if len(into) > REMEMBERED:
+        into.popitem(last=False)

@@ -1,0 +1,76 @@
+"""What a crawl opens: its frontier, what people say to it, and slots; in its folder or in Redis."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lswc.crawl.file_handles import Handles
+from lswc.errors import ConfigError
+from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_experience
+from lswc.guest.control import InFolder
+from lswc.guest.slots import OwnSlots, Slots
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+    from lswc.crawl.configuration import Crawl
+    from lswc.frontier import Frontier
+    from lswc.guest.control.store import Kept
+    from lswc.strategy import Experience
+
+
+def handles_of(crawl: Crawl, settings: BaseSettings) -> Handles:
+    """Share out the file handles of this process. Raises ConfigError if they are too few."""
+    return Handles.of(settings.getint("CONCURRENT_REQUESTS"), crawl.web is not None)
+
+
+def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
+    """Open a crawl's frontier; the caller closes it. Raises LswcError."""
+    experience = _experience(crawl, settings)
+    if names_redis(crawl.store):
+        from lswc.crawl import workers  # not above: Redis's client is only for crawls with one
+
+        return workers.join(crawl, settings, experience)
+    return open_frontier(
+        crawl.store,
+        crawl.folder,
+        crawl.strategy,
+        crawl.identity,
+        crawl.politeness.delay,
+        crawl.patience,
+        experience,
+        crawl.caps,
+    )
+
+
+def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
+    if not crawl.experience:
+        return None
+    if not crawl.strategy.learns:
+        raise ConfigError(
+            f"LSWC_EXPERIENCE: strategy {crawl.strategy.name!r} learns nothing: choose 'adaptive'"
+        )
+    if names_redis(crawl.experience):
+        from lswc.crawl import workers
+
+        return workers.read_experience(crawl, settings)
+    return sqlite_experience.read(Path(crawl.experience) / FRONTIER_FILE, crawl.language.tag)
+
+
+def control_of(crawl: Crawl, settings: BaseSettings) -> Kept:
+    """Return what people say to a crawl: in its folder, or to all workers together."""
+    if names_redis(crawl.store):
+        from lswc.crawl import workers
+
+        return workers.control(crawl, settings)
+    return InFolder(crawl.folder)
+
+
+def slots_of(crawl: Crawl, settings: BaseSettings) -> Slots:
+    """Return where the slots of machines and domains are taken: of all workers together."""
+    if names_redis(crawl.store):
+        from lswc.crawl import workers
+
+        return workers.slots(crawl, settings)
+    return OwnSlots()

@@ -1,0 +1,216 @@
+"""The download handler: HTTP/1.1 on asyncio, that keeps the bytes of every exchange."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from datetime import UTC, datetime
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from scrapy import signals
+from scrapy.core.downloader.handlers._base_http import BaseHttpDownloadHandler
+from scrapy.exceptions import DownloadCancelledError, DownloadTimeoutError, ResponseDataLossError
+from scrapy.http import Headers
+from scrapy.utils._download_handlers import (
+    check_stop_download,
+    make_response,
+    normalize_bind_address,
+)
+from scrapy.utils.httpobj import urlparse_cached
+from scrapy.utils.ssl import _make_ssl_context
+from scrapy.utils.url import add_http_if_no_scheme
+from typing_extensions import override
+
+from lswc.crawl.requests import RENDERING, RULES, page_visit_of
+from lswc.crawl.running import running_of
+from lswc.crawl.transport.answer import Answer, Bounds, BrokenBodyError
+from lswc.crawl.transport.connection import Connections, Place
+from lswc.crawl.transport.resolver import addresses_of
+from lswc.frontier.attempt import Attempt
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+
+    from lswc.crawl.transport.connection import Connection
+    from lswc.frontier.attempt import Exchange
+
+_PORTS = {"http": 80, "https": 443}
+_OLD_RENEGOTIATION = 0x4  # SSL_OP_LEGACY_SERVER_CONNECT, as Scrapy's own handler has it
+# Scrapy's flags as ISO 28500:2017 §5.13 calls them.
+_TRUNCATED = {"dataloss": "disconnect", "download_stopped": "unspecified"}
+
+
+class AttemptHandler(BaseHttpDownloadHandler):
+    """Downloads, notes every attempt, and its bytes if they are archived.
+
+    A request's attempts belong to its visit; those of another (robots.txt) go to
+    the archive.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._running = running_of(crawler)
+        self._archives = self._running.crawl.archived != "none"
+        self._bounds = _bounds(crawler.settings)
+        context = _make_ssl_context(crawler.settings)
+        context.options |= _OLD_RENEGOTIATION
+        local = normalize_bind_address(crawler.settings.get("DOWNLOAD_BIND_ADDRESS"))
+        self._connections = Connections(addresses_of, context, self._running.handles.idle, local)
+
+    @override
+    async def download_request(self, request: Request) -> Response:
+        attempt = Attempt(request.url, datetime.now(UTC))
+        try:
+            response, exchange = await self._exchanged(request)
+        except Exception as error:
+            attempt.error = type(error).__name__
+            self._note(request, attempt)
+            raise
+        attempt.status = response.status
+        attempt.mime = _media_type(response)
+        attempt.size = len(response.body)
+        attempt.ip = str(response.ip_address)
+        attempt.truncated = next((_TRUNCATED[f] for f in response.flags if f in _TRUNCATED), "")
+        attempt.exchange = exchange if self._archives else None
+        self._note(request, attempt)
+        return response
+
+    def _note(self, request: Request, attempt: Attempt) -> None:
+        visit = page_visit_of(request)
+        if visit is None and self._running.admission.is_blocked(request.url):
+            return  # meanwhile
+        if (rendering := request.meta.get(RENDERING)) is not None:
+            rendering.visit.fetched.append(attempt)
+        elif visit is None:
+            self._running.archive.add(attempt, request.meta.get(RULES, ""))
+        else:
+            visit.attempts.append(attempt)
+
+    async def _exchanged(self, request: Request) -> tuple[Response, Exchange]:
+        """Return a request's response, and both as they were on the wire.
+
+        Raises what Scrapy's handlers raise.
+        """
+        timeout = request.meta.get("download_timeout")
+        began = monotonic()
+        try:
+            async with asyncio.timeout(timeout or None):
+                place, login = _place(request)
+                answer = Answer(_written(request, place), self._bounds, request.method == "HEAD")
+                connection = await self._connections.to(place, login)
+                try:
+                    connection.ask(answer)
+                    await answer.head()
+                    request.meta["download_latency"] = monotonic() - began
+                    return await self._read(request, answer), answer.exchange
+                finally:
+                    self._end(place, connection, answer)
+        except TimeoutError as error:
+            raise DownloadTimeoutError(f"{request.url} took over {timeout} seconds") from error
+
+    def _end(self, place: Place, connection: Connection, answer: Answer) -> None:
+        if answer.is_whole and answer.keeps_alive:
+            self._connections.keep(place, connection)
+        else:
+            connection.close()
+
+    async def _read(self, request: Request, answer: Answer) -> Response:
+        """Read the body, as far as it is wanted: the signals' handlers say so."""
+        headers = _headers(answer)
+        said: dict[str, Any] = {
+            "url": request.url.partition("#")[0],
+            "status": answer.status,
+            "headers": headers,
+            "certificate": answer.certificate,
+            "ip_address": answer.address,
+            "protocol": f"HTTP/{answer.version}",
+        }
+        length = answer.length
+        stop = check_stop_download(
+            signals.headers_received, self.crawler, request, headers=headers, body_length=length
+        )
+        if stop is not None:
+            return make_response(**said, stop_download=stop)
+        body = bytearray()
+        most = request.meta.get("download_maxsize", self._default_maxsize) or sys.maxsize
+        _check_size(length or 0, most)
+        try:
+            while piece := await answer.piece():
+                body += piece
+                stop = check_stop_download(
+                    signals.bytes_received, self.crawler, request, data=piece
+                )
+                if stop is not None:
+                    break
+                _check_size(len(body), most)
+        except BrokenBodyError as error:
+            if request.meta.get("download_fail_on_dataloss", self._fail_on_dataloss):
+                raise ResponseDataLossError(str(error)) from error
+            said["flags"] = ["dataloss"]
+        return make_response(**said, body=bytes(body), stop_download=stop)
+
+    @override
+    async def close(self) -> None:
+        self._connections.close()
+
+
+def _check_size(size: int, most: int) -> None:
+    if size > most:
+        raise DownloadCancelledError(f"a body of {size} bytes, where {most} are allowed")
+
+
+def _headers(answer: Answer) -> Headers:
+    headers = Headers(answer.headers)
+    if answer.is_chunked:
+        headers.pop("Content-Length", None)  # RFC 9112 §6.3: it doesn't count then
+    return headers
+
+
+def _place(request: Request) -> tuple[Place, bytes | None]:
+    """Return where a request goes, and what its proxy wants to hear."""
+    url = urlparse_cached(request)
+    host, port = url.hostname or "", url.port or _PORTS[url.scheme]
+    proxy = request.meta.get("proxy")
+    if not proxy:
+        return Place(url.scheme, host, port), None
+    by = urlsplit(add_http_if_no_scheme(proxy))
+    through = by.hostname or "", by.port or _PORTS.get(by.scheme, 80), by.scheme == "https"
+    return Place(url.scheme, host, port, through), request.headers.get("Proxy-Authorization")
+
+
+def _bounds(settings: BaseSettings) -> Bounds:
+    """Return the bounds of an answer; what is between a body's chunks counts too."""
+    heads = settings.getint("LSWC_MAX_HEADERS_SIZE")
+    sizes = settings.getint("DOWNLOAD_MAXSIZE"), settings.getint("LSWC_MAX_DOCUMENT")
+    return Bounds(heads, 2 * max(sizes) if all(sizes) else 0)
+
+
+def _written(request: Request, place: Place) -> bytes:
+    """Return the bytes of a request (RFC 9112 §3)."""
+    is_passed_on = place.proxy is not None and place.scheme == "http"
+    url, host = request.url.partition("#")[0], urlparse_cached(request).netloc.rpartition("@")[2]
+    host = host.removesuffix(f":{_PORTS[place.scheme]}")
+    target = url if is_passed_on else _path(url)
+    lines = [f"{request.method} {target} HTTP/1.1".encode(), b"Host: " + host.encode()]
+    for name, values in request.headers.items():
+        if is_passed_on or name != b"Proxy-Authorization":
+            lines += (name + b": " + b" ".join(value.splitlines()) for value in values)
+    if request.body:
+        lines.append(b"Content-Length: %d" % len(request.body))
+    return b"\r\n".join(lines) + b"\r\n\r\n" + request.body
+
+
+def _path(url: str) -> str:
+    rest = url.partition("://")[2]
+    slash = rest.find("/")
+    return rest[slash:] if slash >= 0 else "/"
+
+
+def _media_type(response: Response) -> str:
+    value = response.headers.get("Content-Type") or b""
+    return value.partition(b";")[0].strip().lower().decode("ascii", "replace")

@@ -1,0 +1,1 @@
+"""Guest: whether and when a host may be asked."""

@@ -1,0 +1,27 @@
+"""What people say to a crawl, also while it runs: blocked and paused places, limits, hours.
+
+``read``, ``change`` and ``history`` work on what is kept of a crawl: ``in_folder``, or that of
+``lswc.guest.control.redis_store``, ``in_redis``, which loads Redis's client.
+"""
+
+from lswc.guest.control.observer import Watching
+from lswc.guest.control.places import Place, place_of
+from lswc.guest.control.rules import Control, ControlError, Hours, Rule, lifts
+from lswc.guest.control.store import Change, InFolder, change, history, in_folder, read
+
+__all__ = [
+    "Change",
+    "Control",
+    "ControlError",
+    "Hours",
+    "InFolder",
+    "Place",
+    "Rule",
+    "Watching",
+    "change",
+    "history",
+    "in_folder",
+    "lifts",
+    "place_of",
+    "read",
+]

@@ -1,0 +1,180 @@
+"""Where it is kept, and its history: in the files of the crawl's folder."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from lswc.errors import ConfigError, StorageError, writing
+from lswc.files import whole
+from lswc.frontier import FRONTIER_FILE, version
+from lswc.guest.control.places import ControlError, place_of
+from lswc.guest.control.toml_text import FILE, edited, parsed, value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from lswc.guest.control.rules import Control
+
+HISTORY, LOCK = "control.jsonl", "control.lock"
+"""Names of the files beside ``control.toml``."""
+
+
+class Change(NamedTuple):
+    """What was said when, by whom and why. ``value`` is None for what was taken back.
+
+    ``place`` is "" if it was said of the whole crawl; ``time`` is UTC, ISO 8601.
+    """
+
+    time: str
+    by: str
+    place: str
+    key: str
+    value: Any
+    why: str
+
+
+class Kept(Protocol):
+    """What is kept of a crawl. All raise LswcError."""
+
+    def version(self) -> object:
+        """Return what is another one after each change; None if there is nothing."""
+
+    def text(self) -> str:
+        """Return the text of ``control.toml``, "" if there is none."""
+
+    def edit(self, change: Callable[[str], str], line: str) -> None:
+        """Change the text and add a line to the history; of two at a time one waits."""
+
+    def lines(self) -> list[str]:
+        """Return the lines of the history, the oldest first."""
+
+
+def read(where: Kept) -> Control:
+    """Return what is said to a crawl now.
+
+    Raises ControlError if that can't be understood, or is gone though it has a history.
+    """
+    if where.version() is None and where.lines():
+        raise ControlError(
+            f"{FILE} is gone, though there is a history of it: put it back, or make an empty one "
+            "to take back all that it said"
+        )
+    return parsed(where.text())
+
+
+def change(
+    where: Kept, key: str, value: object, place: str = "", *, why: str = "", by: str = ""
+) -> Control:
+    """Say something to a crawl, or with None take it back; return all that is said then.
+
+    It is in force within seconds. Raises ControlError for what is no key, value or place, and if
+    what was said before can't be understood.
+    """
+    name = place_of(place).name if place else ""
+    before = read(where)
+    if value is None:
+        _check_said(before, key, name)
+    else:
+        value_of(key, value, place=name)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    line = json.dumps(Change(now, by, name, key, value, why)._asdict(), ensure_ascii=False)
+    said: list[Control] = []
+
+    def with_change(text: str) -> str:
+        after = edited(text, key, value, name, why)
+        said[:] = [parsed(after)]
+        return after
+
+    where.edit(with_change, line)
+    return said[0]
+
+
+def _check_said(control: Control, key: str, name: str) -> None:
+    """Raise ControlError if there is nothing to take back."""
+    rules = {place.name: rule for place, rule in control.rules}
+    of = rules.get(name) if name else control
+    if getattr(of, key, None) in (None, False, ""):
+        raise ControlError(f"{key} isn't said of {name or 'the whole crawl'}")
+
+
+def history(where: Kept) -> list[Change]:
+    """Return all changes, the oldest first; a line that can't be read is left out."""
+    changes = []
+    for line in where.lines():
+        try:
+            changes.append(Change(**json.loads(line)))
+        except (ValueError, TypeError):  # torn by a kill, or written by hand
+            continue
+    return changes
+
+
+class InFolder:
+    """Kept in the files of a crawl's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file = folder / FILE
+
+    def version(self) -> object:
+        try:
+            told = self._file.stat()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise ControlError(f"can't read {self._file}: {error.strerror}") from error
+        return told.st_mtime_ns, told.st_size, told.st_ino
+
+    def text(self) -> str:
+        try:
+            return self._file.read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            return ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise ControlError(f"can't read {self._file}: {error}") from error
+
+    def edit(self, change: Callable[[str], str], line: str) -> None:
+        with self._alone(), writing(self._file):
+            after = change(self.text())
+            self._file.touch()  # a history without it would say that it is gone
+            with (self._folder / HISTORY).open("a", encoding="utf-8") as history:
+                history.write(line + "\n")
+                history.flush()
+                os.fsync(history.fileno())
+            with whole(self._file) as beside, beside.open("w", encoding="utf-8") as file:
+                file.write(after)
+                file.flush()
+                os.fsync(file.fileno())
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        with writing(self._folder / LOCK), (self._folder / LOCK).open("a") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def lines(self) -> list[str]:
+        try:
+            return (self._folder / HISTORY).read_text("utf-8", errors="replace").splitlines()
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise StorageError(f"can't read {self._folder / HISTORY}: {error}") from error
+
+
+def in_folder(folder: Path) -> InFolder:
+    """Return what is kept in the folder of a crawl that there is.
+
+    Raises ConfigError if it isn't one, if it is of another version, or a worker's of a Redis.
+    """
+    if not (folder / FRONTIER_FILE).is_file():
+        raise ConfigError(
+            f"no crawl: {folder} has no {FRONTIER_FILE}; if it is a worker's, name its Redis: "
+            "redis://... [--key NAME]"
+        )
+    version.check_file(folder / FRONTIER_FILE)
+    return InFolder(folder)

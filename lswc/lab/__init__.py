@@ -1,0 +1,1 @@
+"""Lab: traces, simulation, synthetic webs, analyses and methods; no crawl imports it."""

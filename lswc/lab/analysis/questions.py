@@ -1,0 +1,135 @@
+"""The whole report of a crawl or trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lswc.lab.analysis import (
+    census,
+    compare,
+    countries,
+    course,
+    estimate,
+    locality,
+    nominations,
+    report,
+    size,
+    words,
+)
+from lswc.lab.analysis.collection import AnalysisError, Collection
+from lswc.strategy import strategy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from lswc.lab.analysis.section import Section
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What to ask beyond what the data alone answers.
+
+    ``control``: another crawl or trace to set beside. ``strategy``: whose misses to explain.
+    ``countries``: an IP database, ``addresses``: a CSV of server and address. ``counts``: a CSV
+    of word counts, ``extremes`` of its pairs left out; ``text``: the crawl's text, to count
+    ``words`` (a file) in. ``quality``: the identifier's precision and accuracy. ``seed``: of
+    random choices. ``lang``: of a crawl folder without summary.
+    """
+
+    control: Path | None = None
+    strategy: str = ""
+    countries: Path | None = None
+    addresses: Path | None = None
+    counts: Path | None = None
+    text: Path | None = None
+    words: Path | None = None
+    quality: tuple[float, float] = (1.0, 1.0)
+    extremes: int = 2
+    seed: int = 1
+    lang: str = ""
+
+
+def analyze(
+    folder: Path,
+    out: Path,
+    questions: Questions,
+    say: Callable[[str], None] = lambda _: None,
+    name: str = "",
+) -> Path:
+    """Write the report of a trace or crawl folder and return its path; ``say`` hears the steps.
+
+    ``name`` is what the title calls it, the folder's own if that is empty.
+
+    Raises LswcError.
+    """
+    report.check(out)
+    say("reading")
+    collection = read(folder, questions)
+    found = []
+    for section in sections(collection, questions):
+        say(section.title)
+        found.append(section)
+    title = f"The {collection.language} web in {name or folder.name}"
+    lead = f"Target language: {collection.language}. Source: {collection.about.source}."
+    say("writing")
+    return report.write(out, title, lead, census.facts(collection), found)
+
+
+def read(folder: Path, questions: Questions) -> Collection:
+    """Read a trace or crawl folder that the questions can be asked of. Raises like ``analyze``."""
+    if questions.strategy:
+        strategy(questions.strategy)
+    collection = Collection.read(folder, questions.lang)
+    if questions.strategy and collection.trace is None:
+        raise AnalysisError("--strategy needs links: make a trace of the crawl and analyse that")
+    return collection
+
+
+def sections(collection: Collection, questions: Questions) -> Iterator[Section]:
+    """Yield the report's sections in order, each worked out when it is asked for."""
+    yield census.languages(collection)
+    yield census.outcomes(collection)
+    yield course.seeds(collection)
+    yield course.harvest(collection)
+    yield census.distances(collection)
+    yield locality.nearest(collection)
+    yield from locality.sections(collection)
+    yield census.encodings(collection)
+    locate = countries.open_database(questions.countries) if questions.countries else None
+    addresses = countries.read_addresses(questions.addresses) if questions.addresses else {}
+    yield countries.section(collection, locate, addresses)
+    yield nominations.section(collection, locate, addresses)
+    yield from _sizes(collection, questions)
+    if questions.control is not None:
+        control = Collection.read(questions.control, questions.lang)
+        yield from _beside(collection, control)
+    if questions.strategy and collection.trace is not None:
+        visits = compare.visited(collection.trace, questions.strategy)
+        yield compare.missed(collection, visits, questions.strategy)
+
+
+def _sizes(collection: Collection, questions: Questions) -> Iterator[Section]:
+    relevant = int(census.facts(collection)["relevant pages"])
+    if questions.counts is not None:
+        pairs = size.read_counts(questions.counts)
+        yield estimate.by_words(
+            collection.language, pairs, relevant, questions.quality, questions.extremes
+        )
+    if questions.text is not None:
+        known = words.word_list(questions.words, collection.about.language)
+        pairs, documents = words.count_pairs(questions.text, known, questions.seed)
+        yield estimate.by_own_text(pairs, documents)
+
+
+def _beside(collection: Collection, control: Collection) -> Iterator[Section]:
+    if control.about.language != collection.about.language:
+        raise AnalysisError(
+            f"{control.name} is of {control.language}, {collection.name} of {collection.language}"
+        )
+    yield compare.side_by_side(collection, control)
+    yield estimate.by_crawls(collection.language, *compare.recaptured(collection, control))
+    if control.trace is not None:
+        downloaded = compare.in_common(control, collection)
+        yield compare.missed(control, downloaded, collection.name, "only_in_control")

@@ -1,0 +1,184 @@
+"""The report: one HTML file that needs nothing else, and its tables and figures as files."""
+
+from __future__ import annotations
+
+import math
+from base64 import b64encode
+from html import escape
+from typing import TYPE_CHECKING
+
+from lswc.errors import writing
+from lswc.files import is_partial, whole_folder
+from lswc.lab.analysis import figures
+from lswc.lab.analysis.collection import AnalysisError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from lswc.lab.analysis.section import Section
+    from lswc.lab.analysis.table import Table
+
+REPORT = "report.html"
+"""Name of the report in its folder; beside it ``tables/`` and ``figures/``."""
+
+SHEET = "all.png"
+"""Name of the picture with all figures."""
+
+_LONGEST = 300
+"""Characters of a cell that the report shows; the files have all."""
+
+_STYLE = """
+body{font:16px/1.5 system-ui,"Noto Sans","Noto Sans Thai","Noto Sans Myanmar",sans-serif;
+ color:#1d2530;background:#fff;max-width:62rem;margin:0 auto;padding:2rem 1.25rem}
+h1{font-size:1.9rem;line-height:1.2;margin:0 0 .25rem}
+h2{font-size:1.3rem;margin:2.75rem 0 .25rem;padding-top:.75rem;border-top:2px solid #0b6e75}
+p{margin:.4rem 0;max-width:48rem}.purpose{color:#5a6472}.note{font-size:.85rem;color:#5a6472}
+nav{margin:1.25rem 0;font-size:.95rem}nav a{margin-right:1.1rem;display:inline-block}
+a{color:#0b6e75}
+.facts{border-collapse:separate;border-spacing:.6rem;margin:1rem -.6rem}
+.facts td{background:#eef5f5;border-radius:.4rem;padding:.6rem .9rem;font-size:.8rem;color:#5a6472}
+.facts b{display:block;font-size:1.3rem;line-height:1.3;color:#1d2530;white-space:nowrap}
+img{max-width:100%;height:auto;display:block;margin:1rem 0}
+div.wide{overflow-x:auto}
+table.data{border-collapse:collapse;font-size:.85rem;margin:.25rem 0}
+caption{text-align:left;font-weight:600;padding:.9rem 0 .3rem}
+.data th,.data td{padding:.25rem .7rem;border-bottom:1px solid #e4e8ee;text-align:left;
+ vertical-align:top;overflow-wrap:anywhere;min-width:3.2rem}
+.data td:first-child{min-width:9rem}
+.data th{border-bottom:2px solid #8a94a6;vertical-align:bottom;font-weight:600;
+ overflow-wrap:normal}
+.data .n{text-align:right;font-variant-numeric:tabular-nums}.data td.n{white-space:nowrap}
+"""
+
+
+def write(
+    out: Path, title: str, lead: str, facts: Mapping[str, float], sections: Sequence[Section]
+) -> Path:
+    """Write the report into a folder and return its path.
+
+    The folder is made; it must be empty or hold an earlier report, which is replaced. Raises
+    LswcError if it can't be written.
+    """
+    check(out)
+    with writing(out), whole_folder(out) as beside:
+        for name in ("tables", "figures"):
+            (beside / name).mkdir()
+        for section in sections:
+            for table in section.tables:
+                table.write(beside / "tables")
+        _draw(beside / "figures", sections)
+        html = _html(title, lead, facts, sections, beside)
+        (beside / REPORT).write_text(html, "utf-8", "replace")
+        _clear(out)
+    return out / REPORT
+
+
+def check(out: Path) -> None:
+    """Raise AnalysisError if the report can't go there, before the work is done."""
+    if out.exists() and not out.is_dir():
+        raise AnalysisError(f"{out} is a file: --out names a folder")
+    others = out.is_dir() and any(not is_partial(path) for path in out.iterdir())
+    if others and not (out / REPORT).exists():
+        raise AnalysisError(f"{out} holds other things: choose an empty or a new folder")
+
+
+def _draw(folder: Path, sections: Sequence[Section]) -> None:
+    drawn = []
+    for section in sections:
+        if section.figure is not None:
+            drawn.append(figures.render(section.figure, "png"))
+            (folder / f"{section.name}.png").write_bytes(drawn[-1])
+            (folder / f"{section.name}.svg").write_bytes(figures.render(section.figure, "svg"))
+    if drawn:
+        (folder / SHEET).write_bytes(figures.sheet(drawn))
+
+
+def _clear(out: Path) -> None:
+    """Remove the tables and figures of an earlier report: the new one may lack some."""
+    for kinds, folder in (((".csv", ".parquet"), "tables"), ((".svg", ".png"), "figures")):
+        for path in (out / folder).glob("*"):
+            if path.suffix in kinds:
+                path.unlink()
+
+
+def _html(
+    title: str, lead: str, facts: Mapping[str, float], sections: Sequence[Section], out: Path
+) -> str:
+    links = "".join(f'<a href="#{s.name}">{escape(s.title)}</a>' for s in sections)
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        '<meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">"
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>\n"
+        f"<h1>{escape(title)}</h1><p>{escape(lead)}</p>\n{_facts(facts)}\n<nav>{links}</nav>\n"
+        + "\n".join(_section(section, out) for section in sections)
+        + "\n</body></html>\n"
+    )
+
+
+def _facts(facts: Mapping[str, float]) -> str:
+    cells = [f"<td><b>{_cell(name, value)}</b>{escape(name)}</td>" for name, value in facts.items()]
+    rows = (cells[i : i + 4] for i in range(0, len(cells), 4))
+    return '<table class="facts">' + "".join(f"<tr>{''.join(r)}</tr>" for r in rows) + "</table>"
+
+
+def _section(section: Section, out: Path) -> str:
+    parts = [
+        f'<section id="{section.name}"><h2>{escape(section.title)}</h2>',
+        f'<p class="purpose">{escape(section.purpose)}</p>',
+        *(f"<p>{escape(finding)}</p>" for finding in section.findings),
+    ]
+    if section.figure is not None:
+        data = b64encode((out / "figures" / f"{section.name}.svg").read_bytes()).decode()
+        parts.append(f'<img alt="{escape(section.title)}" src="data:image/svg+xml;base64,{data}">')
+    parts += [_table(table) for table in section.tables]
+    return "\n".join([*parts, "</section>"])
+
+
+def _table(table: Table) -> str:
+    files = (
+        f'<a href="tables/{table.name}.csv">CSV</a>, '
+        f'<a href="tables/{table.name}.parquet">Parquet</a>'
+    )
+    if not table.shown:
+        return f'<p class="note">{escape(table.title)}: {len(table.rows):,} rows, {files}</p>'
+    left = len(table.rows) - table.shown
+    more = f"{left:,} more rows and all files: " if left > 0 else "As a file: "
+    first = table.rows[0] if table.rows else (None,) * len(table.heads)
+    heads = "".join(
+        f"<th{_class(value)}>{escape(head)}</th>"
+        for head, value in zip(table.heads, first, strict=True)
+    )
+    body = "".join(f"<tr>{_row(table.heads, row)}</tr>" for row in table.rows[: table.shown])
+    return (
+        f'<div class="wide"><table class="data"><caption>{escape(table.title)}</caption>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+        f'<p class="note">{more}{files}</p>'
+    )
+
+
+def _row(heads: Iterable[str], row: Iterable[object]) -> str:
+    cells = zip(heads, row, strict=True)
+    return "".join(f"<td{_class(value)}>{_cell(head, value)}</td>" for head, value in cells)
+
+
+def _class(value: object) -> str:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return ' class="n"' if number else ""
+
+
+def _cell(head: str, value: object) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float) and math.isfinite(value):
+        if head.startswith("difference"):
+            return f"{100 * value:+.2f} points"
+        return f"{value:.2%}" if head.startswith("share") else f"{value:,.2f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    text = str(value)
+    return escape(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")

@@ -1,0 +1,1 @@
+"""Commands of the lab, found by the entry points of ``scrapy.commands``."""

@@ -1,0 +1,193 @@
+"""``scrapy simulate``: every strategy on a trace."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from scrapy.exceptions import UsageError
+
+from lswc.cli.command import UserCommand
+from lswc.cli.progress_lines import working
+from lswc.cli.tables import table
+from lswc.errors import writing
+from lswc.files import whole_folder
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from lswc.lab.simulator.run import Simulated
+    from lswc.lab.simulator.timed import Pace
+
+
+class Command(UserCommand):
+    """Crawls a trace by several strategies, a core each, and draws the papers' figures."""
+
+    requires = ("simulator",)
+
+    def syntax(self) -> str:
+        return "--trace FOLDER --strategy NAME[:k=v,...] ... --out FOLDER"
+
+    def short_desc(self) -> str:
+        return "Simulate strategies on a trace: series, figures, end results"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--trace", metavar="FOLDER", help="trace to crawl")
+        parser.add_argument(
+            "--strategy",
+            nargs="+",
+            action="extend",
+            default=[],
+            metavar="NAME[:k=v,...]",
+            help="strategies, or all for every one, those of the papers with their parameters",
+        )
+        parser.add_argument("--out", metavar="FOLDER", help="where the results go")
+        parser.add_argument(
+            "--delay",
+            type=float,
+            metavar="SECONDS",
+            help="also crawl in time: the least rest of a server after an answer",
+        )
+        parser.add_argument("--concurrency", type=int, default=32, help="requests at a time (32)")
+        parser.add_argument(
+            "--seconds-per-page",
+            type=float,
+            default=0.2,
+            metavar="SECONDS",
+            help="how long an answer takes (0.2)",
+        )
+
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
+        if args or not (opts.trace and opts.strategy and opts.out):
+            raise UsageError("give --trace, --strategy and --out", print_help=False)
+        names, trace, out = _names(opts.strategy), Path(opts.trace), Path(opts.out)
+        pace = None
+        if opts.delay is not None:
+            from lswc.lab.simulator.timed import Pace
+
+            pace = Pace(opts.delay, opts.concurrency, opts.seconds_per_page)
+        _simulate(trace, names, out)
+        if pace is not None:
+            _simulate_hours(trace, names, out, pace)
+
+
+def _names(given: Sequence[str]) -> list[str]:
+    """Return the canonical names of all strategies that are meant, each once."""
+    from lswc.lab.simulator.grid import expand
+    from lswc.lab.simulator.run import EVERY
+    from lswc.strategy import strategy
+
+    wanted = [one for name in given for one in (EVERY if name == "all" else expand(name))]
+    return list(dict.fromkeys(strategy(name).name for name in wanted))
+
+
+def _simulate(folder: Path, names: Sequence[str], out: Path) -> None:
+    from lswc.lab.simulator import plots
+    from lswc.lab.simulator.grid import draw_grids
+    from lswc.lab.simulator.run import save, simulate
+    from lswc.lab.simulator.simulation import lacking
+    from lswc.lab.trace.format import Trace
+    from lswc.strategy import strategy
+
+    strategies = [strategy(name) for name in names]
+    trace = Trace.read(folder)
+    for chosen in strategies:
+        if missing := lacking(trace, chosen):
+            print(f"{chosen.name}: the trace has no {', '.join(missing)}, so those facts are none")
+    with writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+    with working(len(strategies)) as say:
+
+        def told(number: int, pages: int) -> None:
+            if pages:
+                say(strategies[number].name, pages, trace.pages)
+
+        say("compiling", 0, 0)
+        with writing(out):  # what is known, as soon as it is: a run may take hours
+            outcomes = simulate(trace, strategies, told, lambda known: save(known, trace, out))
+            say("drawing", 0, 0)
+            save(outcomes, trace, out)
+            with whole_folder(out) as beside:
+                plots.draw(outcomes, beside)
+                draw_grids(outcomes, beside)
+    _show(outcomes, out)
+
+
+def _simulate_hours(folder: Path, names: Sequence[str], out: Path, pace: Pace) -> None:
+    from lswc.lab.simulator import plots
+    from lswc.lab.simulator.hours import SHARES, save, simulate_hours
+
+    outcomes = list(simulate_hours(folder, names, pace))
+    with writing(out):
+        save(outcomes, folder, out)
+        plots.draw_hours(outcomes, out)
+    told = [f"{share:.0%}" for share in SHARES]
+    heads = ["strategy", *(f"hours to {share}" for share in told), "to the end", "requests",
+             f"times no rest, to {told[1]}"]  # fmt: skip
+    rows = [
+        (
+            o.result.strategy,
+            *(_hours(o.hours_to(share)) for share in SHARES),
+            _hours(float(o.result.hours[-1])),
+            len(o.result.requests),
+            _hours(o.cost(SHARES[1])),
+        )
+        for o in outcomes
+    ]
+    title = f"A rest of {pace.rest:g} s, {pace.workers} requests at a time, {pace.answer:g} s each"
+    Console(width=None if sys.stdout.isatty() else 120).print(table(title, heads, rows))
+
+
+def _hours(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
+
+
+def _show(outcomes: Sequence[Simulated], out: Path) -> None:
+    from lswc.lab.simulator.run import marks
+
+    at = marks(outcomes[0].trace_pages)
+    rates = [f"harvest at {_short(mark)}" for mark in at]
+    heads = ["strategy", "pages", *rates, "at the end", "coverage", "largest queue", "servers"]
+    rows = [
+        (
+            o.result.strategy,
+            o.result.pages,
+            *(_percent(o.harvest_rate_at(mark)) for mark in at),
+            _percent(o.harvest_rate[-1]),
+            _percent(o.coverage[-1]),
+            int(o.column("largest")[-1]),
+            int(o.column("servers")[-1]),
+        )
+        for o in outcomes
+    ]
+    # A file has no width: wide enough for the longest names.
+    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 120)
+    grid = table(
+        f"{outcomes[0].trace_pages:,} pages, {outcomes[0].trace_relevant:,} relevant", heads, rows
+    )
+    grid.columns[0].no_wrap = True
+    console.print(grid)
+    for outcome in outcomes:
+        if outcome.brier:
+            expected, mean = outcome.brier
+            console.print(
+                f"{outcome.result.strategy}: Brier score of the expected relevance "
+                f"{expected:.4f}, of always guessing the mean {mean:.4f}",
+                highlight=False,
+            )
+    console.print(f"Series, summary and figures: {out}", highlight=False, markup=False)
+
+
+def _short(number: int) -> str:
+    for unit, name in ((1_000_000, "M"), (1_000, "k")):
+        if number >= unit:
+            return f"{number // unit} {name}"
+    return str(number)
+
+
+def _percent(rate: float | None) -> str:
+    return "–" if rate is None else f"{rate:.1%}"

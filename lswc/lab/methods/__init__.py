@@ -1,0 +1,1 @@
+"""Language methods of the papers, their training and their evaluation."""

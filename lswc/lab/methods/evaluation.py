@@ -1,0 +1,184 @@
+"""How well a method tells a language: precision, recall and F1 on labelled pages."""
+
+from __future__ import annotations
+
+import gzip
+import html
+import json
+import time
+from base64 import b64decode
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lswc.errors import ConfigError
+from lswc.language.codes import code_of
+from lswc.strategy import Anchor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from lswc.language.document import Identification
+    from lswc.language.identifier import Identifier
+
+
+UNKNOWN = "und"
+"""The label of a page whose language nobody can tell from it (BCP 47)."""
+
+
+class EvaluationError(ConfigError):
+    """A file of labelled pages that can't be used; the message names the line."""
+
+
+class Labelled(NamedTuple):
+    """A page and its true language, "und" if none can be told from it.
+
+    ``text`` is what an anchor text would be, ``kind`` the sort of page, "" if the label says none.
+    """
+
+    language: str
+    body: bytes
+    content_type: str | None
+    text: str
+    url: str = "http://page.invalid/"
+    kind: str = ""
+
+
+@dataclass
+class Told:
+    """How many of some pages were told right, whatever their language."""
+
+    pages: int = 0
+    right: int = 0
+    confidence: float = 0.0
+
+    def add(self, is_right: bool, confidence: float) -> None:
+        """Count a page."""
+        self.pages += 1
+        self.right += is_right
+        self.confidence += confidence
+
+
+@dataclass
+class Score:
+    """What became of the pages, with the target as the positive class.
+
+    ``confusions`` counts (true language, answer) where they differ and one is the target.
+    ``seconds`` is the time for all ``pages``. ``kinds`` says how many pages of each kind were told
+    right, ``tenths`` how many at each tenth of confidence: those at 0.9 or more are in 9. Answers
+    "unknown" are in none.
+    """
+
+    right: int = 0
+    wrong: int = 0
+    missed: int = 0
+    pages: int = 0
+    seconds: float = 0.0
+    confusions: Counter[tuple[str, str]] = field(default_factory=Counter)
+    kinds: dict[str, Told] = field(default_factory=lambda: defaultdict(Told))
+    tenths: dict[int, Told] = field(default_factory=lambda: defaultdict(Told))
+
+    @property
+    def precision(self) -> float | None:
+        """Share of the answers "target" that are right; None without any."""
+        return self.right / (self.right + self.wrong) if self.right + self.wrong else None
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the target's pages that were found; None without any."""
+        return self.right / (self.right + self.missed) if self.right + self.missed else None
+
+    @property
+    def f1(self) -> float | None:
+        """Harmonic mean of precision and recall; None without any of both."""
+        total = 2 * self.right + self.wrong + self.missed
+        return 2 * self.right / total if total else None
+
+
+def load(file: Path) -> list[Labelled]:
+    """Read labelled pages from JSON lines, gzipped or not. Raises EvaluationError.
+
+    Each has ``language`` and either ``text``, ``html``, ``base64`` (the page's bytes) or ``file``,
+    a path beside the JSON lines; ``content_type``, ``url`` and ``kind`` may be given.
+    """
+    opener = gzip.open if file.suffix == ".gz" else open
+    pages = []
+    try:
+        with opener(file, "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    pages.append(_labelled(line, f"{file}:{number}", file))
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise EvaluationError(f"{file}: {error}") from error
+    if not pages:
+        raise EvaluationError(f"{file}: no labelled pages")
+    return pages
+
+
+def _labelled(line: str, place: str, file: Path) -> Labelled:
+    try:
+        entry = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise EvaluationError(f"{place}: not JSON: {error}") from error
+    if not isinstance(entry, dict) or not isinstance(entry.get("language"), str):
+        raise EvaluationError(f'{place}: an object with "language" is needed')
+    text = entry.get("text")
+    return Labelled(
+        code_of(entry["language"]),
+        _body(entry, place, file),
+        entry.get("content_type"),
+        text if isinstance(text, str) else "",
+        entry.get("url", "http://page.invalid/"),
+        entry.get("kind", ""),
+    )
+
+
+def _body(entry: dict[str, Any], place: str, file: Path) -> bytes:
+    if isinstance(text := entry.get("text"), str):
+        return html.escape(text).encode("utf-8", "replace")
+    if isinstance(source := entry.get("html"), str):
+        return source.encode("utf-8", "replace")
+    if isinstance(encoded := entry.get("base64"), str):
+        return _decoded(encoded, place)
+    if isinstance(name := entry.get("file"), str):
+        return (file.parent / name).read_bytes()
+    raise EvaluationError(f'{place}: one of "text", "html", "base64" and "file" is needed')
+
+
+def _decoded(encoded: str, place: str) -> bytes:
+    try:
+        return b64decode(encoded, validate=True)
+    except ValueError as error:
+        raise EvaluationError(f"{place}: not base64: {error}") from error
+
+
+def evaluate(identifier: Identifier, pages: Iterable[Labelled], anchors: bool = False) -> Score:
+    """Score an identifier's answers; with ``anchors``, to the texts as anchors without hint."""
+    score, target = Score(), identifier.target.code
+    for page in pages:
+        start = time.perf_counter()
+        if anchors:
+            answer = target if identifier.anchor(page.text) is Anchor.TARGET else "other"
+        else:
+            reading = identifier.read(page.body, page.content_type, page.url)
+            found = reading.identification
+            answer = found.language or "unknown"
+            _count(score, page, found)
+        score.seconds += time.perf_counter() - start
+        score.pages += 1
+        score.right += answer == target == page.language
+        if (answer == target) != (page.language == target):
+            score.wrong += answer == target
+            score.missed += page.language == target
+            score.confusions[page.language, answer] += 1
+    return score
+
+
+def _count(score: Score, page: Labelled, found: Identification) -> None:
+    is_right = (found.language or UNKNOWN) == page.language
+    if page.kind:
+        score.kinds[page.kind].add(is_right, found.confidence)
+    if found.language is not None:
+        tenth = min(9, int(found.confidence * 10))
+        score.tenths[tenth].add(is_right, found.confidence)

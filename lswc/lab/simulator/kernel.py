@@ -1,0 +1,672 @@
+"""The simulated crawl, compiled: pages in exactly the order of the live frontier.
+
+A cell's queue is a list of URLs in the order of their first offer. A URL that comes into a cell
+later than a younger one (its server's place changed, or a better link led to it) goes
+into the cell's pairing heap, so the oldest URL of a cell is the first of the list or the
+top of the heap. A tournament tree over the cells gives the best one that isn't empty.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from lswc.lab.trace.format import Fate
+from lswc.strategy import DISCARD, MAX_DISTANCE, SEED, Locality, PageLanguage, Status, adaptive
+from lswc.strategy import better as _better
+from lswc.strategy import status as _status
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from lswc.lab.simulator.decisions import Decisions
+
+URL = np.dtype(
+    [
+        ("unit", "i4"),
+        ("code", "i4"),
+        ("seq", "i4"),
+        ("cell", "i2"),
+        ("answer", "i1"),
+        ("inherited", "i1"),
+    ]
+)
+"""A URL, in 16 bytes that one look into memory brings: what the trace says of it, then what the
+frontier knows. ``answer`` is its Fate, a page's plus its language; ``seq`` the number of its first
+offer; ``cell`` is UNSEEN, FINISHED or that of a pending URL."""
+
+NODE = np.dtype([("url", "i4"), ("next", "i4"), ("previous", "i4"), ("child", "i4")])
+"""A place in a cell's queue, by sequence number, so that what is found together lies together.
+``next`` and ``previous`` are its neighbours in the list, whose members have the ``child`` LISTED;
+in the heap, its right sibling, its left one or parent, and its first child."""
+
+UNIT = np.dtype(
+    [
+        ("server", "i4"),
+        ("site", "i4"),
+        ("downloaded", "i4"),
+        ("relevant", "i4"),
+        ("place", "i1"),
+        ("tld", "i1"),
+    ]
+)
+"""What the strategy counts by, a server or directory: where it is, its counters, its place."""
+
+SITE = np.dtype([("downloaded", "i4"), ("relevant", "i4"), ("place", "i4")])
+"""Counters of a site, and the place of its servers that have no downloaded page. When that changes,
+all its servers' places do."""
+
+CELL = np.dtype(
+    [
+        ("first", "i4"),
+        ("last", "i4"),
+        ("top", "i4"),
+        ("known", "i4"),
+        ("downloaded", "i8"),
+        ("relevant", "i8"),
+        ("score", "f8"),
+    ]
+)
+"""A cell: the ends of its list, the top of its heap; then what a learned order knows of it: whether
+it has a score yet, its pages and relevant pages, its score. A fixed order has scores of 0."""
+
+UNSEEN, FINISHED = -1, -2
+_NONE, _LISTED = -1, -2
+
+COUNTS = (
+    "pages", "relevant", "queue", "servers", "largest", "discarded", "dropped", "visits", "offered",
+    "known", "scored_pages", "scored_relevant",
+)  # fmt: skip
+"""What is counted: ``offered`` first offers, ``known`` cells that have a score, ``scored_...`` the
+crawl's pages when all cells were last scored. The others are described in ``Result``."""
+
+(
+    PAGES, RELEVANT, QUEUE, SERVERS, LARGEST, DISCARDED, DROPPED, VISITS, OFFERED,
+    KNOWN, SCORED_PAGES, SCORED_RELEVANT,
+) = range(len(COUNTS))  # fmt: skip
+
+BINS = 64
+"""Expected relevance is noted in so many bins, of a quarter in logits, from -8 to 8."""
+
+_NEVER, _REDIRECT, _PAGE = int(Fate.NEVER), int(Fate.REDIRECT), int(Fate.PAGE)
+_TARGET = int(PageLanguage.TARGET)
+_UNDECIDED = int(Status.UNDECIDED)
+_SAME_SERVER, _SAME_SITE, _ELSEWHERE = (int(locality) for locality in Locality)
+_SEEDS = adaptive.SEEDS
+_PLACES = adaptive.PLACES
+
+# No division here can be by zero.
+compiled = njit(nogil=True, error_model="numpy")
+_int: Any = np.int64  # one type of number throughout: each further one is compiled anew
+
+# Any: what these take and give is a matter of arrays here, and of plain numbers elsewhere.
+status: Any = compiled(_status)
+better: Any = compiled(_better)
+place_of_server: Any = compiled(adaptive.place)
+learn_effects: Any = compiled(adaptive.learn_effects)
+score_of: Any = compiled(adaptive.score)
+is_due: Any = compiled(adaptive.is_due)
+
+
+class WebGraph(NamedTuple):
+    """A trace's links and seeds, and what belongs together.
+
+    ``folders`` and ``oracle``, by URL, may be empty: for a strategy that doesn't look at them. The
+    URLs of unit u are ``members[member_starts[u]:member_starts[u + 1]]``; an empty ``members``
+    stands for 0, 1, 2, ... So are the units of a site, by ``site_starts`` and ``site_units``.
+    """
+
+    offsets: NDArray[np.int64]
+    targets: NDArray[np.int32]
+    anchors: NDArray[np.int8]
+    named: NDArray[np.int8]
+    folders: NDArray[np.int32]
+    oracle: NDArray[np.bool_]
+    seeds: NDArray[np.int32]
+    member_starts: NDArray[np.int64]
+    members: NDArray[np.int32]
+    site_starts: NDArray[np.int64]
+    site_units: NDArray[np.int32]
+
+
+class CellQueues(NamedTuple):
+    """URLs by id, counters by unit and site, cells by number.
+
+    ``node`` has the queues themselves; URLs that the trace never downloaded are pending, but in no
+    queue. ``best`` of shape (2 * leaves,): the better of each two cells that aren't empty, with
+    all cells' best at 1.
+    ``counts`` is described in COUNTS. ``known`` lists the cells that have a score; ``meanings``, of
+    shape (PLACES + PLACES * VALUES,), are those of places and features (``learn_effects``).
+    """
+
+    url: NDArray[Any]
+    node: NDArray[Any]
+    unit: NDArray[Any]
+    site: NDArray[Any]
+    cell: NDArray[Any]
+    best: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    known: NDArray[np.int32]
+    meanings: NDArray[np.float64]
+
+
+class Notes(NamedTuple):
+    """What is written down. ``series`` of shape (rows, 5): the first five of COUNTS.
+
+    ``by_distance`` of shape (2, MAX_DISTANCE + 1): pages by relevance and distance from the
+    latest relevant referrer. ``reliability`` of shape (BINS, 4): pages, the sums of their expected
+    relevance, of their relevance, and of the squares of the difference, by expected relevance.
+    ``visits``: the URLs taken from the queue, in order; may have no room.
+    ``control``: pages so far, for a progress bar; stop if the second isn't 0.
+    """
+
+    series: NDArray[np.int64]
+    every: int
+    by_distance: NDArray[np.int64]
+    reliability: NDArray[np.float64]
+    visits: NDArray[np.int32]
+    server_seen: NDArray[np.bool_]
+    control: NDArray[np.int64]
+
+
+@compiled
+def _meld(queues: CellQueues, one: int, other: int) -> int:
+    """Join two heaps, by their tops; return the top of both."""
+    if one == _NONE:
+        return other
+    if other == _NONE:
+        return one
+    if other < one:
+        one, other = other, one
+    first = queues.node[one].child
+    queues.node[other].next = first
+    queues.node[other].previous = one
+    if first != _NONE:
+        queues.node[first].previous = other
+    queues.node[one].child = other
+    queues.node[one].next = _NONE
+    queues.node[one].previous = _NONE
+    return one
+
+
+@compiled
+def _meld_all(queues: CellQueues, first: int) -> int:
+    """Join a heap's children, once the heap's top is gone: in pairs, then all pairs."""
+    pairs = _NONE
+    while first != _NONE:
+        second = queues.node[first].next
+        rest = _NONE if second == _NONE else queues.node[second].next
+        pair = _meld(queues, first, second)
+        queues.node[pair].next = pairs
+        pairs = pair
+        first = rest
+    top = _NONE
+    while pairs != _NONE:
+        rest = queues.node[pairs].next
+        top = _meld(queues, top, pairs)
+        pairs = rest
+    if top != _NONE:
+        queues.node[top].next = _NONE
+        queues.node[top].previous = _NONE
+    return top
+
+
+@compiled
+def _cut(queues: CellQueues, cell: int, seq: int) -> None:
+    """Take a URL out of its cell's heap."""
+    children = _meld_all(queues, queues.node[seq].child)
+    if seq == queues.cell[cell].top:
+        queues.cell[cell].top = children
+        return
+    left, right = queues.node[seq].previous, queues.node[seq].next
+    if queues.node[left].child == seq:
+        queues.node[left].child = right
+    else:
+        queues.node[left].next = right
+    if right != _NONE:
+        queues.node[right].previous = left
+    queues.cell[cell].top = _meld(queues, queues.cell[cell].top, children)
+
+
+@compiled
+def _unlink(queues: CellQueues, cell: int, seq: int) -> None:
+    """Take a URL out of its cell's list."""
+    left, right = queues.node[seq].previous, queues.node[seq].next
+    if left == _NONE:
+        queues.cell[cell].first = right
+    else:
+        queues.node[left].next = right
+    if right == _NONE:
+        queues.cell[cell].last = left
+    else:
+        queues.node[right].previous = left
+
+
+@compiled
+def _is_empty(queues: CellQueues, cell: int) -> Any:
+    return queues.cell[cell].first == _NONE and queues.cell[cell].top == _NONE
+
+
+@compiled
+def _remove(queues: CellQueues, cell: int, seq: int) -> None:
+    if queues.node[seq].child == _LISTED:
+        _unlink(queues, cell, seq)
+    else:
+        _cut(queues, cell, seq)
+    if _is_empty(queues, cell):
+        _enter(queues, cell, _int(-1))
+
+
+@compiled
+def _insert(queues: CellQueues, cell: int, seq: int) -> None:
+    was_empty = _is_empty(queues, cell)
+    last = queues.cell[cell].last
+    queues.node[seq].next = _NONE
+    if last < seq:
+        queues.node[seq].child = _LISTED
+        queues.node[seq].previous = last
+        queues.cell[cell].last = seq
+        if last == _NONE:
+            queues.cell[cell].first = seq
+        else:
+            queues.node[last].next = seq
+    else:
+        queues.node[seq].child = _NONE
+        queues.node[seq].previous = _NONE
+        queues.cell[cell].top = _meld(queues, queues.cell[cell].top, seq)
+    if was_empty:
+        _enter(queues, cell, cell)
+
+
+@compiled
+def _oldest(queues: CellQueues, cell: int) -> Any:
+    first, top = queues.cell[cell].first, queues.cell[cell].top
+    if first == _NONE:
+        return top
+    return first if top == _NONE else min(first, top)
+
+
+@compiled
+def _winner(queues: CellQueues, node: int) -> Any:
+    """Return the better of the two cells below a node; the left one is the smaller cell."""
+    left, right = queues.best[2 * node], queues.best[2 * node + 1]
+    if left < 0 or right < 0:
+        return max(left, right)
+    return right if queues.cell[right].score > queues.cell[left].score else left
+
+
+@compiled
+def _enter(queues: CellQueues, cell: int, winner: int) -> None:
+    """Tell the tree that a cell isn't empty (``winner`` is the cell) or is so (-1)."""
+    node = len(queues.best) // 2 + cell
+    queues.best[node] = winner
+    while node > 1:
+        node //= 2
+        queues.best[node] = _winner(queues, node)
+
+
+@compiled
+def _new_seq(queues: CellQueues, url: int) -> Any:
+    if queues.counts[OFFERED] == len(queues.node):
+        _compact(queues)
+    seq = queues.counts[OFFERED]
+    queues.counts[OFFERED] += 1
+    queues.node[seq].url = url
+    return seq
+
+
+@compiled
+def _compact(queues: CellQueues) -> None:
+    """Number the waiting URLs anew, in the same order."""
+    for cell in range(len(queues.cell)):
+        queues.cell[cell].first = queues.cell[cell].last = queues.cell[cell].top = _NONE
+    queues.best[:] = -1
+    end = 0
+    for seq in range(len(queues.node)):
+        url = queues.node[seq].url
+        if queues.url[url].cell >= 0 and queues.url[url].seq == seq:
+            queues.url[url].seq = end
+            queues.node[end].url = url
+            _insert(queues, _int(queues.url[url].cell), end)
+            end += 1
+    queues.counts[OFFERED] = end
+
+
+@compiled
+def _offer(queues: CellQueues, decisions: Decisions, url: int, code: int, inherited: int) -> None:
+    place = queues.unit[queues.url[url].unit].place
+    cell = _int(decisions.cell[decisions.code[code].kind, place])
+    if cell == DISCARD:
+        queues.counts[DISCARDED] += 1
+        return
+    known = _int(queues.url[url].cell)
+    if known == FINISHED:
+        return
+    waits = queues.url[url].answer != _NEVER
+    if decisions.learns:
+        _know(queues, cell)
+    if known == UNSEEN:
+        queues.counts[QUEUE] += 1
+        if waits:
+            queues.url[url].seq = _new_seq(queues, url)
+            _insert(queues, cell, _int(queues.url[url].seq))
+    elif not better(
+        (-queues.cell[cell].score, cell),
+        decisions.code[code].distance,
+        (-queues.cell[known].score, known),
+        decisions.code[queues.url[url].code].distance,
+    ):
+        return
+    elif waits and cell != known:
+        _remove(queues, known, _int(queues.url[url].seq))
+        _insert(queues, cell, _int(queues.url[url].seq))
+    queues.url[url].cell = cell
+    queues.url[url].code = code
+    queues.url[url].inherited = inherited
+
+
+@compiled
+def _score(queues: CellQueues, cell: int) -> None:
+    queues.cell[cell].score = score_of(
+        cell,
+        queues.cell[cell].downloaded,
+        queues.cell[cell].relevant,
+        queues.counts[SCORED_PAGES],
+        queues.counts[SCORED_RELEVANT],
+        queues.meanings[:_PLACES],
+        queues.meanings[_PLACES:],
+    )
+
+
+@compiled
+def _know(queues: CellQueues, cell: int) -> None:
+    """Give a cell its first score."""
+    if not queues.cell[cell].known:
+        queues.cell[cell].known = 1
+        queues.known[queues.counts[KNOWN]] = cell
+        queues.counts[KNOWN] += 1
+        _score(queues, cell)
+
+
+@compiled
+def _learn(queues: CellQueues, cell: int, relevant: bool) -> None:
+    """Learn from a page that was leased from a cell."""
+    if cell != _SEEDS:
+        queues.cell[cell].downloaded += 1
+        queues.cell[cell].relevant += relevant
+        _score(queues, cell)
+        if not _is_empty(queues, cell):
+            _enter(queues, cell, cell)
+    if is_due(queues.counts[PAGES], queues.counts[SCORED_PAGES]):
+        _score_all(queues)
+
+
+@compiled
+def _score_all(queues: CellQueues) -> None:
+    queues.counts[SCORED_PAGES] = queues.counts[PAGES]
+    queues.counts[SCORED_RELEVANT] = queues.counts[RELEVANT]
+    known = queues.known[: queues.counts[KNOWN]]
+    learn_effects(
+        known,
+        queues.cell["downloaded"],
+        queues.cell["relevant"],
+        queues.counts[SCORED_PAGES],
+        queues.counts[SCORED_RELEVANT],
+        queues.meanings[:_PLACES],
+        queues.meanings[_PLACES:],
+    )
+    for cell in known:
+        _score(queues, _int(cell))
+    for node in range(len(queues.best) // 2 - 1, 0, -1):
+        queues.best[node] = _winner(queues, node)
+
+
+@compiled
+def _count_page(
+    graph: WebGraph, queues: CellQueues, decisions: Decisions, page: int, relevant: bool
+) -> None:
+    """Count a page for its server and site, and move the URLs whose place it changes."""
+    number = _int(queues.url[page].unit)
+    unit = queues.unit[number]
+    queues.unit[number].downloaded += 1
+    queues.unit[number].relevant += relevant
+    if not decisions.learns:
+        place = status(unit.downloaded, unit.relevant, decisions.tolerated)
+        _move(graph, queues, decisions, number, np.int64(place))
+        return
+    pages, hits = queues.counts[PAGES], queues.counts[RELEVANT]
+    queues.site[unit.site].downloaded += 1
+    queues.site[unit.site].relevant += relevant
+    site = queues.site[unit.site]
+    place = place_of_server(
+        unit.downloaded, unit.relevant, site.downloaded, site.relevant, pages, hits
+    )
+    _move(graph, queues, decisions, number, place)
+    place = place_of_server(0, 0, site.downloaded, site.relevant, pages, hits)
+    if place == site.place:
+        return
+    queues.site[unit.site].place = place
+    for i in range(graph.site_starts[unit.site], graph.site_starts[unit.site + 1]):
+        neighbour = _int(graph.site_units[i] if len(graph.site_units) else i)
+        if neighbour != number:
+            other = queues.unit[neighbour]
+            place = place_of_server(
+                other.downloaded, other.relevant, site.downloaded, site.relevant, pages, hits
+            )
+            _move(graph, queues, decisions, neighbour, place)
+
+
+@compiled
+def _move(graph: WebGraph, queues: CellQueues, decisions: Decisions, unit: Any, place: Any) -> None:
+    """Put a unit in a place: its pending URLs get other cells, or are dropped."""
+    before = queues.unit[unit].place
+    queues.unit[unit].place = place
+    if not decisions.changes[before, place]:
+        return
+    for i in range(graph.member_starts[unit], graph.member_starts[unit + 1]):
+        url = graph.members[i] if len(graph.members) else i
+        old = _int(queues.url[url].cell)
+        if old < 0:
+            continue
+        cell = _int(decisions.cell[decisions.code[queues.url[url].code].kind, place])
+        if cell == old:
+            continue
+        if queues.url[url].answer != _NEVER:
+            _remove(queues, old, _int(queues.url[url].seq))
+            if cell != DISCARD:
+                if decisions.learns:
+                    _know(queues, cell)
+                _insert(queues, cell, _int(queues.url[url].seq))
+        queues.url[url].cell = UNSEEN if cell == DISCARD else cell
+        if cell == DISCARD:
+            queues.counts[QUEUE] -= 1
+            queues.counts[DROPPED] += 1
+
+
+@compiled
+def _follow(
+    graph: WebGraph, queues: CellQueues, decisions: Decisions, page: int, effective: int
+) -> None:
+    """Offer a page's links, with the facts as they are after counting it."""
+    weights = decisions.weights
+    own = queues.url[page].code
+    unit = queues.unit[queues.url[page].unit]
+    server, site = unit.server, unit.site
+    language = queues.url[page].answer - _PAGE
+    distance = decisions.next_distance[np.int64(effective == _TARGET), decisions.code[own].distance]
+    referrer_server = status(unit.downloaded, unit.relevant, decisions.tolerated)
+    of_page = (
+        weights.referrer * effective
+        + weights.distance * (distance - 1)
+        + weights.referrer_server * (np.int64(referrer_server) - _UNDECIDED)
+        + weights.in_site * decisions.code[own].in_site
+        + weights.from_seed * (own == SEED)
+    )
+    begin, end = graph.offsets[page], graph.offsets[page + 1]
+    urls, units, codes, cells = queues.url, queues.unit, decisions.code, decisions.cell
+    # Fetch all targets before deciding on the first: their places in memory have nothing in
+    # common, and so the processor waits for many of them at a time.
+    touched = 0
+    for link in range(begin, end):
+        touched += units[urls[graph.targets[link]].unit].server
+    if touched < 0:
+        return
+    for link in range(begin, end):
+        url = graph.targets[link]
+        there = urls[url].unit
+        same_folder = False
+        if units[there].server == server:
+            locality = _SAME_SERVER
+            if len(graph.folders):
+                same_folder = graph.folders[url] == graph.folders[page]
+        else:
+            locality = _SAME_SITE if units[there].site == site else _ELSEWHERE
+        code = (
+            of_page
+            + weights.locality * locality
+            + weights.tld * units[there].tld
+            + weights.anchor * graph.anchors[link]
+            + weights.named * graph.named[link]
+            + weights.same_folder * same_folder
+        )
+        if len(graph.oracle):
+            code += weights.oracle * graph.oracle[url]
+        cell = cells[codes[code].kind, units[there].place]
+        known = urls[url].cell
+        # Most links lead to a page that was fetched, or are no better: a call would cost more.
+        if cell != DISCARD and (
+            known == FINISHED
+            or (known == cell and codes[code].distance >= codes[urls[url].code].distance)
+        ):
+            continue
+        _offer(queues, decisions, _int(url), _int(code), _int(language))
+
+
+@compiled
+def _note(queues: CellQueues, decisions: Decisions, notes: Notes, page: int) -> None:
+    relevant = np.int64(queues.url[page].answer == _PAGE + _TARGET)
+    server = queues.unit[queues.url[page].unit].server
+    queues.counts[PAGES] += 1
+    queues.counts[RELEVANT] += relevant
+    if not notes.server_seen[server]:
+        notes.server_seen[server] = True
+        queues.counts[SERVERS] += 1
+    notes.by_distance[relevant, decisions.code[queues.url[page].code].distance] += 1
+
+
+@compiled
+def _note_expected(queues: CellQueues, notes: Notes, cell: int, relevant: Any) -> None:
+    """Note what was expected of a page beside what it is."""
+    expected = queues.cell[cell].score
+    place = int(4 * (np.log(expected / (1 - expected)) + 8))
+    of_bin = notes.reliability[max(0, min(place, BINS - 1))]
+    of_bin[0] += 1
+    of_bin[1] += expected
+    of_bin[2] += relevant
+    of_bin[3] += (expected - relevant) ** 2
+
+
+@compiled
+def _take(queues: CellQueues, notes: Notes, cell: Any) -> Any:
+    """Take the oldest URL of a cell."""
+    seq = _int(_oldest(queues, cell))
+    _remove(queues, cell, seq)
+    url = queues.node[seq].url
+    queues.url[url].cell = FINISHED
+    queues.counts[QUEUE] -= 1
+    if queues.counts[VISITS] < len(notes.visits):
+        notes.visits[queues.counts[VISITS]] = url
+    queues.counts[VISITS] += 1
+    return url
+
+
+@compiled
+def _visit(
+    graph: WebGraph, queues: CellQueues, decisions: Decisions, notes: Notes, page: int, cell: Any
+) -> None:
+    """Count a page, learn from it, follow its links."""
+    effective = decisions.effective[queues.url[page].answer - _PAGE, queues.url[page].inherited]
+    relevant = effective == _TARGET
+    _note(queues, decisions, notes, page)
+    if decisions.learns:
+        if cell != _SEEDS:
+            _note_expected(queues, notes, cell, np.int64(relevant))
+        _learn(queues, cell, relevant)
+    _count_page(graph, queues, decisions, page, relevant)
+    _follow(graph, queues, decisions, page, effective)
+    queues.counts[LARGEST] = max(queues.counts[LARGEST], queues.counts[QUEUE])
+
+
+@compiled
+def crawl(graph: WebGraph, queues: CellQueues, decisions: Decisions, notes: Notes) -> int:
+    """Crawl until only URLs never downloaded remain; return the number of rows of the series."""
+    rows = 0
+    if decisions.learns:
+        _score_all(queues)
+    for seed in graph.seeds:
+        _offer(queues, decisions, _int(seed), _int(SEED), _int(_TARGET))
+    while notes.control[1] == 0 and queues.best[1] >= 0:
+        cell = _int(queues.best[1])
+        url = _take(queues, notes, cell)
+        if queues.url[url].answer == _REDIRECT:
+            code, inherited = _int(queues.url[url].code), _int(queues.url[url].inherited)
+            for link in range(graph.offsets[url], graph.offsets[url + 1]):
+                _offer(queues, decisions, _int(graph.targets[link]), code, inherited)
+        elif queues.url[url].answer >= _PAGE:
+            _visit(graph, queues, decisions, notes, url, cell)
+            if queues.counts[PAGES] % notes.every == 0:
+                notes.series[rows] = queues.counts[:5]
+                notes.control[0] = queues.counts[PAGES]
+                rows += 1
+    if rows == 0 or notes.series[rows - 1, PAGES] != queues.counts[PAGES]:
+        notes.series[rows] = queues.counts[:5]
+        rows += 1
+    return rows
+
+
+def queues(
+    url: NDArray[Any],
+    unit: NDArray[Any],
+    sites: int,
+    decisions: Decisions,
+    cells: int,
+    slots: int,
+) -> CellQueues:
+    """Return the queues of a crawl in which nothing is offered yet.
+
+    ``slots`` is the room for sequence numbers: at least the URLs that may wait at a time.
+    """
+    url["cell"] = UNSEEN
+    unit["place"] = decisions.place_unvisited
+    site = np.zeros(sites, SITE)
+    site["place"] = decisions.place_unvisited
+    cell = np.zeros(cells, CELL)
+    for name in ("first", "last", "top"):
+        cell[name] = _NONE
+    leaves = 1 << max(1, (cells - 1).bit_length())
+    return CellQueues(
+        url,
+        np.empty(slots, NODE),
+        unit,
+        site,
+        cell,
+        np.full(2 * leaves, -1, np.int32),
+        np.zeros(len(COUNTS), np.int64),
+        np.empty(cells, np.int32),
+        np.zeros(adaptive.PLACES * (1 + adaptive.VALUES), np.float64),
+    )
+
+
+def blank_notes(pages: int, servers: int, every: int, visits: int) -> Notes:
+    """Return the empty notes of a crawl of at most ``pages`` pages."""
+    return Notes(
+        np.zeros((pages // every + 2, 5), np.int64),
+        every,
+        np.zeros((2, MAX_DISTANCE + 1), np.int64),
+        np.zeros((BINS, 4), np.float64),
+        np.empty(visits, np.int32),
+        np.zeros(servers, np.bool_),
+        np.zeros(2, np.int64),
+    )

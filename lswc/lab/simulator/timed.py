@@ -1,0 +1,276 @@
+"""A crawl in time: workers, and servers that rest. The live frontier under a clock that isn't real.
+
+Nothing of the frontier is written again: what is leased, and when, is its own answer. So a trace of
+a million pages takes an hour or so; the kernel, which knows no time, takes seconds.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from lswc.errors import ConfigError
+from lswc.frontier.lease import Offer
+from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.frontier.visit import Visit
+from lswc.lab.simulator.decisions import decisions
+from lswc.lab.trace import graph
+from lswc.lab.trace.format import Fate
+from lswc.settings import LSWC_DELAY_FACTOR
+from lswc.strategy import (
+    SEED,
+    Anchor,
+    Locality,
+    PageLanguage,
+    Status,
+    distance_of,
+    from_site_queue,
+    next_distance,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from lswc.frontier.lease import Lease
+    from lswc.lab.trace.format import Trace
+    from lswc.strategy import Strategy
+
+HOUR = 3600.0
+ROBOTS = -1
+"""Stands for a server's robots.txt, which is asked for before its first URL."""
+
+_STEP = 200  # visits between two reports of progress
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast a crawl may go: ``delay`` is the least rest of a server after an answer, in seconds;
+    ``workers`` is the number of requests at a time, ``answer`` the seconds that one takes.
+
+    Raises ConfigError.
+    """
+
+    delay: float = 1.0
+    workers: int = 32
+    answer: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.delay < 0 or self.answer < 0 or self.workers < 1:
+            raise ConfigError("a delay and the time of a page are at least 0, workers at least 1")
+        if not self.delay + self.answer:
+            raise ConfigError("with neither a delay nor time for a page there are no hours")
+
+    @property
+    def rest(self) -> float:
+        """Seconds that a server rests after an answer, as live."""
+        return max(self.delay, LSWC_DELAY_FACTOR * self.answer) if self.delay else 0.0
+
+
+class Request(NamedTuple):
+    """A request: the URL (an id, or ROBOTS), its server, and when it began and ended, in s."""
+
+    url: int
+    server: int
+    begin: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Timed:
+    """What a strategy achieved in time.
+
+    ``hours``, ``relevant`` and ``server``, of shape (pages,): when each page had come, whether it
+    is relevant, and whose it is, in order. ``requests`` are all of them by their end, ``pace``
+    is the crawl's.
+    """
+
+    strategy: str
+    pace: Pace
+    requests: list[Request]
+    hours: NDArray[np.float64]
+    relevant: NDArray[np.bool_]
+    server: NDArray[np.int32]
+
+    def hours_to(self, relevant: float) -> float | None:
+        """Return the hours until so many relevant pages had come; None if they never did."""
+        reached = np.flatnonzero(np.cumsum(self.relevant) >= relevant)
+        return float(self.hours[reached[0]]) if len(reached) else None
+
+    def without_rest(self, hours: float) -> float:
+        """Return the hours that the requests until then take if no worker ever waits."""
+        requests = sum(one.end <= hours * HOUR for one in self.requests)
+        return requests * self.pace.answer / self.pace.workers / HOUR
+
+
+@dataclass
+class TimedSimulation:
+    """A strategy made ready for a trace; ``progress`` hears the number of pages so far."""
+
+    trace: Trace
+    strategy: Strategy
+    pace: Pace
+    oracle: NDArray[np.bool_] | None = None
+    progress: Callable[[int], None] = lambda pages: None
+    patience: float = 0.1
+    _requests: list[Request] = field(default_factory=list)
+    _pages: list[tuple[float, int]] = field(default_factory=list)
+
+    def run(self) -> Timed:
+        """Crawl until only URLs are left that the trace never downloaded."""
+        self._links = _Links(self.trace, self.strategy, self.oracle)
+        frontier = SqliteFrontier(MEMORY, self.strategy, {}, self.pace.rest, None, self.patience)
+        with closing(frontier):
+            frontier.offer(self._links.seeds())
+            self._run(frontier)
+        urls = np.array([url for _, url in self._pages], np.int64)
+        return Timed(
+            self.strategy.name,
+            self.pace,
+            self._requests,
+            np.array([end for end, _ in self._pages]) / HOUR,
+            self.trace.relevant[urls],
+            self.trace.server[urls],
+        )
+
+    def _run(self, frontier: SqliteFrontier) -> None:
+        """Go from event to event: an answer, a server that has rested, a page put off till then."""
+        now, numbers = 0.0, count()
+        under_way: list[tuple[float, int, Visit, bool]] = []
+        put_off: list[tuple[float, int, Visit]] = []
+        met: set[int] = set()
+        while True:
+            while len(under_way) < self.pace.workers:
+                if put_off and put_off[0][0] <= now:  # as a retry is, before all others
+                    visit, robots = heappop(put_off)[2], False
+                else:
+                    lease = frontier.lease(now)
+                    if lease is None:
+                        break
+                    visit, server = Visit(lease, now), self._server(lease)
+                    robots = server not in met
+                    met.add(server)
+                end = now + self.pace.answer
+                heappush(under_way, (end, next(numbers), visit, robots))
+                url = ROBOTS if robots else int(visit.lease.url.rpartition("/")[2])
+                self._requests.append(Request(url, self._server(visit.lease), now, end))
+            free = len(under_way) < self.pace.workers
+            events = [under_way[0][0]] if under_way else []
+            events += [put_off[0][0]] if put_off and free else []
+            ready = frontier.next_ready() if free else None
+            events += [ready] if ready is not None and ready > now else []
+            if not events:
+                return
+            now = min(events)
+            while under_way and under_way[0][0] <= now:
+                _, number, visit, robots = heappop(under_way)
+                if robots:
+                    heappush(put_off, (now + self.pace.rest, number, visit))
+                else:
+                    self._end(frontier, visit, now)
+
+    def _server(self, lease: Lease) -> int:
+        return int(lease.server[1:].partition(".")[0])
+
+    def _end(self, frontier: SqliteFrontier, visit: Visit, now: float) -> None:
+        url, lease = int(visit.lease.url.rpartition("/")[2]), visit.lease
+        visit.rest = now - visit.since + self.pace.rest
+        self._links.ended[url] = True
+        if self.trace.fate[url] == Fate.REDIRECT:
+            visit.offers = self._links.of_redirect(url, lease)
+        elif self.trace.fate[url] == Fate.PAGE:
+            language = PageLanguage(self.trace.language[url])
+            effective = PageLanguage(self._links.effective[language, lease.inherited])
+            visit.relevant = effective == PageLanguage.TARGET
+            status = frontier.statuses({lease.unit}, lease, visit.relevant)[lease.unit]
+            visit.offers = self._links.of_page(url, lease.code, effective, status)
+            self._pages.append((now, url))
+            if len(self._pages) % _STEP == 0:
+                self.progress(len(self._pages))
+        frontier.commit(visit)
+
+
+class _Links:
+    """The links of a trace as offers; those to pages that are finished, or never came, left out."""
+
+    def __init__(self, trace: Trace, strategy: Strategy, oracle: NDArray[np.bool_] | None) -> None:
+        self._trace = trace
+        decided = decisions(strategy)
+        self._weights, self.effective = decided.weights, decided.effective
+        by_directory = strategy.unit.name == "DIRECTORY"
+        self._directory = trace.directory if by_directory else None
+        self._oracle = oracle
+        if "oracle" in strategy.facts and oracle is None:
+            self._oracle = graph.oracle(trace)
+        self.ended = trace.fate == Fate.NEVER
+
+    def seeds(self) -> list[Offer]:
+        """Return the offers of the seeds."""
+        return [self._offer(url, SEED, PageLanguage.TARGET) for url in self._waiting(None)[0]]
+
+    def of_redirect(self, url: int, lease: Lease) -> list[Offer]:
+        """Return the offer of a redirect's target, with the facts of the link to its source."""
+        return [self._offer(to, lease.code, lease.inherited) for to in self._waiting(url)[0]]
+
+    def of_page(self, url: int, code: int, effective: PageLanguage, status: Status) -> list[Offer]:
+        """Return the offers of a page's links; ``status`` is its unit's, the page counted."""
+        trace, weights = self._trace, self._weights
+        targets, links = self._waiting(url)
+        if not len(targets):
+            return []
+        here, there = trace.server[url], trace.server[targets]
+        same_site = trace.site[there] == trace.site[here]
+        locality = np.where(
+            there == here, Locality.SAME_SERVER,
+            np.where(same_site, Locality.SAME_SITE, Locality.ELSEWHERE),
+        )  # fmt: skip
+        distance = next_distance(effective == PageLanguage.TARGET, distance_of(code))
+        codes = (
+            weights.referrer * effective
+            + weights.distance * (distance - 1)
+            + weights.referrer_server * (status - Status.UNDECIDED)
+            + weights.in_site * from_site_queue(code)
+            + weights.from_seed * (code == SEED)
+            + weights.locality * locality
+        )
+        if trace.tld is not None:
+            codes += weights.tld * trace.tld[there]
+        codes += weights.anchor * (
+            int(Anchor.NONE) if trace.anchors is None else trace.anchors[links].astype(np.int64)
+        )
+        if trace.named is not None:
+            codes += weights.named * trace.named[links].astype(np.int64)
+        if trace.folder is not None:
+            same_folder = (there == here) & (trace.folder[targets] == trace.folder[url])
+            codes += weights.same_folder * same_folder
+        if self._oracle is not None:
+            codes += weights.oracle * self._oracle[targets]
+        language = PageLanguage(trace.language[url])
+        return [
+            self._offer(to, of_link, language)
+            for to, of_link in zip(targets.tolist(), codes.tolist(), strict=True)
+        ]
+
+    def _waiting(self, url: int | None) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the targets of a URL, or the seeds, that may still come, and their links."""
+        trace = self._trace
+        if url is None:
+            links = np.arange(len(trace.seeds))
+            targets = trace.seeds
+        else:
+            links = np.arange(trace.offsets[url], trace.offsets[url + 1])
+            targets = trace.targets[links]
+        waiting = ~self.ended[targets]
+        return targets[waiting], links[waiting]
+
+    def _offer(self, url: int, code: int, inherited: PageLanguage) -> Offer:
+        server = self._trace.server[url]
+        name = f"s{server}.site{self._trace.site[server]}.com"
+        unit = name if self._directory is None else f"{name}/{self._directory[url]}"
+        return Offer(f"http://{name}/{url}", name, unit, code, inherited, 0)

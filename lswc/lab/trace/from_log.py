@@ -1,0 +1,189 @@
+"""The crawl log as the simulator's trace (docs/trace.md)."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from lswc.archive.appended_files import ArchiveError
+from lswc.archive.crawl_log import NO_PAGES, NO_VISIT
+from lswc.archive.journal import journals
+from lswc.archive.log_tables import ATTEMPTS, LINKS, conform, tables
+from lswc.archive.store import language_of
+from lswc.lab.trace.format import ADDRESS, KIND, TIME, URLS, About, compressed_rows, write
+from lswc.lab.trace.graph import distances
+from lswc.outcomes import RECORDED, Outcome
+from lswc.strategy import Anchor, Named
+from lswc.urls import directory, folder, parse, site, tld
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+_BY_STRATEGY = [Outcome.STRATEGY.value, Outcome.IRRELEVANT_SERVER.value]
+
+
+def log(crawl: Path, *others: Path) -> tuple[pa.Table, pa.Table]:
+    """Return the attempts and the links of a crawl, a killed one's too.
+
+    ``others``: the folders of its other workers, if it has several; then the attempts are in the
+    order of their times. Raises ArchiveError if a folder has no crawl log, or a damaged one.
+    """
+    if not others:
+        return _log(crawl)
+    logs = [_log(folder) for folder in (crawl, *others)]
+    attempts, links = (
+        pa.concat_tables(parts).unify_dictionaries() for parts in zip(*logs, strict=True)
+    )
+    return attempts.take(pc.sort_indices(attempts, [("time", "ascending")])), links
+
+
+def _log(crawl: Path) -> tuple[pa.Table, pa.Table]:
+    folder = crawl / "log"
+    try:
+        parts = [tables(path) for path in journals(folder)]
+        for path in sorted(folder.glob("attempts-*.parquet"), reverse=True):
+            links = path.with_name(path.name.replace("attempts", "links"))
+            parts.insert(0, (pq.read_table(path), pq.read_table(links)))
+    except (OSError, pa.ArrowException) as error:
+        raise ArchiveError(f"{folder} is damaged: {error}") from error
+    if not parts:
+        raise ArchiveError(f"{crawl} is not a crawl folder: it has no crawl log")
+    return _joined(ATTEMPTS, [part[0] for part in parts]), _joined(LINKS, [p[1] for p in parts])
+
+
+def _joined(schema: pa.Schema, parts: Sequence[pa.Table]) -> pa.Table:
+    return pa.concat_tables([conform(part, schema) for part in parts]).unify_dictionaries()
+
+
+@contextmanager
+def as_trace(folder: Path, lang: str = "", others: Sequence[Path] = ()) -> Iterator[Path]:
+    """Give the folder of a trace: for a crawl with a log, one made of that for the while.
+
+    ``others`` are the folders of its other workers. Raises as ``to_trace`` does.
+    """
+    if not others and not (folder / "log").is_dir():
+        yield folder
+        return
+    with TemporaryDirectory(prefix="lswc-") as temporary:
+        trace = Path(temporary) / "trace"
+        to_trace(folder, trace, lang, others)
+        yield trace
+
+
+def to_trace(crawl: Path, out: Path, lang: str = "", others: Sequence[Path] = ()) -> int:
+    """Write a crawl's log as a trace; return the number of URLs. Raises ArchiveError, TraceError.
+
+    ``lang`` is the target language's tag, if the crawl has several; ``others`` are the folders of
+    its other workers.
+    A URL's last attempt counts. Of the links that were dropped only those are in the trace that
+    the strategy dropped: another may follow them. Links out of a page that was fetched but isn't
+    one are left out.
+    """
+    target = language_of(crawl, lang)
+    for other in others:
+        if language_of(other, lang) != target:
+            raise ArchiveError(f"{other} is no worker of the crawl of {crawl}: another language")
+    attempts, links = log(crawl, *others)
+    outcomes = pc.cast(attempts["outcome"], pa.string())
+    kinds = pc.cast(attempts["kind"], pa.string())
+    is_page = pc.invert(pc.is_in(kinds, pa.array(NO_PAGES)))
+    attempts = attempts.filter(pc.and_(is_page, pc.invert(pc.is_in(outcomes, pa.array(NO_VISIT)))))
+    dropped = pc.cast(links["dropped"], pa.string())
+    links = links.filter(pc.or_(pc.is_null(dropped), pc.is_in(dropped, pa.array(_BY_STRATEGY))))
+    both = pa.chunked_array([*attempts["url"].chunks, *links["target"].chunks], pa.string())
+    coded = both.combine_chunks().dictionary_encode()
+    words: list[str] = coded.dictionary.to_pylist()
+    ids = {url: number for number, url in enumerate(words)}
+    codes = coded.indices.to_numpy()
+    tried, targets = codes[: len(attempts)], codes[len(attempts) :].astype(np.int32)
+    sources = np.array([ids.get(url, -1) for url in links["source"].to_pylist()], np.int64)
+    rows, columns = _outcomes(len(words), tried, attempts, target.tag)
+    offsets, order = _by_source(sources, len(words), rows)
+    anchors = pc.fill_null(links["anchor"], int(Anchor.NONE)).to_numpy().astype(np.int8)
+    named = pc.fill_null(links["named"], int(Named.NONE)).to_numpy().astype(np.int8)
+    targets, anchors, named = targets[order], anchors[order], named[order]
+    seeds = np.unique(tried[_is_seed(attempts)]).astype(np.int32)
+    columns["distance"] = distances(offsets, targets, seeds)
+    about = About(target.tag, target.tlds, f"crawl {crawl}")
+    schema = URLS.append(ADDRESS).append(TIME).append(KIND)
+    table = pa.table(_places(words) | columns).select(schema.names).cast(schema)
+    write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors, named))
+    return len(words)
+
+
+def _is_seed(attempts: pa.Table) -> NDArray[np.bool_]:
+    first = pc.and_(pc.is_null(attempts["referrer"]), pc.equal(attempts["depth"], 0))
+    found: NDArray[np.bool_] = pc.fill_null(first, False).to_numpy()
+    return found
+
+
+def _outcomes(
+    n: int, tried: NDArray[np.int32], attempts: pa.Table, target: str
+) -> tuple[NDArray[np.bool_], dict[str, Any]]:
+    """Return which URLs may have links, and the columns of what became of each URL."""
+    last = np.full(n, -1, np.int64)
+    last[tried] = np.arange(len(tried))
+    known = pa.array(np.where(last < 0, 0, last), mask=last < 0)
+    taken = attempts.select(_TAKEN).take(known)
+    status = pc.fill_null(taken["status"], 0).to_numpy()
+    recorded = pc.is_in(pc.cast(taken["outcome"], pa.string()), pa.array(RECORDED))
+    page: NDArray[np.bool_] = pc.fill_null(recorded, False).to_numpy() & (status // 100 == 2)
+    blank = pa.array(~page)
+    empty = pa.scalar(None, pa.string())
+    words = {
+        name: pc.if_else(blank, empty, values)
+        for name, values in (
+            ("language", _languages(taken, target)),
+            ("encoding", pc.cast(taken["encoding"], pa.string())),
+            ("kind", pc.cast(taken["kind"], pa.string())),
+        )
+    }
+    words |= {"address": taken["address"], "time": taken["time"]}
+    return page | (status // 100 == 3), {"status": status, "page": page, **words}
+
+
+def _languages(attempts: pa.Table, target: str) -> pa.ChunkedArray:
+    """Return the pages' languages; for a crawl of a variant, their variants where known."""
+    languages = pc.cast(attempts["language"], pa.string())
+    if "-" not in target:
+        return languages
+    variants = pc.cast(attempts["variant"], pa.string())
+    return pc.if_else(pc.equal(pc.fill_null(variants, ""), ""), languages, variants)
+
+
+def _by_source(
+    sources: NDArray[np.int64], n: int, linking: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the offsets of each URL's links, and the order that puts them together."""
+    valid = np.flatnonzero((sources >= 0) & linking[sources])
+    order = valid[np.argsort(sources[valid], kind="stable")]
+    counts = np.bincount(sources[order], minlength=n)
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), order
+
+
+_TAKEN = ["status", "outcome", "kind", "language", "variant", "encoding", "address", "time"]
+_PLACES = ("server", "directory", "folder", "site")
+
+
+def _places(words: Sequence[str]) -> dict[str, Any]:
+    numbers: dict[str, dict[str, int]] = {name: {} for name in _PLACES}
+    found: dict[str, list[Any]] = {name: [] for name in (*_PLACES, "tld")}
+    for word in words:
+        url = parse(word)
+        places = dict.fromkeys(_PLACES, "")
+        if url is not None:
+            of_url = (url.server, directory(url), folder(url), site(url.hostname))
+            places = dict(zip(_PLACES, of_url, strict=True))
+        for name, place in places.items():
+            found[name].append(numbers[name].setdefault(place, len(numbers[name])))
+        found["tld"].append(tld(url.hostname) if url else "")
+    return {"url": list(words), **found}

@@ -1,0 +1,143 @@
+"""What a page says of its own language, beside its text."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from lswc.language.charset import canonical
+from lswc.language.codes import code_of
+from lswc.language.registry import is_known, known, language, own_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from lswc.language.document import Document
+
+SOURCES = ("lang", "locale", "data", "url", "domain", "charset")
+"""Where a language may be declared: the ``lang`` attribute of HTML or BODY or Content-Language;
+og:locale; inLanguage or a locale in JSON-LD or in a program's state; a part of the URL; the
+top-level domain; a charset that is used for one language alone.
+"""
+
+_IN_URL = re.compile(
+    r"//([a-z]{2,3})\.|[/?&](?:(?:hl|lang|locale|language|l)=)?([a-z]{2,3})(?:[-_]\w{2,4})?(?=[/&]|\Z|\.html)"
+)
+_DATA = re.compile(
+    rb"<script[^>]{0,200}(?:application/ld\+json|__NEXT_DATA__|__NUXT_DATA__)[^>]{0,200}>"
+    rb"([^<]{0,100000})",
+    re.IGNORECASE,
+)
+_LABELS = re.compile(
+    rb"\s(?:alt|placeholder|aria-label)\s{0,9}=\s{0,9}(?:\"([^\"<>]{1,300})\"|'([^'<>]{1,300})')",
+    re.IGNORECASE,
+)
+_MOST_DATA = 5
+_NAMES = frozenset({"inlanguage", "locale", "lang", "language"})
+_TEXTS = frozenset(
+    {"name", "headline", "description", "title", "text", "articlebody", "alternatename", "content"}
+)
+_MOST_TEXT = 4_000
+_DEEPEST = 30
+
+
+def known_code(tag: str) -> str | None:
+    """Return the code of a language tag, None if no such language is known."""
+    code = code_of(tag)
+    return code if is_known(code) else None
+
+
+def declared(document: Document) -> dict[str, str]:
+    """Return the languages that a page declares by where it does: some of SOURCES."""
+    page = document.page
+    _, encoding, how, _ = document.decoded
+    charset = encoding if how in ("header", "meta", "escapes", "detector") else ""
+    found = {
+        "lang": known_code(page.lang),
+        "locale": known_code(page.locale),
+        "url": _in_url(document.url),
+        "domain": languages_by_tld().get(_tld(document.url)),
+        "charset": languages_by_charset().get(charset),
+    }
+    return {source: code for source, code in found.items() if code}
+
+
+def _in_url(url: str) -> str | None:
+    for parts in _IN_URL.findall(url[:500].lower()):
+        code = known_code(parts[0] or parts[1])
+        if code:
+            return code
+    return None
+
+
+def _tld(url: str) -> str:
+    host = url.partition("//")[2].partition("/")[0].partition(":")[0]
+    return host.rpartition(".")[2].lower()
+
+
+class Data:
+    """What a page without text has: alternative texts, labels, and the data in its scripts."""
+
+    def __init__(self, body: bytes) -> None:
+        self.language: str | None = None
+        self._texts: list[str] = []
+        self._left = _MOST_TEXT
+        for label in _LABELS.finditer(body):
+            self._take("text", html.unescape((label[1] or label[2]).decode("utf-8", "replace")))
+        for _, script in zip(range(_MOST_DATA), _DATA.finditer(body), strict=False):
+            try:
+                self._read(json.loads(script[1]), 0)
+            except (ValueError, RecursionError):
+                continue
+
+    @property
+    def text(self) -> str:
+        """Labels, names, headlines and descriptions, one a line."""
+        return "\n".join(self._texts)
+
+    def _read(self, value: Any, depth: int) -> None:
+        if depth > _DEEPEST:
+            return
+        for name, member in _members(value):
+            if isinstance(member, (dict, list)):
+                self._read(member, depth + 1)
+            elif isinstance(member, str):
+                self._take(name.lower(), member)
+
+    def _take(self, name: str, value: str) -> None:
+        if name in _NAMES:
+            self.language = self.language or known_code(value[:20])
+        elif (name in _TEXTS or " " in value) and self._left > 0:
+            self._texts.append(value[: self._left])
+            self._left -= len(value)
+
+
+def _members(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        yield from value.items()
+    elif isinstance(value, list):
+        yield from (("", member) for member in value)
+
+
+def languages_by_charset() -> dict[str, str]:
+    """Return the languages that charsets are used for alone."""
+    return _by_charset(own_folder())
+
+
+@cache
+def _by_charset(_own: Path | None) -> dict[str, str]:
+    return {canonical(charset): code for code in known() for charset in language(code).charsets}
+
+
+def languages_by_tld() -> dict[str, str]:
+    """Return the languages of top-level domains."""
+    return _by_tld(own_folder())
+
+
+@cache
+def _by_tld(_own: Path | None) -> dict[str, str]:
+    return {tld: code for code in known() for tld in language(code).tlds}

@@ -1,0 +1,68 @@
+"""The evidence for one page, and what every method says of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lswc.errors import ConfigError
+from lswc.lab.methods import papers
+from lswc.language import model
+from lswc.language.charset import canonical, declarations
+from lswc.language.default_method import Auto, weigh
+from lswc.language.document import Document
+from lswc.language.font_encodings import Fonts
+from lswc.language.scripts import NAMES, count
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from lswc.language.identifier import Identifier
+    from lswc.language.verdict import Finding
+
+
+def explain(
+    identifier: Identifier, body: bytes, content_type: str | None, url: str
+) -> list[tuple[str, str]]:
+    """Return name and value of each piece of evidence, the methods' answers last."""
+    document, target = Document(body, content_type, url), identifier.target
+    weighed, page = weigh(document), document.page
+    said = [f"{where} {canonical(codec)}" for codec, where in declarations(body, content_type)]
+    match = Fonts(target.code, target.fonts).match(page.content)
+    finding, encoding = Auto((target,), identifier.min_share).identify(document)
+    likely = model.probabilities(model.candidates(weighed.measured, weighed.declared))
+    lines = [
+        ("bytes", str(len(body))),
+        ("charset declared", ", ".join(said)),
+        ("charset used", f"{document.decoded.encoding}, by {document.decoded.how}"),
+        ("declared language", ", ".join(f"{c} by {s}" for s, c in weighed.declared.items())),
+        ("title", page.title),
+        ("lang attribute", page.lang),
+        ("letters outside links", _letters(count(page.content))),
+        ("letters in links", _letters(count(page.anchors))),
+        ("decided by", "own text" if weighed.own else "all text"),
+        ("shares", ", ".join(f"{c} {s:.2f}" for c, s in finding.shares)),
+        ("variants", ", ".join(f"{tag} {s:.2f}" for tag, s in finding.variants)),
+        ("probabilities", ", ".join(f"{c} {p:.3f}" for c, p in likely.items())),
+        ("font named", str(Fonts(target.code, target.fonts).named(document.body))),
+        ("font n-grams", f"{match.encoding}, share {match.share:.2f}" if match else ""),
+    ]
+    answers = [("auto", f"{_answer(finding)}, encoding {encoding}")]
+    for name, method in papers.METHODS.items():
+        try:
+            papers.require_for(name, target)
+        except ConfigError as error:
+            answers.append((name, str(error)))
+        else:
+            answers.append((name, _answer(method(document, target)[0])))
+    return lines + [(f"method {name}", answer) for name, answer in answers]
+
+
+def _letters(counts: npt.NDArray[np.intp]) -> str:
+    return ", ".join(
+        f"{name} {number}" for name, number in zip(NAMES, counts, strict=True) if number and name
+    )
+
+
+def _answer(finding: Finding) -> str:
+    return f"{finding.language or 'unknown'} ({finding.confidence:.2f}, {finding.how})"

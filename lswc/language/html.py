@@ -1,0 +1,424 @@
+"""One parse of a page: its text, its links and what it says of itself."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from functools import cache, lru_cache, partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from lswc.language.base_url import Base
+from lswc.language.text_bounds import BOUNDS, Bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_TITLE = 1_000
+"""Characters of a title that are kept."""
+
+# What a page whose letters are decomposed holds: U+0300 to U+036F, the marks of kana, Hangul's
+# letters; or references, which may be to any of these. A pattern finds two bytes ten times faster
+# than ``in``.
+_MARKS = {
+    b"\xe3": re.compile(rb"\xe3\x82[\x99\x9a]"),
+    b"\xe1": re.compile(rb"\xe1\x84"),
+    b"&": re.compile(rb"&#[xX\d]"),
+}
+_MARK = re.compile("[\u0300-\u036f\u1100-\u1112\u3099\u309a]")
+_DECOMPOSED = re.compile(
+    "\\w[\u0300-\u036f]{1,4}|[\u3041-\u30ff][\u3099\u309a]"
+    "|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?"
+)
+_BOILERPLATE = ["script", "style", "select", "a", "nav", "footer"]
+_SELECTOR = "a[href],area[href],frame[src],iframe[src],link[href],meta,base[href],title"
+_FOLLOWED_RELS = frozenset({"next", "prev", "alternate", "canonical", "index", "contents", "start"})
+_REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?[\"']?([^\"'>]+)", re.IGNORECASE)
+
+_LONGEST = 100  # characters of an attribute that is a list of words or a tag
+# HTML Standard §2.4.4, extracting a character encoding from a meta element.
+_CHARSET = re.compile(r"charset\s*+=\s*+[\"']?\s*+([\w:.+-]+)", re.IGNORECASE)
+_BCP_47 = re.compile(r"[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,6}")
+
+_MANY_TAGS = 3_000  # fewer may nest as they like
+_TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
+_TAG_START = re.compile(rb"<[a-zA-Z/]")
+_NEVER_NESTED = frozenset(
+    b"area base br col dd dt frame hr img input li link meta option p path script source style td"
+    b" th tr wbr".split()
+)
+# Formatting elements that aren't closed are opened again in each block that follows, with their
+# attributes: 60 KB of such tags made 12 million elements.
+_FORMATTING = b"b big code em font i nobr s small strike strong tt u".split()
+_FORMAT = re.compile(rb"<(/?)(?=(?:%b)[\s/>])" % b"|".join(_FORMATTING), re.IGNORECASE)
+_FORMAT_WITH_ATTRIBUTES = re.compile(rb"<(?:%b)[\s/]" % b"|".join(_FORMATTING), re.IGNORECASE)
+_LONGEST_FORMATTING = 8  # bytes from "<" on
+_BEGIN_NO_FORMATTING = bytes(
+    sign for sign in range(256) if bytes((sign,)).lower() not in {name[:1] for name in _FORMATTING}
+)
+_AFTER_A_NAME = np.isin(np.arange(256), tuple(b"\t\n\v\f\r /"))
+_MANY_COPIES = 150_000
+_LARGE = 60_000  # bytes; in a smaller page no tag has attributes enough for half a second
+_BETWEEN_ATTRIBUTES = bytes.maketrans(b"/=", b"  ")
+_MAX_BASE = 8_000  # every link is joined to it
+_ANY_TAG = re.compile(rb"</?[a-zA-Z][^>]*>?")
+_KEPT_TAG = re.compile(
+    rb"</?(?:a|area|frame|iframe|link|meta|base|title|script|style)"
+    rb"(?:\s+[\w:-]+(?:\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>]+))?){0,20}\s*/?>",
+    re.IGNORECASE,
+)
+_LINK = re.compile(rb"<(?:a|area|frame|iframe|link)[\s/]", re.IGNORECASE)
+
+
+Attributes = dict[str, str | None]
+
+
+class ParsedLink(NamedTuple):
+    """A link of a page: absolute URL, anchor text, and whether it says nofollow.
+
+    ``hreflang`` is the language that the page says the target is in, ``lang`` the one it says
+    the anchor text is in: BCP 47 tags in lower case, "" if it says none (HTML Standard §4.6.1,
+    §3.2.6.2; in XHTML ``xml:lang``, XML 1.0 §2.12).
+    """
+
+    url: str
+    text: str
+    nofollow: bool
+    hreflang: str = ""
+    lang: str = ""
+
+
+# A page has many, and this takes a third of the time that ParsedLink(...) does.
+_link: Callable[[tuple[str, str, bool, str, str]], ParsedLink] = partial(tuple.__new__, ParsedLink)
+
+
+class ParsedPage(NamedTuple):
+    """What one parse gives.
+
+    ``content`` is the text outside links, menus and footers, one text node a line;
+    ``anchors`` is that of all links, one a line. ``hints`` is text for a page without any:
+    alternative texts, descriptions. ``lang`` and ``locale`` are what the page declares, the
+    latter for Open Graph, in lower case; ``charset`` is what the last META that names one says.
+    ``unread`` is the number of links beyond the bound; ``is_cut`` says that there may
+    be others, in what was cut off or taken out because it would hold the parser.
+    """
+
+    title: str
+    content: str
+    anchors: str
+    hints: str
+    lang: str
+    locale: str
+    links: list[ParsedLink]
+    robots: frozenset[str]
+    unread: int
+    is_cut: bool
+    charset: str = ""
+
+
+def parse(
+    source: bytes,
+    url: str,
+    charset: str = "utf-8",
+    bounds: Bounds = BOUNDS,
+    bounded: bytes | None = None,
+) -> ParsedPage:
+    """Parse HTML in UTF-8; ``url`` is the page's own, ``charset`` the one it came in.
+
+    ``bounded`` is what ``flattened`` makes of the source, if that is known. Broken UTF-8 is
+    replaced, never an error.
+    """
+    bounded = flattened(source, bounds) if bounded is None else bounded
+    tree = LexborHTMLParser(bounded)
+    compose = composed if _may_be_decomposed(bounded) else None
+    reader = _Reader(url, charset, bounds.links, len(source), compose)
+    reader.take(tree.css(_SELECTOR))
+    anchors = "\n".join([link.text for link in reader.links])
+    root = tree.root
+    lang = (root.attributes.get("lang") or "").lower() if root else ""
+    tree.strip_tags(_BOILERPLATE)
+    body = tree.body or root
+    content, hints = body.text(separator="\n", strip=True) if body else "", "\n".join(reader.hints)
+    if compose:
+        content, hints = compose(content), compose(hints)
+    return ParsedPage(
+        reader.title,
+        content,
+        anchors,
+        hints,
+        lang or reader.language,
+        reader.locale,
+        reader.links,
+        frozenset(reader.robots),
+        reader.unread,
+        bounded is not source and len(_LINK.findall(bounded)) < len(_LINK.findall(source)),
+        reader.charset,
+    )
+
+
+def composed(text: str) -> str:
+    """Return text in Unicode's Normalization Form C (UAX #15), as far as letters go.
+
+    Letter by letter: of a long run of marks the whole would take the square.
+    """
+    if _MARK.search(text) is None:
+        return text
+    return _DECOMPOSED.sub(lambda letter: unicodedata.normalize("NFC", letter[0]), text)
+
+
+def _may_be_decomposed(source: bytes) -> bool:
+    if b"\xcc" in source or b"\xcd" in source:
+        return True
+    # Most pages lack the first byte of one or the other, which is found out ten times faster.
+    return any(first in source and mark.search(source) for first, mark in _MARKS.items())
+
+
+class _Reader:
+    """Collects the links of a page in document order."""
+
+    def __init__(
+        self, url: str, charset: str, most: int, size: int, compose: Callable[[str], str] | None
+    ) -> None:
+        self.title = ""
+        self._compose = compose
+        self.links: list[ParsedLink] = []
+        self.robots: set[str] = set()
+        self.hints: list[str] = []
+        self.locale = ""
+        self.language = ""
+        self.charset = ""
+        self.unread = 0
+        self._base = Base(url, charset)
+        self._most = most
+        self._text_left = size
+        self._has_base = False
+
+    def take(self, nodes: list[LexborNode]) -> None:
+        """Take the elements that _SELECTOR finds, in document order."""
+        for node in nodes:
+            tag, attributes = node.tag, node.attributes
+            if tag == "a":
+                href = attributes["href"]
+                if href and href[0] != "#" and self._has_room():
+                    self._link_to(href, self._text(node), attributes)
+            elif tag == "meta":
+                self._meta(attributes)
+            else:
+                self._take_other(tag, node, attributes)
+
+    def _take_other(self, tag: str | None, node: LexborNode, attributes: Attributes) -> None:
+        if tag == "link":
+            self._link(attributes)
+        elif tag == "title":
+            self.title = self.title or self._text(node)[:MAX_TITLE]
+        elif tag == "base":
+            self._set_base(attributes["href"] or "")
+        else:
+            href = attributes.get("href") or attributes.get("src")
+            self._add(href, attributes.get("alt"), attributes)
+
+    def _set_base(self, href: str) -> None:
+        if not self._has_base and len(href) <= _MAX_BASE:
+            self._base = self._base.rebased(href)
+        self._has_base = True
+
+    def _text(self, node: LexborNode) -> str:
+        """Return an element's text; none once they have more than the page: they are nested."""
+        text = node.text() if self._text_left > 0 else ""
+        self._text_left -= len(text)
+        text = " ".join(text.split())
+        return self._compose(text) if self._compose else text
+
+    def _link(self, attributes: Attributes) -> None:
+        rel = attributes.get("rel")
+        if rel and _is_followed(rel[:_LONGEST]):
+            self._add(attributes["href"], attributes.get("title"), attributes)
+
+    def _meta(self, attributes: Attributes) -> None:
+        content = attributes.get("content") or ""
+        name = (attributes.get("name") or "").lower()
+        if name in ("robots", "lswc"):
+            self.robots.update(filter(None, content.lower().replace(",", " ").split()))
+        elif name in ("tdm-reservation", "tdm-policy"):
+            self.robots.add(f"{name}={content.strip()}")
+        elif name in ("description", "keywords"):
+            self.hints.append(content)
+        elif "property" in attributes:
+            self._property((attributes["property"] or "").lower(), content)
+        elif "charset" in attributes:
+            self.charset = (attributes["charset"] or "").strip().lower() or self.charset
+        elif "http-equiv" in attributes:
+            self._equivalent((attributes["http-equiv"] or "").lower(), content)
+
+    def _property(self, name: str, content: str) -> None:
+        """Take a property of the Open Graph protocol."""
+        if name == "og:locale":
+            self.locale = self.locale or content.lower()
+        elif name in ("og:title", "og:description"):
+            self.hints.append(content)
+
+    def _equivalent(self, name: str, content: str) -> None:
+        """Take what stands for an HTTP header (HTML Standard §4.2.5.3)."""
+        if name == "content-language":
+            self.language = self.language or _tag(content)
+        elif name == "content-type":
+            named = _CHARSET.search(content)
+            self.charset = named[1].lower() if named else self.charset
+        elif name == "refresh":
+            refresh = _REFRESH.match(content)
+            if refresh and not refresh.group(1).strip().isdecimal():
+                self._add(refresh.group(1), "", {})
+
+    def _add(self, href: str | None, text: str | None, attributes: Attributes) -> None:
+        if href and href[0] != "#" and self._has_room():
+            self._link_to(href, " ".join((text or "").split()), attributes)
+
+    def _link_to(self, href: str, text: str, attributes: Attributes) -> None:
+        get = attributes.get
+        rel, hreflang = get("rel"), get("hreflang")
+        lang = get("lang") or get("xml:lang")  # of pages that are XHTML, too
+        nofollow = rel is not None and _is_nofollow(rel)
+        of_target, of_text = _tag(hreflang) if hreflang else "", _tag(lang) if lang else ""
+        self.links.append(_link((self._base.join(href), text, nofollow, of_target, of_text)))
+
+    def _has_room(self) -> bool:
+        if len(self.links) < self._most:
+            return True
+        self.unread += 1
+        return False
+
+
+@lru_cache(maxsize=1_000)
+def _is_followed(rel: str) -> bool:
+    rels = frozenset(rel.lower().split())
+    return bool(rels & _FOLLOWED_RELS) and "stylesheet" not in rels
+
+
+def _tag(text: str) -> str:
+    """Return a BCP 47 tag in lower case; "" for what can't be one."""
+    return _known_tag(text) if len(text) <= _LONGEST else ""
+
+
+@lru_cache(maxsize=1_000)
+def _known_tag(text: str) -> str:
+    tag = text.strip().lower().replace("_", "-")
+    return tag if _BCP_47.fullmatch(tag) else ""
+
+
+def _is_nofollow(rel: str) -> bool:
+    return "nofollow" in rel.lower().split()
+
+
+def flattened(source: bytes, bounds: Bounds) -> bytes:
+    """Return the page, cut where it has too many tags, and without those that nest too deep."""
+    characters = np.frombuffer(source, np.uint8)
+    starts = (characters == ord("<")).nonzero()[0]
+    if _has_copies(source, characters, starts):
+        source = _FORMAT.sub(rb"<\1x-", source)
+        characters = np.frombuffer(source, np.uint8)
+        starts = (characters == ord("<")).nonzero()[0]
+    if len(starts) > bounds.tags:
+        source = source[: starts[bounds.tags]]
+    longest = _longest_gap(starts, len(source))
+    if (
+        (len(starts) > _MANY_TAGS and _is_deep(source, bounds.nesting))
+        or (
+            longest > bounds.attributes  # each has a sign of its own
+            and _has_attributes(starts, characters, bounds.attributes)
+        )
+        or (longest > bounds.tag_size and _has_long_tag(source, characters, bounds.tag_size))
+        or (len(source) > _LARGE and _words(source) > bounds.words)
+    ):
+        return _ANY_TAG.sub(lambda tag: tag[0] if _KEPT_TAG.fullmatch(tag[0]) else b"\n", source)
+    return source
+
+
+def _has_copies(
+    source: bytes, characters: npt.NDArray[np.uint8], starts: npt.NDArray[np.intp]
+) -> bool:
+    """Tell whether formatting elements may be copied too often.
+
+    Most pages are done with when their tags are counted, or those that begin as these do.
+    """
+    tags = len(starts)
+    if tags**2 <= _MANY_COPIES:
+        return False
+    firsts = characters[starts[:-1] + 1].tobytes().translate(None, _BEGIN_NO_FORMATTING)
+    if tags * (len(firsts) + 1) <= _MANY_COPIES:
+        return False
+    begins = starts[starts < len(characters) - _LONGEST_FORMATTING] + 1
+    pairs = characters[begins].astype(np.intp) << 8 | characters[begins + 1]
+    lengths = _lengths_of_formatting()[pairs]
+    after = characters[(begins + lengths)[lengths > 0]]
+    likely = np.count_nonzero(_AFTER_A_NAME[after]) + _LONGEST_FORMATTING
+    return bool(tags * likely > _MANY_COPIES) and (
+        tags * len(_FORMAT_WITH_ATTRIBUTES.findall(source)) > _MANY_COPIES
+    )
+
+
+@cache
+def _lengths_of_formatting() -> npt.NDArray[np.uint8]:
+    """Return the length of the formatting element's name that begins with two bytes, else 0."""
+    table = np.zeros(1 << 16, np.uint8)
+    for name in _FORMATTING:
+        seconds = (name[1], name[1] - 32) if len(name) > 1 else np.flatnonzero(_AFTER_A_NAME)
+        for first in (name[0], name[0] - 32):
+            table[[first << 8 | int(second) for second in seconds]] = len(name)
+    return table
+
+
+def _has_attributes(
+    starts: npt.NDArray[np.intp], characters: npt.NDArray[np.uint8], most: int
+) -> bool:
+    """Tell whether there are more equals signs from one tag's start to the next."""
+    are_signs = characters == ord("=")
+    if np.count_nonzero(are_signs) <= most:
+        return False
+    return bool(np.bincount(np.searchsorted(starts, np.flatnonzero(are_signs))).max() > most)
+
+
+def _longest_gap(starts: npt.NDArray[np.intp], size: int) -> int:
+    """Return the bytes of the longest piece between two tags' starts, or before the first one."""
+    if not len(starts):
+        return size
+    ends = max(int(starts[0]), size - int(starts[-1]))
+    return max(ends, int(np.maximum.reduce(starts[1:] - starts[:-1], initial=0)))
+
+
+def _has_long_tag(source: bytes, characters: npt.NDArray[np.uint8], most: int) -> bool:
+    """Tell whether a tag begins so many bytes before the next sign that could end one."""
+    ends = np.concatenate(([-1], np.flatnonzero(characters == ord(">")), [len(source)]))
+    runs = np.flatnonzero(ends[1:] - ends[:-1] > most).tolist()
+    return any(
+        _TAG_START.search(source, int(ends[run]) + 1, int(ends[run + 1]) - most) for run in runs
+    )
+
+
+def _words(source: bytes) -> int:
+    """Return the number of different words, at least that of any tag's attributes.
+
+    Quotes may hide where a tag ends. An attribute that is repeated takes the parser no time.
+    """
+    return len(set(source.translate(_BETWEEN_ATTRIBUTES).split()))
+
+
+def _is_deep(source: bytes, most: int) -> bool:
+    """Tell whether elements may be nested too deep, counting each name for itself."""
+    depths: dict[bytes, int] = defaultdict(int)
+    total = 0
+    for slash, name in _TAG.findall(source):
+        if name in _NEVER_NESTED:
+            continue
+        if not slash:
+            depths[name] += 1
+            total += 1
+            if total > most:
+                return True
+        elif depths[name]:
+            depths[name] -= 1
+            total -= 1
+    return False

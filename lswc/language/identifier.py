@@ -1,0 +1,201 @@
+"""The one entry point: an Identifier reads pages for one target language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from lswc.errors import ConfigError
+from lswc.lab.methods import papers
+from lswc.language.charset import decode
+from lswc.language.default_method import LETTER, MIN_SHARE, Auto
+from lswc.language.document import Document, Identification
+from lswc.language.font_encodings import myanmar
+from lswc.language.registry import Language, Wanted
+from lswc.language.shares import measure
+from lswc.language.text_bounds import BOUNDS, Bounds
+from lswc.strategy import Anchor, PageLanguage
+
+if TYPE_CHECKING:
+    from lswc.language.html import ParsedLink
+    from lswc.language.verdict import Finding
+
+_ANCHORS = 16_384  # that are remembered, with no more characters than these
+_LONGEST = 100
+
+METHODS = ("auto", *papers.METHODS)
+"""Names of the methods; docs/languages.md says what each does."""
+
+
+RELEVANT = ("contains", "leads")
+"""What makes a page relevant: that it contains the target language, or that this one leads."""
+
+
+class IdentifierError(ConfigError):
+    """Unknown method, or a share out of range; the message says what is allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All that one parse of a page gives.
+
+    ``anchors`` are the languages of the links' texts, in the order of ``links``. ``robots`` are
+    the tokens of META robots in lower case, ``text`` the visible text: that outside links, then
+    that of links. ``unread_links`` were too many; ``is_cut`` says that a part of the page wasn't
+    looked at. ``document`` is the page itself.
+    """
+
+    identification: Identification
+    title: str
+    links: list[ParsedLink]
+    anchors: list[Anchor]
+    robots: frozenset[str]
+    text: str
+    unread_links: int
+    is_cut: bool
+    document: Document
+
+
+class Identifier:
+    """Reads pages for a target language, or for several: then only by the default method.
+
+    ``min_share`` is the share of the text from which on a page contains the target language;
+    only the default method heeds it. ``relevant`` is one of RELEVANT. Anchor texts are told by the
+    default
+    method, but by n-grams with textcat, and with somboonviwat2006 and pythainlp by Thai words.
+    ``bounds`` say how much of a page is read. Raises ConfigError.
+    """
+
+    def __init__(
+        self,
+        target: Language | Wanted,
+        method: str = "auto",
+        min_share: float = MIN_SHARE,
+        bounds: Bounds = BOUNDS,
+        relevant: str = "contains",
+    ) -> None:
+        if method not in METHODS:
+            raise IdentifierError(f"unknown method {method!r}; known: {', '.join(METHODS)}")
+        if not 0 < min_share <= 1:
+            raise IdentifierError(f"min_share must be above 0 and at most 1, not {min_share}")
+        self.targets = target.languages if isinstance(target, Wanted) else (target,)
+        self.method = method
+        if method != "auto":
+            self._check_method()
+        if relevant not in RELEVANT:
+            raise IdentifierError(f"unknown relevance {relevant!r}; known: {', '.join(RELEVANT)}")
+        self.min_share = min_share
+        self._contains = relevant == "contains"
+        self._bounds = bounds
+        self._auto = Auto(self.targets, min_share)
+        # Menus stand on every page of a site.
+        self._told = lru_cache(maxsize=_ANCHORS)(self._tell)
+
+    def load(self) -> None:
+        """Load models and tables now (30 MB), not with the first page that needs them."""
+        decode(b"\x80")
+        myanmar("")
+        measure("text")
+
+    @property
+    def bounds(self) -> Bounds:
+        """How much of a page is read."""
+        return self._bounds
+
+    @property
+    def target(self) -> Language:
+        """The target language; the first, if there are several."""
+        return self.targets[0]
+
+    def _check_method(self) -> None:
+        if len(self.targets) > 1:
+            tags = ",".join(target.tag for target in self.targets)
+            raise IdentifierError(f"method {self.method} tells one language: {tags} need auto")
+        target = self.target
+        if self.method == "pythainlp" and target.code != "th":
+            raise IdentifierError(f"method pythainlp tells Thai only, not {target.code}")
+        papers.require_for(self.method, target)
+        if target.variant:
+            raise IdentifierError(
+                f"method {self.method} tells no variants: {target.tag} needs auto"
+            )
+
+    def read(self, body: bytes, content_type: str | None, url: str) -> Reading:
+        """Read a page: any bytes give an answer, never an exception."""
+        return self.read_document(Document(body, content_type, url, self._bounds))
+
+    def read_document(self, document: Document) -> Reading:
+        """Read a page that was taken out of its bytes. Never fails."""
+        finding, encoding = self._identify(document)
+        identification = Identification(
+            finding.language,
+            encoding,
+            round(finding.confidence, 3),
+            finding.how,
+            finding.shares,
+            finding.variants,
+        )
+        page, told = document.page, self._anchor
+        hint, in_font = finding.language, finding.how.startswith("font")
+        return Reading(
+            identification,
+            page.title,
+            page.links,
+            [told(link.text, hint, in_font) for link in page.links],
+            page.robots,
+            f"{page.content}\n{page.anchors}",
+            page.unread,
+            document.is_cut or page.is_cut,
+            document,
+        )
+
+    def _identify(self, document: Document) -> tuple[Finding, str]:
+        if self.method == "auto":
+            return self._auto.identify(document)
+        return papers.METHODS[self.method](document, self.target)
+
+    def relevance(self, identification: Identification) -> PageLanguage:
+        """Return what a strategy sees of a page's language: the target, if it is any of them.
+
+        Of a page in the target language whose variant can't be told, as little as of one whose
+        language can't.
+        """
+        if any(self._is_in(target, identification) for target in self.targets):
+            return PageLanguage.TARGET
+        language = identification.language
+        untold = (target.code for target in self.targets if target.tag != target.code)
+        if language is None or (language in untold and not identification.variant):
+            return PageLanguage.UNKNOWN
+        return PageLanguage.ENGLISH if language == "en" else PageLanguage.OTHER
+
+    def relevant_for(self, identification: Identification) -> list[str]:
+        """Return the tags of the target languages that a page is relevant for."""
+        return [t.tag for t in self.targets if self._is_in(t, identification)]
+
+    def _is_in(self, target: Language, identification: Identification) -> bool:
+        if target.tag in (identification.language, identification.variant):
+            return True
+        return self._contains and identification.share(target.tag) >= self.min_share
+
+    def anchor(self, text: str, hint: str | None = None) -> Anchor:
+        """Return the language of an anchor text.
+
+        ``hint`` is the language of the page, for a text that alone can't tell.
+        """
+        return self._anchor(text, hint, False)
+
+    def _anchor(self, text: str, hint: str | None, in_font: bool) -> Anchor:
+        tell = self._told if len(text) <= _LONGEST else self._tell
+        return tell(text, hint, in_font)
+
+    def _tell(self, text: str, hint: str | None, in_font: bool) -> Anchor:
+        if not LETTER.search(text):
+            return Anchor.NONE
+        if self.target.code == "th" and self.method in ("somboonviwat2006", "pythainlp"):
+            is_target = papers.anchor_by_words(text)
+        elif self.method == "textcat":
+            is_target = papers.anchor_by_ngrams(text, self.target)
+        else:
+            is_target = self._auto.anchor(text, hint, in_font)
+        return Anchor.TARGET if is_target else Anchor.OTHER

@@ -1,0 +1,78 @@
+"""A user's own language told from its neighbours in the same script, line by line, by n-grams."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from lswc.language import scripts
+from lswc.language.ngrams import Likelihoods, NgramTable, tables
+from lswc.language.registry import detectable, own_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_EXAMINED = 4_000  # characters
+_MARGIN = 2.0  # nats by which a line has to be likelier than in any other language
+_PER_CHARACTER = 0.05  # and for each character
+
+
+class Lines(NamedTuple):
+    """The shares of a text that are in languages of the user's own, and its other lines."""
+
+    shares: dict[str, float]
+    rest: str
+
+
+class Neighbours:
+    """The languages of one script of which there are tables, the user's own among them."""
+
+    def __init__(self, own: list[NgramTable], others: list[NgramTable]) -> None:
+        by_language: dict[str, list[NgramTable]] = {}
+        for table in (*own, *others):
+            by_language.setdefault(table.language, []).append(table)
+        self._likelihoods = Likelihoods(by_language)
+        self._own = frozenset(table.language for table in own)
+
+    def lines(self, text: str) -> Lines:
+        """Tell the lines of a text that are in one of the user's languages from the others."""
+        lines = [line for line in map(str.strip, text[:_EXAMINED].split("\n")) if line]
+        if not lines:
+            return Lines({}, "")
+        starts = np.cumsum([0, *(len(line) + 1 for line in lines[:-1])])
+        scores = np.add.reduceat(self._likelihoods.scores("\n".join(lines)), starts, axis=1)
+        best = np.argmax(scores, axis=0)
+        second = np.partition(scores, -2, axis=0)[-2] if len(scores) > 1 else -np.inf
+        lead = scores.max(axis=0) - second
+        amounts: dict[str, float] = {}
+        rest = []
+        for line, row, ahead in zip(lines, best.tolist(), lead.tolist(), strict=True):
+            name = self._likelihoods.names[row]
+            if name in self._own and ahead > _MARGIN + _PER_CHARACTER * len(line):
+                amounts[name] = amounts.get(name, 0.0) + len(line)
+            else:
+                rest.append(line)
+        total = sum(map(len, lines))
+        shares = {code: amount / total for code, amount in amounts.items()}
+        return Lines(shares, "\n".join(rest))
+
+
+def neighbours(script: int) -> Neighbours | None:
+    """Return what tells a user's languages in a script; None if there are none, as is usual."""
+    return _neighbours(script, own_folder())
+
+
+@cache
+def _neighbours(script: int, _folder: Path | None) -> Neighbours | None:
+    unicode = [t for t in tables() if t.encoding == "utf-8" and _script(t) == script]
+    own = [table for table in unicode if table.language not in detectable()]
+    others = [table for table in unicode if table.language in detectable()]
+    return Neighbours(own, others) if own else None
+
+
+def _script(table: NgramTable) -> int:
+    letters = scripts.count("".join(n * c for n, c in table.characters.items() if len(n) == 1))
+    letters[scripts.LATIN] += letters[scripts.VIETNAMESE]
+    return int(np.argmax(letters[1:])) + 1

@@ -1,0 +1,183 @@
+"""Tables of n-grams, one per language and encoding, as ``lswc.lab.methods.training`` makes them.
+
+A table serves three measures: Cavnar & Trenkle's ranks of byte n-grams, the matching rate of
+byte trigrams (Mon 2010's G2LI), and likelihoods of single characters, pairs and triples, which
+tell apart encodings, and languages of one script.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from lswc.errors import ConfigError
+from lswc.language.registry import own_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from importlib.resources.abc import Traversable
+    from pathlib import Path
+
+TABLES = files(__package__).joinpath("tables")
+"""Folder of the tables: ``<language>.<encoding>.json``."""
+
+RANKED = 400
+"""Byte n-grams in a Cavnar & Trenkle profile, as in their TextCat."""
+
+_WORDS = re.compile(rb"[^\x00-\x20!-@\[-`{-\x7f]+")
+_BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")
+_SLOTS = 65_536
+_KNOWN = 0.98
+_UNKNOWN = 0.02 / 5_000  # the rest, spread over the n-grams that a text might hold
+
+
+@dataclass(frozen=True, slots=True)
+class NgramTable:
+    """N-grams of one language in one encoding.
+
+    ``ranked`` are byte n-grams of 1 to 5, most frequent first, ``trigrams`` byte trigrams,
+    ``characters`` counts of
+    n-grams of 1 to 3 characters; bytes are written as Latin-1 characters.
+    """
+
+    language: str
+    encoding: str
+    ranked: list[str]
+    trigrams: list[str]
+    characters: dict[str, int]
+
+
+class TableError(ConfigError):
+    """A file of a user's that is no table of n-grams."""
+
+
+def tables() -> tuple[NgramTable, ...]:
+    """Return all tables, the user's own among them, sorted by language and encoding.
+
+    Raises TableError for a file of the user's that is none.
+    """
+    return _tables(own_folder())
+
+
+@cache
+def _tables(own: Path | None) -> tuple[NgramTable, ...]:
+    entries = {entry.name: entry for entry in TABLES.iterdir()}
+    if own is not None and (own / "tables").is_dir():
+        codes = {file.stem for file in own.glob("*.toml")}
+        for entry in (own / "tables").iterdir():
+            if entry.name not in entries or entry.name.partition(".")[0] in codes:
+                entries[entry.name] = entry
+    return tuple(_table(entries[name]) for name in sorted(entries) if name.endswith(".json"))
+
+
+def _table(file: Traversable) -> NgramTable:
+    try:
+        return NgramTable(**json.loads(file.read_text("utf-8")))
+    except (ValueError, TypeError) as error:
+        raise TableError(f"{file}: no table of n-grams: {error}") from error
+
+
+def is_charset(encoding: str) -> bool:
+    """Tell whether Python has a codec of that name; fonts' encodings have none."""
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        return False
+    return True
+
+
+def byte_ngrams(text: bytes) -> Counter[bytes]:
+    """Count the n-grams of 1 to 5 bytes of each word, ``_`` for the blanks around it.
+
+    Cavnar & Trenkle 1994 §3: digits and punctuation are left out.
+    """
+    counts: Counter[bytes] = Counter()
+    for word in _WORDS.findall(text):
+        padded = b"_" + word + b"_"
+        for size in range(1, 6):
+            counts.update(padded[i : i + size] for i in range(len(padded) - size + 1))
+    counts.pop(b"_", None)
+    return counts
+
+
+def ranked(text: bytes, most: int = RANKED) -> list[str]:
+    """Return a text's most frequent byte n-grams in order, ties by the n-gram itself."""
+    counts = byte_ngrams(text)
+    order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [ngram.decode("latin-1") for ngram, _ in order[:most]]
+
+
+def byte_trigrams(text: bytes) -> list[str]:
+    """Return a text's distinct byte trigrams, blanks run together, most frequent first."""
+    words = b" ".join(text.split()).decode("latin-1")
+    return [trigram for trigram, _ in Counter(map("".join, _triples(words))).most_common()]
+
+
+def character_ngrams(text: str) -> Counter[str]:
+    """Count a text's n-grams of 1 to 3 characters of the BMP, blanks run together."""
+    text = " ".join(_BEYOND_BMP.sub(" ", text).split())
+    pairs = map("".join, pairwise(text))
+    return Counter(text) + Counter(pairs) + Counter(map("".join, _triples(text)))
+
+
+def _triples(text: str) -> Iterable[tuple[str, str, str]]:
+    return zip(text, text[1:], text[2:], strict=False)
+
+
+def _slots(text: str) -> list[npt.NDArray[np.uint16]]:
+    """Return hashes of the n-grams of 1, 2 and 3 characters that begin at each character.
+
+    The last two characters of ``text`` begin none. Vectorised, so collisions are accepted.
+    """
+    units = np.frombuffer(text.encode("utf-16-le", "replace"), "<u2")
+    first, second, third = units[:-2], units[1:-1], units[2:]
+    pairs = first * np.uint16(31) + second + np.uint16(20_011)
+    return [first, pairs, pairs * np.uint16(31) + third + np.uint16(40_009)]
+
+
+def _spread(ngrams: dict[str, int], size: int) -> npt.NDArray[np.float64]:
+    """Return the counts of n-grams of one size by their hash."""
+    padded = "".join(ngram.ljust(3) for ngram in ngrams) + "  "
+    slots = _slots(padded)[size - 1][::3]
+    spread = np.zeros(_SLOTS)
+    np.add.at(spread, slots, list(ngrams.values()))
+    return spread
+
+
+class Likelihoods:
+    """Log-likelihoods of a text's character n-grams in several tables.
+
+    Tables are grouped under names of the caller's; an n-gram that a group lacks counts the
+    same for all.
+    """
+
+    def __init__(self, groups: dict[str, list[NgramTable]]) -> None:
+        self.names = tuple(groups)
+        self._logs = np.zeros((len(groups), _SLOTS), np.float32)
+        for row, members in enumerate(groups.values()):
+            counts = np.zeros(_SLOTS)
+            total = 0
+            for table in members:
+                for size in (1, 2, 3):
+                    ngrams = {n: c for n, c in table.characters.items() if len(n) == size}
+                    counts += _spread(ngrams, size)
+                    total += sum(ngrams.values()) if size == 1 else 0
+            self._logs[row] = np.log(_KNOWN * counts / max(1, total) + _UNKNOWN)
+
+    def scores(self, text: str) -> npt.NDArray[np.float32]:
+        """Return the log-likelihood at each character of ``text``: groups x characters."""
+        one, two, three = _slots(text + "  ")
+        scores: npt.NDArray[np.float32] = (
+            self._logs[:, one] + self._logs[:, two] + self._logs[:, three]
+        )
+        return scores

@@ -1,0 +1,354 @@
+"""The languages lswc can collect: one TOML file each, and whatever else the detector knows.
+
+A user's own are in a folder outside the package, LSWC_LANGUAGES: ``<code>.toml``, and if there
+are any ``seeds/<code>.txt`` and ``tables/<code>.<encoding>.json``.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+import tomllib
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pycld2
+from fontTools import unicodedata
+
+from lswc.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from importlib.resources.abc import Traversable
+
+# CLD2 keeps codes that ISO 639 withdrew; and its Kurdish is Sorani, in Arabic script.
+RENAMED = {"iw": "he", "jw": "jv", "ku": "ckb"}
+"""Languages that CLD2 calls otherwise."""
+
+_JOKES = frozenset({"tlh", "zzp"})  # Klingon and Pig Latin
+_CODE = re.compile(r"[a-z]{2,3}")
+_SUBTAG = re.compile(r"[A-Za-z0-9]{1,8}(?:-[A-Za-z0-9]{1,8})*")
+_TLD = re.compile(r"[a-z0-9-]+")
+_NEAREST = 3  # names that are told where somebody may mean one
+_own: list[Path] = []
+
+
+class LanguageError(ConfigError):
+    """No such language, or a mistake in a user's own; the message says what is right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A way in which a language is written, by its BCP 47 tag, such as ``zh-Hant``.
+
+    It is told by one of three: ``encodings`` that nothing else is written in; ``scripts``; or the
+    ``repertoire`` of a charset, of which those characters count that no other variant's has.
+    ``charsets`` are used for it alone, ``tlds`` are the language's that are rather its own,
+    ``tags`` others that mean the same, ``names`` what menus call it.
+    """
+
+    tag: str
+    name: str
+    encodings: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+    repertoire: str = ""
+    charsets: tuple[str, ...] = ()
+    tlds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    @property
+    def all_tags(self) -> frozenset[str]:
+        """All tags that mean this variant, in lower case."""
+        return frozenset(tag.lower() for tag in (self.tag, *self.tags))
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language to collect.
+
+    ``code`` is ISO 639. ``scripts`` are Unicode script names, ``charsets`` WHATWG or IANA
+    names of charsets that are used for this language alone, ``tlds`` top-level domains in
+    their ASCII form, ``fonts`` names of fonts with an encoding of their own, ``tags`` the BCP 47
+    tags to ask servers by, if the code isn't the only one. The last five may be empty. A script
+    that no other language has tells this one. ``variants`` are the ways it is written in, and
+    ``variant`` the one that is asked for, if only one is. ``quotas`` are what is taken of a server
+    or a registered domain by default, by the names in QUOTAS, if the settings' own defaults don't
+    suit the size of its web.
+    """
+
+    code: str
+    name: str
+    scripts: tuple[str, ...] = ()
+    charsets: tuple[str, ...] = ()
+    tlds: tuple[str, ...] = ()
+    fonts: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    variant: Variant | None = None
+    quotas: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def tag(self) -> str:
+        """The BCP 47 tag of what is asked for: the variant's, else the code."""
+        return self.variant.tag if self.variant else self.code
+
+    @property
+    def accepted(self) -> str:
+        """What to ask servers for in Accept-Language (RFC 9110 §12.5.4): this, else anything."""
+        if self.variant:
+            wanted = [self.variant.tag, *self.variant.tags, f"{self.code};q=0.8"]
+        else:
+            wanted = list(self.tags or (self.code,))
+        return ", ".join([*wanted, _ANYTHING])
+
+    def only(self, variant: Variant) -> Language:
+        """Return the language in one of its variants, named after that."""
+        tlds = variant.tlds or self.tlds
+        return replace(self, name=variant.name, tlds=tlds, variant=variant)
+
+
+class Wanted(NamedTuple):
+    """The languages that one crawl collects, in the order of their tags."""
+
+    languages: tuple[Language, ...]
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tag of each."""
+        return tuple(language.tag for language in self.languages)
+
+    @property
+    def tag(self) -> str:
+        """All tags: ``th``, or ``lo,th``."""
+        return ",".join(self.tags)
+
+    @property
+    def name(self) -> str:
+        """What files and folders are named after."""
+        return "-".join(self.tags)
+
+    @property
+    def tlds(self) -> frozenset[str]:
+        """The top-level domains of any of them."""
+        return frozenset(tld for language in self.languages for tld in language.tlds)
+
+    def quota(self, name: str, default: float) -> float:
+        """Return the largest that is taken by default for any of them; 0 is any number."""
+        found = [dict(language.quotas).get(name, default) for language in self.languages]
+        return max(found) if all(found) else 0
+
+    @property
+    def accepted(self) -> str:
+        """What to ask servers for in Accept-Language: any of them alike, else anything."""
+        wanted = [language.accepted.removesuffix(f", {_ANYTHING}") for language in self.languages]
+        return ", ".join([*wanted, _ANYTHING])
+
+
+QUOTAS = ("server_pages", "server_bytes", "domain_pages", "domain_bytes")
+"""Names of quotas; the settings are called LSWC_MAX_SERVER_PAGES and so on."""
+
+_ANYTHING = "*;q=0.5"
+_LISTS = ("scripts", "charsets", "tlds", "fonts", "tags")
+_VARIANT_LISTS = ("encodings", "scripts", "charsets", "tlds", "tags", "names")
+
+
+def use(folder: str) -> None:
+    """Take a user's own languages as well, for the rest of this process; "" for none.
+
+    One of the same code as one of ours replaces it. Raises LanguageError.
+    """
+    own = [Path(folder)] if folder else []
+    if own == _own:
+        return
+    for path in own:
+        if not path.is_dir():
+            raise LanguageError(f"LSWC_LANGUAGES: no such folder: {path}")
+        if not any(path.glob("*.toml")):
+            raise LanguageError(f"LSWC_LANGUAGES: no <code>.toml in {path}")
+        _read_folder(path)
+    _own[:] = own
+    _languages.cache_clear()
+
+
+def own_folder() -> Path | None:
+    """Return the folder of the user's own languages, if any."""
+    return _own[0] if _own else None
+
+
+def language(tag: str) -> Language:
+    """Return the language of an ISO 639 code such as ``th``, or of a variant's tag: ``zh-Hant``.
+
+    Raises LanguageError.
+    """
+    languages = _languages()
+    if tag in languages:
+        return languages[tag]
+    code, mark, _ = tag.partition("-")
+    if not mark or code not in languages:
+        raise LanguageError(f"unknown language {tag!r}: {_nearest(tag, languages)}")
+    known_variants = languages[code].variants
+    for variant in known_variants:
+        if tag.lower() in variant.all_tags:
+            return languages[code].only(variant)
+    tags = ", ".join(variant.tag for variant in known_variants) or "none"
+    raise LanguageError(f"unknown variant {tag!r}; known of {code}: {tags}")
+
+
+def wanted(tags: str) -> Wanted:
+    """Return the languages of a list such as ``th`` or ``th,lo``. Raises LanguageError."""
+    found = {known.tag: known for known in map(language, filter(None, _listed(tags)))}
+    if not found:
+        raise LanguageError(f"{tags!r} names no language: write ISO 639 codes, such as th,lo")
+    return Wanted(tuple(found[tag] for tag in sorted(found)))
+
+
+def _listed(tags: str) -> list[str]:
+    return [tag.strip() for tag in tags.split(",")]
+
+
+def _nearest(tag: str, languages: Mapping[str, Language]) -> str:
+    """Say which languages somebody may mean, by their codes and their English names."""
+    spelt = {known.name.lower(): code for code, known in languages.items()}
+    near = get_close_matches(tag.lower(), [*spelt, *languages], _NEAREST)
+    codes = dict.fromkeys(spelt.get(name, name) for name in near)
+    if not codes:
+        return f"write an ISO 639 code, such as th or ja; {len(languages)} are known"
+    return "do you mean " + ", ".join(f"{code} ({languages[code].name})" for code in codes) + "?"
+
+
+def known() -> tuple[str, ...]:
+    """Return the codes of all languages, sorted."""
+    return tuple(_languages())
+
+
+def is_known(code: str) -> bool:
+    """Tell whether there is a language of that code."""
+    return code in _languages()
+
+
+@cache
+def _languages() -> dict[str, Language]:
+    languages = {code: Language(code, name) for code, name in detectable().items()}
+    for folder in (files("lswc.language") / "data", *_own):
+        languages |= _read_folder(folder)
+    return dict(sorted(languages.items()))
+
+
+def _read_folder(folder: Traversable) -> dict[str, Language]:
+    return {
+        entry.code: entry
+        for file in folder.iterdir()
+        if file.name.endswith(".toml")
+        for entry in [_read(file)]
+    }
+
+
+def _read(file: Traversable) -> Language:
+    """Read a language's file. Raises LanguageError."""
+    code = file.name.removesuffix(".toml")
+    if not _CODE.fullmatch(code):
+        raise LanguageError(f"{file}: name it <code>.toml, with an ISO 639 code such as hsb")
+    try:
+        entry = tomllib.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise LanguageError(f"{file}: {error}") from error
+    wrong = _mistake(entry)
+    if wrong:
+        raise LanguageError(f"{file}: {wrong}")
+    variants = tuple(_variant(code, *item) for item in entry.get("variants", {}).items())
+    quotas = tuple(entry.get("quotas", {}).items())
+    return Language(code, entry["name"], **_lists(entry, _LISTS), variants=variants, quotas=quotas)
+
+
+def _variant(code: str, subtag: str, entry: dict[str, Any]) -> Variant:
+    repertoire, lists = entry.get("repertoire", ""), _lists(entry, _VARIANT_LISTS)
+    return Variant(f"{code}-{subtag}", entry["name"], repertoire=repertoire, **lists)
+
+
+def _lists(entry: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: tuple(entry[name]) for name in names if name in entry}
+
+
+def _mistake(entry: dict[str, Any]) -> str | None:
+    """Say what is wrong with the entries of a language's file, if anything is."""
+    variants = entry.get("variants", {})
+    if not isinstance(variants, dict):
+        return "variants are sections: [variants.Hant]"
+    wrong = _mistake_within(entry, _LISTS, ("variants", "quotas")) or _wrong_quota(
+        entry.get("quotas", {})
+    )
+    for subtag, variant in variants.items():
+        if not isinstance(variant, dict) or _SUBTAG.fullmatch(subtag) is None:
+            return f"variant {subtag!r}: a section with a BCP 47 subtag, such as [variants.Hant]"
+        wrong = wrong or _mistake_within(variant, _VARIANT_LISTS, ("repertoire",))
+        repertoire = variant.get("repertoire", "utf-8")
+        if not isinstance(repertoire, str) or not _is_codec(repertoire):
+            wrong = wrong or f"{repertoire!r} is no charset that Python knows"
+        if not {"encodings", "scripts", "repertoire"} & set(variant):
+            wrong = wrong or f"variant {subtag}: one of encodings, scripts, repertoire tells it"
+    return wrong
+
+
+def _mistake_within(
+    entry: dict[str, Any], lists: tuple[str, ...], others: tuple[str, ...]
+) -> str | None:
+    for key, value in entry.items():
+        if key not in ("name", *lists, *others):
+            return f"unknown entry {key!r}; known: name, {', '.join((*lists, *others))}"
+        if key in lists and not (isinstance(value, list) and all(map(_is_text, value))):
+            return f'{key} must be a list of texts, such as ["..."]'
+    if not _is_text(entry.get("name")):
+        return 'a name is needed: name = "..."'
+    for values, is_right, what in (
+        (entry.get("scripts", []), is_script, "Unicode script, such as Latin or Ol_Chiki"),
+        (entry.get("tlds", []), _TLD.fullmatch, "top-level domain, such as th or xn--o3cw4h"),
+    ):
+        for value in values:
+            if not is_right(value):
+                return f"{value!r} is no {what}"
+    return None
+
+
+def _wrong_quota(quotas: object) -> str | None:
+    if not isinstance(quotas, dict):
+        return "quotas are a section: [quotas]"
+    for name, most in quotas.items():
+        if name not in QUOTAS:
+            return f"unknown quota {name!r}; known: {', '.join(QUOTAS)}"
+        if type(most) is not int or most < 0:
+            return f"quota {name} must be a whole number, 0 for any, not {most!r}"
+    return None
+
+
+def _is_codec(name: str) -> bool:
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        return False
+    return True
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def is_script(name: str) -> bool:
+    """Tell whether Unicode has a script of that name (UAX #24)."""
+    return unicodedata.script_code(name, None) is not None
+
+
+@cache
+def detectable() -> dict[str, str]:
+    """Return code and name of the languages CLD2 detects."""
+    detected = {name.upper() for name in pycld2.DETECTED_LANGUAGES}
+    return {
+        RENAMED.get(code, code): name.replace("_", " ").title()
+        for name, code in pycld2.LANGUAGES
+        # Its entries with a hyphen are scripts.
+        if name.upper() in detected and code.isalpha() and code not in _JOKES
+    }

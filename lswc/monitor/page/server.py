@@ -1,0 +1,222 @@
+# mypy: allow-untyped-calls
+# Twisted is typed in part only.
+"""The page's server: files that never change, and what they ask for as JSON."""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from twisted.internet.defer import ensureDeferred
+from twisted.internet.error import CannotListenError
+from twisted.internet.threads import deferToThread
+from twisted.web.resource import Resource
+from twisted.web.server import NOT_DONE_YET, Site
+from typing_extensions import override
+
+from lswc.errors import ConfigError, LswcError
+from lswc.guest.control import change, history
+from lswc.monitor.page.access import HEADERS, Guard
+from lswc.monitor.page.overview import Overview
+from lswc.monitor.page.search import find
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from twisted.web import http
+    from twisted.web.server import Request
+
+    from lswc.monitor.page.sources import Source
+
+LONGEST = 10_000
+"""Bytes of a request's body, and characters of what is searched for."""
+
+CHANGES = 100
+"""Changes of the history that are shown."""
+
+_TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
+          ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}  # fmt: skip
+
+logger = logging.getLogger(__name__)
+
+
+class Watch:
+    """Answers for one crawl."""
+
+    def __init__(self, source: Source, guard: Guard) -> None:
+        self._source = source
+        self._overview = Overview(source)
+        self.guard = guard
+
+    def state(self, request: Request) -> dict[str, Any]:
+        """Return all that the page shows; the course only if it isn't known yet."""
+        known = _argument(request, b"course")
+        return self._overview.get(int(known) if known.isdecimal() else -1)
+
+    def found(self, request: Request) -> dict[str, Any]:
+        """Return what is known of a server or a URL."""
+        return find(self._source, _argument(request, b"q")[:LONGEST])
+
+    def changes(self, request: Request) -> dict[str, Any]:
+        """Return what was said to the crawl, the latest first."""
+        told = history(self._source.kept)[-CHANGES:][::-1]
+        return {"changes": [change._asdict() for change in told]}
+
+    def say(self, request: Request) -> dict[str, Any]:
+        """Say something to the crawl, as the body of the request has it. Raises ConfigError."""
+        given = _body(request)
+        texts = {name: given.get(name, "") for name in ("key", "place", "why")}
+        if not all(isinstance(text, str) for text in texts.values()):
+            raise ConfigError("key, place and why must be texts")
+        change(
+            self._source.kept, texts["key"], given.get("value"), texts["place"],
+            why=texts["why"], by="watch",
+        )  # fmt: skip
+        return {"said": True}
+
+
+def _argument(request: Request, name: bytes) -> str:
+    values: list[bytes] = (request.args or {}).get(name, [b""])
+    return values[0].decode("utf-8", "replace")
+
+
+def _body(request: Request) -> dict[str, Any]:
+    content: Any = request.content
+    try:
+        given = json.loads(content.read(LONGEST))
+    except ValueError as error:
+        raise ConfigError(f"what is to be said must be JSON: {error}") from error
+    if not isinstance(given, dict):
+        raise ConfigError("what is to be said must be an object of JSON")
+    return given
+
+
+class _Guarded(Resource):
+    """Answers only to its own names, and says with every answer what a browser may do with it."""
+
+    def __init__(self, guard: Guard) -> None:
+        super().__init__()
+        self._guard = guard
+
+    @override
+    def render(self, request: Any) -> Any:
+        for name, value in HEADERS.items():
+            request.setHeader(name, value)
+        request.responseHeaders.removeHeader("Server")
+        if not self._guard.knows(request.getHeader("host")):
+            return _plain(request, 421, "this server has another name: use its address")
+        return super().render(request)
+
+
+class _File(_Guarded):
+    def __init__(self, guard: Guard, name: str, content: bytes) -> None:
+        super().__init__(guard)
+        self._type = _TYPES.get(name[name.rfind(".") :], "text/plain; charset=utf-8")
+        self._content = content
+
+    def render_GET(self, request: Request) -> bytes:
+        request.setHeader("Content-Type", self._type)
+        return self._content
+
+
+class _Json(_Guarded):
+    """Asks in a thread, as a disk or a Redis may keep it waiting."""
+
+    def __init__(self, guard: Guard, ask: Callable[[Request], dict[str, Any]]) -> None:
+        super().__init__(guard)
+        self._ask = ask
+
+    def begin(self, request: Request) -> int:
+        """Ask, and answer later."""
+        gone: list[object] = []
+        request.notifyFinish().addErrback(gone.append)
+        ensureDeferred(self._answer(request, gone))
+        return NOT_DONE_YET
+
+    async def _answer(self, request: Request, gone: list[object]) -> None:
+        status, told = 200, dict[str, Any]()
+        try:
+            told = await deferToThread(self._ask, request)
+        except LswcError as error:
+            status, told = (400 if isinstance(error, ConfigError) else 503), {"error": str(error)}
+        except Exception:
+            logger.exception("can't answer %s", request.path)
+            status, told = 500, {"error": "an error, which is in the log of `watch`"}
+        if not gone:
+            request.setResponseCode(status)
+            request.setHeader("Content-Type", "application/json")
+            request.write(json.dumps(told, ensure_ascii=False).encode(errors="replace"))
+            request.finish()
+
+
+class _Read(_Json):
+    def render_GET(self, request: Request) -> int:
+        return self.begin(request)
+
+
+class _Change(_Json):
+    """Takes a change, from who has the token."""
+
+    def render_POST(self, request: Any) -> Any:
+        header = request.getHeader
+        if not self._guard.may_change(header("host"), header("origin"), header("x-lswc-token")):
+            return _plain(request, 403, "open the address that `watch` printed: it has the token")
+        return self.begin(request)
+
+
+def _plain(request: Any, status: int, text: str) -> bytes:
+    request.setResponseCode(status)
+    request.setHeader("Content-Type", "text/plain; charset=utf-8")
+    return text.encode() + b"\n"
+
+
+class _Quiet(Site):
+    noisy = False
+
+    @override
+    def log(self, request: http.Request) -> None:
+        """Write no access log."""
+
+
+def site(watch: Watch) -> Any:
+    """Return what answers over HTTP."""
+    root: Any = Resource()
+    for file in files("lswc.monitor.page").joinpath("static").iterdir():
+        content = _File(watch.guard, file.name, file.read_bytes())
+        root.putChild(b"" if file.name == "index.html" else file.name.encode(), content)
+    api: Any = Resource()
+    root.putChild(b"api", api)
+    api.putChild(b"state", _Read(watch.guard, watch.state))
+    api.putChild(b"find", _Read(watch.guard, watch.found))
+    api.putChild(b"changes", _Read(watch.guard, watch.changes))
+    api.putChild(b"say", _Change(watch.guard, watch.say))
+    return _Quiet(root)
+
+
+def serve(source: Source, host: str, port: int, ready: Callable[[str], None]) -> None:
+    """Serve a crawl's page until the process is told to end. Raises ConfigError.
+
+    ``ready`` is called with the page's address, the token in it.
+    """
+    from twisted.internet import reactor  # not above: importing it installs one
+
+    guard = Guard(host)
+    running: Any = reactor
+    try:
+        listening = running.listenTCP(port, site(Watch(source, guard)), interface=host)
+    except CannotListenError as error:
+        raise ConfigError(
+            f"can't listen to port {port} of {host}: {error.socketError.strerror}; "
+            "another watch, or scrapyd, may listen there: choose another with --port, 0 for any"
+        ) from error
+    named = f"[{host}]" if ":" in host else host
+    ready(f"http://{named}:{listening.getHost().port}/#{guard.token}")
+    # Twisted hears Ctrl-C where nobody else does: elsewhere it's an error of the page being served.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        running.run()
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,114 @@
+"""Documents read in a process of their own, for whoever isn't a crawl: a corpus, a trace.
+
+``python -m lswc.reading.documents.separate_process``, its standard input a socket. Each letter is a
+document; it ends with the socket.
+"""
+
+from __future__ import annotations
+
+import resource
+import signal
+import socket
+import sys
+from contextlib import suppress
+from subprocess import DEVNULL, Popen
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from lswc.messages import Letters, letter
+from lswc.processes import environment
+from lswc.reading import documents
+from lswc.reading.documents.text import Most, Text
+from lswc.safety.content_types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+    from typing import Self
+
+MEMORY = 1_000_000_000
+"""Bytes of addresses that the process may have."""
+
+SECONDS = 60.0
+"""A document that takes longer costs the process, and is read as one without text."""
+
+_PIECE = 1 << 20
+_asked = msgspec.msgpack.Decoder(tuple[Kind, str, Most])
+_text = msgspec.msgpack.Decoder(Text)
+
+
+class Aside:
+    """Reads documents as ``lswc.reading.documents.read`` does; what isn't read has no text."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
+        self._process: Popen[bytes] | None = None
+        self._socket: socket.socket | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._end()
+
+    def read(self, kind: Kind, body: bytes, content_type: str, most: Most) -> Text:
+        """Return what a document says; nothing if it cost the process, or took too long."""
+        theirs = self._socket or self._start()
+        try:
+            theirs.sendall(letter((kind, content_type, most), body))
+            answer, _ = next(_received(theirs))
+            return _text.decode(answer)
+        except (OSError, StopIteration, msgspec.MsgspecError):
+            self._end()
+            return Text()
+
+    def _start(self) -> socket.socket:
+        self._socket, theirs = socket.socketpair()
+        self._socket.settimeout(self._seconds)
+        command = [sys.executable, "-m", "lswc.reading.documents.separate_process"]
+        with theirs:
+            self._process = Popen(
+                command,
+                stdin=theirs.fileno(),
+                stdout=DEVNULL,
+                env=environment(),
+                start_new_session=True,
+            )
+        return self._socket
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        if self._socket is not None:
+            self._socket.close()
+        self._process = self._socket = None
+
+
+def _received(other: socket.socket) -> Iterator[tuple[bytes, bytes]]:
+    letters = Letters()
+    while piece := other.recv(_PIECE):
+        yield from letters.add(piece)
+
+
+def main() -> None:
+    """Read documents until the socket ends."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with socket.socket(fileno=0) as other, suppress(ConnectionError):
+        for asked, body in _received(other):
+            kind, content_type, most = _asked.decode(asked)
+            # Who asked has given up by then, or is gone.
+            signal.setitimer(signal.ITIMER_REAL, 2 * SECONDS)
+            other.sendall(letter(documents.read(kind, body, content_type, most)))
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""How a crawl reads pages, as plain values: all that a process which reads them has to know."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from lswc.language import Identifier, registry
+from lswc.language.registry import wanted
+from lswc.language.text_bounds import Bounds
+from lswc.reading.page import PageReader
+from lswc.reading.requisites import RequisiteReader
+from lswc.reading.scope import Scope
+from lswc.safety.address import Networks
+from lswc.safety.traps import TrapShape
+from lswc.strategy import PageLanguage
+
+
+class ReaderSettings(Struct, frozen=True):
+    """How pages are read: the settings of LSWC_*, read and of their types.
+
+    ``language`` has the tags of the targets, ``own_languages`` LSWC_LANGUAGES. ``depth`` and
+    ``length`` are DEPTH_LIMIT and URLLENGTH_LIMIT, ``obeyed`` is LSWC_ROBOTS_META.
+    ``requisites_of`` are the pages, by language, of which it is read what they need besides, and
+    ``feeds_of`` those whose feeds are. ``documents`` is LSWC_DOCUMENTS.
+    """
+
+    language: str
+    own_languages: str
+    identifier: str
+    min_share: float
+    bounds: Bounds
+    relevant: str
+    depth: int
+    length: int
+    domains: tuple[str, ...]
+    networks: tuple[str, ...]
+    ports: tuple[str, ...]
+    shape: TrapShape
+    obeyed: tuple[str, ...]
+    requisites_of: tuple[PageLanguage, ...] = ()
+    feeds_of: tuple[PageLanguage, ...] = ()
+    max_requisites: int = 0
+    documents: bool = False
+
+    def reader(self) -> PageReader:
+        """Return what reads pages so. Raises ConfigError."""
+        registry.use(self.own_languages)
+        return PageReader(
+            Identifier(
+                wanted(self.language),
+                self.identifier,
+                self.min_share,
+                self.bounds,
+                self.relevant,
+            ),
+            self._scope(self.depth, self.domains, self.documents),
+            frozenset(self.obeyed),
+            self._requisites(),
+            self.documents,
+        )
+
+    def any_host(self) -> Scope:
+        """Return the limits of what isn't a page, but what one needs: it may be on any host."""
+        return self._scope(0, ())
+
+    def _scope(self, depth: int, domains: tuple[str, ...], documents: bool = True) -> Scope:
+        networks = Networks.of(self.networks, self.ports)
+        return Scope(depth, self.length, domains, networks, self.shape, documents)
+
+    def _requisites(self) -> RequisiteReader | None:
+        of, feeds_of = frozenset(self.requisites_of), frozenset(self.feeds_of)
+        if not of | feeds_of:
+            return None
+        return RequisiteReader(of, self.any_host(), self.max_requisites, self.bounds, feeds_of)

@@ -1,1 +1,0 @@
-"""What the frontier hands out, and what its visit brought."""

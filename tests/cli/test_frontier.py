@@ -1,0 +1,76 @@
+"""``scrapy frontier``, as it is called."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from redis import Redis
+
+from lswc.frontier.lease import Offer
+from lswc.frontier.redis import RedisFrontier
+from lswc.frontier.sqlite import SqliteFrontier
+from lswc.strategy import SEED, PageLanguage, strategy
+from tests.scenarios.site import SCRAPY, run
+from tests.visits import ended
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lswc.frontier.contract import Frontier
+    from tests.frontier.redis_server import RedisServer
+
+IDENTITY = {"language": "th", "strategy": "bfs"}
+
+
+def fill(frontier: Frontier) -> None:
+    """Leave one URL finished for each of twelve reasons, and one pending."""
+    server = "a.example"
+    for n in range(13):
+        seed = Offer(f"http://{server}/{n}", server, server, SEED, PageLanguage.TARGET, 0)
+        frontier.offer([seed])
+    for n in range(12):
+        lease = frontier.lease(0.0)
+        assert lease is not None
+        dropped = Counter({("dropped", f"reason {n}"): 1})
+        frontier.commit(ended(lease, f"outcome {n}", tally=dropped))
+    frontier.close()
+
+
+def shown(*arguments: str) -> str:
+    done = run([*SCRAPY, "frontier", *arguments])
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def check(output: str) -> None:
+    for n in range(12):
+        assert f"reason {n} " in output
+        assert f"outcome {n} " in output
+    assert "a.example" in output
+
+
+def test_every_reason_is_shown(tmp_path: Path) -> None:
+    fill(SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY))
+    check(shown(str(tmp_path)))
+
+
+def test_every_reason_is_shown_of_a_crawl_in_redis(redis_server: RedisServer) -> None:
+    client = Redis.from_url(redis_server.url)
+    fill(RedisFrontier(client, "frontier-command", strategy("bfs"), IDENTITY))
+    check(shown(redis_server.url, "--key", "frontier-command"))
+
+
+@pytest.mark.parametrize(
+    ("argument", "says", "code"),
+    [
+        ("no-such-folder", "no frontier: no-such-folder/frontier.db doesn't exist", 2),
+        ("redis://127.0.0.1:1/0", "can't read the frontier in Redis", 1),
+    ],
+)
+def test_mistakes_are_one_line(argument: str, says: str, code: int) -> None:
+    done = run([*SCRAPY, "frontier", argument])
+    assert done.returncode == code
+    assert says in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -1,0 +1,68 @@
+"""``scrapy learn-language``: a user's own language in one folder."""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import pytest
+from scrapy.settings import Settings
+
+from lswc.language import Identifier, registry
+from lswc.language.registry import language
+from tests.language.test_own_languages import CZECH, POLISH, SORBIAN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Path]:
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "hsb.toml").write_text('name = "Upper Sorbian"\nscripts = ["Latin"]\n')
+    yield tmp_path
+    registry.use("")
+
+
+def learn(*arguments: str) -> int:
+    command = import_module("lswc.lab.commands.learn-language").Command()
+    command.settings = Settings()
+    command.run(list(arguments), argparse.Namespace())
+    return int(command.exitcode)
+
+
+def test_a_language_is_learned_and_measured(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for code, text in (("hsb", SORBIAN), ("pl", POLISH), ("cs", CZECH)):
+        lines = "\n".join(f"{text} {number}" for number in range(20))
+        (own / "texts" / f"{code}.utf-8.txt").write_text(lines, encoding="utf-8")
+    assert learn(str(own)) == 0
+    out = capsys.readouterr().out
+    assert "hsb pages    precision 100.0%  recall 100.0%  of" in out
+    assert str(own / "tables") in out
+    registry.use(str(own))
+    identifier = Identifier(language("hsb"))
+    for code, text in (("hsb", SORBIAN), ("pl", POLISH), ("cs", CZECH)):
+        reading = identifier.read(text.encode(), None, "http://a.test/")
+        assert reading.identification.language == code
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("texts/hsb.txt", "x", "name it <language>.<encoding>.txt"),
+        ("texts/hsb.utf-8.txt", "", "empty"),
+        ("other.md", "x", "no files named <language>.<encoding>.txt"),
+        ("hsb.toml", "scripts = []", "a name is needed"),
+    ],
+)
+def test_mistakes_are_one_line(
+    own: Path, name: str, text: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (own / name).write_text(text)
+    assert learn(str(own)) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("scrapy learn-language: error: ")
+    assert message in err
+    assert err.count("\n") == 1

@@ -1,0 +1,129 @@
+"""``scrapy why``: a URL's whole history."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+import pytest
+from redis import Redis
+from scrapy.settings import Settings
+
+from lswc.cli.commands.why import Command
+from lswc.frontier.lease import Offer
+from lswc.frontier.lookup import find_in_redis
+from lswc.frontier.redis import RedisFrontier
+from lswc.outcomes import Outcome
+from lswc.strategy import SEED, PageLanguage, strategy
+from tests.scenarios.site import ENGLISH, THAI, Site, page
+from tests.visits import ended
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.frontier.redis_server import RedisServer
+
+FAR = "http://far.example/"
+
+
+def ask(*arguments: str) -> int:
+    command, parser = Command(), ArgumentParser()
+    command.settings = Settings()
+    command.add_options(parser)
+    options, names = parser.parse_known_args(list(arguments))
+    command.exitcode = 0
+    command.run(names, options)
+    return command.exitcode
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """A crawl in which far.example turns out to be irrelevant while two of its URLs wait."""
+    folder = tmp_path_factory.mktemp("why")
+    site = Site(folder / "web", folder / "crawl")
+    site.seeds("http://www.one.co.th/")
+    site.add(
+        "www.one.co.th/", page(THAI, "/gone.html", "ftp://www.one.co.th/file", "http://[x", FAR)
+    )
+    site.add("far.example/", page(ENGLISH, "1.html", "2.html", "3.html"))
+    for number in (1, 2, 3):
+        site.add(f"far.example/{number}.html", page(ENGLISH, "4.html"))
+    site.crawl(LSWC_STRATEGY="server_aggressive:T=2", CONCURRENT_REQUESTS=1)
+    return site
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("http://www.one.co.th/", ("html, 20", "A page, recorded.", "seed")),
+        ("https://www.one.co.th", ("html, 20",)),  # its twin
+        ("http://www.one.co.th/gone.html", ("status 404, 20", "with this error", "tier 0")),
+        (FAR, ("on page", "http://www.one.co.th/", "html, 20", "elsewhere")),
+        (f"{FAR}3.html", ("dropped, server became irrelevant, 20", ": It waited", "tier ", FAR)),
+        ("ftp://www.one.co.th/file", ("dropped, scheme: Neither http nor https.",)),
+        ("http://[x", ("dropped, invalid URL: Not a URL",)),
+        ("http://nobody.example/", ("never seen",)),
+    ],
+)
+def test_the_history_of_a_url(
+    crawled: Site, capsys: pytest.CaptureFixture[str], url: str, said: tuple[str, ...]
+) -> None:
+    assert ask(str(crawled.folder), url) == 0
+    out = capsys.readouterr().out
+    for words in said:
+        assert words in out
+
+
+def test_each_url_that_a_server_lost_has_a_row(crawled: Site) -> None:
+    attempts = pq.read_table(crawled.folder / "log" / "attempts-00001.parquet").to_pylist()
+    rows = [row for row in attempts if row["outcome"] == Outcome.SERVER_BECAME_IRRELEVANT]
+    assert {row["url"] for row in rows} == {f"{FAR}3.html", f"{FAR}4.html"}
+    assert crawled.summary["dropped"][Outcome.SERVER_BECAME_IRRELEVANT] == len(rows)
+
+
+def test_a_url_that_waits(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    site.seeds("http://www.one.co.th/")
+    site.add("www.one.co.th/", page(THAI, "/a.html", "/b.html"))
+    site.crawl(CLOSESPIDER_ITEMCOUNT=1, CONCURRENT_REQUESTS=1, DOWNLOAD_DELAY=3)
+    assert ask(str(site.folder), "http://www.one.co.th/b.html") == 0
+    assert "waits: it is in the queue" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("{empty}", FAR), "it has no crawl log"),
+        (("{crawl}", FAR, "--redis", "there"), "--redis isn't the URL of a Redis: 'there'"),
+    ],
+)
+def test_mistakes(
+    crawled: Site,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    complaint: str,
+) -> None:
+    given = [one.format(crawl=crawled.folder, empty=tmp_path) for one in arguments]
+    assert ask(*given) == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_a_url_in_redis(redis_server: RedisServer) -> None:
+    client = Redis.from_url(redis_server.url)
+    client.flushall()
+    frontier = RedisFrontier(client, "c", strategy("bfs"), {"language": "th"})
+    urls = [f"http://www.{name}.co.th/" for name in ("a", "b")]
+    frontier.offer([Offer(u, u[7:-1], u[7:-1], SEED, PageLanguage.TARGET, 0) for u in urls])
+    lease = frontier.lease(0.0)
+    assert lease is not None
+    frontier.commit(ended(lease))
+    asked = Redis.from_url(redis_server.url)
+    standing = {url: find_in_redis(asked, "c", url) for url in [*urls, FAR]}
+    other = next(url for url in urls if url != lease.url)
+    assert standing[FAR] is None
+    found, waiting = standing[lease.url], standing[other]
+    assert found is not None
+    assert waiting is not None
+    assert (found.outcome, waiting.outcome) == ("", None)
+    frontier.close()

@@ -1,0 +1,67 @@
+"""A crawl that is set up as any is, for the tests of its components."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from scrapy.utils.test import get_crawler
+
+from lswc import settings as defaults
+from lswc.crawl.requests import request_for
+from lswc.crawl.spider import LswcSpider
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+    from lswc.crawl.running import RunningCrawl
+    from lswc.frontier.visit import Visit
+
+
+class SetUp:
+    """A crawler with a crawl in memory, of the given seeds; nothing runs."""
+
+    def __init__(self, folder: Path, *seeds: str, **settings: object) -> None:
+        file = folder / "seeds.txt"
+        file.write_text("\n".join(seeds or ["http://a.example/"]), "utf-8")
+        given = {name: value for name, value in vars(defaults).items() if name.isupper()}
+        given |= {
+            "LSWC_CONTACT": "https://library.example/",
+            "LSWC_CRAWL": str(folder / "crawl"),
+            "LSWC_FRONTIER": ":memory:",
+            "LSWC_STRATEGY": "bfs",
+            "LSWC_TRY_AGAIN": [],
+            "LSWC_READERS": 0,
+            "EXTENSIONS": {},
+        }
+        self.crawler: Crawler = get_crawler(LswcSpider, given | settings)
+        self.spider = LswcSpider.from_crawler(self.crawler, lang="th", seeds=str(file))
+        self.crawler.spider = self.spider
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.running.close()
+
+    @property
+    def running(self) -> RunningCrawl:
+        """The crawl; its seeds are offered."""
+        running = self.spider.running
+        if not running.frontier.servers:
+            running.offer_seeds(running.crawl.seeds)
+        return running
+
+    def visit(self, now: float = 0.0) -> Visit:
+        """Lease the next URL."""
+        return cast("Visit", self.running.lease(now))
+
+    def request(self, visit: Visit, **meta: Any) -> Request:
+        """Return the request for a visit."""
+        request = request_for(
+            visit, self.running.crawl.headers, self.spider.parse, self.spider.errback
+        )
+        request.meta.update(meta)
+        return request

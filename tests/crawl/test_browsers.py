@@ -1,0 +1,361 @@
+"""A real browser that shows pages to a crawl: whatever a page does, it does to itself."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lswc.crawl.browsers import Browser, Unshown, check
+from lswc.errors import ConfigError
+from lswc.outcomes import Outcome
+from lswc.reading.browser.installed import CHROMIUMS
+from lswc.reading.browser.messages import Answered, Settings, Shell, Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from lswc.crawl.browsers import Seen
+
+pytest.importorskip("playwright", reason="playwright isn't installed")
+psutil = pytest.importorskip("psutil", reason="psutil isn't installed")
+CHROMIUM = next(filter(None, map(shutil.which, CHROMIUMS)), None)
+if CHROMIUM is None:
+    pytest.skip("no Chromium on this machine: apt-get install chromium", allow_module_level=True)
+
+ROOT = Path(__file__).parents[2]
+URL = "https://app.example/start"
+SETTINGS = Settings(
+    CHROMIUM, os.geteuid() != 0, "lswc/test", "th, en;q=0.5", 4, 40, 2_000_000, 2_000_000_000
+)
+
+
+class Showing:
+    """A browser, and the loop that it lives in."""
+
+    def __init__(self, settings: Settings = SETTINGS) -> None:
+        self.runner = asyncio.Runner()
+        self.browser = Browser(settings)
+        self.wanted: list[Wanted] = []
+        self.files: dict[str, bytes] = {}
+
+    async def fetch(self, wanted: Wanted) -> tuple[Answered, bytes]:
+        self.wanted.append(wanted)
+        body = self.files.get(wanted.url)
+        kind = "text/javascript" if wanted.kind == "script" else "application/json"
+        headers = {"content-type": kind, "access-control-allow-origin": "*"}
+        return Answered(wanted.number, 200 if body is not None else 0, headers), body or b""
+
+    def show(self, body: str) -> Seen:
+        """Show a page; ``wanted`` has what it asked for."""
+        self.wanted.clear()
+        shell = Shell(URL, "text/html; charset=utf-8")
+        return self.runner.run(self.browser.render(shell, body.encode(), self.fetch))
+
+    def text(self, script: str) -> str:
+        """Return a page that a script has changed."""
+        return self.show(f"<p id=p></p><script>{script}</script>").html.decode()
+
+    def close(self) -> None:
+        async def close() -> None:
+            self.browser.close()
+
+        self.runner.run(close())
+        self.runner.close()
+
+
+@pytest.fixture(scope="module")
+def showing() -> Iterator[Showing]:
+    showing = Showing()
+    yield showing
+    showing.close()
+
+
+def test_a_page_is_shown_as_its_scripts_leave_it(showing: Showing) -> None:
+    showing.files = {
+        "https://app.example/app.js": b"import {n} from '/n.js'; fetch('/d.json')"
+        b".then(r => r.json()).then(d => p.textContent = d.word + n + navigator.userAgent"
+        b" + navigator.language)",
+        "https://app.example/n.js": b"export const n = ' 1 '",
+        "https://app.example/d.json": '{"word": "สวัสดี"}'.encode(),
+    }
+    seen = showing.show(
+        "<link rel=stylesheet href=/s.css><img src=/i.png><p id=p></p>"
+        "<script type=module src=/app.js></script>"
+    )
+    assert "สวัสดี 1 lswc/testth<" in seen.html.decode()
+    assert [wanted.kind for wanted in showing.wanted] == ["script", "script", "fetch"]
+    assert seen.shown.url == URL
+    assert not seen.shown.led_to
+
+
+@pytest.mark.slow
+def test_nothing_is_kept_from_one_page_to_the_next(showing: Showing) -> None:
+    keep = "document.cookie = 'a=1; path=/'; localStorage.a = 1;"
+    look = "p.textContent = 'kept:' + document.cookie + (localStorage.a || '')"
+    assert "kept:a=11" in showing.text(keep + look)
+    assert "kept:<" in showing.text(look)
+
+
+def test_where_a_page_wants_to_go_is_told_and_it_stays(showing: Showing) -> None:
+    seen = showing.show(
+        "<p>here</p><script>location.href = 'https://else.example/a';"
+        "setTimeout(() => location.assign('/b'), 50)</script>"
+    )
+    assert "here" in seen.html.decode()
+    assert set(seen.shown.led_to) <= {"https://else.example/a", "https://app.example/b"}
+    assert seen.shown.led_to
+    assert not showing.wanted
+
+
+def test_a_page_has_no_way_to_any_network_but_what_it_asks_the_crawl(showing: Showing) -> None:
+    """Not to this machine, by any protocol: what isn't handed over reaches nobody."""
+    with Listening() as here:
+        port = here.port
+        script = f"""
+        const hosts = ['127.0.0.1', 'localhost', '[::1]', '169.254.169.254', '0.0.0.0'];
+        for (const host of hosts) {{
+            const url = 'http://' + host + ':{port}/';
+            const tries = [
+                () => fetch(url), () => fetch(url, {{method: 'POST', body: 'x'}}),
+                () => new WebSocket('ws://' + host + ':{port}/'), () => new EventSource(url),
+                () => navigator.sendBeacon(url, 'x'), () => {{ new Image().src = url }},
+                () => window.open(url), () => new Worker(url), () => new SharedWorker(url),
+                () => new WebTransport('https://' + host + ':{port}/'),
+                () => new RTCPeerConnection({{iceServers: [
+                    {{urls: 'stun:' + host + ':{port}'}},
+                    {{urls: 'turn:' + host + ':{port}?transport=tcp',
+                        username: 'a', credential: 'b'}},
+                ]}}),
+                () => {{ for (const rel of ['preconnect', 'dns-prefetch', 'prefetch', 'preload',
+                        'modulepreload', 'prerender', 'icon', 'manifest', 'stylesheet']) {{
+                    const link = document.createElement('link');
+                    link.rel = rel; link.href = url; link.as = 'script'; document.head.append(link);
+                }} }},
+                () => {{ for (const tag of ['iframe', 'embed', 'object', 'video', 'script']) {{
+                    const element = document.createElement(tag);
+                    element.src = element.data = url; document.body.append(element);
+                }} }},
+            ];
+            for (const one of tries) try {{
+                const made = one();
+                if (made && made.catch) made.catch(() => 0);
+                if (made instanceof RTCPeerConnection) {{
+                    made.createDataChannel('a');
+                    made.createOffer().then(offer => made.setLocalDescription(offer));
+                }}
+            }} catch (error) {{}}
+        }}
+        fetch('file:///etc/passwd').then(r => r.text()).then(t => p.textContent = t).catch(() => 0);
+        p.textContent = 'tried';
+        """
+        html = showing.text(script)
+    assert "tried" in html
+    assert "root:" not in html
+    assert here.heard == []
+    assert {wanted.kind for wanted in showing.wanted} <= {"script", "fetch", "xhr"}
+    assert all(wanted.url.startswith("http") for wanted in showing.wanted)
+    assert any("169.254.169.254" in wanted.url for wanted in showing.wanted)
+
+
+class Listening:
+    """A port of this machine, TCP and UDP, that notes whoever knocks."""
+
+    def __enter__(self) -> Listening:
+        self.heard: list[str] = []
+        self._is_over = False
+        self._tcp = socket.create_server(("127.0.0.1", 0))
+        self.port = self._tcp.getsockname()[1]
+        self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._udp.bind(("127.0.0.1", self.port))
+        for name, wait in (("tcp", self._tcp.accept), ("udp", lambda: self._udp.recvfrom(1))):
+            threading.Thread(target=self._note, args=(name, wait), daemon=True).start()
+        return self
+
+    def _note(self, name: str, wait: Callable[[], object]) -> None:
+        with suppress(OSError):
+            while wait() and not self._is_over:  # a socket that is shut down has nothing to say
+                self.heard.append(name)
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over = True
+        for opened in (self._tcp, self._udp):
+            with suppress(OSError):
+                opened.shutdown(socket.SHUT_RDWR)
+            opened.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("script", "left"),
+    [
+        pytest.param("for (let i = 0; i < 99; i++) window.open('/' + i); p.textContent = 'x'", "x"),
+        pytest.param(
+            "const a = document.createElement('a'); a.download = 'evil.sh'; p.textContent = 'x';"
+            "a.href = URL.createObjectURL(new Blob(['#!/bin/sh'])); a.click();",
+            "x",
+            id="download",
+        ),
+        pytest.param(
+            "navigator.serviceWorker.register('/sw.js').then(() => p.textContent = 'registered')"
+            ".catch(() => p.textContent = 'x')",
+            "x",
+            id="service worker",
+        ),
+        pytest.param("alert(1); confirm(2); prompt(3); print(); p.textContent = 'x'", "x"),
+        pytest.param("onbeforeunload = () => 'stay'; p.textContent = 'x'", "x", id="unload"),
+        pytest.param("p.textContent = 'x'; setInterval(() => fetch('/n' + Math.random()), 5)", "x"),
+        pytest.param("p.textContent = 'x'; setInterval(() => p.title += 'y', 5)", "x", id="clock"),
+        pytest.param("p.textContent = 'x'; document.open(); document.write('y')", "y"),
+        pytest.param("p.textContent = 'x'; for (;;) history.pushState(0, '', '/x')", "x"),
+        pytest.param("document.documentElement.remove()", "", id="nothing left"),
+    ],
+)
+def test_a_page_that_plays_tricks_is_shown_all_the_same(
+    showing: Showing, script: str, left: str
+) -> None:
+    with suppress(Unshown):
+        assert left in showing.text(script)
+    assert "after" in showing.text("p.textContent = 'after'")
+
+
+@pytest.mark.slow
+def test_a_page_that_asks_for_ever_is_answered_as_often_as_is_allowed(showing: Showing) -> None:
+    with suppress(Unshown):  # a slow machine isn't done with it in its seconds
+        showing.text(
+            "for (let i = 0; i < 300; i++) fetch('/n' + i).catch(() => 0); p.textContent = 'x'"
+        )
+    assert len(showing.wanted) == SETTINGS.requests
+    assert "after" in showing.text("p.textContent = 'after'")
+
+
+HANGS = {
+    "a loop": "for (;;) ;",
+    "alerts": "for (;;) alert('x'.repeat(1e6))",
+    "a loop in each task": "setInterval(() => { for (;;) ; }, 0)",
+    "promises": "(function on() { Promise.resolve().then(on) })()",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", HANGS.values(), ids=HANGS)
+def test_a_page_that_hangs_costs_only_itself(showing: Showing, script: str) -> None:
+    with pytest.raises(Unshown) as unshown:
+        showing.text(script)
+    assert unshown.value.outcome == Outcome.RENDERING_TOO_LONG
+    assert "after" in showing.text("p.textContent = 'after'")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("script", "outcomes"),
+    [
+        (
+            "p.textContent = 'x'.repeat(3e6)",
+            {Outcome.RENDERED_TOO_LARGE, Outcome.RENDERING_TOO_LONG},
+        ),
+        (
+            "for (;;) document.body.append('x'.repeat(1e7))",
+            {Outcome.BROWSER_DIED, Outcome.RENDERING_TOO_LONG},
+        ),
+        (
+            "const all = []; for (;;) all.push(new Array(1e6).fill(Math.random()))",
+            {Outcome.BROWSER_DIED, Outcome.RENDERING_TOO_LONG},
+        ),
+        (
+            "const all = []; for (;;) all.push(new Uint8Array(1e8).fill(1))",
+            {Outcome.BROWSER_DIED, Outcome.RENDERING_TOO_LONG},
+        ),
+        ("location.href = 'chrome://crash'; p.textContent = 'x'", set()),
+    ],
+)
+def test_a_page_that_takes_the_memory_costs_only_itself(
+    showing: Showing, script: str, outcomes: set[Outcome]
+) -> None:
+    if outcomes:
+        with pytest.raises(Unshown) as unshown:
+            showing.text(script)
+        assert unshown.value.outcome in outcomes
+    else:
+        assert "x" in showing.text(script)
+    assert "after" in showing.text("p.textContent = 'after'")
+
+
+@pytest.mark.slow
+def test_a_browser_that_is_killed_is_started_anew_and_ends_when_it_is_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = Path(tempfile.mkdtemp())  # a short name: Chromium has a socket in it
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    others = set(psutil.Process().children(recursive=True))
+    showing = Showing()
+    try:
+        assert "one" in showing.text("p.textContent = 'one'")
+        started = set(psutil.Process().children(recursive=True)) - others
+        browsers = (process for process in started if "chrom" in process.name())
+        min(browsers, key=lambda process: process.create_time()).kill()
+        with pytest.raises(Unshown) as unshown:
+            showing.text("p.textContent = 'two'")
+        assert unshown.value.outcome == Outcome.BROWSER_DIED
+        assert "three" in showing.text("p.textContent = 'three'")
+        started |= set(psutil.Process().children(recursive=True)) - others
+        assert list(folder.iterdir())
+    finally:
+        showing.close()
+    _, alive = psutil.wait_procs(started, timeout=20)
+    assert not [process.cmdline() for process in alive]
+    folder.rmdir()
+
+
+CRAWL = """
+import asyncio, sys
+from tests.crawler.test_browser import Browser, SETTINGS, Shell
+
+async def main():
+    browser = Browser(SETTINGS)
+    async def fetch(wanted):
+        print("asked", flush=True)
+        await asyncio.sleep(600)
+    body = b"<script>fetch('/x')</script><script>setTimeout(() => { for (;;) ; }, 500)</script>"
+    await browser.render(Shell("http://a.example/", "text/html"), body, fetch)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("both", [False, True], ids=["the crawl", "and the browser's process"])
+def test_no_process_outlives_a_crawl_that_is_killed(both: bool) -> None:
+    crawl = subprocess.Popen([sys.executable, "-c", CRAWL], cwd=ROOT, stdout=subprocess.PIPE)
+    assert crawl.stdout is not None
+    assert crawl.stdout.readline() == b"asked\n"
+    left = psutil.Process(crawl.pid).children(recursive=True)
+    assert len(left) > 3
+    killed = [crawl.pid, *(process.pid for process in left[:1] if both)]
+    for pid in killed:
+        os.kill(pid, signal.SIGKILL)
+    crawl.wait()
+    crawl.stdout.close()
+    _, alive = psutil.wait_procs(left, timeout=30)
+    assert not alive
+
+
+@pytest.mark.slow
+def test_what_lacks_is_said_before_anything_is_fetched() -> None:
+    with pytest.raises(ConfigError, match="Chromium doesn't start"):
+        check(Settings("/bin/false", False, "a", "th", 4, 9, 0, 0))
+    if os.geteuid() == 0:
+        with pytest.raises(ConfigError, match="LSWC_BROWSER_SANDBOX=0"):
+            check(Settings(str(CHROMIUM), True, "a", "th", 4, 9, 0, 0))
+    check(SETTINGS)

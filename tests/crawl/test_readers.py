@@ -1,0 +1,199 @@
+"""Processes that read pages: they say what the crawl would, and a page can cost one, no more."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+from msgspec.structs import replace
+
+from lswc.crawl.readers import PageError, ReaderError, Readers, Unread
+from lswc.language.text_bounds import Bounds
+from lswc.messages import letter
+from lswc.outcomes import Outcome
+from lswc.reading.messages import Asked, AskedListing, AskedRequisite
+from lswc.reading.reader_settings import ReaderSettings
+from lswc.safety.traps import TrapShape
+from lswc.strategy import PageLanguage
+from lswc.urls import Url, parse
+from tests.reading.made import pdf
+from tests.scenarios.site import ENGLISH, THAI, page
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from lswc.crawl.configuration import Crawl
+    from lswc.reading.page import PageReader
+
+# Without bounds a page of open tags holds the parser for many seconds.
+SETTINGS = ReaderSettings(
+    "th", "", "auto", 0.15, Bounds(nesting=10**9, tags=10**9), "contains", 9, 200, (), (), (),
+    TrapShape(3, 3, 3), ("nofollow", "noindex"),
+)  # fmt: skip
+HOLDS_THE_PARSER = b"<html><body>" + b"<div>" * 90_000
+HERE = "http://www.a.example/folder/"
+
+
+@dataclass
+class Few:
+    """What readers need of a crawl."""
+
+    readers: int = 1
+    max_reading: float = 20.0
+    reading: ReaderSettings = SETTINGS
+
+    @property
+    def reader(self) -> PageReader:
+        return self.reading.reader()
+
+
+def during(use: Callable[[Readers], Awaitable[None]], crawl: Few) -> None:
+    """Use readers, and end them."""
+
+    async def used() -> None:
+        readers = Readers(cast("Crawl", crawl))
+        try:
+            await use(readers)
+        finally:
+            readers.close()
+            await asyncio.sleep(0)
+
+    asyncio.run(used())
+
+
+def asked(content_type: str = "text/html", *more: tuple[str, list[str]]) -> Asked:
+    headers = {"content-type": [content_type], **dict(more)}
+    return Asked(headers, cast("Url", parse(HERE)), 3, HERE)
+
+
+def children() -> list[int]:
+    """Return the processes that this one started to read pages."""
+    command = shlex.split(f"ps -o pid=,command= --ppid {os.getpid()}")
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return [int(line.split()[0]) for line in told.splitlines() if "lswc.reading" in line]
+
+
+PAGES: list[tuple[Asked, bytes]] = [
+    (asked(), page(THAI, "/b", "http://c.example:81/x?a=1", "mailto:a", "x/" * 20).encode()),
+    (
+        asked("text/html", ("x-robots-tag", ["nofollow"]), ("vary", ["a", "b"])),
+        page(ENGLISH, "/b").encode(),
+    ),
+    (asked("text/html; charset=tis-620"), page(THAI, "ก").encode("tis-620")),
+    (asked(), b"<title>\xed\xa0\x80&#xD800;</title><a href='/\xed\xa0\x80'>\xed\xa0\x80</a>"),
+    (asked(), b""),
+    (asked("image/png"), b"\x89PNG"),
+    (asked(), page(THAI * 200, *(f"/{n}" for n in range(500))).encode()),
+]
+
+
+def test_readers_say_what_the_crawl_itself_would() -> None:
+    reader = SETTINGS.reader()
+    expected = [reader.read(body, a.headers, a.url, a.depth, a.base) for a, body in PAGES]
+    assert sum(reading is not None for reading in expected) == len(PAGES) - 1
+
+    async def use(readers: Readers) -> None:
+        found = await asyncio.gather(*(readers.read(a, body) for a, body in PAGES))
+        assert found == expected
+        both = children()
+        assert len(both) == 2
+        of_no_url = Asked({}, cast("Url", None), 0, "")
+        with pytest.raises(PageError, match="Traceback"):
+            await readers.read(of_no_url, b"<html>")
+        assert children() == both
+
+    during(use, Few(readers=2))
+    assert not children()
+
+
+def test_a_frame_costs_itself_only_and_style_sheets_and_sitemaps_are_read() -> None:
+    relevant = (PageLanguage.TARGET,)
+    settings = replace(SETTINGS, requisites_of=relevant, max_requisites=9)
+    style = AskedRequisite("text/css", HERE, 1), b"a { background: url(b.png) }"
+
+    async def use(readers: Readers) -> None:
+        with pytest.raises(Unread):
+            await readers.ask(AskedRequisite("text/html", HERE, 1), HOLDS_THE_PARSER)
+        answer = await readers.ask(*style)
+        assert [one.url for one in answer.needed.requisites] == [f"{HERE}b.png"]
+        answer = await readers.ask(AskedListing(HERE), b"http://b.example/1\n")
+        assert [one.url for one in answer.listing.pages] == ["http://b.example/1"]
+        assert len(children()) == 1
+
+    during(use, Few(max_reading=2, reading=settings))
+
+
+def test_a_document_is_read_by_a_process_even_if_pages_are_not() -> None:
+    async def use(readers: Readers) -> None:
+        page = await readers.read(*PAGES[0])
+        assert page is not None
+        assert not children()
+        document = await readers.read(asked("application/pdf"), pdf([[THAI[:60]]]))
+        assert document is not None
+        assert (document.kind, document.identified) == ("pdf", PageLanguage.TARGET)
+        assert len(children()) == 1
+
+    during(use, Few(readers=0, reading=replace(SETTINGS, documents=True)))
+
+
+def test_a_page_that_holds_the_parser_costs_itself_only() -> None:
+    async def use(readers: Readers) -> None:
+        await readers.read(*PAGES[0])
+        pages = [PAGES[0], (asked(), HOLDS_THE_PARSER), PAGES[1]]
+        found = await asyncio.gather(
+            *(readers.read(*given) for given in pages), return_exceptions=True
+        )
+        assert [type(one).__name__ for one in found] == ["PageReading", "Unread", "PageReading"]
+        assert vars(found[1])["outcome"] == Outcome.READING_TOO_LONG
+
+    during(use, Few(max_reading=1.5))
+
+
+@pytest.mark.slow
+def test_a_page_whose_reader_dies_costs_itself_only() -> None:
+    async def use(readers: Readers) -> None:
+        await readers.read(*PAGES[0])
+        os.kill(children()[0], signal.SIGKILL)
+        with pytest.raises(Unread) as raised:
+            await readers.read(*PAGES[0])
+        assert raised.value.outcome == Outcome.READER_DIED
+        assert await readers.read(*PAGES[0]) is not None
+        resource.prlimit(children()[0], resource.RLIMIT_AS, (1, 1))
+        with pytest.raises((Unread, PageError)):  # where memory ends, a library may say so itself
+            await readers.read(*PAGES[-1])
+
+    during(use, Few())
+
+
+def test_a_reader_outlives_no_crawl_even_while_a_page_holds_it() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        command = [sys.executable, "-m", "lswc.reading.reader_process"]
+        with subprocess.Popen(command, stdin=theirs.fileno()) as process:
+            ours.sendall(letter((SETTINGS, 0.1)))
+            assert ours.recv(100)
+            ours.sendall(letter(asked(), HOLDS_THE_PARSER))
+            ours.close()
+            theirs.close()
+            assert process.wait(20) == -signal.SIGALRM
+
+
+def test_a_reader_that_does_not_start_is_told() -> None:
+    async def use(readers: Readers) -> None:
+        with pytest.raises(ReaderError, match="no such folder: missing"):
+            await readers.read(*PAGES[0])
+
+    during(use, Few(reading=ReaderSettings(**{**_fields(SETTINGS), "own_languages": "missing"})))
+
+
+def _fields(settings: ReaderSettings) -> dict[str, Any]:
+    return {name: getattr(settings, name) for name in settings.__struct_fields__}

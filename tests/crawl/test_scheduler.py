@@ -1,0 +1,98 @@
+"""Requests that come back to the scheduler; whole crawls are in tests/crawl."""
+
+from __future__ import annotations
+
+from asyncio import run
+from datetime import UTC, datetime
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from lswc.crawl import retries
+from lswc.crawl.requests import visit_of
+from lswc.crawl.retries import HELD, PATIENCE, WAITING
+from lswc.crawl.scheduler import TierScheduler
+from lswc.frontier.attempt import Attempt, Exchange
+from tests.crawl.running import SetUp
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+def finished(crawl: SetUp) -> dict[str, int]:
+    counts = crawl.running.frontier.counts().tally.get("finished", {})
+    return dict(counts)
+
+
+def test_so_many_wait_and_the_longest_is_given_up(tmp_path: Path) -> None:
+    run(so_many_wait(tmp_path))
+
+
+async def so_many_wait(folder: Path) -> None:
+    rests = [3_600.0, *map(float, range(WAITING)), 7_200.0]
+    crawl = SetUp(folder, *(f"http://h{number}.example/" for number in range(len(rests))))
+    scheduler = TierScheduler.from_crawler(crawl.crawler)
+    scheduler.open(crawl.spider)
+    visits = [crawl.visit() for _ in rests]
+    for visit, rest in zip(visits, rests, strict=True):
+        visit.rest = rest
+        visit.attempts = [Attempt(visit.url, datetime.now(UTC))]  # else it only waits its turn
+        assert scheduler.enqueue_request(crawl.request(visit))
+    assert finished(crawl) == {"too many wait": 2}
+    assert list(crawl.running.visits.values()) == visits[1:-1]
+    again = scheduler.next_request()
+    assert again is not None
+    assert visit_of(again) is visits[1]
+    scheduler.close("finished")
+
+
+def test_however_many_wait_for_one_machine_others_are_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retries, "PARKED", 50)  # so many that none is due before all wait
+    run(one_machine(tmp_path))
+
+
+async def one_machine(folder: Path) -> None:
+    hosts = retries.PARKED + 3
+    crawl = SetUp(folder, *(f"http://h{number}.example/" for number in range(hosts)))
+    scheduler = TierScheduler.from_crawler(crawl.crawler)
+    scheduler.open(crawl.spider)
+    long, *visits, retried, more = [crawl.visit(monotonic()) for _ in range(hosts - 1)]
+    retried.attempts = [Attempt(retried.url, datetime.now(UTC))]
+    for visit, rest in (
+        (long, PATIENCE + 60), *((visit, 5.0) for visit in visits), (retried, 99.0), (more, 5.0)
+    ):  # fmt: skip
+        visit.rest = rest
+        assert scheduler.enqueue_request(crawl.request(visit))
+    assert list(crawl.running.visits.values()) == [*visits, retried]
+    free = scheduler.next_request()
+    assert free is not None
+    assert free.url == f"http://h{hosts - 1}.example/"
+    assert scheduler.next_request() is None
+    assert crawl.running.frontier.pending == 2
+    again = crawl.visit(monotonic() + 6.0)
+    assert again.url == more.url, "each in its turn"
+    scheduler.close("finished")
+
+
+def test_a_long_answer_is_not_held_until_then(tmp_path: Path) -> None:
+    with SetUp(tmp_path) as crawl:
+        scheduler = TierScheduler.from_crawler(crawl.crawler)
+        visit = crawl.visit()
+        short = Exchange(b"GET", bytearray(b"HTTP"), [b"x" * (HELD // 2)])
+        bodies = [short, Exchange(body=[b"x" * HELD]), Exchange(head=bytearray(HELD))]
+        visit.attempts = [Attempt(visit.url, datetime.now(UTC), exchange=body) for body in bodies]
+        scheduler.enqueue_request(crawl.request(visit))
+        assert [attempt.exchange for attempt in visit.attempts] == [short, None, None]
+
+
+def test_a_request_whose_visit_has_ended_is_not_sent_again(tmp_path: Path) -> None:
+    with SetUp(tmp_path) as crawl:
+        scheduler = TierScheduler.from_crawler(crawl.crawler)
+        visit = crawl.visit()
+        crawl.running.commit(visit, "timeout")
+        crawl.running.commit(visit, "html")
+        assert not scheduler.enqueue_request(crawl.request(visit))
+        assert finished(crawl) == {"timeout": 1}

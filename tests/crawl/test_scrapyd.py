@@ -1,0 +1,127 @@
+"""The project deployed to a real scrapyd on loopback, as a user deploys it."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from time import sleep
+from typing import TYPE_CHECKING, Any
+from urllib.error import URLError
+from urllib.parse import urlencode
+from urllib.request import urlopen
+
+import pytest
+
+from tests.project import copy_project
+from tests.scenarios.site import ENGLISH, Site, page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tests.frontier.redis_server import RedisServer
+
+BURMESE = "မြန်မာဘာသာစကားသည် မြန်မာနိုင်ငံ၏ ရုံးသုံးဘာသာစကား ဖြစ်သည်။ ယနေ့ သတင်းများ ဖတ်ပါ။ "
+BIN = Path(sys.executable).parent
+
+
+class Scrapyd:
+    """scrapyd in a folder of its own, with the project deployed by ``scrapyd-deploy``."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = str(free.getsockname()[1])
+        self.folder, self.scheduled = folder, 0
+        self.url = f"http://127.0.0.1:{port}/"
+        copy_project(folder)
+        for name in ("scrapy.cfg", "scrapyd.conf"):
+            text = (folder / name).read_text()
+            (folder / name).write_text(text.replace("6800", port))
+        self.process = subprocess.Popen(
+            [BIN / "scrapyd", "-n"], cwd=folder, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        self.wait_until_up()
+        subprocess.run([BIN / "scrapyd-deploy"], cwd=folder, check=True, capture_output=True)
+
+    def wait_until_up(self) -> None:
+        for _ in range(200):
+            assert self.process.poll() is None, "scrapyd ended"
+            try:
+                self.ask("daemonstatus.json")
+            except URLError:
+                sleep(0.1)
+            else:
+                return
+        raise TimeoutError("scrapyd doesn't answer")
+
+    def ask(self, what: str, data: Sequence[tuple[str, object]] = ()) -> dict[str, Any]:
+        body = urlencode(data).encode() if data else None
+        with urlopen(self.url + what, body, timeout=30) as answer:
+            found: dict[str, Any] = json.load(answer)
+        assert found["status"] == "ok", found
+        return found
+
+    def schedule(self, **settings: object) -> str:
+        """Schedule a job and return its id."""
+        data = [("project", "lswc"), ("spider", "lswc"), ("lang", "my")]
+        given = [("setting", f"{name}={value}") for name, value in settings.items()]
+        self.scheduled += 1
+        return str(self.ask("schedule.json", [*data, *given])["jobid"])
+
+    def wait(self) -> None:
+        """Wait until all jobs have ended."""
+        for _ in range(600):
+            if len(self.ask("listjobs.json?project=lswc")["finished"]) == self.scheduled:
+                return
+            sleep(0.1)
+        raise TimeoutError("the jobs don't end")
+
+
+@pytest.fixture(scope="module")
+def scrapyd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scrapyd]:
+    scrapyd = Scrapyd(tmp_path_factory.mktemp("scrapyd"))
+    yield scrapyd
+    scrapyd.process.terminate()
+    scrapyd.process.wait()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    site = Site(tmp_path / "web", tmp_path / "crawl")
+    for number in range(8):
+        links = [f"http://www.s{n}.example.mm/" for n in (2 * number + 1, 2 * number + 2) if n < 8]
+        links.append(f"http://www.s{number}.example.mm/a.html")
+        site.add(f"www.s{number}.example.mm/", page(BURMESE, *links))
+        site.add(f"www.s{number}.example.mm/a.html", page(ENGLISH))
+    (site.web / "seeds-my.txt").write_text("http://www.s0.example.mm/")
+    return site
+
+
+@pytest.mark.slow
+def test_a_job_with_a_mistake_says_so_in_its_log(scrapyd: Scrapyd, site: Site) -> None:
+    job = scrapyd.schedule(LSWC_STRATEGY="bsf", LSWC_CRAWL=site.folder, LSWC_WEB=site.web)
+    scrapyd.wait()
+    (log,) = scrapyd.folder.rglob(f"{job}.log")
+    assert "scrapy crawl: error: unknown strategy 'bsf'; known: bfs, " in log.read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_a_scheduled_job_crawls_with_its_profile_then_two_share_a_crawl(
+    scrapyd: Scrapyd, site: Site, redis_server: RedisServer, tmp_path: Path
+) -> None:
+    web: dict[str, object] = {"LSWC_WEB": site.web, "DOWNLOAD_DELAY": 0}
+    scrapyd.schedule(LSWC_PROFILE="soft_focused", LSWC_CRAWL=site.folder, **web)
+    scrapyd.wait()
+    assert len(site.urls) == 16
+    assert site.summary["strategy"] == "soft_focused"
+    assert (site.summary["language"], site.summary["relevant"]) == ("my", 8)
+
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder in folders:
+        scrapyd.schedule(LSWC_FRONTIER=redis_server.url, LSWC_CRAWL=folder, **web)
+    scrapyd.wait()
+    shared = [url for folder in folders for url in Site(site.web, folder).urls]
+    assert sorted(shared) == sorted(site.urls)

@@ -1,0 +1,44 @@
+"""How requests without a page end; whole crawls are in tests/crawl."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scrapy.exceptions import DownloadTimeoutError
+from scrapy.http import Response
+from scrapy.spidermiddlewares.httperror import HttpError
+
+from lswc.urls import parse
+from tests.crawl.running import SetUp
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+URL = "http://a.example/"
+GONE = HttpError(Response(URL, 404))
+LATE = DownloadTimeoutError()
+
+
+@pytest.mark.parametrize(
+    ("errors", "unanswered"),
+    [
+        ([LATE, LATE], 2),
+        ([LATE, GONE, LATE], 1),
+        ([ValueError(), ValueError()], 0),
+        ([LATE, ValueError(), LATE], 2),
+    ],
+)
+def test_timeouts_in_a_row_are_counted(
+    tmp_path: Path, errors: list[Exception], unanswered: int
+) -> None:
+    urls = [f"{URL}{number}" for number in range(len(errors))]
+    url = parse(URL)
+    assert url is not None
+    with SetUp(tmp_path, *urls, DOWNLOAD_DELAY=0) as crawl:
+        for error in errors:
+            failure: Any = SimpleNamespace(value=error, request=crawl.request(crawl.visit()))
+            crawl.spider.errback(failure)
+        assert crawl.running.limits.unanswered(url) == unanswered
+        assert sum(crawl.running.frontier.counts().tally["finished"].values()) == len(errors)

@@ -1,0 +1,251 @@
+"""What is said to a crawl: read, changed, and kept with its history."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
+
+import pytest
+from redis import Redis
+
+from lswc.errors import ConfigError, LswcError
+from lswc.frontier.redis import RedisFrontier
+from lswc.frontier.sqlite import SqliteFrontier
+from lswc.guest.control import (
+    ControlError,
+    InFolder,
+    Rule,
+    Watching,
+    change,
+    history,
+    in_folder,
+    place_of,
+    read,
+)
+from lswc.guest.control.redis_store import InRedis, in_redis
+from lswc.guest.control.toml_text import edited, parsed
+from lswc.strategy import strategy
+from lswc.urls import Url, parse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.frontier.redis_server import RedisServer
+
+IDENTITY = {"language": "th", "strategy": "bfs"}
+
+
+def url(address: str) -> Url:
+    found = parse(address)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("written", "name", "holds", "lets"),
+    [
+        ("Example.CO.th", "example.co.th",
+         ["http://example.co.th/", "https://a.b.example.co.th:8080/x"],
+         ["http://notexample.co.th/", "http://co.th/", "http://example.co.th.evil.example/"]),
+        ("https://www.example.co.th/", "www.example.co.th/",
+         ["http://www.example.co.th/", "https://www.example.co.th/a?b"],
+         ["http://a.www.example.co.th/", "http://www.example.co.th:81/"]),
+        ("www.example.co.th:81", "www.example.co.th:81/",
+         ["http://www.example.co.th:81/x"], ["http://www.example.co.th/x"]),
+        ("www.example.co.th/~som/", "www.example.co.th/~som/",
+         ["http://www.example.co.th/%7Esom/x", "https://www.example.co.th/~som/"],
+         ["http://www.example.co.th/~so", "http://www.example.co.th/"]),
+        ("a.example/list?cat=", "a.example/list?cat=", ["http://a.example/list?cat=3"],
+         ["http://a.example/list", "http://a.example/list?dog=3"]),
+        ("ตัวอย่าง.ไทย", "xn--72c1a1bt4awk9o.xn--o3cw4h", ["http://www.ตัวอย่าง.ไทย/"], []),
+        ("th", "th", ["http://a.th/"], ["http://th.example/"]),
+    ],
+)  # fmt: skip
+def test_a_place_holds_its_urls(written: str, name: str, holds: list[str], lets: list[str]) -> None:
+    place = place_of(written)
+    assert place.name == name
+    assert place_of(place.name) == place
+    control = parsed(f'["{written}"]\nblock = true')
+    for address in [*holds, *lets]:
+        assert place.holds(url(address)) is (address in holds)
+        assert bool(control.at(url(address)).block) is (address in holds)
+
+
+@pytest.mark.parametrize(
+    "written", ["", " ", "*.example.co.th", "mailto:a@b.example", "a b", "ftp://a/"]
+)
+def test_what_is_no_place(written: str) -> None:
+    with pytest.raises(ControlError, match="is no place"):
+        place_of(written)
+
+
+def test_of_each_thing_the_narrowest_place_is_heard() -> None:
+    control = parsed(
+        """
+        ["example.th"]
+        block = true
+        delay = 5
+        max_depth = 9
+        ["www.example.th"]
+        delay = 7
+        ["www.example.th/public/"]
+        block = false
+        ["www.example.th/public/x/"]
+        max_depth = 3
+        """
+    )
+    assert control.at(url("http://a.example.th/")) == Rule(block=True, delay=5, max_depth=9)
+    assert control.at(url("http://www.example.th/")).delay == 7
+    assert control.at(url("http://www.example.th/public/x/")) == Rule(
+        block=False, delay=7, max_depth=3
+    )
+    assert control.at(url("http://other.th/")) == Rule()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("blok = true", "unknown key 'blok'; known: pause, stop"),
+        ('["a.th"]\nblok = true', "a.th: unknown key 'blok'; do you mean 'block'?"),
+        ('["a.th"]\nblock = 1', "block must be true or false, not 1"),
+        ('["a.th"]\ndelay = "3 s"', "delay must be a number of seconds, not '3 s'"),
+        ('["a.th"]\ndelay = inf', "delay must be"),
+        ('["a.th"]\nmax_pages = -1', "max_pages must be a whole number of at least 0, not -1"),
+        ('["a.th"]\nmax_pages = true', "max_pages must be a whole number"),
+        ('["a.th/b/"]\nmax_pages = 3', "is for servers and domains only"),
+        ("requests = 0", "requests must be a whole number of at least 1, not 0"),
+        ("hours = '25:00-06:00'", "hours must be hours and a time zone"),
+        ("hours = '22:00-06:00 Asia/Bankok'", "hours must be hours and a time zone"),
+        ("[a.th]\nblock = true", "put the place in quotes"),
+        ('["a.th"]\n["A.th"]', "stands there twice"),
+        ('["a b"]', "is no place"),
+        ("pause = \n", "line 1"),
+    ],
+)
+def test_what_is_wrong_is_said(text: str, says: str) -> None:
+    with pytest.raises(ControlError, match=says.replace("?", r"\?")):
+        parsed(text)
+
+
+def test_hours_of_a_day() -> None:
+    control = parsed('hours = "22:00-06:00 Asia/Bangkok"')
+    assert not control.rests(datetime(2026, 1, 1, 15, 0, tzinfo=UTC))  # 22:00 there
+    assert not control.rests(datetime(2026, 1, 1, 22, 59, tzinfo=UTC))
+    assert control.rests(datetime(2026, 1, 1, 23, 0, tzinfo=UTC))
+    assert control.rests(datetime(2026, 1, 1, 14, 59, tzinfo=UTC))
+    by_day = parsed('hours = "8:30-24:00"')
+    assert not by_day.rests(datetime(2026, 1, 1, 8, 30, tzinfo=UTC))
+
+
+def test_an_edit_leaves_people_their_lines() -> None:
+    text = '# ours\nrequests = 3 # at night\n\n["A.th"] # the forum\ndelay = 3\n'
+    after = edited(text, "block", True, "a.th", "a mail")
+    assert "# at night" in after
+    assert "# the forum" in after
+    assert parsed(after).at(url("http://a.th/")) == Rule(block=True, delay=3, why="a mail")
+    assert edited(edited(after, "pause", True), "delay", None, "a.th") != after
+    both = edited(edited(text, "delay", None, "a.th"), "requests", None)
+    assert not parsed(both)
+    assert "# ours" in both
+
+
+def stores(tmp_path: Path, redis_server: RedisServer) -> list[InFolder | InRedis]:
+    SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY).close()
+    client = Redis.from_url(redis_server.url)
+    RedisFrontier(client, "controlled", strategy("bfs"), IDENTITY).close()
+    return [in_folder(tmp_path), in_redis(client, "controlled")]
+
+
+def test_changes_are_kept_with_their_history(tmp_path: Path, redis_server: RedisServer) -> None:
+    for where in stores(tmp_path, redis_server):
+        watching = Watching(where)
+        assert not read(where)
+        assert not watching.look()
+        change(where, "block", True, "http://A.th", why="mail of\n1 May", by="lek")
+        assert not watching.look()  # it may still be written
+        assert watching.look()
+        assert watching.control.at(url("http://a.th/")).block
+        assert not watching.look()
+        change(where, "requests", 3)
+        assert change(where, "block", None, "a.th") == parsed("requests = 3")
+        told = [
+            (entry.by, entry.place, entry.key, entry.value, entry.why) for entry in history(where)
+        ]
+        assert told == [
+            ("lek", "a.th", "block", True, "mail of\n1 May"),
+            ("", "", "requests", 3, ""),
+            ("", "a.th", "block", None, ""),
+        ]
+        for key, value, place in [
+            ("block", True, ""), ("blok", True, "a.th"), ("delay", -1, "a.th"),
+            ("block", None, "b.th"), ("requests", 1, "a.th"), ("block", True, "a b"),
+        ]:  # fmt: skip
+            with pytest.raises(ControlError):
+                change(where, key, value, place)
+        assert read(where) == parsed("requests = 3")
+        assert len(history(where)) == 3
+
+
+def test_the_last_that_was_right_stays_in_force(tmp_path: Path) -> None:
+    where, file = InFolder(tmp_path), tmp_path / "control.toml"
+    file.write_text('["a.th"]\nblock = true\n')
+    watching = Watching(where)
+    before = watching.control
+
+    def looked() -> bool:
+        return [watching.look(), watching.look()][1]
+
+    file.write_text('["a.th"]\nblok = true\n')
+    assert looked()
+    assert watching.control == before
+    assert "unknown key 'blok'" in watching.wrong
+    with pytest.raises(ControlError, match="unknown key 'blok'"):
+        change(where, "pause", True)
+    file.write_bytes(b"\xff\xfe")
+    assert looked()
+    assert "can't read" in watching.wrong
+    file.unlink()
+    assert looked()
+    assert watching.control == before
+    assert "gone" in watching.wrong
+    file.write_text("")
+    assert looked()
+    assert not watching.wrong
+    assert not watching.control
+
+
+def test_a_history_whose_file_is_gone_is_no_silence(tmp_path: Path) -> None:
+    where = InFolder(tmp_path)
+    change(where, "block", True, "a.th")
+    (tmp_path / "control.toml").unlink()
+    with pytest.raises(ControlError, match="put it back"):
+        Watching(where)
+
+
+def block_some(folder: Path, number: int) -> None:
+    for index in range(20):
+        change(InFolder(folder), "block", True, f"h{index}.w{number}.example")
+
+
+def test_two_writers_lose_nothing(tmp_path: Path) -> None:
+    processes = [get_context("fork").Process(target=block_some, args=(tmp_path, n)) for n in (1, 2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    where = InFolder(tmp_path)
+    assert len(read(where).rules) == len(history(where)) == 40
+
+
+def test_what_is_no_crawl_of_this_version(tmp_path: Path, redis_server: RedisServer) -> None:
+    with pytest.raises(ConfigError, match=r"no crawl: .* has no frontier.db"):
+        in_folder(tmp_path)
+    frontier = SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
+    frontier.close()
+    client = Redis.from_url(redis_server.url)
+    with pytest.raises(LswcError, match="no crawl 'nobodys'"):
+        in_redis(client, "nobodys")
+    client.hset("{old}:about", mapping={"strategy": "bfs", "format": "1"})
+    with pytest.raises(LswcError, match="another version"):
+        in_redis(client, "old")

@@ -1,0 +1,153 @@
+"""What servers ask for, and how long they are left to rest; whole crawls are in tests/hostile."""
+
+from __future__ import annotations
+
+from asyncio import run
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from time import monotonic
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy.exceptions import DownloadTimeoutError
+from scrapy.http import Request, Response
+
+from lswc.crawl.politeness import DelayMiddleware, RetryMiddleware, TurnMiddleware, retry_after
+from lswc.crawl.robots_exclusion import RobotsMiddleware
+from lswc.crawl.transport.refused import Refused
+from lswc.urls import parse
+from tests.crawl.running import SetUp
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def response(**headers: str) -> Response:
+    fields = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Response("http://a.example/", headers=fields)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [("0", 0), ("120", 120), (" 7 ", 7), ("Fri, 31 Dec 1999 23:59:59 GMT", 0), ("soon", None),
+     ("-5", None), ("1.5", None), ("", None), ("99999-99-99", None)],
+)  # fmt: skip
+def test_retry_after(value: str, seconds: float | None) -> None:
+    assert retry_after(response(Retry_After=value)) == seconds
+
+
+def test_retry_after_a_date_to_come() -> None:
+    later = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
+    asked = retry_after(response(Retry_After=later))
+    assert asked is not None
+    assert 3000 < asked <= 3600
+
+
+def test_no_retry_after() -> None:
+    assert retry_after(response()) is None
+
+
+@given(st.text())
+def test_any_value_gets_an_answer(value: str) -> None:
+    answer = retry_after(response(Retry_After=value))
+    assert answer is None or answer >= 0
+
+
+class Asked(SetUp):
+    """A request for a leased URL of a server with this robots.txt, in a crawl."""
+
+    def __init__(self, folder: Path, robots: str = "", **settings: object) -> None:
+        super().__init__(folder, LSWC_MAX_RETRY_AFTER=3600, **settings)
+        self.lease = self.visit(monotonic())
+        self.asked = self.request(self.lease)
+
+        async def download(request: Request) -> Response:
+            assert request.url == "http://a.example/robots.txt"
+            return Response(request.url, body=robots.encode())
+
+        engine: Any = SimpleNamespace(download_async=download)
+        self.crawler.engine = engine
+
+    def sent(self) -> DelayMiddleware:
+        """Send the request; return what its end is told."""
+        middleware = DelayMiddleware.from_crawler(self.crawler)
+        run(middleware.process_request(self.asked))
+        return middleware
+
+    def rests(self, seconds: float) -> bool:
+        """Tell whether the server is left alone for so long from now on."""
+        elapsed = monotonic() - self.lease.since
+        return self.lease.rest is not None and seconds <= self.lease.rest <= seconds + elapsed
+
+
+@pytest.mark.parametrize(("delay", "rest"), [("", 1.0), ("0.5", 1.0), ("2", 2), ("300", 300)])
+def test_crawl_delay_is_kept_in_full(tmp_path: Path, delay: str, rest: float) -> None:
+    with Asked(tmp_path, f"User-agent: *\nCrawl-delay: {delay}") as asked:
+        run(RobotsMiddleware(asked.crawler).process_request(asked.asked))
+        asked.sent().process_response(asked.asked, response())
+        assert asked.rests(rest)
+
+
+@pytest.mark.parametrize("delay", ["300.5", "1e300"])
+def test_crawl_delay_beyond_the_limit(tmp_path: Path, delay: str) -> None:
+    with (
+        Asked(tmp_path, f"User-agent: *\nCrawl-delay: {delay}") as asked,
+        pytest.raises(Refused, match="Crawl-delay too long"),
+    ):
+        run(RobotsMiddleware(asked.crawler).process_request(asked.asked))
+
+
+@pytest.mark.parametrize(
+    ("headers", "before", "wait"),
+    [({"Retry-After": "3600"}, 0, 3600), ({}, 0, 60), ({}, 1, 120), ({}, 20, 86_400)],
+)
+def test_an_overloaded_server_is_asked_later(
+    tmp_path: Path, headers: dict[str, str], before: int, wait: float
+) -> None:
+    with Asked(tmp_path) as asked:
+        for _ in range(before):
+            asked.running.backoff.overloaded("a.example", 0.0)
+        answer = Response(asked.asked.url, status=429, headers=headers)
+        asked.sent().process_response(asked.asked, answer)
+        again = RetryMiddleware.from_crawler(asked.crawler).process_response(asked.asked, answer)
+        assert isinstance(again, Request)
+        assert asked.rests(wait)
+
+
+def test_a_page_waits_while_its_server_rests(tmp_path: Path) -> None:
+    with Asked(tmp_path, LSWC_MAX_PER_ADDRESS=0) as asked:
+        turn = TurnMiddleware.from_crawler(asked.crawler)
+        assert run(turn.process_request(asked.asked)) is None
+        asked.running.turns.end("a.example", 30.0)
+        assert isinstance(run(turn.process_request(asked.asked)), Request)
+        assert asked.rests(30.0)
+
+
+def test_a_server_rests_by_how_long_it_took(tmp_path: Path) -> None:
+    with Asked(tmp_path) as asked:
+        asked.asked.meta["download_latency"] = 2.0
+        asked.sent().process_response(asked.asked, response())
+        assert asked.rests(10)
+
+
+def test_a_server_does_not_rest_without_a_delay(tmp_path: Path) -> None:
+    with Asked(tmp_path, DOWNLOAD_DELAY=0) as asked:
+        asked.asked.meta["download_latency"] = 2.0
+        asked.sent().process_response(asked.asked, response())
+        assert asked.lease.rest is None
+
+
+@pytest.mark.parametrize(("unanswered", "rest"), [(0, 300), (1, 600), (3, 2400), (4, 3600)])
+def test_a_silent_server_rests_longer_and_longer(
+    tmp_path: Path, unanswered: int, rest: float
+) -> None:
+    with Asked(tmp_path, DOWNLOAD_TIMEOUT=60) as asked:
+        url = parse(asked.asked.url)
+        assert url is not None
+        for _ in range(unanswered):
+            asked.running.limits.answered(url, False)
+        asked.sent().process_exception(asked.asked, DownloadTimeoutError())
+        assert asked.rests(rest)

@@ -1,0 +1,105 @@
+"""Of a robots.txt only what is said to one robot, and not too much of that."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lswc.guest.robots_txt import MAX_PATTERNS, MAX_SIZE, NOTHING_ALLOWED, RobotsRules
+
+SITE = "http://a.example"
+
+
+def rules(text: str, agent: str = "lswc") -> RobotsRules:
+    return RobotsRules(text.encode(), agent)
+
+
+def refused(text: str, *paths: str, agent: str = "lswc") -> list[str]:
+    """Return the paths that a robot may not ask for."""
+    said = rules(text, agent)
+    return [path for path in paths if not said.allows(SITE + path)]
+
+
+@given(st.binary(), st.text())
+def test_any_bytes_get_an_answer(body: bytes, agent: str) -> None:
+    assert RobotsRules(body, agent).allows(SITE) in (True, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("User-agent: other\nNoise: x\nUser-agent: *\nDisallow: /a", ["/a"]),
+        ("User-agent: lswc\nCrawl-delay: 9\nUser-agent: *\nDisallow: /a", ["/a"]),
+        ("User-agent: other\nSitemap: x\nUser-agent: *\nDisallow: /a", ["/a"]),
+        ("User-agent: other\nDisallow: /a\nUser-agent: *\nDisallow: /b", ["/b"]),
+        ("User-agent: *\nDisallow: /a\nUser-agent: lswc\nDisallow: /b", ["/b"]),
+        ("User-agent: lswc\nDisallow: /a\n\nUser-agent: LSWC/2\nDisallow: /b", ["/a", "/b"]),
+        ("User-agent: lswc-other\nDisallow: /a", []),
+        ("User-agent: *\nDisallow: a", []),
+        ("User-agent: *\nDisallow: *b", ["/b"]),
+        ("\ufeffUser-agent: *\nDissallow /a # all of it", ["/a"]),
+        ("User-agent: *\nDisallow: /\nAllow: /a", ["/b"]),
+        ("User-agent: *\nDisallow: /\nUser-agent: lswc\n", []),
+    ],
+)
+def test_who_may_ask_for_what(text: str, paths: list[str]) -> None:
+    assert refused(text, "/a", "/b") == paths
+    assert refused(text, "/a", "/b", agent="lswc/1.0 (+https://a.example)") == paths
+
+
+@pytest.mark.parametrize(
+    ("text", "delay"),
+    [
+        ("User-agent: *\nCrawl-delay: 2.5", 2.5),
+        ("User-agent: lswc\nCrawl-delay: 3\nUser-agent: other\nCrawl-delay: 9\nDisallow: /", 3),
+        ("User-agent: lswc\nUser-agent: other\nCrawl-delay: 9\nDisallow: /", 9),
+        ("User-agent: lswc\nDisallow: /\nCrawl-delay: 9\nUser-agent: b\nCrawl-delay: 1", 9),
+        ("User-agent: other\nCrawl-delay: 9\nUser-agent: *\nDisallow: /", 0),
+        ("User-agent: *\nCrawl-delay: 2\n\nUser-agent: lswc\nDisallow: /", 0),
+        ("User-agent: *\nCrawl-delay: nan", 0),
+        ("User-agent: *\nCrawl-delay: -1", 0),
+        ("User-agent: *\nCrawl-delay: soon", 0),
+    ],
+)
+def test_crawl_delay(text: str, delay: float) -> None:
+    assert rules(text).crawl_delay == delay
+
+
+def test_other_robots_cost_nothing() -> None:
+    others = "".join(f"User-agent: a{n}\n" for n in range(1_000))
+    lines = "".join(f"Disallow: /{n}\n" for n in range(1_000))
+    assert rules(f"{others}{lines}").size < 100
+    assert rules(f"{others}User-agent: *\n{lines}").size < 2 * len(lines)
+
+
+@pytest.mark.parametrize("pattern", ["Disallow: /*x", "Allow: /x$"])
+def test_a_server_with_too_many_patterns_allows_nothing(pattern: str) -> None:
+    most = "User-agent: *\n" + "\n".join([pattern] * MAX_PATTERNS)
+    assert refused(most, "/b") == []
+    assert refused(f"{most}\n{pattern}", "/b") == ["/b"]
+    assert refused(f"{most}\nUser-agent: b\n{pattern}", "/b") == []
+
+
+def test_the_rest_of_a_long_file_is_not_read() -> None:
+    start = "User-agent: *\n" + "#\n" * ((MAX_SIZE - 14) // 2)
+    assert refused(f"{start[:-12]}Disallow: /a\nDisallow: /b", "/a", "/b") == ["/a"]
+
+
+def test_nothing_allowed() -> None:
+    assert not NOTHING_ALLOWED.allows(SITE)
+
+
+@pytest.mark.parametrize(
+    ("lines", "path", "said"),
+    [
+        ("Content-Usage: train-ai=n", "/a", "train-ai=n"),
+        ("Content-Usage: /a train-ai=n\nContent-Usage: /a/b train-ai=y", "/a/b/c", "train-ai=y"),
+        ("Content-Usage: /a train-ai=n", "/b", ""),
+        ("Content-Usage: /*.pdf$ bots=n", "/x.pdf", "bots=n"),
+        ("Disallow: /c\nUser-agent: other\nContent-Usage: train-ai=n", "/a", ""),
+        ("Content-Usage: /a", "/a", ""),
+    ],
+)
+def test_content_usage(lines: str, path: str, said: str) -> None:
+    assert rules(f"User-agent: *\n{lines}").content_usage(SITE + path) == said

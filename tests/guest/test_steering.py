@@ -1,0 +1,316 @@
+"""What is said to a crawl: of what waits, of what is under way, and of what is new."""
+
+from __future__ import annotations
+
+import gzip
+from asyncio import run
+from datetime import UTC, datetime
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+from redis import Redis
+from scrapy.exceptions import StopDownload
+from scrapy.http import HtmlResponse
+
+from lswc.crawl.politeness import DelayMiddleware
+from lswc.crawl.requests import request_for, visit_of
+from lswc.crawl.scheduler import TierScheduler
+from lswc.crawl.transport.early_stop import ContentExtension
+from lswc.crawl.transport.refused import Refused
+from lswc.errors import ConfigError
+from lswc.frontier.attempt import Attempt, Exchange
+from lswc.frontier.visit import Visit
+from lswc.guest.control import InFolder, change
+from lswc.guest.control.redis_store import InRedis
+from lswc.guest.steering import at_start
+from lswc.outcomes import Outcome
+from lswc.safety.quotas import Taken
+from tests.crawl.running import SetUp
+from tests.scenarios.site import THAI, page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from pathlib import Path
+    from typing import Any
+
+    from tests.frontier.redis_server import RedisServer
+
+SEEDS = ("http://a.example/1", "http://a.example/2", "http://a.example/3", "http://b.example/1")
+
+
+class Steered:
+    """A crawl that is said something to."""
+
+    def __init__(self, folder: Path, *seeds: str, **settings: object) -> None:
+        self.set_up = SetUp(folder, *seeds, DOWNLOAD_DELAY=0, **settings)
+        self.where = InFolder(folder / "crawl")
+        self.running = self.set_up.running
+        self.scheduler = TierScheduler.from_crawler(self.set_up.crawler)
+        self.scheduler.open(self.set_up.spider)
+
+    def say(self, key: str, value: object, place: str = "") -> None:
+        """Say something, and let the crawl hear it."""
+        change(self.where, key, value, place)
+        assert [self.running.look(), self.running.look()] == [False, True]
+
+    def asked(self) -> list[str]:
+        """Return the URLs that would be asked for now, each of which is a page."""
+        urls = []
+        while (request := self.scheduler.next_request()) is not None:
+            visit = visit_of(request)
+            assert visit is not None
+            urls.append(visit.url)
+            self.running.commit(visit, "html")
+        return urls
+
+    @property
+    def tally(self) -> dict[str, dict[str, int]]:
+        """What is finished, and what was put off."""
+        tally = self.running.frontier.counts().tally
+        return {kind: dict(tally[kind]) for kind in ("finished", "put off") if kind in tally}
+
+
+def in_loop(test: Callable[[Path], Coroutine[Any, Any, None]]) -> Callable[[Path], None]:
+    def wrapped(tmp_path: Path) -> None:
+        run(test(tmp_path))
+
+    return wrapped
+
+
+@in_loop
+async def test_a_blocked_site_is_let_go_and_comes_back(folder: Path) -> None:
+    crawl = Steered(folder, *SEEDS, LSWC_ARCHIVE="all")
+    request = crawl.scheduler.next_request()
+    assert request is not None
+    visit = visit_of(request)
+    assert visit is not None
+    visit.attempts = [Attempt(visit.url, datetime.now(UTC), exchange=Exchange(b"GET", body=[b"x"]))]
+    robots = Attempt("http://a.example/robots.txt", datetime.now(UTC), exchange=Exchange(b"GET"))
+    crawl.running.archive.add(robots, "robots.txt")
+    crawl.say("block", True, "a.example")
+    assert crawl.tally == {"finished": {"blocked": 1}}
+    assert crawl.asked() == ["http://b.example/1"]
+    assert crawl.tally == {"finished": {"blocked": 3, "html": 1}}
+    with pytest.raises(StopDownload):
+        ContentExtension(crawl.running).bytes_received(b"<html>", request)
+    body = page(THAI).encode()
+    response = HtmlResponse(
+        visit.url, body=body, request=request, headers={"Content-Type": "text/html"}
+    )
+    assert await crawl.set_up.spider.read(response) is None, "it came too late"
+    assert not crawl.scheduler.has_pending_requests()
+    crawl.say("block", False, "a.example/2")
+    assert crawl.asked() == ["http://a.example/2"]
+    crawl.say("block", None, "a.example")
+    assert sorted(crawl.asked()) == ["http://a.example/1", "http://a.example/3"]
+    assert crawl.tally == {"finished": {"html": 4}}
+    crawl.scheduler.close("finished")
+    kept = [path.read_bytes() for path in (folder / "crawl").glob("warc/*")]
+    assert not any(b"a.example" in decompressed(body) for body in kept)
+
+
+def decompressed(body: bytes) -> bytes:
+    return gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
+
+
+@in_loop
+async def test_a_paused_site_waits(folder: Path) -> None:
+    crawl = Steered(folder, *SEEDS)
+    request = crawl.scheduler.next_request()
+    assert request is not None
+    crawl.say("pause", True, "a.example/")
+    assert crawl.scheduler.enqueue_request(request), "it comes back to be sent later"
+    assert crawl.asked() == ["http://b.example/1"]
+    assert crawl.tally == {"finished": {"html": 1}, "put off": {"paused": 3}}
+    assert crawl.scheduler.has_pending_requests(), "somebody may let it go on"
+    crawl.say("pause", None, "a.example/")
+    assert len(crawl.asked()) == 3
+    assert crawl.tally == {"finished": {"html": 4}}
+    crawl.scheduler.close("finished")
+
+
+@in_loop
+async def test_the_whole_crawl_waits(folder: Path) -> None:
+    crawl = Steered(folder, *SEEDS)
+    crawl.say("pause", True)
+    assert crawl.scheduler.next_request() is None
+    assert crawl.scheduler.has_pending_requests()
+    crawl.say("pause", None)
+    crawl.say("requests", 1)
+    assert crawl.scheduler.next_request() is not None
+    assert crawl.scheduler.next_request() is None
+    crawl.say("requests", None)
+    assert crawl.scheduler.next_request() is not None
+    hour = (datetime.now(UTC).hour + 2) % 24
+    crawl.say("hours", f"{hour}:00-{hour}:30")
+    assert crawl.scheduler.next_request() is None
+    crawl.scheduler.close("finished")
+
+
+@in_loop
+async def test_links_and_depth(folder: Path) -> None:
+    crawl = Steered(folder, "http://b.example/", DEPTH_LIMIT=0)
+    crawl.say("block", True, "a.example")
+    crawl.say("max_depth", 0, "c.example")
+    assert await left_of_a_page(crawl) == {"a.example": "blocked", "c.example": "depth"}
+    crawl.scheduler.close("finished")
+
+
+@in_loop
+async def test_links_to_what_is_left_alone_though_nothing_is_said(folder: Path) -> None:
+    crawl = Steered(folder, "http://b.example/", "http://b.example/2", LSWC_MAX_SERVER_PAGES=1)
+    admission = crawl.running.admission
+    assert not admission.refuses
+    assert await left_of_a_page(crawl) == {}
+    lease = crawl.running.frontier.lease(monotonic())
+    assert lease is not None
+    full = Visit(replace(lease, url="http://c.example/1", server="c.example", of_server=Taken(1)))
+    assert admission.of_visit(full) == Outcome.SERVER_PAGES
+    assert admission.refuses
+    crawl.running.limits.close("a.example", Outcome.RETRY_AFTER_TOO_LONG)
+    assert await left_of_a_page(crawl, Visit(lease)) == {
+        "a.example": Outcome.RETRY_AFTER_TOO_LONG, "c.example": Outcome.SERVER_PAGES
+    }  # fmt: skip
+    crawl.scheduler.close("finished")
+
+
+async def left_of_a_page(crawl: Steered, visit: Visit | None = None) -> dict[str, str]:
+    """Return the servers of three that a page's links aren't followed to, and why."""
+    if visit is None:
+        request = crawl.scheduler.next_request()
+        assert request is not None
+        visit = visit_of(request)
+        assert visit is not None
+    else:
+        crawl.running.visits[visit.lease.id] = visit
+        request = request_for(visit, {}, print, print)
+    body = page(THAI, "http://a.example/", "http://c.example/", "http://d.example/").encode()
+    response = HtmlResponse(
+        request.url, body=body, request=request, headers={"Content-Type": "text/html"}
+    )
+    read = await crawl.set_up.spider.read(response)
+    assert read is not None
+    left = {link.url[7:-1]: link.dropped or "" for link in visit.links}
+    followed = ["a.example", "c.example", "d.example"]
+    assert [link.url.server for link in read.links] == [s for s in followed if s not in left]
+    crawl.running.commit(visit, "html")
+    return left
+
+
+@in_loop
+async def test_a_server_rests_as_long_as_is_said(folder: Path) -> None:
+    crawl = Steered(folder, *SEEDS)
+    crawl.say("delay", 30, "a.example")
+    request = crawl.scheduler.next_request()
+    assert request is not None
+    delays = DelayMiddleware(crawl.running)
+    await delays.process_request(request)
+    delays.process_response(request, HtmlResponse(request.url))
+    visit = visit_of(request)
+    assert visit is not None
+    crawl.running.commit(visit, "html")
+    assert crawl.asked() == ["http://b.example/1"]
+    assert crawl.running.lease(monotonic() + 29) is None
+    again = crawl.running.lease(monotonic() + 31)
+    assert again is not None
+    other = crawl.set_up.request(again)
+    crawl.say("block", True, "a.example")
+    with pytest.raises(Refused, match="blocked"):
+        await delays.process_request(other)
+    crawl.scheduler.close("finished")
+
+
+@in_loop
+async def test_another_scope_holds_for_the_queue_too(folder: Path) -> None:
+    wide = Steered(folder, *SEEDS, LSWC_FRONTIER="sqlite")
+    wide.scheduler.close("shutdown")
+    narrow = Steered(folder, LSWC_FRONTIER="sqlite", LSWC_ALLOWED_DOMAINS="b.example")
+    assert narrow.asked() == ["http://b.example/1"]
+    assert narrow.tally == {"finished": {"domain not allowed": 3, "html": 1}}
+    narrow.scheduler.close("finished")
+    wide = Steered(folder, LSWC_FRONTIER="sqlite")
+    assert len(wide.asked()) == 4
+    wide.scheduler.close("finished")
+
+
+@in_loop
+async def test_a_server_without_relevant_pages_is_tolerated_so_long(folder: Path) -> None:
+    crawl = Steered(folder, *(f"http://a.example/{n}" for n in range(4)), "http://b.example/")
+    crawl.say("tolerate", 1, "a.example")
+
+    def ended(relevant: bool, number: int) -> list[str]:
+        urls = []
+        for _ in range(number):
+            visit = visit_of(crawl.scheduler.next_request())
+            if visit is not None:
+                visit.relevant = relevant
+                crawl.running.commit(visit, "html")
+                urls.append(visit.url)
+        return urls
+
+    assert len(ended(False, 9)) == 3
+    assert crawl.tally == {"finished": {"html": 3, "not tolerated": 2}}
+    crawl.say("tolerate", 2, "a.example")
+    assert len(ended(True, 9)) == 2
+    crawl.scheduler.close("finished")
+
+
+@in_loop
+async def test_what_has_priority_comes_first(folder: Path) -> None:
+    crawl = Steered(folder, *SEEDS, "http://w.c.example/", "http://d.example/")
+    crawl.say("priority", 1, "d.example/")
+    crawl.say("priority", 2, "c.example")
+    assert crawl.asked()[:3] == ["http://w.c.example/", "http://d.example/", SEEDS[0]]
+    crawl.scheduler.close("finished")
+
+
+def test_all_workers_of_a_crawl_hear(tmp_path: Path, redis_server: RedisServer) -> None:
+    store = {"LSWC_FRONTIER": redis_server.url, "LSWC_REDIS_KEY": "steered", "DOWNLOAD_DELAY": 0}
+    folders = [tmp_path / "1", tmp_path / "2"]
+    for folder in folders:
+        folder.mkdir()
+    with SetUp(folders[0], *SEEDS, **store) as one, SetUp(folders[1], *SEEDS, **store) as two:
+        workers = [one.running, two.running]
+        where = InRedis(Redis.from_url(redis_server.url), "steered")
+        visit = two.visit()
+        change(where, "block", True, "a.example")
+        for running in workers:
+            assert [running.look(), running.look()] == [False, True]
+        left = [two.visit() for _ in range(3)]
+        assert all(two.running.is_left_alone(v) for v in left if v and "a.example" in v.url)
+        two.running.commit(visit, "html")
+        change(where, "block", None, "a.example")
+        assert [one.running.look(), one.running.look()] == [False, True]
+        one.running.frontier.renew(0.0)
+        again = {found.url for _ in range(3) if (found := one.running.lease(monotonic()))}
+        assert any("a.example" in url for url in again)
+
+
+@in_loop
+async def test_the_last_that_was_right_stays_in_force(folder: Path) -> None:
+    crawl = Steered(folder, *SEEDS)
+    crawl.say("block", True, "a.example")
+    (folder / "crawl" / "control.toml").write_text("pause = maybe", "utf-8")
+    assert [crawl.running.look(), crawl.running.look()] == [False, True]
+    assert crawl.set_up.crawler.stats.get_value("lswc/control/wrong") == 1
+    assert crawl.asked() == ["http://b.example/1"]
+    crawl.scheduler.close("finished")
+
+
+@pytest.mark.parametrize(("text", "says"), [("stop = true", "says stop"), ("x = 1", "unknown key")])
+def test_a_crawl_begins_only_with_what_can_be_heard(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "control.toml").write_text(text, "utf-8")
+    with pytest.raises(ConfigError, match=says):
+        at_start(InFolder(tmp_path))
+
+
+@in_loop
+async def test_a_crawl_that_runs_is_stopped(folder: Path) -> None:
+    crawl = Steered(folder, *SEEDS)
+    heard: list[str] = []
+    crawl.running.stop = heard.append
+    crawl.say("stop", True)
+    assert heard == ["told to stop"]
+    crawl.scheduler.close("finished")

@@ -1,0 +1,24 @@
+"""Measures of identification, also where there is nothing to measure."""
+
+from __future__ import annotations
+
+import pytest
+
+from lswc.lab.methods.evaluation import Score
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "missed", "expected"),
+    [
+        (3, 1, 2, (3 / 4, 3 / 5, 2 / 3)),
+        (0, 0, 2, (None, 0.0, 0.0)),
+        (0, 2, 0, (0.0, None, 0.0)),
+        (0, 0, 0, (None, None, None)),
+    ],
+)
+def test_a_share_of_nothing_is_no_number(
+    right: int, wrong: int, missed: int, expected: tuple[float | None, ...]
+) -> None:
+    score = Score(right, wrong, missed)
+    for found, wanted in zip((score.precision, score.recall, score.f1), expected, strict=True):
+        assert found == (wanted if wanted is None else pytest.approx(wanted))

@@ -1,0 +1,156 @@
+"""The kernel beside the plain reference, and the reference beside the live frontier."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lswc.frontier.lease import Offer
+from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.lab.simulator import kernel
+from lswc.lab.simulator.simulation import Simulation
+from lswc.lab.trace import graph
+from lswc.lab.trace.format import Fate, Trace
+from lswc.strategy import (
+    SEED,
+    Experience,
+    LearnedOrder,
+    PageLanguage,
+    Pages,
+    Strategy,
+    Unit,
+    adaptive,
+    better,
+    strategy,
+)
+from tests.lab.simulator import reference
+from tests.lab.trace.webs import STRATEGIES, webs
+from tests.visits import ended
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+OFFERED = st.tuples(
+    st.tuples(st.sampled_from([-0.5, -0.25, 0.0]), st.integers(0, 3)), st.integers(1, 3)
+)
+OWN = "tests.strategy.own_rules:"
+EVERY = [strategy(name) for name in STRATEGIES]
+
+
+def oracle(trace: Trace, s: Strategy) -> NDArray[np.bool_]:
+    return graph.oracle(trace) if "oracle" in s.facts else np.zeros(trace.urls, np.bool_)
+
+
+def simulated(trace: Trace, s: Strategy, slots: int | None = None) -> list[int]:
+    visits: list[int] = Simulation(trace, s, keep_visits=True, slots=slots).run().visits.tolist()
+    return visits
+
+
+def referred(trace: Trace, s: Strategy) -> list[int]:
+    return list(reference.Crawl(trace, s, oracle(trace, s)).visits)
+
+
+def live(trace: Trace, s: Strategy) -> list[int]:
+    """Drive the live frontier with one page at a time, and leave out what was never downloaded."""
+    unit, known, visits = reference.units(trace, s), oracle(trace, s), []
+
+    def server(url: int) -> str:
+        return f"s{trace.server[url]}.site{trace.site[trace.server[url]]}.com"
+
+    def named(url: int) -> str:
+        return server(url) if s.unit is Unit.SERVER else str(unit[url])
+
+    def offer(url: int, code: int, inherited: PageLanguage) -> Offer:
+        return Offer(f"http://{url}", server(url), named(url), code, inherited, 0)
+
+    with closing(SqliteFrontier(MEMORY, s, {})) as frontier:
+        frontier.offer([offer(u, SEED, PageLanguage.TARGET) for u in trace.seeds.tolist()])
+        while lease := frontier.lease(0):
+            page = int(lease.url.removeprefix("http://"))
+            visits.append(page)
+            visit = ended(lease)
+            if trace.fate[page] == Fate.REDIRECT:
+                targets = reference.links(trace, page)
+                visit.offers = [offer(u, lease.code, lease.inherited) for u in targets]
+            elif trace.fate[page] == Fate.PAGE:
+                language = PageLanguage(trace.language[page])
+                taken = reference.effective(s, language, lease.inherited)
+                visit.relevant = taken == PageLanguage.TARGET
+                own = frontier.statuses({named(page)}, lease, visit.relevant)[named(page)]
+                found = reference.offers(trace, page, lease.code, taken, own, known)
+                visit.offers = [offer(u, code, language) for u, code in found]
+            frontier.commit(visit)
+    return [url for url in visits if trace.fate[url] != Fate.NEVER]
+
+
+LESSONS = st.dictionaries(
+    st.integers(1, adaptive.CELLS - 1),
+    st.tuples(st.integers(1, 500), st.integers(0, 500)),
+    max_size=40,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(LESSONS, st.integers(0, 40_000), st.integers(0, 40_000))
+def test_the_kernel_expects_the_same_numbers_bit_for_bit(
+    lessons: dict[int, tuple[int, int]], relevant: int, others: int
+) -> None:
+    cells = {cell: Pages(n, min(n, r)) for cell, (n, r) in lessons.items()}
+    crawl = Pages(relevant + others, relevant)
+    learned = LearnedOrder(Experience(cells, crawl))
+    downloaded, hits = np.zeros((2, adaptive.CELLS), np.int64)
+    for cell, pages in cells.items():
+        downloaded[cell], hits[cell] = pages
+    places = np.zeros(adaptive.PLACES)
+    effects = np.zeros(adaptive.PLACES * adaptive.VALUES)
+    used = np.array(sorted(cells), np.int32)
+    kernel.learn_effects(used, downloaded, hits, *crawl, places, effects)
+    for cell in [*cells, 1, 40, adaptive.CELLS - 1]:
+        score = kernel.score_of(cell, downloaded[cell], hits[cell], *crawl, places, effects)
+        assert score == learned.expected(cell)
+
+
+@given(st.lists(OFFERED, min_size=2, max_size=2))
+def test_the_kernel_takes_the_better_offer(offers: list[tuple[tuple[float, int], int]]) -> None:
+    (rank, distance), (known, known_distance) = offers
+    wins = kernel.better(rank, distance, known, known_distance)
+    assert wins == better(rank, distance, known, known_distance)
+
+
+@settings(max_examples=60, deadline=None)
+@given(webs())
+def test_the_kernel_visits_what_the_reference_visits(trace: Trace) -> None:
+    for s in EVERY:
+        assert simulated(trace, s) == referred(trace, s), s.name
+
+
+@settings(max_examples=12, deadline=None)
+@given(webs())
+def test_the_reference_visits_what_the_live_frontier_visits(trace: Trace) -> None:
+    for s in EVERY:
+        assert referred(trace, s) == live(trace, s), s.name
+
+
+@settings(max_examples=30, deadline=None)
+@given(webs())
+def test_the_queue_has_the_size_of_the_references(trace: Trace) -> None:
+    for s in EVERY:
+        result = Simulation(trace, s).run()
+        crawl = reference.Crawl(trace, s, oracle(trace, s))
+        after_pages = result.series[:, kernel.PAGES] > 0
+        assert result.series[after_pages, kernel.QUEUE].tolist() == crawl.queue_sizes, s.name
+        assert result.dropped == crawl.dropped, s.name
+
+
+@settings(max_examples=20, deadline=None)
+@given(webs())
+def test_sequence_numbers_may_run_out(trace: Trace) -> None:
+    tried = int(np.count_nonzero(trace.fate != Fate.NEVER))
+    dropping = [strategy(OWN + "not_undecided:T=1"), strategy(OWN + "not_undecided:T=3"), *EVERY]
+    for s in dropping:
+        assert simulated(trace, s, slots=tried) == simulated(trace, s), s.name
+        assert simulated(trace, s, slots=tried) == referred(trace, s), s.name

@@ -1,0 +1,30 @@
+"""The trace of a frozen web."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.settings import Settings
+
+from lswc.crawl.configuration import LimitSettings, reader_settings
+from lswc.crawl.web import open_web
+from lswc.lab.trace.format import About
+from lswc.lab.trace.from_web import from_web
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.scenarios.site import Site
+
+
+def write_trace(site: Site, folder: Path) -> None:
+    """Write the trace of everything reachable from the site's seeds, read as a crawl reads it."""
+    settings = Settings()
+    settings.setmodule("lswc.settings")
+    seeds = (site.web / "seeds-th.txt").read_text().split()
+    reader, limits = (
+        reader_settings("th", settings).reader(),
+        LimitSettings.of(settings).new(),
+    )
+    about = About("th", ("th",), "test")
+    from_web(open_web(site.web), seeds, reader, limits, about).write(folder, seeds)

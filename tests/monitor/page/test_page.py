@@ -1,0 +1,274 @@
+"""The page and its server: who may ask, who may change, and what a browser shows."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import closing
+from http.client import HTTPConnection
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from lswc.guest.control import in_folder, read
+from lswc.guest.control.rules import KEYS
+from tests import forks
+from tests.scenarios.site import ENGLISH, ROOT, THAI, Site, environment, page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from email.message import Message
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
+HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+
+
+class Shown(NamedTuple):
+    """A crawl and where its page is."""
+
+    crawl: Site
+    port: int
+    token: str
+
+    def ask(
+        self, path: str, method: str = "GET", body: str = "", **headers: str
+    ) -> tuple[int, str]:
+        """Return the status and the text of an answer."""
+        status, text, _ = self.answer(path, method, body, **headers)
+        return status, text
+
+    def answer(
+        self, path: str, method: str = "GET", body: str = "", **headers: str
+    ) -> tuple[int, str, Message]:
+        """Return the status, the text and the headers of an answer."""
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
+            named = {name.replace("_", "-"): value for name, value in headers.items()}
+            connection.request(method, path, body or None, named)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode(), answer.headers
+
+    def say(self, **headers: str) -> tuple[int, str]:
+        """Block far.example."""
+        body = json.dumps({"key": "block", "value": True, "place": "far.example", "why": "mail"})
+        return self.ask("/api/say", "POST", body, **headers)
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
+    folder = tmp_path_factory.mktemp("watch")
+    site = Site(folder / "web", folder / "crawl")
+    site.seeds("http://www.one.co.th/")
+    hostile = page(THAI, "/2.html", "/gone.html", "http://far.example/").replace(
+        "<title>t</title>", f"<title>{HOSTILE.replace('<', '&lt;')}</title>"
+    )
+    site.add("www.one.co.th/", hostile)
+    site.add("www.one.co.th/2.html", page(THAI, "ftp://x/"))
+    site.add("far.example/", page(ENGLISH, "/%3Cscript%3Ealert(3)%3C/script%3E"))
+    site.crawl()
+    command = [sys.executable, "-m", "lswc", "watch", str(site.folder), "--port", "0"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment()
+    ) as watch:
+        assert watch.stdout is not None
+        found = re.match(r"http://127\.0\.0\.1:(\d+)/#(\S+)", watch.stdout.readline())
+        assert found is not None
+        yield Shown(site, int(found[1]), found[2])
+        try:
+            watch.send_signal(signal.SIGINT)
+            assert watch.wait(60) == 0
+        finally:
+            watch.kill()
+
+
+def test_only_a_name_of_this_machine_is_answered(shown: Shown) -> None:
+    assert shown.ask("/")[0] == 200
+    assert shown.ask("/api/state", Host=f"localhost:{shown.port}")[0] == 200
+    for host in (f"evil.example:{shown.port}", "evil.example", "localhost.evil.example", ""):
+        assert shown.ask("/", Host=host)[0] == 421
+        assert shown.ask("/api/state", Host=host)[0] == 421
+
+
+def test_only_who_has_the_token_may_change_anything(shown: Shown) -> None:
+    own = f"http://127.0.0.1:{shown.port}"
+    for headers in (
+        {},
+        {"X_Lswc_Token": "wrong"},
+        {"X_Lswc_Token": shown.token, "Origin": "http://evil.example"},
+        {"X_Lswc_Token": shown.token, "Origin": "null"},
+        {"Cookie": f"token={shown.token}", "Origin": own},
+    ):
+        assert shown.say(**headers)[0] == 403
+    assert shown.say(X_Lswc_Token=shown.token, Host="evil.example")[0] == 421
+    assert shown.ask("/api/say")[0] == 405
+    assert not read(in_folder(shown.crawl.folder)).rules
+    assert shown.say(X_Lswc_Token=shown.token, Origin=own)[0] == 200
+    ((place, rule),) = read(in_folder(shown.crawl.folder)).rules
+    assert (place.name, rule.block, rule.why) == ("far.example", True, "mail")
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["", "[]", "{", '{"key": "explode", "value": true}', '{"key": 1}',
+     '{"key": "block", "value": true, "place": "not a place"}'],
+)  # fmt: skip
+def test_what_is_wrong_to_say_is_told_and_changes_nothing(shown: Shown, body: str) -> None:
+    before = read(in_folder(shown.crawl.folder))
+    status, text = shown.ask("/api/say", "POST", body, X_Lswc_Token=shown.token)
+    assert status == 400
+    assert json.loads(text)["error"]
+    assert read(in_folder(shown.crawl.folder)) == before
+
+
+def test_the_page_has_nothing_inline_and_nothing_of_others(shown: Shown) -> None:
+    _, text, headers = shown.answer("/")
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert not re.search(r"<script(?![^>]*src=)|<style|\sstyle=|\son\w+=|https?://", text)
+
+
+def test_all_that_can_be_said_of_a_place_can_be_chosen(shown: Shown) -> None:
+    offered = re.findall(r'<option value="(\w+)">', shown.ask("/")[1])
+    assert sorted(offered) == sorted(KEYS)
+
+
+def test_a_url_and_a_server_tell_their_history(shown: Shown) -> None:
+    told = json.loads(shown.ask("/api/find?q=http://www.one.co.th/")[1])
+    assert told["conclusion"].startswith("html, 20")
+    assert told["attempts"][0]["title"] == HOSTILE
+    gone = json.loads(shown.ask("/api/find?q=www.one.co.th/gone.html")[1])
+    assert gone["conclusion"].startswith("status 404, 20")
+    assert [link[0] for link in gone["links"]] == ["http://www.one.co.th/"]
+    server = json.loads(shown.ask("/api/find?q=www.one.co.th")[1])
+    ended = {name: number for name, number, _ in server["outcomes"]}
+    assert (ended["html"], ended["status 404"]) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere"], "no crawl: nowhere has no frontier.db"),
+        (["{crawl}", "--port", "{port}"], "can't listen to port {port} of 127.0.0.1"),
+        (["{crawl}", "--port", "{port}"], "choose another with --port"),
+        (["{crawl}", "--port", "x"], "--port='x' isn't a port"),
+        (["redis://127.0.0.1:1"], "can't read the frontier in Redis"),
+    ],
+)
+def test_a_mistake_is_one_line(shown: Shown, arguments: list[str], said: str) -> None:
+    named = {"crawl": str(shown.crawl.folder), "port": str(shown.port)}
+    given = [argument.format(**named) for argument in arguments]
+    done = forks.run(["watch", *given], ROOT, environment())
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("scrapy watch: error: ")
+    assert said.format(**named) in line
+    assert done.returncode == (1 if "redis" in given[0] else 2)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright isn't installed")
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def told() -> list[str]:
+    """What the browser complains of, and what it asks of other hosts."""
+    return []
+
+
+def view(browser: Any, shown: Shown, told: list[str], **options: Any) -> Any:
+    """Open the page, and wait until it shows the crawl."""
+
+    def dismissed(dialog: Any) -> None:
+        told.append(dialog.message)
+        dialog.dismiss()
+
+    opened = browser.new_page(**options)
+    opened.on("console", lambda message: told.append(message.text))
+    opened.on("pageerror", lambda error: told.append(str(error)))
+    opened.on("dialog", dismissed)
+    address = f"http://127.0.0.1:{shown.port}/"
+    opened.on(
+        "request",
+        lambda request: None if request.url.startswith(address) else told.append(request.url),
+    )
+    opened.goto(f"{address}#{shown.token}")
+    opened.wait_for_selector("#languages table")
+    return opened
+
+
+@pytest.mark.slow
+def test_it_fits_every_screen_in_light_and_dark(
+    browser: Any, shown: Shown, told: list[str]
+) -> None:
+    grounds = set()
+    for width in (390, 820, 1440):
+        for scheme in ("light", "dark"):
+            size = {"width": width, "height": 900}
+            opened = view(browser, shown, told, viewport=size, color_scheme=scheme)
+            for looked_up in ("", "www.one.co.th", "http://www.one.co.th/gone.html"):
+                if looked_up:
+                    opened.fill("#q", looked_up)
+                    opened.keyboard.press("Enter")
+                    opened.wait_for_selector("#result .lists table")
+                assert opened.evaluate("document.documentElement.scrollWidth") <= width
+            grounds.add(opened.evaluate("getComputedStyle(document.body).backgroundColor"))
+            assert opened.inner_text("#n-pages") == "3"
+            assert opened.locator(".u-wrap canvas").count() >= 2  # the third needs more points
+            opened.close()
+    assert len(grounds) == 2
+    assert told == []
+
+
+@pytest.mark.slow
+def test_what_the_web_says_is_text(browser: Any, shown: Shown, told: list[str]) -> None:
+    opened = view(browser, shown, told)
+    opened.fill("#q", "http://www.one.co.th/")
+    opened.keyboard.press("Enter")
+    opened.wait_for_selector("#result .verdict")
+    assert HOSTILE in opened.inner_text("#result")
+    assert opened.locator("#result img, #result script").count() == 0
+    opened.fill("#q", HOSTILE)
+    opened.keyboard.press("Enter")
+    opened.wait_for_selector("#result-body p:has-text('no server')")
+    opened.close()
+    assert told == []
+
+
+@pytest.mark.slow
+def test_a_site_is_paused_with_the_keyboard_alone(
+    browser: Any, shown: Shown, told: list[str]
+) -> None:
+    opened = view(browser, shown, told)
+    focused = "document.activeElement.matches(':focus-visible') && document.activeElement.id"
+    opened.keyboard.press("/")
+    opened.keyboard.type("www.one.co.th")
+    opened.keyboard.press("Enter")
+    opened.wait_for_selector("#result .row button")
+    for _ in range(6):
+        opened.keyboard.press("Tab")
+        if opened.evaluate("document.activeElement.textContent").startswith("Pause www"):
+            break
+    opened.keyboard.press("Enter")
+    opened.wait_for_selector("#ask[open]")
+    assert opened.evaluate(focused) == "ask-why"
+    opened.keyboard.press("Escape")
+    assert opened.locator("#ask[open]").count() == 0
+    assert opened.evaluate("document.activeElement.textContent").startswith("Pause www")
+    opened.keyboard.press("Enter")
+    opened.keyboard.type("their mail")
+    opened.keyboard.press("Enter")
+    opened.wait_for_selector("#result .chip:has-text('paused')")
+    rules = {place.name: rule for place, rule in read(in_folder(shown.crawl.folder)).rules}
+    assert (rules["www.one.co.th/"].pause, rules["www.one.co.th/"].why) == (True, "their mail")
+    opened.close()
+    assert told == []

@@ -1,0 +1,148 @@
+"""What Prometheus and a container engine are answered, and what is written for who watches."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from asyncio import run
+from time import monotonic
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+from prometheus_client import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from scrapy import signals
+from scrapy.settings import Settings
+
+from lswc.errors import ConfigError
+from lswc.monitor import course
+from lswc.monitor.metrics import check
+from lswc.monitor.prometheus import STUCK, Exposition
+from lswc.monitor.pulse import PulseExtension
+from tests.crawl.running import SetUp
+from tests.scenarios.site import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def metrics(exposition: Exposition) -> dict[str, dict[tuple[str, ...], float]]:
+    """Return what is exposed: by name and the values of the labels."""
+    found: dict[str, dict[tuple[str, ...], float]] = {}
+    text = generate_latest(exposition.registry).decode()
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            found.setdefault(sample.name, {})[tuple(sample.labels.values())] = sample.value
+    return found
+
+
+def test_what_is_counted_is_exposed(tmp_path: Path) -> None:
+    with SetUp(tmp_path, "http://a.example/", "http://b.example/") as crawl:
+        frontier, exposition = crawl.running.frontier, Exposition(crawl.crawler)
+        assert frontier.pending == 2
+        assert metrics(exposition)["lswc_queue_urls"] == {("ready",): 2, ("later",): 0}
+        visit = crawl.visit()
+        visit.tally["page", "relevant"] = 1
+        visit.tally["received", "bytes"] = 500
+        crawl.running.commit(visit, "html")
+        found = metrics(exposition)
+        assert found["lswc_pages_total"] == {("relevant",): 1}
+        assert found["lswc_finished_urls_total"] == {("html",): 1}
+        assert found["lswc_queue_urls"][("ready",)] == 1
+        assert found["lswc_servers"] == {(): 2}
+
+
+def test_every_query_of_the_dashboard_is_answered(tmp_path: Path) -> None:
+    dashboard = json.loads((ROOT / "contrib" / "grafana" / "lswc.json").read_text("utf-8"))
+    queries = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    wanted = {name for query in queries for name in re.findall(r"\b((?:lswc|process)_\w+)", query)}
+    with SetUp(tmp_path) as crawl:
+        assert crawl.running.frontier.pending
+        exposition = Exposition(crawl.crawler)
+        counted = {"page": "relevant", "finished": "html", "dropped": "depth", "put_off": "timeout"}
+        for kind, name in counted.items():
+            crawl.crawler.stats.inc_value(f"lswc/{kind}/{name}")
+        found = metrics(exposition)
+        assert len(wanted) > 15
+        assert wanted <= found.keys()
+        labels = {"kind", "outcome", "reason", "group", "state", "le"}
+        text = generate_latest(exposition.registry).decode()
+        for query in queries:
+            for label in re.findall(r"by \((\w+)\)", query):
+                assert label in labels | {"instance"}
+                name = next(iter(re.findall(r"\blswc_\w+", query)))
+                assert label == "instance" or re.search(rf"^{name}\{{{label}=", text, re.MULTILINE)
+
+
+def test_a_crawl_is_healthy_while_it_waits_and_not_while_it_is_stuck(tmp_path: Path) -> None:
+    with SetUp(tmp_path) as crawl:
+        active: set[str] = set()
+        crawl.crawler.engine = cast(
+            "Any", SimpleNamespace(downloader=SimpleNamespace(active=active))
+        )
+        exposition = Exposition(crawl.crawler)
+        running = crawl.running
+        assert exposition.health()[0]
+        running.latest_end = monotonic() - 100 * STUCK
+        assert exposition.health()[0]  # no server may be asked before it has rested
+        active.add("a request that doesn't end")
+        fine, told = exposition.health()
+        assert (fine, told["state"]) == (False, "stuck")
+        running.steering.rests = "paused"
+        fine, told = exposition.health()
+        assert (fine, told["state"]) == (True, "paused")
+
+
+@pytest.mark.parametrize(
+    "given", ["9410", "127.0.0.1", "127.0.0.1:", "127.0.0.1:99999", ":9410", "127.0.0.1:x"]
+)
+def test_what_is_no_address_is_one_line(given: str) -> None:
+    with pytest.raises(ConfigError, match=r"isn't an address and a port, such as 127\.0\.0\.1"):
+        check(Settings({"LSWC_METRICS": given}))
+
+
+def test_a_port_in_use_is_found_before_anything_is_fetched() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        given = f"127.0.0.1:{other.getsockname()[1]}"
+        with pytest.raises(ConfigError, match=f"can't listen to {given}: Address already in use"):
+            check(Settings({"LSWC_METRICS": given}))
+    check(Settings({"LSWC_METRICS": "127.0.0.1:0"}))
+    check(Settings({"LSWC_METRICS": "[::1]:0"}))
+    check(Settings({"LSWC_METRICS": ""}))
+
+
+def test_a_crawl_says_what_it_does_and_its_last_word(tmp_path: Path) -> None:
+    async def crawl_a_page() -> None:
+        crawl = SetUp(tmp_path, "http://a.example/", "http://b.example/")
+        extension = PulseExtension.from_crawler(crawl.crawler)
+        visit = crawl.visit()
+        crawl.crawler.signals.send_catch_log(signal=signals.spider_opened)
+        now = course.read_now(tmp_path / "crawl")
+        assert now["state"] == "running"
+        assert [one["url"] for one in now["fetching"]] == [visit.url]
+        assert (now["waiting"], now["servers"]) == (1, 2)
+        visit.tally["page", "relevant"] = 1
+        crawl.running.commit(visit, "html")
+        extension.pulse.latencies.add("slow.example", 9.0)
+        crawl.running.close("shutdown")
+
+    run(crawl_a_page())
+    now = course.read_now(tmp_path / "crawl")
+    assert (now["state"], now["reason"]) == ("closed", "stopped by its user")
+    assert now["slowest"][0]["server"] == "slow.example"
+    points, end = course.read(tmp_path / "crawl")
+    assert [point.pages for point in points] == [0, 1]
+    assert points[-1].relevant == 1
+    assert course.read(tmp_path / "crawl", end) == ([], end)
+
+
+def test_a_torn_point_is_left_out(tmp_path: Path) -> None:
+    point = course.Point(1.0, 0.0, 2, 1, 3, 4, 5, 6.0, 7)
+    (tmp_path / course.COURSE).write_text(
+        point.line() + '{"time": 2}\n[]\n' + '{"time": 3', "utf-8"
+    )
+    points, end = course.read(tmp_path)
+    assert points == [point]
+    assert (tmp_path / course.COURSE).read_bytes()[end:] == b'{"time": 3'

@@ -1,0 +1,83 @@
+"""Which pages are empty until their scripts run."""
+
+from __future__ import annotations
+
+import pytest
+
+from lswc.language.document import Document
+from lswc.reading.app_shell import is_shell
+from tests.scenarios.site import THAI
+
+HEAD = '<!doctype html><html><head><meta charset="utf-8"><title>ข่าว</title>'
+BUNDLE = '<script defer src="/static/js/main.3f2a.js"></script>'
+SHELLS = {
+    "React": f"{HEAD}{BUNDLE}</head><body><noscript>You need to enable JavaScript to run this app."
+    '</noscript><div id="root"></div></body></html>',
+    "React by Vite": f'{HEAD}<script type="module" crossorigin src="/assets/index.js"></script>'
+    '</head><body><div id="root"></div></body></html>',
+    "Vue": f"{HEAD}{BUNDLE}</head><body><noscript><strong>We're sorry but app doesn't work properly"
+    " without JavaScript enabled. Please enable it to continue.</strong></noscript>"
+    '<div id="app"></div></body></html>',
+    "Angular": f'{HEAD}<base href="/"></head><body><app-root><p>Loading...</p></app-root>'
+    '<script src="runtime.js" type="module"></script></body></html>',
+    "AngularJS": f'{HEAD}</head><body ng-app="news"><div ng-view></div>{BUNDLE}</body></html>',
+    "Next without its server": f'{HEAD}<noscript data-n-css=""></noscript>{BUNDLE}</head><body>'
+    '<div id="__next"></div><script id="__NEXT_DATA__" type="application/json">{}</script></body>',
+    "Nuxt without its server": f'{HEAD}</head><body><div id="__nuxt"></div>'
+    '<script type="module" src="/_nuxt/entry.js"></script><script>window.__NUXT__={}</script>',
+    "Svelte": f'{HEAD}</head><body data-sveltekit-preload-data="hover"><div style="display: '
+    'contents"><script>{ __sveltekit_1 = {}; Promise.all([import("/_app/immutable/start.js")])}'
+    "</script></div></body></html>",
+    "document.write": f"{HEAD}</head><body><script>document.write('<p>' + text)</script></body>",
+    "a plea in the head": f"{HEAD}<noscript>Please turn on JavaScript.</noscript>{BUNDLE}</head>"
+    "<body><my-app></my-app></body></html>",
+    "in Thai": f"{HEAD}</head><body><noscript>กรุณาเปิดใช้งาน JavaScript</noscript>"
+    f'<div class="wrap"></div>{BUNDLE}</body></html>',
+}
+OTHERS = {
+    "Next, rendered by its server": f'{HEAD}{BUNDLE}</head><body><div id="__next"><p>{THAI * 5}</p>'
+    "</div></body></html>",
+    "Nuxt, rendered by its server": f'{HEAD}{BUNDLE}</head><body><div id="__nuxt">{THAI * 5}</div>',
+    "text, and a plea": f"{HEAD}{BUNDLE}</head><body><noscript>Please enable JavaScript</noscript>"
+    f"<p>{THAI * 5}</p></body></html>",
+    "no script": f'{HEAD}</head><body><div id="root"></div></body></html>',
+    "little text": f"{HEAD}{BUNDLE}</head><body><h1>404</h1><p>ไม่พบหน้านี้</p></body></html>",
+    "no text": f"{HEAD}{BUNDLE}</head><body></body></html>",
+    "a refresh": f'{HEAD}<meta http-equiv="Refresh" content="0;url=/th/">{BUNDLE}</head><body>'
+    '<noscript>Enable JavaScript</noscript><div id="app"></div></body></html>',
+    "a redirect": f"{HEAD}</head><body><script>document.write(''); location.href = '/th/'</script>",
+    "a login": f'{HEAD}{BUNDLE}</head><body><div id="app"><form action="/login"><input name="user">'
+    '<input type="password"></form></div></body></html>',
+    "frames": f'{HEAD}{BUNDLE}</head><frameset><frame src="/a"></frameset></html>',
+    "a menu": f'{HEAD}{BUNDLE}</head><body><div id="app"></div><a href="/1">1</a><a href="/2">2</a>'
+    '<a href="/3">3</a><a href="/4">4</a></body></html>',
+    "pictures": f'{HEAD}{BUNDLE}</head><body><div id="root"></div>{"<img src=/a.jpg>" * 4}</body>',
+    "a counter": f'{HEAD}<script src="/gtm.js"></script></head><body><noscript><iframe '
+    'src="https://www.googletagmanager.com/ns.html"></iframe></noscript><p>สวัสดี</p></body>',
+    "parked": f"{HEAD}</head><body><script>window.onload=function(){{window.location.href='/l'}}"
+    "</script></body></html>",
+}
+
+
+def told(source: str) -> bool:
+    document = Document(source.encode(), "text/html; charset=utf-8", "https://a.example/")
+    return is_shell(document, len(document.page.content) + len(document.page.anchors))
+
+
+@pytest.mark.parametrize("source", SHELLS.values(), ids=SHELLS)
+def test_a_page_that_scripts_fill_is_a_shell(source: str) -> None:
+    assert told(source)
+
+
+@pytest.mark.parametrize("source", OTHERS.values(), ids=OTHERS)
+def test_a_page_that_can_be_read_or_leads_on_is_none(source: str) -> None:
+    assert not told(source)
+
+
+@pytest.mark.usefixtures("brake")
+def test_what_would_hold_the_reader_is_none() -> None:
+    shell = SHELLS["React"]
+    assert told(shell.replace("</body>", "<!-- -->" * 1_000 + "</body>"))
+    assert not told(shell.replace("</body>", f"<!--{'-' * 300_000}--></body>"))
+    for hostile in ("<noscript>", "<noscript ", "<noscript<", "<div id=root>", "location="):
+        told(shell + hostile * 25_000)

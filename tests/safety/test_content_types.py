@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import gzip
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lswc.safety.content_types import by_extension, file_name, is_html, kind_of, may_begin_document
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "expected"),
+    [
+        ("text/html", b"<p>", True),
+        ("Text/HTML; charset=tis-620", b"", True),
+        ("application/xhtml+xml", b"<?xml version='1.0'?>", True),
+        ("text/html", "ไม่มีแท็ก".encode(), True),
+        ("", b"  <!DOCTYPE html>", True),
+        ("", b"\xef\xbb\xbf<html>", True),
+        ("unknown/unknown", b"words first <table border=1>", True),
+        ("", b"only words", False),
+        ("", b"x" * 1439 + b"<body>", True),
+        ("", b"x" * 1440 + b"<body>", False),
+        ("", b"", False),
+        ("text/plain", b"<html>", False),
+        ("image/png", b"<html>", False),
+        ("text/html", b"%PDF-1.7", False),
+        ("text/html", b"PK\x03\x04", False),
+        ("text/html", b"\x89PNG\r\n\x1a\n", False),
+        ("text/html", b"\x00\x00\x00\x18ftypmp42", False),
+        ("text/html", b"RIFF\x01\x02\x03\x04WAVE", False),
+        ("text/html", b"MZ\x90\x00\x03\x00\x00\x00", False),
+        ("text/html", gzip.compress(b"<html>", mtime=0), False),
+        ("text/html", b"MZ is how this page begins", True),
+    ],
+)
+def test_is_html(content_type: str, body: bytes, expected: bool) -> None:
+    assert is_html(content_type, body) is expected
+
+
+WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+OPEN = "application/vnd.oasis.opendocument.text"
+BYTES = "application/octet-stream"
+ZIP = b"PK\x03\x04" + bytes(26)
+IN_ZIP = ZIP + b"[Content_Types].xml ... word/document.xml"
+SHEETS = ZIP + b"[Content_Types].xml ... xl/workbook.xml"
+OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+PAGE = b"\n <!DOCTYPE html><html>"
+
+
+@pytest.mark.parametrize(
+    ("content_type", "name", "body", "kind"),
+    [
+        ("application/pdf", "", b"%PDF-1.7", "pdf"),
+        ("application/pdf", "", b"junk\n" * 99 + b"%PDF-1.7", "pdf"),
+        ("application/pdf", "", b"junk", None),
+        ("application/pdf", "", PAGE, "html"),
+        ("text/html", "", b"%PDF-1.7", "pdf"),
+        ("text/html", "", b"\r\n%PDF-1.7", "pdf"),
+        ("text/plain", "", b"%PDF-1.7", "pdf"),
+        ("", "", b"%PDF-1.7", "pdf"),
+        (BYTES, "/a.PDF", b"%PDF-1.7", "pdf"),
+        (BYTES, "/a.pdf", PAGE, "html"),
+        (BYTES, "/a.exe", b"MZ\x90\x00\x03\x00\x00\x00", None),
+        (BYTES, "/a.png", b"\x89PNG\r\n\x1a\n", None),
+        (BYTES, "", PAGE, None),
+        (WORD, "", IN_ZIP, "word"),
+        (WORD, "", ZIP + b"docProps/app.xml", "word"),
+        ("text/html", "", IN_ZIP, "word"),
+        ("application/zip", "/a.docx", IN_ZIP, "word"),
+        ("application/zip", "/a.zip", ZIP + b"readme", None),
+        ("text/html", "", ZIP + b"readme", None),
+        (BYTES, "/a.xlsx", SHEETS, None),
+        ("application/msword", "", OLD, "word"),
+        ("text/plain", "/a.doc", OLD, None),
+        (BYTES, "/a.doc", OLD, "word"),
+        (BYTES, "/a.xls", OLD, None),
+        (OPEN, "", ZIP + b"mimetype" + OPEN.encode(), "opendocument"),
+        ("text/html", "", ZIP + b"mimetype" + OPEN.encode(), "opendocument"),
+        ("text/html", "", ZIP + b"mimetypeapplication/epub+zip", None),
+        ("application/rtf", "", b"{\\rtf1", "rtf"),
+        ("application/msword", "", b"{\\rtf1", "rtf"),
+        ("text/plain", "", b"words", "text"),
+        ("text/plain", "", PAGE, "text"),
+        ("text/plain", "", b"\xff\xfew\x00", "text"),
+        ("text/plain", "", b"w\x00\x01", None),
+        ("text/plain", "", gzip.compress(b"words", mtime=0), None),
+        ("text/css", "", b"a {}", None),
+    ],
+)
+def test_kind_of(content_type: str, name: str, body: bytes, kind: str | None) -> None:
+    assert kind_of(content_type, body, name) == kind
+
+
+def test_the_name_of_a_file() -> None:
+    said = {"content-disposition": ['attachment; filename="a b.pdf"; size=3']}
+    assert by_extension(file_name(said, "/download")) == "pdf"
+    assert by_extension(file_name({}, "/a.docx")) == "word"
+    assert by_extension("/a.pdf/b") is None
+
+
+@given(st.text(), st.text(), st.binary())
+def test_any_bytes_get_an_answer(content_type: str, name: str, body: bytes) -> None:
+    kind = kind_of(content_type, body, name)
+    assert (kind == "html") or not is_html(content_type, body)
+    if kind not in (None, "html", "text"):
+        # What is read as a document isn't given up at its first bytes.
+        assert may_begin_document(content_type, name, body)

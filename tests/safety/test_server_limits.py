@@ -1,0 +1,191 @@
+"""Near-duplicates and page counts."""
+
+from __future__ import annotations
+
+import random
+import tracemalloc
+
+import pytest
+
+from lswc.outcomes import Outcome
+from lswc.safety.near_duplicates import Seen
+from lswc.safety.server_limits import Limits, pattern
+from lswc.safety.simhash import DISTANCE, simhash
+from lswc.urls import Url, parse
+
+
+def letters(seed: int) -> str:
+    return "".join(random.Random(seed).choices("กขคงจฉชซญดตถทนบปผพฟมยรลวสหอาเแโใไ", k=2000))
+
+
+NEWS = letters(1)
+
+
+def url(address: str) -> Url:
+    parsed = parse(address)
+    assert parsed is not None
+    return parsed
+
+
+def add(limits: Limits, page: Url, text: str) -> bool:
+    return limits.add(page, simhash(text))
+
+
+@pytest.mark.parametrize(("bits", "is_found"), [(DISTANCE, True), (DISTANCE + 1, False)])
+def test_near_duplicates_differ_in_three_bits_at_most(bits: int, is_found: bool) -> None:
+    seen = Seen(10)
+    seen.add(0)
+    assert seen.holds(2**bits - 1) is is_found
+
+
+def test_the_oldest_hashes_are_forgotten() -> None:
+    seen = Seen(2)
+    first, second, third = (simhash(f"{NEWS[n:]}{n}" * 2) for n in (0, 700, 1400))
+    for key in (first, second, third):
+        assert not seen.holds(key)
+        seen.add(key)
+    assert not seen.holds(first)
+    assert seen.holds(second)
+    assert seen.holds(third)
+
+
+def test_a_directory_is_closed_by_near_duplicates_in_a_row() -> None:
+    limits = Limits(duplicates=3)
+    assert not add(limits, url("http://a.example/cal/2026/1/"), NEWS)
+    for month in (2, 3):
+        assert add(limits, url(f"http://a.example/cal/2026/{month}/"), f"{NEWS}{month}")
+    assert limits.closed(url("http://a.example/cal/2027/1/")) is None
+    add(limits, url("http://a.example/cal/2026/4/"), NEWS)
+    assert limits.closed(url("http://a.example/cal/2027/1/")) == "near-duplicates in directory"
+    assert limits.closed(url("http://a.example/news/1.html")) is None
+    assert limits.closed(url("http://b.example/cal/2027/1/")) is None
+
+
+def test_the_first_page_of_a_directory_may_be_the_first_of_a_row() -> None:
+    limits = Limits(duplicates=3)
+    add(limits, url("http://a.example/"), NEWS)
+    for number in range(3):
+        page = url(f"http://mirror.example/m/{number}.html")
+        assert limits.closed(page) is None
+        add(limits, page, NEWS)
+    assert limits.closed(page) == "near-duplicates in directory"
+
+
+def test_only_the_latest_servers_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lswc.safety.server_limits.REMEMBERED", 10)
+    limits = Limits()
+    servers = [url(f"http://s{number}.example{number}/") for number in range(20)]
+    for page in servers[:7]:
+        limits.close(page.server, Outcome.RETRY_AFTER_TOO_LONG)
+    limits.close(servers[0].server, Outcome.RETRY_AFTER_TOO_LONG)
+    for page in servers[7:16]:
+        limits.close(page.server, Outcome.RETRY_AFTER_TOO_LONG)
+    left = [page for page in servers if limits.closed(page)]
+    assert left == [servers[0], *servers[7:16]]
+
+
+def test_a_crawl_without_records_has_used_nothing() -> None:
+    limits = Limits(directory_pages=1)
+    limits.load([])
+    assert limits.closed(url("http://a.example/")) is None
+
+
+def test_a_new_page_ends_the_row() -> None:
+    limits = Limits(duplicates=2)
+    for n in range(20):
+        add(limits, url(f"http://a.example/{n}"), NEWS if n % 2 else letters(n))
+    assert limits.closed(url("http://a.example/")) is None
+
+
+def test_a_mirror_is_closed_whatever_its_directories() -> None:
+    limits = Limits(duplicates=2)
+    for n in range(5):
+        assert limits.closed(url("http://a.example/other/")) is None
+        add(limits, url(f"http://a.example/{chr(97 + n)}/"), NEWS)
+    assert limits.closed(url("http://a.example/other/")) == "near-duplicates on server"
+
+
+def test_wildcard_hosts_are_closed_together() -> None:
+    limits = Limits(duplicates=1)
+    for n in range(5):
+        assert limits.closed(url("http://other.farm.co.th/")) is None
+        add(limits, url(f"http://n{n}.farm.co.th/"), NEWS)
+    assert limits.closed(url("http://other.farm.co.th/")) == "near-duplicates on site"
+    assert limits.closed(url("http://www.news.co.th/")) is None
+
+
+def test_pages_of_a_directory_are_limited() -> None:
+    limits = Limits(3)
+    for n in range(3):
+        assert limits.closed(url("http://a.example/d/x")) is None
+        add(limits, url(f"http://a.example/d/{n}"), "")
+    assert limits.closed(url("http://a.example/d/x")) == "directory's page limit"
+    assert limits.closed(url("http://a.example/e/x")) is None
+
+
+def record(address: str, text: str, near_duplicate: bool = False) -> dict[str, object]:
+    return {"url": address, "simhash": f"{simhash(text):016x}", "near_duplicate": near_duplicate}
+
+
+def test_pages_of_earlier_runs_count() -> None:
+    limits = Limits(directory_pages=3)
+    limits.load([record(f"http://a.example/d/{n}", "") for n in range(3)])
+    assert limits.closed(url("http://a.example/d/")) == "directory's page limit"
+
+
+def test_near_duplicates_of_earlier_runs_count() -> None:
+    limits = Limits(duplicates=3)
+    limits.load([record(f"http://a.example/cal/{n}", NEWS, n > 0) for n in range(3)])
+    assert limits.closed(url("http://a.example/cal/9")) is None
+    assert add(limits, url("http://a.example/cal/3"), NEWS)
+    assert limits.closed(url("http://a.example/cal/9")) == "near-duplicates in directory"
+
+
+def test_numbers_make_no_other_directory() -> None:
+    first = pattern(url("http://a.example/2026/11/?day=1&view=list"))
+    assert first == pattern(url("http://a.example/1999/1/?day=30&view=week"))
+    assert first != pattern(url("http://a.example/2026/11/?day=1"))
+
+
+def test_long_names_take_no_more_memory() -> None:
+    tracemalloc.start()
+    try:
+        limits = Limits(1, 1, 1)
+        empty = tracemalloc.get_traced_memory()[0]
+        for n in range(200):
+            limits.add(url(f"http://h{n}.example/{'x' * 10_000}/{'y' * 10_000}/"), 0)
+        held = tracemalloc.get_traced_memory()[0] - empty
+    finally:
+        tracemalloc.stop()
+    assert held < 200 * 2_000
+
+
+def test_urls_without_an_answer_are_counted_in_a_row() -> None:
+    limits = Limits(timeouts=100)
+    server = url("http://a.example/x")
+    seen = []
+    for answers in (0, 0, 1, 0, 0, 0):
+        limits.answered(server, bool(answers))
+        seen.append(limits.unanswered(url("http://a.example/y")))
+    assert seen == [1, 2, 0, 1, 2, 3]
+    assert limits.unanswered(url("http://b.example/")) == 0
+
+
+def test_silent_wildcard_hosts_are_left_together() -> None:
+    limits = Limits(timeouts=8)
+    for n in range(8):
+        assert limits.closed(url("http://other.farm.co.th/")) is None
+        limits.answered(url(f"http://n{n}.farm.co.th/"), False)
+    assert limits.closed(url("http://other.farm.co.th/")) == "timeouts on site"
+    assert limits.closed(url("http://www.news.co.th/")) is None
+
+
+def test_a_domain_that_is_down_keeps_the_servers_that_gave_pages() -> None:
+    limits = Limits(timeouts=2)
+    add(limits, url("http://www.uni.ac.th/"), NEWS)
+    for _ in range(5):
+        limits.answered(url("http://www.uni.ac.th/a"), False)
+    assert limits.closed(url("http://www.uni.ac.th/b")) is None
+    assert limits.closed(url("http://lab.uni.ac.th/")) == "timeouts on site"
+    add(limits, url("http://www.uni.ac.th/b"), "")
+    assert limits.closed(url("http://lab.uni.ac.th/")) is None

@@ -1,0 +1,63 @@
+"""How alike texts are."""
+
+from __future__ import annotations
+
+import random
+from statistics import mean
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lswc.safety.simhash import DISTANCE, simhash
+
+LETTERS = "กขคงจฉชซญดตถทนบปผพฟมยรลวสหอาเแโใไ"
+NEWS = "".join(random.Random(1).choices(LETTERS, k=2000))
+
+
+def distance(one: str, other: str) -> int:
+    return (simhash(one) ^ simhash(other)).bit_count()
+
+
+@given(st.text())
+def test_any_text_has_a_hash_of_64_bits(text: str) -> None:
+    assert 0 <= simhash(text) < 2**64
+    assert simhash(text) == simhash(text)
+
+
+@given(st.text(LETTERS + "aA", min_size=1), st.integers(0, 10**6), st.booleans())
+def test_case_digits_and_space_make_no_other_text(text: str, number: int, thai: bool) -> None:
+    digits = str(number).translate({48 + n: 0x0E50 + n for n in range(10)} if thai else {})
+    assert simhash(text) == simhash(f" {text[:3]}{digits}\n{text[3:].upper()}\t")
+
+
+def test_few_letters_change_few_bits_and_other_words_many() -> None:
+    assert distance(NEWS, f"{NEWS} หน้าแรก") <= DISTANCE
+    changed = [distance(NEWS, f"{NEWS[:n]}ข่าว{NEWS[n + 1 :]}") for n in range(0, 2000, 50)]
+    assert mean(changed) <= DISTANCE
+    assert distance(NEWS, "".join(random.Random(2).choices(LETTERS, k=2000))) > 4 * DISTANCE
+    assert distance("The weather of today.", "Rice and its prices.") > DISTANCE
+
+
+def test_what_is_repeated_counts_once() -> None:
+    assert distance(NEWS, NEWS * 9) <= DISTANCE
+
+
+def test_each_bit_is_set_in_half_of_all_hashes() -> None:
+    choose = random.Random(3)
+    hashes = [simhash("".join(choose.choices(LETTERS, k=200))) for _ in range(1000)]
+    for bit in range(64):
+        assert 400 < sum(value >> bit & 1 for value in hashes) < 600
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 0x0),
+        (NEWS, 0xADFFF77E59F03B88),
+        ("ΟΔΥΣΣΕΥΣ, ΙΘΑΚΗ: Σ", 0x2764908D6A3440D5),
+        ("İSTANBUL \U0001d7d7\U00010400 \ud800 12\u0663", 0x6AACD29B4740FA77),
+    ],
+)
+def test_values_stay_what_they_are_for_pages_collected_earlier(text: str, expected: int) -> None:
+    assert simhash(text) == expected

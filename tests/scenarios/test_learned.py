@@ -1,0 +1,73 @@
+"""Crawls in the learned order: when they end, and what they begin with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.scenarios.site import ENGLISH, THAI, Site, page, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOME = "http://www.one.co.th/"
+SPELLED = [f"{a}{b}" for a in "abcdefghijklmnopqrst" for b in "abcdefghijklmnopqrst"]
+
+
+def test_a_crawl_ends_when_little_is_left_and_goes_on_when_asked_to(site: Site) -> None:
+    """One Thai page, and 400 English ones that differ enough not to be near-duplicates."""
+    site.seeds(HOME)
+    site.add("www.one.co.th/", page(THAI, *(f"http://h{n % 7}.example.com/{w}.html"
+                                            for n, w in enumerate(SPELLED))))  # fmt: skip
+    for number, word in enumerate(SPELLED):
+        text = " ".join(f"{word} {other} is news." for other in SPELLED[number : number + 20])
+        site.add(f"h{number % 7}.example.com/{word}.html", page(ENGLISH + text))
+    site.crawl(LSWC_PROFILE="adaptive", LSWC_STOP_HARVEST=0.2, LSWC_ARCHIVE="none")
+    first = site.summary
+    assert first["reason"] == "little left to find"
+    assert 300 <= first["pages"] < 400
+    assert sum(first["pending"].values()) == 401 - first["pages"]
+    assert first["forecast"]["next_relevant"] < 0.2 * first["forecast"]["next_downloads"]
+    site.crawl(LSWC_PROFILE="adaptive", LSWC_STOP_HARVEST=0, LSWC_ARCHIVE="none")
+    assert site.summary["reason"] == "finished"
+    assert sorted(site.urls) == sorted({*site.urls})
+    assert site.summary["pages"] == 401
+
+
+def fill(site: Site) -> list[str]:
+    """Pages whose URLs name a language, but always the wrong one: that has to be learned."""
+    names = [f"/th/{word}.html" for word in SPELLED[:30]]
+    names += [f"/en/{word}.html" for word in SPELLED[:30]]
+    site.seeds(HOME)
+    site.add("www.one.co.th/", page(ENGLISH, *names))
+    for name in names:
+        text = THAI if name.startswith("/en/") else ENGLISH
+        site.add(f"www.one.co.th{name}", page(text + name * 9))
+    return names
+
+
+def test_a_crawl_begins_with_what_another_learned(site: Site, tmp_path: Path) -> None:
+    fill(site)
+    given = {"LSWC_PROFILE": "adaptive", "LSWC_ARCHIVE": "none", "CONCURRENT_REQUESTS": 1}
+    site.crawl(**given)
+    assert "/th/" in site.urls[1]
+    expected = [record["expected"] for record in site.records]
+    assert all(0 <= share <= 1 for share in expected)
+    taught = Site(site.web, tmp_path / "taught")
+    taught.crawl(**given, LSWC_EXPERIENCE=site.folder)
+    assert all("/en/" in url for url in taught.urls[1:31])
+
+
+def test_experience_of_no_use_is_one_clear_line(site: Site, tmp_path: Path) -> None:
+    fill(site)
+    site.crawl(LSWC_STRATEGY="bfs", CLOSESPIDER_ITEMCOUNT=1)
+    for folder, strategy, word in (
+        (site.folder, "adaptive", "learns nothing"),
+        (tmp_path / "none", "adaptive", "doesn't exist"),
+        (site.folder, "bfs", "choose 'adaptive'"),
+    ):
+        other = Site(site.web, tmp_path / "other")
+        done = run(other.command(LSWC_STRATEGY=strategy, LSWC_EXPERIENCE=folder))
+        assert done.returncode == 2
+        assert word in done.stderr
+        assert done.stderr.count("\n") == 1
+        assert not other.folder.joinpath("pages.jsonl").exists()

@@ -1,0 +1,91 @@
+"""Sitemaps and feeds bring the pages that no link leads to, where that is wanted."""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lswc.archive.check.agreement import check
+from lswc.lab.trace.from_log import log, to_trace
+from tests.scenarios.site import ENGLISH, THAI, page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.scenarios.site import Site
+
+HOST = "www.one.co.th"
+ORPHANS = {"mapped", "packed", "fed", "listed"}
+
+
+@pytest.fixture
+def orphans(site: Site) -> Site:
+    """A Thai server with pages that only its sitemaps and its feed name, and an English one."""
+    site.seeds(f"http://{HOST}/")
+    feed = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
+    site.add(f"{HOST}/", page(THAI, "http://en.example/", "http://plain.example/") + feed)
+    site.add(f"{HOST}/robots.txt", "User-agent: *\nDisallow: /closed\nSitemap: /maps/index.xml\n")
+    index = "<sitemapindex>" + "".join(
+        f"<sitemap><loc>{name}</loc></sitemap>" for name in ("a.xml", "b.xml.gz", "index.xml")
+    )
+    listed = "<urlset>{}</urlset>"
+    located = "<url><loc>http://{}/{}.html</loc></url>"
+    names = "mapped", "closed", "missing"
+    site.add(f"{HOST}/maps/index.xml", f"{index}</sitemapindex>")
+    site.add(
+        f"{HOST}/maps/a.xml", listed.format("".join(located.format(HOST, name) for name in names))
+    )
+    site.add(
+        f"{HOST}/maps/b.xml.gz",
+        gzip.compress(listed.format(located.format(HOST, "packed")).encode()),
+    )
+    site.add(
+        f"{HOST}/feed.xml", "<rss><channel><item><link>/fed.html</link></item></channel></rss>"
+    )
+    site.add("plain.example/", page(THAI))
+    site.add("plain.example/sitemap.xml", listed.format(located.format("plain.example", "listed")))
+    site.add("plain.example/listed.html", page(THAI))
+    site.add("en.example/", page(ENGLISH))
+    site.add("en.example/sitemap.xml", listed.format(located.format("en.example", "never")))
+    site.add("en.example/never.html", page(THAI))
+    for name in ("mapped", "packed", "fed", "closed"):
+        site.add(f"{HOST}/{name}.html", page(THAI))
+    return site
+
+
+def found(site: Site) -> set[str]:
+    names = {url.rpartition("/")[2].removesuffix(".html") for url in site.urls}
+    return names - {""}
+
+
+@pytest.mark.parametrize("profile", ["bfs", "adaptive"])
+def test_they_bring_pages_that_no_link_leads_to(
+    orphans: Site, tmp_path: Path, profile: str
+) -> None:
+    orphans.crawl(LSWC_SITEMAPS=1, LSWC_FEEDS=1, LSWC_PROFILE=profile)
+    assert found(orphans) == ORPHANS
+    summary = orphans.summary
+    assert summary["links_kept"]["of sitemaps and feeds"] == 6
+    assert summary["finished"]["listing"] == 5
+    assert summary["sources"] == {"seed": 1, "link": 1, "sitemap": 3, "feed": 1}
+    sources = {record["url"]: record["source"] for record in orphans.records}
+    assert sources[f"http://{HOST}/mapped.html"] == "sitemap"
+    assert sources[f"http://{HOST}/fed.html"] == "feed"
+    rows = {row["url"]: row for row in log(orphans.folder)[0].to_pylist()}
+    assert rows[f"http://{HOST}/mapped.html"]["referrer"] == f"http://{HOST}/maps/a.xml"
+    assert rows[f"http://{HOST}/maps/a.xml"]["kind"] == "listing"
+    assert "http://en.example/sitemap.xml" not in rows
+    assert rows[f"http://{HOST}/closed.html"]["outcome"] == "robots.txt"
+    assert check(orphans.folder).agrees
+    to_trace(orphans.folder, tmp_path / "trace")
+
+
+def test_they_are_not_asked_for_unless_that_is_wanted(orphans: Site) -> None:
+    orphans.crawl()
+    assert found(orphans) == set()
+    assert "listing" not in orphans.summary["finished"]
+    orphans.folder = orphans.folder.with_name("feeds")
+    orphans.crawl(LSWC_FEEDS=1, LSWC_ARCHIVE="none")
+    assert found(orphans) == {"fed"}

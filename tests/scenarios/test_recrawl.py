@@ -1,0 +1,208 @@
+"""A crawl that visits again what earlier ones stored: only what has changed is sent."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from lswc.archive.warc import NOT_MODIFIED
+from tests.archive.raw import PORT, serving
+from tests.archive.reading import check, index, records
+from tests.scenarios.site import ENGLISH, SCRAPY, THAI, Site, page, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOST = "http://www.one.co.th"
+PAGES = ["/", "/a.html", "/b.html", "/english.html"]
+OTHER = "มหาวิทยาลัยเปิดสอนหลักสูตรใหม่สำหรับนักศึกษาทุกคนที่สนใจวิทยาศาสตร์และศิลปะ "
+
+
+def change(site: Site, path: str, body: str) -> None:
+    """Give a page another text, and a time of change long after all others."""
+    site.add(f"www.one.co.th{path}", body)
+    file = site.web / f"www.one.co.th{path}"
+    os.utime(file, (file.stat().st_mtime + 3600,) * 2)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    """A crawl of four pages, the first of two or three; all archived."""
+    site = Site(tmp_path / "web", tmp_path / "first")
+    site.seeds(f"{HOST}/")
+    site.add("www.one.co.th/", page(THAI, "/a.html", "/b.html", "/english.html"))
+    site.add("www.one.co.th/a.html", page(THAI + "ก"))
+    site.add("www.one.co.th/b.html", page(THAI + "ข"))
+    site.add("www.one.co.th/english.html", page(ENGLISH))
+    site.crawl(LSWC_ARCHIVE="all")
+    return site
+
+
+def again(site: Site, name: str, *earlier: str, **settings: object) -> dict[str, dict[str, Any]]:
+    """Crawl into another folder; return the records by path."""
+    folders = ",".join(str(site.folder.parent / folder) for folder in earlier)
+    site = Site(site.web, site.folder.parent / name)
+    site.crawl(LSWC_RECRAWL=folders, **{"LSWC_ARCHIVE": "all", **settings})
+    return {record["url"].removeprefix(HOST): record for record in site.records}
+
+
+def test_what_a_sitemap_says_has_changed_is_visited_first(site: Site) -> None:
+    site.add(
+        "www.one.co.th/sitemap.xml",
+        f"<urlset><url><loc>{HOST}/a.html</loc><lastmod>2020-01-01</lastmod></url>"
+        f"<url><loc>{HOST}/deep/x.html</loc><lastmod>2090-01-01</lastmod></url>"
+        f"<url><loc>{HOST}/b.html</loc><lastmod>2090-01-01</lastmod></url></urlset>",
+    )
+    site.add("www.one.co.th/deep/x.html", page(THAI + "ฉ"))
+    wanted = {"LSWC_PROFILE": "adaptive", "LSWC_REQUISITES_SHARE": 1, "LSWC_IN_ORDER": 1}
+    assert list(again(site, "without", "first", **wanted))[:2] == ["/", "/a.html"]
+    found = again(site, "second", "first", LSWC_SITEMAPS=1, **wanted)
+    assert list(found)[:2] == ["/", "/b.html"]
+    sources = {path: record["source"] for path, record in found.items()}
+    assert sources["/b.html"] == "seed"
+    assert (sources["/a.html"], sources["/deep/x.html"]) == ("link", "sitemap")
+
+
+def test_what_has_not_changed_is_not_sent_and_counts_as_before(site: Site) -> None:
+    first = {record["url"].removeprefix(HOST): record for record in site.records}
+    change(site, "/b.html", page(OTHER, "/new.html"))
+    site.add("www.one.co.th/new.html", page(THAI + "ค"))
+    second = again(site, "second", "first")
+    assert {path: record["status"] for path, record in second.items()} == {
+        "/": 304, "/a.html": 304, "/b.html": 200, "/english.html": 304, "/new.html": 200,
+    }  # fmt: skip
+    same = ("title", "language", "encoding", "relevant", "tier", "depth", "referrer")
+    for path in ("/", "/a.html", "/english.html"):
+        assert [second[path][name] for name in same] == [first[path][name] for name in same]
+    folder = site.folder.parent / "second"
+    assert Site(site.web, folder).summary["content"]["not modified"] == 3
+    rows = pq.read_table(folder / "log" / "attempts-00001.parquet").to_pylist()
+    sent = {row["url"]: row["bytes"] for row in rows if row["status"] == 304}
+    assert len(sent) == 3
+    assert set(sent.values()) == {0}
+
+
+def test_a_page_that_has_not_changed_is_archived_as_a_revisit(site: Site) -> None:
+    again(site, "second", "first")
+    check(site.folder.parent / "second")
+    stored = {r.url: r for r in records(site.folder) if r.type == "response"}
+    lines = index(site.folder.parent / "second")
+    revisits = [r for r in records(site.folder.parent / "second") if r.type == "revisit"]
+    assert {r.url.removeprefix(HOST) for r in revisits} >= set(PAGES)
+    for revisit in (r for r in revisits if r.url.removeprefix(HOST) in PAGES):
+        original = stored[revisit.url]
+        assert revisit.headers["WARC-Profile"] == NOT_MODIFIED
+        assert revisit.headers["WARC-Refers-To-Target-URI"] == original.url
+        assert revisit.headers["WARC-Refers-To-Date"] == original.headers["WARC-Date"]
+        digest = original.headers["WARC-Payload-Digest"]
+        assert revisit.headers["WARC-Payload-Digest"] == digest
+        assert revisit.status == "304 Not Modified"
+        assert lines[revisit.url]["mime"] == "warc/revisit"
+        assert lines[revisit.url]["digest"] == digest.removeprefix("sha1:")
+
+
+def test_a_third_crawl_finds_what_the_first_stored(site: Site) -> None:
+    change(site, "/b.html", page(OTHER))
+    again(site, "second", "first")
+    third = again(site, "third", "second", "first")
+    assert {record["status"] for record in third.values()} == {304}
+    (revisit,) = (
+        r for r in records(site.folder.parent / "third") if r.url == f"{HOST}/b.html"
+        and r.type == "revisit"
+    )  # fmt: skip
+    (original,) = (
+        r for r in records(site.folder.parent / "second") if r.url == f"{HOST}/b.html"
+        and r.type == "response"
+    )  # fmt: skip
+    assert revisit.headers["WARC-Refers-To-Date"] == original.headers["WARC-Date"]
+
+
+def test_corpus_holds_what_has_not_changed(site: Site, tmp_path: Path) -> None:
+    change(site, "/b.html", page(OTHER * 2))
+    again(site, "second", "first")
+    done = run([*SCRAPY, "corpus", str(tmp_path / "second")])
+    assert done.returncode == 0, done.stderr
+    rows = pq.read_table(tmp_path / "second" / "corpus" / "corpus.parquet").to_pylist()
+    text = {row["url"].removeprefix(HOST): row["text"] for row in rows}
+    assert text.keys() == {"/", "/a.html", "/b.html"}
+    assert THAI.strip() in text["/a.html"]
+    assert OTHER.strip() in text["/b.html"]
+    (tmp_path / "first").rename(tmp_path / "gone")
+    done = run([*SCRAPY, "corpus", str(tmp_path / "second")])
+    assert done.returncode == 2
+    assert "first holds no archive, but was crawled again: put it back" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("folder", "says"), [("first", "this crawl's own folder"), ("none", "isn't the folder of a")]
+)
+def test_a_folder_that_cannot_be_visited_again(site: Site, folder: str, says: str) -> None:
+    done = run(site.command(LSWC_RECRAWL=site.folder.parent / folder))
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def told(status: bytes, body: bytes = b"", *headers: bytes) -> bytes:
+    """Return a response of a server."""
+    lines = [b"HTTP/1.1 " + status, *headers, b"Content-Length: %d" % len(body), b"", body]
+    return b"\r\n".join(lines)
+
+
+HTML = b"Content-Type: text/html; charset=utf-8"
+UNCHANGED = b"304 Not Modified"
+
+
+def test_validators_are_asked_for_as_they_were_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = Site(tmp_path / "web", tmp_path / "first")
+    site.add("never.example/", "a web needs a host")
+    site.seeds(f"{HOST}/")
+    date = b"Last-Modified: Tue, 01 Sep 2026 08:00:00 GMT"
+    links = "/zip", "/none", "/unasked", "/close", "/moved", "/nofollow"
+    zipped = gzip.compress(page(THAI + "ซ").encode())
+    answers = {
+        "/robots.txt": told(b"200 OK", b"", b'ETag: "r"'),
+        "/": told(b"200 OK", page(THAI, *links).encode(), HTML, b'ETag: W/"1"', date),
+        "/zip": told(b"200 OK", zipped, HTML, b"Content-Encoding: gzip", b'ETag: "z,z"'),
+        "/none": told(b"200 OK", page(THAI + "น").encode(), HTML),
+        "/unasked": told(b"200 OK", page(THAI + "ม").encode(), HTML),
+        # The connection ends before the body does.
+        "/close": told(b"200 OK", page(THAI + "ส").encode(), HTML, b'ETag: "s"')[:-9],
+        "/moved": told(b"301 Moved", b"", b"Location: /target", b'ETag: "m"'),
+        "/target": told(b"200 OK", page(THAI + "ต").encode(), HTML, b'ETag: "t"'),
+        "/nofollow": told(b"200 OK", page(THAI + "ฟ", "/behind").encode(), HTML, b'ETag: "f"'),
+        "/behind": told(b"200 OK", page(THAI + "ห").encode(), HTML, b'ETag: "b"'),
+    }
+    settings = {"TWISTED_DNS_RESOLVER": "tests.archive.raw.ToRawServer", "LSWC_ARCHIVE": "all"}
+    with serving(answers) as server:
+        monkeypatch.setenv(PORT, str(server["port"]))
+        site.crawl(**settings)
+    assert len(site.records) == 8
+    for path in ("/", "/zip", "/unasked", "/target"):
+        answers[path] = told(UNCHANGED, b"", b'ETag: "new"')
+    # The new headers count (RFC 9111 §3.2), but not those of a body that wasn't sent.
+    answers["/nofollow"] = told(
+        UNCHANGED, b"", b"X-Robots-Tag: nofollow", b"Content-Type: image/png"
+    )
+    with serving(answers) as server:
+        monkeypatch.setenv(PORT, str(server["port"]))
+        second = again(site, "second", "first", **settings)
+        asked = {path: sent for path, sent in server.items() if path in answers}
+    assert b"If-Modified-Since: Tue, 01 Sep 2026 08:00:00 GMT\r\n" in asked["/"]
+    assert b'If-None-Match: W/"1"' in asked["/"]
+    assert b'If-None-Match: "z,z"' in asked["/zip"]
+    assert b'If-None-Match: "t"' in asked["/target"]
+    for path in ("/robots.txt", "/none", "/unasked", "/close", "/moved"):
+        assert b"If-" not in asked[path]
+    assert {path: record["status"] for path, record in second.items()} == {
+        "/": 304, "/zip": 304, "/none": 200, "/close": 200, "/target": 304, "/nofollow": 304,
+    }  # fmt: skip
+    finished = json.loads((tmp_path / "second" / "summary.json").read_text())["finished"]
+    assert finished == {"html": 6, "redirect": 1, "status 304": 1}

@@ -1,0 +1,150 @@
+"""Crawls that show pages in a real browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+from fastwarc import ArchiveIterator, WarcRecordType
+
+from lswc.corpus.documents import stored
+from lswc.reading.browser.installed import CHROMIUMS
+from tests.scenarios.site import ENGLISH, ROOT, THAI, Site, page, run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+CHROMIUM = next(filter(None, map(shutil.which, CHROMIUMS)), None)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
+]
+SHELL = (
+    '<html><head><title>t</title><script type="module" src="/app.js"></script></head><body>'
+    '<noscript>You need to enable JavaScript</noscript><div id="root"></div></body></html>'
+)
+APP = """
+const told = await (await fetch('/api/text.json')).json();
+await fetch('/private/x.json').catch(() => 0);
+root.innerHTML = `<p>${told.text}</p><a href="/second">x</a><a href="http://two.example/">y</a>`;
+"""
+
+
+def settings(**others: object) -> dict[str, object]:
+    sandbox = int(os.geteuid() != 0)
+    return {"LSWC_BROWSER": "auto", "LSWC_BROWSER_SANDBOX": sandbox, "LSWC_TRY_AGAIN": 0, **others}
+
+
+def app(site: Site) -> None:
+    """Make a web whose pages in Thai can be had by a browser only."""
+    site.add("one.example/", SHELL)
+    site.add("one.example/second", SHELL)
+    site.add("one.example/app.js", APP)
+    site.add("one.example/api/text.json", json.dumps({"text": THAI * 4}))
+    site.add("one.example/private/x.json", "{}")
+    site.add("one.example/robots.txt", "User-agent: *\nDisallow: /private/\n")
+    site.add("two.example/", page(THAI))
+    site.seeds("http://one.example/")
+
+
+def test_a_page_is_read_archived_and_counted_as_its_scripts_leave_it(site: Site) -> None:
+    app(site)
+    site.crawl(**settings(LSWC_ARCHIVE="relevant", LSWC_READERS=1))
+    told = {record["url"]: (record["relevant"], record["rendered"]) for record in site.records}
+    assert told == {
+        "http://one.example/": (True, True),
+        "http://one.example/second": (True, True),
+        "http://two.example/": (True, False),
+    }
+    shells = site.summary["shells"]
+    assert shells["rendered"] == 2
+    assert shells["not given to browser: robots.txt"] == 2
+    assert site.summary["servers"] == {"relevant": 2}
+    bodies = archived(site.folder)
+    assert THAI in bodies["resource", "urn:dom:http://one.example/"]
+    assert bodies["response", "http://one.example/"] == SHELL
+    assert bodies["response", "http://one.example/app.js"] == APP
+    assert ("response", "http://one.example/api/text.json") in bodies
+    assert not any(url.endswith("private/x.json") for _, url in bodies)
+    pages = {one.url: (one.body or b"").decode() for one in stored(site.folder)}
+    assert all(THAI in text for text in pages.values())
+    assert len(pages) == 3
+    done = run([sys.executable, "-m", "lswc", "check", str(site.folder)])
+    assert done.returncode == 0, done.stdout
+
+
+def archived(folder: Path) -> Mapping[tuple[str, str], str]:
+    found = {}
+    kinds = WarcRecordType.response | WarcRecordType.resource
+    for path in (folder / "warc").glob("*.warc.gz"):
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file, kinds, parse_http=True):
+                kind = "resource" if record.record_type == WarcRecordType.resource else "response"
+                body = record.reader.read().decode("utf-8", "replace")
+                found[kind, record.headers["WARC-Target-URI"]] = body
+    return found
+
+
+def test_only_the_share_is_shown_and_nothing_of_irrelevant_servers(site: Site) -> None:
+    site.add("en.example/", page(ENGLISH, *(f"/{number}" for number in range(9))))
+    for number in range(9):
+        site.add(f"en.example/{number}", SHELL)
+    site.add("en.example/app.js", f"root.textContent = '{ENGLISH * 9}' + Math.random()")
+    site.seeds("http://en.example/")
+    site.crawl(**settings())
+    shells = site.summary["shells"]
+    assert shells == {"rendered": 5, "irrelevant server": 4}
+
+
+def test_a_crawl_that_is_killed_while_a_page_is_shown_shows_it_again(site: Site) -> None:
+    app(site)
+    site.add("one.example/app.js", f"await new Promise(done => setTimeout(done, 900));{APP}")
+    command = site.command(**settings())
+    crawl = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+    try:
+        started = wait_for_browser(crawl.pid)
+    finally:
+        os.kill(crawl.pid, signal.SIGKILL)
+        crawl.wait()
+    _, alive = psutil.wait_procs(started, timeout=30)
+    assert not alive
+    site.crawl(**settings())
+    assert len(site.records) == 3
+    assert sum(record["rendered"] for record in site.records) == 2
+    assert site.summary["finished"]["html"] == 3
+
+
+def wait_for_browser(crawl: int) -> list[psutil.Process]:
+    """Return a crawl's processes once one of them is a Chromium that shows a page."""
+    for _ in range(600):
+        with suppress(psutil.NoSuchProcess):
+            started: list[psutil.Process] = psutil.Process(crawl).children(recursive=True)
+            if sum("chrom" in process.name() for process in started) > 4:
+                return started
+        time.sleep(0.05)
+    raise AssertionError("no browser was started")
+
+
+def test_what_lacks_is_one_line_before_anything_is_fetched(site: Site, tmp_path: Path) -> None:
+    app(site)
+    lines = {
+        "LSWC_BROWSER=/no/such/chromium": "LSWC_BROWSER='/no/such/chromium': there is no such",
+        "LSWC_BROWSER=/bin/false": "Chromium doesn't start",
+    }
+    for given, line in lines.items():
+        name, _, value = given.partition("=")
+        done = run(site.command(**settings(**{name: value})))
+        assert done.returncode == 2
+        assert line in done.stderr
+        assert done.stderr.count("\n") == 1
+        assert not (site.folder / "frontier.db").exists()

@@ -1,0 +1,181 @@
+"""What archived pages need to look as they do is archived with them, and never counts as a page."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from lswc.archive.check.agreement import check
+from lswc.lab.trace.from_log import log, to_trace
+from tests.crawl.running import SetUp
+from tests.scenarios.site import ENGLISH, THAI, page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lswc.frontier.visit import Visit
+    from tests.scenarios.site import Site
+
+SEED = "http://www.one.co.th/"
+NEEDED = {
+    f"{SEED}site.css": SEED,
+    f"{SEED}logo.png": SEED,
+    f"{SEED}missing.png": SEED,
+    "http://static.cdn.example/lib.js": SEED,
+    "http://static.cdn.example/old.png": SEED,
+    "http://static.cdn.example/new.png": "http://static.cdn.example/old.png",
+    "http://frames.example/in.html": SEED,
+    "http://frames.example/in.png": "http://frames.example/in.html",
+    f"{SEED}fonts.css": f"{SEED}site.css",
+    f"{SEED}demo.woff2": f"{SEED}fonts.css",
+}
+
+
+@pytest.fixture
+def dressed(site: Site) -> Site:
+    """A Thai page that needs files of four kinds, of three hosts, and an English one."""
+    site.seeds(SEED)
+    head = (
+        "<link rel=stylesheet href=site.css><script src=//static.cdn.example/lib.js></script>"
+        "<img src=logo.png><img src=missing.png><img src=http://static.cdn.example/old.png>"
+        "<iframe src=http://frames.example/in.html></iframe>"
+    )
+    site.add("www.one.co.th/", page(THAI, "/a.html", "/logo.png", "http://en.example/") + head)
+    site.add("www.one.co.th/a.html", page(THAI) + "<img src=/logo.png>")
+    site.add("en.example/", page(ENGLISH) + "<img src=/never.png>")
+    site.add("en.example/never.png", b"\x89PNG\r\n\x1a\n")
+    site.add("www.one.co.th/site.css", "@import 'fonts.css'; p { background: url(logo.png) }")
+    site.add("www.one.co.th/fonts.css", "@font-face { src: url(demo.woff2) }")
+    site.add("www.one.co.th/demo.woff2", b"wOF2")
+    site.add("www.one.co.th/logo.png", b"\x89PNG\r\n\x1a\n")
+    site.add("static.cdn.example/lib.js", "1")
+    site.add("static.cdn.example/new.png", b"\x89PNG\r\n\x1a\nnew")
+    site.add("frames.example/in.html", page(ENGLISH) + "<img src=in.png>")
+    site.add("frames.example/in.png", b"\x89PNG\r\n\x1a\nin")
+    rules = {"static.cdn.example": {"redirects": {"/old.png": [302, "/new.png"]}}}
+    (site.web / "web.json").write_text(json.dumps(rules))
+    return site
+
+
+def attempts(site: Site) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = log(site.folder)[0].to_pylist()
+    return found
+
+
+def test_they_are_archived_and_the_log_says_whose_they_are(dressed: Site) -> None:
+    dressed.crawl(LSWC_PROFILE="hard_focused", LSWC_ALLOWED_DOMAINS="one.co.th")
+    rows = [row for row in attempts(dressed) if row["kind"] == "requisite"]
+    assert {row["url"]: row["referrer"] for row in rows} == NEEDED
+    assert all(row["archived"] for row in rows)
+    (of_page,) = (row for row in attempts(dressed) if row["url"] == f"{SEED}a.html")
+    assert of_page["requisites"] == [f"{SEED}logo.png"]
+    stored = b"".join(gzip.decompress(p.read_bytes()) for p in dressed.folder.glob("warc/*.gz"))
+    assert set(NEEDED) <= {u.decode() for u in re.findall(rb"WARC-Target-URI: (\S+)\r", stored)}
+    assert stored.count(b"kind: requisite\r\n") == len(NEEDED)
+
+
+def test_they_are_no_pages_anywhere_else(dressed: Site, tmp_path: Path) -> None:
+    dressed.crawl()
+    summary = dressed.summary
+    assert (summary["pages"], summary["relevant"]) == (4, 2)  # the frame is linked to, too
+    ended = {"requisite": 8, "redirect": 1, "status 404": 1}
+    assert summary["requisites"] == ended
+    assert summary["finished"] == {"html": 4, "not HTML": 1, **ended}
+    assert len(dressed.urls) == 4
+    assert "http://en.example/never.png" not in {row["url"] for row in attempts(dressed)}
+    assert check(dressed.folder).agrees
+    to_trace(dressed.folder, tmp_path / "trace")
+
+
+def test_without_archive_or_by_choice_none_is_asked_for(dressed: Site) -> None:
+    dressed.crawl(LSWC_REQUISITES="none")
+    assert dressed.summary["requisites"] == {}
+    assert "requisite" not in {row["kind"] for row in attempts(dressed)}
+
+
+def test_they_get_their_share_while_pages_wait_and_the_rest_later(tmp_path: Path) -> None:
+    pages = [f"http://p{number}.example/" for number in range(40)]
+    with SetUp(tmp_path, *pages, LSWC_REQUISITES_SHARE=0.25) as crawl:
+        running = crawl.running
+        images = "".join(f"<img src=http://i{n}.example/>" for n in range(20))
+        reader = running.crawl.reader.requisites
+        assert reader is not None
+        first = crawl.visit()
+        running.requisites.need(first, reader.read(images.encode(), "text/html", first.url, 0), 1)
+        running.commit(first, "html")
+        kinds = []
+        for _ in range(59):
+            visit = crawl.visit()
+            kinds.append(visit.lease.is_requisite)
+            running.commit(visit, "html")
+        assert sum(kinds[:40]) == 10
+        assert kinds.count(True) == 20
+        assert crawl.running.lease(0.0) is None
+
+
+def test_a_page_with_all_that_its_requisites_need_is_bounded(tmp_path: Path) -> None:
+    with SetUp(tmp_path, "http://a.example/", LSWC_MAX_REQUISITES=6) as crawl:
+        running = crawl.running
+        reader = running.crawl.reader.requisites
+        assert reader is not None
+        found: list[str] = []
+
+        def bring(visit: Visit, body: str, kind: str) -> None:
+            needed = reader.read(body.encode(), kind, visit.url, 0)
+            running.requisites.need(visit, needed, visit.lease.depth + 1)
+            found.extend(visit.requisites)
+            running.commit(visit, "requisite")
+
+        sheets = "".join(f"<link rel=stylesheet href=//{n}.example/>" for n in range(4))
+        bring(crawl.visit(), sheets, "text/html")
+        for _ in range(6):
+            names = (f"//{letter}{len(found)}.example/" for letter in "xy")
+            bring(crawl.visit(), "".join(f"@import '{name}';" for name in names), "text/css")
+        assert len(found) == 6
+        assert running.frontier.unfinished == 0
+        dropped = running.frontier.counts().tally["requisites dropped"]
+        assert dropped["too many requisites"] > 0
+
+
+def test_beyond_their_share_they_wait_while_a_page_is_being_asked_for(tmp_path: Path) -> None:
+    with SetUp(
+        tmp_path, "http://a.example/", "http://b.example/", LSWC_REQUISITES_SHARE=0
+    ) as crawl:
+        running = crawl.running
+        reader = running.crawl.reader.requisites
+        assert reader is not None
+        first, second = crawl.visit(), crawl.visit()
+        needed = reader.read(b"<img src=http://i.example/>", "text/html", first.url, 0)
+        running.requisites.need(first, needed, 1)
+        running.commit(first, "html")
+        assert running.lease(0.0) is None
+        running.commit(second, "html")
+        assert crawl.visit().lease.is_requisite
+
+
+def test_a_crawl_that_ends_early_asks_for_what_its_pages_need_first(tmp_path: Path) -> None:
+    with SetUp(tmp_path, "http://a.example/", "http://b.example/") as crawl:
+        reasons: list[str] = []
+        running = crawl.running
+        running.stop = reasons.append
+        reader = running.crawl.reader.requisites
+        assert reader is not None
+        first = crawl.visit()
+        needed = reader.read(b"<img src=http://i.example/>", "text/html", first.url, 0)
+        running.requisites.need(first, needed, 1)
+        running.commit(first, "html")
+        running.finish("enough")
+        assert reasons == []
+        visit = crawl.visit()
+        assert visit.lease.is_requisite
+        assert running.lease(0.0) is None
+        assert reasons == []
+        running.commit(visit, "requisite")
+        assert running.lease(0.0) is None
+        assert running.lease(0.0) is None
+        assert reasons == ["enough"]
+        assert running.frontier.pending == 1
