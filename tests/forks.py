@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 
+SERVING = ("lswc.crawl.web.__main__", "lswc.crawl.web.server")
+"""What imports Twisted's reactor, of which each process installs its own."""
+
 
 def run(
     arguments: Sequence[str], cwd: Path, environment: Mapping[str, str]
@@ -101,7 +104,8 @@ def _import_everything() -> None:
 
     for package in (lswc.archive, lswc.cli.commands, lswc.crawl, scrapy.commands):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            importlib.import_module(module.name)
+            if not module.name.startswith(SERVING):
+                importlib.import_module(module.name)
     settings = get_project_settings()
     for kind in ("EXTENSIONS", "DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES"):
         for component in settings.getwithbase(kind):

@@ -132,7 +132,7 @@ def test_a_long_journal_becomes_tables_while_the_next_is_written(
 CLOSES = """
 import json, sys
 from pathlib import Path
-from lswc.archive.log import Log
+from lswc.archive.crawl_log import Log
 
 log = Log(Path(sys.argv[1]), ())
 log.write(json.loads(sys.argv[2]))

@@ -27,7 +27,7 @@ def own(tmp_path: Path) -> Iterator[Path]:
 
 
 def learn(*arguments: str) -> int:
-    command = import_module("lswc.lab.commands.learn-language").Command()
+    command = import_module("lswc.lab.commands.learn_language").Command()
     command.settings = Settings()
     command.run(list(arguments), argparse.Namespace())
     return int(command.exitcode)

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 from pkgutil import iter_modules
 
@@ -43,6 +44,7 @@ def elsewhere(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
 
 def test_it_has_every_command_of_scrapy() -> None:
     there = {module.name for module in iter_modules(commands.__path__)}
+    there |= {point.name for point in entry_points(group="scrapy.commands")}
     assert there | {"demo", "completion"} == set(program.NAMES)
 
 

@@ -19,7 +19,7 @@ _SMALL = """
 import shutil, sys
 from collections import namedtuple
 from pathlib import Path
-from lswc.crawler import disk
+from lswc.crawl import disk
 room = Path(sys.argv.pop(1))
 disk.disk_usage = lambda _: namedtuple("Usage", "free")(10**9 if room.exists() else 10**6)
 from scrapy.cmdline import execute
