@@ -1,7 +1,8 @@
 """A web of any number of hosts, made page by page: python -m benchmarks.made_web --hosts 50.
 
-Every page is Thai, some 30 KB, with 20 links: half to its own host, half to others, so the web has
-no end. It is served on a free port of loopback, in the clear and by TLS; the port is printed.
+Every page is Thai, some 30 KB, with 20 links unless told otherwise: half to its own host, half to
+others, so the web has no end. It is served on a free port of loopback, in the
+clear and by TLS; the port is printed.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ _SCRIPT = "<script>" + "window.dataLayer=window.dataLayer||[];" * 80 + "</script
 class MadeWeb:
     """The pages of hosts ``www.host<n>.co.th``, by their number."""
 
-    def __init__(self, hosts: int, scheme: str) -> None:
-        self._hosts, self._scheme = hosts, scheme
+    def __init__(self, hosts: int, scheme: str, links: int = LINKS) -> None:
+        self._hosts, self._scheme, self._links = hosts, scheme, links
         choose, words = random.Random(1), VOCABULARIES["th"]
         self._texts = []
         for _ in range(TEXTS):
@@ -48,7 +49,7 @@ class MadeWeb:
             return Answer(404)
         choose = random.Random(server + target)
         links = []
-        for number in range(LINKS):
+        for number in range(self._links):
             host = server if number % 2 else f"www.host{choose.randrange(self._hosts)}.co.th"
             url = (
                 f"{self._scheme}://{host}/folder{choose.randrange(9)}/{choose.getrandbits(40)}.html"
@@ -65,9 +66,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hosts", type=int, default=50)
     parser.add_argument("--scheme", choices=("http", "https"), default="http")
+    parser.add_argument("--links", type=int, default=LINKS, help="of a page")
     options = parser.parse_args()
     reactor: Any = default_reactor
-    web: Any = MadeWeb(options.hosts, options.scheme)
+    web: Any = MadeWeb(options.hosts, options.scheme, options.links)
     print(listen(reactor, web), flush=True)
     reactor.run()
 
