@@ -55,19 +55,15 @@ _parsed = lru_cache(maxsize=1_024)(parse)
 
 def visit_of(source: Request | Response | None) -> Visit | None:
     """Return the visit of a request or response; None for robots.txt and other requests."""
-    visit = _meta(source).get(VISIT)
+    request = getattr(source, "request", source)
+    visit = None if request is None else request.meta.get(VISIT)
     return visit if isinstance(visit, Visit) else None
 
 
-def _meta(source: Request | Response | None) -> Mapping[str, Any]:
-    request = source if isinstance(source, Request) else getattr(source, "request", None)
-    return {} if request is None else request.meta
-
-
-def page_visit_of(source: Request | Response | None) -> Visit | None:
+def page_visit_of(request: Request) -> Visit | None:
     """Return the visit of a request for its page, not for a file that it needs besides."""
-    visit = visit_of(source)
-    return None if visit is None or RULES in _meta(source) else visit
+    visit = request.meta.get(VISIT)
+    return visit if isinstance(visit, Visit) and RULES not in request.meta else None
 
 
 def wake_up() -> Request:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from lswc.crawl.page_item import Page
+    from lswc.crawl.page import Page
 
 TDMREP = "tdmrep.json"
 """Name of the file, as RULES has it."""

@@ -15,7 +15,7 @@ from lswc import __version__
 from lswc.crawl import browsers, profiles
 from lswc.crawl.configuration import Crawl
 from lswc.crawl.failures import outcome_of
-from lswc.crawl.page_item import Page
+from lswc.crawl.page import Page
 from lswc.crawl.readers import ReaderError, Unread
 from lswc.crawl.recrawl import NOT_MODIFIED
 from lswc.crawl.requests import url_of, visit_of

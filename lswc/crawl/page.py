@@ -1,12 +1,15 @@
-"""A page on its way from the spider's callback to its record."""
+"""A page on its way from the spider's callback to its record, and the pipeline at its end."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
+from lswc.crawl.running import RunningCrawl, running_of
 from lswc.frontier.page_record import Record
+from lswc.outcomes import Outcome
+from lswc.safety.content_types import Kind
 from lswc.strategy import (
     SEED,
     Anchor,
@@ -23,6 +26,8 @@ from lswc.strategy import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from scrapy.crawler import Crawler
+
     from lswc.frontier.visit import Visit
     from lswc.reading.page import PageReading, ReadLink
 
@@ -36,11 +41,15 @@ the language's, anchor, language that it names, whether it leads into the page's
 class Page:
     """A downloaded page and its links; the middlewares fill in what they know of where these lead.
 
-    ``language`` is the one that decides, a guess included; ``relevant`` says that it is the
-    target. ``near_duplicate`` says that a page like it came before. ``units`` are those of the
-    links' targets, in the order of ``links``, and ``statuses`` what is known of them;
-    ``in_tld`` are the host names there whose TLD is the language's. ``link_distance`` is the
-    distance of the page's links from the latest relevant referrer.
+    ``language`` is the one that decides, a guess included. ``near_duplicate`` says that a page
+    like it came before. ``units`` are those of the targets of ``links``, its links in scope, in
+    their order, and ``statuses`` what is known of them; ``in_tld`` are the host names there whose
+    TLD is the language's. ``distance`` from the latest relevant referrer is the page's own,
+    ``link_distance`` that of its links.
+
+    ``relevant``: strategies count the page as written in the target language. ``identified``: it
+    was identified as such, and harvest rates count these pages only. ``guessed``: it is taken for
+    such because its referrer is, its own language being unknown.
     """
 
     visit: Visit
@@ -53,26 +62,20 @@ class Page:
     in_tld: Collection[str] = ()
     server_status: Status = Status.UNDECIDED
     link_distance: int = 1
+    links: Sequence[ReadLink] = field(init=False)
+    relevant: bool = field(init=False)
+    identified: bool = field(init=False)
+    guessed: bool = field(init=False)
+    source: str = field(init=False)
+    distance: int = field(init=False)
 
-    @property
-    def links(self) -> Sequence[ReadLink]:
-        """Its links in scope."""
-        return self.reading.links
-
-    @property
-    def relevant(self) -> bool:
-        """Whether strategies count the page as written in the target language."""
-        return self.language == PageLanguage.TARGET
-
-    @property
-    def identified(self) -> bool:
-        """Whether it was identified as such: harvest rates count these pages only."""
-        return self.reading.identified == PageLanguage.TARGET
-
-    @property
-    def guessed(self) -> bool:
-        """Whether it is taken for such because its referrer is, its own language being unknown."""
-        return self.relevant and not self.identified
+    def __post_init__(self) -> None:
+        self.links = self.reading.links
+        self.relevant = self.language == PageLanguage.TARGET
+        self.identified = self.reading.identified == PageLanguage.TARGET
+        self.guessed = self.relevant and not self.identified
+        self.source = self.visit.lease.source
+        self.distance = distance_of(self.visit.lease.code)
 
     def link_facts(self) -> list[LinkFacts]:
         """Return what the facts of the links have of their own, in their order.
@@ -121,7 +124,7 @@ class Page:
             shares=" ".join(f"{code}={share}" for code, share in identified.shares),
             relevant=self.identified,
             guessed=self.guessed,
-            distance=distance_of(lease.code),
+            distance=self.distance,
             tier=lease.tier,
             expected=None if lease.expected is None else round(lease.expected, 4),
             depth=lease.depth,
@@ -132,7 +135,34 @@ class Page:
             vary=self.reading.vary,
             opt_outs=self.visit.opt_outs,
             rendered=self.visit.rendered,
-            source=lease.source,
+            source=self.source,
             referrer=lease.referrer,
             time=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
+
+
+class RecordPipeline:
+    """Ends the visits of the pages whose records reach it.
+
+    It is the last pipeline: a page that another one drops has no record.
+    """
+
+    def __init__(self, running: RunningCrawl) -> None:
+        self._running = running
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(running_of(crawler))
+
+    def process_item(self, item: Any) -> Any:
+        """Take a Record; other items pass. A Page is a TypeError: a middleware is missing."""
+        if isinstance(item, Page):
+            raise TypeError(
+                "a Page reached the pipelines: StrategyMiddleware is missing in SPIDER_MIDDLEWARES"
+            )
+        visit = self._running.visits.get(item.id) if isinstance(item, Record) else None
+        if visit is not None and visit.relevant is not None:  # else it is of an earlier lease
+            visit.record = item
+            is_html = item.kind == Kind.HTML
+            self._running.commit(visit, Outcome.HTML if is_html else Outcome.DOCUMENT)
+        return item

@@ -1,0 +1,210 @@
+"""Spider middlewares: each adds what it knows to a page; the last one asks the strategy.
+
+A page comes by them in this order: ServerRelevance, ReferrerDistance, LinkLanguage, Strategy. The
+guard is outermost: it sees to it that no callback ends without ending its visit.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+from scrapy import Request
+from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
+
+from lswc.crawl.page import Page
+from lswc.crawl.requests import visit_of
+from lswc.crawl.running import RunningCrawl, running_of
+from lswc.errors import LswcError
+from lswc.frontier.harvest import group
+from lswc.frontier.lease import Offer
+from lswc.frontier.page_record import Record
+from lswc.frontier.visit import FollowedLink
+from lswc.outcomes import Outcome
+from lswc.strategy import DISCARD, PageLanguage, Status, next_distance
+from lswc.urls import tld
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from lswc.frontier.visit import Visit
+
+
+# A page has many, and this takes three quarters of the time that Offer(...) does.
+_offer: Callable[[tuple[str, str, str, int, PageLanguage, int, int]], Offer] = partial(
+    tuple.__new__, Offer
+)
+
+
+class ServerRelevanceMiddleware(BaseSpiderMiddleware):
+    """Adds the status of the page's server, and of every link's target if the strategy asks for it.
+
+    Taken after this page was counted (Tamura 2007 Fig. 3); directories instead of servers if
+    the strategy counts by them.
+    """
+
+    def __init__(self, crawler: Crawler, running: RunningCrawl) -> None:
+        super().__init__(crawler)
+        self._running = running
+        self._of_links = "target_server" in running.crawl.strategy.facts
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler, running_of(crawler))
+
+    def get_processed_item(self, item: Any, response: Response | None) -> Any:
+        if isinstance(item, Page):
+            lease = item.visit.lease
+            units = {lease.unit, *(item.units if self._of_links else ())}
+            try:
+                item.statuses = self._running.frontier.statuses(units, lease, item.relevant)
+            except LswcError as error:
+                self._running.fail(error)
+                return None
+            item.server_status = item.statuses[lease.unit]
+        return item
+
+
+class ReferrerDistanceMiddleware(BaseSpiderMiddleware):
+    """Adds the distance of the page's links from the latest relevant referrer (Kumar §III)."""
+
+    def get_processed_item(self, item: Any, response: Response | None) -> Any:
+        if isinstance(item, Page):
+            item.link_distance = next_distance(item.relevant, item.distance)
+        return item
+
+
+class LinkLanguageMiddleware(BaseSpiderMiddleware):
+    """Adds whether the target's TLD is the language's (Chan & Yamana 2010 §3).
+
+    The other half, the anchor text's language, was determined when the page was read.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._tlds = frozenset(running_of(crawler).crawl.language.tlds)
+
+    def get_processed_item(self, item: Any, response: Response | None) -> Any:
+        if isinstance(item, Page):
+            names = {link.url.hostname for link in item.links}
+            item.in_tld = {name for name in names if tld(name) in self._tlds}
+        return item
+
+
+class StrategyMiddleware(BaseSpiderMiddleware):
+    """Asks the strategy about every link and turns the page into its record.
+
+    What the page brought goes into its visit, and into the frontier when that is committed. The
+    visit of a page that asks not to be kept ends here: its links and its language count, but
+    there is no record of it.
+    """
+
+    def __init__(self, crawler: Crawler, running: RunningCrawl) -> None:
+        super().__init__(crawler)
+        self._running = running
+        self._strategy = running.crawl.strategy
+        self._identifier = running.crawl.reader.identifier
+        self._targets = running.crawl.language.tags
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler, running_of(crawler))
+
+    def get_processed_item(self, item: Any, response: Response | None) -> Any:
+        if not isinstance(item, Page):
+            return item
+        visit = item.visit
+        if not self._running.is_under_way(visit):
+            return None  # its lease has ended: what comes of the URL is another visit's
+        visit.offers = [*self._offers(item), *visit.offers]
+        visit.relevant = item.relevant
+        if item.reading.unwanted:
+            self._running.commit(visit, item.reading.unwanted)
+            return None
+        self._count(item)
+        return item.record()
+
+    def _offers(self, page: Page) -> Iterable[Offer]:
+        """Return the offers of the links that are kept, each once; say what becomes of all.
+
+        Most links of a page have the same facts as others of it, about which is asked once.
+        """
+        visit, facts = page.visit, page.link_facts()
+        numbers = Counter(facts)
+        answers = {
+            own: self._ask(visit, code, own[0], numbers[own])
+            for own, code in page.codes(numbers).items()
+        }
+        identified, depth = page.reading.identified, visit.lease.depth + 1
+        offers: dict[Offer, None] = {}
+        for link, unit, own in zip(page.links, page.units, facts, strict=True):
+            code, tier, dropped = answers[own]
+            url = link.url
+            visit.links.append(FollowedLink(url.href, link.anchor, tier, dropped, link.named))
+            if dropped is None:
+                offers[_offer((url.href, url.server, unit, code, identified, depth, 0))] = None
+        return offers
+
+    def _ask(
+        self, visit: Visit, code: int, target_server: Status, number: int
+    ) -> tuple[int, int | None, str | None]:
+        """Count links of a code; return it, their tier, and why they are dropped, None if not.
+
+        The tier is None if the order is learned: the frontier knows it.
+        """
+        tier = None if self._strategy.learns else self._strategy.cell(code, target_server)
+        if tier == DISCARD:
+            irrelevant = target_server == Status.IRRELEVANT
+            reason = Outcome.IRRELEVANT_SERVER if irrelevant else Outcome.STRATEGY
+            visit.tally["dropped", reason] += number
+            return code, None, reason
+        visit.tally["kept", "links" if tier is None else f"tier {tier}"] += number
+        return code, tier, None
+
+    def _count(self, page: Page) -> None:
+        lease, tally = page.visit.lease, page.visit.tally
+        identification = page.reading.identification
+        guessed = "guessed" if page.guessed else "irrelevant"
+        tally["page", "relevant" if page.identified else guessed] += 1
+        tally["kind", page.reading.kind] += 1
+        if page.identified:
+            tally["source", page.source] += 1
+        tally["language", identification.language or "unknown"] += 1
+        tally["encoding", identification.encoding] += 1
+        tally["fetched", group(lease.cell, lease.expected)] += 1
+        if len(self._targets) > 1:
+            for tag in self._identifier.relevant_for(identification):
+                tally["relevant", tag] += 1
+
+
+class VisitGuardMiddleware:
+    """Ends the visit of a page that brought no record, and doesn't go on with another request.
+
+    Of an output that is empty, or emptied by a middleware, Scrapy sends no signal.
+    """
+
+    def __init__(self, running: RunningCrawl) -> None:
+        self._running = running
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(running_of(crawler))
+
+    async def process_spider_output(
+        self, response: Response, result: AsyncIterator[Any]
+    ) -> AsyncIterator[Any]:
+        visit = visit_of(response)
+        goes_on = False
+        async for item in result:
+            goes_on |= isinstance(item, Record) or _is_of(visit, item)
+            yield item
+        if visit is not None and not goes_on:
+            self._running.commit(visit, Outcome.NO_RECORD)
+
+
+def _is_of(visit: Visit | None, item: object) -> bool:
+    return visit is not None and isinstance(item, Request) and visit_of(item) is visit
