@@ -290,7 +290,6 @@ DEFAULT_REQUEST_HEADERS = {
 # Formats no line that isn't shown: Scrapy's has two for every page.
 LOG_FORMATTER = "lswc.monitor.log_formatter.ShownFormatter"
 EXTENSIONS = {
-    "lswc.crawl.transport.early_stop.ContentExtension": 500,
     "lswc.monitor.summary.SummaryExtension": 500,
     "lswc.monitor.live_line.ProgressExtension": 500,
     "lswc.monitor.pulse.PulseExtension": 500,

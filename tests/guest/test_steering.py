@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 from redis import Redis
-from scrapy.exceptions import StopDownload
 from scrapy.http import HtmlResponse
 
 from lswc.crawl.politeness import DelayMiddleware
 from lswc.crawl.requests import request_for, visit_of
 from lswc.crawl.scheduler import TierScheduler
-from lswc.crawl.transport.early_stop import ContentExtension
+from lswc.crawl.transport.early_stop import Expected
 from lswc.crawl.transport.refused import Refused
 from lswc.errors import ConfigError
 from lswc.frontier.attempt import Attempt, Exchange
@@ -93,8 +92,7 @@ async def test_a_blocked_site_is_let_go_and_comes_back(folder: Path) -> None:
     assert crawl.tally == {"finished": {"blocked": 1}}
     assert crawl.asked() == ["http://b.example/1"]
     assert crawl.tally == {"finished": {"blocked": 3, "html": 1}}
-    with pytest.raises(StopDownload):
-        ContentExtension(crawl.running).bytes_received(b"<html>", request)
+    assert Expected(request, crawl.running.is_under_way, None).refuses(b"<html>")
     body = page(THAI).encode()
     response = HtmlResponse(
         visit.url, body=body, request=request, headers={"Content-Type": "text/html"}

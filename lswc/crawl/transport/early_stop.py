@@ -1,14 +1,10 @@
-"""What is neither HTML nor a document, or no longer wanted, is dropped as soon as that is known."""
+"""Early end of a download: of what is neither HTML nor a document, or wanted no longer."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
-from scrapy import signals
-from scrapy.exceptions import StopDownload
+from typing import TYPE_CHECKING
 
 from lswc.crawl.requests import RULES, page_visit_of
-from lswc.crawl.running import RunningCrawl, running_of
 from lswc.guest.robots_txt import MAX_SIZE
 from lswc.safety.content_types import (
     Kind,
@@ -21,98 +17,78 @@ from lswc.safety.content_types import (
 )
 
 if TYPE_CHECKING:
-    from typing import Self
+    from collections.abc import Callable
 
     from scrapy import Request
-    from scrapy.crawler import Crawler
     from scrapy.http import Headers
 
-_SEEN = "lswc_bytes_seen"
-_BYTES = "lswc_bytes"
-_SAID = "lswc_said"
+    from lswc.frontier.visit import Visit
+
+_LARGEST = "download_maxsize"
 
 
-class ContentExtension:
-    """Stops downloads of what isn't wanted as a page, by its header or by its first bytes.
+class Expected:
+    """What the answer to a request may be: asked once its head is here, and for each piece.
 
-    Status and headers still count: a redirect is followed, an error is counted as one. What an
-    archived page needs besides may be anything.
+    The body of a page must be HTML, or a document of up to ``max_document`` bytes, if that isn't
+    None. Status and headers still count: a redirect is followed, an error is counted as one. What
+    an archived page needs besides may be anything. Of a server's rules no more is read than counts.
     """
 
-    def __init__(self, running: RunningCrawl) -> None:
-        self._running = running
-        self._wants_documents = running.crawl.reading.documents
-        self._max_document = running.crawl.max_document
+    def __init__(
+        self,
+        request: Request,
+        is_under_way: Callable[[Visit], bool],
+        max_document: int | None,
+    ) -> None:
+        self._request, self._max_document = request, max_document
+        self._visit, self._is_under_way = page_visit_of(request), is_under_way
+        self._left = MAX_SIZE if RULES in request.meta else None
+        self._is_first = self._visit is not None and self._visit.lease.is_page
+        self._content_type = self._name = ""
+        self._is_plain = False
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        extension = cls(running_of(crawler))
-        crawler.signals.connect(extension.headers_received, signals.headers_received)
-        crawler.signals.connect(extension.bytes_received, signals.bytes_received)
-        return extension
-
-    def _stop_if_ended(self, request: Request) -> None:
-        """Raise StopDownload if what comes is nobody's any more: its place was blocked, say."""
-        visit = page_visit_of(request)
-        if visit is not None and not self._running.is_under_way(visit):
-            raise StopDownload(fail=False)
-
-    def headers_received(self, headers: Headers, request: Request) -> None:
-        """Raise StopDownload if the headers of a page say that it is none."""
-        self._stop_if_ended(request)
-        if not _is_of_page(request):
-            return
-        said = _Said.of(headers, request.url)
-        request.meta[_SAID] = said
-        wanted = self._wants_documents and document_named(said.content_type, said.name)
-        if not may_be_html(said.content_type) and not wanted:
-            raise StopDownload(fail=False)
-        request.meta.pop("download_maxsize", None)  # of an earlier try
-        if wanted:
-            request.meta["download_maxsize"] = self._max_document
-
-    def bytes_received(self, data: bytes, request: Request) -> None:
-        """Raise StopDownload if a page's first bytes are another format's.
-
-        A body may be compressed here, so gzip's own signature says nothing. Of a server's
-        rules no more is read than counts.
-        """
-        self._stop_if_ended(request)
-        if RULES in request.meta:
-            request.meta[_BYTES] = request.meta.get(_BYTES, 0) + len(data)
-            if request.meta[_BYTES] >= MAX_SIZE:
-                raise StopDownload(fail=False)
-            return
-        if not _is_of_page(request) or request.meta.get(_SEEN):
-            return
-        request.meta[_SEEN] = True
-        said: _Said = request.meta[_SAID]
-        wanted = self._wants_documents and may_begin_document(said.content_type, said.name, data)
-        if (has_other_signature(data) and not wanted) or said.denies(data):
-            raise StopDownload(fail=False)
-
-
-class _Said(NamedTuple):
-    """What the headers of a response say of its body, and whether that comes as it is."""
-
-    content_type: str
-    name: str
-    is_plain: bool
-
-    @classmethod
-    def of(cls, headers: Headers, url: str) -> _Said:
-        content_type = (headers.get("Content-Type") or b"").decode("latin-1")
+    def refuses_head(self, headers: Headers) -> bool:
+        """Tell whether the headers of a page say that it is none, or nobody waits for it."""
+        if self._has_ended or not self._is_first:
+            return self._has_ended
+        self._content_type = (headers.get("Content-Type") or b"").decode("latin-1")
         disposition = (headers.get("Content-Disposition") or b"").decode("latin-1")
-        path = url.partition("?")[0]
-        name = file_name({"content-disposition": [disposition]} if disposition else {}, path)
-        return cls(content_type, name, b"Content-Encoding" not in headers)
+        path = self._request.url.partition("?")[0]
+        self._name = file_name({"content-disposition": [disposition]} if disposition else {}, path)
+        self._is_plain = b"Content-Encoding" not in headers
+        meta = self._request.meta
+        meta.pop(_LARGEST, None)  # of an earlier try
+        if self._max_document is not None and document_named(self._content_type, self._name):
+            meta[_LARGEST] = self._max_document
+            return False
+        return not may_be_html(self._content_type)
 
-    def denies(self, data: bytes) -> bool:
-        """Tell whether what is called plain text isn't: servers do so with what they don't know."""
-        is_called_text = document_named(self.content_type, self.name) is Kind.TEXT
-        return is_called_text and self.is_plain and not is_text(data)
+    def refuses(self, piece: bytes) -> bool:
+        """Tell whether a page's first bytes are another format's, or nobody waits for it.
 
+        A body may be compressed here, so gzip's own signature says nothing.
+        """
+        if self._left is not None:
+            self._left -= len(piece)
+            return self._left <= 0
+        if self._has_ended or not self._is_first:
+            return self._has_ended
+        self._is_first = False
+        return self._is_other(piece) or self._is_no_text(piece)
 
-def _is_of_page(request: Request) -> bool:
-    visit = page_visit_of(request)
-    return visit is not None and visit.lease.is_page
+    @property
+    def _has_ended(self) -> bool:
+        """Whether what comes is nobody's any more: its place was blocked, say."""
+        return self._visit is not None and not self._is_under_way(self._visit)
+
+    def _is_other(self, piece: bytes) -> bool:
+        if not has_other_signature(piece):
+            return False
+        documents = self._max_document is not None
+        return not (documents and may_begin_document(self._content_type, self._name, piece))
+
+    def _is_no_text(self, piece: bytes) -> bool:
+        """Tell whether what is called plain text isn't: so servers call what they don't know."""
+        is_called_text = document_named(self._content_type, self._name) is Kind.TEXT
+        return is_called_text and self._is_plain and not is_text(piece)

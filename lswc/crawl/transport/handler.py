@@ -11,7 +11,12 @@ from urllib.parse import urlsplit
 
 from scrapy import signals
 from scrapy.core.downloader.handlers._base_http import BaseHttpDownloadHandler
-from scrapy.exceptions import DownloadCancelledError, DownloadTimeoutError, ResponseDataLossError
+from scrapy.exceptions import (
+    DownloadCancelledError,
+    DownloadTimeoutError,
+    ResponseDataLossError,
+    StopDownload,
+)
 from scrapy.http import Headers
 from scrapy.utils._download_handlers import (
     check_stop_download,
@@ -27,6 +32,7 @@ from lswc.crawl.requests import RENDERING, RULES, page_visit_of
 from lswc.crawl.running import running_of
 from lswc.crawl.transport.answer import Answer, Bounds, BrokenBodyError
 from lswc.crawl.transport.connection import Connections, Place
+from lswc.crawl.transport.early_stop import Expected
 from lswc.crawl.transport.resolver import addresses_of
 from lswc.frontier.attempt import Attempt
 
@@ -43,6 +49,7 @@ _PORTS = {"http": 80, "https": 443}
 _OLD_RENEGOTIATION = 0x4  # SSL_OP_LEGACY_SERVER_CONNECT, as Scrapy's own handler has it
 # Scrapy's flags as ISO 28500:2017 §5.13 calls them.
 _TRUNCATED = {"dataloss": "disconnect", "download_stopped": "unspecified"}
+_STOP = StopDownload(fail=False)
 
 
 class AttemptHandler(BaseHttpDownloadHandler):
@@ -55,7 +62,9 @@ class AttemptHandler(BaseHttpDownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._running = running_of(crawler)
-        self._archives = self._running.crawl.archived != "none"
+        crawl = self._running.crawl
+        self._archives = crawl.archived != "none"
+        self._max_document = crawl.max_document if crawl.reading.documents else None
         self._bounds = _bounds(crawler.settings)
         context = _make_ssl_context(crawler.settings)
         context.options |= _OLD_RENEGOTIATION
@@ -120,7 +129,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
             connection.close()
 
     async def _read(self, request: Request, answer: Answer) -> Response:
-        """Read the body, as far as it is wanted: the signals' handlers say so."""
+        """Read the body, as far as it is wanted."""
         headers = _headers(answer)
         said: dict[str, Any] = {
             "url": request.url.partition("#")[0],
@@ -130,12 +139,13 @@ class AttemptHandler(BaseHttpDownloadHandler):
             "ip_address": answer.address,
             "protocol": f"HTTP/{answer.version}",
         }
+        expected = Expected(request, self._running.is_under_way, self._max_document)
         length = answer.length
         stop = check_stop_download(
             signals.headers_received, self.crawler, request, headers=headers, body_length=length
         )
-        if stop is not None:
-            return make_response(**said, stop_download=stop)
+        if stop is not None or expected.refuses_head(headers):
+            return make_response(**said, stop_download=stop or _STOP)
         body = bytearray()
         most = request.meta.get("download_maxsize", self._default_maxsize) or sys.maxsize
         _check_size(length or 0, most)
@@ -145,6 +155,8 @@ class AttemptHandler(BaseHttpDownloadHandler):
                 stop = check_stop_download(
                     signals.bytes_received, self.crawler, request, data=piece
                 )
+                if stop is None and expected.refuses(piece):
+                    stop = _STOP
                 if stop is not None:
                     break
                 _check_size(len(body), most)
