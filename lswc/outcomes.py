@@ -41,7 +41,7 @@ class Outcome(StrEnum):
         "decompressed too large",
         "The body is larger than DOWNLOAD_MAXSIZE, or LSWC_MAX_DOCUMENT, once it is decompressed.",
     )
-    HEADERS_TOO_LARGE = "headers too large", "The headers are larger than LSWC_MAX_HEADERS_SIZE."
+    HEADERS_TOO_LARGE = "headers too large", "The headers are larger than 64 KB."
     TOO_MANY_ENCODINGS = "too many encodings", "The body has more than three, one in another."
     TOO_MANY_PIECES = "too many pieces", "More than 1,000 pieces, compressed each for itself."
     BROKEN_COMPRESSION = "broken compression", "The body isn't what its encoding says."
@@ -86,17 +86,17 @@ class Outcome(StrEnum):
         "address not public",
         "A private, loopback or other special address, not in LSWC_ALLOWED_NETWORKS.",
     )
-    DEEP_PATH = "deep path", "More folders than LSWC_MAX_PATH_SEGMENTS."
+    DEEP_PATH = "deep path", "The path has more than 24 segments."
     REPEATED_SEGMENT = (
         "repeated path segment",
-        "One folder's name more often than LSWC_MAX_REPEATS.",
+        "The path has one segment more than three times.",
     )
     FACETED_QUERY = (
         "faceted query",
-        "More parameters than LSWC_MAX_PARAMETERS, or one more often than LSWC_MAX_REPEATS.",
+        "The query has more than 12 parameters, or one more than three times.",
     )
     SERVER_PAGES = "server's page limit", "The server has LSWC_MAX_SERVER_PAGES pages."
-    DIRECTORY_PAGES = "directory's page limit", "The folder has LSWC_MAX_DIRECTORY_PAGES pages."
+    DIRECTORY_PAGES = "directory's page limit", "The folder has a quarter of LSWC_MAX_SERVER_PAGES."
     SITE_PAGES = "site's page limit", "The registered domain has LSWC_MAX_DOMAIN_PAGES pages."
     SERVER_BYTES = "server's byte limit", "The server has sent LSWC_MAX_SERVER_BYTES."
     SITE_BYTES = "site's byte limit", "The registered domain has sent LSWC_MAX_DOMAIN_BYTES."
@@ -114,20 +114,20 @@ class Outcome(StrEnum):
     )
     TIMEOUTS_ON_SITE = (
         "timeouts on site",
-        "LSWC_MAX_TIMEOUTS URLs in a row of its registered domain weren't answered in time.",
+        "40 URLs in a row of its registered domain weren't answered in time.",
     )
     SERVER_QUEUE_FULL = (
         "server's queue full",
-        "LSWC_MAX_WAITING_PER_SERVER URLs of its server waited, none worse than it.",
+        "LSWC_MAX_WAITING_PER_SERVER URLs of its server were pending, none worse than it.",
     )
     SITE_QUEUE_FULL = (
         "site's queue full",
-        "LSWC_MAX_WAITING_PER_DOMAIN URLs of its registered domain waited, none worse than it.",
+        "Ten times as many URLs of its registered domain were pending, none worse than it.",
     )
     TOO_MANY_LINKS = "too many links", "The page has more than LSWC_MAX_LINKS."
     TOO_MANY_REQUISITES = (
         "too many requisites",
-        "Its page needs more than LSWC_MAX_REQUISITES in all, or it is more than five steps away.",
+        "Its page needs more than 300 in all, or it is more than five steps away.",
     )
     NOFOLLOW = "nofollow", "The page, or the link, asks not to be followed."
 
@@ -142,11 +142,11 @@ class Outcome(StrEnum):
     # Faults on our side.
     SPIDER_ERROR = "spider error", "Reading the page raised an error, which is in the log."
     READER_DIED = "reader died", "The process that read the page died of it; others go on."
-    READING_TOO_LONG = "reading too long", "Reading the page took LSWC_MAX_READING seconds."
+    READING_TOO_LONG = "reading too long", "Reading the page took 60 seconds."
     NOT_RENDERED = "not rendered", "The page needs its scripts; LSWC_BROWSER=auto runs them."
     RENDERED_ENOUGH = (
         "rendered enough",
-        "The page needs its scripts; LSWC_RENDERED_SHARE of the pages were shown.",
+        "The page needs its scripts; one in twenty of the pages was shown.",
     )
     BROWSER_BUSY = "browser busy", "The page needs its scripts; others wait for the browser."
     BROWSER_DIED = "browser died", "The browser that showed the page died of it; others go on."

@@ -26,10 +26,6 @@ LSWC_LANGUAGES = ""
 # What a page counts as if its language can't be told: `guess` (its referrer's language),
 # `irrelevant`, or `strategy` (as the strategy's paper does it).
 LSWC_UNKNOWN = "strategy"
-# With a learned order: a URL waits as long as others wait that are far more likely to be relevant,
-# and their servers are busy: by default ten times as likely. At 1 it waits for any better one, at 0
-# for none: then every free connection is used.
-LSWC_PATIENCE = 0.1
 # At 1, a URL is taken only when the one before is finished and every server has rested: the exact
 # order of the papers and of the simulator. Not with Redis.
 LSWC_IN_ORDER = 0
@@ -62,8 +58,6 @@ LSWC_FEEDS = False
 # Whether pages that are empty until their scripts run are shown in a browser, and read as it shows
 # them (browser.md): `off`, `auto` with the system's Chromium, or the path of one.
 LSWC_BROWSER = "off"
-# The share of the pages that may be shown so, from 0 to 1, beyond the first 20.
-LSWC_RENDERED_SHARE = 0.05
 # Whether documents are collected as pages are: PDF, Word, OpenDocument, RTF and plain text. At 0 no
 # URL is asked for that ends as their names do.
 LSWC_DOCUMENTS = True
@@ -89,9 +83,6 @@ LSWC_READERS = "cores"
 # 5xx, no robots.txt) waits so many seconds, and is tried again; as often as there are numbers. If
 # there are none, it is finished at once.
 LSWC_TRY_AGAIN = [60, 600, 7_200, 86_400]
-# A crawl with nothing else left waits for a URL that is tried again in so many seconds. Otherwise
-# it ends, and tries it when it is started again.
-LSWC_STAY = 90
 # At 1, a crawl that goes on tries once more what is finished because it couldn't be had.
 LSWC_RETRY_FAILED = False
 # The crawl pauses while the disk of its folder has fewer free bytes, and goes on when it has more.
@@ -171,8 +162,6 @@ LSWC_ALLOWED_NETWORKS: list[str] = []
 LSWC_ALLOWED_PORTS = [80, 81, 443, 8000, 8008, 8080, 8081, 8088, 8443, 8888]
 # Characters of a URL.
 URLLENGTH_LIMIT = 2083
-# Bytes of an answer's headers.
-LSWC_MAX_HEADERS_SIZE = 65_536
 # Bytes of a body, also once decompressed.
 DOWNLOAD_MAXSIZE = 10_000_000
 # Bytes of a document, also once decompressed.
@@ -183,35 +172,12 @@ DOWNLOAD_TIMEOUT = 60
 DOWNLOAD_FAIL_ON_DATALOSS = False
 # Redirects in a row.
 REDIRECT_MAX_TIMES = 10
-# Bytes of a page that are read.
-LSWC_MAX_PAGE_SIZE = 524_288
-# Tags of a page that are read.
-LSWC_MAX_TAGS = 12_000
 # Links of a page that are taken.
 LSWC_MAX_LINKS = 3_000
-# Images, style sheets and the like that are asked for of a page, with what those need themselves.
-LSWC_MAX_REQUISITES = 300
-# Elements within one another. A page with more is reduced to its text and links: the parser
-# takes time by the square of this, and of the next three.
-LSWC_MAX_NESTING = 200
-# Attributes of a tag.
-LSWC_MAX_ATTRIBUTES = 4_000
-# Bytes of a tag.
-LSWC_MAX_TAG_SIZE = 8_000
-# Different words of a large page: they may be attributes.
-LSWC_MAX_WORDS = 4_000
-# Seconds that one of LSWC_READERS has to read a page.
-LSWC_MAX_READING = 60
-# Seconds that a page in the browser has until it is read as it is then.
-LSWC_MAX_RENDERING = 60
-# Requests that are sent for a page in the browser; their answers have DOWNLOAD_MAXSIZE together.
-LSWC_MAX_RENDERING_REQUESTS = 50
-# Bytes of memory that the browser may take.
-LSWC_MAX_BROWSER_MEMORY = 2_000_000_000
 # Whether the browser has its sandbox, which root, and most containers, can't give it.
 LSWC_BROWSER_SANDBOX = True
-# Pages of a server. The default of this and of the next three is another for some languages
-# (safety.md#quotas).
+# Pages of a server; a first folder may have a quarter of them, or 25,000 if that is more. The
+# default of this and of the next three is another for some languages (safety.md#quotas).
 LSWC_MAX_SERVER_PAGES = 100_000
 # Bytes that are received of a server.
 LSWC_MAX_SERVER_BYTES = 100_000_000_000
@@ -219,25 +185,12 @@ LSWC_MAX_SERVER_BYTES = 100_000_000_000
 LSWC_MAX_DOMAIN_PAGES = 1_000_000
 # Bytes that are received of a registered domain.
 LSWC_MAX_DOMAIN_BYTES = 1_000_000_000_000
-# URLs of a server that wait at once. Beyond it the worst are let go, by the strategy's order;
-# another page may offer them again.
+# URLs of a server that are pending at once; of a registered domain ten times as many. Beyond it
+# the worst are discarded, by the strategy's order; another page may offer them again.
 LSWC_MAX_WAITING_PER_SERVER = 100_000
-# URLs of a registered domain that wait at once.
-LSWC_MAX_WAITING_PER_DOMAIN = 1_000_000
-# Pages below a first folder.
-LSWC_MAX_DIRECTORY_PAGES = 25_000
 # Near-duplicates in a row: of a directory so many, of a server twice, of a registered domain four
 # times as many.
 LSWC_MAX_DUPLICATES = 30
-# URLs in a row that no server of a registered domain answers in time. Those of its servers that
-# never gave a page are left then.
-LSWC_MAX_TIMEOUTS = 40
-# Segments of a URL's path.
-LSWC_MAX_PATH_SEGMENTS = 24
-# How often a URL may have the same segment in its path, or the same name in its query.
-LSWC_MAX_REPEATS = 3
-# Parameters of a URL's query.
-LSWC_MAX_PARAMETERS = 12
 
 # What Scrapy does otherwise: leave these as they are
 

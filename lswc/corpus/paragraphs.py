@@ -15,7 +15,7 @@ import can_ada
 from selectolax.lexbor import LexborHTMLParser
 
 from lswc.language.html import flattened
-from lswc.language.text_bounds import BOUNDS
+from lswc.language.text_bounds import Bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ SHORT = 15
 MOST_LINKED = 0.4
 """Share of a block's letters in links above which it is a menu."""
 
-_BOUNDS = BOUNDS._replace(tags=50_000, words=40_000)  # there is more time than in a crawl
+_BOUNDS = Bounds(tags=50_000, words=40_000)  # there is more time than in a crawl
 
 _SKIPPED = [
     "script", "style", "template", "noscript", "svg", "math", "iframe", "object", "canvas",

@@ -27,6 +27,9 @@ _START_SECONDS = 120  # of a process that isn't asked for anything yet, on a mac
 
 _Letter = tuple[bytes, bytes]
 
+MAX_READING = 60.0
+"""Seconds that a process has to read a page: a page that takes one is rare."""
+
 logger = logging.getLogger(__name__)
 _answer = msgspec.msgpack.Decoder(Answer)
 
@@ -51,11 +54,12 @@ class Readers:
     """Reads the pages of a crawl in ``crawl.readers`` processes, or in this one if there are none.
 
     A process is started when a page comes and no other is free, and replaced when a page cost it.
-    Documents are never read in this one: for them there is one in any case.
+    Documents are never read in this one: for them there is one in any case. A page has so many
+    ``seconds``.
     """
 
-    def __init__(self, crawl: Crawl) -> None:
-        self._crawl = crawl
+    def __init__(self, crawl: Crawl, seconds: float = MAX_READING) -> None:
+        self._crawl, self._seconds = crawl, seconds
         self._free = asyncio.Semaphore(max(1, crawl.readers))
         self._all: set[_Reader] = set()
         self._idle: list[_Reader] = []
@@ -97,9 +101,9 @@ class Readers:
         return self._crawl.reading.documents and kind not in (None, Kind.HTML)
 
     async def _started(self) -> _Reader:
-        reader = _Reader(self._crawl.max_reading)
+        reader = _Reader(self._seconds)
         self._all.add(reader)
-        await reader.start(letter((self._crawl.reading, self._crawl.max_reading)))
+        await reader.start(letter((self._crawl.reading, self._seconds)))
         return reader
 
     def close(self) -> None:

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     Download = Callable[[Request], Awaitable[Response]]
     Refusal = Callable[[Visit, str], str | None]
 
+SHARE = 0.05
+"""The share of the pages that may be shown: one takes as long as a hundred that are read."""
+
 AT_FIRST = 20
 """Pages that may be shown whatever their share: a crawl's seeds may all need it."""
 
@@ -168,7 +171,7 @@ class Rendering:
 
     def __init__(self, crawl: Crawl, frontier: Frontier, refusal: Refusal) -> None:
         self._frontier, self._refusal_of_file, self._headers = frontier, refusal, crawl.headers
-        self._share, self._settings = crawl.rendering.share, crawl.rendering.browser
+        self._settings = crawl.browser
         self._browser = Browser(self._settings) if self._settings else None
         self._scripts = Scripts()
         self._pages = self._asked = self._under_way = 0
@@ -219,7 +222,7 @@ class Rendering:
         """Return why a page isn't shown; "" if it is."""
         if self._browser is None:
             return Outcome.NOT_RENDERED
-        if not self._share or self._asked >= AT_FIRST + self._share * self._pages:
+        if not SHARE or self._asked >= AT_FIRST + SHARE * self._pages:
             return Outcome.RENDERED_ENOUGH
         if self._under_way > WAITING:
             return Outcome.BROWSER_BUSY

@@ -33,6 +33,9 @@ RENEWALS = 4
 AT_ONCE = 50
 """URLs of servers left alone that are finished at once."""
 
+STAY = 90.0
+"""A crawl with nothing else left waits for a URL that is tried again in so many seconds."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -190,7 +193,7 @@ class TierScheduler(BaseScheduler):
         later, due = frontier.later, frontier.next_due()
         if frontier.unfinished > later or (later and self._running.steering.pauses):
             return True
-        if due is None or due - monotonic() <= self._running.crawl.stay:
+        if due is None or due - monotonic() <= STAY:
             return due is not None
         logger.info("%d URLs that couldn't be had are tried when the crawl is started again", later)
         return False

@@ -104,8 +104,8 @@ class LswcSpider(Spider):
         crawl = Crawl.of(settings, spider.lang, spider.seeds)
         handles_of(crawl, settings)
         metrics.check(settings)
-        if crawl.rendering.browser is not None:
-            browsers.check(crawl.rendering.browser)
+        if crawl.browser is not None:
+            browsers.check(crawl.browser)
         frontier_of(crawl, settings).close()
         at_start(control_of(crawl, settings))
 

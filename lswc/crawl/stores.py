@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lswc.crawl.file_handles import Handles
 from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_experience
+from lswc.frontier.contract import PATIENCE
 from lswc.guest.control import InFolder
 from lswc.guest.slots import OwnSlots, Slots
 
@@ -38,7 +39,7 @@ def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
         crawl.strategy,
         crawl.identity,
         crawl.politeness.delay,
-        crawl.patience,
+        PATIENCE,
         experience,
         crawl.caps,
     )

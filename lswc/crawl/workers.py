@@ -11,6 +11,7 @@ from scrapy_redis.defaults import REDIS_PARAMS
 from lswc.archive.store import wanted_of
 from lswc.errors import ConfigError, StorageError
 from lswc.frontier import names_redis, redis_order
+from lswc.frontier.contract import PATIENCE
 from lswc.frontier.redis import RECONNECT, RedisFrontier
 from lswc.guest.control.redis_store import InRedis
 from lswc.guest.redis_slots import SharedSlots
@@ -62,7 +63,7 @@ def join(crawl: Crawl, settings: BaseSettings, experience: Experience | None) ->
         crawl.identity,
         crawl.politeness.delay,
         experience=experience,
-        patience=crawl.patience,
+        patience=PATIENCE,
         caps=crawl.caps,
         folder=crawl.folder,
         recorded=crawl.has_records,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from lswc.errors import ConfigError
 from lswc.strategy import Pages, status
@@ -127,8 +127,13 @@ def is_twin_of_redirect(offer: Offer) -> bool:
     return offer.redirects > 0 and offer.url.startswith("https:")
 
 
-class Caps(NamedTuple):
-    """The most URLs of a server, and of a registered domain, that wait at once.
+PATIENCE = 0.1
+"""A URL waits while others are pending that are ten times as likely to be relevant."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Caps:
+    """The most URLs of a server, and of a registered domain, that are pending at once.
 
     Any number at 0. Beyond it the worst, by the order of cells, are let go: they are dropped
     as ``Outcome.SERVER_QUEUE_FULL`` or ``SITE_QUEUE_FULL``, and forgotten. What is leased counts

@@ -137,7 +137,7 @@ class RedisFrontier:
         self._script = client.register_script(source())
         how = "learns" if strategy.learns else strategy.unit.value
         self._how = (strategy.tolerated, how, _milliseconds(delay))
-        self._caps = caps
+        self._caps = caps.server, caps.domain
         self._mark = secrets.token_hex(8)
         self._lock = lock(folder) if folder else None
         try:

@@ -1,11 +1,12 @@
-"""How much of a page is looked at."""
+"""Bounds of a page: how much of it is looked at."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 
-class Bounds(NamedTuple):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bounds:
     """What is beyond is left out of the page, so that none holds the parser.
 
     The first ``size`` bytes are read, of them so many ``tags``; so many ``links`` are taken. The

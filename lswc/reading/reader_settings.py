@@ -11,11 +11,11 @@ from lswc.reading.page import PageReader
 from lswc.reading.requisites import RequisiteReader
 from lswc.reading.scope import Scope
 from lswc.safety.address import Networks
-from lswc.safety.traps import TrapShape
+from lswc.safety.traps import SHAPE
 from lswc.strategy import PageLanguage
 
 
-class ReaderSettings(Struct, frozen=True):
+class ReaderSettings(Struct, frozen=True, kw_only=True):
     """How pages are read: the settings of LSWC_*, read and of their types.
 
     ``language`` has the tags of the targets, ``own_languages`` LSWC_LANGUAGES. ``depth`` and
@@ -35,11 +35,9 @@ class ReaderSettings(Struct, frozen=True):
     domains: tuple[str, ...]
     networks: tuple[str, ...]
     ports: tuple[str, ...]
-    shape: TrapShape
     obeyed: tuple[str, ...]
     requisites_of: tuple[PageLanguage, ...] = ()
     feeds_of: tuple[PageLanguage, ...] = ()
-    max_requisites: int = 0
     documents: bool = False
 
     def reader(self) -> PageReader:
@@ -65,10 +63,10 @@ class ReaderSettings(Struct, frozen=True):
 
     def _scope(self, depth: int, domains: tuple[str, ...], documents: bool = True) -> Scope:
         networks = Networks.of(self.networks, self.ports)
-        return Scope(depth, self.length, domains, networks, self.shape, documents)
+        return Scope(depth, self.length, domains, networks, SHAPE, documents)
 
     def _requisites(self) -> RequisiteReader | None:
         of, feeds_of = frozenset(self.requisites_of), frozenset(self.feeds_of)
         if not of | feeds_of:
             return None
-        return RequisiteReader(of, self.any_host(), self.max_requisites, self.bounds, feeds_of)
+        return RequisiteReader(of, self.any_host(), bounds=self.bounds, feeds_of=feeds_of)

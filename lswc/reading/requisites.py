@@ -93,6 +93,10 @@ _AT_ONCE = 100_000  # characters of a part
 _NESTED = 32  # blocks within blocks
 
 
+MOST = 300
+"""Requisites of a page, with what those need themselves: few pages that people made need more."""
+
+
 class Requisite(NamedTuple):
     """What a page needs: absolute URL, and kind: image, style, script, font, frame, ..."""
 
@@ -118,7 +122,7 @@ class RequisiteReader:
 
     of: frozenset[PageLanguage]
     scope: Scope
-    most: int
+    most: int = MOST
     bounds: Bounds = BOUNDS
     feeds_of: frozenset[PageLanguage] = frozenset()
 

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 REMEMBERED = 200_000
 """Servers and directories whose counts are kept, the latest; and pages, for near-duplicates."""
 
+DIRECTORY_PAGES = 25_000
+"""Pages below a first folder, if its server may not have four times as many."""
+
+TIMEOUTS = 40
+"""URLs in a row that no server of a registered domain answers in time, until those of its servers
+are left that never gave a page."""
+
 OF_PAGES = frozenset(
     {
         Outcome.SERVER_PAGES,
@@ -66,10 +73,7 @@ class Limits:
     """
 
     def __init__(
-        self,
-        directory_pages: int = 0,
-        duplicates: int = 0,
-        timeouts: int = 0,
+        self, *, directory_pages: float = 0, duplicates: int = 0, timeouts: int = 0
     ) -> None:
         self._timeouts = timeouts
         self._directory_pages = directory_pages

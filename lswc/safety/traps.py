@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lswc.outcomes import Outcome
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TrapShape:
     """The most that a URL may have of each thing that traps are made of; off at 0.
 
@@ -37,6 +37,10 @@ class TrapShape:
         if not self.repeats or len(parameters) <= self.repeats:
             return False
         return _most([parameter.partition("=")[0] for parameter in parameters]) > self.repeats
+
+
+SHAPE = TrapShape(segments=24, repeats=3, parameters=12)
+"""The shape that a crawl takes a URL to be a trap by: sites for readers have less of each."""
 
 
 def _most(parts: list[str]) -> int:

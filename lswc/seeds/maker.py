@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy.crawler import AsyncCrawlerProcess
 
-from lswc.crawl.configuration import contact
+from lswc.crawl.checked_settings import contact
 from lswc.crawl.spider import LswcSpider
 from lswc.crawl.web import prepare
 from lswc.errors import writing

@@ -19,7 +19,7 @@ from lswc.crawl.transport.answer import (
     NoAnswerError,
 )
 
-BOUNDS = Bounds(1_000, 20_000)
+BOUNDS = Bounds(heads=1_000, body=20_000)
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 PAGE = OK + b"X: y\r\nContent-Length: 1\r\n\r\n"
@@ -67,12 +67,12 @@ def end(answer: Answer) -> object:
 @pytest.mark.parametrize("size", [1, 1_000])
 def test_headers_are_bounded(limit: int, expected: object, size: int) -> None:
     pieces = [PAGE[n : n + size] for n in range(0, len(PAGE), size)]
-    assert end(fed(*pieces, b"x", bounds=Bounds(limit, 0))) == expected
+    assert end(fed(*pieces, b"x", bounds=Bounds(heads=limit, body=0))) == expected
 
 
 def test_informational_answers_count_among_the_headers() -> None:
     again = b"HTTP/1.1 100 Continue\r\n\r\n"
-    bounds = Bounds(len(PAGE) + len(again), 0)
+    bounds = Bounds(heads=len(PAGE) + len(again), body=0)
     assert end(fed(again + PAGE + b"x", bounds=bounds)) == 200
     assert end(fed(again, again, PAGE, b"x", bounds=bounds)) is HeadersTooLargeError
     assert end(fed(*[again] * 100)) is HeadersTooLargeError
@@ -88,7 +88,7 @@ def test_a_body_with_little_in_its_chunks_is_given_up(note: bytes, expected: obj
 def test_a_body_in_too_many_chunks_is_given_up(number: int, expected: object) -> None:
     chunks = b"1\r\nx\r\n" * (number // 2)
     end_of_them = b"1\r\nx\r\n" * (number % 2) + b"0\r\n\r\n"
-    answer = fed(CHUNKED, chunks, chunks, end_of_them, bounds=Bounds(0, 0))
+    answer = fed(CHUNKED, chunks, chunks, end_of_them, bounds=Bounds(heads=0, body=0))
     assert end(answer) == expected
 
 

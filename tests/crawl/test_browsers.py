@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from lswc.crawl.browsers import Browser, Unshown, check
 from lswc.errors import ConfigError
@@ -37,7 +38,13 @@ if CHROMIUM is None:
 ROOT = Path(__file__).parents[2]
 URL = "https://app.example/start"
 SETTINGS = Settings(
-    CHROMIUM, os.geteuid() != 0, "lswc/test", "th, en;q=0.5", 4, 40, 2_000_000, 2_000_000_000
+    executable=CHROMIUM,
+    sandbox=os.geteuid() != 0,
+    agent="lswc/test",
+    language="th, en;q=0.5",
+    seconds=4,
+    requests=40,
+    largest=2_000_000,
 )
 
 
@@ -354,8 +361,8 @@ def test_no_process_outlives_a_crawl_that_is_killed(both: bool) -> None:
 @pytest.mark.slow
 def test_what_lacks_is_said_before_anything_is_fetched() -> None:
     with pytest.raises(ConfigError, match="Chromium doesn't start"):
-        check(Settings("/bin/false", False, "a", "th", 4, 9, 0, 0))
+        check(replace(SETTINGS, executable="/bin/false", sandbox=False))
     if os.geteuid() == 0:
         with pytest.raises(ConfigError, match="LSWC_BROWSER_SANDBOX=0"):
-            check(Settings(str(CHROMIUM), True, "a", "th", 4, 9, 0, 0))
+            check(replace(SETTINGS, sandbox=True))
     check(SETTINGS)

@@ -119,7 +119,7 @@ def to(*ports: int) -> LookUp:
 
 
 async def asked(connection: Connection) -> Answer:
-    answer = Answer(REQUEST, Bounds(9_999, 9_999))
+    answer = Answer(REQUEST, Bounds(heads=9_999, body=9_999))
     connection.ask(answer)
     await answer.head()
     body = b""

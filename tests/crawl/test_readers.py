@@ -22,7 +22,6 @@ from lswc.messages import letter
 from lswc.outcomes import Outcome
 from lswc.reading.messages import Asked, AskedListing, AskedRequisite
 from lswc.reading.reader_settings import ReaderSettings
-from lswc.safety.traps import TrapShape
 from lswc.strategy import PageLanguage
 from lswc.urls import Url, parse
 from tests.reading.made import pdf
@@ -36,8 +35,9 @@ if TYPE_CHECKING:
 
 # Without bounds a page of open tags holds the parser for many seconds.
 SETTINGS = ReaderSettings(
-    "th", "", "auto", 0.15, Bounds(nesting=10**9, tags=10**9), "contains", 9, 200, (), (), (),
-    TrapShape(3, 3, 3), ("nofollow", "noindex"),
+    language="th", own_languages="", identifier="auto", min_share=0.15, relevant="contains",
+    bounds=Bounds(nesting=10**9, tags=10**9), depth=9, length=200, domains=(),
+    networks=(), ports=(), obeyed=("nofollow", "noindex"),
 )  # fmt: skip
 HOLDS_THE_PARSER = b"<html><body>" + b"<div>" * 90_000
 HERE = "http://www.a.example/folder/"
@@ -60,7 +60,7 @@ def during(use: Callable[[Readers], Awaitable[None]], crawl: Few) -> None:
     """Use readers, and end them."""
 
     async def used() -> None:
-        readers = Readers(cast("Crawl", crawl))
+        readers = Readers(cast("Crawl", crawl), crawl.max_reading)
         try:
             await use(readers)
         finally:
@@ -117,7 +117,7 @@ def test_readers_say_what_the_crawl_itself_would() -> None:
 
 def test_a_frame_costs_itself_only_and_style_sheets_and_sitemaps_are_read() -> None:
     relevant = (PageLanguage.TARGET,)
-    settings = replace(SETTINGS, requisites_of=relevant, max_requisites=9)
+    settings = replace(SETTINGS, requisites_of=relevant)
     style = AskedRequisite("text/css", HERE, 1), b"a { background: url(b.png) }"
 
     async def use(readers: Readers) -> None:

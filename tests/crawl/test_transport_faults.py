@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from lswc.crawl.transport.connection import LookUp
 
-BOUNDS = Bounds(65_536, 20_000_000)
+BOUNDS = Bounds(heads=65_536, body=20_000_000)
 OK = b"HTTP/1.1 200 OK\r\n"
 LENGTH = b"Content-Length: 2\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n"

@@ -109,7 +109,7 @@ def test_the_best_of_a_server_wait(
 @given(
     spec=st.sampled_from(SPECS),
     found=pages(["a.co.th", "www.a.co.th", "b.a.co.th"]),
-    caps=st.builds(Caps, st.sampled_from([0, 5]), st.integers(1, 12)),
+    caps=st.builds(Caps, server=st.sampled_from([0, 5]), domain=st.integers(1, 12)),
 )
 @settings(max_examples=15, deadline=None)
 def test_the_best_of_a_domain_wait(
@@ -126,7 +126,7 @@ def test_the_best_of_a_domain_wait(
 @given(
     spec=st.sampled_from(SPECS),
     found=pages(["a.co.th", "www.a.co.th", "b.co.th"]),
-    caps=st.builds(Caps, st.integers(1, 5), st.integers(1, 7)),
+    caps=st.builds(Caps, server=st.integers(1, 5), domain=st.integers(1, 7)),
     relevant=st.lists(st.booleans(), min_size=1, max_size=5),
     data=st.data(),
 )

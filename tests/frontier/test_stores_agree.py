@@ -71,7 +71,8 @@ class Stores(RuleBasedStateMachine):
         most=st.sampled_from([0, 0, 3, 5]),
     )
     def open(self, spec: str, delay: float, most: int) -> None:
-        caps = Caps(most)  # which URL of a domain goes, of equal ones, each store says itself
+        # Which URL of a domain goes, of equal ones, each store says itself.
+        caps = Caps(server=most)
         chosen = strategy(spec)
         self.by_server = chosen.unit is Unit.SERVER
         self.now = 100.0

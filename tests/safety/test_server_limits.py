@@ -115,7 +115,7 @@ def test_wildcard_hosts_are_closed_together() -> None:
 
 
 def test_pages_of_a_directory_are_limited() -> None:
-    limits = Limits(3)
+    limits = Limits(directory_pages=3)
     for n in range(3):
         assert limits.closed(url("http://a.example/d/x")) is None
         add(limits, url(f"http://a.example/d/{n}"), "")
@@ -150,7 +150,7 @@ def test_numbers_make_no_other_directory() -> None:
 def test_long_names_take_no_more_memory() -> None:
     tracemalloc.start()
     try:
-        limits = Limits(1, 1, 1)
+        limits = Limits(directory_pages=1, duplicates=1, timeouts=1)
         empty = tracemalloc.get_traced_memory()[0]
         for n in range(200):
             limits.add(url(f"http://h{n}.example/{'x' * 10_000}/{'y' * 10_000}/"), 0)

@@ -11,6 +11,7 @@ import pytest
 
 from lswc.archive.check.agreement import check
 from lswc.lab.trace.from_log import log, to_trace
+from lswc.reading.requisites import MOST
 from tests.crawl.running import SetUp
 from tests.scenarios.site import ENGLISH, THAI, page
 
@@ -118,7 +119,7 @@ def test_they_get_their_share_while_pages_wait_and_the_rest_later(tmp_path: Path
 
 
 def test_a_page_with_all_that_its_requisites_need_is_bounded(tmp_path: Path) -> None:
-    with SetUp(tmp_path, "http://a.example/", LSWC_MAX_REQUISITES=6) as crawl:
+    with SetUp(tmp_path, "http://a.example/") as crawl:
         running = crawl.running
         reader = running.crawl.reader.requisites
         assert reader is not None
@@ -132,10 +133,10 @@ def test_a_page_with_all_that_its_requisites_need_is_bounded(tmp_path: Path) -> 
 
         sheets = "".join(f"<link rel=stylesheet href=//{n}.example/>" for n in range(4))
         bring(crawl.visit(), sheets, "text/html")
-        for _ in range(6):
+        for _ in range(MOST):
             names = (f"//{letter}{len(found)}.example/" for letter in "xy")
             bring(crawl.visit(), "".join(f"@import '{name}';" for name in names), "text/css")
-        assert len(found) == 6
+        assert len(found) == MOST
         assert running.frontier.unfinished == 0
         dropped = running.frontier.counts().tally["requisites dropped"]
         assert dropped["too many requisites"] > 0

@@ -85,8 +85,7 @@ def test_candidates_are_fetched_as_in_a_crawl(
         monkeypatch.setenv(PORTS, environment[PORTS])
         done = fetch(
             tmp_path, [*ASKED, "http://10.0.0.1/"], **on_web,
-            DOWNLOAD_DELAY=0.1, LSWC_ROBOTS_META="noindex", LSWC_MAX_HEADERS_SIZE=4000,
-            LSWC_CONTACT="crawl@library.example",
+            DOWNLOAD_DELAY=0.1, LSWC_ROBOTS_META="noindex", LSWC_CONTACT="crawl@library.example",
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""

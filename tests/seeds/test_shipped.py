@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lswc.crawl.configuration import read_seeds
+from lswc.crawl.seed_files import read_seeds
 from lswc.urls import parse, registered_domain, tld
 
 SEEDS = Path(__file__).parents[2] / "seeds"

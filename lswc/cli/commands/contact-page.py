@@ -33,7 +33,7 @@ class Command(UserCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if args or not opts.out:
             raise UsageError("say where to write the page: --out bot.html", print_help=False)
-        from lswc.crawl.configuration import contact
+        from lswc.crawl.checked_settings import contact
         from lswc.language.registry import language
 
         settings, out = self.settings or Settings(), Path(opts.out)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import httptools
 from scrapy.exceptions import DownloadFailedError
@@ -35,7 +36,7 @@ class NoAnswerError(DownloadFailedError):
 
 
 class HeadersTooLargeError(DownloadFailedError):
-    """An answer's headers are larger than LSWC_MAX_HEADERS_SIZE."""
+    """An answer's headers are larger than MAX_HEADS."""
 
 
 class BrokenBodyError(Exception):
@@ -46,7 +47,12 @@ class _OddHeadError(Exception):
     """A head is to be mended."""
 
 
-class Bounds(NamedTuple):
+MAX_HEADS = 65_536
+"""Bytes of all heads of an answer; servers themselves send and take less than a quarter of it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bounds:
     """Bytes on the wire: of all heads of an answer, and of what follows them. No bound at 0."""
 
     heads: int

@@ -219,7 +219,7 @@ class Connections:
         authority = f"{host}:{place.port}".encode()
         said = b"" if login is None else b"Proxy-Authorization: " + login + b"\r\n"
         request = b"CONNECT %b HTTP/1.1\r\nHost: %b\r\n%b\r\n" % (authority, authority, said)
-        answer = Answer(request, Bounds(_TUNNEL_HEAD, 0), bare=True)
+        answer = Answer(request, Bounds(heads=_TUNNEL_HEAD, body=0), bare=True)
         try:
             connection.ask(answer)
             await answer.head()

@@ -30,7 +30,7 @@ from typing_extensions import override
 
 from lswc.crawl.requests import RENDERING, RULES, page_visit_of
 from lswc.crawl.running import running_of
-from lswc.crawl.transport.answer import Answer, Bounds, BrokenBodyError
+from lswc.crawl.transport.answer import MAX_HEADS, Answer, Bounds, BrokenBodyError
 from lswc.crawl.transport.connection import Connections, Place
 from lswc.crawl.transport.early_stop import Expected
 from lswc.crawl.transport.resolver import addresses_of
@@ -197,9 +197,8 @@ def _place(request: Request) -> tuple[Place, bytes | None]:
 
 def _bounds(settings: BaseSettings) -> Bounds:
     """Return the bounds of an answer; what is between a body's chunks counts too."""
-    heads = settings.getint("LSWC_MAX_HEADERS_SIZE")
     sizes = settings.getint("DOWNLOAD_MAXSIZE"), settings.getint("LSWC_MAX_DOCUMENT")
-    return Bounds(heads, 2 * max(sizes) if all(sizes) else 0)
+    return Bounds(heads=MAX_HEADS, body=2 * max(sizes) if all(sizes) else 0)
 
 
 def _written(request: Request, place: Place) -> bytes:

@@ -8,7 +8,7 @@ from scrapy.downloadermiddlewares.httpcompression import ACCEPTED_ENCODINGS
 from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError, IgnoreRequest
 from scrapy.utils.httpobj import urlparse_cached
 
-from lswc.crawl.configuration import number
+from lswc.crawl.checked_settings import whole
 from lswc.crawl.transport.answer import HeadersTooLargeError
 from lswc.outcomes import Outcome
 
@@ -40,7 +40,7 @@ class RefusalMiddleware:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._longest = int(number(crawler.settings, "URLLENGTH_LIMIT"))
+        self._longest = whole(crawler.settings, "URLLENGTH_LIMIT")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

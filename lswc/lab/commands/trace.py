@@ -59,17 +59,18 @@ class Command(UserCommand):
 
 
 def _trace(folder: Path, code: str, seeds_file: str | None, out: Path, settings: Settings) -> None:
-    from lswc.crawl.configuration import LimitSettings, read_seeds, reader_settings, seeds_of_web
+    from lswc.crawl.configuration import LimitSettings, quotas_of, reader_settings
+    from lswc.crawl.seed_files import read_seeds, seeds_of_web
     from lswc.crawl.web import open_web
     from lswc.lab.trace.format import About, Trace
     from lswc.lab.trace.from_web import from_web
-    from lswc.language.registry import language
+    from lswc.language.registry import language, wanted
     from lswc.reading.documents.separate_process import Aside
 
     target, web = language(code), open_web(folder)
     reader, limits = (
         reader_settings(target.tag, settings).reader(),
-        LimitSettings.of(settings).new(),
+        LimitSettings.of(settings, quotas_of(settings, wanted(target.tag)).server).new(),
     )
     seeds = read_seeds(Path(seeds_file) if seeds_file else seeds_of_web(folder, target))
     if (out / "trace.json").exists():

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lswc.errors import ConfigError
+from lswc.frontier.contract import PATIENCE
 from lswc.frontier.lease import Offer
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.frontier.visit import Visit
@@ -118,7 +119,7 @@ class TimedSimulation:
     pace: Pace
     oracle: NDArray[np.bool_] | None = None
     progress: Callable[[int], None] = lambda pages: None
-    patience: float = 0.1
+    patience: float = PATIENCE
     _requests: list[Request] = field(default_factory=list)
     _pages: list[tuple[float, int]] = field(default_factory=list)
 

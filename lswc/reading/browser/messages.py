@@ -10,23 +10,24 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class Settings(Struct, frozen=True, tag=True):
+class Settings(Struct, frozen=True, kw_only=True, tag=True):
     """How pages are shown.
 
     ``executable`` is the path of a Chromium, which has its ``sandbox`` or not. ``agent`` and
-    ``language`` are User-Agent and Accept-Language. A page has so many ``seconds`` and
-    ``requests``, is so many bytes at the ``largest`` (any at 0), and the browser may take so many
-    bytes of ``memory`` (any at 0).
+    ``language`` are User-Agent and Accept-Language. A page has so many ``seconds``, and is read
+    as it is then; it has so many ``requests``, and is so many bytes at the ``largest`` (any at 0).
+    The browser may take so many bytes of ``memory`` (any at 0). An app shell that needs more
+    than the defaults is rare, and one that never ends is not.
     """
 
     executable: str
     sandbox: bool
     agent: str
     language: str
-    seconds: float
-    requests: int
     largest: int
-    memory: int
+    seconds: float = 60
+    requests: int = 50
+    memory: int = 2_000_000_000
 
 
 class Started(Struct, frozen=True, tag=True):

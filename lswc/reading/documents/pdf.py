@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lswc.reading.documents.text import Most
 
 SECONDS = 5.0
-"""After so many no further page of a document is begun; one page may take LSWC_MAX_READING."""
+"""After so many no further page of a document is begun; one page may take a minute."""
 
 _PAGES = 2_000
 _LONGEST = 2_000  # bytes of an address, and characters of a linked text

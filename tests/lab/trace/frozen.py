@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from scrapy.settings import Settings
 
-from lswc.crawl.configuration import LimitSettings, reader_settings
+from lswc.crawl.configuration import LimitSettings, quotas_of, reader_settings
 from lswc.crawl.web import open_web
 from lswc.lab.trace.format import About
 from lswc.lab.trace.from_web import from_web
+from lswc.language.registry import wanted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +25,7 @@ def write_trace(site: Site, folder: Path) -> None:
     seeds = (site.web / "seeds-th.txt").read_text().split()
     reader, limits = (
         reader_settings("th", settings).reader(),
-        LimitSettings.of(settings).new(),
+        LimitSettings.of(settings, quotas_of(settings, wanted("th")).server).new(),
     )
     about = About("th", ("th",), "test")
     from_web(open_web(site.web), seeds, reader, limits, about).write(folder, seeds)

@@ -1,0 +1,187 @@
+"""Checked settings: each as a plain value, or one line that says what is wrong with it."""
+
+from __future__ import annotations
+
+import os
+import re
+from difflib import get_close_matches
+from math import inf
+from typing import TYPE_CHECKING
+
+from lswc import settings as defaults
+from lswc.archive import record_parts
+from lswc.errors import ConfigError
+from lswc.frontier import names_redis
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+MOST_READERS = 2
+"""As many readers, at most, as one crawl keeps busy; LSWC_READERS may say more."""
+
+ARCHIVED = ("relevant", "all", "none")
+REQUISITES = ("none", "all")
+OPT_OUT = ("record", "skip-corpus", "skip-archive")
+UNKNOWN = ("strategy", "irrelevant", "guess")
+ROBOTS_WORDS = ("nofollow", "noindex", "noarchive")
+
+_CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
+_HEADER = re.compile(r"[ -~]+")
+
+
+def check(settings: BaseSettings) -> None:
+    """Check the names of all settings, and those that are numbers or switches.
+
+    Raises ConfigError.
+    """
+    own = {name: value for name, value in vars(defaults).items() if name.isupper()}
+    known = {name for name in own if name.startswith("LSWC_")}
+    for name in settings:
+        if name.startswith("LSWC_") and name not in known:
+            close = get_close_matches(name, known, 1)
+            hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(sorted(known))}"
+            raise ConfigError(f"unknown setting {name}; {hint}")
+    for name, default in own.items():
+        if isinstance(default, bool):
+            switch(settings, name)
+        elif isinstance(default, (int, float)):
+            number(settings, name)
+
+
+def number(settings: BaseSettings, name: str) -> float:
+    """Return a setting that is a number of at least 0. Raises ConfigError."""
+    try:
+        value = float(settings.get(name))
+    except (TypeError, ValueError):
+        value = -1
+    if not 0 <= value < inf:
+        raise ConfigError(f"{name} must be a number of at least 0, not {settings.get(name)!r}")
+    return value
+
+
+def whole(settings: BaseSettings, name: str) -> int:
+    """Return a setting that is a whole number of at least 0. Raises ConfigError."""
+    value = number(settings, name)
+    if not value.is_integer():
+        raise ConfigError(f"{name} must be a whole number, not {settings.get(name)!r}")
+    return int(value)
+
+
+def share(settings: BaseSettings, name: str) -> float:
+    """Return a setting that is a share. Raises ConfigError."""
+    value = number(settings, name)
+    if value > 1:
+        raise ConfigError(f"{name} must be a number from 0 to 1, not {settings.get(name)!r}")
+    return value
+
+
+def switch(settings: BaseSettings, name: str) -> bool:
+    """Return a setting that is on or off. Raises ConfigError."""
+    try:
+        return settings.getbool(name)
+    except ValueError as error:
+        given = settings.get(name)
+        raise ConfigError(f"{name} must be 0 or 1, True or False, not {given!r}") from error
+
+
+def one_of(settings: BaseSettings, name: str, known: tuple[str, ...]) -> str:
+    """Return a setting that is one of the ``known`` words. Raises ConfigError."""
+    setting: str = settings.get(name)
+    if setting not in known:
+        raise ConfigError(f"{name}={setting!r} isn't one of: {', '.join(known)}")
+    return setting
+
+
+def try_again(settings: BaseSettings) -> tuple[float, ...]:
+    """Return LSWC_TRY_AGAIN, in seconds. Raises ConfigError."""
+    given = settings.getlist("LSWC_TRY_AGAIN")
+    try:
+        waits = tuple(float(wait) for wait in given)
+    except (TypeError, ValueError):
+        waits = (-1.0,)
+    if not all(0 <= wait < inf for wait in waits):
+        raise ConfigError(f"LSWC_TRY_AGAIN must be numbers of at least 0, not {given!r}")
+    return waits
+
+
+def contact(settings: BaseSettings) -> str:
+    """Return whom a server's owner can write to. Raises ConfigError if that isn't set."""
+    given = str(settings.get("LSWC_CONTACT") or "").strip()
+    if not _CONTACT.fullmatch(given):
+        raise ConfigError(
+            "LSWC_CONTACT must say who crawls the real web: a URL or an e-mail address, "
+            f"for example -s LSWC_CONTACT=https://library.example/crawl, not {given!r}"
+        )
+    return given
+
+
+def accept_language(settings: BaseSettings, default: str) -> str:
+    """Return what pages are asked for in Accept-Language. Raises ConfigError."""
+    accepted: str = settings.get("LSWC_ACCEPT_LANGUAGE") or default
+    if not _HEADER.fullmatch(accepted):
+        raise ConfigError(f"LSWC_ACCEPT_LANGUAGE: {accepted!r} isn't like 'th, en;q=0.5'")
+    return accepted
+
+
+def robots_words(settings: BaseSettings) -> tuple[str, ...]:
+    """Return the words of LSWC_ROBOTS_META. Raises ConfigError."""
+    given = settings.getlist("LSWC_ROBOTS_META")
+    for word in given:
+        if word not in ROBOTS_WORDS:
+            known = ", ".join(ROBOTS_WORDS)
+            raise ConfigError(f"LSWC_ROBOTS_META: {word!r} isn't one of: {known}")
+    return tuple(given)
+
+
+def readers(settings: BaseSettings) -> int:
+    """Return how many processes read pages: by default as many as there are other cores.
+
+    Raises ConfigError.
+    """
+    given = str(settings.get("LSWC_READERS"))
+    if given.isdecimal():
+        return int(given)
+    if given != "cores":
+        raise ConfigError(f"LSWC_READERS must be 'cores' or a number of processes, not {given!r}")
+    # Containers and taskset leave a process fewer than there are; not all systems tell.
+    own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return min((own or 1) - 1, MOST_READERS)
+
+
+def rotate(settings: BaseSettings) -> float:
+    """Return the bytes at which a part of the record is closed, 0 for never. Raises ConfigError."""
+    length = number(settings, "LSWC_ROTATE")
+    if length and not record_parts.SHORTEST <= length <= record_parts.LONGEST:
+        raise ConfigError(
+            f"LSWC_ROTATE must be from {record_parts.SHORTEST:,} to {record_parts.LONGEST:,} "
+            f"bytes, or 0 for one file, not {settings.get('LSWC_ROTATE')!r}"
+        )
+    return length
+
+
+def lease_seconds(settings: BaseSettings) -> float:
+    """Return after how many seconds a dead worker's URLs go to others. Raises ConfigError."""
+    seconds = number(settings, "LSWC_LEASE_SECONDS")
+    if not seconds:
+        raise ConfigError("LSWC_LEASE_SECONDS must be more than 0")
+    return seconds
+
+
+def in_order(settings: BaseSettings) -> bool:
+    """Tell whether URLs are taken one at a time, in the papers' order. Raises ConfigError."""
+    wanted = number(settings, "LSWC_IN_ORDER") > 0
+    if wanted and names_redis(settings.get("LSWC_FRONTIER")):
+        raise ConfigError(
+            "LSWC_IN_ORDER: the workers of a Redis crawl keep no order; use LSWC_FRONTIER=sqlite"
+        )
+    return wanted
+
+
+def as_text(value: object) -> str:
+    """Return a setting as text, the same whether it comes from a file or the command line."""
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
+    try:
+        return str(float(str(value)))
+    except ValueError:
+        return str(value)

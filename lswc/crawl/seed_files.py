@@ -1,0 +1,81 @@
+"""Seed files: one URL a line, given by the user, shipped for a language, or a frozen web's."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lswc.errors import ConfigError
+from lswc.language import registry
+from lswc.urls import parse, tld
+
+if TYPE_CHECKING:
+    from lswc.language.registry import Language, Wanted
+
+
+def seeds_of(target: Wanted, given: str, web: Path | None) -> tuple[str, ...]:
+    """Return a crawl's seeds: of the file ``given``, of a frozen web, or as shipped.
+
+    Raises ConfigError.
+    """
+    if given:
+        return read_seeds(Path(given))
+    seeds = (seed for language in target.languages for seed in _seeds_of(language, web))
+    return tuple(dict.fromkeys(seeds))
+
+
+def _seeds_of(target: Language, web: Path | None) -> tuple[str, ...]:
+    if web is not None:
+        return read_seeds(seeds_of_web(web, target))
+    own = registry.own_folder()
+    for tag in dict.fromkeys((target.tag, target.code)):
+        if own is not None and (own / "seeds" / f"{tag}.txt").is_file():
+            return _of_variant(target, read_seeds(own / "seeds" / f"{tag}.txt"))
+        shipped = files("seeds") / f"{tag}.txt"
+        if shipped.is_file():
+            text = shipped.read_text(encoding="utf-8")
+            return _of_variant(target, _seeds_in(f"seeds/{tag}.txt", text))
+    raise ConfigError(f"no seeds are shipped for {target.tag!r}: give some, -a seeds=FILE")
+
+
+def seeds_of_web(web: Path, target: Language) -> Path:
+    """Return the file of a frozen web with the seeds of a language. Raises ConfigError."""
+    names = [f"seeds-{tag}.txt" for tag in dict.fromkeys((target.tag, target.code))]
+    for name in names:
+        if (web / name).is_file():
+            return web / name
+    raise ConfigError(f"the frozen web has no {names[-1]}: give seeds with -a seeds=FILE")
+
+
+def _of_variant(target: Language, seeds: tuple[str, ...]) -> tuple[str, ...]:
+    """Leave out the seeds whose top-level domain is rather that of another variant."""
+    if target.variant is None:
+        return seeds
+    others = {domain for v in target.variants if v != target.variant for domain in v.tlds}
+    hosts = ((seed, parse(seed)) for seed in seeds)
+    return tuple(seed for seed, url in hosts if url is None or tld(url.hostname) not in others)
+
+
+def read_seeds(path: Path) -> tuple[str, ...]:
+    """Return the URLs of a seeds file, one a line. Raises ConfigError, naming the line."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"can't read the seeds file {path}: {error}") from error
+    return _seeds_in(str(path), text)
+
+
+def _seeds_in(name: str, text: str) -> tuple[str, ...]:
+    seeds: dict[str, None] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        address = line.strip()
+        if not address or address.startswith("#"):
+            continue
+        url = parse(address)
+        if url is None or url.scheme not in ("http", "https"):
+            raise ConfigError(f"{name}, line {number}: not an http or https URL: {address!r}")
+        seeds[url.href] = None
+    if not seeds:
+        raise ConfigError(f"the seeds file {name} names no URL")
+    return tuple(seeds)

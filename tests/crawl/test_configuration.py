@@ -1,0 +1,127 @@
+"""The settings reach the crawl, each as what it is called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scrapy.settings import Settings
+
+from lswc import settings as defaults
+from lswc.crawl.configuration import Crawl
+from lswc.errors import ConfigError
+from lswc.language.text_bounds import BOUNDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+NUMBERS: dict[str, Callable[[Crawl], Any]] = {
+    "LSWC_MIN_SHARE": lambda crawl: crawl.reading.min_share,
+    "LSWC_STOP_HARVEST": lambda crawl: crawl.stop_harvest,
+    "LSWC_REQUISITES_SHARE": lambda crawl: crawl.requisites_share,
+    "LSWC_WARC_SIZE": lambda crawl: crawl.warc_size,
+    "LSWC_ROTATE": lambda crawl: crawl.rotate,
+    "LSWC_MIN_DISK": lambda crawl: crawl.min_disk,
+    "LSWC_MAX_OFFLINE": lambda crawl: crawl.max_offline,
+    "LSWC_LEASE_SECONDS": lambda crawl: crawl.lease_seconds,
+    "LSWC_DELAY_FACTOR": lambda crawl: crawl.politeness.delay_factor,
+    "LSWC_BACKOFF": lambda crawl: crawl.politeness.backoff,
+    "LSWC_MAX_CRAWL_DELAY": lambda crawl: crawl.politeness.longest_crawl_delay,
+    "LSWC_MAX_RETRY_AFTER": lambda crawl: crawl.politeness.longest_retry_after,
+    "LSWC_MAX_PER_ADDRESS": lambda crawl: crawl.politeness.per_address,
+    "LSWC_MAX_PER_DOMAIN": lambda crawl: crawl.politeness.per_domain,
+    "LSWC_MAX_DOCUMENT": lambda crawl: crawl.max_document,
+    "LSWC_MAX_LINKS": lambda crawl: crawl.reading.bounds.links,
+    "LSWC_MAX_SERVER_PAGES": lambda crawl: crawl.quotas.server.pages,
+    "LSWC_MAX_SERVER_BYTES": lambda crawl: crawl.quotas.server.bytes,
+    "LSWC_MAX_DOMAIN_PAGES": lambda crawl: crawl.quotas.domain.pages,
+    "LSWC_MAX_DOMAIN_BYTES": lambda crawl: crawl.quotas.domain.bytes,
+    "LSWC_MAX_WAITING_PER_SERVER": lambda crawl: crawl.caps.server,
+    "LSWC_MAX_DUPLICATES": lambda crawl: crawl.limits.duplicates,
+    "DOWNLOAD_DELAY": lambda crawl: crawl.politeness.delay,
+    "DOWNLOAD_TIMEOUT": lambda crawl: crawl.politeness.timeout,
+    "DEPTH_LIMIT": lambda crawl: crawl.reading.depth,
+    "URLLENGTH_LIMIT": lambda crawl: crawl.reading.length,
+}
+"""Settings that are numbers, and where the crawl has them."""
+
+SWITCHES: dict[str, Callable[[Crawl], Any]] = {
+    "LSWC_IN_ORDER": lambda crawl: crawl.in_order,
+    "LSWC_SITEMAPS": lambda crawl: crawl.sitemaps,
+    "LSWC_FEEDS": lambda crawl: bool(crawl.reading.feeds_of),
+    "LSWC_DOCUMENTS": lambda crawl: crawl.reading.documents,
+    "LSWC_RETRY_FAILED": lambda crawl: crawl.retry_failed,
+}
+
+
+def crawl(folder: Path, **chosen: object) -> Crawl:
+    settings = Settings()
+    settings.setmodule(defaults, "project")
+    given = {"LSWC_CONTACT": "https://library.example/", "LSWC_CRAWL": str(folder / "crawl")}
+    settings.setdict({**given, "LSWC_STRATEGY": "bfs", **chosen}, "cmdline")
+    (folder / "seeds.txt").write_text("http://a.example/")
+    return Crawl.of(settings, "th", str(folder / "seeds.txt"))
+
+
+def test_every_number_and_switch_is_tried() -> None:
+    own = {name: value for name, value in vars(defaults).items() if name.startswith("LSWC_")}
+    switches = {name for name, value in own.items() if isinstance(value, bool)}
+    numbers = {name for name, value in own.items() if isinstance(value, (int, float))} - switches
+    assert switches - set(SWITCHES) == {"LSWC_BROWSER_SANDBOX"}  # test_browsers has it
+    assert numbers == {name for name in NUMBERS if name[:5] == "LSWC_"} | {"LSWC_IN_ORDER"}
+
+
+def test_numbers_are_where_they_belong(tmp_path: Path) -> None:
+    shares = {"LSWC_MIN_SHARE": "0.25", "LSWC_REQUISITES_SHARE": "0.5"}
+    values = {name: str(10_000 + number) for number, name in enumerate(NUMBERS)} | shares
+    found = crawl(tmp_path, **values)
+    assert {name: of(found) for name, of in NUMBERS.items()} == {
+        name: float(value) for name, value in values.items()
+    }
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_switches_are_where_they_belong(tmp_path: Path, name: str) -> None:
+    given = {other: str(int(other == name)) for other in SWITCHES}
+    found = crawl(tmp_path, **given)
+    assert [other for other, of in SWITCHES.items() if of(found)] == [name]
+
+
+def test_a_crawl_reads_as_much_of_a_page_as_all_else_does(tmp_path: Path) -> None:
+    assert crawl(tmp_path).reading.bounds == BOUNDS
+
+
+def test_a_site_has_room_for_ten_servers(tmp_path: Path) -> None:
+    caps = crawl(tmp_path, LSWC_MAX_WAITING_PER_SERVER=7).caps
+    assert (caps.server, caps.domain) == (7, 70)
+    caps = crawl(tmp_path, LSWC_MAX_WAITING_PER_SERVER=0).caps
+    assert (caps.server, caps.domain) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("most", "below_a_folder"), [(100_000, 25_000), (10, 25_000), (400_000, 100_000), (0, 0)]
+)
+def test_a_folder_has_room_for_a_quarter_of_its_server(
+    tmp_path: Path, most: int, below_a_folder: int
+) -> None:
+    found = crawl(tmp_path, LSWC_MAX_SERVER_PAGES=most)
+    assert found.limits.directory_pages == below_a_folder
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "named"),
+    [
+        ("LSWC_MAX_LINKS", "0.5", "must be a whole number, not '0.5'"),
+        ("LSWC_MAX_DUPLICATES", "-1", "must be a number of at least 0"),
+        ("LSWC_REQUISITES_SHARE", "2", "from 0 to 1"),
+        ("LSWC_DOCUMENTS", "maybe", "must be 0 or 1, True or False, not 'maybe'"),
+        ("ROBOTSTXT_OBEY", "yes", "must be 0 or 1, True or False, not 'yes'"),
+        ("CONCURRENT_REQUESTS", "many", "must be a number of at least 0"),
+        ("LSWC_MAX_NESTING", "9", "unknown setting LSWC_MAX_NESTING"),
+    ],
+)
+def test_a_wrong_value_is_named(tmp_path: Path, name: str, value: str, named: str) -> None:
+    with pytest.raises(ConfigError, match=name) as raised:
+        crawl(tmp_path, **{name: value})
+    assert named in str(raised.value)
