@@ -327,7 +327,7 @@ def test_a_browser_that_is_killed_is_started_anew_and_ends_when_it_is_closed(
 
 CRAWL = """
 import asyncio, sys
-from tests.crawler.test_browser import Browser, SETTINGS, Shell
+from tests.crawl.test_browsers import Browser, SETTINGS, Shell
 
 async def main():
     browser = Browser(SETTINGS)
