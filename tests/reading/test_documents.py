@@ -35,6 +35,19 @@ def test_a_pdf() -> None:
     assert list(text.references) == [("http://a.example/", LINE), ("b", lines[1]), *ADDRESSES]
 
 
+def test_no_font_of_this_machine_has_a_part_in_a_text() -> None:
+    """A font that isn't embedded is looked up among the machine's: then a text depended on them."""
+    from pypdfium2 import raw
+
+    asked: list[bytes] = []
+    fonts = raw.FPDF_SYSFONTINFO(version=1)
+    map_font = dict(raw.FPDF_SYSFONTINFO._fields_)["MapFont"]
+    fonts.MapFont = map_font(lambda *arguments: asked.append(arguments[5]))
+    raw.FPDF_SetSystemFontInfo(fonts)
+    assert of(Kind.PDF, made.pdf([["a"]])).text == "a"
+    assert asked == []
+
+
 def test_a_word_file() -> None:
     link = '<w:hyperlink r:id="a"><w:r><w:t>{}</w:t></w:r></w:hyperlink>'
     fallback = "<mc:Fallback xmlns:mc='m'><w:r><w:t>again</w:t></w:r></mc:Fallback>"
