@@ -222,17 +222,12 @@ SPIDER_MIDDLEWARES = {
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,  # the frontier has the scope
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "lswc.crawl.reservations.ReservationMiddleware": 80,
-    "lswc.crawl.politeness.TurnMiddleware": 90,
-    "lswc.crawl.robots_exclusion.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "lswc.crawl.transport.compression.CompressionMiddleware": 590,
-    "lswc.crawl.politeness.TwinMiddleware": 540,  # after the retries
     "lswc.crawl.politeness.RetryMiddleware": 550,
-    "lswc.crawl.politeness.AnswerMiddleware": 860,
     "lswc.crawl.transport.refused.RefusalMiddleware": 870,
-    "lswc.crawl.politeness.DelayMiddleware": 880,
+    "lswc.crawl.politeness.GuestMiddleware": 880,
     "lswc.crawl.recrawl.RecrawlMiddleware": 890,
 }
 ITEM_PIPELINES = {"lswc.crawl.page.RecordPipeline": 1000}

@@ -23,6 +23,7 @@ from lswc.crawl.seed_files import seeds_of
 from lswc.crawl.web import prepare
 from lswc.errors import ConfigError
 from lswc.frontier.contract import Caps
+from lswc.guest.politeness import Politeness
 from lswc.language import registry
 from lswc.language.registry import Wanted, wanted
 from lswc.language.text_bounds import Bounds
@@ -44,43 +45,6 @@ if TYPE_CHECKING:
 
 SITE_SERVERS = 10
 """A registered domain may have as many pending URLs as ten of its servers."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Politeness:
-    """How a crawl spares servers; seconds, but for ``delay_factor``.
-
-    A server rests ``delay`` after an answer, and ``delay_factor`` times as long as that took; at
-    first ``backoff`` if it is overloaded and doesn't say for how long. It is left alone if it asks
-    for a longer Crawl-delay or Retry-After than these. ``per_address`` and ``per_domain`` are
-    requests at a time, any number at 0.
-    """
-
-    delay: float
-    delay_factor: float
-    backoff: float
-    timeout: float
-    longest_crawl_delay: float
-    longest_retry_after: float
-    per_address: int
-    per_domain: int
-
-    @classmethod
-    def of(cls, settings: BaseSettings) -> Politeness:
-        """Read the settings. Raises ConfigError."""
-        delay = number(settings, "DOWNLOAD_DELAY")
-        # Behind a proxy the addresses aren't known.
-        is_hidden = checked.switch(settings, "HTTPPROXY_ENABLED")
-        return cls(
-            delay=delay,
-            delay_factor=number(settings, "LSWC_DELAY_FACTOR") if delay else 0.0,
-            backoff=number(settings, "LSWC_BACKOFF") if delay else 0.0,
-            timeout=number(settings, "DOWNLOAD_TIMEOUT"),
-            longest_crawl_delay=number(settings, "LSWC_MAX_CRAWL_DELAY") or inf,
-            longest_retry_after=number(settings, "LSWC_MAX_RETRY_AFTER") or inf,
-            per_address=0 if is_hidden else whole(settings, "LSWC_MAX_PER_ADDRESS"),
-            per_domain=whole(settings, "LSWC_MAX_PER_DOMAIN"),
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,10 +79,9 @@ class Crawl:
     time, in the papers' order. ``readers`` processes read pages as ``reading`` says; ``reader``
     does so in this process. Documents have up to ``max_document`` bytes.
     ``stop_harvest``: the expected harvest rate below which the crawl ends. ``experience`` names
-    an earlier crawl's folder or Redis, or is empty. ``try_again`` are the seconds after which a
-    URL that couldn't be had is tried again, and again; ``max_offline`` those that a crawl waits for
-    the network. ``retry_failed``: what
-    ended so is tried once more. ``judge`` are the settings that say what is recorded as what.
+    an earlier crawl's folder or Redis, or is empty. ``max_offline`` are the
+    seconds that a crawl waits for the network. ``retry_failed``: what couldn't be had is tried once
+    more. ``judge`` are the settings that say what is recorded as what.
     ``archived`` says what goes into WARC files of ``warc_size`` bytes: "relevant", "all" or
     "none"; a part of the record is closed at ``rotate`` bytes, none at 0. ``sitemaps``: those of
     relevant servers are asked for. ``requisites_share`` is that of the requests for what such
@@ -148,9 +111,7 @@ class Crawl:
     in_order: bool
     stop_harvest: float
     experience: str
-    try_again: tuple[float, ...]
     max_offline: float
-    min_disk: float
     retry_failed: bool
     judge: Mapping[str, str]
     guesses_unknown: bool
@@ -204,7 +165,7 @@ class Crawl:
             browser=_browser(settings, accepted),
             limits=LimitSettings.of(settings, quotas.server),
             quotas=quotas,
-            politeness=Politeness.of(settings),
+            politeness=_politeness(settings),
             seeds=seeds_of(target, seeds, web),
             folder=folder,
             web=web,
@@ -214,9 +175,7 @@ class Crawl:
             in_order=checked.in_order(settings),
             stop_harvest=number(settings, "LSWC_STOP_HARVEST"),
             experience=settings.get("LSWC_EXPERIENCE"),
-            try_again=checked.try_again(settings),
             max_offline=number(settings, "LSWC_MAX_OFFLINE"),
-            min_disk=number(settings, "LSWC_MIN_DISK"),
             retry_failed=settings.getbool("LSWC_RETRY_FAILED"),
             judge={name: checked.as_text(settings.get(name)) for name in _JUDGE},
             guesses_unknown=guesses,
@@ -338,6 +297,27 @@ def _requisites_of(settings: BaseSettings, guesses_unknown: bool) -> tuple[PageL
     if archived == "all":
         return tuple(PageLanguage)
     return (PageLanguage.TARGET, *((PageLanguage.UNKNOWN,) if guesses_unknown else ()))
+
+
+def _politeness(settings: BaseSettings) -> Politeness:
+    """Read how servers are spared. Raises ConfigError."""
+    delay = number(settings, "DOWNLOAD_DELAY")
+    # Behind a proxy the addresses aren't known.
+    is_hidden = checked.switch(settings, "HTTPPROXY_ENABLED")
+    robot = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
+    return Politeness(
+        delay=delay,
+        delay_factor=number(settings, "LSWC_DELAY_FACTOR") if delay else 0.0,
+        backoff=number(settings, "LSWC_BACKOFF") if delay else 0.0,
+        timeout=number(settings, "DOWNLOAD_TIMEOUT"),
+        longest_crawl_delay=number(settings, "LSWC_MAX_CRAWL_DELAY") or inf,
+        longest_retry_after=number(settings, "LSWC_MAX_RETRY_AFTER") or inf,
+        per_address=0 if is_hidden else whole(settings, "LSWC_MAX_PER_ADDRESS"),
+        per_domain=whole(settings, "LSWC_MAX_PER_DOMAIN"),
+        robot=robot if settings.getbool("ROBOTSTXT_OBEY") else "",
+        try_again=checked.try_again(settings),
+        least_disk=number(settings, "LSWC_MIN_DISK"),
+    )
 
 
 def quotas_of(settings: BaseSettings, target: Wanted) -> Quotas:

@@ -22,6 +22,9 @@ RULES = "lswc_rules"
 """Key in ``request.meta`` of the name of the file in which a server says its rules, such as
 "robots.txt", if that is what is asked for instead of a page."""
 
+GO = "lswc_go"
+"""Key in ``request.meta`` of the guest's leave to send a request, until that has ended."""
+
 RENDERING = "lswc_rendering"
 """Key in ``request.meta`` of what a request is sent for that a page in the browser needs."""
 

@@ -1,4 +1,4 @@
-"""Requests that come to the scheduler for visits under way: retries, redirects, server rules."""
+"""Requests that come to the scheduler for visits under way: retries, and redirects."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import count
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from lswc.crawl.requests import RULES, page_visit_of, visit_of
+from lswc.crawl.requests import page_visit_of, visit_of
 from lswc.frontier.visit import FollowedLink
 from lswc.outcomes import Outcome
 from lswc.urls import fingerprint
@@ -28,9 +28,6 @@ their servers may be thousands on one machine, and keep no other waiting."""
 PATIENCE = 10.0
 """Seconds that a request waits here for its turn; for longer it goes back to the frontier."""
 
-READ = 1_000
-"""Pages that wait, whole, for what their servers say of them, before no further URL is leased."""
-
 HELD = 16_384
 """Bytes of an answer, headers included, that are kept while its request waits to be sent again."""
 
@@ -42,17 +39,11 @@ class Retries:
         self._running = running
         self._waiting: list[tuple[float, int, Request]] = []  # a heap
         self._numbers = count()
-        self._retried = self._read = 0
+        self._retried = 0
 
     def take(self, request: Request, visit: Visit) -> None:
-        """Take a request that came back: a redirect ends its visit, or leads to its twin.
-
-        One for a file with a server's rules only waits.
-        """
-        if RULES in request.meta:
-            self._read += 1
-            self._push(request, visit)
-        elif request.meta.get("redirect_times", 0) > visit.redirects:
+        """Take a request that came back: a redirect ends its visit, or leads to its twin."""
+        if request.meta.get("redirect_times", 0) > visit.redirects:
             self._redirect(request, visit)
         else:
             self._wait(request, visit)
@@ -87,7 +78,7 @@ class Retries:
             self._running.commit(given_up, Outcome.TOO_MANY_WAIT)
 
     def _redirect(self, request: Request, visit: Visit) -> None:
-        url = self._running.admission.scope_of(visit, request.url)
+        url = self._running.guest.admission.scope_of(visit, request.url)
         times = request.meta["redirect_times"]
         if isinstance(url, Outcome):
             visit.tally["dropped" if visit.lease.is_page else "requisites dropped", url] += 1
@@ -119,7 +110,6 @@ class Retries:
         while self._waiting and self._waiting[0][0] <= now:
             request = heappop(self._waiting)[2]
             self._retried -= _is_retried(request)
-            self._read -= RULES in request.meta
             visit = visit_of(request)
             if visit is not None and self._running.is_under_way(visit):
                 return request
@@ -127,11 +117,6 @@ class Retries:
 
     def __len__(self) -> int:
         return len(self._waiting)
-
-    @property
-    def is_full(self) -> bool:
-        """Whether so many pages wait that no further one should be fetched."""
-        return self._read >= READ
 
     @property
     def next_time(self) -> float | None:

@@ -35,8 +35,7 @@ from lswc.archive import page_records
 from lswc.archive.check.recovery import settle
 from lswc.archive.earlier_crawls import Earlier
 from lswc.archive.store import Archive
-from lswc.crawl.close_reasons import CANNOT_WRITE, LOST_STORE, TOLD
-from lswc.crawl.disk import Disk
+from lswc.crawl.close_reasons import CANNOT_WRITE, LOST_STORE, OFFLINE_TOO_LONG, TOLD
 from lswc.crawl.readers import Readers
 from lswc.crawl.rendering import Rendering
 from lswc.crawl.requests import url_of
@@ -46,15 +45,10 @@ from lswc.crawl.stores import control_of, frontier_of, handles_of, slots_of
 from lswc.errors import ConfigError, LostStoreError, LswcError
 from lswc.frontier.lease import Offer
 from lswc.frontier.visit import Visit
-from lswc.guest import backoff
-from lswc.guest.admission import Admission
-from lswc.guest.backoff import Backoff
-from lswc.guest.machines import Machines
+from lswc.guest.admission import Reach
+from lswc.guest.control_in_effect import ControlInEffect
+from lswc.guest.guest import Guest, Stores
 from lswc.guest.network import Network
-from lswc.guest.rests import Turns
-from lswc.guest.rule_cache import KeptRules
-from lswc.guest.second_tries import SecondTries
-from lswc.guest.steering import Steering
 from lswc.outcomes import LIFTED, OF_QUOTA, Outcome, is_transient
 from lswc.strategy import SEED, PageLanguage
 
@@ -66,10 +60,10 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from lswc.crawl.configuration import Crawl
+    from lswc.crawl.internet import ScrapyInternet
     from lswc.frontier.contract import Counts
     from lswc.frontier.harvest import CellHarvest
     from lswc.frontier.lease import Lease
-    from lswc.guest.tdmrep import Reservations
     from lswc.urls import Url
 
 SAVE_SECONDS, SAVE_BYTES = 15.0, 64_000_000
@@ -78,9 +72,6 @@ SAVE_SECONDS, SAVE_BYTES = 15.0, 64_000_000
 Not more often: many servers dirty many leaves of the frontier's indexes, and a leaf is written
 once a checkpoint.
 """
-
-FAR = 3.2e8
-"""Seconds for which a paused URL waits unless it is allowed again: ten years."""
 
 logger = logging.getLogger(__name__)
 
@@ -105,6 +96,7 @@ class RunningCrawl:
         settings: BaseSettings,
         stats: StatsCollector,
         stop: Callable[[str], None],
+        internet: ScrapyInternet,
     ) -> None:
         self.crawl = crawl
         self.handles = handles_of(crawl, settings)
@@ -124,9 +116,7 @@ class RunningCrawl:
         self._stats = stats
         self.stop = stop
         self.frontier = frontier_of(crawl, settings)
-        self.steering = Steering(control_of(crawl, settings), stats)
-        self.disk = Disk(crawl.folder, crawl.min_disk)
-        self.disk.look()
+        control = ControlInEffect(control_of(crawl, settings), stats.inc_value)
         committed = settle(crawl.folder, self.frontier)
         self.archive = Archive(
             crawl.folder,
@@ -139,19 +129,29 @@ class RunningCrawl:
         )
         self.closing = lambda _: None
         self._looked_after = monotonic()
-        self.tries = SecondTries(crawl.try_again)
         self.limits = crawl.limits.new()
         self.limits.load(page_records.records(crawl.folder))
-        self.admission = Admission(crawl, self.frontier, self.steering, self.limits, self.tries)
+        stores = Stores(crawl.folder, self.frontier, slots_of(crawl, settings), control)
+        self.guest = Guest(
+            crawl.politeness,
+            _reach(crawl),
+            stores,
+            self.limits,
+            internet,
+            Network(
+                internet,
+                crawl.seeds,
+                crawl.max_offline,
+                self._end,
+                self.give_back,
+                lambda: stop(OFFLINE_TOO_LONG),
+            ),
+        )
         self._retry_failed()
         self._retry_refused()
-        self.network = Network(crawl.seeds, crawl.max_offline, self._end, self.give_back, stop)
-        self.backoff = Backoff(crawl.folder / backoff.FILE, crawl.politeness.backoff)
-        self.turns = Turns(crawl.politeness.delay, self.backoff)
-        self.machines = Machines(slots_of(crawl, settings), crawl.politeness)
         self.earlier = Earlier(crawl.earlier) if crawl.earlier else None
         self.listings = Listings(crawl, self.earlier)
-        self.reservations: KeptRules[Reservations] = KeptRules()
+        internet.heard = self.listings.heard
         self.readers = Readers(crawl)
         self.rendering = Rendering(crawl, self.frontier, self.refusal_of_file)
         self._saved = monotonic()
@@ -210,7 +210,7 @@ class RunningCrawl:
         return page
 
     def _lease_page(self, now: float) -> Lease | None:
-        first = self.steering.first(self.frontier, now)
+        first = self.guest.control.first(self.frontier, now)
         preferred = self.frontier.lease_among(first, now) if first else None
         return preferred or self.frontier.lease(now)
 
@@ -235,7 +235,7 @@ class RunningCrawl:
 
     def is_left_alone(self, visit: Visit) -> bool:
         """End a visit whose URL isn't to be asked for after all; tell whether it is one."""
-        reason = self.admission.of_visit(visit)
+        reason = self.guest.admission.of_visit(visit, monotonic())
         if reason is not None:
             visit.rest = 0.0
             self._end(visit, reason)
@@ -243,12 +243,14 @@ class RunningCrawl:
 
     def refusal_of_file(self, visit: Visit, address: str) -> str | None:
         """Return why a page that is shown in a browser doesn't get a file; None if it may."""
-        return self.admission.of_file(address) if self.is_under_way(visit) else Outcome.LOST
+        if not self.is_under_way(visit):
+            return Outcome.LOST
+        return self.guest.admission.of_file(address, monotonic())
 
     def holds_back(self, visit: Visit) -> bool:
         """End the visit of a request that may not be sent again now; tell whether it is one."""
         url = url_of(visit)
-        paused = self.admission.pause(url) if url else None
+        paused = self.guest.admission.pause(url) if url else None
         if paused is not None:
             self._end(visit, paused)
         return paused is not None
@@ -256,7 +258,7 @@ class RunningCrawl:
     @property
     def rests(self) -> str:
         """Why nothing is fetched now: people say so, or the disk is full; "" if nothing does."""
-        return self.steering.rests or self.disk.rests
+        return self.guest.halt
 
     def look(self) -> bool:
         """Look what people say to the crawl, and do that; tell whether that is something else.
@@ -266,8 +268,7 @@ class RunningCrawl:
         if self.failed:
             return False
         try:
-            self.disk.look()
-            changed, allows = self.steering.look()
+            changed, allows = self.guest.look()
             if changed:
                 self._obey(allows)
         except LswcError as error:
@@ -277,19 +278,18 @@ class RunningCrawl:
 
     def _obey(self, allows: bool) -> None:
         """End what is under way in blocked places; let wait what is allowed again."""
-        self.admission.forget()
-        self.archive.forget(self.admission.is_blocked)
+        self.archive.forget(self.guest.admission.is_blocked)
         for visit in list(self.visits.values()):
-            if self.admission.is_blocked(visit.url):
+            if self.guest.admission.is_blocked(visit.url):
                 self._end(visit, Outcome.BLOCKED)
         if allows:
             self._retry_refused()
-        if self.steering.control.stop:
+        if self.guest.control.control.stop:
             self.stop(TOLD)
 
     def _retry_refused(self) -> None:
         """Let URLs wait that were refused when they were queued, and may be had now."""
-        number = self.frontier.retry((*LIFTED, *OF_QUOTA), self.admission.opened())
+        number = self.frontier.retry((*LIFTED, *OF_QUOTA), self.guest.admission.opened())
         if number:
             logger.info("%d URLs that had to be left may be asked for again", number)
 
@@ -307,7 +307,7 @@ class RunningCrawl:
         One that failed may be put off instead, or given back if this machine is offline.
         """
         self._notice_sleep()
-        if self.is_under_way(visit) and not self.network.takes(visit, outcome):
+        if self.is_under_way(visit) and not self.guest.network.takes(visit, outcome):
             self._end(visit, outcome)
 
     def is_under_way(self, visit: Visit) -> bool:
@@ -328,7 +328,7 @@ class RunningCrawl:
             visit.tally[kind, outcome] += 1
         if outcome == Outcome.TIMEOUT and (url := url_of(visit)) is not None:
             self.limits.answered(url, False)
-        due = self._due(visit, outcome)
+        due = self.guest.tries.due(visit, outcome, monotonic())
         visit.put_off = due is not None
         try:
             visit.dropped = self.frontier.dropped_by(visit)
@@ -353,11 +353,6 @@ class RunningCrawl:
         add(f"lswc/{kind}/{visit.outcome}")
         for (kind, name), count in visit.tally.items():
             add(f"lswc/{kind}/{name}", count)
-
-    def _due(self, visit: Visit, outcome: str) -> float | None:
-        """Return when a URL is tried again that ends so; None if it never is."""
-        now = monotonic()
-        return now + FAR if outcome == Outcome.PAUSED else self.tries.due(visit, outcome, now)
 
     def _save_if_due(self) -> None:
         """Make durable what is committed: first the files, then what refers to them."""
@@ -448,7 +443,7 @@ class RunningCrawl:
 
     def close(self, reason: str = "") -> None:
         """Close the archive and the frontier; what isn't finished stays pending."""
-        self.network.close()
+        self.guest.close()
         self.readers.close()
         self.rendering.close()
         ends: tuple[Callable[[], None], ...] = (
@@ -463,11 +458,21 @@ class RunningCrawl:
                 logger.error("%s", error)
         if self.earlier is not None:
             self.earlier.close()
-        self.backoff.close()
         self.frontier.close()
 
     def _take_stock(self) -> None:
         self.held_at_close = self.frontier.counts(), self.frontier.cells()
+
+
+def _reach(crawl: Crawl) -> Reach:
+    requisites = crawl.reader.requisites
+    return Reach(
+        pages=crawl.reader.scope,
+        requisites=None if requisites is None else requisites.scope,
+        files=crawl.reading.any_host(),
+        unit=crawl.unit,
+        quotas=crawl.quotas,
+    )
 
 
 def _forget(visit: Visit) -> None:

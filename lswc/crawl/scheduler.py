@@ -15,7 +15,7 @@ from lswc.crawl.requests import VISIT, is_wake_up, request_for, visit_of, wake_u
 from lswc.crawl.retries import Retries
 from lswc.crawl.running import RunningCrawl, running_of
 from lswc.errors import LswcError
-from lswc.guest.steering import LOOK
+from lswc.guest.control_in_effect import LOOK
 from lswc.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class TierScheduler(BaseScheduler):
     def __init__(self, crawler: Crawler, running: RunningCrawl) -> None:
         self._crawler = crawler
         self._running = running
-        self._running.network.resumed = self._wake_now
+        self._running.guest.network.resumed = self._wake_now
         self._retries = Retries(running)
         self._orphans: set[int] = set()
         self._wake_up: Any = None
@@ -101,7 +101,7 @@ class TierScheduler(BaseScheduler):
 
     def next_request(self) -> Request | None:
         running = self._running
-        if running.failed or running.network.paused or running.rests or self._is_busy:
+        if running.failed or running.guest.network.paused or running.rests or self._is_busy:
             return None
         now = monotonic()
         try:
@@ -121,7 +121,7 @@ class TierScheduler(BaseScheduler):
     def _is_busy(self) -> bool:
         under_way = len(self._running.visits) - len(self._retries)
         return under_way >= min(
-            self._running.handles.requests, self._running.steering.control.requests or maxsize
+            self._running.handles.requests, self._running.guest.control.control.requests or maxsize
         )
 
     def _next_retry(self, now: float) -> Request | None:
@@ -133,7 +133,7 @@ class TierScheduler(BaseScheduler):
 
     def _next_visit(self, now: float) -> Visit | None:
         for _ in range(AT_ONCE):
-            visit = None if self._retries.is_full else self._running.lease(now)
+            visit = None if self._running.guest.is_full else self._running.lease(now)
             if visit is None:
                 self._wake_later(now)
                 return None
@@ -143,7 +143,7 @@ class TierScheduler(BaseScheduler):
         return None
 
     def _wake_later(self, now: float) -> None:
-        ready = None if self._retries.is_full else self._running.next_ready(now)
+        ready = None if self._running.guest.is_full else self._running.next_ready(now)
         times = (self._retries.next_time, ready)
         known = [time for time in times if time is not None]
         if known:
@@ -170,8 +170,8 @@ class TierScheduler(BaseScheduler):
         """Tell whether URLs are left. Asked only when nothing runs, so it also ends visits
         that no signal ended, once they were seen twice in a row."""
         running = self._running
-        running.network.settle()
-        left = set(running.visits) - self._retries.visits - running.network.held
+        running.guest.network.settle()
+        left = set(running.visits) - self._retries.visits - running.guest.network.held
         for number in left & self._orphans:
             visit = running.visits.get(number)
             if visit is not None:
@@ -191,7 +191,7 @@ class TierScheduler(BaseScheduler):
         """Tell whether URLs are left that are worth to wait for. Raises LswcError."""
         frontier = self._running.frontier
         later, due = frontier.later, frontier.next_due()
-        if frontier.unfinished > later or (later and self._running.steering.pauses):
+        if frontier.unfinished > later or (later and self._running.guest.control.pauses):
             return True
         if due is None or due - monotonic() <= STAY:
             return due is not None

@@ -15,16 +15,17 @@ from lswc import __version__
 from lswc.crawl import browsers, profiles
 from lswc.crawl.configuration import Crawl
 from lswc.crawl.failures import outcome_of
+from lswc.crawl.internet import ScrapyInternet
 from lswc.crawl.page import Page
 from lswc.crawl.readers import ReaderError, Unread
 from lswc.crawl.recrawl import NOT_MODIFIED
 from lswc.crawl.requests import url_of, visit_of
-from lswc.crawl.reservations import failed, opt_outs_of_server, request_for_reservations
 from lswc.crawl.running import RunningCrawl
 from lswc.crawl.stores import control_of, frontier_of, handles_of
 from lswc.errors import ConfigError, LswcError
 from lswc.frontier.visit import FollowedLink
-from lswc.guest.steering import at_start
+from lswc.guest.control_in_effect import at_start
+from lswc.guest.internet import ClosingError
 from lswc.monitor import metrics
 from lswc.outcomes import Outcome
 from lswc.reading.messages import Asked, AskedListing, AskedRequisite
@@ -34,7 +35,7 @@ from lswc.safety.content_types import document_named, file_name, kind_of
 from lswc.strategy import effective_language
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator
 
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
@@ -73,7 +74,8 @@ class LswcSpider(Spider):
     @cached_property
     def running(self) -> RunningCrawl:
         """The crawl under way: opened for the first component that is built."""
-        return RunningCrawl(self.crawl, self.settings, self.crawler.stats, self._close)
+        internet = ScrapyInternet(self.crawler)
+        return RunningCrawl(self.crawl, self.settings, self.crawler.stats, self._close, internet)
 
     def _close(self, reason: str) -> None:
         closing = self.crawler.engine.close_spider_async(reason=reason)
@@ -109,8 +111,8 @@ class LswcSpider(Spider):
         frontier_of(crawl, settings).close()
         at_start(control_of(crawl, settings))
 
-    async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Page | Request]:
-        """Yield the response as one Page; if that is up to its server, the request to ask it."""
+    async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Page]:
+        """Yield the response as one Page, if it is one."""
         visit = visit_of(response)
         if visit is not None and not visit.lease.is_page:
             if visit.lease.is_listing:
@@ -121,13 +123,9 @@ class LswcSpider(Spider):
         page = await self.read(response)
         if page is None:
             return
-        if not self._is_up_to_server(page):
-            yield self._decided(page)
-        elif opt_outs_of_server(self.running, page) is None:
-            yield request_for_reservations(page, self.parse_reserved, self.errback_reserved)
-        else:
-            for decided in self.parse_reserved(response, page):
-                yield decided
+        if self._is_up_to_server(page):
+            await self._ask_server(page, len(response.body))
+        yield self._decided(page)
 
     async def _end_listing(self, response: Response, visit: Visit) -> None:
         """End the visit of a sitemap or feed: its pages are offered as links."""
@@ -194,8 +192,8 @@ class LswcSpider(Spider):
             return None
         near_duplicate = self.running.limits.add(url, reading.simhash)
         depth = visit.lease.depth + 1
-        if self.running.admission.refuses:
-            of_link = self.running.admission.of_link
+        if self.running.guest.admission.refuses:
+            of_link = self.running.guest.admission.of_link
             reading = without_closed(reading, lambda link: of_link(link, depth))
         visit.opt_outs = (*dict.fromkeys(visit.opt_outs + reading.opt_outs.said),)
         self.running.rendering.count()
@@ -234,16 +232,23 @@ class LswcSpider(Spider):
         kept = self.crawl.keeps(page.relevant) and not page.reading.unwanted
         return kept and not page.reading.opt_outs.is_tdm_told
 
-    def parse_reserved(self, response: Response, page: Page) -> Iterator[Page]:
-        """Yield a page whose server was asked what may be done with it."""
-        page.visit.opt_outs += opt_outs_of_server(self.running, page) or ()
-        yield self._decided(page)
-
-    def errback_reserved(self, failure: Failure) -> Iterator[Request]:
-        """Yield the request again, which isn't sent any more; a page from here gets no facts."""
-        page: Page = vars(failure)["request"].cb_kwargs["page"]
-        failed(self.running, page)
-        yield request_for_reservations(page, self.parse_reserved, self.errback_reserved)
+    async def _ask_server(self, page: Page, size: int) -> None:
+        """Add what a page's server reserves; its first page waits, but holds up no other."""
+        visit, guest, slot = page.visit, self.running.guest, self.crawler.engine.scraper.slot
+        url = url_of(visit)
+        if url is None or slot is None:
+            return
+        size = max(size, slot.MIN_RESPONSE_SIZE)
+        slot.active_size -= size
+        try:
+            visit.opt_outs += await guest.reserved(url)
+            guest.keep_away(visit, guest.wait(url.server))
+        except ClosingError:
+            self.running.give_back(visit)
+        except LswcError as error:
+            self.running.fail(error)
+        finally:
+            slot.active_size += size
 
     def _decided(self, page: Page) -> Page:
         """Return a page of which all opt-outs are known."""

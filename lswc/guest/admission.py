@@ -1,9 +1,9 @@
-"""Whether something may be asked for now: as people say, by quotas, limits, scope, and failures."""
+"""Admission of URLs: by the crawl's scope, instructions, quotas, limits, and earlier failures."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache, partial
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from lswc.guest.allowance import Allowance
@@ -14,50 +14,64 @@ from lswc.urls import parse
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lswc.crawl.configuration import Crawl
     from lswc.frontier import Frontier
     from lswc.frontier.contract import Wanted
     from lswc.frontier.lease import Lease
     from lswc.frontier.visit import Visit
+    from lswc.guest.control_in_effect import ControlInEffect
     from lswc.guest.second_tries import SecondTries
-    from lswc.guest.steering import Steering
-    from lswc.safety.quotas import Taken
+    from lswc.reading.scope import Scope
+    from lswc.safety.quotas import Quotas, Taken
     from lswc.safety.server_limits import Limits
     from lswc.urls import Url
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Which URLs a crawl may ask for at all, and how much it takes of a server and domain.
+
+    As ``pages``; as ``requisites`` of archived ones, None if they are asked for as pages are; as
+    ``files`` of a page in the browser. ``unit`` names what a URL's page counts for.
+    """
+
+    pages: Scope
+    requisites: Scope | None
+    files: Scope
+    unit: Callable[[Url], str]
+    quotas: Quotas
 
 
 class Admission:
     """Says why a leased URL, a link or a redirect is left alone; None if it isn't.
 
-    ``limits`` and ``tries`` know what the crawl met so far, ``steering`` what people say.
+    ``limits`` and ``tries`` know what the crawl met so far, ``control`` what people instruct.
     """
 
     def __init__(
         self,
-        crawl: Crawl,
+        reach: Reach,
         frontier: Frontier,
-        steering: Steering,
+        control: ControlInEffect,
         limits: Limits,
         tries: SecondTries,
     ) -> None:
-        self._crawl = crawl
+        self._reach = reach
         self._frontier = frontier
-        self._steering = steering
-        self._allowance = Allowance(crawl.quotas, steering)
+        self._control = control
+        self._allowance = Allowance(reach.quotas, control)
         self._limits = limits
         self._tries = tries
-        self._any_host = crawl.reading.any_host()
 
     def forget(self) -> None:
-        """Take it that people say something else now."""
+        """Take it that other instructions hold now."""
         self._allowance.forget()
 
-    def of_visit(self, visit: Visit) -> str | None:
+    def of_visit(self, visit: Visit, now: float) -> str | None:
         """Return why a leased URL isn't to be asked for: its scope, too, may be another now."""
         url = self.scope_of(visit, visit.url)
         if isinstance(url, Outcome):
             return url
-        away = self._tries.away(visit.lease.server, monotonic())
+        away = self._tries.away(visit.lease.server, now)
         held = self.pause(url) or self._full(url, visit.lease)
         return self._refusal_by_place(visit, url) or held or away
 
@@ -73,49 +87,48 @@ class Admission:
 
         What an archived page needs may be on any host.
         """
-        reader, lease = self._crawl.reader, visit.lease
-        if not lease.is_page and reader.requisites is not None:
-            return reader.requisites.scope.check(address, 0)
-        return reader.scope.check(address, lease.depth)
+        if not visit.lease.is_page and self._reach.requisites is not None:
+            return self._reach.requisites.check(address, 0)
+        return self._reach.pages.check(address, visit.lease.depth)
 
     def _refusal_by_place(self, visit: Visit, url: Url) -> Outcome | None:
         """Return why a place is left alone: limits of pages aren't those of what pages need."""
         if visit.lease.is_page:
             return self.of_link(url, visit.lease.depth)
         reason = self._limits.closed(url)
-        return self._steering.refusal(url, 0) or (None if reason in OF_PAGES else reason)
+        return self._control.refusal(url, 0) or (None if reason in OF_PAGES else reason)
 
-    def of_file(self, address: str) -> str | None:
+    def of_file(self, address: str, now: float) -> str | None:
         """Return why nothing is asked for that a page in the browser needs; None if it may be.
 
         It may be on any host.
         """
-        url = self._any_host.check(address, 0)
+        url = self._reach.files.check(address, 0)
         if isinstance(url, Outcome):
             return url
         reason = self._limits.closed(url)
-        refused = self._steering.refusal(url, 0) or self.pause(url)
+        refused = self._control.refusal(url, 0) or self.pause(url)
         closed = None if reason in OF_PAGES else reason
-        return refused or closed or self._tries.away(url.server, monotonic())
+        return refused or closed or self._tries.away(url.server, now)
 
     @property
     def refuses(self) -> bool:
         """Whether anything is left alone now, for which links have to be asked one by one."""
-        said = self._steering.control.rules
-        return bool(said) or self._allowance.refuses or self._limits.refuses
+        rules = self._control.control.rules
+        return bool(rules) or self._allowance.refuses or self._limits.refuses
 
     def of_link(self, url: Url, depth: int) -> Outcome | None:
         """Return why a URL is left alone, whoever links to it; None if it isn't."""
-        refused = self._steering.refusal(url, depth) or self._allowance.refusal(url)
+        refused = self._control.refusal(url, depth) or self._allowance.refusal(url)
         return refused or self._limits.closed(url)
 
     def pause(self, url: Url) -> Outcome | None:
-        """Return that people let a URL's place wait, if they do."""
-        return Outcome.PAUSED if self._steering.rule(url).pause else None
+        """Return that a URL's place is to wait, if it is."""
+        return Outcome.PAUSED if self._control.rule(url).pause else None
 
     def _intolerance(self, url: Url, unit: str) -> Outcome | None:
-        """Return that a server gave too many pages, and no relevant one, if that is said of it."""
-        most = self._steering.rule(url).tolerate
+        """Return that a server gave too many pages, and no relevant one, if that counts."""
+        most = self._control.rule(url).tolerate
         if most is None:
             return None
         pages = self._frontier.pages_of(unit)
@@ -124,20 +137,20 @@ class Admission:
     def is_blocked(self, address: str) -> bool:
         """Tell whether nothing of a URL may be fetched or kept."""
         url = parse(address)
-        return url is not None and bool(self._steering.rule(url).block)
+        return url is not None and bool(self._control.rule(url).block)
 
     def opened(self) -> Wanted:
-        """Return what tells whether scope, people and quotas allow a URL now, by its depth."""
+        """Return what tells by a URL's depth whether scope, instructions and quotas allow it."""
         return partial(self._is_open, cache(self._frontier.taken))
 
     def _is_open(
         self, taken: Callable[[str], tuple[Taken, Taken]], address: str, depth: int
     ) -> bool:
-        url = self._crawl.reader.scope.check(address, depth)
+        url = self._reach.pages.check(address, depth)
         if isinstance(url, Outcome):
             return False
-        held = self.pause(url) or self._intolerance(url, self._crawl.unit(url))
-        return not (held or self._steering.refusal(url, depth) or self._is_full(taken, url))
+        held = self.pause(url) or self._intolerance(url, self._reach.unit(url))
+        return not (held or self._control.refusal(url, depth) or self._is_full(taken, url))
 
     def _is_full(self, taken: Callable[[str], tuple[Taken, Taken]], url: Url) -> bool:
         return bool(

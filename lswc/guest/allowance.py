@@ -1,4 +1,4 @@
-"""What may be taken of servers and domains: by the settings, and by what people say."""
+"""Allowance of servers and domains: by the settings, and by what people instruct."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from lswc.safety.quotas import Quotas, Taken, reached
 from lswc.urls import site
 
 if TYPE_CHECKING:
-    from lswc.guest.steering import Steering
+    from lswc.guest.control_in_effect import ControlInEffect
     from lswc.urls import Url
 
 
 class Allowance:
     """Tells which servers and domains have brought all that is taken of them.
 
-    ``quotas`` are the settings'. What is said of a place (``max_pages``, ``max_bytes``) holds
+    ``quotas`` are the settings'. Instructions for a place (``max_pages``, ``max_bytes``) hold
     instead, be it less or more: of a server, or a name in a registered domain, for each of its
     servers; of a registered domain, or a name above, for each registered domain.
     """
 
-    def __init__(self, quotas: Quotas, steering: Steering) -> None:
+    def __init__(self, quotas: Quotas, control: ControlInEffect) -> None:
         self._quotas = quotas
-        self._steering = steering
+        self._control = control
         self._full: dict[str, Outcome] = {}
 
     @property
@@ -39,8 +39,8 @@ class Allowance:
 
     def reached(self, url: Url, of_server: Taken, of_domain: Taken) -> Outcome | None:
         """Return which quota a URL's server or domain has reached with this, and remember it."""
-        said = self._steering.quotas(url)
-        quotas = self._quotas if said is None else self._quotas.unless(said)
+        here = self._control.quotas(url)
+        quotas = self._quotas if here is None else self._quotas.unless(here)
         reason = reached(quotas, of_server, of_domain)
         if reason is not None:
             is_domain = reason in (Outcome.SITE_PAGES, Outcome.SITE_BYTES)

@@ -1,4 +1,4 @@
-"""Whether this machine is on the network: while it isn't, that no server answers says nothing."""
+"""Network of this machine: while it is off it, that no server answers says nothing of servers."""
 
 from __future__ import annotations
 
@@ -6,14 +6,8 @@ import asyncio
 import logging
 from collections import OrderedDict
 from random import sample
-from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from scrapy.resolver import dnscache
-from scrapy.utils.defer import maybe_deferred_to_future
-from twisted.internet.error import ConnectError
-
-from lswc.crawl.close_reasons import OFFLINE_TOO_LONG
 from lswc.outcomes import Outcome
 from lswc.urls import parse, site
 
@@ -21,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from lswc.frontier.visit import Visit
+    from lswc.guest.internet import Internet
     from lswc.urls import Url
 
 IN_A_ROW = 5
@@ -30,9 +25,6 @@ answered before are enough, if they are fewer, but two."""
 PROBED = 5
 """Servers that are knocked at to see whether the network is there: those that answered last, and as
 many seeds while fewer answered than that."""
-
-KNOCK = 10.0
-"""Seconds that a server has to open its port."""
 
 FIRST, LONGEST = 1.0, 60.0
 """Seconds between two looks: the first, and the most after twice as many each time."""
@@ -57,12 +49,14 @@ class Network:
 
     def __init__(
         self,
+        internet: Internet,
         seeds: Sequence[str],
         longest: float,
         end: Callable[[Visit, str], None],
         give_back: Callable[[Visit], None],
-        stop: Callable[[str], None],
+        stop: Callable[[], None],
     ) -> None:
+        self._internet = internet
         self._seeds = seeds
         self._longest = longest
         self._end, self._give_back, self._stop = end, give_back, stop
@@ -81,7 +75,7 @@ class Network:
     @property
     def offline(self) -> float:
         """Seconds since the crawl found itself offline; 0 if it isn't."""
-        return monotonic() - self._since if self._since is not None else 0.0
+        return self._internet.now() - self._since if self._since is not None else 0.0
 
     @property
     def held(self) -> set[int]:
@@ -135,12 +129,12 @@ class Network:
             self._end(visit, outcome)
 
     async def _look(self) -> None:
-        wait, began = FIRST, monotonic()
+        wait, began = FIRST, self._internet.now()
         while not await self._is_there():
             if self._since is None:
                 self._leave(began)
             elif 0 < self._longest < self.offline:
-                self._stop(OFFLINE_TOO_LONG)
+                self._stop()
                 return
             await asyncio.sleep(wait)
             wait = min(2 * wait, LONGEST)
@@ -165,12 +159,12 @@ class Network:
     async def _is_there(self) -> bool:
         """Tell whether a server opens its port that should."""
         urls = list(reversed(self._good.values()))
-        if urls and await _opens(urls.pop(0)):  # mostly that is enough
+        if urls and await self._internet.opens(urls.pop(0)):  # mostly that is enough
             return True
         if len(urls) < PROBED - 1:
             seeds = sample(self._seeds, min(PROBED, len(self._seeds)))
             urls += [url for seed in seeds if (url := parse(seed)) is not None]
-        knocks = [asyncio.ensure_future(_opens(url)) for url in urls]
+        knocks = [asyncio.ensure_future(self._internet.opens(url)) for url in urls]
         try:
             for knock in asyncio.as_completed(knocks):
                 if await knock:
@@ -185,20 +179,3 @@ class Network:
         if self._looking is not None:
             self._looking.cancel()
             self._looking = None
-
-
-async def _opens(url: Url) -> bool:
-    from twisted.internet import reactor  # not above: importing it installs one
-    from twisted.internet.endpoints import HostnameEndpoint
-    from twisted.internet.protocol import Factory, Protocol
-
-    dnscache.pop(url.hostname, None)  # that its name was known says nothing
-    endpoint = HostnameEndpoint(reactor, url.hostname.strip("[]"), url.port, timeout=KNOCK)
-    factory: Any = Factory.forProtocol(Protocol)
-    connecting = maybe_deferred_to_future(endpoint.connect(factory))
-    try:
-        protocol = await asyncio.wait_for(connecting, KNOCK)
-    except (ConnectError, OSError, ValueError):  # also of its name, or of the time
-        return False
-    protocol.transport.abortConnection()
-    return True

@@ -1,4 +1,4 @@
-"""When a URL is tried again that couldn't be had, and which servers can't be had at all now."""
+"""Second tries: when a URL is tried again, and which servers can't be had at all meanwhile."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lswc.frontier.visit import Visit
+
+FAR = 3.2e8
+"""Seconds for which a paused URL is postponed unless it is allowed again: ten years."""
 
 REMEMBERED = 10_000
 """Servers that can't be had, before those are forgotten that are to be asked again."""
@@ -37,6 +40,8 @@ class SecondTries:
 
     def due(self, visit: Visit, outcome: str, now: float) -> float | None:
         """Return when a URL is tried again that ends so; None if it never is."""
+        if outcome == Outcome.PAUSED:
+            return now + FAR
         if not self._waits or not is_transient(outcome):
             return None
         server, tries = visit.lease.server, visit.lease.tries
@@ -55,5 +60,7 @@ class SecondTries:
 
     def away(self, server: str, now: float) -> str | None:
         """Return why nothing can be had of a server now; None if it may be asked."""
+        if not self._away:
+            return None
         away = self._away.get(server)
         return away.outcome if away is not None and now < away.until else None

@@ -79,7 +79,7 @@ class ProgressExtension:
         relevant = stats.get_value("lswc/page/relevant", 0)
         others = (stats.get_value(f"lswc/page/{kind}", 0) for kind in ("guessed", "irrelevant"))
         pages = relevant + sum(others)
-        frontier, offline = self._running.frontier, self._running.network.offline
+        frontier, offline = self._running.frontier, self._running.guest.network.offline
         return (
             f"{pages:,} pages, harvest rate {relevant / max(pages, 1):.1%}, "
             f"queue {frontier.pending:,}, servers {frontier.servers:,}, {self._outlook()}"

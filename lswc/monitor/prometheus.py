@@ -122,7 +122,7 @@ class Exposition:
              settings.getint("CONCURRENT_REQUESTS")),
             ("lswc_idle_seconds", "Seconds since a URL ended.", monotonic() - running.latest_end),
             ("lswc_offline_seconds", "Seconds for which the crawl has been offline.",
-             running.network.offline),
+             running.guest.network.offline),
             ("lswc_paused", "1 while the crawl is paused by its people.",
              int(self._pulse.state == PAUSED)),
             ("lswc_disk_free_bytes", "Bytes free where the crawl's folder is.", disk.free),

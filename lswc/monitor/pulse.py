@@ -111,7 +111,7 @@ class Pulse:
         """What the crawl is doing: RUNNING, PAUSED or OFFLINE."""
         if self.running.rests:
             return PAUSED
-        return OFFLINE if self.running.network.offline else RUNNING
+        return OFFLINE if self.running.guest.network.offline else RUNNING
 
     def cells(self) -> tuple[CellHarvest, ...]:
         """Return the cells, as they were CELLS_EVERY seconds ago at most. Raises LswcError."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scrapy.http import Request, Response
 
-from lswc.crawl.politeness import TurnMiddleware
+from lswc.crawl.politeness import GuestMiddleware
 from lswc.crawl.rendering import Needs, Scripts
 from lswc.crawl.requests import RENDERING
 from lswc.crawl.transport.refused import Refused
@@ -138,16 +138,16 @@ def test_scripts_of_others_are_asked_for_anew_if_the_archive_needs_them(
 def test_a_request_of_a_page_waits_till_its_server_has_rested(crawl: SetUp) -> None:
     running, visit = crawl.running, crawl.visit()
     needed = needs(crawl, visit, Server())
-    turn = TurnMiddleware(running)
+    guest = GuestMiddleware.from_crawler(crawl.crawler)
 
     async def wait(over: bool) -> bool:
-        running.turns.begin("a.example")
+        running.guest.rests.begin("a.example")
         needed.is_over = over
         request = Request(f"{PAGE}x", meta={RENDERING: needed})
-        sent: Any = asyncio.ensure_future(turn.process_request(request))
+        sent: Any = asyncio.ensure_future(guest.process_request(request))
         await asyncio.sleep(0.2)
         was_held = not sent.done() or over
-        running.turns.end("a.example", 0)
+        running.guest.rests.end("a.example", 0)
         assert await sent is None
         return was_held
 

@@ -6,6 +6,7 @@ import asyncio
 
 from lswc.guest.network import IN_A_ROW, Network
 from lswc.urls import Url, parse
+from tests.guest.world import World
 
 
 def server(number: int) -> Url:
@@ -21,7 +22,7 @@ def after(*silent: int, answers: int | None = None) -> bool:
     """
 
     async def crawl() -> bool:
-        network = Network((), 0.0, lambda *_: None, lambda _: None, lambda _: None)
+        network = Network(World(), (), 0.0, lambda *_: None, lambda _: None, lambda: None)
         for number in silent:
             network.silent(server(number))
             network.settle()  # nothing else runs

@@ -1,22 +1,18 @@
-"""What servers ask for, and how long they are left to rest; whole crawls are in tests/hostile."""
+"""Requests that ask the guest, and tell it how they ended; whole crawls are in tests/scenarios."""
 
 from __future__ import annotations
 
 from asyncio import run
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from time import monotonic
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scrapy.exceptions import DownloadTimeoutError
 from scrapy.http import Request, Response
 
-from lswc.crawl.politeness import DelayMiddleware, RetryMiddleware, TurnMiddleware, retry_after
-from lswc.crawl.robots_exclusion import RobotsMiddleware
+from lswc.crawl.politeness import GuestMiddleware, RetryMiddleware
+from lswc.crawl.requests import GO
 from lswc.crawl.transport.refused import Refused
 from lswc.urls import parse
 from tests.crawl.running import SetUp
@@ -30,37 +26,12 @@ def response(**headers: str) -> Response:
     return Response("http://a.example/", headers=fields)
 
 
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [("0", 0), ("120", 120), (" 7 ", 7), ("Fri, 31 Dec 1999 23:59:59 GMT", 0), ("soon", None),
-     ("-5", None), ("1.5", None), ("", None), ("99999-99-99", None)],
-)  # fmt: skip
-def test_retry_after(value: str, seconds: float | None) -> None:
-    assert retry_after(response(Retry_After=value)) == seconds
-
-
-def test_retry_after_a_date_to_come() -> None:
-    later = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
-    asked = retry_after(response(Retry_After=later))
-    assert asked is not None
-    assert 3000 < asked <= 3600
-
-
-def test_no_retry_after() -> None:
-    assert retry_after(response()) is None
-
-
-@given(st.text())
-def test_any_value_gets_an_answer(value: str) -> None:
-    answer = retry_after(response(Retry_After=value))
-    assert answer is None or answer >= 0
-
-
 class Asked(SetUp):
     """A request for a leased URL of a server with this robots.txt, in a crawl."""
 
     def __init__(self, folder: Path, robots: str = "", **settings: object) -> None:
-        super().__init__(folder, LSWC_MAX_RETRY_AFTER=3600, **settings)
+        given = {"LSWC_MAX_RETRY_AFTER": 3600, "LSWC_MAX_PER_ADDRESS": 0, **settings}
+        super().__init__(folder, **given)
         self.lease = self.visit(monotonic())
         self.asked = self.request(self.lease)
 
@@ -68,13 +39,16 @@ class Asked(SetUp):
             assert request.url == "http://a.example/robots.txt"
             return Response(request.url, body=robots.encode())
 
-        engine: Any = SimpleNamespace(download_async=download)
+        engine: Any = SimpleNamespace(download_async=download, _slot=None)
         self.crawler.engine = engine
 
-    def sent(self) -> DelayMiddleware:
-        """Send the request; return what its end is told."""
-        middleware = DelayMiddleware.from_crawler(self.crawler)
-        run(middleware.process_request(self.asked))
+    def sent(self) -> GuestMiddleware:
+        """Send the request once robots.txt is known; return what its end is told."""
+        middleware = GuestMiddleware.from_crawler(self.crawler)
+        first = run(middleware.process_request(self.asked))
+        assert isinstance(first, Request), "it waits for robots.txt"
+        assert run(middleware.process_request(self.asked)) is None
+        assert GO in self.asked.meta
         return middleware
 
     def rests(self, seconds: float) -> bool:
@@ -86,7 +60,6 @@ class Asked(SetUp):
 @pytest.mark.parametrize(("delay", "rest"), [("", 1.0), ("0.5", 1.0), ("2", 2), ("300", 300)])
 def test_crawl_delay_is_kept_in_full(tmp_path: Path, delay: str, rest: float) -> None:
     with Asked(tmp_path, f"User-agent: *\nCrawl-delay: {delay}") as asked:
-        run(RobotsMiddleware(asked.crawler).process_request(asked.asked))
         asked.sent().process_response(asked.asked, response())
         assert asked.rests(rest)
 
@@ -97,7 +70,7 @@ def test_crawl_delay_beyond_the_limit(tmp_path: Path, delay: str) -> None:
         Asked(tmp_path, f"User-agent: *\nCrawl-delay: {delay}") as asked,
         pytest.raises(Refused, match="Crawl-delay too long"),
     ):
-        run(RobotsMiddleware(asked.crawler).process_request(asked.asked))
+        asked.sent()
 
 
 @pytest.mark.parametrize(
@@ -108,21 +81,22 @@ def test_an_overloaded_server_is_asked_later(
     tmp_path: Path, headers: dict[str, str], before: int, wait: float
 ) -> None:
     with Asked(tmp_path) as asked:
+        middleware = asked.sent()
         for _ in range(before):
-            asked.running.backoff.overloaded("a.example", 0.0)
+            asked.running.guest.backoff.overloaded("a.example", 0.0)
         answer = Response(asked.asked.url, status=429, headers=headers)
-        asked.sent().process_response(asked.asked, answer)
+        middleware.process_response(asked.asked, answer)
         again = RetryMiddleware.from_crawler(asked.crawler).process_response(asked.asked, answer)
         assert isinstance(again, Request)
+        assert GO not in again.meta
         assert asked.rests(wait)
 
 
 def test_a_page_waits_while_its_server_rests(tmp_path: Path) -> None:
-    with Asked(tmp_path, LSWC_MAX_PER_ADDRESS=0) as asked:
-        turn = TurnMiddleware.from_crawler(asked.crawler)
-        assert run(turn.process_request(asked.asked)) is None
-        asked.running.turns.end("a.example", 30.0)
-        assert isinstance(run(turn.process_request(asked.asked)), Request)
+    with Asked(tmp_path) as asked:
+        middleware = GuestMiddleware.from_crawler(asked.crawler)
+        asked.running.guest.rests.end("a.example", 30.0)
+        assert isinstance(run(middleware.process_request(asked.asked)), Request)
         assert asked.rests(30.0)
 
 
@@ -137,7 +111,7 @@ def test_a_server_does_not_rest_without_a_delay(tmp_path: Path) -> None:
     with Asked(tmp_path, DOWNLOAD_DELAY=0) as asked:
         asked.asked.meta["download_latency"] = 2.0
         asked.sent().process_response(asked.asked, response())
-        assert asked.lease.rest is None
+        assert not asked.lease.rest
 
 
 @pytest.mark.parametrize(("unanswered", "rest"), [(0, 300), (1, 600), (3, 2400), (4, 3600)])

@@ -90,7 +90,7 @@ def test_a_crawl_is_healthy_while_it_waits_and_not_while_it_is_stuck(tmp_path: P
         active.add("a request that doesn't end")
         fine, told = exposition.health()
         assert (fine, told["state"]) == (False, "stuck")
-        running.steering.rests = "paused"
+        running.guest.control.halt = "paused"
         fine, told = exposition.health()
         assert (fine, told["state"]) == (True, "paused")
 

@@ -91,7 +91,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
 
     def _note(self, request: Request, attempt: Attempt) -> None:
         visit = page_visit_of(request)
-        if visit is None and self._running.admission.is_blocked(request.url):
+        if visit is None and self._running.guest.admission.is_blocked(request.url):
             return  # meanwhile
         if (rendering := request.meta.get(RENDERING)) is not None:
             rendering.visit.fetched.append(attempt)

@@ -78,10 +78,13 @@ def _reason(request: Request, exception: Exception) -> Outcome | None:
         return Outcome.TOO_LARGE
     if isinstance(exception, HeadersTooLargeError):
         return Outcome.HEADERS_TOO_LARGE
-    return _address_refusal(request) if isinstance(exception, CannotResolveHostError) else None
+    return address_refusal(request, exception)
 
 
-def _address_refusal(request: Request) -> Outcome | None:
+def address_refusal(request: Request, exception: Exception) -> Outcome | None:
+    """Return why the crawl itself refuses all addresses of a request's host, if it does."""
+    if not isinstance(exception, CannotResolveHostError):
+        return None
     from twisted.internet import reactor  # not above: importing it installs one
 
     url = urlparse_cached(request)

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from lswc.guest.control import in_folder, read
-from lswc.guest.steering import LOOK
+from lswc.guest.control_in_effect import LOOK
 from lswc.monitor.page.overview import Overview
 from lswc.monitor.page.sources import FolderSource
 from tests.monitor.page.test_overview import A_MINUTE

@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 class Disk:
-    """The disk that a crawl's folder is on. ``rests`` says why nothing is fetched now, or "".
+    """The disk that a crawl's folder is on. ``halt`` says why nothing is asked for now, or "".
 
     ``least`` is the room in bytes that is left alone; any at 0.
     """
@@ -25,7 +25,7 @@ class Disk:
     def __init__(self, folder: Path, least: float) -> None:
         self._folder = folder
         self._least = least
-        self.rests = ""
+        self.halt = ""
 
     def look(self) -> None:
         """See how much room there is now. Raises StorageError if that can't be told."""
@@ -33,14 +33,14 @@ class Disk:
             return
         with writing(self._folder):
             free = disk_usage(self._folder).free
-        before = self.rests
-        self.rests = ""
+        before = self.halt
+        self.halt = ""
         if free < self._least:
-            self.rests = (
+            self.halt = (
                 f"{free / _MB:,.0f} MB are free on the disk of {self._folder}, fewer than the"
                 f" {self._least / _MB:,.0f} MB of LSWC_MIN_DISK"
             )
-        if self.rests and not before:
-            logger.warning("the crawl waits for room: %s; nothing is lost", self.rests)
-        elif before and not self.rests:
+        if self.halt and not before:
+            logger.warning("the crawl waits for room: %s; nothing is lost", self.halt)
+        elif before and not self.halt:
             logger.warning("there is room again: the crawl goes on")

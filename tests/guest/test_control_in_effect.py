@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from redis import Redis
 from scrapy.http import HtmlResponse
 
-from lswc.crawl.politeness import DelayMiddleware
+from lswc.crawl.politeness import GuestMiddleware
 from lswc.crawl.requests import request_for, visit_of
 from lswc.crawl.scheduler import TierScheduler
 from lswc.crawl.transport.early_stop import Expected
@@ -23,7 +23,7 @@ from lswc.frontier.attempt import Attempt, Exchange
 from lswc.frontier.visit import Visit
 from lswc.guest.control import InFolder, change
 from lswc.guest.control.redis_store import InRedis
-from lswc.guest.steering import at_start
+from lswc.guest.control_in_effect import at_start
 from lswc.outcomes import Outcome
 from lswc.safety.quotas import Taken
 from tests.crawl.running import SetUp
@@ -159,13 +159,13 @@ async def test_links_and_depth(folder: Path) -> None:
 @in_loop
 async def test_links_to_what_is_left_alone_though_nothing_is_said(folder: Path) -> None:
     crawl = Steered(folder, "http://b.example/", "http://b.example/2", LSWC_MAX_SERVER_PAGES=1)
-    admission = crawl.running.admission
+    admission = crawl.running.guest.admission
     assert not admission.refuses
     assert await left_of_a_page(crawl) == {}
     lease = crawl.running.frontier.lease(monotonic())
     assert lease is not None
     full = Visit(replace(lease, url="http://c.example/1", server="c.example", of_server=Taken(1)))
-    assert admission.of_visit(full) == Outcome.SERVER_PAGES
+    assert admission.of_visit(full, monotonic()) == Outcome.SERVER_PAGES
     assert admission.refuses
     crawl.running.limits.close("a.example", Outcome.RETRY_AFTER_TOO_LONG)
     assert await left_of_a_page(crawl, Visit(lease)) == {
@@ -199,13 +199,13 @@ async def left_of_a_page(crawl: Steered, visit: Visit | None = None) -> dict[str
 
 @in_loop
 async def test_a_server_rests_as_long_as_is_said(folder: Path) -> None:
-    crawl = Steered(folder, *SEEDS)
+    crawl = Steered(folder, *SEEDS, ROBOTSTXT_OBEY=False, LSWC_MAX_PER_ADDRESS=0)
     crawl.say("delay", 30, "a.example")
     request = crawl.scheduler.next_request()
     assert request is not None
-    delays = DelayMiddleware(crawl.running)
-    await delays.process_request(request)
-    delays.process_response(request, HtmlResponse(request.url))
+    guest = GuestMiddleware.from_crawler(crawl.set_up.crawler)
+    await guest.process_request(request)
+    guest.process_response(request, HtmlResponse(request.url))
     visit = visit_of(request)
     assert visit is not None
     crawl.running.commit(visit, "html")
@@ -216,7 +216,7 @@ async def test_a_server_rests_as_long_as_is_said(folder: Path) -> None:
     other = crawl.set_up.request(again)
     crawl.say("block", True, "a.example")
     with pytest.raises(Refused, match="blocked"):
-        await delays.process_request(other)
+        await guest.process_request(other)
     crawl.scheduler.close("finished")
 
 

@@ -1,4 +1,4 @@
-"""What people say to the crawl while it runs, put to effect."""
+"""Control in effect: what people instruct the running crawl to do, for each URL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lswc.safety.quotas import Quota, Quotas
 from lswc.urls import site
 
 if TYPE_CHECKING:
-    from scrapy.statscollectors import StatsCollector
+    from collections.abc import Callable
 
     from lswc.frontier import Frontier
     from lswc.guest.control import Control
@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from lswc.urls import Url
 
 LOOK = 1.0
-"""Seconds between two looks at what is said."""
+"""Seconds between two looks at the instructions."""
 
 ANEW, FIRST = 30.0, 500
 """Seconds between two looks which servers come first, and how many of them at most."""
+
+REMEMBERED = 10_000
+"""Servers whose rules are remembered."""
 
 _NOTHING = Rule()
 
@@ -31,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 
 def at_start(where: Kept) -> Watching:
-    """Return what is said to a crawl that begins, or goes on.
+    """Return the instructions to a crawl that begins, or goes on.
 
     Raises LswcError if that can't be read or understood, and if it says stop.
     """
@@ -43,20 +46,20 @@ def at_start(where: Kept) -> Watching:
     return watching
 
 
-class Steering:
-    """What is said to the crawl, for each URL. ``rests`` says why nothing is fetched now, or "".
+class ControlInEffect:
+    """The instructions that hold now. ``halt`` says why the whole crawl asks for nothing, or "".
 
-    Raises LswcError as ``at_start``.
+    ``count`` counts a name in the statistics. Raises LswcError as ``at_start``.
     """
 
-    def __init__(self, where: Kept, stats: StatsCollector) -> None:
+    def __init__(self, where: Kept, count: Callable[[str], None]) -> None:
         self._watching = at_start(where)
-        self._stats = stats
+        self._count = count
         self._first: list[str] = []
         self._first_until = 0.0
-        self.rests = ""
-        self._set_rest()
-        self._set_quotas()
+        self.halt = ""
+        self._set_halt()
+        self._set_places()
 
     @property
     def control(self) -> Control:
@@ -66,11 +69,18 @@ class Steering:
     @property
     def pauses(self) -> bool:
         """Whether places wait, or the whole crawl."""
-        return bool(self.rests) or any(rule.pause for _, rule in self.control.rules)
+        return bool(self.halt) or any(rule.pause for _, rule in self.control.rules)
 
     def rule(self, url: Url) -> Rule:
-        """Return what holds for a URL."""
-        return self.control.at(url) if self.control.rules else _NOTHING
+        """Return what holds for a URL. Many ask for each page: that of its server is remembered."""
+        if not self.control.rules:
+            return _NOTHING
+        rule = self._rules.get(url.server)
+        if rule is None:
+            rule = self.control.at(url)
+            if url.server not in self._divided and len(self._rules) < REMEMBERED:
+                self._rules[url.server] = rule
+        return rule
 
     def first(self, frontier: Frontier, now: float) -> list[str]:
         """Return the servers whose URLs come first, by priority. Raises StorageError."""
@@ -88,35 +98,33 @@ class Steering:
         return self._first
 
     def quotas(self, url: Url) -> Quotas | None:
-        """Return what is said of how much is taken of a URL's server and registered domain, if any.
+        """Return the quotas that a URL's server and registered domain have in particular, if any.
 
-        What is said of a name below the registered domain is that of each server there; of one
-        above it, that of each registered domain. The narrowest place is heard.
+        Those of a name below the registered domain are of each server there; those of one above
+        it, of each registered domain. The narrowest place counts.
         """
         if not self._quotas:
             return None
         server = domain = Quota()
         below = f".{site(url.hostname)}"
-        for place, said in self._quotas:
+        for place, quota in self._quotas:
             if not place.holds(url):
                 continue
             if place.server or place.domain.endswith(below):
-                server = server.or_else(said)
+                server = server.or_else(quota)
             else:
-                domain = domain.or_else(said)
+                domain = domain.or_else(quota)
         return Quotas(server, domain)
 
     def refusal(self, url: Url, depth: int) -> Outcome | None:
         """Return why a URL isn't to be asked for, or followed; None if it may be."""
-        if not self.control.rules:
-            return None
-        rule = self.control.at(url)
+        rule = self.rule(url)
         if rule.block:
             return Outcome.BLOCKED
         return Outcome.DEPTH if rule.max_depth is not None and depth > rule.max_depth else None
 
     def look(self) -> tuple[bool, bool]:
-        """Look what is said now: whether it is something else, and whether it allows more.
+        """Look at the instructions: whether they have changed, and whether they allow more.
 
         Raises StorageError if the store can't be reached.
         """
@@ -124,33 +132,35 @@ class Steering:
         changed = self._watching.look()
         if changed:
             self._first_until = 0.0
-            self._tell()
-            self._set_quotas()
-        self._set_rest()
+            self._report()
+            self._set_places()
+        self._set_halt()
         return changed, changed and lifts(before, self.control)
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         wrong = self._watching.wrong
         if wrong:
             logger.warning("%s; what was said before stays in force", wrong)
-            self._stats.inc_value("lswc/control/wrong")
+            self._count("lswc/control/wrong")
             return
         places = ", ".join(place.name for place, _ in self.control.rules) or "no place"
         logger.info("something else is said to the crawl, of %s", places)
-        self._stats.inc_value("lswc/control/changes")
+        self._count("lswc/control/changes")
 
-    def _set_quotas(self) -> None:
-        said = [
+    def _set_places(self) -> None:
+        self._rules: dict[str, Rule] = {}
+        self._divided = {place.server for place, _ in self.control.rules if place.is_prefix}
+        quotas = [
             (place, Quota(rule.max_pages or 0, rule.max_bytes or 0))
             for place, rule in self.control.rules
             if rule.max_pages or rule.max_bytes
         ]
         # The narrowest first: a server, then the longer of two domains.
-        self._quotas = sorted(said, key=lambda pair: (bool(pair[0].domain), -len(pair[0].domain)))
+        self._quotas = sorted(quotas, key=lambda pair: (bool(pair[0].domain), -len(pair[0].domain)))
 
-    def _set_rest(self) -> None:
-        before, self.rests = self.rests, self.control.rests()
-        if self.rests and not before:
-            logger.warning("the crawl waits: %s", self.rests)
-        elif before and not self.rests:
+    def _set_halt(self) -> None:
+        before, self.halt = self.halt, self.control.rests()
+        if self.halt and not before:
+            logger.warning("the crawl waits: %s", self.halt)
+        elif before and not self.halt:
             logger.info("the crawl goes on")

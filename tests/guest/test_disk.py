@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lswc.archive.check.agreement import check
-from lswc.crawl.disk import Disk
+from lswc.guest.disk import Disk
 from tests.scenarios.site import ROOT, THAI, environment, page
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _SMALL = """
 import shutil, sys
 from collections import namedtuple
 from pathlib import Path
-from lswc.crawl import disk
+from lswc.guest import disk
 room = Path(sys.argv.pop(1))
 disk.disk_usage = lambda _: namedtuple("Usage", "free")(10**9 if room.exists() else 10**6)
 from scrapy.cmdline import execute
@@ -33,15 +33,15 @@ def test_too_little_room_is_said_once_and_room_again(
 ) -> None:
     free = {"bytes": 100}
     monkeypatch.setattr(
-        "lswc.crawl.disk.disk_usage", lambda _: type("Usage", (), {"free": free["bytes"]})
+        "lswc.guest.disk.disk_usage", lambda _: type("Usage", (), {"free": free["bytes"]})
     )
     disk = Disk(tmp_path, 200)
     disk.look()
     disk.look()
-    assert "LSWC_MIN_DISK" in disk.rests
+    assert "LSWC_MIN_DISK" in disk.halt
     free["bytes"] = 200
     disk.look()
-    assert not disk.rests
+    assert not disk.halt
     assert [record.message.partition(":")[0] for record in caplog.records] == [
         "the crawl waits for room",
         "there is room again",
@@ -51,7 +51,7 @@ def test_too_little_room_is_said_once_and_room_again(
 def test_at_0_the_disk_is_not_looked_at() -> None:
     disk = Disk(Path("/nowhere"), 0)
     disk.look()
-    assert not disk.rests
+    assert not disk.halt
 
 
 def test_a_crawl_waits_for_room(site: Site, tmp_path: Path) -> None:

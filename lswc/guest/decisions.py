@@ -1,0 +1,64 @@
+"""Decisions of a guest: what became of asking whether a URL may be asked for now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lswc.guest.internet import Answer
+    from lswc.guest.slots import Group
+    from lswc.outcomes import Outcome
+    from lswc.urls import Url
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """It is asked for now: its server and its slots count as taken until it has ended.
+
+    ``crawl_delay`` is what robots.txt asks for, in seconds; ``opt_outs`` are what it says against
+    mining the page.
+    """
+
+    url: Url
+    groups: Sequence[Group] = ()
+    crawl_delay: float = 0.0
+    opt_outs: tuple[str, ...] = ()
+
+
+class Wait(NamedTuple):
+    """It may be asked for in so many seconds, unless others come before."""
+
+    seconds: float
+
+
+class Refuse(NamedTuple):
+    """It isn't asked for."""
+
+    outcome: Outcome
+
+
+class Fails(NamedTuple):
+    """Its server fails to say what may be asked for: with this answer."""
+
+    answer: Answer
+
+
+Decision = Go | Wait | Refuse | Fails
+
+
+class End(NamedTuple):
+    """How a request ended.
+
+    ``status`` is that of the answer, 0 if none came; it began after ``latency`` seconds.
+    ``retry_after`` is that header's value. ``is_live`` is False for an answer, or a failure, that
+    no machine elsewhere has to do with; ``timed_out`` tells that none came in time.
+    """
+
+    status: int = 0
+    latency: float = 0.0
+    retry_after: str = ""
+    is_live: bool = True
+    timed_out: bool = False
