@@ -51,7 +51,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 """What of lswc each room may import besides ROOT: never one that imports it."""
 
 SEAMS = {
-    ("cli", "lab"), ("crawl", "lab"), ("crawl", "monitor"), ("language", "lab"), ("monitor", "cli"), ("seeds", "lab"),
+    ("cli", "lab"), ("crawl", "lab"), ("crawl", "monitor"), ("language", "lab"),
+    ("monitor", "cli"), ("seeds", "lab"),
 }  # fmt: skip
 """Imports that still run up."""
 

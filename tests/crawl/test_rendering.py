@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -138,6 +139,8 @@ def test_scripts_of_others_are_asked_for_anew_if_the_archive_needs_them(
 def test_a_request_of_a_page_waits_till_its_server_has_rested(crawl: SetUp) -> None:
     running, visit = crawl.running, crawl.visit()
     needed = needs(crawl, visit, Server())
+    engine: Any = SimpleNamespace(download_async=Server(), _slot=None)
+    crawl.crawler.engine = engine
     guest = GuestMiddleware.from_crawler(crawl.crawler)
 
     async def wait(over: bool) -> bool:
