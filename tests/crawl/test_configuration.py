@@ -22,7 +22,7 @@ NUMBERS: dict[str, Callable[[Crawl], Any]] = {
     "LSWC_REQUISITES_SHARE": lambda crawl: crawl.requisites_share,
     "LSWC_WARC_SIZE": lambda crawl: crawl.warc_size,
     "LSWC_ROTATE": lambda crawl: crawl.rotate,
-    "LSWC_MIN_DISK": lambda crawl: crawl.min_disk,
+    "LSWC_MIN_DISK": lambda crawl: crawl.politeness.least_disk,
     "LSWC_MAX_OFFLINE": lambda crawl: crawl.max_offline,
     "LSWC_LEASE_SECONDS": lambda crawl: crawl.lease_seconds,
     "LSWC_DELAY_FACTOR": lambda crawl: crawl.politeness.delay_factor,
