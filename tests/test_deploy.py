@@ -118,11 +118,37 @@ def test_workers_share_a_crawl(place: Path, redis_server: RedisServer) -> None:
     assert sum(crawled(folder) for folder in folders) == 2
 
     (health,) = dockerfile("CMD find")
-    check = ["sh", "-c", f"find {health}"]
-    assert subprocess.run(check, cwd=place, check=False).returncode == 0
+    of_worker = worker["healthcheck"]["test"][1].replace("$$", "$")
+
+    def checked(command: str, name: str) -> int:
+        given = environment(place, WORKER=name, CRAWL_LANGUAGE="th")
+        shell = ["sh", "-c", command]
+        return subprocess.run(shell, cwd=place, env=given, check=False).returncode
+
+    def health_of_all() -> list[int]:
+        return [checked(f"find {health}", ""), *(checked(of_worker, n) for n in ("one", "two"))]
+
+    assert health_of_all() == [0, 0, 0]
+    os.utime(place / "crawls" / "th-two" / "now.json", (0, 0))
+    assert health_of_all() == [0, 0, 1]
     for path in place.glob("crawls/*/log/*"):
         os.utime(path, (0, 0))
-    assert subprocess.run(check, cwd=place, check=False).returncode == 1
+    assert health_of_all() == [1, 0, 1]
+
+
+def test_what_a_crawl_outlives_is_started_again() -> None:
+    assert SERVICES["redis"]["restart"] == "unless-stopped"
+    assert SERVICES["worker"]["restart"] == "on-failure", (
+        "no number of times: an outage may be long"
+    )
+
+
+def test_redis_has_what_the_docs_say() -> None:
+    docs = (ROOT / "docs" / "operations.md").read_text("utf-8")
+    block = docs.partition("## redis.conf")[2].split("\n\n")[2]
+    documented = {line.split("#")[0].strip() for line in block.splitlines()}
+    lines = (DEPLOY / "redis.conf").read_text("utf-8").splitlines()
+    assert {line for line in lines if not line.startswith("#")} == documented - {"requirepass ..."}
 
 
 @pytest.mark.slow
