@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,12 +16,14 @@ import pytest
 
 from lswc.guest.control import in_folder, read
 from lswc.guest.control.rules import KEYS
+from lswc.monitor.course import COURSE, Point
 from tests import forks
 from tests.scenarios.site import ENGLISH, ROOT, THAI, Site, environment, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from email.message import Message
+    from pathlib import Path
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
@@ -69,19 +71,26 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
     site.add("www.one.co.th/2.html", page(THAI, "ftp://x/"))
     site.add("far.example/", page(ENGLISH, "/%3Cscript%3Ealert(3)%3C/script%3E"))
     site.crawl()
+    with watch(site) as watched:
+        yield watched
+
+
+@contextmanager
+def watch(site: Site) -> Iterator[Shown]:
+    """Watch a crawl, until Ctrl-C."""
     command = [sys.executable, "-m", "lswc", "watch", str(site.folder), "--port", "0"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment()
-    ) as watch:
-        assert watch.stdout is not None
-        found = re.match(r"http://127\.0\.0\.1:(\d+)/#(\S+)", watch.stdout.readline())
+    ) as running:
+        assert running.stdout is not None
+        found = re.match(r"http://127\.0\.0\.1:(\d+)/#(\S+)", running.stdout.readline())
         assert found is not None
         yield Shown(site, int(found[1]), found[2])
         try:
-            watch.send_signal(signal.SIGINT)
-            assert watch.wait(60) == 0
+            running.send_signal(signal.SIGINT)
+            assert running.wait(60) == 0
         finally:
-            watch.kill()
+            running.kill()
 
 
 def test_only_a_name_of_this_machine_is_answered(shown: Shown) -> None:
@@ -223,7 +232,7 @@ def test_it_fits_every_screen_in_light_and_dark(
                 assert opened.evaluate("document.documentElement.scrollWidth") <= width
             grounds.add(opened.evaluate("getComputedStyle(document.body).backgroundColor"))
             assert opened.inner_text("#n-pages") == "3"
-            assert opened.locator(".u-wrap canvas").count() >= 2  # the third needs more points
+            assert opened.locator(".chart svg").count() >= 2  # the third needs more points
             opened.close()
     assert len(grounds) == 2
     assert told == []
@@ -270,5 +279,134 @@ def test_a_site_is_paused_with_the_keyboard_alone(
     opened.wait_for_selector("#result .chip:has-text('paused')")
     rules = {place.name: rule for place, rule in read(in_folder(shown.crawl.folder)).rules}
     assert (rules["www.one.co.th/"].pause, rules["www.one.co.th/"].why) == (True, "their mail")
+    opened.close()
+    assert told == []
+
+
+JUNE = 1_780_272_000
+"""The first of June 2026, 0:00 in Greenwich, 7:00 in Bangkok."""
+
+
+def point(number: int) -> Point:
+    """Return one point of a crawl of two pages a second, of which ever fewer are relevant."""
+    pages = 1200 * number
+    relevant = 1000 * min(number, 3) + 200 * max(number - 3, 0)
+    return Point(JUNE + 600 * number, JUNE, pages, relevant, 0, pages, 40 * number, 9 * number, 7)
+
+
+@pytest.fixture
+def charted(shown: Shown, tmp_path: Path) -> Iterator[Shown]:
+    """A crawl with a course of an hour."""
+    folder = shutil.copytree(shown.crawl.folder, tmp_path / "crawl")
+    (folder / COURSE).write_text("".join(point(number).line() for number in range(7)), "utf-8")
+    with watch(Site(tmp_path / "web", folder)) as watched:
+        yield watched
+
+
+def texts(opened: Any, selector: str) -> list[str]:
+    return [text.strip() for text in opened.locator(selector).all_text_contents()]
+
+
+@pytest.mark.slow
+def test_ticks_are_even_values_and_the_clock_of_the_reader(
+    browser: Any, charted: Shown, told: list[str]
+) -> None:
+    opened = view(browser, charted, told, timezone_id="Asia/Bangkok")
+    ticks = ".grid text:not(.when)"
+    assert texts(opened, f"#chart-share {ticks}") == ["0 %", "25 %", "50 %", "75 %", "100 %"]
+    assert texts(opened, f"#chart-speed {ticks}") == ["0", "0.5", "1", "1.5", "2"]
+    assert texts(opened, f"#chart-queue {ticks}") == ["0", "100", "200", "300"]
+    times = texts(opened, "#chart-share .grid .when")
+    assert times == ["07:00", "07:15", "07:30", "07:45", "08:00"]
+    opened.close()
+    assert told == []
+
+
+@pytest.mark.slow
+def test_a_chart_has_the_values_of_the_moment_that_is_pointed_at(
+    browser: Any, charted: Shown, told: list[str]
+) -> None:
+    opened = view(browser, charted, told, timezone_id="UTC")
+    values, moment = "#chart-share .legend .value", "#chart-share .cross text"
+    latest = ["50.0 %", "98.5 %", "16.7 %"]
+    assert texts(opened, values) == latest
+    assert not opened.is_visible(moment)
+    for number, shares in (
+        (3, ["83.3 %", "99.1 %", "83.3 %"]),
+        (4, ["66.7 %", "98.9 %", "16.7 %"]),
+    ):
+        opened.hover("#chart-share svg", position=spot(opened, number))
+        assert texts(opened, values) == shares
+        assert opened.text_content(moment) == f"2026-06-01 00:{10 * number}:00"
+        assert opened.locator("#chart-share .cross circle:visible").count() == 3
+    opened.mouse.move(0, 0)
+    assert texts(opened, values) == latest
+    assert not opened.is_visible(moment)
+    opened.close()
+    assert told == []
+
+
+def spot(opened: Any, number: int) -> dict[str, float]:
+    """Return where the point of a number is in the first chart."""
+    line = opened.locator("#chart-share .grid line").first
+    left, right = (float(line.get_attribute(name)) for name in ("x1", "x2"))
+    return {"x": left + (right - left) * number / 6, "y": 90}
+
+
+@pytest.mark.slow
+def test_a_chart_is_read_with_the_keyboard(browser: Any, charted: Shown, told: list[str]) -> None:
+    opened = view(browser, charted, told, timezone_id="UTC")
+    said = "document.activeElement.getAttribute('aria-valuetext')"
+    opened.locator("#chart-queue .legend button").first.focus()
+    opened.keyboard.press("Shift+Tab")
+    assert opened.evaluate("document.activeElement.getAttribute('role')") == "slider"
+    for key, heard in (
+        ("Home", "00:00:00: Relevant pages expected 0, URLs waiting 0"),
+        ("ArrowRight", "00:10:00: Relevant pages expected 9, URLs waiting 40"),
+        ("End", "01:00:00: Relevant pages expected 54, URLs waiting 240"),
+        ("ArrowLeft", "00:50:00: Relevant pages expected 45, URLs waiting 200"),
+    ):
+        opened.keyboard.press(key)
+        assert opened.evaluate(said) == f"2026-06-01 {heard}"
+    opened.keyboard.press("Escape")
+    assert opened.evaluate(said) == "Now: Relevant pages expected 54, URLs waiting 240"
+    opened.close()
+    assert told == []
+
+
+@pytest.mark.slow
+def test_a_name_hides_its_line_and_the_axis_fits_the_rest(
+    browser: Any, charted: Shown, told: list[str]
+) -> None:
+    opened = view(browser, charted, told)
+    names = opened.locator("#chart-queue .legend button")
+    lines, ticks = "#chart-queue .line", "#chart-queue .grid text:not(.when)"
+    drawn = "lines => lines.filter(line => line.getAttribute('d')).length"
+    for number, top, left in ((1, "60", 1), (0, "1", 0)):
+        names.nth(number).click()
+        assert names.nth(number).get_attribute("aria-pressed") == "false"
+        assert texts(opened, ticks)[-1] == top
+        assert opened.eval_on_selector_all(lines, drawn) == left
+    names.nth(1).press("Enter")
+    assert texts(opened, ticks)[-1] == "300"
+    assert opened.eval_on_selector_all(lines, drawn) == 1
+    opened.close()
+    assert told == []
+
+
+@pytest.mark.slow
+def test_a_chart_goes_on_where_it_is_while_somebody_points_at_it(
+    browser: Any, charted: Shown, told: list[str]
+) -> None:
+    opened = view(browser, charted, told, timezone_id="UTC")
+    opened.hover("#chart-share svg", position=spot(opened, 3))
+    chart = opened.query_selector("#chart-share svg")
+    with (charted.crawl.folder / COURSE).open("a", encoding="utf-8") as file:
+        file.write(point(7).line())
+    opened.wait_for_selector("#chart-share svg[aria-valuemax='7']")
+    assert chart.evaluate("chart => chart.isConnected")
+    assert opened.text_content("#chart-share .cross text") == "2026-06-01 00:30:00"
+    assert texts(opened, "#chart-share .legend .value") == ["83.3 %", "99.1 %", "83.3 %"]
+    assert texts(opened, "#chart-queue .legend .value") == ["63", "280"]
     opened.close()
     assert told == []

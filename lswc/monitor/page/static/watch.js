@@ -591,10 +591,5 @@ document.addEventListener("keydown", (event) => {
   }
 });
 document.addEventListener("visibilitychange", () => !document.hidden && refresh());
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  Draw.forget();
-  if (columns) Draw.draw(columns);
-});
-new ResizeObserver(() => Draw.fit()).observe(document.body);
 explain();
 refresh();
