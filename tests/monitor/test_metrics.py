@@ -55,7 +55,7 @@ def test_what_is_counted_is_exposed(tmp_path: Path) -> None:
 
 
 def test_every_query_of_the_dashboard_is_answered(tmp_path: Path) -> None:
-    dashboard = json.loads((ROOT / "contrib" / "grafana" / "lswc.json").read_text("utf-8"))
+    dashboard = json.loads((ROOT / "deploy" / "grafana" / "lswc.json").read_text("utf-8"))
     queries = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
     wanted = {name for query in queries for name in re.findall(r"\b((?:lswc|process)_\w+)", query)}
     with SetUp(tmp_path) as crawl:

@@ -1,52 +1,31 @@
-"""Cut the labelled cases of ``tests/language`` from a folder of freely licensed pages.
+"""Labelled pages, made of the paragraphs beside this file: one of each kind of trouble.
 
-python -m benchmarks.langid_cases FOLDER [CASES.jsonl.gz]
-
-Each is a stub, a shell, a mixed, a garbled or a legacy page, made of paragraphs of real pages in
-the language that their path names and that most of their letters are in. A label says the
-language, the kind and the reason. The cases measure: no weight and no table comes from them.
+``python -m tests.language.labelled_pages > pages.jsonl`` writes them for ``lswc identify
+--evaluate``. A label says the language, the kind and the reason. The paragraphs were written for
+this. They measure: no weight and no table comes from them.
 """
 
 from __future__ import annotations
 
-import argparse
-import gzip
 import html
 import json
 import random
+import sys
 import unicodedata
 from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from selectolax.lexbor import LexborHTMLParser
-
-from lswc.language import scripts
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-FOLDERS = {
-    "th": ("tourofrust.com/*_th.html", "thaiunitarians.github.io/**/*.html"),
-    "ja": ("help.libreoffice.org/7.4/ja/**/*.html", "httpd.apache.org/**/*.ja*"),
-    "ko": ("help.libreoffice.org/7.4/ko/**/*.html", "tourofrust.com/*_ko.html"),
-    "zh": (
-        "www.kernel.org/doc/html/v6.1/translations/zh_CN/**/*.html",
-        "tourofrust.com/*_zh-*.html",
-    ),
-    "vi": ("help.libreoffice.org/7.4/vi/**/*.html", "debian-handbook.info/browse/vi-VN/**/*.html"),
-    "km": ("help.libreoffice.org/7.4/km/**/*.html",),
-    "lo": ("ricktu288.github.io/ray-optics/lo/**/*.html",),
-    "my": ("aungkoman.github.io/**/*.html", "greenlikeorange.github.io/**/*.html"),
-    "ru": ("www.mplayerhq.hu/DOCS/HTML/ru/*.html", "tourofrust.com/*_ru.html"),
-    "de": ("www.mplayerhq.hu/DOCS/HTML/de/*.html", "tourofrust.com/*_de.html"),
-    "en": ("www.mplayerhq.hu/DOCS/HTML/en/*.html", "httpd.apache.org/**/*.en*"),
+TARGETS = ("th", "ja", "ko", "zh", "vi", "km", "lo", "my")
+PARAGRAPHS = {
+    file.stem: file.read_text("utf-8").splitlines()
+    for file in sorted(Path(__file__).with_name("paragraphs").glob("*.txt"))
 }
-SCRIPTS = {
-    "th": "Thai", "ja": "Hira Kana", "ko": "Hang", "zh": "Hani Hanz", "km": "Khmr", "lo": "Laoo",
-    "my": "Mymr", "ru": "Cyrl", "vi": "Viet", "de": "Latn", "en": "Latn",
-}  # fmt: skip
-LEAST = {"vi": 0.06, "ja": 0.25}  # of the letters; half of them elsewhere
+"""By language: those of ``TARGETS``, and de, en, ru, which pages are mixed with."""
+
 CHARSETS = {
     "th": ("cp874", "windows-874"), "ja": ("cp932", "shift_jis"), "ko": ("cp949", "euc-kr"),
     "zh": ("gb18030", "gb18030"),
@@ -56,61 +35,52 @@ NAMES = (
     "GitHub", "FAQ", "404", "admin@example.org", "A – Z", "LibreOffice {n}",
 )  # fmt: skip
 NOSCRIPT = (
-    "You need to enable JavaScript to run this app.",
-    "We're sorry but this site doesn't work properly without JavaScript enabled. Please enable it.",
-    "Please enable JavaScript to continue using this application.",
+    "You need JavaScript to see this page.",
+    "Sorry, but nothing can be shown here without JavaScript. Please turn it on.",
+    "Please turn on JavaScript in your browser to go on.",
 )
-TARGETS = ("th", "ja", "ko", "zh", "vi", "km", "lo", "my")
+LONG, SHORT = 2_000, 40
+"""Bytes of a page that is long enough for anything, characters of a short one."""
 
 Case = dict[str, str]
 
 
-def main() -> None:
-    """Write the cases."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument(
-        "cases", type=Path, nargs="?", default=Path("tests/language/cases.jsonl.gz")
-    )
-    options = parser.parse_args()
+def made() -> list[Case]:
+    """Return the pages, the same every time."""
     chance = random.Random(400)
-    texts = {code: paragraphs(options.folder, code, chance) for code in FOLDERS}
-    makers = (stubs, shells, described, mixed, hangul, decomposed, read_twice, lying, wide)
-    cases = [case for maker in makers for case in maker(texts, chance)]
-    with gzip.GzipFile(options.cases, "wb", mtime=0) as file:
-        for case in cases:
-            file.write((json.dumps(case, ensure_ascii=False) + "\n").encode())
-    print(
-        len(cases), "cases in", options.cases, {code: len(found) for code, found in texts.items()}
-    )
+    makers = (
+        clean, short, stubs, shells, described, mixed, hangul, decomposed, read_twice, lying, wide
+    )  # fmt: skip
+    return [case for maker in makers for case in maker(PARAGRAPHS, chance)]
 
 
-def paragraphs(folder: Path, code: str, chance: random.Random, most: int = 60) -> list[str]:
-    """Return paragraphs of pages in a language, at most three of a page."""
-    files = sorted(file for pattern in FOLDERS[code] for file in folder.glob(pattern))
-    chance.shuffle(files)
-    found: dict[str, None] = {}
-    for file in files:
-        nodes = LexborHTMLParser(file.read_bytes()).css("p, li")
-        texts = (" ".join(node.text().split()) for node in nodes)
-        fitting = [text for text in texts if 40 <= len(text) <= 400 and is_in(text, code)]
-        found |= dict.fromkeys(fitting[:3])
-        if len(found) >= most:
-            break
-    return list(found)[:most]
-
-
-def is_in(text: str, code: str) -> bool:
-    """Tell whether enough letters of a text are in a language's script."""
-    counts = scripts.count(text)
-    own = sum(int(counts[scripts.NAMES.index(name)]) for name in SCRIPTS[code].split())
-    return bool(own >= LEAST.get(code, 0.5) * counts[1:].sum())
+def long_text(code: str, chance: random.Random) -> str:
+    """Return paragraphs of a language, as HTML, of ``LONG`` bytes or all there are."""
+    text = ""
+    for paragraph in chance.sample(PARAGRAPHS[code], len(PARAGRAPHS[code])):
+        if len(text.encode()) < LONG:
+            text += f"<p>{html.escape(paragraph)}"
+    return text
 
 
 def case(code: str, kind: str, reason: str, page: str | bytes, **more: str) -> Case:
     """Return a labelled case."""
     body = {"html": page} if isinstance(page, str) else {"base64": b64encode(page).decode()}
     return {"language": code, "kind": kind, "reason": reason, **body, **more}
+
+
+def clean(texts: dict[str, list[str]], chance: random.Random) -> Iterator[Case]:
+    """Yield pages of nothing but text."""
+    for code in texts:
+        for _ in range(4):
+            yield case(code, "clean", "nothing else is there", long_text(code, chance))
+
+
+def short(texts: dict[str, list[str]], _chance: random.Random) -> Iterator[Case]:
+    """Yield pages of half a sentence."""
+    for code, paragraphs in texts.items():
+        for text in paragraphs:
+            yield case(code, "short", "half a sentence is enough", f"<p>{text[:SHORT]}")
 
 
 def stubs(_texts: dict[str, list[str]], chance: random.Random) -> Iterator[Case]:
@@ -182,7 +152,9 @@ def hangul(texts: dict[str, list[str]], chance: random.Random) -> Iterator[Case]
             much = "".join(
                 f"<p>{text}" for text in chance.sample(texts[code], min(8, len(texts[code])))
             )
-            korean = " ".join(chance.sample(texts["ko"], 20))[: int(len(much) * part / (1 - part))]
+            korean = " ".join(chance.sample(texts["ko"], len(texts["ko"])))[
+                : int(len(much) * part / (1 - part))
+            ]
             yield case(code, "mixed", "a quarter of Hangul letters", f"{much}<p>{korean}")
 
 
@@ -222,7 +194,8 @@ def wide(texts: dict[str, list[str]], chance: random.Random) -> Iterator[Case]:
     for code in ("my", "th", "km", "ja"):
         for codec in ("utf-16-le", "utf-16-be"):
             for text in chance.sample(texts[code], min(2, len(texts[code]))):
-                yield case(code, "legacy", f"{codec} without a mark", text.encode(codec))
+                page = f"<html><p>{text}</html>".encode(codec)
+                yield case(code, "legacy", f"{codec} without a mark", page)
     encoders: dict[str, Callable[[str], bytes]] = {
         "hz": lambda text: text.encode("hz", "ignore"),
         "iso-2022-cn": lambda text: (
@@ -236,4 +209,5 @@ def wide(texts: dict[str, list[str]], chance: random.Random) -> Iterator[Case]:
 
 
 if __name__ == "__main__":
-    main()
+    for page in made():
+        sys.stdout.write(json.dumps(page, ensure_ascii=False) + "\n")
