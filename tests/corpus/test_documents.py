@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 URL = "http://www.one.co.th/"
 MENU = "".join(f'<div><a href="{n}.html">หน้าข่าวประจำวันที่ {n}</a></div>' for n in range(30))
-ZAWGYI = "ရခိုင္ျပည္နယ္အၾကံေပးေကာ္မရွင္မွာ ႏုိင္ငံတကာပုဂၢိဳလ္ေတြပါေနလို႔ ႏုိင္ငံအခ်ဳပ္အျခာအာဏာထိခိုက္မယ္ဆိုတဲ့ စိုးရိမ္မႈ"
-UNICODE = "ရခိုင်ပြည်နယ်အကြံပေးကော်မရှင်မှာ"
+ZAWGYI = "ေက်ာင္းသားမ်ားသည္ စာၾကည့္တိုက္တြင္ စာအုပ္မ်ားကို ဖတ္ၾကသည္။ ၿမိဳ႕ထဲတြင္ ေဈးႀကီးတစ္ခု ရွိသည္။"
+UNICODE = "ကျောင်းသားများသည်"
 
 
 def own(html: str) -> list[str]:
@@ -206,7 +206,7 @@ def test_zawgyi_becomes_unicode_and_is_flagged() -> None:
 
 
 def test_unicode_burmese_stays_as_it_is() -> None:
-    text = UNICODE + " နိုင်ငံတကာပုဂ္ဂိုလ်တွေပါနေလို့ နိုင်ငံအချုပ်အခြာအာဏာထိခိုက်မယ်ဆိုတဲ့ စိုးရိမ်မှု"
+    text = UNICODE + " စာကြည့်တိုက်တွင် စာအုပ်များကို ဖတ်ကြသည်။ မြို့ထဲတွင် ဈေးကြီးတစ်ခု ရှိသည်။"
     (row,) = cleaned("my", f"<p>{text}</p>")
     assert row is not None
     assert row["converted"] is None
