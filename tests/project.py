@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 PACKAGES = ("lswc", "seeds", "settings_profiles")
 FILES = (
-    "setup.py", "pyproject.toml", "README.md", "LICENSE", "scrapy.cfg", "scrapyd.conf",
+    "setup.py", "pyproject.toml", "README.md", "LICENSE", "NOTICE", "scrapy.cfg", "scrapyd.conf",
 )  # fmt: skip
 
 
