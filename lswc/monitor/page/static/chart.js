@@ -73,7 +73,7 @@ const Chart = (() => {
       this.rule = draw("line", { y1: MARGIN.top });
       this.tag = draw("rect", { rx: 4, height: 18 });
       this.moment = draw("text", { class: "when" });
-      this.cross = draw("g", { class: "cross", visibility: "hidden" }, this.rule, ...this.dots, this.tag, this.moment);
+      this.cross = draw("g", { class: "cross", visibility: "hidden" }, this.rule, ...[...this.dots].reverse(), this.tag, this.moment);
       this.svg = draw("svg", { tabindex: 0, role: "slider", "aria-label": kind.name, "aria-valuemin": 0 },
         this.grid, ...this.lines.flat().reverse(), this.cross);
       this.keys = kind.series.map((series, number) => this.key(series, number));
