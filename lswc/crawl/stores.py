@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from lswc.crawl.file_handles import Handles
 from lswc.errors import ConfigError
-from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_experience
-from lswc.frontier.contract import PATIENCE
+from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_report
+from lswc.frontier.contract import Terms
+from lswc.frontier.experience import taught_by
+from lswc.frontier.rules import PATIENCE
 from lswc.guest.control import InFolder
 from lswc.guest.slots import OwnSlots, Slots
 
@@ -28,21 +30,17 @@ def handles_of(crawl: Crawl, settings: BaseSettings) -> Handles:
 
 def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
     """Open a crawl's frontier; the caller closes it. Raises LswcError."""
-    experience = _experience(crawl, settings)
+    terms = Terms(
+        delay=crawl.politeness.delay,
+        patience=PATIENCE,
+        caps=crawl.caps,
+        experience=_experience(crawl, settings),
+    )
     if names_redis(crawl.store):
         from lswc.crawl import workers  # not above: Redis's client is only for crawls with one
 
-        return workers.join(crawl, settings, experience)
-    return open_frontier(
-        crawl.store,
-        crawl.folder,
-        crawl.strategy,
-        crawl.identity,
-        crawl.politeness.delay,
-        PATIENCE,
-        experience,
-        crawl.caps,
-    )
+        return workers.join(crawl, settings, terms)
+    return open_frontier(crawl.store, crawl.folder, crawl.strategy, crawl.identity, terms)
 
 
 def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
@@ -56,7 +54,8 @@ def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
         from lswc.crawl import workers
 
         return workers.read_experience(crawl, settings)
-    return sqlite_experience.read(Path(crawl.experience) / FRONTIER_FILE, crawl.language.tag)
+    folder = Path(crawl.experience)
+    return taught_by(folder, sqlite_report.opened(folder / FRONTIER_FILE), crawl.language.tag)
 
 
 def control_of(crawl: Crawl, settings: BaseSettings) -> Kept:

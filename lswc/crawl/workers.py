@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from redis import RedisError
 from scrapy_redis.connection import get_redis
 from scrapy_redis.defaults import REDIS_PARAMS
 
 from lswc.archive.store import wanted_of
-from lswc.errors import ConfigError, StorageError
-from lswc.frontier import names_redis, redis_order
-from lswc.frontier.contract import PATIENCE
-from lswc.frontier.redis import RECONNECT, RedisFrontier
+from lswc.errors import ConfigError
+from lswc.frontier import names_redis, redis_report
+from lswc.frontier.experience import taught_by
+from lswc.frontier.redis import RedisFrontier, Worker
+from lswc.frontier.redis_script import RECONNECT
 from lswc.guest.control.redis_store import InRedis
 from lswc.guest.redis_slots import SharedSlots
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from lswc.crawl.configuration import Crawl
+    from lswc.frontier.contract import Terms
     from lswc.strategy import Experience
 
 
@@ -47,13 +48,11 @@ def read_experience(crawl: Crawl, settings: BaseSettings) -> Experience:
     url, _, name = crawl.experience.partition("#")
     settings = settings.copy()
     settings.set("LSWC_FRONTIER", url, priority="cmdline")
-    try:
-        return redis_order.read(connect(settings), name, crawl.language.tag)
-    except RedisError as error:
-        raise StorageError(f"LSWC_EXPERIENCE: can't read that Redis: {error}") from error
+    opened = redis_report.opened(connect(settings), name)
+    return taught_by(name, opened, crawl.language.tag)
 
 
-def join(crawl: Crawl, settings: BaseSettings, experience: Experience | None) -> RedisFrontier:
+def join(crawl: Crawl, settings: BaseSettings, terms: Terms) -> RedisFrontier:
     """Join the crawl ``LSWC_REDIS_KEY``, or begin it. Raises FrontierError or ConfigError."""
     name = _name(crawl, settings)
     return RedisFrontier(
@@ -61,14 +60,13 @@ def join(crawl: Crawl, settings: BaseSettings, experience: Experience | None) ->
         name,
         crawl.strategy,
         crawl.identity,
-        crawl.politeness.delay,
-        experience=experience,
-        patience=PATIENCE,
-        caps=crawl.caps,
-        folder=crawl.folder,
-        recorded=crawl.has_records,
-        feed=settings.get("REDIS_START_URLS_KEY", "") % {"name": name},
-        time_to_live=crawl.lease_seconds,
+        terms,
+        Worker(
+            folder=crawl.folder,
+            recorded=crawl.has_records,
+            feed=settings.get("REDIS_START_URLS_KEY", "") % {"name": name},
+            time_to_live=crawl.lease_seconds,
+        ),
     )
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lswc.frontier.contract import NO_CAPS, Caps, Frontier, FrontierError
+from lswc.frontier.contract import DEFAULTS, Frontier, FrontierError, Terms
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from lswc.strategy import Experience, Strategy
+    from lswc.strategy import Strategy
 
 __all__ = [
     "FRONTIER_FILE",
@@ -36,18 +36,13 @@ def open_frontier(
     folder: Path,
     strategy: Strategy,
     identity: Mapping[str, str],
-    delay: float,
-    patience: float = 0.0,
-    experience: Experience | None = None,
-    caps: Caps = NO_CAPS,
+    terms: Terms = DEFAULTS,
 ) -> Frontier:
     """Open the frontier that ``LSWC_FRONTIER`` names: "sqlite" or ":memory:".
 
-    ``delay`` is the least time in seconds between two requests to a server, ``patience`` that of
-    ``lswc.frontier.contract.is_far_better``, ``experience`` what a new crawl begins with; ``caps``
-    bound what waits. Raises FrontierError.
+    Raises FrontierError.
     """
     if store not in ("sqlite", MEMORY):
         raise FrontierError(f"LSWC_FRONTIER={store!r} isn't one of: sqlite, {MEMORY}, redis://...")
     path = MEMORY if store == MEMORY else folder / FRONTIER_FILE
-    return SqliteFrontier(path, strategy, identity, delay, experience, patience, caps)
+    return SqliteFrontier(path, strategy, identity, terms)

@@ -1,4 +1,4 @@
-"""What a crawl learned about cells, as a store keeps it: its pages by cell.
+"""Experience of a crawl, as a store keeps it: its pages by the cell that they were leased from.
 
 What an earlier crawl learned is kept beside it, so that a crawl's own pages can be told.
 """
@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from lswc.frontier.contract import FrontierError
-from lswc.strategy import Experience, ExperienceError, Pages, adaptive, strategy
+from lswc.frontier.contract import FORMAT, FrontierError
+from lswc.strategy import Experience, ExperienceError, adaptive, strategy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from contextlib import AbstractContextManager
 
-    from lswc.strategy import Strategy
+    from lswc.frontier.report import Reader
+    from lswc.strategy import Pages, Strategy
 
 
 def experience_of(by_cell: Mapping[int, Pages], earlier: str | None) -> Experience:
@@ -33,14 +35,26 @@ def dumped(experience: Experience) -> str:
     return json.dumps(experience.dump())
 
 
-def identity_of(strategy: Strategy, identity: Mapping[str, str], version: int) -> dict[str, str]:
+def identity_of(strategy: Strategy, identity: Mapping[str, str]) -> dict[str, str]:
     """Return what a crawl is, with the version of its store, and of its cells if it learns."""
     cells = {"cells": adaptive.SIGNATURE} if strategy.learns else {}
-    return {**identity, **cells, "format": str(version)}
+    return {**identity, **cells, "format": str(FORMAT)}
 
 
-def check_source(where: object, found: Mapping[str, str], language: str) -> None:
-    """Raise FrontierError unless a crawl of such a language can teach another."""
+def taught_by(where: object, opened: AbstractContextManager[Reader], language: str) -> Experience:
+    """Return what an earlier crawl can teach another one of that language.
+
+    ``where`` names it to users. Raises FrontierError if it teaches nothing, or is damaged.
+    """
+    try:
+        with opened as reader:
+            _check_source(reader.identity(), language)
+            return reader.experience()[0]
+    except (FrontierError, ExperienceError) as error:
+        raise FrontierError(f"LSWC_EXPERIENCE={where}: {error}") from error
+
+
+def _check_source(found: Mapping[str, str], language: str) -> None:
     name = found.get("strategy", "none")
     if found.get("language") != language:
         said = f"it is of language {found.get('language')!r}, not {language!r}"
@@ -50,12 +64,4 @@ def check_source(where: object, found: Mapping[str, str], language: str) -> None
         said = "it is of another version of lswc"
     else:
         return
-    raise FrontierError(f"LSWC_EXPERIENCE={where}: that crawl can't teach this one: {said}")
-
-
-def loaded(where: object, by_cell: Mapping[int, Pages], earlier: str | None) -> Experience:
-    """Return the experience of a crawl that was found. Raises FrontierError if it is damaged."""
-    try:
-        return experience_of(by_cell, earlier)
-    except (ExperienceError, ValueError) as error:
-        raise FrontierError(f"LSWC_EXPERIENCE={where}: {error}") from error
+    raise FrontierError(f"that crawl can't teach this one: {said}")

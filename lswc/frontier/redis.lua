@@ -8,9 +8,9 @@
 -- about          hash   what the crawl is, and "next", the number of URLs so far
 -- seen:<n>       hash   fingerprint -> the URL's number; once the URL is finished "", or "http" if
 --                       that only redirected
--- urls:<n>       list   64 URLs by number: a record while pending or leased; afterwards the URL if
+-- urls:<n>       list   CHUNK URLs by number: a record while pending or leased; afterwards the URL if
 --                       it is some link's referrer, else "" (as for a discarded URL)
--- queue:<server> zset   number of a pending URL -> line * 2^38 + number, exact in a double
+-- queue:<server> zset   number of a pending URL -> line * STEP + number, exact in a double
 -- ready:<cell>   zset   "line server" -> number of its oldest URL. Lines of busy servers may be
 --                       there: they are taken out when they are met
 -- free           set    servers with pending URLs that may be leased
@@ -50,7 +50,8 @@
 -- A record: referrer's number (5 bytes, big-endian, 0 for none), then what the client packed:
 -- kind (2 bytes), distance, code (4 bytes), depth (2), inherited, redirects, the unit ("" if it is
 -- the server), NUL, the URL. No strategy is known here: what it says of kinds and places is in
--- `cells`. Before this file stand EDGES and FEW, of lswc.strategy.adaptive.
+-- `cells`. Before this file stand the numbers that it shares with its callers (redis_script.py):
+-- KIND ... UNIT are offsets in a record, FULL and OF_QUOTA outcomes, UNVISITED ... statuses.
 
 local prefix = KEYS[1]:sub(1, -6)
 local verb, clock, tolerated, how = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
@@ -58,27 +59,15 @@ local delay, mark = tonumber(ARGV[5]), ARGV[6]
 local most = { server = tonumber(ARGV[7]), site = tonumber(ARGV[8]) }
 local by_directory, learns = how == 'directory', how == 'learns'
 local FIRST = 9 -- of the verb's own arguments
-local STEP, CHUNK = 2 ^ 38, 64
-local SOON = 60000 -- ms, lswc.frontier.contract.SOON
-local KIND, DISTANCE, DEPTH, REDIRECTS, UNIT = 6, 8, 13, 16, 17 -- offsets in a record
-local DISCARD = -1
 local ABOUT, FREE, BUSY = KEYS[1], prefix .. 'free', prefix .. 'busy'
 local LEASES, SERVERS = prefix .. 'leases', prefix .. 'servers'
 local UNITS, SITES, CELLS = prefix .. 'units', prefix .. 'sites', prefix .. 'cells'
 local WORKERS, FILES, LATEST = prefix .. 'workers', prefix .. 'files:', prefix .. 'latest'
 local LATER, TRIES, FAILED = prefix .. 'later', prefix .. 'tries', prefix .. 'failed'
-local AT_ONCE = 100 -- URLs that are due at a time
 local PENDING, STATUSES, TALLY = prefix .. 'pending', prefix .. 'statuses', prefix .. 'tally'
 local EXPERIENCE, WAITING = prefix .. 'experience', prefix .. 'waiting'
 local TAKEN = prefix .. 'taken'
 local OVER, LET_GO = prefix .. 'over', prefix .. 'let_go'
-local OF_QUOTA = { -- lswc.outcomes
-  ["finished\nserver's page limit"] = "server's page limit",
-  ["finished\nserver's byte limit"] = "server's byte limit",
-  ["finished\nsite's page limit"] = "site's page limit",
-  ["finished\nsite's byte limit"] = "site's byte limit",
-}
-local FULL = { server = "server's queue full", site = "site's queue full" } -- lswc.outcomes
 local call = redis.call
 
 local changes = { [PENDING] = {}, [STATUSES] = {}, [TALLY] = {}, [WAITING] = {}, [TAKEN] = {} }
@@ -113,7 +102,7 @@ local function flush()
 end
 
 local function drop(number, reason)
-  count(TALLY, 'dropped\n' .. (reason or 'server became irrelevant'), number)
+  count(TALLY, 'dropped\n' .. (reason or BECAME_IRRELEVANT), number)
 end
 
 local function now()
@@ -146,10 +135,10 @@ end
 
 -- lswc.strategy.status, and a test holds that they are equal.
 local function status(downloaded, relevant)
-  if relevant > 0 then return 2 end
-  if downloaded > tolerated then return 3 end
-  if downloaded == 0 then return 0 end
-  return 1
+  if relevant > 0 then return RELEVANT end
+  if downloaded > tolerated then return IRRELEVANT end
+  if downloaded == 0 then return UNVISITED end
+  return UNDECIDED
 end
 
 -- lswc.strategy.adaptive.place, and a test holds that they are equal.
@@ -186,7 +175,7 @@ end
 local function add_unit(unit, place, site)
   local pages = { downloaded = 0, relevant = 0, place = place, site = site }
   keep(UNITS, unit, pages)
-  count(STATUSES, 0, 1)
+  count(STATUSES, UNVISITED, 1)
   return pages
 end
 
@@ -492,7 +481,7 @@ local function add(server, unit, record, line, cell)
   return number
 end
 
--- lswc.frontier.contract.is_twin_of_redirect, and a test holds that they are equal.
+-- lswc.frontier.rules.is_twin_of_redirect, and a test holds that they are equal.
 local function is_twin_of_redirect(record)
   return record:byte(REDIRECTS) > 0 and url_of(record):sub(1, 6) == 'https:'
 end
@@ -752,7 +741,7 @@ local verbs = {}
 function verbs.open()
   if call('EXISTS', ABOUT) == 0 then
     call('HSET', EXPERIENCE, 'n', ARGV[FIRST + 2], 'r', ARGV[FIRST + 3])
-    call('HSET', ABOUT, 'mark', mark, unpack(ARGV, FIRST + 4))
+    call('HSET', ABOUT, unpack(ARGV, FIRST + 4))
     call('SET', CELLS, ARGV[FIRST + 1])
   end
   call('SADD', WORKERS, ARGV[FIRST])
@@ -1000,6 +989,6 @@ function verbs.place()
 end
 
 if mark ~= '' and verb ~= 'open' and call('HGET', ABOUT, 'mark') ~= mark then
-  return redis.error_reply('LOST the crawl is not here any more')
+  return redis.error_reply(LOST)
 end
 return verbs[verb]()

@@ -1,9 +1,9 @@
-"""What a frontier in Redis holds; also while workers crawl on it."""
+"""Report of a frontier in Redis; also while workers crawl on it."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections import Counter
 from contextlib import contextmanager
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any
@@ -12,51 +12,275 @@ from redis import RedisError
 
 from lswc.errors import StorageError
 from lswc.frontier.contract import FrontierError
-from lswc.frontier.redis import count, kind_and_url, read_tallies
-from lswc.frontier.redis_order import load, read_harvest
-from lswc.frontier.report import Queue, Report, Server
-from lswc.strategy import Pages, Unit, status, strategy
+from lswc.frontier.experience import experience_of
+from lswc.frontier.redis_script import (
+    STEP,
+    bucket_of,
+    place_of,
+    texts,
+    unpacked,
+    without_referrer,
+)
+from lswc.frontier.report import Ended, Queue, Reader, Standing, by_kind
+from lswc.frontier.rules import FULL, site_of
+from lswc.outcomes import OF_QUOTA, Outcome
+from lswc.safety.quotas import Taken
+from lswc.strategy import Experience, Pages, Status, Strategy, Unit
 from lswc.strategy.status import NO_PAGES
+from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from redis import Redis
-
-    from lswc.strategy import Strategy
 
 BATCH = 1000
 """Keys that are asked about at once."""
 
+_GLOB = re.compile(r"[][*?^\\]")  # what a pattern of Redis doesn't take for itself
 
-def read(client: Redis, name: str = "", top: int = 10) -> Report:
-    """Read the frontier of the crawl of this name, with its ``top`` longest queues.
 
-    Without a name it is that of the only crawl there is. Raises LswcError.
-    """
-    try:
-        prefix = f"{{{named(client, name)}}}:"
-        about: Any = client.hgetall(f"{prefix}about")
-        identity = {key.decode(): value.decode() for key, value in about.items()}
-        cells = read_harvest(client, prefix, load(client, prefix, strategy(identity["strategy"])))
-        pages, lengths = pages_of(client, prefix), _lengths(client, prefix)
+class RedisReader(Reader):
+    """The frontier of the crawl of this name in Redis. Methods raise redis.RedisError, too."""
+
+    def __init__(self, client: Redis, name: str, strategy: Strategy | None = None) -> None:
+        self._client: Any = client
+        self.name = name
+        self._prefix = f"{{{name}}}:"
+        self._lines_of: dict[str, dict[int, int]] = {}
+        if strategy is not None:
+            self.strategy = strategy
+
+    def _hash(self, key: str) -> dict[bytes, bytes]:
+        found: dict[bytes, bytes] = self._client.hgetall(self._prefix + key)
+        return found
+
+    def identity(self) -> dict[str, str]:
+        return texts(self._hash("about"))
+
+    def workers(self) -> list[bytes]:
+        """Return what each worker told that it does, as JSON."""
+        return list(self._hash("now").values())
+
+    def course(self, after: int) -> list[bytes]:
+        """Return the points of the crawl's course from this number on, as JSON."""
+        found: list[bytes] = self._client.lrange(self._prefix + "course", after, after + 10 * BATCH)
+        return found
+
+    def tallies(self) -> dict[str, dict[str, int]]:
+        rows = [
+            (*key.partition("\n")[::2], int(n)) for key, n in texts(self._hash("tally")).items()
+        ]
+        return by_kind(rows)
+
+    def pending(self) -> dict[int, int]:
+        return dict(sorted(_integers(self._hash("pending"))))
+
+    def leased(self) -> int:
+        return int(self._client.hlen(self._prefix + "leases"))
+
+    def statuses(self) -> dict[str, int]:
+        found = _integers(self._hash("statuses"))
+        return {Status(s).name.lower(): number for s, number in found if number}
+
+    def servers(self) -> int:
+        return int(self._client.hlen(self._prefix + self._names))
+
+    def server_names(self) -> list[str]:
+        return [name.decode() for name in self._client.hkeys(self._prefix + self._names)]
+
+    @property
+    def _names(self) -> str:
+        return "units" if self.strategy.unit is Unit.SERVER else "servers"
+
+    def pages(self, units: Collection[str]) -> dict[str, Pages]:
+        names = list(units)
+        found = self._client.hmget(self._prefix + "units", names) if names else []
+        return {
+            name: Pages(*map(int, text.split()[:2]))
+            for name, text in zip(names, found, strict=True)
+            if text is not None
+        }
+
+    def taken(self, server: str) -> tuple[Taken, Taken]:
+        names = (server, f"*.{site_of(server)}")
+        fields = [f"{what} {name}" for name in names for what in ("pages", "bytes")]
+        found = self._client.hmget(self._prefix + "taken", fields)
+        pages, size, of_domain, size_of_domain = (int(number or 0) for number in found)
+        return Taken(pages, size), Taken(of_domain, size_of_domain)
+
+    def pages_by_cell(self) -> dict[int, Pages]:
+        counts = {key: int(value) for key, value in texts(self._hash("experience")).items()}
+        cells = sorted(int(key[2:]) for key in counts if key.startswith("n:"))
+        return {cell: Pages(counts[f"n:{cell}"], counts.get(f"r:{cell}", 0)) for cell in cells}
+
+    def experience(self) -> tuple[Experience, Experience]:
+        earlier = self.identity().get("earlier")
+        scored = self._client.get(self._prefix + "scored")
+        before = Experience.load(json.loads(scored)) if scored else experience_of({}, earlier)
+        return experience_of(self.pages_by_cell(), earlier), before
+
+    def longest(self, top: int) -> tuple[tuple[Queue, ...], tuple[Queue, ...]]:
+        pages, lengths = self._pages(), self._lengths()
         longest = nlargest(top, lengths, key=lambda server: (lengths[server], server))
         largest = nlargest(top, pages, key=lambda server: (pages[server], server))
         queues, most = (
             tuple(Queue(s, lengths.get(s, 0), *pages.get(s, NO_PAGES)) for s in servers)
             for servers in (longest, [s for s in largest if pages[s].downloaded])
         )
-        return Report(identity, count(client, prefix), queues, most, cells)
+        return queues, most
+
+    def _lengths(self) -> dict[str, int]:
+        """Return the length of each server's queue."""
+        start = f"{self._prefix}queue:".encode()
+        keys = [key for key in self._client.scan_iter(count=BATCH) if key.startswith(start)]
+        lengths: list[int] = []
+        for first in range(0, len(keys), BATCH):
+            with self._client.pipeline(transaction=False) as pipeline:
+                for key in keys[first : first + BATCH]:
+                    pipeline.zcard(key)
+                lengths += pipeline.execute()
+        found = zip(keys, lengths, strict=True)
+        return {key.removeprefix(start).decode(): number for key, number in found if number}
+
+    def _pages(self) -> dict[str, Pages]:
+        """Return the pages of each server that was met."""
+        pages: dict[str, Pages] = {}
+        for unit, text in self._client.hscan_iter(f"{self._prefix}units", count=BATCH):
+            server = unit.decode().partition("/")[0]  # a directory's name begins with its server's
+            downloaded, relevant = map(int, text.split()[:2])
+            before = pages.get(server, NO_PAGES)
+            pages[server] = Pages(before.downloaded + downloaded, before.relevant + relevant)
+        return pages
+
+    def queue(self, server: str) -> Queue | None:
+        pages: Pages | None
+        if self.strategy.unit is Unit.SERVER:
+            found = self._client.hget(f"{self._prefix}units", server)
+            pages = None if found is None else Pages(*map(int, found.split()[:2]))
+        else:
+            pages = self._pages().get(server)
+        if pages is None:
+            return None
+        return Queue(server, int(self._client.zcard(self._queue(server))), *pages)
+
+    def _queue(self, server: str) -> str:
+        return f"{self._prefix}queue:{server}"
+
+    def waiting_of(self, server: str) -> dict[int, int]:
+        waiting: dict[int, int] = {}
+        for line, cell in self._lines(server).items():
+            number = self._client.zcount(self._queue(server), *_numbers_of(line))
+            waiting[cell] = waiting.get(cell, 0) + number
+        return waiting
+
+    def next_of(self, server: str, cell: int, most: int) -> list[str]:
+        numbers: list[int] = []
+        for line, of_line in self._lines(server).items():
+            if of_line == cell:
+                found = self._client.zrangebyscore(self._queue(server), *_numbers_of(line), 0, most)
+                numbers += map(int, found)
+        records = [self._record(number) for number in sorted(numbers)[:most]]
+        return [unpacked(without_referrer(record))[2] for record in records if record]
+
+    def _lines(self, server: str) -> dict[int, int]:
+        """Return the cells of a server's lines that have URLs."""
+        if server not in self._lines_of:
+            self._lines_of[server] = dict(self._read_lines(server))
+        return self._lines_of[server]
+
+    def _read_lines(self, server: str) -> Iterator[tuple[int, int]]:
+        by_server, place, at = self.strategy.unit is Unit.SERVER, 0, 0
+        if by_server:
+            place = int(self._client.hget(f"{self._prefix}units", server).split()[2])
+        key = self._queue(server)
+        while head := self._client.zrangebyscore(key, at, "+inf", 0, 1, withscores=True):
+            line = int(head[0][1]) // STEP
+            yield line, self.strategy.cell_of[line][place] if by_server else line
+            at = (line + 1) * STEP
+
+    def _record(self, number: int) -> bytes | None:
+        """Return the record of a URL: empty once it is dropped."""
+        key, at = place_of(number)
+        found: bytes | None = self._client.lindex(self._prefix + key, at)
+        return found
+
+    def servers_like(self, text: str, most: int) -> list[str]:
+        pattern = "*" + _GLOB.sub(r"\\\g<0>", text) + "*"
+        found: dict[str, None] = {}
+        for unit, _ in self._client.hscan_iter(f"{self._prefix}units", match=pattern, count=BATCH):
+            found[unit.decode().partition("/")[0]] = None
+            if len(found) >= most:
+                break
+        return sorted(found)
+
+    def find(self, url: str) -> Standing | None:
+        bucket, field = bucket_of(fingerprint(url))
+        known: bytes | None = self._client.hget(f"{self._prefix}seen:{bucket}", field)
+        failed = self._client.hget(f"{self._prefix}failed", known or b"")
+        if known is None or (known.isdigit() and not self._record(int(known))):
+            return None
+        if failed is not None:
+            return Standing(failed.decode().partition("\n")[0])
+        if not known.isdigit():
+            return Standing("")
+        put_off = self._client.hexists(f"{self._prefix}tries", known)
+        return Standing(Outcome.PUT_OFF if put_off else None)
+
+    def left_out(self, server: str | None = None) -> Iterable[tuple[str, str, int]]:
+        if server is None:
+            for key, number in self._client.hscan_iter(f"{self._prefix}let_go", count=BATCH):
+                name, _, reason = key.decode().partition("\n")
+                yield name, reason, int(number)
+            return
+        reasons = (*FULL.values(), *OF_QUOTA)
+        fields = [f"{server}\n{reason}" for reason in reasons]
+        numbers = self._client.hmget(f"{self._prefix}let_go", fields)
+        for reason, number in zip(reasons, numbers, strict=True):
+            if number is not None:
+                yield server, reason, int(number)
+
+    def ended(self, top: int) -> Ended:
+        """Of a failed server an outcome is known only if it may be tried once more."""
+        known = self._hash("failed").values()
+        outcomes = {s: o for o, _, s in (value.decode().partition("\n") for value in known)}
+        pages = self._pages()
+        idle = pages.keys() - self._unfinished() - {server for server, *_ in self.left_out()}
+        failed = sorted(server for server in idle if not pages[server].downloaded)
+        names = [(server, outcomes.get(server, "")) for server in failed[:top]]
+        return Ended(len(idle) - len(failed), len(failed), names)
+
+    def _unfinished(self) -> set[str]:
+        """Return the servers with URLs that wait, are leased or were put off."""
+        leased = self._client.hscan_iter(f"{self._prefix}leases", no_values=True)
+        later = (m.decode() for m, _ in self._client.zscan_iter(f"{self._prefix}later"))
+        put_off = {member.partition(" ")[2] for member in later}
+        return {*self._lengths(), *(server.decode() for server in leased), *put_off}
+
+
+def _numbers_of(line: int) -> tuple[int, str]:
+    """Return the scores of a line's URLs, from and to."""
+    return line * STEP, f"({(line + 1) * STEP}"
+
+
+def _integers(found: Mapping[bytes, bytes]) -> Iterable[tuple[int, int]]:
+    return ((int(key), int(value)) for key, value in found.items())
+
+
+@contextmanager
+def opened(client: Redis, name: str = "") -> Iterator[RedisReader]:
+    """Open the frontier of the crawl of this name; without one, of the only crawl there is.
+
+    Raises FrontierError if there is none, StorageError if it can't be read.
+    """
+    try:
+        yield RedisReader(client, _named(client, name))
     except RedisError as error:
         raise StorageError(f"can't read the frontier in Redis: {error}") from error
 
 
-def named(client: Redis, name: str) -> str:
-    """Return the name of a crawl that there is; of the only one, if none is given.
-
-    Raises FrontierError, or redis.RedisError.
-    """
-    if name and not client.hexists(f"{{{name}}}:about", "strategy"):
+def _named(client: Redis, name: str) -> str:
+    if name and not client.exists(f"{{{name}}}:about"):
         raise FrontierError(f"no crawl {name!r} in this Redis; there are: {_crawls(client)}")
     if name:
         return name
@@ -71,156 +295,3 @@ def named(client: Redis, name: str) -> str:
 def _crawls(client: Redis) -> list[str]:
     keys = client.scan_iter(match="{*}:about", count=BATCH)
     return sorted(key.decode()[1:].removesuffix("}:about") for key in keys)
-
-
-def _lengths(client: Redis, prefix: str) -> dict[str, int]:
-    """Return the length of each server's queue."""
-    start = f"{prefix}queue:".encode()
-    keys = [key for key in client.scan_iter(count=BATCH) if key.startswith(start)]
-    lengths: list[int] = []
-    for first in range(0, len(keys), BATCH):
-        with client.pipeline(transaction=False) as pipeline:
-            for key in keys[first : first + BATCH]:
-                pipeline.zcard(key)
-            lengths += pipeline.execute()
-    return {
-        key.removeprefix(start).decode(): number
-        for key, number in zip(keys, lengths, strict=True)
-        if number
-    }
-
-
-def pages_of(client: Redis, prefix: str) -> dict[str, Pages]:
-    """Return the pages of each server that was met. Raises redis.RedisError."""
-    pages: dict[str, Pages] = {}
-    for unit, text in client.hscan_iter(f"{prefix}units", count=BATCH):
-        server = unit.decode().partition("/")[0]  # a directory's name begins with its server's
-        downloaded, relevant = map(int, text.split()[:2])
-        before = pages.get(server, NO_PAGES)
-        pages[server] = Pages(before.downloaded + downloaded, before.relevant + relevant)
-    return pages
-
-
-def unfinished(client: Redis, prefix: str) -> set[str]:
-    """Return the servers with URLs that wait, are leased or were put off.
-
-    Raises redis.RedisError.
-    """
-    leased = {server.decode() for server in client.hscan_iter(f"{prefix}leases", no_values=True)}
-    later = (member.decode() for member, _ in client.zscan_iter(f"{prefix}later"))
-    put_off = {member.partition(" ")[2] for member in later}
-    return {*_lengths(client, prefix), *leased, *put_off}
-
-
-class Watched:
-    """What those who watch the crawl of this name ask. All methods raise LswcError."""
-
-    def __init__(self, client: Redis, name: str) -> None:
-        self._client: Any = client
-        self.name = name
-        self._prefix = f"{{{name}}}:"
-
-    def _ask(self, command: str, key: str, *arguments: object) -> Any:
-        with _readable():
-            return self._client.execute_command(command, self._prefix + key, *arguments)
-
-    def identity(self) -> dict[str, str]:
-        """Return what crawl it is."""
-        found = self._ask("HGETALL", "about")
-        return {key.decode(): value.decode(errors="replace") for key, value in found.items()}
-
-    def workers(self) -> list[bytes]:
-        """Return what each worker told that it does, as JSON."""
-        return list(self._ask("HGETALL", "now").values())
-
-    def course(self, after: int) -> list[bytes]:
-        """Return the points of the crawl's course from this number on, as JSON."""
-        found: list[bytes] = self._ask("LRANGE", "course", after, after + 10 * BATCH)
-        return found
-
-    def tallies(self) -> dict[str, dict[str, int]]:
-        """Return the tallies by kind and name."""
-        return read_tallies(self._ask("HGETALL", "tally"))
-
-    def servers_like(self, text: str, most: int) -> list[str]:
-        """Return names of servers that contain a text."""
-        pattern = "*" + _GLOB.sub(r"\\\g<0>", text) + "*"
-        found: dict[str, None] = {}
-        with _readable():
-            units = self._client.hscan_iter(f"{self._prefix}units", match=pattern, count=BATCH)
-            for unit, _ in units:
-                found[unit.decode().partition("/")[0]] = None
-                if len(found) >= most:
-                    break
-        return sorted(found)
-
-    def server(self, name: str, top: int = 10) -> Server | None:
-        """Return what the frontier knows of a server, and its next URLs; None if nothing."""
-        chosen = strategy(self.identity()["strategy"])
-        with _readable():
-            pages = self._pages_of(name, chosen)
-            if pages is None:
-                return None
-            known = load(self._client, self._prefix, chosen)
-            lines = self._lines(name, chosen)
-            waits: Counter[int] = Counter()
-            for cell, number in lines.values():
-                waits[cell] += number
-            best = sorted(lines, key=lambda line: known.rank(lines[line][0]))
-            urls = tuple(self._next(name, {line: lines[line][0] for line in best}, top))
-        queue = Queue(name, waits.total(), *pages)
-        said = status(*pages, chosen.tolerated).name.lower()
-        return Server(chosen.name, queue, said, dict(waits), urls)
-
-    def _pages_of(self, name: str, chosen: Strategy) -> Pages | None:
-        if chosen.unit is Unit.SERVER:
-            found = self._ask("HGET", "units", name)
-            return None if found is None else Pages(*map(int, found.split()[:2]))
-        return pages_of(self._client, self._prefix).get(name)
-
-    def _lines(self, name: str, chosen: Strategy) -> dict[int, tuple[int, int]]:
-        """Return the lines of a server that have URLs: the cell, and how many."""
-        by_server = chosen.unit is Unit.SERVER
-        place = int(self._ask("HGET", "units", name).split()[2]) if by_server else 0
-        numbers = range(chosen.kinds if by_server else chosen.cells)
-        with self._client.pipeline(transaction=False) as pipeline:
-            for line in numbers:
-                pipeline.zcount(self._queue(name), line * STEP, f"({(line + 1) * STEP}")
-            found = pipeline.execute()
-        cell_of = chosen.cell_of
-        return {
-            line: (cell_of[line][place] if by_server else line, number)
-            for line, number in zip(numbers, found, strict=True)
-            if number
-        }
-
-    def _queue(self, server: str) -> str:
-        return f"{self._prefix}queue:{server}"
-
-    def _next(self, server: str, cells: Mapping[int, int], top: int) -> Iterator[tuple[str, int]]:
-        left = top
-        for line, cell in cells.items():
-            low, high = line * STEP, f"({(line + 1) * STEP}"
-            numbers = self._client.zrangebyscore(self._queue(server), low, high, 0, left)
-            for number in numbers:
-                chunk, at = divmod(int(number) - 1, CHUNK)
-                record = self._ask("LINDEX", f"urls:{chunk}", at)
-                if record:
-                    yield kind_and_url(record)[1], cell
-            left -= len(numbers)
-            if left <= 0:
-                return
-
-
-_GLOB = re.compile(r"[][*?^\\]")  # what a pattern of Redis doesn't take for itself
-
-STEP, CHUNK = 2**40, 64
-"""Numbers of a line, and URLs of a list (redis.lua)."""
-
-
-@contextmanager
-def _readable() -> Iterator[None]:
-    try:
-        yield
-    except RedisError as error:
-        raise StorageError(f"can't read the frontier in Redis: {error}") from error

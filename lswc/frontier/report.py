@@ -1,16 +1,33 @@
-"""What is told of a frontier, whatever store it is in."""
+"""Report: what is told of a frontier, whatever store it is in; also while a crawl runs on it."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from heapq import nsmallest
+from typing import TYPE_CHECKING, NamedTuple
+
+from lswc.frontier.contract import FORMAT, Counts, FrontierError
+from lswc.frontier.harvest import harvest
+from lswc.frontier.rules import FULL
+from lswc.strategy import (
+    REQUISITES,
+    LearnedOrder,
+    adaptive,
+    order,
+    status,
+    strategy,
+)
+from lswc.urls import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from lswc.frontier.contract import Counts
     from lswc.frontier.harvest import CellHarvest
+    from lswc.safety.quotas import Taken
+    from lswc.strategy import Experience, Order, Pages, Strategy
 
 
 @dataclass(frozen=True)
@@ -52,6 +69,212 @@ class Server:
     status: str
     waiting: Mapping[int, int]
     next: tuple[tuple[str, int], ...]
+
+
+class Standing(NamedTuple):
+    """Where one URL stands. ``outcome`` is None while it is pending or leased, and "" if only the
+    log knows it.
+
+    Of a URL that isn't there it is why the frontier discarded others of its server, if it did.
+    ``code`` holds the facts of the link that brought it (``lswc.strategy.decode``), if the
+    frontier still has them.
+    """
+
+    outcome: str | None
+    code: int | None = None
+
+    @property
+    def is_let_go(self) -> bool:
+        """Whether the URL isn't there, as too many of its server or domain were pending."""
+        return self.outcome in FULL.values()
+
+
+@dataclass(frozen=True)
+class Completion:
+    """Servers that ended, by how; names are those of the first ones.
+
+    ``complete`` is the number of servers with pages whose URLs all ended. ``cut`` has those of
+    which URLs were left out: (server, reason, URLs), ``cut_number`` how many there are. ``failed``
+    has those without a page whose URLs all ended: (server, an outcome of theirs or ""),
+    ``failed_number`` how many there are.
+    """
+
+    complete: int
+    cut: tuple[tuple[str, str, int], ...]
+    cut_number: int
+    failed: tuple[tuple[str, str], ...]
+    failed_number: int
+
+
+class Ended(NamedTuple):
+    """Servers whose URLs all ended, and of which none was left out.
+
+    How many have pages, how many have none, and the first of these by name, with an outcome.
+    """
+
+    complete: int
+    failed_number: int
+    failed: Sequence[tuple[str, str]]
+
+
+class Reader(ABC):
+    """A frontier that is only read. A store answers what is abstract; the rest is made of that.
+
+    Methods raise LswcError, within the block in which the store was opened.
+    """
+
+    @abstractmethod
+    def identity(self) -> dict[str, str]:
+        """Return what crawl it is, and of which version."""
+
+    @abstractmethod
+    def tallies(self) -> dict[str, dict[str, int]]:
+        """Return the tallies by kind and name, at once: no URL is counted for it."""
+
+    @abstractmethod
+    def pending(self) -> dict[int, int]:
+        """Count the pending URLs by cell. Leased ones are among them if ``leased`` is 0."""
+
+    @abstractmethod
+    def leased(self) -> int:
+        """Return the number of leased URLs, where the store knows of leases."""
+
+    @abstractmethod
+    def statuses(self) -> dict[str, int]:
+        """Count servers, or directories if the strategy counts by them, by status."""
+
+    @abstractmethod
+    def servers(self) -> int:
+        """Return the number of servers that URLs were offered of."""
+
+    @abstractmethod
+    def server_names(self) -> list[str]:
+        """Return the names of all these servers."""
+
+    @abstractmethod
+    def pages(self, units: Collection[str]) -> dict[str, Pages]:
+        """Return the pages of servers, or directories if the strategy counts by them, once met."""
+
+    @abstractmethod
+    def taken(self, server: str) -> tuple[Taken, Taken]:
+        """Return what a server and its registered domain have brought."""
+
+    @abstractmethod
+    def pages_by_cell(self) -> dict[int, Pages]:
+        """Return the crawl's pages by the cell that they were leased from."""
+
+    @abstractmethod
+    def experience(self) -> tuple[Experience, Experience]:
+        """Return what is known of cells now, and was when all cells were last scored."""
+
+    @abstractmethod
+    def longest(self, top: int) -> tuple[tuple[Queue, ...], tuple[Queue, ...]]:
+        """Return the longest queues, and those of the servers with most pages."""
+
+    @abstractmethod
+    def queue(self, server: str) -> Queue | None:
+        """Return a server's queue, None if it was never met."""
+
+    @abstractmethod
+    def waiting_of(self, server: str) -> dict[int, int]:
+        """Count the URLs of a server by cell."""
+
+    @abstractmethod
+    def next_of(self, server: str, cell: int, most: int) -> list[str]:
+        """Return the oldest URLs of a server in a cell."""
+
+    @abstractmethod
+    def servers_like(self, text: str, most: int) -> list[str]:
+        """Return names of servers that contain a text."""
+
+    @abstractmethod
+    def find(self, url: str) -> Standing | None:
+        """Return how a URL stands, None if it isn't there."""
+
+    def finished(self) -> Iterator[tuple[str, str]] | None:
+        """Yield every finished URL and its outcome; None if the store doesn't keep them.
+
+        That of a requisite begins with OF_REQUISITE.
+        """
+        return None
+
+    @abstractmethod
+    def left_out(self, server: str | None = None) -> Iterable[tuple[str, str, int]]:
+        """Return server, reason and number of URLs that were left out, of all or of one."""
+
+    @abstractmethod
+    def ended(self, top: int) -> Ended:
+        """Return the servers that ended; of those without a page the first ones."""
+
+    @cached_property
+    def strategy(self) -> Strategy:
+        """The crawl's strategy."""
+        return strategy(self.identity()["strategy"])
+
+    def check_version(self) -> None:
+        """Raise FrontierError unless it is a frontier of this version."""
+        if self.identity().get("format") != str(FORMAT):
+            raise FrontierError("this crawl was begun with another version of lswc: use that one")
+
+    def order(self) -> Order:
+        """Return the order of cells as it is now."""
+        if not self.strategy.learns:
+            return order(self.strategy)
+        known = LearnedOrder(*self.experience())
+        now, scored = known.experience.crawl, known.scored.crawl
+        if adaptive.is_due(now.downloaded, scored.downloaded):
+            known.score_all()
+        return known
+
+    def cells(self) -> tuple[CellHarvest, ...]:
+        """Return the cells with URLs or pages, the best first."""
+        return self._harvest(self.pending())
+
+    def _harvest(self, pending: dict[int, int]) -> tuple[CellHarvest, ...]:
+        pending.pop(REQUISITES, None)
+        return harvest(self.order(), pending, self.pages_by_cell())
+
+    def counts(self) -> Counts:
+        """Count everything, exactly."""
+        pending = self.pending()
+        requisites = pending.pop(REQUISITES, 0)
+        return Counts(pending, self.leased(), self.statuses(), self.tallies(), requisites)
+
+    def report(self, top: int = 10) -> Report:
+        """Return what the frontier holds, with its ``top`` longest queues."""
+        counts = self.counts()
+        cells = self._harvest(dict(counts.pending))
+        return Report(self.identity(), counts, *self.longest(top), cells)
+
+    def completion(self, top: int = 10) -> Completion:
+        """Return how servers ended."""
+        left_out = list(self.left_out())
+        cut = nsmallest(top, left_out, key=lambda row: (-row[2], row[0]))
+        complete, number, failed = self.ended(top)
+        names = {server for server, *_ in left_out}
+        return Completion(complete, tuple(cut), len(names), tuple(failed), number)
+
+    def server(self, name: str, top: int = 10) -> Server | None:
+        """Return what is known of a server, and its next ``top`` URLs; None if nothing."""
+        queue = self.queue(name)
+        if queue is None:
+            return None
+        waiting, rank = self.waiting_of(name), self.order().rank
+        following: list[tuple[str, int]] = []
+        for cell in sorted(waiting, key=rank):
+            if len(following) < top:
+                urls = self.next_of(name, cell, top - len(following))
+                following += [(url, cell) for url in urls]
+        pages = status(queue.downloaded, queue.relevant, self.strategy.tolerated)
+        return Server(self.strategy.name, queue, pages.name.lower(), waiting, tuple(following))
+
+    def standing(self, url: str) -> Standing | None:
+        """Return where a URL stands, None if the frontier doesn't know it."""
+        found, parsed = self.find(url), parse(url)
+        if found is not None or parsed is None:
+            return found
+        reasons = {reason for _, reason, _ in self.left_out(parsed.server)}
+        return next((Standing(reason) for reason in FULL.values() if reason in reasons), None)
 
 
 def by_kind(rows: Iterable[tuple[str, str, int]]) -> dict[str, dict[str, int]]:

@@ -1,37 +1,177 @@
-"""What a SQLite frontier holds, counted from its file; also while a crawl runs on it."""
+"""Report of a SQLite frontier, read from its file; also while a crawl runs on it."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections import Counter
 from contextlib import contextmanager
+from json import dumps
 from typing import TYPE_CHECKING
 
-from lswc.frontier import sqlite_again, sqlite_experience, sqlite_tally
-from lswc.frontier.contract import Counts, FrontierError
-from lswc.frontier.harvest import harvest
-from lswc.frontier.report import Queue, Report, Server
-from lswc.frontier.sqlite_queues import longest, waiting
-from lswc.strategy import REQUISITES, Strategy, StrategyError, Unit, order, status, strategy
+from lswc.frontier.contract import FrontierError
+from lswc.frontier.experience import experience_of
+from lswc.frontier.report import Ended, Queue, Reader, Standing, by_kind
+from lswc.frontier.sqlite_cells import longest, waiting
+from lswc.frontier.sqlite_servers import pages_of, read_tallies
+from lswc.frontier.sqlite_urls import FINISHED, NAMED, read_lengths
+from lswc.outcomes import Outcome
+from lswc.safety.quotas import Taken
+from lswc.strategy import Experience, Pages, Strategy, StrategyError, status
+from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
+SLICE = 100_000
+"""URLs that are read at a time: a crawl can't empty its write-ahead log meanwhile."""
 
-def read(path: Path, top: int = 10) -> Report:
-    """Read the frontier in a file, with its ``top`` longest queues. Raises FrontierError."""
-    with opened(path) as db:
-        identity = _about(db)
-        chosen = strategy(identity["strategy"])
-        counts = count(db, chosen)
-        known = order(chosen, *sqlite_experience.load(db))
-        cells = harvest(known, counts.pending, sqlite_experience.pages(db))
-        return Report(identity, counts, _queues(db, top), _largest(db, top), cells)
+_PENDING = "(SELECT count(*) FROM url WHERE url.server = server.id AND outcome IS NULL)"
+_QUEUE = f"SELECT name, {_PENDING}, downloaded, relevant FROM server"
+_WAITING_OF = """
+SELECT cell, sum((SELECT count(*) FROM url WHERE url.server = line.server
+    AND url.line = line.line AND outcome IS NULL))
+FROM line WHERE server = (SELECT id FROM server WHERE name = ?) GROUP BY cell
+"""
+_NEXT_OF = """
+SELECT url FROM line JOIN url USING (server, line)
+WHERE server = (SELECT id FROM server WHERE name = ?) AND cell = ? AND outcome IS NULL
+ORDER BY url.seq LIMIT ?
+"""
+_IDLE = f"""FROM server WHERE id NOT IN (SELECT server FROM let_go)
+    AND NOT EXISTS (SELECT 1 FROM url WHERE url.server = server.id AND outcome IS NULL)
+    AND id NOT IN (SELECT server FROM later CROSS JOIN url USING (seq)
+        WHERE url.outcome = '{Outcome.PUT_OFF}')"""
+# CROSS: else SQLite reads all URLs to find the few that were put off.
+
+
+class SqliteReader(Reader):
+    """The frontier in a SQLite file. URLs that a process leased are pending."""
+
+    def __init__(self, db: sqlite3.Connection, strategy: Strategy | None = None) -> None:
+        self._db = db
+        if strategy is not None:
+            self.strategy = strategy
+
+    def identity(self) -> dict[str, str]:
+        return dict(self._db.execute("SELECT key, value FROM about").fetchall())
+
+    def tallies(self) -> dict[str, dict[str, int]]:
+        return self._sorted(read_tallies(self._db))
+
+    def _sorted(self, counts: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
+        return by_kind(
+            (kind, str(name), number)  # an Outcome is a name
+            for kind, names in counts.items()
+            for name, number in names.items()
+        )
+
+    def pending(self) -> dict[int, int]:
+        return waiting(self._db)
+
+    def leased(self) -> int:
+        return 0
+
+    def statuses(self) -> dict[str, int]:
+        table = self.strategy.unit.value
+        pages = self._db.execute(f"SELECT downloaded, relevant FROM {table}")
+        tolerated = self.strategy.tolerated
+        return dict(Counter(status(na, nr, tolerated).name.lower() for na, nr in pages))
+
+    def servers(self) -> int:
+        (last,) = self._db.execute("SELECT max(id) FROM server").fetchone()
+        return last or 0
+
+    def server_names(self) -> list[str]:
+        return [name for (name,) in self._db.execute("SELECT name FROM server")]
+
+    def pages(self, units: Collection[str]) -> dict[str, Pages]:
+        return pages_of(self._db, self.strategy.unit, units)
+
+    def taken(self, server: str) -> tuple[Taken, Taken]:
+        row = self._db.execute(
+            "SELECT s.downloaded, s.bytes, d.downloaded, d.bytes"
+            " FROM server s JOIN site d ON d.id = s.site WHERE s.name = ?",
+            (server,),
+        ).fetchone() or (0, 0, 0, 0)
+        return Taken(*row[:2]), Taken(*row[2:])
+
+    def finished(self) -> Iterator[tuple[str, str]]:
+        yield from self._db.execute(NAMED)
+
+    def pages_by_cell(self) -> dict[int, Pages]:
+        rows = self._db.execute("SELECT cell, downloaded, relevant FROM experience ORDER BY cell")
+        return {cell: Pages(*counts) for cell, *counts in rows}
+
+    def experience(self) -> tuple[Experience, Experience]:
+        rows = self._db.execute(
+            "SELECT cell, scored_downloaded, scored_relevant FROM experience ORDER BY cell"
+        )
+        scored = {cell: Pages(*counts) for cell, *counts in rows}
+        earlier = self.identity().get("earlier")
+        return experience_of(self.pages_by_cell(), earlier), experience_of(scored, earlier)
+
+    def longest(self, top: int) -> tuple[tuple[Queue, ...], tuple[Queue, ...]]:
+        named = "SELECT name, ?, downloaded, relevant FROM server WHERE id = ?"
+        queues = [self._db.execute(named, queue).fetchone() for queue in longest(self._db, top)]
+        largest = self._db.execute(
+            f"{_QUEUE} WHERE downloaded > 0 ORDER BY downloaded DESC, name LIMIT ?", (top,)
+        )
+        return tuple(Queue(*row) for row in queues), tuple(Queue(*row) for row in largest)
+
+    def queue(self, server: str) -> Queue | None:
+        row = self._db.execute(f"{_QUEUE} WHERE name = ?", (server,)).fetchone()
+        return None if row is None else Queue(*row)
+
+    def waiting_of(self, server: str) -> dict[int, int]:
+        return {cell: number for cell, number in self._db.execute(_WAITING_OF, (server,)) if number}
+
+    def next_of(self, server: str, cell: int, most: int) -> list[str]:
+        return [url for (url,) in self._db.execute(_NEXT_OF, (server, cell, most))]
+
+    def servers_like(self, text: str, most: int) -> list[str]:
+        rows = self._db.execute(
+            "SELECT name FROM server WHERE instr(name, ?) ORDER BY downloaded DESC, name LIMIT ?",
+            (text, most),
+        )
+        return [name for (name,) in rows]
+
+    def find(self, url: str) -> Standing | None:
+        row = self._db.execute(
+            "SELECT outcome, code FROM url WHERE fingerprint = ?", (fingerprint(url),)
+        ).fetchone()
+        return None if row is None else Standing(*row)
+
+    def left_out(self, server: str | None = None) -> Iterable[tuple[str, str, int]]:
+        return self._db.execute(
+            "SELECT name, reason, number FROM let_go JOIN server ON id = server"
+            " WHERE ?1 IS NULL OR name = ?1",
+            (server,),
+        ).fetchall()
+
+    def ended(self, top: int) -> Ended:
+        failed = f"{_IDLE} AND downloaded = 0"
+        (complete,) = self._db.execute(f"SELECT count(*) {_IDLE} AND downloaded > 0").fetchone()
+        (number,) = self._db.execute(f"SELECT count(*) {failed}").fetchone()
+        names = self._db.execute(f"SELECT id, name {failed} ORDER BY name LIMIT ?", (top,))
+        return Ended(complete, number, self._with_outcomes(dict(names.fetchall())))
+
+    def _with_outcomes(self, names: Mapping[int, str]) -> list[tuple[str, str]]:
+        """Return the name of each server with how a URL of it ended."""
+        (last,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM url").fetchone()
+        found: dict[int, str] = {}
+        for first in range(1, last + 1, SLICE):
+            rows = self._db.execute(
+                "SELECT server, max(outcome) FROM url WHERE seq BETWEEN ? AND ?"
+                " AND server IN (SELECT value FROM json_each(?)) GROUP BY server",
+                (first, first + SLICE - 1, dumps(list(names))),
+            )
+            found |= {server: outcome for server, outcome in rows if outcome is not None}
+        return [(name, found.get(id_, "")) for id_, name in names.items()]
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[sqlite3.Connection]:
+def connected(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a frontier's file only to read it; not a byte of it changes. Raises FrontierError."""
     if not path.is_file():
         raise FrontierError(f"no frontier: {path} doesn't exist")
@@ -47,6 +187,13 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
         db.close()
 
 
+@contextmanager
+def opened(path: Path) -> Iterator[SqliteReader]:
+    """Open the frontier in a file only to read it; not a byte changes. Raises FrontierError."""
+    with connected(path) as db:
+        yield SqliteReader(db)
+
+
 def lengths(path: Path) -> dict[str, int] | None:
     """Return the lengths of the crawl's files at a frontier's last commit.
 
@@ -54,11 +201,11 @@ def lengths(path: Path) -> dict[str, int] | None:
     """
     if not path.is_file():
         return None
-    with opened(path) as db:
+    with connected(path) as db:
         tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
         if not tables:
             return None
-        return sqlite_again.lengths(db) if "file" in tables else {}  # none: of another version
+        return read_lengths(db) if "file" in tables else {}  # none: of another version
 
 
 def finished(path: Path) -> Iterator[tuple[str, str]]:
@@ -66,119 +213,13 @@ def finished(path: Path) -> Iterator[tuple[str, str]]:
 
     Raises FrontierError.
     """
-    with opened(path) as db:
-        yield from db.execute(sqlite_again.NAMED)
+    with opened(path) as reader:
+        yield from reader.finished()
 
 
 def outcomes(path: Path) -> tuple[dict[str, int], dict[str, int]]:
     """Return the finished URLs by outcome: as they were tallied, and as they are counted."""
-    with opened(path) as db:
-        tallied = tallies(db).get("finished", {})
-        counted = db.execute(
-            f"SELECT outcome, count(*) FROM ({sqlite_again.FINISHED}) GROUP BY outcome"
-        )
+    with connected(path) as db:
+        tallied = SqliteReader(db).tallies().get("finished", {})
+        counted = db.execute(f"SELECT outcome, count(*) FROM ({FINISHED}) GROUP BY outcome")
         return tallied, dict(counted.fetchall())
-
-
-def count(db: sqlite3.Connection, chosen: Strategy) -> Counts:
-    """Count a frontier's URLs, servers and tallies; URLs that a process leased are pending."""
-    table = "server" if chosen.unit is Unit.SERVER else "directory"
-    servers = Counter(
-        status(na, nr, chosen.tolerated).name.lower()
-        for na, nr in db.execute(f"SELECT downloaded, relevant FROM {table}")
-    )
-    pending = waiting(db)
-    requisites = pending.pop(REQUISITES, 0)
-    return Counts(pending, 0, dict(servers), tallies(db), requisites)
-
-
-def tallies(db: sqlite3.Connection) -> dict[str, dict[str, int]]:
-    """Return the tallies by kind and name."""
-    return sqlite_tally.told(sqlite_tally.read(db))
-
-
-def _queues(db: sqlite3.Connection, top: int) -> tuple[Queue, ...]:
-    named = "SELECT name, ?, downloaded, relevant FROM server WHERE id = ?"
-    return tuple(Queue(*db.execute(named, queue).fetchone()) for queue in longest(db, top))
-
-
-_PENDING = "(SELECT count(*) FROM url WHERE url.server = server.id AND outcome IS NULL)"
-
-
-def _largest(db: sqlite3.Connection, top: int) -> tuple[Queue, ...]:
-    rows = db.execute(
-        f"SELECT name, {_PENDING}, downloaded, relevant FROM server WHERE downloaded > 0"
-        " ORDER BY downloaded DESC, name LIMIT ?",
-        (top,),
-    )
-    return tuple(Queue(*row) for row in rows)
-
-
-def server(path: Path, name: str, top: int = 10) -> Server | None:
-    """Return what a frontier knows of a server, and its next ``top`` URLs; None if nothing.
-
-    Raises FrontierError.
-    """
-    with opened(path) as db:
-        row = db.execute(
-            f"SELECT id, name, {_PENDING}, downloaded, relevant FROM server WHERE name = ?", (name,)
-        ).fetchone()
-        if row is None:
-            return None
-        id_, *counts = row
-        queue = Queue(*counts)
-        chosen = strategy(_about(db)["strategy"])
-        lines = db.execute(
-            "SELECT cell, sum((SELECT count(*) FROM url WHERE url.server = line.server"
-            "  AND url.line = line.line AND outcome IS NULL))"
-            " FROM line WHERE server = ? GROUP BY cell",
-            (id_,),
-        )
-        known = order(chosen, *sqlite_experience.load(db))
-        waits = {cell: number for cell, number in lines if number}
-        return Server(
-            chosen.name,
-            queue,
-            status(queue.downloaded, queue.relevant, chosen.tolerated).name.lower(),
-            waits,
-            tuple(_next(db, id_, sorted(waits, key=known.rank), top)),
-        )
-
-
-def _next(
-    db: sqlite3.Connection, server: int, cells: list[int], top: int
-) -> Iterator[tuple[str, int]]:
-    left = top
-    for cell in cells:
-        rows = db.execute(
-            "SELECT url FROM line JOIN url USING (server, line)"
-            " WHERE server = ? AND cell = ? AND outcome IS NULL ORDER BY url.seq LIMIT ?",
-            (server, cell, left),
-        ).fetchall()
-        yield from ((url, cell) for (url,) in rows)
-        left -= len(rows)
-        if not left:
-            return
-
-
-def identity(path: Path) -> dict[str, str]:
-    """Return what crawl a frontier is of. Raises FrontierError."""
-    with opened(path) as db:
-        return _about(db)
-
-
-def _about(db: sqlite3.Connection) -> dict[str, str]:
-    return dict(db.execute("SELECT key, value FROM about"))
-
-
-def servers_like(path: Path, text: str, most: int) -> list[str]:
-    """Return the names of servers that contain a text, those with most pages first.
-
-    Raises FrontierError.
-    """
-    with opened(path) as db:
-        rows = db.execute(
-            "SELECT name FROM server WHERE instr(name, ?) ORDER BY downloaded DESC, name LIMIT ?",
-            (text, most),
-        )
-        return [name for (name,) in rows]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from redis import RedisError
 
 from lswc.errors import StorageError
-from lswc.frontier.redis import RECONNECT, clock_source
+from lswc.frontier.redis_script import RECONNECT, clock_source
 from lswc.guest.slots import SOON
 
 if TYPE_CHECKING:

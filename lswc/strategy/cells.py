@@ -71,6 +71,11 @@ class Strategy:
         """Number of cells: they are 0 .. cells - 1."""
         return max(max(row) for row in self.cell_of) + 1
 
+    @cached_property
+    def drops(self) -> bool:
+        """Whether a pending URL may be discarded because its unit comes into another place."""
+        return any(len({cell == DISCARD for cell in row}) > 1 for row in self.cell_of)
+
     def place(self, unit: Pages, site: Pages = NO_PAGES, crawl: Pages = NO_PAGES) -> int:
         """Return the place of a unit: a server, or a directory if the strategy counts by them.
 

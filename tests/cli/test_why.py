@@ -12,8 +12,8 @@ from scrapy.settings import Settings
 
 from lswc.cli.commands.why import Command
 from lswc.frontier.lease import Offer
-from lswc.frontier.lookup import find_in_redis
 from lswc.frontier.redis import RedisFrontier
+from lswc.frontier.redis_report import opened
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.scenarios.site import ENGLISH, THAI, Site, page
@@ -119,7 +119,8 @@ def test_a_url_in_redis(redis_server: RedisServer) -> None:
     assert lease is not None
     frontier.commit(ended(lease))
     asked = Redis.from_url(redis_server.url)
-    standing = {url: find_in_redis(asked, "c", url) for url in [*urls, FAR]}
+    with opened(asked, "c") as reader:
+        standing = {url: reader.standing(url) for url in [*urls, FAR]}
     other = next(url for url in urls if url != lease.url)
     assert standing[FAR] is None
     found, waiting = standing[lease.url], standing[other]

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from redis import Redis
 
-from lswc.frontier.contract import Caps
+from lswc.frontier.contract import Terms
 from lswc.frontier.lease import Offer
 from lswc.frontier.redis import RedisFrontier
+from lswc.frontier.rules import Caps
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.outcomes import Outcome
 from lswc.strategy import REQUISITE, SEED, PageLanguage, Unit, strategy
@@ -38,13 +39,17 @@ names = count()
 @pytest.fixture(params=["sqlite", "redis"], scope="module")
 def store(request: pytest.FixtureRequest) -> Open:
     if request.param == "sqlite":
-        return lambda spec, caps: closing(SqliteFrontier(MEMORY, STRATEGIES[spec], {}, caps=caps))
+        return lambda spec, caps: closing(
+            SqliteFrontier(MEMORY, STRATEGIES[spec], {}, Terms(caps=caps))
+        )
     server: RedisServer = request.getfixturevalue("redis_server")
 
     @contextmanager
     def opened(spec: str, caps: Caps) -> Iterator[Frontier]:
         client, name = Redis.from_url(server.url), f"caps{next(names)}"
-        with closing(RedisFrontier(client, name, STRATEGIES[spec], {}, caps=caps)) as frontier:
+        with closing(
+            RedisFrontier(client, name, STRATEGIES[spec], {}, Terms(caps=caps))
+        ) as frontier:
             yield frontier
 
     return opened

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from redis import Redis
 
-from lswc.frontier import completion
-from lswc.frontier.contract import Caps
+from lswc.frontier import redis_report, sqlite_report
+from lswc.frontier.contract import Terms
 from lswc.frontier.lease import Offer
 from lswc.frontier.redis import RedisFrontier
+from lswc.frontier.rules import Caps
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, strategy
@@ -21,8 +22,8 @@ from tests.visits import ended
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lswc.frontier.completion import Completion
     from lswc.frontier.contract import Frontier
+    from lswc.frontier.report import Completion
     from tests.frontier.redis_server import RedisServer
 
 names = count()
@@ -58,16 +59,18 @@ def offer(server: str, number: int) -> Offer:
 
 @pytest.fixture(params=["sqlite", "redis"])
 def told(request: pytest.FixtureRequest, tmp_path: Path) -> Completion:
-    caps = Caps(server=4)
+    terms = Terms(caps=Caps(server=4))
     if request.param == "sqlite":
         path = tmp_path / "frontier.db"
-        fill(SqliteFrontier(path, strategy("bfs"), {"strategy": "bfs"}, caps=caps))
-        return completion.in_file(path)
+        fill(SqliteFrontier(path, strategy("bfs"), {"strategy": "bfs"}, terms))
+        with sqlite_report.opened(path) as reader:
+            return reader.completion()
     server: RedisServer = request.getfixturevalue("redis_server")
     name = f"completion{next(names)}"
     client = Redis.from_url(server.url)
-    fill(RedisFrontier(client, name, strategy("bfs"), {"strategy": "bfs"}, caps=caps))
-    return completion.in_redis(Redis.from_url(server.url), name)
+    fill(RedisFrontier(client, name, strategy("bfs"), {"strategy": "bfs"}, terms))
+    with redis_report.opened(Redis.from_url(server.url), name) as of_redis:
+        return of_redis.completion()
 
 
 def test_servers_by_how_they_ended(told: Completion) -> None:

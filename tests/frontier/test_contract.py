@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 from redis import Redis
 
-from lswc.frontier.contract import FrontierError
+from lswc.frontier.contract import FrontierError, Terms
 from lswc.frontier.lease import Offer
-from lswc.frontier.redis import RedisFrontier
+from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.outcomes import Outcome
 from lswc.strategy import (
@@ -61,14 +61,15 @@ class Open(Protocol):
 
 
 def sqlite(path: Path, strategy: Strategy, identity: dict[str, str], delay: float) -> Frontier:
-    return SqliteFrontier(path / "frontier.db", strategy, identity, delay)
+    return SqliteFrontier(path / "frontier.db", strategy, identity, Terms(delay=delay))
 
 
 def redis(
     server: RedisServer, name: str, strategy: Strategy, identity: dict[str, str], delay: float
 ) -> Frontier:
     client = Redis.from_url(server.url)
-    return RedisFrontier(client, name, strategy, identity, delay, clock_of_caller=True)
+    terms, worker = Terms(delay=delay), Worker(clock_of_caller=True)
+    return RedisFrontier(client, name, strategy, identity, terms, worker)
 
 
 @pytest.fixture(params=["sqlite", "redis"])

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from redis import Redis
 
-from lswc.frontier import sqlite_experience
-from lswc.frontier.contract import FrontierError
+from lswc.frontier import redis_report, sqlite_report
+from lswc.frontier.contract import FrontierError, Terms
+from lswc.frontier.experience import taught_by
 from lswc.frontier.harvest import CellHarvest, forecast
 from lswc.frontier.lease import Offer
-from lswc.frontier.redis import RedisFrontier, source
-from lswc.frontier.redis_order import read as read_redis
+from lswc.frontier.redis import RedisFrontier, Worker
+from lswc.frontier.redis_script import source
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.strategy import SEED, Experience, PageLanguage, Pages, adaptive, strategy
 from tests.visits import ended
@@ -62,16 +63,15 @@ def frontier(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
             chosen = strategy(spec)
             identity = {"language": "th", "strategy": chosen.name}
             store: Frontier
+            terms = Terms(delay=delay, patience=patience, experience=experience)
             if request.param == "sqlite":
                 (tmp_path / name).mkdir(exist_ok=True)
                 path = tmp_path / name / "frontier.db"
-                store = SqliteFrontier(path, chosen, identity, delay, experience, patience)
+                store = SqliteFrontier(path, chosen, identity, terms)
             else:
                 client = Redis.from_url(request.getfixturevalue("redis_server").url)
-                store = RedisFrontier(
-                    client, f"{tmp_path}{name}", chosen, identity, delay, experience=experience,
-                    patience=patience, clock_of_caller=True,
-                )  # fmt: skip
+                worker = Worker(clock_of_caller=True)
+                store = RedisFrontier(client, f"{tmp_path}{name}", chosen, identity, terms, worker)
             return stack.enter_context(closing(store))
 
         yield opened
@@ -84,9 +84,10 @@ def learned(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], E
     def read(name: str, language: str = "th") -> Experience:
         path = tmp_path / name / "frontier.db"
         if path.exists():
-            return sqlite_experience.read(path, language)
+            return taught_by(path.parent, sqlite_report.opened(path), language)
         with Redis.from_url(request.getfixturevalue("redis_server").url) as client:
-            return read_redis(client, f"{tmp_path}{name}", language)
+            name = f"{tmp_path}{name}"
+            return taught_by(name, redis_report.opened(client, name), language)
 
     return read
 
@@ -236,7 +237,7 @@ def test_experience_that_does_not_fit_is_refused(
     with pytest.raises(FrontierError, match="'bfs' learns nothing"):
         learned("fixed")
     with pytest.raises(FrontierError, match="doesn't exist"):
-        sqlite_experience.read(tmp_path / "none", "th")
+        taught_by(tmp_path, sqlite_report.opened(tmp_path / "none"), "th")
 
 
 def test_a_fixed_order_says_what_to_expect_too(frontier: Open) -> None:

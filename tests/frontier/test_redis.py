@@ -10,9 +10,9 @@ import redis
 from redis import Redis
 
 from lswc.errors import LswcError, StorageError
-from lswc.frontier.contract import FrontierError
+from lswc.frontier.contract import FORMAT, FrontierError, Terms
 from lswc.frontier.lease import Offer
-from lswc.frontier.redis import FORMAT, RedisFrontier
+from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.frontier.redis_server import RedisServer
 from tests.visits import ended
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lswc.frontier.lease import Lease
 
 LIFE = 60.0
+CALLERS = Worker(clock_of_caller=True)
 
 
 class Join(Protocol):
@@ -51,7 +52,8 @@ def join(redis_server: RedisServer, client: Redis) -> Iterator[Join]:
         ) -> RedisFrontier:
             frontier = RedisFrontier(
                 Redis.from_url(redis_server.url), "c", strategy(spec), {"language": language},
-                delay, folder=folder, recorded=recorded, time_to_live=LIFE, clock_of_caller=True,
+                Terms(delay=delay),
+                Worker(folder=folder, recorded=recorded, time_to_live=LIFE, clock_of_caller=True),
             )  # fmt: skip
             return stack.enter_context(closing(frontier))
 
@@ -147,7 +149,7 @@ def test_a_commit_whose_answer_is_lost_counts_once(
     redis_server: RedisServer, client: Redis
 ) -> None:
     losing: Any = LosesAnswers.from_url(redis_server.url)
-    with closing(RedisFrontier(losing, "c", strategy("bfs"), {}, clock_of_caller=True)) as f:
+    with closing(RedisFrontier(losing, "c", strategy("bfs"), {}, worker=CALLERS)) as f:
         f.offer([seed("http://a/1")])
         lease = leased(f, 0.0)
         losing.loses = True
@@ -214,7 +216,7 @@ def test_all_keys_share_a_slot_and_outlive_the_workers(join: Join, client: Redis
 
 def test_what_was_committed_outlives_a_killed_redis(tmp_path: Path) -> None:
     server = RedisServer(tmp_path, "--appendonly", "yes", "--appendfsync", "always")
-    f = RedisFrontier(Redis.from_url(server.url), "c", strategy("bfs"), {}, clock_of_caller=True)
+    f = RedisFrontier(Redis.from_url(server.url), "c", strategy("bfs"), {}, worker=CALLERS)
     f.offer([seed("http://a/1"), seed("http://b/1")])
     lease = leased(f, 0.0)
     server.kill()

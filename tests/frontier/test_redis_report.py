@@ -13,8 +13,8 @@ from lswc.errors import StorageError
 from lswc.frontier.contract import FrontierError
 from lswc.frontier.lease import Offer
 from lswc.frontier.redis import RedisFrontier
-from lswc.frontier.redis_report import read
-from lswc.frontier.report import Queue
+from lswc.frontier.redis_report import opened
+from lswc.frontier.report import Queue, Report
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.visits import ended
 
@@ -34,6 +34,11 @@ def client(redis_server: RedisServer) -> Iterator[Redis]:
 def crawl(client: Redis, name: str, spec: str) -> RedisFrontier:
     identity = {"language": "th", "strategy": strategy(spec).name}
     return RedisFrontier(client, name, strategy(spec), identity)
+
+
+def read(client: Redis, name: str = "", top: int = 10) -> Report:
+    with opened(client, name) as reader:
+        return reader.report(top)
 
 
 def offer(server: str, page: int) -> Offer:

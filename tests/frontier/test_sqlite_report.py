@@ -10,7 +10,7 @@ from lswc.frontier.contract import FrontierError
 from lswc.frontier.lease import Offer
 from lswc.frontier.report import Queue
 from lswc.frontier.sqlite import SqliteFrontier
-from lswc.frontier.sqlite_report import read
+from lswc.frontier.sqlite_report import opened
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.visits import ended
 
@@ -32,7 +32,8 @@ def test_report_reads_a_frontier_in_use(tmp_path: Path) -> None:
     assert lease is not None
     frontier.commit(ended(lease, relevant=True, tally=Counter({("dropped", "depth"): 2})))
 
-    report = read(path, top=1)
+    with opened(path) as reader:
+        report = reader.report(top=1)
     assert report.identity["language"] == "th"
     assert report.counts.pending == {0: 7}
     assert report.counts.servers == {"relevant": 1, "unvisited": 1}
@@ -43,28 +44,29 @@ def test_report_reads_a_frontier_in_use(tmp_path: Path) -> None:
 
 def test_missing_file_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(FrontierError, match="doesn't exist"):
-        read(tmp_path / "frontier.db")
+        opened(tmp_path / "frontier.db").__enter__()
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database" * 100])
 def test_foreign_file_is_a_clear_error(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "frontier.db"
     path.write_bytes(content)
-    with pytest.raises(FrontierError, match="not a frontier of lswc"):
-        read(path)
+    with pytest.raises(FrontierError, match="not a frontier of lswc"), opened(path) as reader:
+        reader.report()
 
 
 @pytest.mark.parametrize("few", [1, 2, 3, 1000])
 def test_servers_that_are_counted_a_few_at_a_time_are_all_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
-    monkeypatch.setattr("lswc.frontier.sqlite_queues.SLICE", few)
+    monkeypatch.setattr("lswc.frontier.sqlite_cells.SLICE", few)
     path = tmp_path / "frontier.db"
     identity = {"language": "th", "strategy": "bfs"}
     with closing(SqliteFrontier(path, strategy("bfs"), identity)) as frontier:
         for number in range(1, 8):
             frontier.offer([offer(f"s{number}.example", page) for page in range(number % 5)])
-        report = read(path, top=3)
+        with opened(path) as reader:
+            report = reader.report(top=3)
         assert report.counts.pending == frontier.counts().pending == {0: 13}
         assert [(queue.server, queue.pending) for queue in report.queues] == [
             ("s4.example", 4), ("s3.example", 3), ("s2.example", 2),

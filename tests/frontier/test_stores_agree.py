@@ -19,9 +19,11 @@ from hypothesis.stateful import (
 from redis import Redis
 
 from lswc.frontier.attempt import Attempt
-from lswc.frontier.contract import Caps
+from lswc.frontier.contract import Terms
 from lswc.frontier.lease import Offer
-from lswc.frontier.redis import RedisFrontier, source
+from lswc.frontier.redis import RedisFrontier, Worker
+from lswc.frontier.redis_script import source
+from lswc.frontier.rules import Caps
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.outcomes import Outcome
 from lswc.strategy import NEVER, SEED, PageLanguage, Unit, status, strategy
@@ -72,16 +74,16 @@ class Stores(RuleBasedStateMachine):
     )
     def open(self, spec: str, delay: float, most: int) -> None:
         # Which URL of a domain goes, of equal ones, each store says itself.
-        caps = Caps(server=most)
+        terms = Terms(delay=delay, caps=Caps(server=most))
         chosen = strategy(spec)
         self.by_server = chosen.unit is Unit.SERVER
         self.now = 100.0
         self.held: list[Lease] = []
         self.redis = RedisFrontier(
-            Redis.from_url(self.url), f"agree{next(names)}", chosen, {}, delay,
-            clock_of_caller=True, time_to_live=1e6, caps=caps,
+            Redis.from_url(self.url), f"agree{next(names)}", chosen, {}, terms,
+            Worker(clock_of_caller=True, time_to_live=1e6),
         )  # fmt: skip
-        self.sqlite = SqliteFrontier(MEMORY, chosen, {}, delay, caps=caps)
+        self.sqlite = SqliteFrontier(MEMORY, chosen, {}, terms)
 
     def by_unit(self, found: list[Offer]) -> list[Offer]:
         return [o._replace(unit=o.server) for o in found] if self.by_server else found

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from redis import Redis
 
-from lswc.frontier import completion
+from lswc.frontier import redis_report, sqlite_report
 from lswc.guest.control import InFolder, change
 from lswc.guest.control.redis_store import InRedis
 from tests.crawl.running import SetUp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from lswc.frontier.completion import Completion
+    from lswc.frontier.report import Completion, Reader
     from lswc.guest.control.store import Kept
     from tests.frontier.redis_server import RedisServer
 
@@ -33,20 +34,25 @@ class Store:
         self.read: Callable[[], Completion] = read
 
 
+def ended(opened: AbstractContextManager[Reader]) -> Completion:
+    with opened as reader:
+        return reader.completion()
+
+
 @pytest.fixture(params=["sqlite", "redis"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     if request.param == "sqlite":
         folder = tmp_path / "crawl"
         path = folder / "frontier.db"
         return Store(
-            {"LSWC_FRONTIER": "sqlite"}, InFolder(folder), lambda: completion.in_file(path)
+            {"LSWC_FRONTIER": "sqlite"}, InFolder(folder), lambda: ended(sqlite_report.opened(path))
         )
     server: RedisServer = request.getfixturevalue("redis_server")
     name, client = str(tmp_path), Redis.from_url(server.url)
     return Store(
         {"LSWC_FRONTIER": server.url, "LSWC_REDIS_KEY": name},
         InRedis(client, name),
-        lambda: completion.in_redis(client, name),
+        lambda: ended(redis_report.opened(client, name)),
     )
 
 

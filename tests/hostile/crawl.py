@@ -129,7 +129,8 @@ def _peak(pid: int) -> int:
 def _read(folder: Path, memory: int, seconds: float, log: str) -> Ended:
     with closing(sqlite3.connect(folder / "frontier.db")) as db:
         outcomes = dict(db.execute("SELECT url, outcome FROM url"))
-        counted = sqlite_report.tallies(db)
+    with sqlite_report.opened(folder / "frontier.db") as reader:
+        counted = reader.tallies()
     tallies = {(kind, name): n for kind, names in counted.items() for name, n in names.items()}
     links: dict[tuple[str, str], str] = {}
     for path in (folder / "log").glob("links-*.parquet"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,12 +17,12 @@ from lswc.cli.tables import counted, table
 
 if TYPE_CHECKING:
     import argparse
+    from contextlib import AbstractContextManager
 
     from rich.table import Table
 
-    from lswc.frontier.completion import Completion
     from lswc.frontier.harvest import CellHarvest, Forecast
-    from lswc.frontier.report import Report
+    from lswc.frontier.report import Completion, Reader, Report
     from lswc.strategy import Strategy
 
 
@@ -47,21 +46,18 @@ class Command(UserCommand):
         if len(args) != 1:
             raise UsageError("name one crawl folder, or one Redis", print_help=False)
         from lswc.crawl import workers
-        from lswc.frontier import FRONTIER_FILE, completion, names_redis, redis_report
-        from lswc.frontier.sqlite_report import read
+        from lswc.frontier import FRONTIER_FILE, names_redis, redis_report, sqlite_report
 
+        opened: AbstractContextManager[Reader]
         if names_redis(args[0]):
             settings = (self.settings or Settings()).copy()
             settings.set("LSWC_FRONTIER", args[0])
-            client = workers.connect(settings)
-            reading = partial(redis_report.read, client, opts.key, opts.top)
-            ending = partial(completion.in_redis, client, opts.key, opts.top)
+            opened = redis_report.opened(workers.connect(settings), opts.key)
         else:
-            reading = partial(read, Path(args[0]) / FRONTIER_FILE, opts.top)
-            ending = partial(completion.in_file, Path(args[0]) / FRONTIER_FILE, opts.top)
-        with working() as say:
+            opened = sqlite_report.opened(Path(args[0]) / FRONTIER_FILE)
+        with working() as say, opened as reader:
             say("frontier", 0, 0)
-            report, ended = reading(), ending()
+            report, ended = reader.report(opts.top), reader.completion(opts.top)
         _show(report, opts.top)
         _show_ended(ended)
 

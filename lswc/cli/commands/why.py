@@ -16,9 +16,10 @@ from lswc.cli.tables import table
 
 if TYPE_CHECKING:
     import argparse
+    from contextlib import AbstractContextManager
 
     from lswc.archive.url_history import History
-    from lswc.frontier.lookup import Standing
+    from lswc.frontier.report import Reader, Standing
 
 _MOST = 20
 """Links to the URL that are shown."""
@@ -61,13 +62,16 @@ class Command(UserCommand):
 
     def _standing(self, crawl: Path, url: str, opts: argparse.Namespace) -> Standing | None:
         from lswc.crawl import workers
-        from lswc.frontier import FRONTIER_FILE
-        from lswc.frontier.lookup import find_in_file, find_in_redis
+        from lswc.frontier import FRONTIER_FILE, redis_report, sqlite_report
 
-        if not opts.redis:
-            return find_in_file(crawl / FRONTIER_FILE, url)
-        named = workers.named(self.settings or Settings(), opts.redis, opts.key, crawl)
-        return find_in_redis(*named, url)
+        opened: AbstractContextManager[Reader]
+        if opts.redis:
+            named = workers.named(self.settings or Settings(), opts.redis, opts.key, crawl)
+            opened = redis_report.opened(*named)
+        else:
+            opened = sqlite_report.opened(crawl / FRONTIER_FILE)
+        with opened as reader:
+            return reader.standing(url)
 
 
 def _show(url: str, told: History, standing: Standing | None) -> None:

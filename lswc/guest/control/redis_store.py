@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from redis import RedisError
 
 from lswc.errors import StorageError
-from lswc.frontier import version
+from lswc.frontier import redis_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,4 +54,6 @@ def in_redis(client: Redis, name: str = "") -> InRedis:
 
     Raises FrontierError if there is none, or one of another version.
     """
-    return InRedis(client, version.check_redis(client, name))
+    with redis_report.opened(client, name) as reader:
+        reader.check_version()
+        return InRedis(client, reader.name)

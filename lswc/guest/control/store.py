@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from lswc.errors import ConfigError, StorageError, writing
 from lswc.files import whole
-from lswc.frontier import FRONTIER_FILE, version
+from lswc.frontier import FRONTIER_FILE, sqlite_report
 from lswc.guest.control.places import ControlError, place_of
 from lswc.guest.control.toml_text import FILE, edited, parsed, value_of
 
@@ -176,5 +176,6 @@ def in_folder(folder: Path) -> InFolder:
             f"no crawl: {folder} has no {FRONTIER_FILE}; if it is a worker's, name its Redis: "
             "redis://... [--key NAME]"
         )
-    version.check_file(folder / FRONTIER_FILE)
+    with sqlite_report.opened(folder / FRONTIER_FILE) as reader:
+        reader.check_version()
     return InFolder(folder)

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lswc.errors import ConfigError
-from lswc.frontier.contract import PATIENCE
+from lswc.frontier.contract import Terms
 from lswc.frontier.lease import Offer
+from lswc.frontier.rules import PATIENCE
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.frontier.visit import Visit
 from lswc.lab.simulator.decisions import decisions
@@ -126,7 +127,9 @@ class TimedSimulation:
     def run(self) -> Timed:
         """Crawl until only URLs are left that the trace never downloaded."""
         self._links = _Links(self.trace, self.strategy, self.oracle)
-        frontier = SqliteFrontier(MEMORY, self.strategy, {}, self.pace.rest, None, self.patience)
+        frontier = SqliteFrontier(
+            MEMORY, self.strategy, {}, Terms(delay=self.pace.rest, patience=self.patience)
+        )
         with closing(frontier):
             frontier.offer(self._links.seeds())
             self._run(frontier)

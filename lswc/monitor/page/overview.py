@@ -19,8 +19,7 @@ from lswc.strategy import strategy
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from lswc.frontier.completion import Completion
-    from lswc.frontier.report import Queue, Report
+    from lswc.frontier.report import Completion, Queue, Report
     from lswc.guest.control import Control
     from lswc.monitor.page.sources import Source
 

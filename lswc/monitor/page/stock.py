@@ -10,8 +10,7 @@ from lswc.errors import LswcError
 from lswc.strategy import strategy
 
 if TYPE_CHECKING:
-    from lswc.frontier.completion import Completion
-    from lswc.frontier.report import Report
+    from lswc.frontier.report import Completion, Report
     from lswc.monitor.page.sources import Source
 
 LEAST = 10.0

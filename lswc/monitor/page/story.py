@@ -10,7 +10,7 @@ from lswc.strategy import SEED, Anchor, Named, Status, decode
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lswc.frontier.lookup import Standing
+    from lswc.frontier.report import Standing
 
 
 def conclusion(

@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 
 from lswc.frontier.lease import Offer
-from lswc.frontier.redis import RedisFrontier
+from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.guest.control import change
 from lswc.monitor.course import Course, Point, write_now
@@ -65,7 +65,9 @@ def source(request: pytest.FixtureRequest, tmp_path: Path, redis_server: RedisSe
     else:
         client = Redis(port=redis_server.port)
         client.flushdb()
-        frontier = RedisFrontier(client, "lswc:th", strategy("adaptive"), IDENTITY, folder=tmp_path)
+        frontier = RedisFrontier(
+            client, "lswc:th", strategy("adaptive"), IDENTITY, worker=Worker(folder=tmp_path)
+        )
     fill(frontier)
     frontier.tell('{"state": "running", "time": 1, "speed": 2.5}', point(5, 2).line(), 1.0)
     frontier.tell('{"state": "running", "time": 2, "speed": 2.5}', point(6, 3).line(), 60.0)
@@ -179,7 +181,9 @@ def test_a_worker_that_was_killed_is_shown_as_such(
     for number, age in enumerate(ages):
         folder = tmp_path / f"worker{number}"
         folder.mkdir()
-        frontier = RedisFrontier(client, "w", strategy("bfs"), IDENTITY, folder=folder)
+        frontier = RedisFrontier(
+            client, "w", strategy("bfs"), IDENTITY, worker=Worker(folder=folder)
+        )
         now = {"state": "running", "host": "a", "folder": str(folder), "time": time() - age}
         frontier.tell(json.dumps(now | {"speed": 2.0, "under_way": 3}), "", 0.0)
         frontier.close()

@@ -1,4 +1,7 @@
-"""What a SQLite file knows of servers, sites and directories: their pages, and their places."""
+"""Servers, sites and directories of a SQLite file: their pages and places, and what they taught.
+
+Also the tallies of the crawl, and its experience by cell.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,21 @@ from functools import partial
 from json import dumps
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.frontier.contract import site_of
+import msgspec
+
+from lswc.frontier.rules import site_of
 from lswc.strategy import Pages, Strategy, Unit
 from lswc.strategy.status import NO_PAGES
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from collections.abc import Set as AbstractSet
 
 # A place is the one that a unit had when it was last asked for; a site's is that of its
-# servers without a page.
+# servers without a page. The tallies are one line of JSON: a page adds to ten of them, and a row
+# for each would be ten searches and changes. Of the experience, `scored` is what the pages were
+# when all cells were last scored.
 SCHEMA = """
 CREATE TABLE site (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, downloaded INTEGER NOT NULL DEFAULT 0,
@@ -30,9 +37,12 @@ CREATE INDEX server_of_site ON server (site);
 CREATE TABLE directory (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, downloaded INTEGER NOT NULL DEFAULT 0,
     relevant INTEGER NOT NULL DEFAULT 0, place INTEGER NOT NULL);
+CREATE TABLE experience (
+    cell INTEGER PRIMARY KEY, downloaded INTEGER NOT NULL, relevant INTEGER NOT NULL,
+    scored_downloaded INTEGER NOT NULL DEFAULT 0, scored_relevant INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE tally (counts TEXT NOT NULL);
+INSERT INTO tally VALUES ('{}');
 """
-
-
 KEPT = 10_000
 """Servers and directories that are kept in memory at most, of each."""
 
@@ -64,6 +74,15 @@ def _read(db: sqlite3.Connection, table: str, names: Iterable[str]) -> dict[str,
         (dumps(list(names)),),
     )
     return {row[0]: _known(row[1:]) for row in rows}
+
+
+def _pages_of(met: Mapping[str, Met]) -> dict[str, Pages]:
+    return {name: _pages(known[2:]) for name, known in met.items()}
+
+
+def pages_of(db: sqlite3.Connection, unit: Unit, names: Iterable[str]) -> dict[str, Pages]:
+    """Return the pages of the servers or directories that were met before."""
+    return _pages_of(_read(db, unit.value, names))
 
 
 class _Rows:
@@ -99,7 +118,7 @@ class _Rows:
             self._kept[name] = known
 
 
-class Units:
+class Servers:
     """Servers, their sites, and directories if the strategy counts by them."""
 
     def __init__(self, db: sqlite3.Connection, strategy: Strategy) -> None:
@@ -158,9 +177,14 @@ class Units:
         row = self._db.execute(f"SELECT place FROM {self._table} WHERE id = ?", (unit,))
         return int(row.fetchone()[0])
 
+    def directory(self, unit: int) -> str:
+        """Return the name of a directory."""
+        row = self._db.execute("SELECT name FROM directory WHERE id = ?", (unit,))
+        return str(row.fetchone()[0])
+
     def pages(self, names: AbstractSet[str]) -> dict[str, Pages]:
         """Return the pages of the units that were met before."""
-        return {name: _pages(known[2:]) for name, known in self._units.get(names).items()}
+        return _pages_of(self._units.get(names))
 
     def receive(self, server: int, size: int, pages: Pages = NO_PAGES) -> None:
         """Count bytes that a server sent, and pages, for it and its site."""
@@ -221,3 +245,67 @@ class Units:
         self._db.execute(f"UPDATE {self._table} SET place = ? WHERE id = ?", (place, unit.id))
         self._units.changed(unit._replace(place=place))
         return {unit.id: place}
+
+
+def learn(db: sqlite3.Connection, cell: int, relevant: bool) -> None:
+    """Count a page for the cell that it was leased from."""
+    db.execute(
+        "INSERT INTO experience (cell, downloaded, relevant) VALUES (?, 1, ?)"
+        " ON CONFLICT DO UPDATE SET downloaded = downloaded + 1,"
+        " relevant = relevant + excluded.relevant",
+        (cell, relevant),
+    )
+
+
+def keep_scored(db: sqlite3.Connection) -> None:
+    """Note that all cells were scored by what is known now."""
+    db.execute(
+        "UPDATE experience SET scored_downloaded = downloaded, scored_relevant = relevant"
+        " WHERE scored_downloaded <> downloaded"
+    )
+
+
+_decode = msgspec.json.Decoder(dict[str, dict[str, int]]).decode
+
+
+def read_tallies(db: sqlite3.Connection) -> dict[str, dict[str, int]]:
+    """Return the tallies by kind and name."""
+    ((counts,),) = db.execute("SELECT counts FROM tally").fetchall()
+    return _decode(counts)
+
+
+def write_tallies(db: sqlite3.Connection, counts: Mapping[str, Mapping[str, int]]) -> None:
+    """Keep tallies in the place of those that there are."""
+    db.execute("UPDATE tally SET counts = ?", (msgspec.json.encode(counts).decode(),))
+
+
+class Tallies:
+    """The tallies ``by_kind`` and name of the crawl that writes a file.
+
+    What was added is kept by ``write``.
+    """
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def load(self) -> None:
+        """Take what the file holds."""
+        self.by_kind = read_tallies(self._db)
+        self._is_written = True
+
+    def add(self, kind: str, name: str, number: int = 1) -> None:
+        """Count so many more."""
+        names = self.by_kind.setdefault(kind, {})
+        names[name] = names.get(name, 0) + number
+        self._is_written = False
+
+    def add_all(self, counts: Mapping[tuple[str, str], int]) -> None:
+        """Count so many more, by kind and name."""
+        for (kind, name), number in counts.items():
+            self.add(kind, name, number)
+
+    def write(self) -> None:
+        """Keep what was added since."""
+        if not self._is_written:
+            write_tallies(self._db, self.by_kind)
+            self._is_written = True

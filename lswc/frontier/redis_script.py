@@ -1,0 +1,256 @@
+"""Script of the frontier in Redis: the numbers that it shares with its callers, and its calls.
+
+A record is what is kept of a pending URL: its referrer's number, its kind and facts, its unit and
+URL. A number or word that both sides need is written here, or where it belongs, and handed
+to the script (``source``).
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
+from struct import Struct, calcsize, pack
+from typing import TYPE_CHECKING, Any
+
+import redis
+from redis.backoff import ExponentialBackoff, NoBackoff
+from redis.retry import Retry
+
+from lswc.errors import LostStoreError, StorageError
+from lswc.frontier.contract import FrontierError
+from lswc.frontier.rules import AT_ONCE, FULL, SOON, site_of
+from lswc.outcomes import OF_QUOTA, Outcome
+from lswc.strategy import DISCARD, Status, adaptive, distance_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from lswc.frontier.lease import Offer
+    from lswc.strategy import Strategy
+
+STEP = 2**38
+"""Numbers of URLs in a line: a line and a number together are exact in a double."""
+
+CHUNK = 64
+"""URLs of a list."""
+
+_REFERRER = ">5s"
+_FACTS = Struct(">HBIHBB")  # kind, distance, code, depth, inherited, redirects
+_MAX_DEPTH, _MAX_REDIRECTS = 2**16 - 1, 2**8 - 1
+
+LOST = "LOST the crawl is not here any more"
+AT_ONCE_OR_NOT = Retry(NoBackoff(), 0)
+RECONNECT = Retry(ExponentialBackoff(cap=2.0, base=0.1), 30)
+"""For about a minute: a Redis may be started again."""
+
+
+def _offset(before: str) -> int:
+    """Return where a field of a record begins, counted from 1, by the fields ``before`` it."""
+    return 1 + calcsize(_REFERRER) + calcsize(f">{before}")
+
+
+def _numbers() -> dict[str, object]:
+    """Return what the script is given, by name."""
+    return {
+        "EDGES": adaptive.EDGES,
+        "FEW": adaptive.FEW,
+        "STEP": STEP,
+        "CHUNK": CHUNK,
+        "SOON": milliseconds(SOON),
+        "AT_ONCE": AT_ONCE,
+        "DISCARD": DISCARD,
+        "KIND": _offset(""),
+        "DISTANCE": _offset("H"),
+        "DEPTH": _offset("HBI"),
+        "REDIRECTS": _offset("HBIHB"),
+        "UNIT": _offset("HBIHBB"),
+        **{status.name: int(status) for status in Status},
+        "FULL": {kind: str(outcome) for kind, outcome in FULL.items()},
+        "OF_QUOTA": {f"finished\n{outcome}": str(outcome) for outcome in OF_QUOTA},
+        "BECAME_IRRELEVANT": str(Outcome.SERVER_BECAME_IRRELEVANT),
+        "LOST": LOST,
+    }
+
+
+def _lua(value: object) -> str:
+    if isinstance(value, str):
+        return '"' + value.replace("\n", "\\n") + '"'
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"[{_lua(k)}] = {_lua(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, tuple):
+        return "{" + ", ".join(map(_lua, value)) + "}"
+    return repr(value)
+
+
+@cache
+def source() -> str:
+    """Return the Lua script that holds every verb, behind the numbers that it is given."""
+    given = "".join(f"local {name} = {_lua(value)}\n" for name, value in _numbers().items())
+    return given + clock_source() + _text_of("redis.lua")
+
+
+def clock_source() -> str:
+    """Return the Lua of the clock that all of a crawl's scripts share."""
+    return _text_of("clock.lua")
+
+
+def _text_of(name: str) -> str:
+    return files("lswc.frontier").joinpath(name).read_text(encoding="utf-8")
+
+
+def milliseconds(seconds: float) -> int:
+    """Return seconds as the script takes them."""
+    return round(seconds * 1000)
+
+
+def text(value: bytes | str) -> str:
+    """Return what Redis gave as text."""
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
+
+
+def texts(found: Mapping[bytes, bytes]) -> dict[str, str]:
+    """Return a hash of Redis's as text."""
+    return {text(key): text(value) for key, value in found.items()}
+
+
+def key_of(key: int) -> bytes:
+    """Return the key of a URL as the script takes it."""
+    return key.to_bytes(8, signed=True)
+
+
+def bucket_of(key: int) -> tuple[int, bytes]:
+    """Return the number of the hash that a URL is known in, and its field there."""
+    name = key_of(key)
+    return int.from_bytes(name[:2]), name[2:]
+
+
+def place_of(number: int) -> tuple[str, int]:
+    """Return the list that a URL's record is in, and where."""
+    chunk, at = divmod(number - 1, CHUNK)
+    return f"urls:{chunk}", at
+
+
+def packed_cells(cells: Iterable[int]) -> bytes:
+    """Pack cells, 2 bytes each."""
+    numbers = list(cells)
+    return pack(f">{len(numbers)}H", *numbers)
+
+
+def packed_table(strategy: Strategy) -> bytes:
+    """Pack 1 + cell by kind and place."""
+    return packed_cells(cell - DISCARD for row in strategy.cell_of for cell in row)
+
+
+def packed_offer(strategy: Strategy, offer: Offer) -> bytes:
+    """Return the record of an offer, without the referrer's number."""
+    unit = "" if offer.unit == offer.server else offer.unit
+    facts = _FACTS.pack(
+        strategy.kind_of[offer.code],
+        distance_of(offer.code),
+        offer.code,
+        min(offer.depth, _MAX_DEPTH),
+        offer.inherited,
+        min(offer.redirects, _MAX_REDIRECTS),
+    )
+    return facts + f"{unit}\0{offer.url}".encode()
+
+
+def packed_offers(strategy: Strategy, offers: Sequence[Offer]) -> Iterator[Any]:
+    """Give offers as the script takes them: their servers with the sites, then each of them."""
+    sites = {offer.server: site_of(offer.server) for offer in offers}
+    yield len(sites)
+    yield from (name for pair in sites.items() for name in pair)
+    for offer in offers:
+        yield offer.server
+        yield key_of(offer.key)
+        yield packed_offer(strategy, offer)
+
+
+def unpacked(record: bytes) -> tuple[tuple[int, ...], str, str]:
+    """Return what ``packed_offer`` packed: kind, distance, code, depth, inherited, redirects;
+    the unit, "" if it is the server; the URL.
+    """
+    unit, _, url = record[_FACTS.size :].decode().partition("\0")
+    return _FACTS.unpack_from(record), unit, url
+
+
+def without_referrer(record: bytes) -> bytes:
+    """Return a record as it was packed."""
+    return record[calcsize(_REFERRER) :]
+
+
+class Connection:
+    """Asks the Redis of a crawl, whose keys begin with ``prefix``.
+
+    ``mark`` is what the crawl in Redis is known again by, once it is known here.
+    """
+
+    def __init__(self, client: redis.Redis, prefix: str) -> None:
+        self.client = client
+        self.prefix = prefix
+        self.mark = ""
+        self._script = client.register_script(source())
+
+    def run(self, verb: str, *arguments: Any) -> Any:
+        """Run a verb of the script. Raises LswcError."""
+        with self.errors():
+            return self._script([self.prefix + "about"], [verb, *arguments])
+
+    def ask(self, *questions: tuple[str, str, Any]) -> list[Any]:
+        """Return the answers to commands, each (name, key without prefix, arguments).
+
+        Raises StorageError if the crawl isn't there any more.
+        """
+        pipeline: Any  # redis-py's own has no types for this
+        with self.errors(), self.client.pipeline() as pipeline:
+            pipeline.hget(self.prefix + "about", "mark")
+            for command, key, arguments in questions:
+                pipeline.execute_command(command, self.prefix + key, *arguments)
+            mark, *found = pipeline.execute()
+            if self.mark and mark != self.mark.encode():
+                raise redis.ResponseError(LOST)
+        answers: list[Any] = found
+        return answers
+
+    def records(self, numbers: Iterable[bytes | int]) -> list[bytes]:
+        """Return the records of URLs, as they were packed; empty of those that are gone."""
+        places = map(place_of, map(int, numbers))
+        found = self.ask(*(("LINDEX", key, (at,)) for key, at in places))
+        return [without_referrer(record or b"") for record in found]
+
+    def check_server(self) -> None:
+        """Raise FrontierError if the Redis may lose keys."""
+        policy = self.client.info("memory")["maxmemory_policy"]
+        if policy.startswith("allkeys"):
+            raise FrontierError(
+                f"{self._address()} evicts keys, so it would lose URLs: "
+                f"set maxmemory-policy noeviction instead of {policy}"
+            )
+
+    def _address(self) -> str:
+        where = self.client.connection_pool.connection_kwargs
+        server = where.get("path") or f"{where.get('host')}:{where.get('port')}"
+        return f"the Redis at {server}, database {where.get('db', 0)},"
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Turn redis-py's errors into those of lswc, without the password of the URL."""
+        try:
+            yield
+        except redis.AuthenticationError as error:
+            raise FrontierError(
+                f"{self._address()} refuses the password: correct LSWC_FRONTIER: {error}"
+            ) from error
+        except (redis.ConnectionError, redis.TimeoutError) as error:
+            self.client.set_retry(AT_ONCE_OR_NOT)  # don't wait another minute at each call
+            raise LostStoreError(
+                f"{self._address()} can't be reached: start it, or correct LSWC_FRONTIER: {error}"
+            ) from error
+        except redis.RedisError as error:
+            if str(error).startswith("LOST"):
+                raise LostStoreError(
+                    f"{self._address()} has lost the crawl: what was recorded is kept, begin anew "
+                    "in another folder"
+                ) from error
+            raise StorageError(f"{self._address()} refuses the crawl: {error}") from error

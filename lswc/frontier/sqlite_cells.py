@@ -1,0 +1,550 @@
+"""Pending URLs of a SQLite file by server and cell: which is next, and which are too many."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter, defaultdict
+from heapq import nlargest, nsmallest
+from json import dumps
+from typing import TYPE_CHECKING, NamedTuple
+
+from lswc.frontier.ready_cells import ReadyCells
+from lswc.frontier.rules import FULL
+from lswc.strategy import DISCARD, REQUISITES, Unit
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from lswc.frontier.rules import Caps
+    from lswc.outcomes import Outcome
+    from lswc.strategy import Rank, Strategy
+
+# A line is a server's URLs of one kind; if the strategy counts by directory, of one cell, as a
+# directory's place says nothing of the server's other URLs. `seq` is that of its oldest URL. A
+# line is hidden while its server is busy, if it was in the way: so a lease costs the same
+# however many servers are busy, and a busy server costs nothing as long as nobody looks.
+# `let_go`: how many of a server's URLs were discarded, or ended by a quota, by reason.
+SCHEMA = """
+CREATE TABLE line (
+    server INTEGER, line INTEGER, cell INTEGER NOT NULL, seq INTEGER NOT NULL,
+    site INTEGER NOT NULL, hidden INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (server, line)) WITHOUT ROWID;
+CREATE INDEX first_in_cell ON line (cell, seq) WHERE hidden = 0;
+CREATE INDEX line_of_site ON line (site, cell);
+CREATE INDEX waiting_url ON url (server, line, seq) WHERE outcome IS NULL;
+CREATE TABLE let_go (
+    server INTEGER, reason TEXT, number INTEGER NOT NULL, PRIMARY KEY (server, reason)
+    ) WITHOUT ROWID;
+"""
+
+_PUT = (
+    "INSERT INTO line (server, line, cell, seq, site)"
+    " VALUES (?1, ?2, ?3, ?4, (SELECT site FROM server WHERE id = ?1)) ON CONFLICT DO "
+)
+PUT_OLDEST = _PUT + "UPDATE SET seq = min(seq, excluded.seq)"
+"""Puts a URL into a line: its server, line, cell and number."""
+
+_NEWEST = (
+    "SELECT seq, line FROM url WHERE server = ? AND line = ? AND outcome IS NULL"
+    " ORDER BY seq DESC LIMIT ?"
+)
+_FIRST = (
+    "SELECT server, line, cell, seq FROM line INDEXED BY first_in_cell"
+    " WHERE hidden = 0 AND cell = ? ORDER BY seq LIMIT 1"
+)
+_SIZE = "SELECT count(*) FROM url WHERE server = ? AND line = ? AND outcome IS NULL"
+_OF_DIRECTORY = (
+    "SELECT code, line, min(seq), count(*) FROM url WHERE unit = ? AND outcome IS NULL"
+    " GROUP BY code, line"
+)
+_HEAD = (
+    "SELECT cell, (SELECT seq FROM url WHERE server = ?1 AND line = ?2 AND outcome IS NULL"
+    " ORDER BY seq LIMIT 1) FROM line WHERE server = ?1 AND line = ?2"
+)
+
+
+_WAITING = (
+    "SELECT cell, sum(number) FROM line JOIN"
+    " (SELECT server, line, count(*) AS number FROM url"
+    "  WHERE outcome IS NULL AND server BETWEEN ? AND ? GROUP BY server, line)"
+    " USING (server, line) GROUP BY cell"
+)
+_LONGEST = (
+    "SELECT count(*) AS number, server FROM url WHERE outcome IS NULL AND server BETWEEN ? AND ?"
+    " GROUP BY server ORDER BY number DESC, server LIMIT ?"
+)
+
+
+KEPT = 10_000
+"""Lines that are known without a look into the file to be there, at most."""
+
+
+class Line(NamedTuple):
+    """A server's URLs of one kind, that wait in one cell; ``seq`` is that of the oldest."""
+
+    server: int
+    line: int
+    cell: int
+    seq: int
+
+
+class Lines:
+    """The lines of all servers. ``waiting`` counts their URLs by cell, the leased ones too;
+    ``sizes`` by server and site.
+
+    ``busy`` are the servers that nothing may be handed out of now. ``ready`` are the cells that
+    may have a URL of a free server, ``occupied`` those that have a URL at all; never REQUISITES.
+    """
+
+    waiting: Counter[int]
+    ready: ReadyCells
+    occupied: ReadyCells
+    rank: Callable[[int], Rank]
+
+    def __init__(self, db: sqlite3.Connection, strategy: Strategy) -> None:
+        self._db = db
+        self.strategy = strategy
+        self.by_server = strategy.unit is Unit.SERVER
+        self.sizes = Sizes(db)
+        self._hidden: set[int] = set()
+        self._there: set[tuple[int, int]] = set()
+        self.busy: set[int] = set()
+
+    def load(self, rank: Callable[[int], Rank]) -> None:
+        """Take what the file holds. ``rank`` gives a cell's rank as it is now."""
+        self.rank = rank
+        self._hidden.clear()
+        self._there.clear()
+        self.waiting = Counter(waiting(self._db))
+        self.sizes.load()
+        cells = self.waiting.keys() - {REQUISITES}
+        self.ready = ReadyCells(rank, cells)
+        self.occupied = ReadyCells(rank, cells)
+        begin(self._db)
+        self._db.execute("UPDATE line SET hidden = 0 WHERE hidden <> 0")
+        self._db.execute("COMMIT")
+
+    def put_new(self, lines: Mapping[tuple[int, int], Sequence[int]]) -> None:
+        """Add URLs to lines, which are named by server and line.
+
+        Of each its cell, the oldest of the URLs, and how many: they are newer than all others.
+        """
+        missing = lines.keys() - self._there
+        if missing:
+            # Sorted: neighbours in the file are written together.
+            rows = sorted((*where, *lines[where][:2]) for where in missing)
+            self._db.executemany(_PUT + "NOTHING", rows)
+            if len(self._there) + len(missing) > KEPT:
+                self._there.clear()
+            self._there |= missing
+        cells: dict[int, int] = {}
+        for (server, _), (cell, _, number) in lines.items():
+            self.sizes.add(server, number)
+            cells[cell] = cells.get(cell, 0) + number
+        for cell, number in cells.items():
+            self._add(cell, number)
+
+    def put(self, line: Line, number: int = 1) -> None:
+        """Add so many URLs to a line, of which ``line.seq`` is the oldest."""
+        self._db.execute(PUT_OLDEST, line)
+        self.sizes.add(line.server, number)
+        self._add(line.cell, number)
+
+    def _add(self, cell: int, number: int) -> None:
+        self.waiting[cell] += number
+        if cell != REQUISITES:
+            self.ready.add(cell)
+            self.occupied.add(cell)
+
+    def _subtract(self, cell: int, number: int) -> None:
+        self.waiting[cell] -= number
+        if not self.waiting[cell]:
+            self.occupied.remove(cell)
+
+    def reorder(self, cell: int | None = None) -> None:
+        """Take notice of the new rank of a cell, or of a new order of all."""
+        for cells in (self.ready, self.occupied):
+            if cell is None:
+                cells.reorder()
+            else:
+                cells.changed(cell)
+
+    def take(self, server: int, line: int, number: int = 1) -> None:
+        """Take so many URLs out of a line, which no longer wait in it."""
+        cell, seq = self._db.execute(_HEAD, (server, line)).fetchone()
+        if seq is None:
+            self._there.discard((server, line))
+            self._db.execute("DELETE FROM line WHERE server = ? AND line = ?", (server, line))
+        else:
+            self._db.execute(
+                "UPDATE line SET seq = ? WHERE server = ? AND line = ?", (seq, server, line)
+            )
+        self.sizes.add(server, -number)
+        self._subtract(cell, number)
+
+    def lines_of(self, server: int) -> list[Line]:
+        """Return the lines of a server, without counting their URLs."""
+        rows = self._db.execute(
+            "SELECT server, line, cell, seq FROM line WHERE server = ?", (server,)
+        )
+        return [Line(*row) for row in rows.fetchall()]
+
+    def discard(self, lines: Sequence[Line], most: int, leased: Collection[int]) -> int:
+        """Forget the newest URLs of lines of a server, so many at most; return how many.
+
+        Never one that is leased.
+        """
+        newest: list[tuple[int, int]] = []
+        for line in lines:  # one URL of a server may be leased
+            newest += self._db.execute(_NEWEST, (line.server, line.line, most + 1))
+        chosen = nlargest(most, (found for found in newest if found[0] not in leased))
+        for table in ("url", "later", "again"):
+            self._db.executemany(
+                f"DELETE FROM {table} WHERE seq = ?", [(seq,) for seq, _ in chosen]
+            )
+        for name, number in Counter(line for _, line in chosen).items():
+            self.take(lines[0].server, name, number)
+        return len(chosen)
+
+    def line_of(self, code: int, place: int) -> int:
+        """Return the line, of its server's, that a URL of this code belongs to."""
+        return self.strategy.kind_of[code] if self.by_server else self.strategy.cell(code, place)
+
+    def cell_of(self, line: int, place: int) -> int:
+        """Return the cell of a line whose server is in that place."""
+        return self.strategy.cell_of[line][place] if self.by_server else line
+
+    def move(self, server: int, unit: int, place: int) -> int:
+        """Put the URLs of a unit, which came into this place, into the cells that they belong to.
+
+        Returns how many were discarded.
+        """
+        if self.by_server:
+            return sum(self._move_line(line, place) for line in self.lines_of(unit))
+        groups = self._db.execute(_OF_DIRECTORY, (unit,)).fetchall()
+        return sum(self._move_group(server, place, (unit, *group)) for group in groups)
+
+    def _move_line(self, line: Line, place: int) -> int:
+        cell = self.strategy.cell_of[line.line][place]
+        if cell == line.cell:
+            return 0
+        (number,) = self._db.execute(_SIZE, line[:2]).fetchone()
+        where = "WHERE server = ? AND line = ?"
+        self._subtract(line.cell, number)
+        if cell != DISCARD:
+            self._db.execute(f"UPDATE line SET cell = ? {where}", (cell, *line[:2]))
+            self._add(cell, number)
+            return 0
+        self._there.discard(line[:2])
+        self._db.execute(f"DELETE FROM line {where}", line[:2])
+        self._db.execute(f"DELETE FROM url {where} AND outcome IS NULL", line[:2])
+        self.sizes.add(line.server, -number)
+        return int(number)
+
+    def _move_group(self, server: int, place: int, group: tuple[int, ...]) -> int:
+        """Move a directory's URLs of one code and line; the server's others stay where they are."""
+        unit, code, line, seq, number = group
+        cell = self.strategy.cell(code, place)
+        if cell == line:
+            return 0
+        where = "WHERE unit = ? AND code = ? AND line = ? AND outcome IS NULL"
+        if cell == DISCARD:
+            self._db.execute(f"DELETE FROM url {where}", (unit, code, line))
+        else:
+            self._db.execute(f"UPDATE url SET line = ? {where}", (cell, unit, code, line))
+            self.put(Line(server, cell, cell, seq), number)
+        self.take(server, line, number)
+        return number if cell == DISCARD else 0
+
+    def first(self) -> Line | None:
+        """Return the line whose oldest URL is next: of the best cell, among free servers."""
+        for cell in iter(self.ready.first, None):
+            if (line := self._first_of(cell)) is not None:
+                return line
+            self.ready.remove(cell)
+        return None
+
+    def first_among(self, servers: Sequence[str]) -> Line | None:
+        """Return the best line of the first of these servers that is free and has one."""
+        place = {name: number for number, name in enumerate(servers)}
+        rows = self._db.execute(
+            "SELECT name, line.server, line, cell, seq FROM server JOIN line ON line.server = id"
+            " WHERE name IN (SELECT value FROM json_each(?)) AND cell <> ?",
+            (dumps(list(servers)), REQUISITES),
+        )
+        found = [(place[name], Line(*row)) for name, *row in rows if row[0] not in self.busy]
+        if not found:
+            return None
+        return min(found, key=lambda pair: (pair[0], self.rank(pair[1].cell), pair[1].seq))[1]
+
+    def first_requisite(self) -> Line | None:
+        """Return the line whose oldest requisite is next, among free servers."""
+        return self._first_of(REQUISITES) if self.waiting[REQUISITES] else None
+
+    def _first_of(self, cell: int) -> Line | None:
+        while (row := self._db.execute(_FIRST, (cell,)).fetchone()) is not None:
+            line = Line(*row)
+            if line.server not in self.busy:
+                return line
+            self._hide(line)
+        return None
+
+    def _hide(self, line: Line) -> None:
+        begin(self._db)
+        self._hidden.add(line.server)
+        self._db.execute("UPDATE line SET hidden = 1 WHERE server = ? AND line = ?", line[:2])
+
+    def free(self, server: int) -> None:
+        """Let a server's lines be seen again."""
+        self.busy.discard(server)
+        if server not in self._hidden:
+            return
+        begin(self._db)
+        self._hidden.remove(server)
+        shown = self._db.execute(
+            "UPDATE line SET hidden = 0 WHERE server = ? AND hidden = 1 RETURNING cell", (server,)
+        )
+        for (cell,) in shown.fetchall():
+            if cell != REQUISITES:
+                self.ready.add(cell)
+
+
+SLICE = 1000
+"""Servers that are looked at in one reading. While one lasts, the file's log can't begin anew."""
+
+
+def slices(db: sqlite3.Connection) -> Iterator[tuple[int, int]]:
+    """Yield the first and last numbers of servers, to look at a few at a time."""
+    ((last,),) = db.execute("SELECT coalesce(max(id), 0) FROM server").fetchall()
+    for first in range(1, last + 1, SLICE):
+        yield first, first + SLICE - 1
+
+
+def waiting(db: sqlite3.Connection) -> dict[int, int]:
+    """Return the number of URLs that wait, or are leased, by cell."""
+    found: Counter[int] = Counter()
+    for few in slices(db):
+        for cell, number in db.execute(_WAITING, few).fetchall():
+            found[cell] += number
+    return dict(sorted(found.items()))
+
+
+def longest(db: sqlite3.Connection, top: int) -> list[tuple[int, int]]:
+    """Return the longest queues: how many URLs wait or are leased, and the number of the server."""
+    best: list[tuple[int, int]] = []
+    for few in slices(db):
+        best += db.execute(_LONGEST, (*few, top)).fetchall()
+        best = nsmallest(top, best, key=lambda queue: (-queue[0], queue[1]))
+    return best
+
+
+def begin(db: sqlite3.Connection) -> None:
+    """Begin a transaction, unless one has begun."""
+    if not db.in_transaction:
+        db.execute("BEGIN IMMEDIATE")
+
+
+class Sizes:
+    """The number of URLs that wait or are leased, by the numbers of servers and sites.
+
+    ``peak`` is the most that a site, and so a server, has had.
+    """
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._forget()
+
+    def _forget(self) -> None:
+        self.peak = 0
+        # All by number: a dict would take ten times the memory for a million servers.
+        self._site_of, self._servers, self._sites = array("q", [0]), array("q", [0]), array("q")
+
+    def load(self) -> None:
+        """Count what the file holds."""
+        self._forget()
+        rows = self._db.execute(
+            "SELECT server, count(*) FROM url WHERE outcome IS NULL GROUP BY server"
+        )
+        for server, number in rows:
+            self.add(server, number)
+
+    def add(self, server: int, number: int) -> None:
+        """Count so many URLs more of a server."""
+        if server >= len(self._site_of):
+            self._meet()
+        site = self._site_of[server]
+        size = self._sites[site] + number
+        self._sites[site] = size
+        self._servers[server] += number
+        if size > self.peak:
+            self.peak = size
+
+    def site(self, server: int) -> int:
+        """Return the number of a server's site."""
+        if server >= len(self._site_of):
+            self._meet()
+        return self._site_of[server]
+
+    def _meet(self) -> None:
+        """Take notice of the servers that were added since."""
+        rows = self._db.execute(
+            "SELECT site FROM server WHERE id >= ? ORDER BY id", (len(self._site_of),)
+        )
+        self._site_of.extend(site for (site,) in rows)
+        self._servers.extend([0] * (len(self._site_of) - len(self._servers)))
+        self._sites.extend([0] * (1 + max(self._site_of) - len(self._sites)))
+
+    def of_server(self, server: int) -> int:
+        """Return how many there are of a server."""
+        return self._servers[server] if server < len(self._servers) else 0
+
+    def of_site(self, site: int) -> int:
+        """Return how many there are of a site."""
+        return self._sites[site]
+
+
+_CELLS = (
+    "WITH RECURSIVE held (cell) AS (SELECT min(cell) FROM line WHERE site = ?1 UNION ALL"
+    " SELECT (SELECT min(cell) FROM line WHERE site = ?1 AND cell > held.cell) FROM held"
+    " WHERE held.cell IS NOT NULL) SELECT cell FROM held WHERE cell IS NOT NULL"
+)
+_SERVERS = (
+    "SELECT DISTINCT server FROM line WHERE site = ? AND cell = ? ORDER BY server DESC LIMIT ?"
+)
+
+
+class New(NamedTuple):
+    """A URL that isn't in the file yet: the number of its server, and its cell."""
+
+    server: int
+    cell: int
+
+
+class _Scope(NamedTuple):
+    """Servers, or sites: what a cap is for. All by their numbers in the file.
+
+    ``of`` tells a server's, ``size`` how many URLs one has; ``cells`` gives by cell the lines of
+    its servers, of so many servers at most.
+    """
+
+    most: int
+    reason: Outcome
+    of: Callable[[int], int]
+    size: Callable[[int], int]
+    cells: Callable[[int, int], dict[int, Iterable[list[Line]]]]
+
+    def too_many(self, coming: Mapping[int, int]) -> dict[int, int]:
+        """Return by how many URLs a cap is passed, once so many more of servers wait."""
+        numbers: Counter[int] = Counter()
+        for server, number in coming.items():
+            numbers[self.of(server)] += number
+        return {
+            where: excess
+            for where, number in numbers.items()
+            if (excess := self.size(where) + number - self.most) > 0
+        }
+
+
+class Room:
+    """Discards the worst URLs of a server or site that has more than ``caps``.
+
+    The URLs of the worst cell go first, of those the newest; of a site's cell, those of one
+    server after the other. What is ``leased``, by number, stays.
+    """
+
+    def __init__(
+        self, db: sqlite3.Connection, lines: Lines, caps: Caps, leased: Collection[int]
+    ) -> None:
+        self._db = db
+        self._lines = lines
+        self._leased = leased
+        sizes = lines.sizes
+        scopes = (
+            _Scope(caps.server, FULL["server"], int, sizes.of_server, self._on_server),
+            _Scope(caps.domain, FULL["site"], sizes.site, sizes.of_site, self._on_site),
+        )
+        self._scopes = [scope for scope in scopes if scope.most]
+
+    def may_lack(self, servers: Iterable[int], coming: int) -> bool:
+        """Tell whether there would be too many URLs if each server had so many more."""
+        scopes = [s for s in self._scopes if self._lines.sizes.peak + coming > s.most]
+        return any(s.size(s.of(server)) + coming > s.most for server in servers for s in scopes)
+
+    def make(self, servers: Iterable[int], new: dict[int, New]) -> Counter[Outcome]:
+        """Discard what is too much of servers and of their sites, once ``new`` waits too.
+
+        What is discarded of ``new``, by number of the URL, is taken out of it. Returns how many
+        were discarded, by reason.
+        """
+        gone: Counter[tuple[int, str]] = Counter()
+        total: Counter[Outcome] = Counter()
+        for scope in self._scopes:
+            coming = Counter(dict.fromkeys(servers, 0))
+            coming.update(url.server for url in new.values())
+            for where, excess in scope.too_many(coming).items():
+                own = {seq: url for seq, url in new.items() if scope.of(url.server) == where}
+                cells = scope.cells(where, excess + len(self._leased))
+                worst = _worst_first(own, cells, self._lines.rank)
+                for server, number in self._take(excess, worst, new):
+                    gone[server, scope.reason] += number
+                    total[scope.reason] += number
+        keep_left_out(self._db, gone)
+        return total
+
+    def _take(
+        self, excess: int, worst: Iterator[int | list[Line]], new: dict[int, New]
+    ) -> Iterator[tuple[int, int]]:
+        """Discard so many URLs, the first of ``worst``; yield servers and how many of each."""
+        for one in worst:
+            if isinstance(one, int):
+                server, number = new.pop(one).server, 1
+            else:
+                server, number = one[0].server, self._lines.discard(one, excess, self._leased)
+            yield server, number
+            excess -= number
+            if not excess:
+                return
+
+    def _on_server(self, server: int, _: int) -> dict[int, Iterable[list[Line]]]:
+        """Return a server's lines by cell."""
+        lines: defaultdict[int, list[Line]] = defaultdict(list)
+        for line in self._lines.lines_of(server):
+            lines[line.cell].append(line)
+        return {cell: [found] for cell, found in lines.items()}
+
+    def _on_site(self, site: int, most: int) -> dict[int, Iterable[list[Line]]]:
+        """Return the lines of a site's servers by cell; of each cell those of so many servers."""
+        cells = self._db.execute(_CELLS, (site,)).fetchall()
+        return {cell: self._in_cell(site, cell, most) for (cell,) in cells}
+
+    def _in_cell(self, site: int, cell: int, most: int) -> Iterator[list[Line]]:
+        for (server,) in self._db.execute(_SERVERS, (site, cell, most)).fetchall():
+            yield [line for line in self._lines.lines_of(server) if line.cell == cell]
+
+
+def keep_left_out(db: sqlite3.Connection, gone: Mapping[tuple[int, str], int]) -> None:
+    """Note how many URLs of servers were discarded, or ended by a quota, by reason.
+
+    Less than 0 are those that come back.
+    """
+    db.executemany(
+        "INSERT INTO let_go VALUES (?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET number = number + excluded.number",
+        [(server, reason, number) for (server, reason), number in gone.items() if number],
+    )
+    db.executemany("DELETE FROM let_go WHERE server = ? AND reason = ? AND number <= 0", gone)
+
+
+def _worst_first(
+    coming: Mapping[int, New],
+    cells: Mapping[int, Iterable[list[Line]]],
+    rank: Callable[[int], Rank],
+) -> Iterator[int | list[Line]]:
+    """Yield numbers of URLs that are coming, and lines whose URLs wait, cell by cell."""
+    by_cell: defaultdict[int, list[int]] = defaultdict(list)
+    for seq, url in coming.items():
+        by_cell[url.cell].append(seq)
+    for cell in sorted({*by_cell, *cells}, key=rank, reverse=True):
+        yield from sorted(by_cell[cell], reverse=True)  # they are newer than all that wait
+        yield from cells.get(cell, ())

@@ -1,0 +1,457 @@
+"""URLs of a SQLite file: what is known of those that are offered, finished, postponed, reopened."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from heapq import heapify, heappop, heappush
+from json import dumps
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from lswc.frontier.lease import keys
+from lswc.frontier.rules import AT_ONCE, is_twin_of_redirect
+from lswc.frontier.sqlite_cells import PUT_OLDEST, Line, New, begin
+from lswc.frontier.sqlite_servers import read_tallies, write_tallies
+from lswc.outcomes import OF_REQUISITE, Outcome
+from lswc.strategy import DISCARD, REQUISITE, SEED, Strategy, Unit, better, distance_of
+from lswc.strategy.status import NO_PAGES
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from lswc.frontier.contract import Wanted
+    from lswc.frontier.lease import Offer
+    from lswc.frontier.sqlite_cells import Lines, Room
+    from lswc.frontier.sqlite_servers import Met, Servers, Tallies
+
+# A redirect whose https twin took its place has no fingerprint. What a line is: sqlite_cells.
+# `later`: how often a URL was postponed, and how it ended last, until it is finished; while it
+# waits its outcome is PUT_OFF. When it is due only the process knows: to start again tries all.
+# `again` are URLs that wait though their page was counted: it isn't counted once more. `file`
+# has the lengths of the crawl's files at the last commit, by their paths in its folder.
+SCHEMA = """
+CREATE TABLE url (
+    seq INTEGER PRIMARY KEY, fingerprint INTEGER UNIQUE, url TEXT NOT NULL,
+    server INTEGER NOT NULL, unit INTEGER NOT NULL, line INTEGER NOT NULL, code INTEGER NOT NULL,
+    inherited INTEGER NOT NULL, depth INTEGER NOT NULL, redirects INTEGER NOT NULL,
+    referrer INTEGER, outcome TEXT);
+CREATE TABLE later (seq INTEGER PRIMARY KEY, tries INTEGER NOT NULL, outcome TEXT NOT NULL);
+CREATE TABLE again (seq INTEGER PRIMARY KEY);
+CREATE TABLE file (name TEXT PRIMARY KEY, length INTEGER NOT NULL) WITHOUT ROWID;
+"""
+BY_DIRECTORY = "CREATE INDEX waiting_of_unit ON url (unit) WHERE outcome IS NULL"
+
+_Row = list[Any]  # of the table url, without the outcome
+_SERVER, _LINE, _CODE, _DEPTH = 3, 5, 6, 8
+_INSERT = "INSERT INTO url VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
+
+FINISHED = f"SELECT url, outcome FROM url WHERE outcome <> '{Outcome.PUT_OFF}'"
+NAMED = (
+    f"SELECT url, CASE WHEN code >= {REQUISITE} THEN '{OF_REQUISITE}' || outcome ELSE outcome END"
+    f" FROM url WHERE outcome <> '{Outcome.PUT_OFF}'"
+)
+"""The finished URLs and their outcomes; of a requisite with OF_REQUISITE before it."""
+
+_FIND = (
+    "SELECT fingerprint, seq, line, code, depth, CASE WHEN outcome IS NULL THEN 0"
+    f" WHEN outcome = '{Outcome.REDIRECT}' AND url LIKE 'http:%' THEN 2 ELSE 1 END"
+    " FROM json_each(?) CROSS JOIN url ON fingerprint = value"
+)
+_ENDED_BY = """
+SELECT seq, outcome, server, 1, url, depth FROM url
+WHERE outcome IN (SELECT value FROM json_each(?1))
+UNION ALL SELECT seq, later.outcome, server, 0, url, depth FROM later JOIN url USING (seq)
+WHERE url.outcome = ?2 AND later.outcome IN (SELECT value FROM json_each(?1))
+"""
+_TWIN = {"http": "https", "https": "http"}
+_ENDED = -1  # instead of a code
+
+KEPT = 20_000
+"""URLs that are kept in memory at most, those found lately: some 5 MB."""
+
+WAITS, ENDED, MOVED = range(3)
+"""States of a URL: it waits or is leased; is finished; finished as http that only redirected."""
+
+
+class Known(NamedTuple):
+    """What the file knows of a URL. Its ``state`` is WAITS, ENDED or MOVED."""
+
+    seq: int
+    line: int
+    code: int
+    depth: int
+    state: int
+
+
+# A page names many, and this takes a third of the time that Known(...) does.
+_known: Callable[[tuple[int, ...]], Known] = partial(tuple.__new__, Known)
+
+
+class Urls:
+    """All URLs of a file: takes offers, and lets URLs be pending again.
+
+    ``again`` are the numbers of those that are pending though their page was counted.
+    """
+
+    def __init__(
+        self, db: sqlite3.Connection, servers: Servers, lines: Lines, room: Room, tallies: Tallies
+    ) -> None:
+        self._db = db
+        self._servers = servers
+        self._lines = lines
+        self._room = room
+        self._tallies = tallies
+        self._discards = any(DISCARD in cells for cells in lines.strategy.cell_of)
+        self._seen = Seen(db)
+        self.postponed = Postponed(db)
+
+    def load(self) -> None:
+        """Take what the file holds."""
+        self._seen.forget()
+        self.postponed.load()
+        (last,) = self._db.execute("SELECT max(seq) FROM url").fetchone()
+        self._next = 1 + (last or 0)
+        self.again = {seq for (seq,) in self._db.execute("SELECT seq FROM again")}
+
+    def discarded(self, number: int) -> None:
+        """Take notice of URLs that are there no more, as their servers became irrelevant."""
+        if number:
+            self._seen.forget()
+            self._tallies.add("dropped", Outcome.SERVER_BECAME_IRRELEVANT, number)
+
+    def store(self, offers: Sequence[Offer], referrer: int | None) -> None:
+        """Take the offers of a page, by its number, or of nobody."""
+        if not offers:
+            return
+        servers = self._servers.servers({offer.server for offer in offers})
+        units = servers
+        if not self._lines.by_server:
+            units = self._servers.units({offer.unit for offer in offers})
+        if self._discards:
+            offers = self._kept_of(offers, units)
+        offers = self._seen.changing(offers)
+        if offers:
+            self._insert(self._new(offers, servers, units, referrer), servers)
+
+    def _kept_of(self, offers: Sequence[Offer], units: Mapping[str, Met]) -> list[Offer]:
+        """Return the offers that the strategy keeps: places changed since it was asked."""
+        cell = self._lines.strategy.cell
+        kept = [offer for offer in offers if cell(offer.code, units[offer.unit].place) != DISCARD]
+        if len(kept) < len(offers):
+            dropped = len(offers) - len(kept)
+            self._tallies.add("dropped", Outcome.SERVER_BECAME_IRRELEVANT, dropped)
+        return kept
+
+    def _new(
+        self, offers: Sequence[Offer], servers: Mapping[str, Met], units: Mapping[str, Met],
+        referrer: int | None,
+    ) -> list[_Row]:  # fmt: skip
+        """Return the rows of the URLs that aren't known; take what is better of the others."""
+        new: dict[int, _Row] = {}  # by their keys
+        asked = keys(offers)
+        seen = self._seen.find(asked)
+        line_of, seq = self._lines.line_of, self._next
+        for offer, fingerprint in zip(offers, asked, strict=True):
+            url, name, unit_name, code, inherited, depth, redirects = offer
+            unit, place = units[unit_name][:2]
+            row = [
+                seq, fingerprint, url, servers[name][0], unit, line_of(code, place), code,
+                int(inherited), depth, redirects, referrer,
+            ]  # fmt: skip
+            first = new.get(fingerprint)
+            found = seen.get(fingerprint) if first is None else _of_row(first)
+            if found is not None and found.state == MOVED and is_twin_of_redirect(offer):
+                self._db.execute("UPDATE url SET fingerprint = NULL WHERE seq = ?", (found.seq,))
+                self._seen.changed(url)
+                found = None
+            if found is None:
+                new[fingerprint] = row
+                seq += 1
+                continue
+            if found.state == WAITS:
+                seen[fingerprint] = found = self._found_again(row, place, found, first)
+            self._seen.keep(offer, found)
+        self._next = seq
+        return list(new.values())
+
+    def _found_again(self, row: _Row, place: int, found: Known, first: _Row | None) -> Known:
+        """Take what an offer of a URL that waits has better; return what is known of it then.
+
+        ``row`` is the offer's, in a place; ``first`` that of the URL if it isn't stored yet.
+        """
+        seq, known_line, code, known_depth, _ = found
+        row[_DEPTH] = depth = min(row[_DEPTH], known_depth)
+        url, server, line = row[2], row[_SERVER], row[_LINE]
+        if row[_CODE] != code and self._is_better(row, place, found):
+            if first is not None:
+                first[_LINE:] = row[_LINE:]
+            else:
+                self._db.execute(
+                    "UPDATE url SET line = ?, code = ?, inherited = ?, depth = ?, redirects = ?,"
+                    " referrer = ? WHERE seq = ?",
+                    (*row[_LINE:], seq),
+                )
+                if line != known_line:
+                    self._lines.put(Line(server, line, self._lines.cell_of(line, place), seq))
+                    self._lines.take(server, known_line)
+            self._seen.changed(url)
+            return found._replace(line=line, code=row[_CODE], depth=depth)
+        if depth == known_depth:
+            return found
+        if first is not None:
+            first[_DEPTH] = depth
+        else:
+            self._db.execute("UPDATE url SET depth = ? WHERE seq = ?", (depth, seq))
+        self._seen.changed(url)
+        return found._replace(depth=depth)
+
+    def _is_better(self, row: _Row, place: int, known: Known) -> bool:
+        rank, cell_of = self._lines.rank, self._lines.cell_of
+        cell, known_cell = cell_of(row[_LINE], place), cell_of(known.line, place)
+        return better(
+            rank(cell), distance_of(row[_CODE]), rank(known_cell), distance_of(known.code)
+        )
+
+    def _insert(self, new: list[_Row], servers: Mapping[str, Met]) -> None:
+        if not new:
+            return
+        place_of = {met.id: met.place for met in servers.values()}
+        if self._room.may_lack(place_of, len(new)):
+            new = self._fitting(new, place_of)
+        self._db.executemany(_INSERT, new)
+        lines: dict[tuple[int, int], list[int]] = {}
+        for row in new:
+            server, line = where = row[_SERVER], row[_LINE]
+            if where in lines:
+                lines[where][-1] += 1
+            else:
+                lines[where] = [self._lines.cell_of(line, place_of[server]), row[0], 1]
+        self._lines.put_new(lines)
+
+    def _fitting(self, new: list[_Row], place_of: Mapping[int, int]) -> list[_Row]:
+        """Make room for new URLs; return the rows of those that there is room for."""
+        cell_of = self._lines.cell_of
+        coming = {
+            row[0]: New(row[_SERVER], cell_of(row[_LINE], place_of[row[_SERVER]])) for row in new
+        }
+        self._make_room({url.server for url in coming.values()}, coming)
+        return [row for row in new if row[0] in coming]
+
+    def _make_room(self, servers: Iterable[int], new: dict[int, New]) -> None:
+        """Discard the worst URLs of servers, once new ones of theirs wait too."""
+        gone = self._room.make(servers, new)
+        if gone:
+            self._seen.forget()
+        for reason, number in gone.items():
+            self._tallies.add("dropped", reason, number)
+
+    def bring_back(self, now: float) -> None:
+        """Let the postponed URLs that are due be pending in a line again."""
+        for seq in self.postponed.take_due(now):
+            self._bring_back(seq)
+
+    def _bring_back(self, seq: int) -> None:
+        begin(self._db)
+        server, unit, code, outcome, url = self._db.execute(
+            "SELECT server, unit, code, later.outcome, url FROM url JOIN later USING (seq)"
+            " WHERE seq = ?",
+            (seq,),
+        ).fetchone()
+        self._seen.changed(url)
+        self._tallies.add("put off", outcome, -1)
+        place = self._servers.place(unit)
+        cell = self._lines.strategy.cell(code, place)
+        if cell == DISCARD:
+            self._db.execute("DELETE FROM url WHERE seq = ?", (seq,))
+            self.postponed.forget(seq)
+            self._tallies.add("dropped", Outcome.SERVER_BECAME_IRRELEVANT)
+        else:
+            line = self._lines.line_of(code, place)
+            self._db.execute("UPDATE url SET outcome = NULL, line = ? WHERE seq = ?", (line, seq))
+            self._lines.put(Line(server, line, cell, seq))
+            self._make_room([server], {})
+
+    def was_counted(self, seq: int) -> bool:
+        """Tell, once, whether a URL's page was counted before it was lost."""
+        if seq not in self.again:
+            return False
+        self._db.execute("DELETE FROM again WHERE seq = ?", (seq,))
+        self.again.remove(seq)
+        return True
+
+
+def _of_row(row: _Row) -> Known:
+    return Known(row[0], row[_LINE], row[_CODE], row[_DEPTH], WAITS)
+
+
+class Seen:
+    """Finds URLs again by their fingerprints.
+
+    Most links of a page lead where others led. So it is kept of URLs that were found again what
+    an offer must bring to change anything.
+    """
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._kept: dict[str, tuple[int, int]] = {}
+
+    def forget(self) -> None:
+        """Keep nothing: any URL may be there no more, or wait again."""
+        self._kept.clear()
+
+    def changed(self, url: str) -> None:
+        """Forget a URL, and its http or https twin: they are known by one fingerprint."""
+        scheme, _, name = url.partition("://")
+        for twin in (f"{scheme}://{name}", f"{_TWIN[scheme]}://{name}"):
+            for code in (SEED, REQUISITE):
+                self._kept.pop(_name(twin, code), None)
+
+    def changing(self, offers: Iterable[Offer]) -> list[Offer]:
+        """Return the offers that may change something: all but those that certainly don't."""
+        kept = self._kept
+        found = []
+        for offer in offers:
+            last = kept.get(_name(offer.url, offer.code))
+            # A redirect may take its http twin's place.
+            if last is None or offer.redirects or _changes(offer, *last):
+                found.append(offer)
+        return found
+
+    def keep(self, offer: Offer, found: Known) -> None:
+        """Keep what is known of the URL of an offer."""
+        if found.state == MOVED or offer.code > REQUISITE:
+            return
+        if len(self._kept) >= KEPT:
+            self.forget()
+        code = _ENDED if found.state == ENDED else found.code
+        self._kept[_name(offer.url, offer.code)] = code, found.depth
+
+    def find(self, keys: Sequence[int]) -> dict[int, Known]:
+        """Return what the file knows, by the keys of URLs."""
+        rows = self._db.execute(_FIND, (msgspec.json.encode(keys).decode(),))
+        return {row[0]: _known(row[1:]) for row in rows}
+
+
+def _changes(offer: Offer, code: int, depth: int) -> bool:
+    return code != _ENDED and (code != offer.code or depth > offer.depth)
+
+
+def _name(url: str, code: int) -> str:
+    return url if code < REQUISITE else f"{code} {url}"
+
+
+class Postponed:
+    """The URLs that were put off, by when they are due (seconds on the clock of ``lease``)."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._waiting: list[tuple[float, int]] = []
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def load(self) -> None:
+        """Take what the file holds; all is due."""
+        rows = self._db.execute(
+            "SELECT seq FROM later JOIN url USING (seq) WHERE url.outcome = ?", (Outcome.PUT_OFF,)
+        )
+        self._waiting = [(0.0, seq) for (seq,) in rows]
+        heapify(self._waiting)
+
+    @property
+    def next_due(self) -> float | None:
+        """When the first is due; None if there is none."""
+        return self._waiting[0][0] if self._waiting else None
+
+    def take_due(self, now: float) -> Iterator[int]:
+        """Give the numbers of URLs that are due, which no longer wait here."""
+        for _ in range(AT_ONCE):
+            if not self._waiting or self._waiting[0][0] > now:
+                return
+            yield heappop(self._waiting)[1]
+
+    def keep(self, seq: int, tries: int, outcome: str) -> None:
+        """Note how often a URL was put off, and why."""
+        self._db.execute("INSERT OR REPLACE INTO later VALUES (?, ?, ?)", (seq, tries, outcome))
+
+    def wait(self, seq: int, due: float) -> None:
+        """Let a URL wait that is kept here."""
+        heappush(self._waiting, (due, seq))
+
+    def forget(self, seq: int) -> None:
+        """Forget a URL that is finished."""
+        self._db.execute("DELETE FROM later WHERE seq = ?", (seq,))
+
+    def revive(
+        self, outcomes: Collection[str], wanted: Wanted | None
+    ) -> tuple[Counter[tuple[int, str]], int]:
+        """Put off what finished so, to be due at once, and let be due what was put off for it.
+
+        Returns how many of the former, by server and outcome, and how many of the latter.
+        """
+        rows = self._db.execute(_ENDED_BY, (dumps(list(outcomes)), Outcome.PUT_OFF)).fetchall()
+        found = [row[:4] for row in rows if wanted is None or wanted(*row[4:])]
+        numbers: Counter[tuple[int, str]] = Counter()
+        for seq, outcome, server, is_finished in found:
+            if is_finished:
+                self.keep(seq, 0, outcome)
+                self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (Outcome.PUT_OFF, seq))
+                numbers[server, outcome] += 1
+        due = {seq for seq, *_ in found}
+        again = sum(when > 0 and seq in due for when, seq in self._waiting)
+        self._waiting = [(when, seq) for when, seq in self._waiting if seq not in due]
+        self._waiting += [(0.0, seq) for seq in due]
+        heapify(self._waiting)
+        return numbers, again
+
+
+def reopen(
+    db: sqlite3.Connection, strategy: Strategy, urls: Iterable[str], lengths: Mapping[str, int]
+) -> int:
+    """Let finished URLs wait again, and take the lengths of the files as they are now.
+
+    Returns how many of the URLs were finished.
+    """
+    begin(db)
+    db.execute("CREATE TEMP TABLE wanted (url TEXT PRIMARY KEY) WITHOUT ROWID")
+    db.executemany("INSERT OR IGNORE INTO wanted VALUES (?)", ((url,) for url in urls))
+    rows = db.execute(
+        "SELECT seq, server, unit, line FROM url JOIN wanted USING (url) WHERE outcome <> ?",
+        (Outcome.PUT_OFF,),
+    ).fetchall()
+    for seq, server, unit, line in rows:
+        cell = _cell(db, strategy, unit, line)
+        db.execute("UPDATE url SET outcome = NULL WHERE seq = ?", (seq,))
+        db.execute(PUT_OLDEST, (server, line, cell, seq))
+        db.execute("INSERT OR IGNORE INTO again VALUES (?)", (seq,))
+    db.execute("DROP TABLE wanted")
+    finished = db.execute(f"SELECT outcome, count(*) FROM ({FINISHED}) GROUP BY outcome")
+    write_tallies(db, read_tallies(db) | {"finished": dict(finished.fetchall())})
+    db.execute("DELETE FROM file")
+    keep_lengths(db, lengths)
+    db.execute("COMMIT")
+    return len(rows)
+
+
+def _cell(db: sqlite3.Connection, strategy: Strategy, unit: int, line: int) -> int:
+    """Return the cell of a line; what the strategy would discard by now, it took once."""
+    if strategy.unit is Unit.DIRECTORY:
+        return line
+    (place,) = db.execute("SELECT place FROM server WHERE id = ?", (unit,)).fetchone()
+    cell = strategy.cell_of[line][place]
+    if cell == DISCARD:
+        cell = strategy.cell_of[line][strategy.place(NO_PAGES)]
+    return 0 if cell == DISCARD else cell
+
+
+def keep_lengths(db: sqlite3.Connection, lengths: Mapping[str, int]) -> None:
+    """Note the lengths of files."""
+    db.executemany("INSERT OR REPLACE INTO file VALUES (?, ?)", lengths.items())
+
+
+def read_lengths(db: sqlite3.Connection) -> dict[str, int]:
+    """Return the lengths of the crawl's files at the last commit."""
+    return dict(db.execute("SELECT name, length FROM file").fetchall())
