@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -21,6 +22,9 @@ from tests.scenarios.site import Site
 ROOT = Path(__file__).parents[1]
 Serve = Callable[[Path], AbstractContextManager[int]]
 COMPILED = ("simulator", "synthetic", "trace")  # rooms of code that takes a minute to compile
+
+# What numba compiles outlives a run; a process of numba's reads this when it begins.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".pytest_cache" / "numba"))
 
 # No test asserts a time: machines are noisy.
 settings.register_profile("lswc", deadline=None)

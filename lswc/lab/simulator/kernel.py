@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from lswc.lab.compiled import kept
 from lswc.lab.trace.format import Fate
 from lswc.strategy import DISCARD, MAX_DISTANCE, SEED, Locality, PageLanguage, Status, adaptive
 from lswc.strategy import better as _better
@@ -599,6 +600,7 @@ def _visit(
     queues.counts[LARGEST] = max(queues.counts[LARGEST], queues.counts[QUEUE])
 
 
+@kept
 @compiled
 def crawl(graph: WebGraph, queues: CellQueues, decisions: Decisions, notes: Notes) -> int:
     """Crawl until only URLs never downloaded remain; return the number of rows of the series."""

@@ -14,6 +14,7 @@ import pyarrow as pa
 from numba import njit
 
 from lswc.errors import ConfigError
+from lswc.lab.compiled import kept
 from lswc.lab.synthetic import thai2004, wiring
 from lswc.lab.synthetic.assumptions import ASSUMED
 from lswc.lab.synthetic.thai2004 import (
@@ -261,6 +262,7 @@ def _page_numbers(
     return thai, other
 
 
+@kept
 @njit(nogil=True)
 def _layout(
     random: Generator,

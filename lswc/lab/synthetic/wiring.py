@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit
 
+from lswc.lab.compiled import kept
 from lswc.lab.synthetic.thai2004 import (
     ELSEWHERE,
     ON_OTHER_SERVER,
@@ -143,6 +144,7 @@ def _inner(
     return parent
 
 
+@kept
 @njit(nogil=True)
 def tree(
     random: Generator, servers: Servers, pages: ByKind, assumed: Assumptions
@@ -176,6 +178,7 @@ def locality(servers: Servers, source: int, target: int) -> int:
     return SAME_SITE if servers.site_first[source] == servers.site_first[target] else ELSEWHERE
 
 
+@kept
 @njit(nogil=True)
 def tree_counts(
     servers: Servers, pages: ByKind, server: NDArray[np.int32], parent: NDArray[np.int32]
@@ -206,6 +209,7 @@ def _limit(
     return float(min(assumed.most_of_server * (there - own), assumed.most_links))
 
 
+@kept
 @njit(nogil=True)
 def rate(
     servers: Servers,
@@ -507,6 +511,7 @@ def _redirect(
     return -1
 
 
+@kept
 @njit(nogil=True)
 def draw_links(
     random: Generator, servers: Servers, pages: ByKind, assumed: Assumptions, plan: LinkPlan
@@ -555,6 +560,7 @@ def draw_links(
     return offsets[: n + fresh + 1], drawn.targets[:end], anchors[:end], redirects[: n + fresh]
 
 
+@kept
 @njit(nogil=True)
 def attach(
     random: Generator,
@@ -599,6 +605,7 @@ def attach(
     return sources, made
 
 
+@kept
 @njit(nogil=True)
 def more_to_thai(
     random: Generator,
@@ -630,6 +637,7 @@ def more_to_thai(
     return sources[:end], targets[:end]
 
 
+@kept
 @njit(nogil=True)
 def merge(
     random: Generator,

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
+from lswc.lab.compiled import kept
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 _SOURCE, _UNREACHED = -1, -2
 
 
+@kept
 @njit(nogil=True)
 def _tree(
     offsets: NDArray[np.int64],
@@ -57,6 +60,7 @@ def breadth_first_tree(
     return parent, order[:reached]
 
 
+@kept
 @njit(nogil=True)
 def _levels(parent: NDArray[np.int32], order: NDArray[np.int32], level: NDArray[np.int16]) -> None:
     for url in order:
@@ -73,6 +77,7 @@ def distances(
     return level
 
 
+@kept
 @njit(nogil=True)
 def _mark_ancestors(
     parent: NDArray[np.int32], order: NDArray[np.int32], marked: NDArray[np.bool_]

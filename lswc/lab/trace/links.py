@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
+from lswc.lab.compiled import kept
 from lswc.lab.trace.format import Fate
 from lswc.strategy import Anchor, Locality
 
@@ -59,6 +60,7 @@ def ends(trace: Trace) -> NDArray[np.int8]:
     return found
 
 
+@kept
 @njit(nogil=True)
 def _count(
     first: int,
@@ -129,6 +131,7 @@ def census(trace: Trace) -> NDArray[np.int64]:
     return total
 
 
+@kept
 @njit(nogil=True)
 def _nearest(
     offsets: NDArray[np.int64],
@@ -208,6 +211,7 @@ def steps(trace: Trace) -> NDArray[np.int8]:
     return found.astype(np.int8)
 
 
+@kept
 @njit(nogil=True)
 def _walk(
     parent: NDArray[np.int32],

@@ -1,0 +1,105 @@
+"""Compiled functions that are kept on disk, so that only the first run of a version compiles them.
+
+They lie in the user's cache, or in what ``NUMBA_CACHE_DIR`` names, in a folder that is called by a
+hash of all sources that one of them can be made from. Numba's own caches know the one file of a
+function, not those of the functions and constants that it uses.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from shutil import rmtree
+from typing import TYPE_CHECKING, Any, Self
+
+from numba.core import caching
+from numba.core import config as numba_config
+from numba.misc import appdirs
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PACKAGE = Path(__file__).parents[1]
+
+_SOURCES = ("lab", "strategy")
+_VERSIONS = 5  # whose functions are kept; one is 2 MB
+
+
+def sources_hash(package: Path = PACKAGE) -> str:
+    """Return a name for the sources of all compiled functions, by what is in them."""
+    found = sha256()
+    for folder in _SOURCES:
+        for path in sorted((package / folder).rglob("*.py")):
+            source = path.read_bytes()
+            found.update(f"{path.relative_to(package).as_posix()} {len(source)}\n".encode())
+            found.update(source)
+    return found.hexdigest()[:16]
+
+
+@cache
+def _folder() -> Path:
+    """Return the folder of this version, made if need be. Raises OSError."""
+    config: Any = numba_config
+    user_cache: Any = appdirs.user_cache_dir
+    folder = Path(config.CACHE_DIR or user_cache("lswc")) / f"compiled-{sources_hash()}"
+    if not folder.is_dir():
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        others = sorted(folder.parent.glob("compiled-*"), key=lambda path: path.stat().st_mtime)
+        for old in others[:-_VERSIONS]:
+            rmtree(old, ignore_errors=True)
+    return folder
+
+
+class _Locator(caching._CacheLocator):
+    """Where a function is kept: beside all others of its version."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._line = function.__code__.co_firstlineno
+
+    @classmethod
+    @override
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> Self:
+        return cls(py_func)
+
+    @override
+    def get_cache_path(self) -> str:
+        return str(_folder())
+
+    @override
+    def get_source_stamp(self) -> str:
+        return _folder().name
+
+    @override
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+
+class _Kept(caching.CompileResultCacheImpl):
+    _locator_classes: Any = (_Locator,)
+
+    @override
+    def check_cachable(self, cres: Any) -> bool:
+        """Tell whether code is free of this process's own addresses: without a word if it isn't."""
+        return not cres.library.has_dynamic_globals
+
+
+class _Cache(caching.FunctionCache):
+    _impl_class = _Kept
+
+
+def kept(function: Any) -> Any:
+    """Have numba keep what it makes of a function, with all that this calls; returns it.
+
+    For what Python calls: its callees need none of their own. Where nothing can be written, or
+    the sources lie in an archive, each process compiles for itself.
+    """
+    make: Any = _Cache
+    if PACKAGE.is_dir():
+        try:
+            _folder()
+        except OSError:
+            return function
+        function._cache = make(function.py_func)
+    return function
