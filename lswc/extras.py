@@ -1,4 +1,4 @@
-"""The groups of libraries that are installed on demand: ``pip install 'lswc[analysis]'``.
+"""The groups of libraries that are installed on demand: ``pip install 'lswc[lab]'``.
 
 What a crawl needs is always there. The groups are those of ``optional-dependencies`` in
 pyproject.toml; here stand the names by which their libraries are imported.
@@ -11,14 +11,15 @@ from importlib.util import find_spec
 from lswc.errors import ConfigError
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "analysis": ("pyarrow", "duckdb", "numba", "matplotlib", "PIL", "maxminddb"),
+    "parquet": ("pyarrow",),
     "corpus": ("pyarrow", "myanmar"),
     "seeds": ("pyarrow", "duckdb"),
-    "simulator": ("pyarrow", "numba", "matplotlib"),
-    "research": ("langdetect", "pythainlp"),
+    "lab": (
+        "pyarrow", "duckdb", "numba", "matplotlib", "PIL", "maxminddb", "langdetect", "pythainlp",
+    ),
     "metrics": ("prometheus_client",),
     "browser": ("playwright", "psutil"),
-}
+}  # fmt: skip
 
 
 def require(group: str, *libraries: str) -> None:

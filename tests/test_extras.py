@@ -79,13 +79,13 @@ def test_a_crawl_needs_no_group(worked: Path) -> None:
 @pytest.mark.parametrize(
     ("group", "arguments"),
     [
-        ("analysis", ("analyze", "crawls/th", "--out", "report")),
-        ("analysis", ("why", "crawls/th", "http://www.one.example/two")),
+        ("lab", ("analyze", "crawls/th", "--out", "report")),
+        ("parquet", ("why", "crawls/th", "http://www.one.example/two")),
         ("corpus", ("corpus", "crawls/th")),
         ("seeds", ("seeds", "seeds.txt", "--lang", "th", "--out", "made", "--trust")),
-        ("simulator", ("trace", "crawls/th", "--out", "trace")),
-        ("simulator", ("simulate", "--trace", "none", "--strategy", "bfs", "--out", "made")),
-        ("simulator", ("synthesize", "--scale", "0.0005", "--out", "made")),
+        ("lab", ("trace", "crawls/th", "--out", "trace")),
+        ("lab", ("simulate", "--trace", "none", "--strategy", "bfs", "--out", "made")),
+        ("lab", ("synthesize", "--scale", "0.0005", "--out", "made")),
     ],
 )
 @pytest.mark.slow
@@ -108,7 +108,7 @@ def test_a_papers_method_that_is_lacking_is_said_before_anything_is_fetched(work
         worked, "crawl", "th", "--web", "web", "--into", "other", "-s", "LSWC_IDENTIFIER=langdetect"
     )
     assert done.returncode == 2
-    assert "this needs langdetect: pip install 'lswc[research]'" in done.stderr
+    assert "this needs langdetect: pip install 'lswc[lab]'" in done.stderr
     assert not (worked / "other" / "frontier.db").exists()
 
 
@@ -119,15 +119,15 @@ def test_the_next_crawl_with_all_makes_tables_and_one_without_says_so(worked: Pa
     assert sorted(path.suffix for path in log.iterdir()) == [".parquet"] * 4
     done = lswc(worked, "check", "crawls/th")
     assert done.returncode == 2
-    assert "this needs pyarrow: pip install 'lswc[analysis]'" in done.stderr
+    assert "this needs pyarrow: pip install 'lswc[parquet]'" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("library", "line"),
     [
-        ("pyarrow", "lswc analyze: error: this needs pyarrow: pip install 'lswc[analysis]'\n"),
-        ("PIL", "lswc analyze: error: this needs PIL: pip install 'lswc[analysis]'\n"),
-        ("langdetect", "lswc analyze: error: none is neither a trace"),
+        ("pyarrow", "lswc analyze: error: this needs pyarrow: pip install 'lswc[lab]'\n"),
+        ("PIL", "lswc analyze: error: this needs PIL: pip install 'lswc[lab]'\n"),
+        ("playwright", "lswc analyze: error: none is neither a trace"),
     ],
 )
 def test_the_first_library_that_is_lacking_is_named(
@@ -152,6 +152,7 @@ def test_requirements_are_those_of_all_groups() -> None:
     extras = project["optional-dependencies"]
     lines = [*project["dependencies"], *(line for group in GROUPS for line in extras[group])]
     every = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+    assert every.pop() == "-e .", "with entry points, by which the lab is found"
     assert named(every) == named(lines)
     assert extras["all"] == [f"lswc[{','.join(GROUPS)}]"]
     distributions = {

@@ -127,7 +127,7 @@ def _convert(crawl: Path) -> None:
 
 def _tables() -> ModuleType:
     """Return what reads and writes tables. Raises ConfigError without Arrow."""
-    require("analysis", "pyarrow")
+    require("parquet")
     return import_module("lswc.archive.log_tables")
 
 

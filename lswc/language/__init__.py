@@ -1,6 +1,7 @@
 """Language of a page: bytes and headers in; language, encoding, links and anchors out."""
 
 from lswc.language.document import Identification
-from lswc.language.identifier import METHODS, Identifier, IdentifierError, Reading
+from lswc.language.identifier import Identifier, Reading
+from lswc.language.methods import IdentifierError
 
-__all__ = ["METHODS", "Identification", "Identifier", "IdentifierError", "Reading"]
+__all__ = ["Identification", "Identifier", "IdentifierError", "Reading"]

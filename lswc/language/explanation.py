@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lswc.errors import ConfigError
-from lswc.lab.methods import papers
 from lswc.language import model
 from lswc.language.charset import canonical, declarations
 from lswc.language.default_method import Auto, weigh
 from lswc.language.document import Document
 from lswc.language.font_encodings import Fonts
+from lswc.language.methods import AUTO, methods
 from lswc.language.scripts import NAMES, count
 
 if TYPE_CHECKING:
@@ -47,14 +47,14 @@ def explain(
         ("font named", str(Fonts(target.code, target.fonts).named(document.body))),
         ("font n-grams", f"{match.encoding}, share {match.share:.2f}" if match else ""),
     ]
-    answers = [("auto", f"{_answer(finding)}, encoding {encoding}")]
-    for name, method in papers.METHODS.items():
+    answers = [(AUTO, f"{_answer(finding)}, encoding {encoding}")]
+    for name, method in methods().items():
         try:
-            papers.require_for(name, target)
+            method.check(target)
         except ConfigError as error:
             answers.append((name, str(error)))
         else:
-            answers.append((name, _answer(method(document, target)[0])))
+            answers.append((name, _answer(method.identify(document, target)[0])))
     return lines + [(f"method {name}", answer) for name, answer in answers]
 
 

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from lswc.errors import ConfigError
-from lswc.lab.methods import papers
 from lswc.language.charset import decode
 from lswc.language.default_method import LETTER, MIN_SHARE, Auto
 from lswc.language.document import Document, Identification
 from lswc.language.font_encodings import myanmar
+from lswc.language.methods import AUTO, IdentifierError, method
 from lswc.language.registry import Language, Wanted
 from lswc.language.shares import measure
 from lswc.language.text_bounds import BOUNDS, Bounds
@@ -19,21 +18,14 @@ from lswc.strategy import Anchor, PageLanguage
 
 if TYPE_CHECKING:
     from lswc.language.html import ParsedLink
+    from lswc.language.methods import Method
     from lswc.language.verdict import Finding
 
 _ANCHORS = 16_384  # that are remembered, with no more characters than these
 _LONGEST = 100
 
-METHODS = ("auto", *papers.METHODS)
-"""Names of the methods; docs/languages.md says what each does."""
-
-
 RELEVANT = ("contains", "leads")
 """What makes a page relevant: that it contains the target language, or that this one leads."""
-
-
-class IdentifierError(ConfigError):
-    """Unknown method, or a share out of range; the message says what is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,28 +53,23 @@ class Identifier:
     """Reads pages for a target language, or for several: then only by the default method.
 
     ``min_share`` is the share of the text from which on a page contains the target language;
-    only the default method heeds it. ``relevant`` is one of RELEVANT. Anchor texts are told by the
-    default
-    method, but by n-grams with textcat, and with somboonviwat2006 and pythainlp by Thai words.
-    ``bounds`` say how much of a page is read. Raises ConfigError.
+    only the default method heeds it. ``relevant`` is one of RELEVANT. ``bounds`` say how much of a
+    page is read. Raises ConfigError.
     """
 
     def __init__(
         self,
         target: Language | Wanted,
-        method: str = "auto",
+        method: str = AUTO,
         min_share: float = MIN_SHARE,
         bounds: Bounds = BOUNDS,
         relevant: str = "contains",
     ) -> None:
-        if method not in METHODS:
-            raise IdentifierError(f"unknown method {method!r}; known: {', '.join(METHODS)}")
         if not 0 < min_share <= 1:
             raise IdentifierError(f"min_share must be above 0 and at most 1, not {min_share}")
         self.targets = target.languages if isinstance(target, Wanted) else (target,)
         self.method = method
-        if method != "auto":
-            self._check_method()
+        self._other = None if method == AUTO else self._checked(method)
         if relevant not in RELEVANT:
             raise IdentifierError(f"unknown relevance {relevant!r}; known: {', '.join(RELEVANT)}")
         self.min_share = min_share
@@ -108,18 +95,16 @@ class Identifier:
         """The target language; the first, if there are several."""
         return self.targets[0]
 
-    def _check_method(self) -> None:
+    def _checked(self, name: str) -> Method:
+        """Return a method that tells the target. Raises ConfigError."""
+        found, target = method(name), self.target
         if len(self.targets) > 1:
             tags = ",".join(target.tag for target in self.targets)
-            raise IdentifierError(f"method {self.method} tells one language: {tags} need auto")
-        target = self.target
-        if self.method == "pythainlp" and target.code != "th":
-            raise IdentifierError(f"method pythainlp tells Thai only, not {target.code}")
-        papers.require_for(self.method, target)
+            raise IdentifierError(f"method {name} tells one language: {tags} need {AUTO}")
+        found.check(target)
         if target.variant:
-            raise IdentifierError(
-                f"method {self.method} tells no variants: {target.tag} needs auto"
-            )
+            raise IdentifierError(f"method {name} tells no variants: {target.tag} needs {AUTO}")
+        return found
 
     def read(self, body: bytes, content_type: str | None, url: str) -> Reading:
         """Read a page: any bytes give an answer, never an exception."""
@@ -151,9 +136,9 @@ class Identifier:
         )
 
     def _identify(self, document: Document) -> tuple[Finding, str]:
-        if self.method == "auto":
+        if self._other is None:
             return self._auto.identify(document)
-        return papers.METHODS[self.method](document, self.target)
+        return self._other.identify(document, self.target)
 
     def relevance(self, identification: Identification) -> PageLanguage:
         """Return what a strategy sees of a page's language: the target, if it is any of them.
@@ -192,10 +177,7 @@ class Identifier:
     def _tell(self, text: str, hint: str | None, in_font: bool) -> Anchor:
         if not LETTER.search(text):
             return Anchor.NONE
-        if self.target.code == "th" and self.method in ("somboonviwat2006", "pythainlp"):
-            is_target = papers.anchor_by_words(text)
-        elif self.method == "textcat":
-            is_target = papers.anchor_by_ngrams(text, self.target)
-        else:
+        is_target = self._other.anchor(text, self.target) if self._other else None
+        if is_target is None:
             is_target = self._auto.anchor(text, hint, in_font)
         return Anchor.TARGET if is_target else Anchor.OTHER

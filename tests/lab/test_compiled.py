@@ -25,7 +25,7 @@ def dispatcher() -> Any:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(compiled.numba_config, "CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(compiled, "_folder", compiled._folder.__wrapped__)
     return tmp_path / "cache"
 

@@ -28,7 +28,7 @@ _MOST = 20
 class Command(UserCommand):
     """Tells a URL's history: who linked to it, what the strategy said, what the server said."""
 
-    requires = ("analysis", "pyarrow")
+    requires = ("parquet",)
 
     def syntax(self) -> str:
         return "<crawl folder> <URL> [--redis redis://... [--key NAME]]"

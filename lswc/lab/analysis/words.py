@@ -30,7 +30,7 @@ def word_list(path: Path | None, code: str) -> list[str]:
     if path is None:
         if code != "th":
             raise AnalysisError(f"no dictionary of {code!r} is known: give one with --words FILE")
-        require("research", "pythainlp")
+        require("lab", "pythainlp")
         from pythainlp.corpus.common import thai_words
 
         return sorted(thai_words())

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Command(UserCommand):
     """Writes the report of a trace or crawl folder; a user's mistake is one line, exit code 2."""
 
-    requires = ("analysis",)
+    requires = ("lab",)
 
     def syntax(self) -> str:
         return "<crawl folder, of each worker, or trace> --out <folder>"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Command(UserCommand):
     """Crawls a trace by several strategies, a core each, and draws the papers' figures."""
 
-    requires = ("simulator",)
+    requires = ("lab",)
 
     def syntax(self) -> str:
         return "--trace FOLDER --strategy NAME[:k=v,...] ... --out FOLDER"

@@ -26,7 +26,7 @@ LIKE = ("thai2004",)
 class Command(UserCommand):
     """Makes a synthetic web, and prints its tables beside the published ones."""
 
-    requires = ("simulator", "pyarrow", "numba")
+    requires = ("lab",)
 
     def syntax(self) -> str:
         return "[--like thai2004] [--scale 1.0] [--seed 1] [--assume NAME=VALUE ...] --out FOLDER"

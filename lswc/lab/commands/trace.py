@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Command(UserCommand):
     """Reads a crawl's log, or everything in a frozen web that is reachable from its seeds."""
 
-    requires = ("simulator", "pyarrow", "numba")
+    requires = ("lab",)
 
     def syntax(self) -> str:
         return "<crawl folder> --out FOLDER | --web FOLDER --lang CODE [--seeds FILE] --out FOLDER"

@@ -13,21 +13,20 @@ from typing import TYPE_CHECKING
 
 from lswc.extras import require
 from lswc.lab.methods import short_texts
-from lswc.language import shares
 from lswc.language.charset import canonical, decode, is_known
 from lswc.language.evidence import languages_by_charset
+from lswc.language.methods import IdentifierError, Method
 from lswc.language.ngrams import RANKED, NgramTable, byte_trigrams, ranked, tables
 from lswc.language.registry import own_folder
 from lswc.language.verdict import NOTHING, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from pathlib import Path
 
     from lswc.language.document import Document
     from lswc.language.registry import Language
 
-    Method = Callable[[Document, Language], tuple[Finding, str]]
 
 OTHER = "und"
 """Language of a page that is in another than the only one a method knows."""
@@ -155,35 +154,48 @@ def detected_by_pythainlp(document: Document, target: Language) -> tuple[Finding
     return Finding(code, abs(percent - 50) / 50, "count_thai"), document.decoded.encoding
 
 
-def detected_by_cld2(document: Document, target: Language) -> tuple[Finding, str]:
-    """Ask CLD2 about the whole text."""
-    page = document.page
-    found = shares.cld2(f"{page.title}\n{page.content}\n{page.anchors}"[:_EXAMINED])
-    if not found:
-        return NOTHING, document.decoded.encoding
-    best = found[0]
-    return Finding(best.language, best.share * best.certainty, "cld2"), document.decoded.encoding
+def anchor_by_words(text: str, target: Language) -> bool | None:
+    """Tell whether an anchor text has a Thai word of two letters or more (Somboonviwat §4.2.4)."""
+    if target.code != "th":
+        return None
+    from pythainlp import word_tokenize
+
+    words = _thai_dictionary()
+    return any(len(word) > 1 and word in words for word in word_tokenize(text, engine="newmm"))
 
 
-METHODS: dict[str, Method] = {
-    "tamura2007": tamura2007,
-    "tamura2007_utf8": tamura2007_utf8,
-    "somboonviwat2006": somboonviwat2006,
-    "meta": meta,
-    "g2li": g2li,
-    "textcat": textcat,
-    "langdetect": detected_by_langdetect,
-    "pythainlp": detected_by_pythainlp,
-    "cld2": detected_by_cld2,
+def anchor_by_ngrams(text: str, target: Language) -> bool:
+    """Tell whether the n-grams of an anchor text are the target's (Chan & Yamana 2010 §3).
+
+    TextCat says SHORT of most anchors, so likelihoods decide.
+    """
+    return short_texts.language_of(text) == target.code
+
+
+def _needs_words(target: Language) -> None:
+    """Raise ConfigError if the words of a target's anchor texts can't be told."""
+    if target.code == "th":
+        require("lab", "pythainlp")
+
+
+def _needs_thai(target: Language) -> None:
+    """Raise IdentifierError for another target than Thai, ConfigError without the library."""
+    if target.code != "th":
+        raise IdentifierError(f"method pythainlp tells Thai only, not {target.code}")
+    require("lab", "pythainlp")
+
+
+METHODS = {
+    "tamura2007": Method(tamura2007),
+    "tamura2007_utf8": Method(tamura2007_utf8),
+    "somboonviwat2006": Method(somboonviwat2006, _needs_words, anchor_by_words),
+    "meta": Method(meta),
+    "g2li": Method(g2li),
+    "textcat": Method(textcat, anchor=anchor_by_ngrams),
+    "langdetect": Method(detected_by_langdetect, lambda target: require("lab", "langdetect")),
+    "pythainlp": Method(detected_by_pythainlp, _needs_thai, anchor_by_words),
 }
-
-
-def require_for(method: str, target: Language) -> None:
-    """Raise ConfigError if a method needs a library that isn't installed."""
-    if method in ("langdetect", "pythainlp"):
-        require("research", method)
-    if method == "somboonviwat2006" and target.code == "th":
-        require("research", "pythainlp")  # for anchor texts
+"""The methods by the names that ``LSWC_IDENTIFIER`` gives them."""
 
 
 def textcat_guess(text: bytes) -> list[NgramTable]:
@@ -206,22 +218,6 @@ def _distance(profile: dict[str, int], ranks: dict[str, int]) -> int:
         abs(rank - other) if (other := get(ngram)) is not None else RANKED
         for ngram, rank in profile.items()
     )
-
-
-def anchor_by_words(text: str) -> bool:
-    """Tell whether an anchor text has a Thai word of two letters or more (Somboonviwat §4.2.4)."""
-    from pythainlp import word_tokenize
-
-    words = _thai_dictionary()
-    return any(len(word) > 1 and word in words for word in word_tokenize(text, engine="newmm"))
-
-
-def anchor_by_ngrams(text: str, target: Language) -> bool:
-    """Tell whether the n-grams of an anchor text are the target's (Chan & Yamana 2010 §3).
-
-    TextCat says SHORT of most anchors, so likelihoods decide.
-    """
-    return short_texts.language_of(text) == target.code
 
 
 def _among(

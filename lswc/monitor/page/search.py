@@ -41,7 +41,7 @@ def find(source: Source, text: str) -> dict[str, Any]:
 def _logs(source: Source) -> tuple[list[Path], str]:
     """Return the folders whose logs can be read here, and why there is none."""
     if not is_installed("pyarrow"):
-        return [], "To read the crawl's log: pip install 'lswc[analysis]'"
+        return [], "To read the crawl's log: pip install 'lswc[parquet]'"
     folders = source.folders()
     return folders, "" if folders else "The crawl's log isn't on this machine."
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from lswc.extras import require
@@ -26,32 +27,27 @@ if TYPE_CHECKING:
     Reader = Callable[[Path, Asked], Iterator[Candidate]]
 
 
-def _read_crawl(folder: Path, asked: Asked) -> Iterator[Candidate]:
-    """Read a crawl's hubs: with the libraries of an analysis, which other formats don't need."""
-    require("analysis", "numba")
-    from lswc.seeds.formats import earlier_crawl
+def _later(name: str) -> Reader:
+    """Return the reader of a module with libraries that a crawl with its own seeds doesn't need."""
 
-    return earlier_crawl.read(folder, asked)
+    def read(path: Path, asked: Asked) -> Iterator[Candidate]:
+        require("seeds")
+        reader: Reader = import_module(f"lswc.seeds.formats.{name}").read
+        return reader(path, asked)
 
-
-def _read_parquet(path: Path, asked: Asked) -> Iterator[Candidate]:
-    """Read a table in Parquet: with libraries that a crawl with its own seeds doesn't need."""
-    require("seeds")
-    from lswc.seeds.formats import parquet
-
-    return parquet.read(path, asked)
+    return read
 
 
 FORMATS: dict[str, Reader] = {
     "list": text_lines.read,
     "table": csv_table.read,
     "json": json_results.read,
-    "parquet": _read_parquet,
+    "parquet": _later("parquet"),
     "externallinks": external_links.read,
     "sitemap": markup.read_sitemap,
     "rdf": markup.read_rdf,
     "warc": warc_pages.read,
-    "crawl": _read_crawl,
+    "crawl": _later("earlier_crawl"),
 }
 """Name of a format, and what reads it."""
 
@@ -67,9 +63,9 @@ _ROOTS = {
 def recognised(path: Path) -> str:
     """Return the name of a file's format. Raises SeedError for none of them."""
     if path.is_dir():
-        if (path / "trace.json").exists() or (path / "log").is_dir():
+        if (path / "log").is_dir():
             return "crawl"
-        raise SeedError(f"{path} is a folder, and no crawl with a log, nor a trace: name its files")
+        raise SeedError(f"{path} is a folder, and no crawl with a log: name its files")
     start = head(path).removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"PAR1"):
         return "parquet"

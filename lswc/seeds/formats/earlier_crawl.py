@@ -1,93 +1,97 @@
-"""An earlier crawl: the pages that lead to most other servers in the language."""
+"""An earlier crawl: the pages that lead to most other servers in the language, by its log."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
+import duckdb
+import pyarrow as pa
 
-from lswc.archive.store import SETTINGS, wanted_of
-from lswc.lab.analysis.collection import Collection
-from lswc.lab.trace.from_log import as_trace
+from lswc.archive.crawl_log import NO_PAGES
+from lswc.archive.journal import journals
+from lswc.archive.log_tables import tables
+from lswc.archive.store import language_of, wanted_of
+from lswc.outcomes import RECORDED
 from lswc.seeds.candidates import Candidate, SeedError
+from lswc.seeds.pool import database
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
-    from lswc.lab.trace.format import Trace
+    from lswc.language.registry import Language
     from lswc.seeds.candidates import Asked
+
+_SERVER = "regexp_extract({}, '^[a-z]+://([^/]*)', 1)"
+# Both may lack rows: of a crawl in which nothing was fetched, or had a link.
+_TABLES = """
+CREATE TABLE page (url VARCHAR, server VARCHAR);
+CREATE TABLE link (source VARCHAR, there VARCHAR)
+"""
+_PAGES = f"""
+INSERT INTO page SELECT url, {_SERVER.format("url")} FROM attempt
+WHERE outcome IN $recorded AND status BETWEEN 200 AND 299 AND coalesce(kind NOT IN $others, true)
+AND $tag IN (language, variant)
+"""  # noqa: S608
+_LINKS = f"INSERT INTO link SELECT source, {_SERVER.format('target')} FROM found"  # noqa: S608
+_HUBS = """
+WITH step AS (
+    SELECT url, server, there FROM link JOIN (SELECT DISTINCT * FROM page) ON source = url
+    WHERE there <> server AND there IN (SELECT server FROM page)),
+of_server AS (
+    SELECT server, count(DISTINCT there) AS reached, count(*) AS links FROM step GROUP BY server),
+of_page AS (
+    SELECT url, server, row_number() OVER (
+        PARTITION BY server ORDER BY count(*) DESC, url) AS place FROM step GROUP BY url, server)
+SELECT url FROM of_page JOIN of_server USING (server) WHERE place = 1
+ORDER BY reached DESC, links DESC, server
+"""
 
 
 def read(folder: Path, asked: Asked) -> Iterator[Candidate]:
-    """Yield the best hubs of a crawl with a log, or of a trace, the best first.
-
-    Raises SeedError for a crawl of another language and for data without links or URLs, LswcError
-    for a torn trace.
-    """
-    asked.say("links", 0, 0)
-    with as_trace(folder, _one_of(folder, asked.codes)) as trace:
-        collection = Collection.read(trace)
-        if collection.trace is None:
-            raise SeedError(f"{folder}: hubs need links, which a crawl with a log or a trace has")
-        language = collection.about.language
-        if language not in asked.codes:
-            raise SeedError(f"{folder} is a crawl of {collection.language}")
-        wanted = hubs(collection.trace).tolist()
-        named = dict(collection.rows("SELECT id, url FROM urls WHERE page AND url <> ''"))
-    if wanted and not any(page in named for page in wanted):
-        raise SeedError(f"{folder} has no URLs in words: a synthetic web makes no seeds")
-    for rank, page in enumerate(wanted, 1):
-        if page in named:
-            yield Candidate(named[page], language=language, weight=1 / rank)
-
-
-def hubs(trace: Trace) -> NDArray[np.int32]:
-    """Return the best hub page of each relevant server, the best server first.
+    """Yield the best hub of each relevant server, the best server first.
 
     Servers are ranked by the number of other relevant servers that their pages link to, then by
     the number of those links: a server that points the way to many others is a good place to
     begin. A server's hub is its relevant page with the most such links. Servers without such
-    links are left out.
+    links are left out. Raises SeedError for a crawl of another language, ArchiveError for a folder
+    that holds none, or a damaged log.
     """
-    relevant = trace.relevant
-    has_relevant = np.zeros(len(trace.site), np.bool_)
-    has_relevant[trace.server[relevant]] = True
-    source, target = _between(trace, relevant, has_relevant)
-    servers = len(trace.site)
-    pairs = np.unique(trace.server[source].astype(np.int64) * servers + trace.server[target])
-    reached = np.bincount(pairs // servers, minlength=servers)
-    linked = np.bincount(trace.server[source], minlength=servers)
-    pages, outgoing = np.unique(source, return_counts=True)
-    at = trace.server[pages]
-    order = np.lexsort((pages, -outgoing, at, -linked[at], -reached[at]))
-    first = np.concatenate([[True], np.diff(at[order]) != 0]) if len(order) else order > 0
-    found: NDArray[np.int32] = pages[order][first].astype(np.int32)
-    return found
+    asked.say("links", 0, 0)
+    target = _target(folder, asked)
+    with database() as db:
+        db.execute(_TABLES)
+        try:
+            _read_log(db, folder / "log", target)
+            hubs = db.execute(_HUBS).fetchall()
+        except (OSError, pa.ArrowException, duckdb.Error) as error:
+            raise SeedError(f"can't read the log of {folder}: {error}") from error
+    for rank, (url,) in enumerate(hubs, 1):
+        yield Candidate(url, language=target.tag, weight=1 / rank)
 
 
-def _between(
-    trace: Trace, relevant: NDArray[np.bool_], has_relevant: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the links of relevant pages to other relevant servers, as sources and targets."""
-    sources, targets = [], []
-    step = 1 << 20
-    for first in range(0, trace.urls, step):
-        offsets = trace.offsets[first : first + step + 1]
-        target = trace.targets[offsets[0] : offsets[-1]]
-        source = np.repeat(np.arange(first, first + len(offsets) - 1), np.diff(offsets))
-        home, there = trace.server[source], trace.server[target]
-        kept = relevant[source] & (home != there) & has_relevant[there]
-        sources.append(source[kept])
-        targets.append(target[kept])
-    return np.concatenate(sources), np.concatenate(targets)
-
-
-def _one_of(folder: Path, codes: Sequence[str]) -> str:
-    """Return which language of a crawl of several is asked for; "" for any other collection."""
-    if not (folder / SETTINGS).is_file():
-        return ""
+def _target(folder: Path, asked: Asked) -> Language:
+    """Return which language of a crawl is asked for. Raises SeedError if none is."""
     tags = wanted_of(folder).tags
-    return next((code for code in codes if code in tags), "") if len(tags) > 1 else ""
+    found = next((code for code in asked.codes if code in tags), None)
+    if found is None:
+        raise SeedError(f"{folder} is a crawl of {wanted_of(folder).tag}")
+    return language_of(folder, found)
+
+
+def _read_log(db: duckdb.DuckDBPyConnection, log: Path, target: Language) -> None:
+    given = {"recorded": list(map(str, RECORDED)), "others": list(NO_PAGES), "tag": target.tag}
+    for attempts in sorted(log.glob("attempts-*.parquet")):
+        links = attempts.with_name(attempts.name.replace("attempts", "links"))
+        db.read_parquet(str(attempts)).create_view("attempt", replace=True)
+        db.read_parquet(str(links)).create_view("found", replace=True)
+        db.execute(_PAGES, given)
+        db.execute(_LINKS)
+    for journal in journals(log):
+        for name, table in zip(("attempt", "found"), tables(journal), strict=True):
+            db.execute(f"DROP VIEW IF EXISTS {name}")
+            db.register(name, table)
+        db.execute(_PAGES, given)
+        db.execute(_LINKS)
+        db.unregister("attempt")
+        db.unregister("found")

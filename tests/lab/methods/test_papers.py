@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lswc.language import METHODS, Identifier, IdentifierError
+from lswc.language import Identifier, IdentifierError
+from lswc.language.methods import names
 from lswc.language.registry import language
 from lswc.strategy import Anchor
 
@@ -25,7 +26,7 @@ def answer(method: str, body: bytes, target: str = "th", header: str | None = No
     return reading.identification.language
 
 
-BY_TEXT = [m for m in METHODS if m != "meta"]
+BY_TEXT = [m for m in names() if m != "meta"]
 
 
 @pytest.mark.parametrize("method", BY_TEXT)
@@ -168,7 +169,7 @@ def test_pythainlp_knows_thai_alone() -> None:
         Identifier(language("my"), "pythainlp")
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", names())
 def test_any_bytes_give_every_method_an_answer(method: str) -> None:
     identifier = Identifier(language("th"), method)
 

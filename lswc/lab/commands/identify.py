@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from lswc.cli.page_sources import Source
     from lswc.lab.methods.evaluation import Told
+    from lswc.lab.methods.page_sources import Source
     from lswc.language import Identifier
 
 _MOST_CONFUSIONS = 15
@@ -158,7 +158,7 @@ class Command(UserCommand):
         return str(self.settings.get(name, default) if self.settings else default)
 
     def _sources(self, args: list[str]) -> Iterator[Source]:
-        from lswc.cli.page_sources import pages
+        from lswc.lab.methods.page_sources import pages
 
         for name in args:
             yield from pages(name, self._setting("USER_AGENT", "lswc"))
