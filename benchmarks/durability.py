@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import signals
 
 from benchmarks.archive import ROOT, generate
-from lswc.crawl import running
-from lswc.crawl.running import running_of
+from lswc.crawl import commits
+from lswc.crawl.composition import parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,9 +38,9 @@ class Stopwatch:
 
     def __init__(self, crawler: Crawler) -> None:
         if os.environ["SAVES"] == "off":
-            running.SAVE_SECONDS = running.SAVE_BYTES = inf  # type: ignore[assignment]
+            commits.SAVE_SECONDS = commits.SAVE_BYTES = inf  # type: ignore[assignment]
         self._spent, self._times = 0.0, 0
-        crawl = running_of(crawler)
+        crawl = parts_of(crawler)
         crawl.archive.sync = self._timed(crawl.archive.sync)  # type: ignore[method-assign]
         crawl.frontier.checkpoint = self._timed(crawl.frontier.checkpoint)  # type: ignore[method-assign]
         self._begun = perf_counter()

@@ -230,7 +230,7 @@ DOWNLOADER_MIDDLEWARES = {
     "lswc.crawl.politeness.GuestMiddleware": 880,
     "lswc.crawl.recrawl.RecrawlMiddleware": 890,
 }
-ITEM_PIPELINES = {"lswc.crawl.page.RecordPipeline": 1000}
+ITEM_PIPELINES = {"lswc.crawl.middlewares.RecordPipeline": 1000}
 # What else each request says: in which language is up to LSWC_ACCEPT_LANGUAGE.
 DEFAULT_REQUEST_HEADERS = {
     "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",

@@ -1,4 +1,4 @@
-"""The end of a crawl that has little left to find."""
+"""Harvest stop: the end of a crawl that has little left to find."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
-from lswc.crawl.running import RunningCrawl, running_of
+from lswc.crawl.composition import parts_of
 from lswc.errors import LswcError
 from lswc.frontier.harvest import forecast
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
+
+    from lswc.crawl.commits import Commits
+    from lswc.crawl.leases import Leases
+    from lswc.frontier import Frontier
 
 EVERY = 100
 """Pages between two looks at what comes next."""
@@ -39,34 +43,35 @@ class HarvestStopExtension:
     What is expected is that of the frontier's order (``lswc.frontier.harvest``).
     """
 
-    def __init__(self, running: RunningCrawl) -> None:
-        self._running = running
+    def __init__(self, least: float, frontier: Frontier, commits: Commits, leases: Leases) -> None:
+        self._least, self._frontier = least, frontier
+        self._commits, self._leases = commits, leases
         self._pages = self._below = 0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Watch the crawl's pages. Raises NotConfigured if the setting is 0."""
-        running = running_of(crawler)
-        if not running.crawl.stop_harvest:
+        parts = parts_of(crawler)
+        least = parts.crawl.stop_harvest
+        if not least:
             raise NotConfigured
-        extension = cls(running)
+        extension = cls(least, parts.frontier, parts.commits, parts.leases)
         crawler.signals.connect(extension.page_recorded, signals.item_scraped)
         return extension
 
     def page_recorded(self) -> None:
         """Count a page, and now and then look at what comes next."""
         self._pages += 1
-        if self._pages % EVERY or self._running.failed:
+        if self._pages % EVERY or self._commits.failed:
             return
         try:
-            expected = forecast(self._running.frontier.cells(), AHEAD).next_harvest
+            expected = forecast(self._frontier.cells(), AHEAD).next_harvest
         except LswcError as error:
-            self._running.fail(error)
+            self._commits.fail(error)
             return
-        least = self._running.crawl.stop_harvest
-        self._below = self._below + 1 if expected is not None and expected < least else 0
+        self._below = self._below + 1 if expected is not None and expected < self._least else 0
         if self._below == IN_A_ROW:
             logger.info(
                 "of the next %d pages %.2f %% should be relevant", AHEAD, 100 * (expected or 0)
             )
-            self._running.finish(REASON)
+            self._leases.finish(REASON)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import contextmanager
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
@@ -23,7 +24,7 @@ from lswc.guest.robots_txt import MAX_SIZE
 from lswc.guest.tdmrep import PATH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from scrapy.crawler import Crawler
 
@@ -84,7 +85,7 @@ class ScrapyInternet:
         if go is not None:
             request.meta[GO] = go
         try:
-            response = await self._crawler.engine.download_async(request)
+            response = await self.download(request)
         except Refused as refused:
             return Refuse(refused.outcome)
         except IgnoreRequest:  # too many redirects: it isn't to be had (RFC 9309 §2.3.1.2)
@@ -105,6 +106,23 @@ class ScrapyInternet:
             await asyncio.sleep(max(0.0, min(1.0, until - monotonic())))
             if monotonic() >= until:
                 return
+
+    async def download(self, request: Request) -> Response:
+        """Send a request that is no visit's, through all downloader middlewares."""
+        return await self._crawler.engine.download_async(request)
+
+    @contextmanager
+    def aside(self, size: int) -> Iterator[None]:
+        """Let a page of so many bytes wait without holding up others, as Scrapy would."""
+        slot = self._crawler.engine.scraper.slot
+        if slot is None:
+            raise ClosingError
+        size = max(size, slot.MIN_RESPONSE_SIZE)
+        slot.active_size -= size
+        try:
+            yield
+        finally:
+            slot.active_size += size
 
     def now(self) -> float:
         return monotonic()

@@ -1,7 +1,7 @@
-"""Spider middlewares: each adds what it knows to a page; the last one asks the strategy.
+"""Spider middlewares, each of which adds what it knows to a page, and the pipeline at their end.
 
-A page comes by them in this order: ServerRelevance, ReferrerDistance, LinkLanguage, Strategy. The
-guard is outermost: it sees to it that no callback ends without ending its visit.
+A page comes by ServerRelevance, ReferrerDistance, LinkLanguage, Strategy (which makes its record),
+the guard, and RecordPipeline, in this order.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import Request
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
+from lswc.crawl.composition import parts_of
 from lswc.crawl.page import Page
 from lswc.crawl.requests import visit_of
-from lswc.crawl.running import RunningCrawl, running_of
 from lswc.errors import LswcError
 from lswc.frontier.harvest import group
 from lswc.frontier.lease import Offer
 from lswc.frontier.page_record import Record
 from lswc.frontier.visit import FollowedLink
 from lswc.outcomes import Outcome
+from lswc.safety.content_types import Kind
 from lswc.strategy import DISCARD, PageLanguage, Status, next_distance
 from lswc.urls import tld
 
@@ -31,7 +32,11 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from lswc.crawl.commits import Commits
+    from lswc.crawl.configuration import Crawl
+    from lswc.frontier import Frontier
     from lswc.frontier.visit import Visit
+    from lswc.strategy import Strategy
 
 
 # A page has many, and this takes three quarters of the time that Offer(...) does.
@@ -47,23 +52,26 @@ class ServerRelevanceMiddleware(BaseSpiderMiddleware):
     the strategy counts by them.
     """
 
-    def __init__(self, crawler: Crawler, running: RunningCrawl) -> None:
+    def __init__(
+        self, crawler: Crawler, strategy: Strategy, frontier: Frontier, commits: Commits
+    ) -> None:
         super().__init__(crawler)
-        self._running = running
-        self._of_links = "target_server" in running.crawl.strategy.facts
+        self._frontier, self._commits = frontier, commits
+        self._of_links = "target_server" in strategy.facts
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler, running_of(crawler))
+        parts = parts_of(crawler)
+        return cls(crawler, parts.crawl.strategy, parts.frontier, parts.commits)
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         if isinstance(item, Page):
             lease = item.visit.lease
             units = {lease.unit, *(item.units if self._of_links else ())}
             try:
-                item.statuses = self._running.frontier.statuses(units, lease, item.relevant)
+                item.statuses = self._frontier.statuses(units, lease, item.relevant)
             except LswcError as error:
-                self._running.fail(error)
+                self._commits.fail(error)
                 return None
             item.server_status = item.statuses[lease.unit]
         return item
@@ -84,9 +92,13 @@ class LinkLanguageMiddleware(BaseSpiderMiddleware):
     The other half, the anchor text's language, was determined when the page was read.
     """
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, tlds: Iterable[str]) -> None:
         super().__init__(crawler)
-        self._tlds = frozenset(running_of(crawler).crawl.language.tlds)
+        self._tlds = frozenset(tlds)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler, parts_of(crawler).crawl.language.tlds)
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         if isinstance(item, Page):
@@ -103,27 +115,28 @@ class StrategyMiddleware(BaseSpiderMiddleware):
     there is no record of it.
     """
 
-    def __init__(self, crawler: Crawler, running: RunningCrawl) -> None:
+    def __init__(self, crawler: Crawler, crawl: Crawl, commits: Commits) -> None:
         super().__init__(crawler)
-        self._running = running
-        self._strategy = running.crawl.strategy
-        self._identifier = running.crawl.reader.identifier
-        self._targets = running.crawl.language.tags
+        self._commits = commits
+        self._strategy = crawl.strategy
+        self._identifier = crawl.reader.identifier
+        self._targets = crawl.language.tags
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler, running_of(crawler))
+        parts = parts_of(crawler)
+        return cls(crawler, parts.crawl, parts.commits)
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         if not isinstance(item, Page):
             return item
         visit = item.visit
-        if not self._running.is_under_way(visit):
+        if not self._commits.is_under_way(visit):
             return None  # its lease has ended: what comes of the URL is another visit's
         visit.offers = [*self._offers(item), *visit.offers]
         visit.relevant = item.relevant
         if item.reading.unwanted:
-            self._running.commit(visit, item.reading.unwanted)
+            self._commits.commit(visit, item.reading.unwanted)
             return None
         self._count(item)
         return item.record()
@@ -187,12 +200,12 @@ class VisitGuardMiddleware:
     Of an output that is empty, or emptied by a middleware, Scrapy sends no signal.
     """
 
-    def __init__(self, running: RunningCrawl) -> None:
-        self._running = running
+    def __init__(self, commits: Commits) -> None:
+        self._commits = commits
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(running_of(crawler))
+        return cls(parts_of(crawler).commits)
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
@@ -203,8 +216,35 @@ class VisitGuardMiddleware:
             goes_on |= isinstance(item, Record) or _is_of(visit, item)
             yield item
         if visit is not None and not goes_on:
-            self._running.commit(visit, Outcome.NO_RECORD)
+            self._commits.commit(visit, Outcome.NO_RECORD)
 
 
 def _is_of(visit: Visit | None, item: object) -> bool:
     return visit is not None and isinstance(item, Request) and visit_of(item) is visit
+
+
+class RecordPipeline:
+    """Ends the visits of the pages whose records reach it.
+
+    It is the last pipeline: a page that another one drops has no record.
+    """
+
+    def __init__(self, commits: Commits) -> None:
+        self._commits = commits
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(parts_of(crawler).commits)
+
+    def process_item(self, item: Any) -> Any:
+        """Take a Record; other items pass. A Page is a TypeError: a middleware is missing."""
+        if isinstance(item, Page):
+            raise TypeError(
+                "a Page reached the pipelines: StrategyMiddleware is missing in SPIDER_MIDDLEWARES"
+            )
+        visit = self._commits.visits.get(item.id) if isinstance(item, Record) else None
+        if visit is not None and visit.relevant is not None:  # else it is of an earlier lease
+            visit.record = item
+            is_html = item.kind == Kind.HTML
+            self._commits.commit(visit, Outcome.HTML if is_html else Outcome.DOCUMENT)
+        return item

@@ -1,15 +1,12 @@
-"""A page on its way from the spider's callback to its record, and the pipeline at its end."""
+"""Page: the item on its way from the spider's callback to its record."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
-from lswc.crawl.running import RunningCrawl, running_of
 from lswc.frontier.page_record import Record
-from lswc.outcomes import Outcome
-from lswc.safety.content_types import Kind
 from lswc.strategy import (
     SEED,
     Anchor,
@@ -26,11 +23,12 @@ from lswc.strategy import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from scrapy.crawler import Crawler
-
     from lswc.frontier.visit import Visit
     from lswc.reading.page import PageReading, ReadLink
 
+
+NOT_MODIFIED = "not modified"
+"""Flag of a response that is an earlier crawl's: the page hasn't changed since."""
 
 LinkFacts = tuple[Status, Locality, bool, Anchor, Named, bool]
 """What a link's facts have of its own: status of its target's unit, locality, whether its TLD is
@@ -139,30 +137,3 @@ class Page:
             referrer=lease.referrer,
             time=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
-
-
-class RecordPipeline:
-    """Ends the visits of the pages whose records reach it.
-
-    It is the last pipeline: a page that another one drops has no record.
-    """
-
-    def __init__(self, running: RunningCrawl) -> None:
-        self._running = running
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(running_of(crawler))
-
-    def process_item(self, item: Any) -> Any:
-        """Take a Record; other items pass. A Page is a TypeError: a middleware is missing."""
-        if isinstance(item, Page):
-            raise TypeError(
-                "a Page reached the pipelines: StrategyMiddleware is missing in SPIDER_MIDDLEWARES"
-            )
-        visit = self._running.visits.get(item.id) if isinstance(item, Record) else None
-        if visit is not None and visit.relevant is not None:  # else it is of an earlier lease
-            visit.record = item
-            is_html = item.kind == Kind.HTML
-            self._running.commit(visit, Outcome.HTML if is_html else Outcome.DOCUMENT)
-        return item

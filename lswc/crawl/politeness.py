@@ -9,9 +9,9 @@ from scrapy.downloadermiddlewares import retry
 from scrapy.exceptions import DownloadConnectionRefusedError, DownloadTimeoutError
 from scrapy.http import Response
 
+from lswc.crawl.composition import parts_of
 from lswc.crawl.failures import is_silence
 from lswc.crawl.requests import GO, RENDERING, RULES, page_visit_of, url_of
-from lswc.crawl.running import running_of
 from lswc.crawl.transport.refused import Refused, address_refusal
 from lswc.errors import LswcError
 from lswc.guest.decisions import End, Fails, Go, Refuse, Wait
@@ -25,9 +25,12 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Request
+    from scrapy.settings import BaseSettings
 
+    from lswc.crawl.commits import Commits
     from lswc.frontier.visit import Visit
     from lswc.guest.decisions import Decision
+    from lswc.guest.guest import Guest
     from lswc.urls import Url
 
 
@@ -37,16 +40,15 @@ class GuestMiddleware:
     A page's request comes back to the scheduler while it has to wait; any other waits here.
     """
 
-    def __init__(self, crawler: Crawler) -> None:
-        settings = crawler.settings
-        self._running = running_of(crawler)
-        self._guest = self._running.guest
+    def __init__(self, guest: Guest, commits: Commits, settings: BaseSettings) -> None:
+        self._guest, self._commits = guest, commits
         self._retried = {int(status) for status in settings.getlist("RETRY_HTTP_CODES")}
         self._retries = settings.getint("RETRY_TIMES") * settings.getbool("RETRY_ENABLED")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+        parts = parts_of(crawler)
+        return cls(parts.guest, parts.commits, crawler.settings)
 
     async def process_request(self, request: Request) -> Request | Response | None:
         """Return None to send a request, or itself to send it later. Raises Refused.
@@ -61,11 +63,11 @@ class GuestMiddleware:
         try:
             decision = await self._decision(request, url, waits=visit is None)
         except LswcError as error:
-            self._running.fail(error)
+            self._commits.fail(error)
             raise Refused(Outcome.LOST) from error
         except ClosingError as closing:
             if visit is not None:
-                self._running.give_back(visit)
+                self._commits.give_back(visit)
             raise Refused(Outcome.LOST) from closing
         return self._obeyed(request, visit, decision)
 
@@ -127,7 +129,7 @@ class GuestMiddleware:
         try:
             rest = self._guest.ended(go, end)
         except LswcError as error:
-            self._running.fail(error)
+            self._commits.fail(error)
             return
         visit = page_visit_of(request)
         if visit is not None:
@@ -150,14 +152,14 @@ class RetryMiddleware(retry.RetryMiddleware):
     Where nothing answers http's port it asks by https: twins are one URL, found by either name.
     """
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, guest: Guest) -> None:
         super().__init__(crawler.settings)
         self.crawler = crawler
-        self._guest = running_of(crawler).guest
+        self._guest = guest
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+        return cls(crawler, parts_of(crawler).guest)
 
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None

@@ -1,4 +1,4 @@
-"""Visiting again what earlier crawls stored: only what has changed since is sent."""
+"""Recrawl of what earlier crawls stored: only what has changed since is sent."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Headers
 from scrapy.responsetypes import responsetypes
 
+from lswc.crawl.composition import parts_of
+from lswc.crawl.page import NOT_MODIFIED
 from lswc.crawl.requests import page_visit_of
-from lswc.crawl.running import running_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from lswc.archive.earlier_crawls import Earlier, Held
-
-NOT_MODIFIED = "not modified"
-"""Flag of a response that is an earlier crawl's."""
 
 _CONDITION_OF = {b"etag": "If-None-Match", b"last-modified": "If-Modified-Since"}
 _HELD = "lswc_held"
@@ -39,7 +37,7 @@ class RecrawlMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Ask for what earlier crawls hold. Raises NotConfigured if there are none."""
-        earlier = running_of(crawler).earlier
+        earlier = parts_of(crawler).earlier
         if earlier is None:
             raise NotConfigured
         return cls(earlier)

@@ -1,4 +1,4 @@
-"""Pages that need their scripts: which are shown in a browser, and what is fetched for them.
+"""Rendering: pages are read, those that need their scripts as a browser shows them.
 
 The browser has no network. What a page asks for there is fetched here, as all else is: by the
 same handler, after the same robots.txt, at the same pace, into the same archive.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from html import escape
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy import Request
@@ -19,6 +21,7 @@ from lswc.crawl.requests import RENDERING
 from lswc.frontier.attempt import Rendered
 from lswc.outcomes import Outcome
 from lswc.reading.browser.messages import Answered, Shell
+from lswc.reading.messages import Asked
 from lswc.strategy import Status
 from lswc.strategy.status import status
 
@@ -27,10 +30,14 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
 
+    from lswc.crawl.commits import Commits
     from lswc.crawl.configuration import Crawl
+    from lswc.crawl.readers import Readers
     from lswc.frontier import Frontier
     from lswc.frontier.visit import Visit
+    from lswc.guest.guest import Guest
     from lswc.reading.browser.messages import Wanted
+    from lswc.reading.page import PageReading
 
     Download = Callable[[Request], Awaitable[Response]]
     Refusal = Callable[[Visit, str], str | None]
@@ -164,34 +171,67 @@ class Needs:
 
 
 class Rendering:
-    """Shows a crawl's pages in a browser, if it has one.
+    """Reads a crawl's pages; those that need their scripts as a browser shows them, if it has one.
 
-    ``refusal`` tells why a visit's page doesn't get a file; None if it may.
+    ``download`` takes a request through all downloader middlewares.
     """
 
-    def __init__(self, crawl: Crawl, frontier: Frontier, refusal: Refusal) -> None:
-        self._frontier, self._refusal_of_file, self._headers = frontier, refusal, crawl.headers
+    def __init__(
+        self,
+        crawl: Crawl,
+        frontier: Frontier,
+        readers: Readers,
+        guest: Guest,
+        commits: Commits,
+        download: Download,
+    ) -> None:
+        self._frontier, self._readers, self._download = frontier, readers, download
+        self._guest, self._commits = guest, commits
+        self._headers = crawl.headers
         self._settings = crawl.browser
         self._browser = Browser(self._settings) if self._settings else None
         self._scripts = Scripts()
         self._pages = self._asked = self._under_way = 0
 
-    def count(self) -> None:
-        """Take note of a page that was read: each allows a share of another to be shown."""
-        self._pages += 1
+    async def read(self, visit: Visit, response: Response, asked: Asked) -> PageReading | None:
+        """Read a page; None if it is neither HTML nor a document.
 
-    async def of(self, visit: Visit, response: Response, download: Download) -> Rendered | None:
+        Each allows a share of another to be shown. Raises Unread, PageError and ReaderError.
+        """
+        reading = await self._readers.read(asked, response.body)
+        if reading is not None and reading.is_shell and not reading.unwanted:
+            if not self._commits.is_under_way(visit):
+                return reading
+            reading = await self._as_shown(visit, response, asked, reading)
+        self._pages += reading is not None
+        return reading
+
+    async def _as_shown(
+        self, visit: Visit, response: Response, asked: Asked, shell: PageReading
+    ) -> PageReading | None:
+        """Return what a page says once its scripts have run, if it is shown."""
+        rendered = await self.of(visit, response)
+        if rendered is None or not visit.attempts:
+            return shell
+        visit.attempts[-1].rendered, visit.rendered = rendered, True
+        visit.opt_outs += shell.opt_outs.said
+        led_to = "".join(f'<a href="{escape(url)}"></a>' for url in rendered.led_to)
+        headers = {**asked.headers, "content-type": ["text/html; charset=utf-8"]}
+        shown = Asked(headers, asked.url, asked.depth, rendered.url)
+        return await self._readers.read(shown, rendered.html + led_to.encode())
+
+    async def of(self, visit: Visit, response: Response) -> Rendered | None:
         """Return a page that needs its scripts as they leave it; None if it isn't shown."""
         outcome: str = self._refusal(visit)
         rendered = None
         if not outcome and self._browser is not None and self._settings is not None:
             needs = Needs(
                 visit,
-                self._refusal_of_file,
+                self.refusal_of_file,
                 self._headers,
                 self._scripts,
                 self._settings.largest,
-                download,
+                self._download,
             )
             try:
                 rendered = await self._shown(self._browser, needs, response)
@@ -229,6 +269,12 @@ class Rendering:
         pages = self._frontier.pages_of(visit.lease.unit)
         is_irrelevant = status(*pages, TOLERATED) == Status.IRRELEVANT
         return Outcome.IRRELEVANT_SERVER if is_irrelevant else ""
+
+    def refusal_of_file(self, visit: Visit, address: str) -> str | None:
+        """Return why a page that is shown doesn't get a file; None if it may."""
+        if not self._commits.is_under_way(visit):
+            return Outcome.LOST
+        return self._guest.admission.of_file(address, monotonic())
 
     def close(self) -> None:
         """End the browser."""

@@ -1,26 +1,36 @@
-"""What archived pages need to look as they do: what of it is asked for, with what that needs."""
+"""Requisites of archived pages: what they need to look as they do, with what that needs itself."""
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lswc.crawl.readers import ReaderError, Unread
+from lswc.crawl.requests import url_of, visit_of
 from lswc.frontier.lease import Offer
 from lswc.outcomes import Outcome
-from lswc.reading.requisites import FEED, Requisite
+from lswc.reading.messages import AskedRequisite
+from lswc.reading.requisites import FEED, Needed, Requisite, RequisiteReader
 from lswc.strategy import LISTING, REQUISITE, PageLanguage
 from lswc.urls import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from scrapy.http import Response
+
+    from lswc.crawl.commits import Commits
     from lswc.crawl.configuration import Crawl
+    from lswc.crawl.readers import Readers
     from lswc.frontier.visit import Visit
-    from lswc.reading.requisites import Needed
+    from lswc.guest.guest import Guest
 
 REMEMBERED = 50_000
 """Files that may need more themselves, and whose page is remembered."""
+
+logger = logging.getLogger(__name__)
 
 _LEAVES = frozenset({"image", "icon", "font", "media", "manifest", "data"})
 
@@ -63,9 +73,40 @@ class Trees:
 class Requisites:
     """Offers what a crawl's archived pages need, with the links of the visit that brought it."""
 
-    def __init__(self, crawl: Crawl) -> None:
-        self._crawl = crawl
+    def __init__(self, crawl: Crawl, commits: Commits, guest: Guest, readers: Readers) -> None:
+        self._crawl, self._commits, self._guest = crawl, commits, guest
+        self._readers = readers
         self._trees = Trees(crawl.reader.requisites.most if crawl.reader.requisites else 0)
+
+    async def parse(self, response: Response) -> None:
+        """End the visit of what an archived page needs, which may need more itself."""
+        visit, commits = visit_of(response), self._commits
+        if visit is None:
+            return
+        if (url := url_of(visit)) is not None:
+            self._guest.limits.answered(url, True)
+        if visit.opt_outs and self._crawl.opt_out == "skip-archive":
+            visit.withhold()
+        elif self._crawl.reader.requisites is not None:
+            needed = await self._read(response, visit.lease.depth)
+            if commits.is_under_way(visit):
+                self.need(visit, needed, visit.lease.depth + 1)
+        commits.commit(visit, Outcome.REQUISITE)
+
+    async def _read(self, response: Response, steps: int) -> Needed:
+        """Return what a requisite needs; if it cost its reader nothing, with the reason."""
+        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        if not RequisiteReader.reads(response.body, content_type):
+            return Needed()
+        asked = AskedRequisite(content_type, response.url, steps)
+        try:
+            return (await self._readers.ask(asked, response.body)).needed
+        except Unread as error:
+            logger.warning("%s: %s", response.url, error.outcome.sentence)
+            return Needed((), ((error.outcome, 1),))
+        except ReaderError as error:
+            self._commits.fail(error)
+            return Needed()
 
     def need(self, visit: Visit, needed: Needed, steps: int) -> None:
         """Offer what a visit's page or requisite needs: so many steps from the page."""

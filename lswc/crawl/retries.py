@@ -1,4 +1,4 @@
-"""Requests that come to the scheduler for visits under way: retries, and redirects."""
+"""Retries, and redirects: requests that come to the scheduler for visits under way."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from lswc.crawl.requests import page_visit_of, visit_of
+from lswc.frontier.lease import Offer
 from lswc.frontier.visit import FollowedLink
 from lswc.outcomes import Outcome
 from lswc.urls import fingerprint
@@ -15,8 +16,11 @@ from lswc.urls import fingerprint
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from lswc.crawl.running import RunningCrawl
+    from lswc.crawl.commits import Commits
+    from lswc.crawl.configuration import Crawl
     from lswc.frontier.visit import Visit
+    from lswc.guest.admission import Admission
+    from lswc.urls import Url
 
 WAITING = 1_000
 """Requests that wait to be sent again; of more, the one that would wait longest is given up."""
@@ -33,11 +37,11 @@ HELD = 16_384
 
 
 class Retries:
-    """Requests that wait to be sent again, each until its server has rested."""
+    """Requests that wait to be sent again, each until its server has rested: those ``waiting``."""
 
-    def __init__(self, running: RunningCrawl) -> None:
-        self._running = running
-        self._waiting: list[tuple[float, int, Request]] = []  # a heap
+    def __init__(self, crawl: Crawl, commits: Commits, admission: Admission) -> None:
+        self._crawl, self._commits, self._admission = crawl, commits, admission
+        self.waiting: list[tuple[float, int, Request]] = []  # a heap
         self._numbers = count()
         self._retried = 0
 
@@ -51,7 +55,7 @@ class Retries:
     def _wait(self, request: Request, visit: Visit) -> None:
         if not visit.attempts and visit.url == visit.lease.url and self._is_long(visit):
             visit.rest = visit.rest or 0.0  # nothing was asked of its server
-            self._running.give_back(visit)
+            self._commits.give_back(visit)
             return
         for attempt in visit.attempts:
             if attempt.exchange is not None and attempt.exchange.weight > HELD:
@@ -62,23 +66,23 @@ class Retries:
             self._give_up()
 
     def _is_long(self, visit: Visit) -> bool:
-        return len(self._waiting) >= PARKED or _due(visit) - monotonic() > PATIENCE
+        return len(self.waiting) >= PARKED or _due(visit) - monotonic() > PATIENCE
 
     def _push(self, request: Request, visit: Visit) -> None:
-        heappush(self._waiting, (_due(visit), next(self._numbers), request))
+        heappush(self.waiting, (_due(visit), next(self._numbers), request))
 
     def _give_up(self) -> None:
         """End the visit of the request that would be sent again last."""
-        last = max(entry for entry in self._waiting if _is_retried(entry[2]))
-        self._waiting.remove(last)
-        heapify(self._waiting)
+        last = max(entry for entry in self.waiting if _is_retried(entry[2]))
+        self.waiting.remove(last)
+        heapify(self.waiting)
         self._retried -= 1
         given_up = visit_of(last[2])
         if given_up is not None:
-            self._running.commit(given_up, Outcome.TOO_MANY_WAIT)
+            self._commits.commit(given_up, Outcome.TOO_MANY_WAIT)
 
     def _redirect(self, request: Request, visit: Visit) -> None:
-        url = self._running.guest.admission.scope_of(visit, request.url)
+        url = self._admission.scope_of(visit, request.url)
         times = request.meta["redirect_times"]
         if isinstance(url, Outcome):
             visit.tally["dropped" if visit.lease.is_page else "requisites dropped", url] += 1
@@ -86,15 +90,22 @@ class Retries:
         elif fingerprint(url.href) == fingerprint(visit.url):
             # By https, or with a session in it: another request for the same page.
             if request.url in request.meta["redirect_urls"]:
-                self._running.commit(visit, Outcome.REDIRECT_LOOP)
+                self._commits.commit(visit, Outcome.REDIRECT_LOOP)
             else:
                 visit.url, visit.redirects = url.href, times
                 self._wait(request, visit)
             return
         else:
-            visit.offers = [self._running.offer_of_redirect(visit, url, times)]
+            visit.offers = [self._offer(visit, url, times)]
             self._led_to(visit, url.href, None)
-        self._running.commit(visit, Outcome.REDIRECT)
+        self._commits.commit(visit, Outcome.REDIRECT)
+
+    def _offer(self, visit: Visit, url: Url, redirects: int) -> Offer:
+        """Return the offer of a redirect's target, with the facts of the link to its source."""
+        lease, unit = visit.lease, self._crawl.unit(url)
+        return Offer(
+            url.href, url.server, unit, lease.code, lease.inherited, lease.depth, redirects
+        )
 
     def _led_to(self, visit: Visit, url: str, dropped: str | None) -> None:
         if visit.lease.is_listing:
@@ -107,26 +118,23 @@ class Retries:
 
     def next_due(self, now: float) -> Request | None:
         """Return a request whose wait is over, None if there is none."""
-        while self._waiting and self._waiting[0][0] <= now:
-            request = heappop(self._waiting)[2]
+        while self.waiting and self.waiting[0][0] <= now:
+            request = heappop(self.waiting)[2]
             self._retried -= _is_retried(request)
             visit = visit_of(request)
-            if visit is not None and self._running.is_under_way(visit):
+            if visit is not None and self._commits.is_under_way(visit):
                 return request
         return None
-
-    def __len__(self) -> int:
-        return len(self._waiting)
 
     @property
     def next_time(self) -> float | None:
         """When the next request may be sent; None if none waits."""
-        return self._waiting[0][0] if self._waiting else None
+        return self.waiting[0][0] if self.waiting else None
 
     @property
     def visits(self) -> set[int]:
         """The numbers of the visits whose requests wait."""
-        visits = (visit_of(request) for _, _, request in self._waiting)
+        visits = (visit_of(request) for _, _, request in self.waiting)
         return {visit.lease.id for visit in visits if visit is not None}
 
 

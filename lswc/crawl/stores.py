@@ -1,11 +1,10 @@
-"""What a crawl opens: its frontier, what people say to it, and slots; in its folder or in Redis."""
+"""Stores that a crawl opens: frontier, instructions and slots; in its folder or in Redis."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lswc.crawl.file_handles import Handles
 from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_report
 from lswc.frontier.contract import Terms
@@ -21,11 +20,6 @@ if TYPE_CHECKING:
     from lswc.frontier import Frontier
     from lswc.guest.control.store import Kept
     from lswc.strategy import Experience
-
-
-def handles_of(crawl: Crawl, settings: BaseSettings) -> Handles:
-    """Share out the file handles of this process. Raises ConfigError if they are too few."""
-    return Handles.of(settings.getint("CONCURRENT_REQUESTS"), crawl.web is not None)
 
 
 def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:

@@ -21,6 +21,7 @@ from lswc.guest.server_rules import ServerRules
 from lswc.guest.tdmrep import PATH
 from lswc.outcomes import Outcome
 from lswc.reading.opt_outs import in_robots
+from lswc.urls import parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,7 +84,7 @@ class Guest:
         network: Network,
     ) -> None:
         self._politeness = politeness
-        self._limits = limits
+        self.limits = limits
         self._internet = internet
         self.network = network
         self.control = stores.control
@@ -196,7 +197,7 @@ class Guest:
         return rest
 
     def _after_silence(self, url: Url) -> float:
-        times = min(self._limits.unanswered(url), 20)
+        times = min(self.limits.unanswered(url), 20)
         rest = self._politeness.delay_factor * self._politeness.timeout * 2.0**times
         return min(rest, self._politeness.longest_retry_after)
 
@@ -206,7 +207,7 @@ class Guest:
         if wait is None:
             return self.backoff.overloaded(server, now)
         if wait > self._politeness.longest_retry_after:
-            self._limits.close(server, Outcome.RETRY_AFTER_TOO_LONG)
+            self.limits.close(server, Outcome.RETRY_AFTER_TOO_LONG)
             return 0.0  # it isn't asked again: its other URLs needn't wait to end
         return wait
 
@@ -252,6 +253,12 @@ class Guest:
         """See to it that the frontier leases no URL of a visit's server for so long from now."""
         until = self._internet.now() - visit.since + wait
         visit.rest = max(visit.rest or 0.0, until if wait else 0.0)
+
+    def due(self, visit: Visit, outcome: str) -> float | None:
+        """Take note of how a visit ended; return when its URL is tried again, None if never."""
+        if outcome == Outcome.TIMEOUT and (url := parse(visit.url)) is not None:
+            self.limits.answered(url, False)
+        return self.tries.due(visit, outcome, self._internet.now())
 
     def look(self) -> tuple[bool, bool]:
         """Look, each second, whether the instructions have changed, and allow more; and the disk.

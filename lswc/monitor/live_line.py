@@ -13,7 +13,7 @@ from rich.status import Status
 from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
-from lswc.crawl.running import running_of
+from lswc.crawl.composition import parts_of
 from lswc.errors import LswcError
 from lswc.frontier.harvest import Forecast, forecast
 
@@ -34,7 +34,7 @@ class ProgressExtension:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._running = running_of(crawler)
+        self._parts = parts_of(crawler)
         self._live: Status | None = None
         self._forecast, self._forecast_at = Forecast(0.0, 0, 0.0), -inf
         crawler.signals.connect(self._opened, signals.spider_opened)
@@ -62,12 +62,12 @@ class ProgressExtension:
             self._live.stop()
 
     def _show(self) -> None:
-        if self._running.failed:
+        if self._parts.commits.failed:
             return
         try:
             line = self._line()
         except LswcError as error:
-            self._running.fail(error)
+            self._parts.commits.fail(error)
             return
         if self._live is None:
             logger.info(line)
@@ -79,17 +79,17 @@ class ProgressExtension:
         relevant = stats.get_value("lswc/page/relevant", 0)
         others = (stats.get_value(f"lswc/page/{kind}", 0) for kind in ("guessed", "irrelevant"))
         pages = relevant + sum(others)
-        frontier, offline = self._running.frontier, self._running.guest.network.offline
+        frontier, offline = self._parts.frontier, self._parts.guest.network.offline
         return (
             f"{pages:,} pages, harvest rate {relevant / max(pages, 1):.1%}, "
             f"queue {frontier.pending:,}, servers {frontier.servers:,}, {self._outlook()}"
             + (f", OFFLINE for {offline:.0f} s" if offline else "")
-            + (f", PAUSED: {self._running.rests}" if self._running.rests else "")
+            + (f", PAUSED: {self._parts.guest.halt}" if self._parts.guest.halt else "")
         )
 
     def _outlook(self) -> str:
         """Say what waits; worked out every FORECAST_INTERVAL seconds, as it looks at every cell."""
         if monotonic() - self._forecast_at > FORECAST_INTERVAL:
             self._forecast_at = monotonic()
-            self._forecast = forecast(self._running.frontier.cells())
+            self._forecast = forecast(self._parts.frontier.cells())
         return f"{self._forecast.waiting:,.0f} relevant ones expected in the queue"

@@ -17,7 +17,7 @@ from twisted.web.server import Site
 from typing_extensions import override
 
 from lswc import __version__
-from lswc.crawl.running import running_of
+from lswc.crawl.composition import parts_of
 from lswc.errors import LswcError
 from lswc.frontier.harvest import by_group
 from lswc.monitor.pulse import OFFLINE, PAUSED, RUNNING, Pulse
@@ -53,8 +53,8 @@ class Exposition:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._running = running_of(crawler)
-        self._pulse = Pulse(crawler, self._running)
+        self._parts = parts_of(crawler)
+        self._pulse = Pulse(crawler, self._parts)
         self.registry = CollectorRegistry(auto_describe=False)
         self.registry.register(self)
         ProcessCollector(registry=self.registry)
@@ -83,7 +83,7 @@ class Exposition:
         return iter(())
 
     def _info(self) -> Metric:
-        crawl = self._running.crawl
+        crawl = self._parts.crawl
         about = {
             "version": __version__,
             "language": crawl.language.tag,
@@ -112,27 +112,29 @@ class Exposition:
         )
 
     def _gauges(self) -> Iterator[Metric]:
-        running, settings = self._running, self._crawler.settings
-        disk = shutil.disk_usage(running.crawl.folder)
+        parts, settings = self._parts, self._crawler.settings
+        disk = shutil.disk_usage(parts.crawl.folder)
         for name, said, value in (
             ("lswc_start_time_seconds", "When this process began, in Unix time.",
              self._pulse.began),
-            ("lswc_requests_under_way", "URLs that this process holds now.", len(running.visits)),
+            ("lswc_requests_under_way", "URLs that this process holds now.",
+             len(parts.commits.visits)),
             ("lswc_requests_at_a_time", "Requests that this process sends at a time.",
              settings.getint("CONCURRENT_REQUESTS")),
-            ("lswc_idle_seconds", "Seconds since a URL ended.", monotonic() - running.latest_end),
+            ("lswc_idle_seconds", "Seconds since a URL ended.",
+             monotonic() - parts.commits.latest_end),
             ("lswc_offline_seconds", "Seconds for which the crawl has been offline.",
-             running.guest.network.offline),
+             parts.guest.network.offline),
             ("lswc_paused", "1 while the crawl is paused by its people.",
              int(self._pulse.state == PAUSED)),
             ("lswc_disk_free_bytes", "Bytes free where the crawl's folder is.", disk.free),
             ("lswc_disk_size_bytes", "Bytes of that disk.", disk.total),
-            ("lswc_unsaved_bytes", "Bytes that a power cut would lose.", running.frontier.unsaved),
+            ("lswc_unsaved_bytes", "Bytes that a power cut would lose.", parts.frontier.unsaved),
         ):  # fmt: skip
             yield GaugeMetricFamily(name, said, value=value)
 
     def _queue(self) -> Iterator[Metric]:
-        frontier = self._running.frontier
+        frontier = self._parts.frontier
         later = frontier.later
         queue = GaugeMetricFamily("lswc_queue_urls", "URLs that wait.", labels=["state"])
         queue.add_metric(["ready"], frontier.pending - later)
@@ -155,9 +157,9 @@ class Exposition:
 
         Raises LswcError.
         """
-        running = self._running
-        idle = monotonic() - running.latest_end
-        state = "closing" if running.failed else self._pulse.state
+        parts = self._parts
+        idle = monotonic() - parts.commits.latest_end
+        state = "closing" if parts.commits.failed else self._pulse.state
         fine = state in (PAUSED, OFFLINE) or (state == RUNNING and not self._is_stuck(idle))
         if state == RUNNING and not fine:
             state = "stuck"
@@ -165,12 +167,12 @@ class Exposition:
 
     def _is_stuck(self, idle: float) -> bool:
         """Tell whether something is to be done, and nothing was for long."""
-        longest = max(STUCK, 5 * self._running.crawl.politeness.timeout)
+        longest = max(STUCK, 5 * self._parts.crawl.politeness.timeout)
         if idle < longest:
             return False
         if self._crawler.engine.downloader.active:
             return True
-        ready = self._running.next_ready(monotonic())
+        ready = self._parts.leases.next_ready(monotonic())
         return ready is not None and ready < monotonic() - longest
 
     def metrics(self, request: WebRequest) -> bytes:

@@ -20,8 +20,8 @@ from scrapy.utils.asyncio import create_looping_call
 
 from lswc import __version__
 from lswc.crawl.close_reasons import said
+from lswc.crawl.composition import parts_of
 from lswc.crawl.requests import url_of
-from lswc.crawl.running import running_of
 from lswc.errors import LswcError
 from lswc.frontier.harvest import CellHarvest, Forecast, by_group, forecast
 from lswc.monitor.course import Course, Point, write_now
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from lswc.crawl.running import RunningCrawl
+    from lswc.crawl.composition import Parts
 
 EVERY = 2.0
 """Seconds between two pulses."""
@@ -90,10 +90,10 @@ class Latencies:
 class Pulse:
     """What one process of a crawl does. ``began`` in seconds since 1970."""
 
-    def __init__(self, crawler: Crawler, running: RunningCrawl) -> None:
+    def __init__(self, crawler: Crawler, parts: Parts) -> None:
         self.began = time()
         self.latencies = Latencies()
-        self.running = running
+        self.parts = parts
         self._stats = crawler.stats
         self._requests = crawler.settings.getint("CONCURRENT_REQUESTS")
         self._speeds: deque[tuple[float, int]] = deque()
@@ -109,14 +109,14 @@ class Pulse:
     @property
     def state(self) -> str:
         """What the crawl is doing: RUNNING, PAUSED or OFFLINE."""
-        if self.running.rests:
+        if self.parts.guest.halt:
             return PAUSED
-        return OFFLINE if self.running.guest.network.offline else RUNNING
+        return OFFLINE if self.parts.guest.network.offline else RUNNING
 
     def cells(self) -> tuple[CellHarvest, ...]:
         """Return the cells, as they were CELLS_EVERY seconds ago at most. Raises LswcError."""
         if monotonic() - self._cells_at > CELLS_EVERY:
-            self._cells = self.running.frontier.cells()
+            self._cells = self.parts.frontier.cells()
             self._cells_at = monotonic()
         return self._cells
 
@@ -135,7 +135,7 @@ class Pulse:
 
     def now(self) -> dict[str, Any]:
         """Return what this process does, for JSON. Raises LswcError."""
-        crawl, frontier = self.running.crawl, self.running.frontier
+        crawl, frontier = self.parts.crawl, self.parts.frontier
         disk = shutil.disk_usage(crawl.folder)
         return {
             "version": __version__,
@@ -147,11 +147,11 @@ class Pulse:
             "language": crawl.language.tag,
             "strategy": crawl.strategy.name,
             "state": self.state,
-            "reason": self.running.rests,
+            "reason": self.parts.guest.halt,
             "pages": self.pages,
             "speed": round(self.speed(), 3),
             "requests": self._requests,
-            "under_way": len(self.running.visits),
+            "under_way": len(self.parts.commits.visits),
             "fetching": self._fetching(),
             "slowest": self.latencies.slowest(SHOWN),
             "waiting": frontier.pending,
@@ -164,7 +164,7 @@ class Pulse:
 
     def _fetching(self) -> list[dict[str, Any]]:
         now = monotonic()
-        oldest = nsmallest(SHOWN, self.running.visits.values(), key=attrgetter("since"))
+        oldest = nsmallest(SHOWN, self.parts.commits.visits.values(), key=attrgetter("since"))
         return [
             {
                 "url": visit.url,
@@ -177,7 +177,7 @@ class Pulse:
 
     def _queue(self) -> dict[str, list[dict[str, Any]]]:
         """Return the queue by group, and its best cells in words."""
-        strategy = self.running.crawl.strategy
+        strategy = self.parts.crawl.strategy
         best = [cell for cell in self.cells() if cell.waiting][:SHOWN]
         return {
             "groups": [
@@ -198,7 +198,7 @@ class Pulse:
 
     def point(self) -> Point:
         """Return the crawl as it is now. Raises LswcError."""
-        frontier = self.running.frontier
+        frontier = self.parts.frontier
         tallies = frontier.tallies()
         page = tallies.get("page", {})
         return Point(
@@ -221,8 +221,8 @@ class PulseExtension:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._running = running_of(crawler)
-        self.pulse = Pulse(crawler, self._running)
+        self._parts = parts_of(crawler)
+        self.pulse = Pulse(crawler, self._parts)
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._answered, signals.response_received)
 
@@ -231,8 +231,8 @@ class PulseExtension:
         return cls(crawler)
 
     def _opened(self) -> None:
-        self._course = Course(self._running.crawl.folder)
-        self._running.closing = self._close
+        self._course = Course(self._parts.crawl.folder)
+        self._parts.closing = self._close
         self._task = create_looping_call(self._beat)
         self._task.start(EVERY)
 
@@ -242,18 +242,18 @@ class PulseExtension:
             self.pulse.latencies.add(url.server, seconds)
 
     def _beat(self) -> None:
-        if not self._running.failed:
+        if not self._parts.commits.failed:
             try:
                 self._tell(self.pulse.now(), at_end=False)
             except LswcError as error:
-                self._running.fail(error)
+                self._parts.commits.fail(error)
 
     def _close(self, reason: str) -> None:
         """Say the last word. Raises LswcError."""
         if self._task.running:
             self._task.stop()
         closed = {"state": CLOSED, "reason": said(reason), "under_way": 0, "fetching": []}
-        if self._running.failed:  # then only the file can be written, if that
+        if self._parts.commits.failed:  # then only the file can be written, if that
             self._write(self._latest | closed, None)
         else:
             self._tell(self.pulse.now() | closed, at_end=True)
@@ -263,14 +263,14 @@ class PulseExtension:
         point = self.pulse.point() if at_end or self._course.is_due else None
         self._write(now, point)
         line = point.line() if point is not None else ""
-        self._running.frontier.tell(
+        self._parts.frontier.tell(
             json.dumps(now, ensure_ascii=False), line, 0.0 if at_end else self._course.every
         )
 
     def _write(self, now: dict[str, Any], point: Point | None) -> None:
         """Write the files. A disk that is full is left to what writes the crawl itself."""
         try:
-            write_now(self._running.crawl.folder, now)
+            write_now(self._parts.crawl.folder, now)
             if point is not None:
                 self._course.add(point)
         except OSError as error:

@@ -17,7 +17,7 @@ from lswc.archive import page_records
 from lswc.cli.command import program
 from lswc.cli.tables import counted
 from lswc.crawl.close_reasons import said
-from lswc.crawl.running import running_of
+from lswc.crawl.composition import parts_of
 from lswc.crawl.web import truth
 from lswc.frontier.harvest import Forecast, by_group, forecast
 
@@ -311,7 +311,7 @@ class SummaryExtension:
     """Writes ``summary.json`` when the crawl closes, and shows it if there is a terminal."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._running = running_of(crawler)
+        self._parts = parts_of(crawler)
         self._stats = crawler.stats
         self._began = datetime.now(UTC)
         crawler.signals.connect(self._closed, signals.spider_closed)
@@ -321,7 +321,7 @@ class SummaryExtension:
         return cls(crawler)
 
     def _closed(self, reason: str) -> None:
-        crawl, held = self._running.crawl, self._running.held_at_close
+        crawl, held = self._parts.crawl, self._parts.held_at_close
         if held is None:
             logger.error("%s stays as it was: the frontier can't be read any more", SUMMARY)
             return

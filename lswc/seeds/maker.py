@@ -276,7 +276,7 @@ class SeedSpider(LswcSpider):
 
     async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Page]:
         """Note a page's language and end its visit; there is no record of it."""
-        page = await self.read(response)
+        page = await self.parts.pages.read(response)
         if page is not None:
             self._pages += 1
             self._read(self._pages)
@@ -284,7 +284,7 @@ class SeedSpider(LswcSpider):
             if code is not None:
                 self._told[page.visit.url] = code
             page.visit.tally = Counter({("page", "relevant" if code else "irrelevant"): 1})
-            self.running.commit(page.visit, page.reading.unwanted or Outcome.HTML)
+            self.parts.commits.commit(page.visit, page.reading.unwanted or Outcome.HTML)
         return
         yield
 

@@ -11,7 +11,7 @@ from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.asyncio import create_looping_call
 
-from lswc.crawl.running import RunningCrawl, running_of
+from lswc.crawl.composition import parts_of
 from lswc.errors import ConfigError, LswcError
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 
+    from lswc.crawl.commits import Commits
+    from lswc.crawl.leases import Leases
     from lswc.seeds.candidates import Asked, Candidate
 
 FOLDER = "seeds.d"
@@ -52,10 +54,12 @@ class SeedsFolderExtension:
     started again all are read: the frontier knows what it has.
     """
 
-    def __init__(self, running: RunningCrawl, stats: StatsCollector) -> None:
-        self._running = running
+    def __init__(
+        self, folder: Path, leases: Leases, commits: Commits, stats: StatsCollector
+    ) -> None:
+        self._folder = folder / FOLDER
+        self._leases, self._commits = leases, commits
         self._stats = stats
-        self._folder = running.crawl.folder / FOLDER
         self._seen: dict[Path, _Stamp] = {}
         self._taken: dict[Path, _Stamp] = {}
         self._met: set[int] = set()
@@ -63,7 +67,8 @@ class SeedsFolderExtension:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        extension = cls(running_of(crawler), crawler.stats)
+        parts = parts_of(crawler)
+        extension = cls(parts.crawl.folder, parts.leases, parts.commits, crawler.stats)
         crawler.signals.connect(extension.opened, signals.spider_opened)
         crawler.signals.connect(extension.idle, signals.spider_idle)
         crawler.signals.connect(extension.closed, signals.spider_closed)
@@ -83,7 +88,7 @@ class SeedsFolderExtension:
 
     def idle(self) -> None:
         """Keep the crawl from ending while there are files to take. Raises DontCloseSpider."""
-        if self._running.failed:
+        if self._commits.failed:
             return
         self.look()
         new = (self._taken.get(path) != stamp for path, stamp in self._stamps().items())
@@ -92,7 +97,7 @@ class SeedsFolderExtension:
 
     def look(self) -> None:
         """Take the next file that is new, or has changed, and isn't written just now."""
-        if self._running.failed or (self._taking is not None and not self._taking.done()):
+        if self._commits.failed or (self._taking is not None and not self._taking.done()):
             return
         self._taking = None
         seen, self._seen = self._seen, self._stamps()
@@ -122,14 +127,14 @@ class SeedsFolderExtension:
             candidates = _candidates(path, asked)
             while some := list(islice(candidates, AT_ONCE)):
                 new = [url for url, *_ in some if self._is_new(path, url)]
-                offered = self._running.offer_seeds(new)
+                offered = self._leases.offer_seeds(new)
                 taken, left = taken + offered, left + len(new) - offered
                 await sleep(0)
         except ConfigError as error:
             logger.warning("%s: %s", path.name, error)
             self._stats.inc_value("lswc/seeds/files that can't be read")
         except LswcError as error:
-            self._running.fail(error)
+            self._commits.fail(error)
             return
         self._tell(path, taken, left, wrong)
 

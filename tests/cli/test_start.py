@@ -61,6 +61,6 @@ def test_a_crawl_loads_no_analyses_and_no_methods_that_are_not_asked_for(tmp_pat
 
 
 def test_a_crawl_holds_no_arrow_before_a_journal_becomes_tables() -> None:
-    found = loaded("import lswc.crawl.spider, lswc.crawl.scheduler, lswc.crawl.page;")
+    found = loaded("import lswc.crawl.spider, lswc.crawl.scheduler, lswc.crawl.middlewares;")
     assert "fastwarc" in found
     assert "pyarrow" not in found

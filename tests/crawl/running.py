@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from scrapy.utils.test import get_crawler
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from lswc.crawl.running import RunningCrawl
+    from lswc.crawl.composition import Parts
     from lswc.frontier.visit import Visit
 
 
@@ -44,24 +45,23 @@ class SetUp:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.running.close()
+        self.parts.close()
 
-    @property
-    def running(self) -> RunningCrawl:
-        """The crawl; its seeds are offered."""
-        running = self.spider.running
-        if not running.frontier.servers:
-            running.offer_seeds(running.crawl.seeds)
-        return running
+    @cached_property
+    def parts(self) -> Parts:
+        """The parts of the crawl; its seeds are offered."""
+        parts = self.spider.parts
+        parts.leases.open()
+        return parts
 
     def visit(self, now: float = 0.0) -> Visit:
         """Lease the next URL."""
-        return cast("Visit", self.running.lease(now))
+        return cast("Visit", self.parts.leases.lease(now))
 
     def request(self, visit: Visit, **meta: Any) -> Request:
         """Return the request for a visit."""
         request = request_for(
-            visit, self.running.crawl.headers, self.spider.parse, self.spider.errback
+            visit, self.parts.crawl.headers, self.spider.parse, self.parts.commits.errback
         )
         request.meta.update(meta)
         return request

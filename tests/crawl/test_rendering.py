@@ -55,7 +55,7 @@ class Server:
 
 
 def needs(crawl: SetUp, visit: Visit, server: Server, scripts: Scripts | None = None) -> Needs:
-    headers, refusal = crawl.running.crawl.headers, crawl.running.refusal_of_file
+    headers, refusal = crawl.parts.crawl.headers, crawl.parts.rendering.refusal_of_file
     return Needs(visit, refusal, headers, scripts or Scripts(), 100, server)
 
 
@@ -131,26 +131,26 @@ def test_scripts_of_others_are_asked_for_anew_if_the_archive_needs_them(
         visit = crawl.visit()
         visit.scripts = [f"{SCRIPT}1", SCRIPT, SCRIPT]
         visit.fetched = [Attempt(SCRIPT, datetime.now(UTC))]
-        crawl.running.requisites.need(visit, Needed(), 1)
+        crawl.parts.requisites.need(visit, Needed(), 1)
         assert [offer.url for offer in visit.offers] == offered
         assert visit.requisites == [*offered, SCRIPT]
 
 
 def test_a_request_of_a_page_waits_till_its_server_has_rested(crawl: SetUp) -> None:
-    running, visit = crawl.running, crawl.visit()
+    parts, visit = crawl.parts, crawl.visit()
     needed = needs(crawl, visit, Server())
     engine: Any = SimpleNamespace(download_async=Server(), _slot=None)
     crawl.crawler.engine = engine
     guest = GuestMiddleware.from_crawler(crawl.crawler)
 
     async def wait(over: bool) -> bool:
-        running.guest.rests.begin("a.example")
+        parts.guest.rests.begin("a.example")
         needed.is_over = over
         request = Request(f"{PAGE}x", meta={RENDERING: needed})
         sent: Any = asyncio.ensure_future(guest.process_request(request))
         await asyncio.sleep(0.2)
         was_held = not sent.done() or over
-        running.guest.rests.end("a.example", 0)
+        parts.guest.rests.end("a.example", 0)
         assert await sent is None
         return was_held
 
@@ -172,10 +172,10 @@ def test_what_lacks_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def rendering(crawl: SetUp) -> Rendering:
-    return crawl.running.rendering
+    return crawl.parts.rendering
 
 
 def test_without_a_browser_a_shell_is_counted(crawl: SetUp, rendering: Rendering) -> None:
     visit = crawl.visit()
-    assert asyncio.run(rendering.of(visit, Response(PAGE), Server())) is None
+    assert asyncio.run(rendering.of(visit, Response(PAGE))) is None
     assert dict(visit.tally) == {("shells", Outcome.NOT_RENDERED): 1}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def finished(crawl: SetUp) -> dict[str, int]:
-    counts = crawl.running.frontier.counts().tally.get("finished", {})
+    counts = crawl.parts.frontier.counts().tally.get("finished", {})
     return dict(counts)
 
 
@@ -40,7 +40,7 @@ async def so_many_wait(folder: Path) -> None:
         visit.attempts = [Attempt(visit.url, datetime.now(UTC))]  # else it only waits its turn
         assert scheduler.enqueue_request(crawl.request(visit))
     assert finished(crawl) == {"too many wait": 2}
-    assert list(crawl.running.visits.values()) == visits[1:-1]
+    assert list(crawl.parts.commits.visits.values()) == visits[1:-1]
     again = scheduler.next_request()
     assert again is not None
     assert visit_of(again) is visits[1]
@@ -66,12 +66,12 @@ async def one_machine(folder: Path) -> None:
     ):  # fmt: skip
         visit.rest = rest
         assert scheduler.enqueue_request(crawl.request(visit))
-    assert list(crawl.running.visits.values()) == [*visits, retried]
+    assert list(crawl.parts.commits.visits.values()) == [*visits, retried]
     free = scheduler.next_request()
     assert free is not None
     assert free.url == f"http://h{hosts - 1}.example/"
     assert scheduler.next_request() is None
-    assert crawl.running.frontier.pending == 2
+    assert crawl.parts.frontier.pending == 2
     again = crawl.visit(monotonic() + 6.0)
     assert again.url == more.url, "each in its turn"
     scheduler.close("finished")
@@ -92,7 +92,7 @@ def test_a_request_whose_visit_has_ended_is_not_sent_again(tmp_path: Path) -> No
     with SetUp(tmp_path) as crawl:
         scheduler = TierScheduler.from_crawler(crawl.crawler)
         visit = crawl.visit()
-        crawl.running.commit(visit, "timeout")
-        crawl.running.commit(visit, "html")
+        crawl.parts.commits.commit(visit, "timeout")
+        crawl.parts.commits.commit(visit, "html")
         assert not scheduler.enqueue_request(crawl.request(visit))
         assert finished(crawl) == {"timeout": 1}

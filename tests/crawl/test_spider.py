@@ -39,6 +39,6 @@ def test_timeouts_in_a_row_are_counted(
     with SetUp(tmp_path, *urls, DOWNLOAD_DELAY=0) as crawl:
         for error in errors:
             failure: Any = SimpleNamespace(value=error, request=crawl.request(crawl.visit()))
-            crawl.spider.errback(failure)
-        assert crawl.running.limits.unanswered(url) == unanswered
-        assert sum(crawl.running.frontier.counts().tally["finished"].values()) == len(errors)
+            crawl.parts.commits.errback(failure)
+        assert crawl.parts.guest.limits.unanswered(url) == unanswered
+        assert sum(crawl.parts.frontier.counts().tally["finished"].values()) == len(errors)

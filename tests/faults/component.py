@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Self
 
 from scrapy import signals
 
-from lswc.crawl import running
-from lswc.crawl.running import running_of
+from lswc.crawl import commits
+from lswc.crawl.composition import parts_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -23,7 +23,7 @@ class SavesOften:
     """Lets a crawl make durable what is committed five times a second."""
 
     def __init__(self) -> None:
-        running.SAVE_SECONDS = 0.2
+        commits.SAVE_SECONDS = 0.2
 
 
 class PowerCut:
@@ -34,13 +34,13 @@ class PowerCut:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._running = running_of(crawler)
+        self._parts = parts_of(crawler)
         self._left = crawler.settings.getint("TEST_PAGES")
         self._disk = Path(crawler.settings["TEST_DISK"])
-        running.SAVE_SECONDS = 0.5
+        commits.SAVE_SECONDS = 0.5
         self._fsync = os.fsync
         os.fsync = self._sync  # type: ignore[assignment]
-        frontier = self._running.frontier
+        frontier = self._parts.frontier
         self._checkpoint, frontier.checkpoint = frontier.checkpoint, self._save  # type: ignore[method-assign]
         crawler.signals.connect(self._page, signals.item_scraped)
 
@@ -52,7 +52,7 @@ class PowerCut:
         self._fsync(handle)
         path = Path(f"/proc/self/fd/{handle}").readlink()
         self._copy(path)
-        if path == self._running.crawl.folder.resolve():
+        if path == self._parts.crawl.folder.resolve():
             self._name_parts(path)
 
     def _name_parts(self, folder: Path) -> None:
@@ -65,11 +65,11 @@ class PowerCut:
 
     def _save(self) -> None:
         self._checkpoint()
-        self._copy(self._running.crawl.folder.resolve() / "frontier.db")
+        self._copy(self._parts.crawl.folder.resolve() / "frontier.db")
 
     def _copy(self, path: Path) -> None:
         if path.is_file():
-            to = self._disk / path.relative_to(self._running.crawl.folder.resolve())
+            to = self._disk / path.relative_to(self._parts.crawl.folder.resolve())
             to.parent.mkdir(parents=True, exist_ok=True)
             # Parts are compressed in a thread, which the end of the process may catch at this.
             beside = self._disk.with_name(f"copy-{get_ident()}")
@@ -87,7 +87,7 @@ class ReadOnly:
     """Lets the record's file be only read after TEST_PAGES pages, as if its disk had failed."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._running = running_of(crawler)
+        self._parts = parts_of(crawler)
         self._left = crawler.settings.getint("TEST_PAGES")
         crawler.signals.connect(self._page, signals.item_scraped)
 
@@ -99,7 +99,7 @@ class ReadOnly:
         self._left -= 1
         if self._left:
             return
-        path = self._running.crawl.folder.resolve() / "pages.jsonl"
+        path = self._parts.crawl.folder.resolve() / "pages.jsonl"
         only_read = os.open(path, os.O_RDONLY)
         for handle in Path("/proc/self/fd").iterdir():
             if handle.exists() and handle.readlink() == path:

@@ -62,17 +62,16 @@ def crawl(folder: Path, store: Store, **settings: object) -> SetUp:
 
 def fetch(set_up: SetUp) -> list[str]:
     """Fetch what may be had, each URL a page; return the servers."""
-    running, servers = set_up.running, []
-    while (visit := running.lease(monotonic())) is not None:
-        if not running.is_left_alone(visit):
-            visit.relevant = True
-            servers.append(visit.lease.server[0])
-            running.commit(visit, "html")
+    parts, servers = set_up.parts, []
+    while (visit := parts.leases.next(monotonic())) is not None:
+        visit.relevant = True
+        servers.append(visit.lease.server[0])
+        parts.commits.commit(visit, "html")
     return sorted(servers)
 
 
 def finished(set_up: SetUp) -> dict[str, int]:
-    return dict(set_up.running.frontier.counts().tally["finished"])
+    return dict(set_up.parts.frontier.counts().tally["finished"])
 
 
 def test_a_crawl_that_goes_on_with_a_larger_quota(tmp_path: Path, store: Store) -> None:
@@ -85,7 +84,7 @@ def test_a_crawl_that_goes_on_with_a_larger_quota(tmp_path: Path, store: Store) 
     for server, domain in ((1, 0), (3, 2)):
         limits = {"LSWC_MAX_SERVER_PAGES": server, "LSWC_MAX_DOMAIN_PAGES": domain}
         with crawl(tmp_path, store, **limits) as full:
-            assert full.running.frontier.unfinished == 0, "URLs came back for nothing"
+            assert full.parts.frontier.unfinished == 0, "URLs came back for nothing"
     with crawl(tmp_path, store, LSWC_MAX_SERVER_PAGES=3, LSWC_MAX_DOMAIN_PAGES=5) as more:
         assert len(fetch(more)) == 3
         assert finished(more)["html"] == 5
@@ -96,18 +95,18 @@ def test_a_crawl_that_goes_on_with_a_larger_quota(tmp_path: Path, store: Store) 
     with crawl(tmp_path, store, LSWC_MAX_SERVER_PAGES=0, LSWC_MAX_DOMAIN_PAGES=0) as whole:
         assert len(fetch(whole)) == 3
         assert finished(whole) == {"html": 8}
-        assert not whole.running.frontier.counts().tally.get("put off")
+        assert not whole.parts.frontier.counts().tally.get("put off")
     assert store.read().complete == 2
     assert not store.read().cut
 
 
 def test_a_quota_that_is_raised_while_the_crawl_runs(tmp_path: Path, store: Store) -> None:
     with crawl(tmp_path, store) as set_up:
-        running = set_up.running
+        parts = set_up.parts
 
         def say(most: int | None) -> list[str]:
             change(store.where, "max_pages", most, "a.one.co.th")
-            assert [running.look(), running.look()] == [False, True]
+            assert [parts.upkeep.look(), parts.upkeep.look()] == [False, True]
             return fetch(set_up)
 
         assert say(2) == ["a", "a", "b", "b", "b", "b"]
@@ -125,5 +124,5 @@ def test_more_may_be_taken_of_a_place_than_the_settings_say(tmp_path: Path, stor
         change(store.where, "max_pages", 3, "a.one.co.th/")  # the narrowest is heard
         change(store.where, "max_pages", 6, "one.co.th")
         change(store.where, "max_pages", 1, "th")
-        assert [set_up.running.look(), set_up.running.look()] == [False, True]
+        assert [set_up.parts.upkeep.look(), set_up.parts.upkeep.look()] == [False, True]
         assert fetch(set_up) == ["a", "a", "b", "b"]

@@ -45,14 +45,14 @@ class Steered:
     def __init__(self, folder: Path, *seeds: str, **settings: object) -> None:
         self.set_up = SetUp(folder, *seeds, DOWNLOAD_DELAY=0, **settings)
         self.where = InFolder(folder / "crawl")
-        self.running = self.set_up.running
+        self.parts = self.set_up.parts
         self.scheduler = TierScheduler.from_crawler(self.set_up.crawler)
         self.scheduler.open(self.set_up.spider)
 
     def say(self, key: str, value: object, place: str = "") -> None:
         """Say something, and let the crawl hear it."""
         change(self.where, key, value, place)
-        assert [self.running.look(), self.running.look()] == [False, True]
+        assert [self.parts.upkeep.look(), self.parts.upkeep.look()] == [False, True]
 
     def asked(self) -> list[str]:
         """Return the URLs that would be asked for now, each of which is a page."""
@@ -61,13 +61,13 @@ class Steered:
             visit = visit_of(request)
             assert visit is not None
             urls.append(visit.url)
-            self.running.commit(visit, "html")
+            self.parts.commits.commit(visit, "html")
         return urls
 
     @property
     def tally(self) -> dict[str, dict[str, int]]:
         """What is finished, and what was put off."""
-        tally = self.running.frontier.counts().tally
+        tally = self.parts.frontier.counts().tally
         return {kind: dict(tally[kind]) for kind in ("finished", "put off") if kind in tally}
 
 
@@ -87,17 +87,17 @@ async def test_a_blocked_site_is_let_go_and_comes_back(folder: Path) -> None:
     assert visit is not None
     visit.attempts = [Attempt(visit.url, datetime.now(UTC), exchange=Exchange(b"GET", body=[b"x"]))]
     robots = Attempt("http://a.example/robots.txt", datetime.now(UTC), exchange=Exchange(b"GET"))
-    crawl.running.archive.add(robots, "robots.txt")
+    crawl.parts.archive.add(robots, "robots.txt")
     crawl.say("block", True, "a.example")
     assert crawl.tally == {"finished": {"blocked": 1}}
     assert crawl.asked() == ["http://b.example/1"]
     assert crawl.tally == {"finished": {"blocked": 3, "html": 1}}
-    assert Expected(request, crawl.running.is_under_way, None).refuses(b"<html>")
+    assert Expected(request, crawl.parts.commits.is_under_way, None).refuses(b"<html>")
     body = page(THAI).encode()
     response = HtmlResponse(
         visit.url, body=body, request=request, headers={"Content-Type": "text/html"}
     )
-    assert await crawl.set_up.spider.read(response) is None, "it came too late"
+    assert await crawl.parts.pages.read(response) is None, "it came too late"
     assert not crawl.scheduler.has_pending_requests()
     crawl.say("block", False, "a.example/2")
     assert crawl.asked() == ["http://a.example/2"]
@@ -159,15 +159,15 @@ async def test_links_and_depth(folder: Path) -> None:
 @in_loop
 async def test_links_to_what_is_left_alone_though_nothing_is_said(folder: Path) -> None:
     crawl = Steered(folder, "http://b.example/", "http://b.example/2", LSWC_MAX_SERVER_PAGES=1)
-    admission = crawl.running.guest.admission
+    admission = crawl.parts.guest.admission
     assert not admission.refuses
     assert await left_of_a_page(crawl) == {}
-    lease = crawl.running.frontier.lease(monotonic())
+    lease = crawl.parts.frontier.lease(monotonic())
     assert lease is not None
     full = Visit(replace(lease, url="http://c.example/1", server="c.example", of_server=Taken(1)))
     assert admission.of_visit(full, monotonic()) == Outcome.SERVER_PAGES
     assert admission.refuses
-    crawl.running.limits.close("a.example", Outcome.RETRY_AFTER_TOO_LONG)
+    crawl.parts.guest.limits.close("a.example", Outcome.RETRY_AFTER_TOO_LONG)
     assert await left_of_a_page(crawl, Visit(lease)) == {
         "a.example": Outcome.RETRY_AFTER_TOO_LONG, "c.example": Outcome.SERVER_PAGES
     }  # fmt: skip
@@ -182,18 +182,18 @@ async def left_of_a_page(crawl: Steered, visit: Visit | None = None) -> dict[str
         visit = visit_of(request)
         assert visit is not None
     else:
-        crawl.running.visits[visit.lease.id] = visit
+        crawl.parts.commits.visits[visit.lease.id] = visit
         request = request_for(visit, {}, print, print)
     body = page(THAI, "http://a.example/", "http://c.example/", "http://d.example/").encode()
     response = HtmlResponse(
         request.url, body=body, request=request, headers={"Content-Type": "text/html"}
     )
-    read = await crawl.set_up.spider.read(response)
+    read = await crawl.parts.pages.read(response)
     assert read is not None
     left = {link.url[7:-1]: link.dropped or "" for link in visit.links}
     followed = ["a.example", "c.example", "d.example"]
     assert [link.url.server for link in read.links] == [s for s in followed if s not in left]
-    crawl.running.commit(visit, "html")
+    crawl.parts.commits.commit(visit, "html")
     return left
 
 
@@ -208,10 +208,10 @@ async def test_a_server_rests_as_long_as_is_said(folder: Path) -> None:
     guest.process_response(request, HtmlResponse(request.url))
     visit = visit_of(request)
     assert visit is not None
-    crawl.running.commit(visit, "html")
+    crawl.parts.commits.commit(visit, "html")
     assert crawl.asked() == ["http://b.example/1"]
-    assert crawl.running.lease(monotonic() + 29) is None
-    again = crawl.running.lease(monotonic() + 31)
+    assert crawl.parts.leases.lease(monotonic() + 29) is None
+    again = crawl.parts.leases.lease(monotonic() + 31)
     assert again is not None
     other = crawl.set_up.request(again)
     crawl.say("block", True, "a.example")
@@ -244,7 +244,7 @@ async def test_a_server_without_relevant_pages_is_tolerated_so_long(folder: Path
             visit = visit_of(crawl.scheduler.next_request())
             if visit is not None:
                 visit.relevant = relevant
-                crawl.running.commit(visit, "html")
+                crawl.parts.commits.commit(visit, "html")
                 urls.append(visit.url)
         return urls
 
@@ -270,19 +270,19 @@ def test_all_workers_of_a_crawl_hear(tmp_path: Path, redis_server: RedisServer) 
     for folder in folders:
         folder.mkdir()
     with SetUp(folders[0], *SEEDS, **store) as one, SetUp(folders[1], *SEEDS, **store) as two:
-        workers = [one.running, two.running]
+        workers = [one.parts, two.parts]
         where = InRedis(Redis.from_url(redis_server.url), "steered")
         visit = two.visit()
         change(where, "block", True, "a.example")
-        for running in workers:
-            assert [running.look(), running.look()] == [False, True]
-        left = [two.visit() for _ in range(3)]
-        assert all(two.running.is_left_alone(v) for v in left if v and "a.example" in v.url)
-        two.running.commit(visit, "html")
+        for parts in workers:
+            assert [parts.upkeep.look(), parts.upkeep.look()] == [False, True]
+        left = [two.parts.leases.next(monotonic()) for _ in range(3)]
+        assert not any("a.example" in other.url for other in left if other is not None)
+        two.parts.commits.commit(visit, "html")
         change(where, "block", None, "a.example")
-        assert [one.running.look(), one.running.look()] == [False, True]
-        one.running.frontier.renew(0.0)
-        again = {found.url for _ in range(3) if (found := one.running.lease(monotonic()))}
+        assert [one.parts.upkeep.look(), one.parts.upkeep.look()] == [False, True]
+        one.parts.frontier.renew(0.0)
+        again = {found.url for _ in range(3) if (found := one.parts.leases.lease(monotonic()))}
         assert any("a.example" in url for url in again)
 
 
@@ -291,7 +291,7 @@ async def test_the_last_that_was_right_stays_in_force(folder: Path) -> None:
     crawl = Steered(folder, *SEEDS)
     crawl.say("block", True, "a.example")
     (folder / "crawl" / "control.toml").write_text("pause = maybe", "utf-8")
-    assert [crawl.running.look(), crawl.running.look()] == [False, True]
+    assert [crawl.parts.upkeep.look(), crawl.parts.upkeep.look()] == [False, True]
     assert crawl.set_up.crawler.stats.get_value("lswc/control/wrong") == 1
     assert crawl.asked() == ["http://b.example/1"]
     crawl.scheduler.close("finished")
@@ -308,7 +308,7 @@ def test_a_crawl_begins_only_with_what_can_be_heard(tmp_path: Path, text: str, s
 async def test_a_crawl_that_runs_is_stopped(folder: Path) -> None:
     crawl = Steered(folder, *SEEDS)
     heard: list[str] = []
-    crawl.running.stop = heard.append
+    crawl.parts.commits.stop = heard.append
     crawl.say("stop", True)
     assert heard == ["told to stop"]
     crawl.scheduler.close("finished")

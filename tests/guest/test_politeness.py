@@ -83,7 +83,7 @@ def test_an_overloaded_server_is_asked_later(
     with Asked(tmp_path) as asked:
         middleware = asked.sent()
         for _ in range(before):
-            asked.running.guest.backoff.overloaded("a.example", 0.0)
+            asked.parts.guest.backoff.overloaded("a.example", 0.0)
         answer = Response(asked.asked.url, status=429, headers=headers)
         middleware.process_response(asked.asked, answer)
         again = RetryMiddleware.from_crawler(asked.crawler).process_response(asked.asked, answer)
@@ -95,7 +95,7 @@ def test_an_overloaded_server_is_asked_later(
 def test_a_page_waits_while_its_server_rests(tmp_path: Path) -> None:
     with Asked(tmp_path) as asked:
         middleware = GuestMiddleware.from_crawler(asked.crawler)
-        asked.running.guest.rests.end("a.example", 30.0)
+        asked.parts.guest.rests.end("a.example", 30.0)
         assert isinstance(run(middleware.process_request(asked.asked)), Request)
         assert asked.rests(30.0)
 
@@ -122,6 +122,6 @@ def test_a_silent_server_rests_longer_and_longer(
         url = parse(asked.asked.url)
         assert url is not None
         for _ in range(unanswered):
-            asked.running.limits.answered(url, False)
+            asked.parts.guest.limits.answered(url, False)
         asked.sent().process_exception(asked.asked, DownloadTimeoutError())
         assert asked.rests(rest)

@@ -40,13 +40,13 @@ def metrics(exposition: Exposition) -> dict[str, dict[tuple[str, ...], float]]:
 
 def test_what_is_counted_is_exposed(tmp_path: Path) -> None:
     with SetUp(tmp_path, "http://a.example/", "http://b.example/") as crawl:
-        frontier, exposition = crawl.running.frontier, Exposition(crawl.crawler)
+        frontier, exposition = crawl.parts.frontier, Exposition(crawl.crawler)
         assert frontier.pending == 2
         assert metrics(exposition)["lswc_queue_urls"] == {("ready",): 2, ("later",): 0}
         visit = crawl.visit()
         visit.tally["page", "relevant"] = 1
         visit.tally["received", "bytes"] = 500
-        crawl.running.commit(visit, "html")
+        crawl.parts.commits.commit(visit, "html")
         found = metrics(exposition)
         assert found["lswc_pages_total"] == {("relevant",): 1}
         assert found["lswc_finished_urls_total"] == {("html",): 1}
@@ -59,7 +59,7 @@ def test_every_query_of_the_dashboard_is_answered(tmp_path: Path) -> None:
     queries = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
     wanted = {name for query in queries for name in re.findall(r"\b((?:lswc|process)_\w+)", query)}
     with SetUp(tmp_path) as crawl:
-        assert crawl.running.frontier.pending
+        assert crawl.parts.frontier.pending
         exposition = Exposition(crawl.crawler)
         counted = {"page": "relevant", "finished": "html", "dropped": "depth", "put_off": "timeout"}
         for kind, name in counted.items():
@@ -83,14 +83,14 @@ def test_a_crawl_is_healthy_while_it_waits_and_not_while_it_is_stuck(tmp_path: P
             "Any", SimpleNamespace(downloader=SimpleNamespace(active=active))
         )
         exposition = Exposition(crawl.crawler)
-        running = crawl.running
+        parts = crawl.parts
         assert exposition.health()[0]
-        running.latest_end = monotonic() - 100 * STUCK
+        parts.commits.latest_end = monotonic() - 100 * STUCK
         assert exposition.health()[0]  # no server may be asked before it has rested
         active.add("a request that doesn't end")
         fine, told = exposition.health()
         assert (fine, told["state"]) == (False, "stuck")
-        running.guest.control.halt = "paused"
+        parts.guest.control.halt = "paused"
         fine, told = exposition.health()
         assert (fine, told["state"]) == (True, "paused")
 
@@ -124,9 +124,9 @@ def test_a_crawl_says_what_it_does_and_its_last_word(tmp_path: Path) -> None:
         assert [one["url"] for one in now["fetching"]] == [visit.url]
         assert (now["waiting"], now["servers"]) == (1, 2)
         visit.tally["page", "relevant"] = 1
-        crawl.running.commit(visit, "html")
+        crawl.parts.commits.commit(visit, "html")
         extension.pulse.latencies.add("slow.example", 9.0)
-        crawl.running.close("shutdown")
+        crawl.parts.close("shutdown")
 
     run(crawl_a_page())
     now = course.read_now(tmp_path / "crawl")

@@ -101,35 +101,35 @@ def test_without_archive_or_by_choice_none_is_asked_for(dressed: Site) -> None:
 def test_they_get_their_share_while_pages_wait_and_the_rest_later(tmp_path: Path) -> None:
     pages = [f"http://p{number}.example/" for number in range(40)]
     with SetUp(tmp_path, *pages, LSWC_REQUISITES_SHARE=0.25) as crawl:
-        running = crawl.running
+        parts = crawl.parts
         images = "".join(f"<img src=http://i{n}.example/>" for n in range(20))
-        reader = running.crawl.reader.requisites
+        reader = parts.crawl.reader.requisites
         assert reader is not None
         first = crawl.visit()
-        running.requisites.need(first, reader.read(images.encode(), "text/html", first.url, 0), 1)
-        running.commit(first, "html")
+        parts.requisites.need(first, reader.read(images.encode(), "text/html", first.url, 0), 1)
+        parts.commits.commit(first, "html")
         kinds = []
         for _ in range(59):
             visit = crawl.visit()
             kinds.append(visit.lease.is_requisite)
-            running.commit(visit, "html")
+            parts.commits.commit(visit, "html")
         assert sum(kinds[:40]) == 10
         assert kinds.count(True) == 20
-        assert crawl.running.lease(0.0) is None
+        assert crawl.parts.leases.lease(0.0) is None
 
 
 def test_a_page_with_all_that_its_requisites_need_is_bounded(tmp_path: Path) -> None:
     with SetUp(tmp_path, "http://a.example/") as crawl:
-        running = crawl.running
-        reader = running.crawl.reader.requisites
+        parts = crawl.parts
+        reader = parts.crawl.reader.requisites
         assert reader is not None
         found: list[str] = []
 
         def bring(visit: Visit, body: str, kind: str) -> None:
             needed = reader.read(body.encode(), kind, visit.url, 0)
-            running.requisites.need(visit, needed, visit.lease.depth + 1)
+            parts.requisites.need(visit, needed, visit.lease.depth + 1)
             found.extend(visit.requisites)
-            running.commit(visit, "requisite")
+            parts.commits.commit(visit, "requisite")
 
         sheets = "".join(f"<link rel=stylesheet href=//{n}.example/>" for n in range(4))
         bring(crawl.visit(), sheets, "text/html")
@@ -137,8 +137,8 @@ def test_a_page_with_all_that_its_requisites_need_is_bounded(tmp_path: Path) -> 
             names = (f"//{letter}{len(found)}.example/" for letter in "xy")
             bring(crawl.visit(), "".join(f"@import '{name}';" for name in names), "text/css")
         assert len(found) == MOST
-        assert running.frontier.unfinished == 0
-        dropped = running.frontier.counts().tally["requisites dropped"]
+        assert parts.frontier.unfinished == 0
+        dropped = parts.frontier.counts().tally["requisites dropped"]
         assert dropped["too many requisites"] > 0
 
 
@@ -146,37 +146,37 @@ def test_beyond_their_share_they_wait_while_a_page_is_being_asked_for(tmp_path: 
     with SetUp(
         tmp_path, "http://a.example/", "http://b.example/", LSWC_REQUISITES_SHARE=0
     ) as crawl:
-        running = crawl.running
-        reader = running.crawl.reader.requisites
+        parts = crawl.parts
+        reader = parts.crawl.reader.requisites
         assert reader is not None
         first, second = crawl.visit(), crawl.visit()
         needed = reader.read(b"<img src=http://i.example/>", "text/html", first.url, 0)
-        running.requisites.need(first, needed, 1)
-        running.commit(first, "html")
-        assert running.lease(0.0) is None
-        running.commit(second, "html")
+        parts.requisites.need(first, needed, 1)
+        parts.commits.commit(first, "html")
+        assert parts.leases.lease(0.0) is None
+        parts.commits.commit(second, "html")
         assert crawl.visit().lease.is_requisite
 
 
 def test_a_crawl_that_ends_early_asks_for_what_its_pages_need_first(tmp_path: Path) -> None:
     with SetUp(tmp_path, "http://a.example/", "http://b.example/") as crawl:
         reasons: list[str] = []
-        running = crawl.running
-        running.stop = reasons.append
-        reader = running.crawl.reader.requisites
+        parts = crawl.parts
+        parts.commits.stop = reasons.append
+        reader = parts.crawl.reader.requisites
         assert reader is not None
         first = crawl.visit()
         needed = reader.read(b"<img src=http://i.example/>", "text/html", first.url, 0)
-        running.requisites.need(first, needed, 1)
-        running.commit(first, "html")
-        running.finish("enough")
+        parts.requisites.need(first, needed, 1)
+        parts.commits.commit(first, "html")
+        parts.leases.finish("enough")
         assert reasons == []
         visit = crawl.visit()
         assert visit.lease.is_requisite
-        assert running.lease(0.0) is None
+        assert parts.leases.lease(0.0) is None
         assert reasons == []
-        running.commit(visit, "requisite")
-        assert running.lease(0.0) is None
-        assert running.lease(0.0) is None
+        parts.commits.commit(visit, "requisite")
+        assert parts.leases.lease(0.0) is None
+        assert parts.leases.lease(0.0) is None
         assert reasons == ["enough"]
-        assert running.frontier.pending == 1
+        assert parts.frontier.pending == 1

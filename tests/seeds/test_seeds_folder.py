@@ -20,7 +20,7 @@ class Fed:
 
     def __init__(self, folder: Path) -> None:
         self.set_up = SetUp(folder, LSWC_ALLOWED_DOMAINS="example")
-        self.running = self.set_up.running
+        self.parts = self.set_up.parts
         self.stats = self.set_up.crawler.stats
         self.feeding = SeedsFolderExtension.from_crawler(self.set_up.crawler)
         self.folder = folder / "crawl" / "seeds.d"
@@ -37,7 +37,7 @@ class Fed:
         """Waiting URLs, seeds taken, wrong lines, and files that can't be read."""
         names = ("taken", "wrong lines", "files that can't be read")
         found = (self.stats.get_value(f"lswc/seeds/{name}", 0) for name in names)
-        return [self.running.frontier.pending, *found]
+        return [self.parts.frontier.pending, *found]
 
 
 def test_files_are_taken_while_it_runs(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -28,8 +28,8 @@ from scrapy.utils.ssl import _make_ssl_context
 from scrapy.utils.url import add_http_if_no_scheme
 from typing_extensions import override
 
+from lswc.crawl.composition import parts_of
 from lswc.crawl.requests import RENDERING, RULES, page_visit_of
-from lswc.crawl.running import running_of
 from lswc.crawl.transport.answer import MAX_HEADS, Answer, Bounds, BrokenBodyError
 from lswc.crawl.transport.connection import Connections, Place
 from lswc.crawl.transport.early_stop import Expected
@@ -61,15 +61,17 @@ class AttemptHandler(BaseHttpDownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._running = running_of(crawler)
-        crawl = self._running.crawl
+        parts = parts_of(crawler)
+        self._commits, self._archive = parts.commits, parts.archive
+        self._admission = parts.guest.admission
+        crawl = parts.crawl
         self._archives = crawl.archived != "none"
         self._max_document = crawl.max_document if crawl.reading.documents else None
         self._bounds = _bounds(crawler.settings)
         context = _make_ssl_context(crawler.settings)
         context.options |= _OLD_RENEGOTIATION
         local = normalize_bind_address(crawler.settings.get("DOWNLOAD_BIND_ADDRESS"))
-        self._connections = Connections(addresses_of, context, self._running.handles.idle, local)
+        self._connections = Connections(addresses_of, context, parts.handles.idle, local)
 
     @override
     async def download_request(self, request: Request) -> Response:
@@ -91,12 +93,12 @@ class AttemptHandler(BaseHttpDownloadHandler):
 
     def _note(self, request: Request, attempt: Attempt) -> None:
         visit = page_visit_of(request)
-        if visit is None and self._running.guest.admission.is_blocked(request.url):
+        if visit is None and self._admission.is_blocked(request.url):
             return  # meanwhile
         if (rendering := request.meta.get(RENDERING)) is not None:
             rendering.visit.fetched.append(attempt)
         elif visit is None:
-            self._running.archive.add(attempt, request.meta.get(RULES, ""))
+            self._archive.add(attempt, request.meta.get(RULES, ""))
         else:
             visit.attempts.append(attempt)
 
@@ -139,7 +141,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
             "ip_address": answer.address,
             "protocol": f"HTTP/{answer.version}",
         }
-        expected = Expected(request, self._running.is_under_way, self._max_document)
+        expected = Expected(request, self._commits.is_under_way, self._max_document)
         length = answer.length
         stop = check_stop_download(
             signals.headers_received, self.crawler, request, headers=headers, body_length=length

@@ -1,4 +1,4 @@
-"""Sitemaps and feeds of servers that gave a relevant page: asked for, and their pages offered."""
+"""Listings: sitemaps and feeds of servers that gave a relevant page, and what they name."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urljoin
 
+from lswc.crawl.readers import Unread
+from lswc.crawl.requests import visit_of
+from lswc.errors import LswcError
 from lswc.frontier.lease import Offer
 from lswc.frontier.visit import FollowedLink
 from lswc.outcomes import Outcome
 from lswc.reading import listings
+from lswc.reading.messages import AskedListing
 from lswc.reading.named_language import named
 from lswc.strategy import (
     DISCARD,
@@ -27,16 +31,18 @@ from lswc.strategy import (
 from lswc.urls import site, tld
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
+
+    from scrapy.http import Response
 
     from lswc.archive.earlier_crawls import Earlier
+    from lswc.crawl.commits import Commits
     from lswc.crawl.configuration import Crawl
-    from lswc.frontier.lease import Lease
+    from lswc.crawl.readers import Readers
+    from lswc.frontier import Frontier
     from lswc.frontier.visit import Visit
     from lswc.reading.listings import ListedPage, Listing
     from lswc.urls import Url
-
-    Statuses = Callable[[Collection[str], Lease, bool | None], Mapping[str, Status]]
 
 _Value = TypeVar("_Value")
 
@@ -53,11 +59,33 @@ class Listings:
     is visited again first. The frontier knows which listing was asked for.
     """
 
-    def __init__(self, crawl: Crawl, earlier: Earlier | None = None) -> None:
-        self._crawl = crawl
-        self._earlier = earlier
+    def __init__(
+        self,
+        crawl: Crawl,
+        frontier: Frontier,
+        commits: Commits,
+        readers: Readers,
+        earlier: Earlier | None,
+    ) -> None:
+        self._crawl, self._earlier = crawl, earlier
+        self._frontier, self._commits, self._readers = frontier, commits, readers
         self._said: OrderedDict[str, tuple[str, ...]] = OrderedDict()
         self._asked: OrderedDict[str, None] = OrderedDict()
+
+    async def parse(self, response: Response) -> None:
+        """End the visit of a sitemap or feed: its pages are offered as links."""
+        visit, commits = visit_of(response), self._commits
+        if visit is None:
+            return
+        try:
+            answer = await self._readers.ask(AskedListing(response.url), response.body)
+            if commits.is_under_way(visit):
+                self._take(visit, answer.listing)
+        except Unread as error:
+            commits.commit(visit, error.outcome)
+        except LswcError as error:
+            commits.fail(error)
+        commits.commit(visit, Outcome.LISTING)
 
     def heard(self, server: str, robots: bytes, url: str) -> None:
         """Take note of the sitemaps that a server's robots.txt names."""
@@ -81,7 +109,7 @@ class Listings:
             if not isinstance(url, Outcome)
         ]
 
-    def take(self, visit: Visit, found: Listing, statuses: Statuses) -> None:
+    def _take(self, visit: Visit, found: Listing) -> None:
         """Offer what a listing names, with the visit's links. Raises LswcError."""
         depth = visit.lease.depth
         pages = [(page, self._crawl.reader.scope.check(page.url, depth)) for page in found.pages]
@@ -91,7 +119,7 @@ class Listings:
                 visit.tally["dropped", reason] += 1
                 visit.links.append(FollowedLink(page.url[:2_083], None, None, reason))
         units = {self._crawl.unit(target) for _, target in kept}
-        known = statuses(units, visit.lease, None)
+        known = self._frontier.statuses(units, visit.lease, None)
         source = Source.FEED if found.is_feed else Source.SITEMAP
         offers = [self._ask(visit, page, target, known, source) for page, target in kept]
         visit.offers = [offer for offer in offers if offer is not None]

@@ -1,0 +1,230 @@
+"""Commits of visits: what a visit brought is written, then its URL ends in the frontier.
+
+Every visit is committed exactly once; what reports its end again does nothing. Where each end of a
+request arrives:
+
+=========================================  ===============================================
+end of a request                           arrives at
+=========================================  ===============================================
+page recorded                              ``RecordPipeline``
+page that asks not to be kept              ``StrategyMiddleware``
+requisite of an archived page              ``Requisites.parse``, its callback
+sitemap or feed                            ``Listings.parse``, its callback
+no page, or one that can't be read         ``Pages.parse``, its callback
+item dropped, or a pipeline raised         signals ``item_dropped``, ``item_error``
+callback or spider middleware raised       signal ``spider_error``
+callback output swallowed                  ``VisitGuardMiddleware``
+download error, timeout, robots.txt,       ``Commits.errback``, the errback of the request
+retries exhausted, status filtered,
+IgnoreRequest, too many redirects
+retry                                      ``TierScheduler.enqueue_request`` (goes on)
+long wait for its turn                     ``TierScheduler.enqueue_request`` (pending again)
+redirect                                   ``TierScheduler.enqueue_request`` (target offered;
+                                           goes on if that is the same URL's twin)
+anything else, such as a redirect that     ``TierScheduler.has_pending_requests``, asked when
+a ``request_scheduled`` handler refused    nothing runs any more
+crawl closed or killed                     nothing to do: unfinished URLs are pending again
+=========================================  ===============================================
+"""
+
+from __future__ import annotations
+
+import logging
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from scrapy.spidermiddlewares.httperror import HttpError
+
+from lswc.crawl.close_reasons import CANNOT_WRITE, LOST_STORE
+from lswc.crawl.failures import outcome_of
+from lswc.crawl.requests import url_of, visit_of
+from lswc.errors import LostStoreError, LswcError
+from lswc.frontier.visit import Visit
+from lswc.outcomes import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.statscollectors import StatsCollector
+    from twisted.python.failure import Failure
+
+    from lswc.archive.store import Archive
+    from lswc.crawl.configuration import Crawl
+    from lswc.frontier import Frontier
+    from lswc.frontier.lease import Lease
+    from lswc.guest.guest import Guest
+
+SAVE_SECONDS, SAVE_BYTES = 15.0, 64_000_000
+"""After so many seconds, or bytes of the frontier's log, what is committed is made durable.
+
+Not more often: many servers dirty many leaves of the frontier's indexes, and a leaf is written
+once a checkpoint.
+"""
+
+logger = logging.getLogger(__name__)
+
+
+class Commits:
+    """The visits under way in this process, and their ends.
+
+    ``visits`` are those that haven't ended, by the number of their lease. ``stop`` closes the crawl
+    in order, for a reason. ``rested`` is when every server has rested, if URLs go in order.
+    """
+
+    failed = False
+    """Whether the crawl's state can't be written any more; nothing is, from then on."""
+
+    def __init__(
+        self,
+        crawl: Crawl,
+        frontier: Frontier,
+        archive: Archive,
+        guest: Guest,
+        stats: StatsCollector,
+        stop: Callable[[str], None],
+    ) -> None:
+        self._crawl, self._frontier, self._archive = crawl, frontier, archive
+        self._guest, self._count = guest, stats.inc_value
+        self.stop = stop
+        self.visits: dict[int, Visit] = {}
+        self.latest_end = self._saved = self._renewed = monotonic()
+        self.rested = 0.0
+
+    def begin(self, lease: Lease, now: float) -> Visit:
+        """Begin the visit of a URL that was leased ``now``."""
+        visit = self.visits[lease.id] = Visit(lease, now)
+        return visit
+
+    def is_under_way(self, visit: Visit) -> bool:
+        """Tell whether a visit is still this worker's to end."""
+        return self.visits.get(visit.lease.id) is visit and not self.failed
+
+    def commit(self, visit: Visit, outcome: str) -> None:
+        """End a visit, if it hasn't ended yet: write what it brought, then commit it.
+
+        One that failed may be postponed instead, or given back if this machine is offline.
+        """
+        self.notice_sleep()
+        if self.is_under_way(visit) and not self._guest.network.takes(visit, outcome):
+            self.end(visit, outcome)
+
+    def errback(self, failure: Failure) -> None:
+        """End the visit of a request that brought no answer to read. Never yields anything."""
+        request = vars(failure)["request"]  # set by Scrapy's scraper
+        visit, url = visit_of(request), url_of(request)
+        if url is not None and isinstance(failure.value, HttpError):
+            self._guest.limits.answered(url, True)
+        if visit is not None:
+            self.commit(visit, outcome_of(failure.value))
+
+    def end(self, visit: Visit, outcome: str) -> None:
+        """End a visit whose outcome says nothing of this machine's network."""
+        if not self.is_under_way(visit):
+            return
+        del self.visits[visit.lease.id]
+        self.latest_end = monotonic()
+        visit.outcome = outcome
+        if outcome == Outcome.BLOCKED:
+            _forget(visit)
+        visit.tally["received", "bytes"] += visit.received
+        if not visit.lease.is_page:
+            kind = "requisites" if visit.lease.is_requisite else "listings"
+            visit.tally[kind, outcome] += 1
+        due = self._guest.due(visit, outcome)
+        visit.put_off = due is not None
+        try:
+            visit.dropped = self._frontier.dropped_by(visit)
+            visit, lengths = self._stored(visit)
+            if due is not None:
+                has_ended = self._frontier.put_off(visit, due, lengths)
+            else:
+                has_ended = self._frontier.commit(visit, lengths)
+            if not has_ended:
+                self._archive.withdraw()
+                logger.warning("lease expired, %s is another worker's", visit.url)
+                return
+            self._save_if_due()
+        except LswcError as error:
+            self.fail(error)
+            return
+        rest = self._crawl.politeness.delay if visit.rest is None else visit.rest
+        self.rested = max(self.rested, visit.since + rest)
+        self._count(f"lswc/{'put_off' if visit.put_off else 'finished'}/{visit.outcome}")
+        for (kind, name), number in visit.tally.items():
+            self._count(f"lswc/{kind}/{name}", number)
+
+    def _stored(self, visit: Visit) -> tuple[Visit, dict[str, int]]:
+        """Write what a visit brought, or that it failed if no one knows how to write it.
+
+        So one page can't keep its server, and the crawl, from ending. Raises LswcError.
+        """
+        try:
+            return visit, self._archive.store(visit)
+        except LswcError:
+            raise
+        except Exception:
+            logger.exception("can't write what came of %s", visit.url)
+            self._archive.withdraw()
+            failed = Visit(
+                visit.lease,
+                visit.since,
+                rest=visit.rest,
+                outcome=Outcome.FAILED,
+                put_off=visit.put_off,
+            )
+            return failed, self._archive.store(failed)
+
+    def _save_if_due(self) -> None:
+        """Make durable what is committed: first the files, then what refers to them."""
+        now = monotonic()
+        if now - self._saved > SAVE_SECONDS or self._frontier.unsaved > SAVE_BYTES:
+            self._archive.sync()
+            self._frontier.checkpoint()
+            self._archive.rotate()
+            self._saved = now
+
+    def give_back(self, visit: Visit) -> None:
+        """End a visit as if its URL hadn't been asked for."""
+        if not self.is_under_way(visit):
+            return
+        del self.visits[visit.lease.id]
+        try:
+            self._frontier.give_back(visit)
+        except LswcError as error:
+            self.fail(error)
+        self._count("lswc/given_back")
+
+    def renew(self, now: float) -> None:
+        """Renew the leases, and leave out the visits whose leases expired. Raises LswcError."""
+        self._renewed = monotonic()
+        expired = [self.visits.pop(number, None) for number in self._frontier.renew(now)]
+        if expired:
+            logger.warning(
+                "this process stood still for longer than its leases last: %d URLs of its are "
+                "others' now, and what comes of them here is left out",
+                len(expired),
+            )
+
+    def notice_sleep(self) -> None:
+        """See which leases are left, if this process may have stood still for too long."""
+        now = monotonic()
+        if now - self._renewed > self._crawl.lease_seconds and not self.failed:
+            try:
+                self.renew(now)
+            except LswcError as error:
+                self.fail(error)
+
+    def fail(self, error: LswcError) -> None:
+        """Stop the crawl in order because its state can't be written; resume goes on from it."""
+        if not self.failed:
+            self.failed = True
+            logger.error("%s; the crawl stops, and goes on from here when started again", error)
+            self.stop(LOST_STORE if isinstance(error, LostStoreError) else CANNOT_WRITE)
+
+
+def _forget(visit: Visit) -> None:
+    """Leave out all that a visit brought of a place that is blocked now."""
+    visit.relevant, visit.record = None, None
+    visit.offers, visit.links, visit.requisites = (), [], []
+    visit.tally.clear()
+    visit.withhold()

@@ -1,0 +1,172 @@
+"""Composition of a crawl: the one place where its parts are made, and given what they need."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lswc.archive import page_records
+from lswc.archive.check.recovery import settle
+from lswc.archive.earlier_crawls import Earlier
+from lswc.archive.store import Archive
+from lswc.crawl.close_reasons import OFFLINE_TOO_LONG
+from lswc.crawl.commits import Commits
+from lswc.crawl.file_handles import Handles
+from lswc.crawl.internet import ScrapyInternet
+from lswc.crawl.leases import Leases
+from lswc.crawl.listings import Listings
+from lswc.crawl.pages import Pages
+from lswc.crawl.readers import Readers
+from lswc.crawl.rendering import Rendering
+from lswc.crawl.requisites import Requisites
+from lswc.crawl.stores import control_of, frontier_of, slots_of
+from lswc.crawl.upkeep import Upkeep
+from lswc.errors import ConfigError, LswcError
+from lswc.guest.admission import Reach
+from lswc.guest.control_in_effect import ControlInEffect
+from lswc.guest.guest import Guest, Stores
+from lswc.guest.network import Network
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.crawler import Crawler
+
+    from lswc.crawl.configuration import Crawl
+    from lswc.frontier import Frontier
+    from lswc.frontier.contract import Counts
+    from lswc.frontier.harvest import CellHarvest
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class Parts:
+    """The parts of a crawl under way in this process.
+
+    ``closing`` is called with the reason for which the crawl closes, while it can still be read.
+    ``held_at_close`` is what the frontier and its cells held then, if that could be read.
+    """
+
+    crawl: Crawl
+    handles: Handles
+    frontier: Frontier
+    archive: Archive
+    guest: Guest
+    commits: Commits
+    leases: Leases
+    upkeep: Upkeep
+    readers: Readers
+    rendering: Rendering
+    requisites: Requisites
+    listings: Listings
+    pages: Pages
+    earlier: Earlier | None
+    closing: Callable[[str], None] = lambda _: None
+    held_at_close: tuple[Counts, tuple[CellHarvest, ...]] | None = None
+
+    def close(self, reason: str = "") -> None:
+        """Close the archive and the frontier; what isn't finished stays pending."""
+        self.guest.close()
+        self.readers.close()
+        self.rendering.close()
+        ends: tuple[Callable[[], None], ...] = (
+            lambda: self.closing(reason),
+            self._take_stock,
+            lambda: self.archive.close(whole=not self.commits.failed),
+        )
+        for end in ends:
+            try:
+                end()
+            except LswcError as error:
+                logger.error("%s", error)
+        if self.earlier is not None:
+            self.earlier.close()
+        self.frontier.close()
+
+    def _take_stock(self) -> None:
+        self.held_at_close = self.frontier.counts(), self.frontier.cells()
+
+
+def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Parts:
+    """Open a crawl. ``stop`` closes it in order, for a reason. Raises LswcError."""
+    settings, stats = crawler.settings, crawler.stats
+    handles = Handles.of(settings.getint("CONCURRENT_REQUESTS"), crawl.web is not None)
+    if handles.requests < settings.getint("CONCURRENT_REQUESTS"):
+        logger.warning(
+            "%d requests at a time and no more, as this process may have only few files open "
+            "(ulimit -n)",
+            handles.requests,
+        )
+    frontier = frontier_of(crawl, settings)
+    control = ControlInEffect(control_of(crawl, settings), stats.inc_value)
+    committed = settle(crawl.folder, frontier)
+    archive = Archive(
+        crawl.folder,
+        crawl.language.name,
+        crawl.archived,
+        crawl.warc_size,
+        crawl.rotate,
+        crawl.described(settings),
+        committed,
+    )
+    limits = crawl.limits.new()
+    limits.load(page_records.records(crawl.folder))
+    internet = ScrapyInternet(crawler)
+    network = Network(
+        internet,
+        crawl.seeds,
+        crawl.max_offline,
+        lambda visit, outcome: commits.end(visit, outcome),
+        lambda visit: commits.give_back(visit),
+        lambda: stop(OFFLINE_TOO_LONG),
+    )
+    stores = Stores(crawl.folder, frontier, slots_of(crawl, settings), control)
+    guest = Guest(crawl.politeness, _reach(crawl), stores, limits, internet, network)
+    commits = Commits(crawl, frontier, archive, guest, stats, stop)
+    leases = Leases(crawl, frontier, guest, commits, stats)
+    readers = Readers(crawl)
+    rendering = Rendering(crawl, frontier, readers, guest, commits, internet.download)
+    requisites = Requisites(crawl, commits, guest, readers)
+    earlier = Earlier(crawl.earlier) if crawl.earlier else None
+    listings = Listings(crawl, frontier, commits, readers, earlier)
+    internet.heard = listings.heard
+    return Parts(
+        crawl,
+        handles,
+        frontier,
+        archive,
+        guest,
+        commits,
+        leases,
+        Upkeep(crawl, archive, guest, commits, leases),
+        readers,
+        rendering,
+        requisites,
+        listings,
+        Pages(crawl, commits, guest, rendering, requisites, listings, internet),
+        earlier,
+    )
+
+
+def _reach(crawl: Crawl) -> Reach:
+    requisites = crawl.reader.requisites
+    return Reach(
+        pages=crawl.reader.scope,
+        requisites=None if requisites is None else requisites.scope,
+        files=crawl.reading.any_host(),
+        unit=crawl.unit,
+        quotas=crawl.quotas,
+    )
+
+
+def parts_of(crawler: Crawler) -> Parts:
+    """Return the parts of the crawl that a crawler runs, for ``from_crawler`` to choose from.
+
+    Raises ConfigError if the spider isn't an LswcSpider.
+    """
+    parts = getattr(crawler.spider, "parts", None)
+    if not isinstance(parts, Parts):
+        raise ConfigError(f"{crawler.spider} isn't a spider of lswc's: subclass LswcSpider")
+    return parts

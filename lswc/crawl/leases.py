@@ -1,0 +1,179 @@
+"""Leases of URLs: seeds are offered, and the next URL is chosen, pages and requisites in turn."""
+
+from __future__ import annotations
+
+import logging
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from lswc.frontier.lease import Offer
+from lswc.outcomes import LIFTED, OF_QUOTA, Outcome, is_transient
+from lswc.strategy import SEED, PageLanguage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from scrapy.statscollectors import StatsCollector
+
+    from lswc.crawl.commits import Commits
+    from lswc.crawl.configuration import Crawl
+    from lswc.frontier import Frontier
+    from lswc.frontier.lease import Lease
+    from lswc.frontier.visit import Visit
+    from lswc.guest.guest import Guest
+
+AT_ONCE = 50
+"""URLs of servers left alone that are finished at once; others run between."""
+
+STAY = 90.0
+"""A crawl with nothing else left waits for a URL that is tried again in so many seconds."""
+
+logger = logging.getLogger(__name__)
+
+
+class Leases:
+    """Hands out the frontier's URLs. Methods raise LswcError."""
+
+    def __init__(
+        self,
+        crawl: Crawl,
+        frontier: Frontier,
+        guest: Guest,
+        commits: Commits,
+        stats: StatsCollector,
+    ) -> None:
+        self._crawl, self._frontier, self._guest = crawl, frontier, guest
+        self._commits, self._stats = commits, stats
+        self._pages = self._requisites = 0
+        self._ends_because = ""
+        self._stopped = self._has_more = False
+
+    def open(self) -> None:
+        """Offer the seeds, and make pending what an earlier run of the crawl had to leave."""
+        self._retry_failed()
+        self.retry_refused()
+        self.offer_seeds(self._crawl.seeds)
+
+    def offer_seeds(self, addresses: Iterable[str]) -> int:
+        """Offer seeds; return how many are in scope."""
+        offers = [offer for address in addresses if (offer := self._seed(address)) is not None]
+        self._frontier.offer(offers)
+        return len(offers)
+
+    def _seed(self, address: str) -> Offer | None:
+        url = self._crawl.reader.scope.check(address, 0)
+        if isinstance(url, Outcome):
+            self._stats.inc_value(f"lswc/dropped/{url}")
+            return None
+        return Offer(url.href, url.server, self._crawl.unit(url), SEED, PageLanguage.TARGET, 0)
+
+    def take_fed_seeds(self) -> None:
+        """Offer the seeds that users fed to the running crawl."""
+        with self._frontier.fed_seeds() as addresses:
+            if addresses:
+                self.offer_seeds(addresses)
+                logger.info("%d seeds were fed", len(addresses))
+
+    def _retry_failed(self) -> None:
+        """Make pending what couldn't be had, if the crawl's user wants that."""
+        if self._crawl.retry_failed:
+            finished = self._frontier.counts().tally.get("finished", {})
+            number = self._frontier.retry([name for name in finished if is_transient(name)])
+            logger.info("%d URLs that couldn't be had are tried once more", number)
+
+    def retry_refused(self) -> None:
+        """Make pending what was refused when it was queued, and may be had now."""
+        number = self._frontier.retry((*LIFTED, *OF_QUOTA), self._guest.admission.opened())
+        if number:
+            logger.info("%d URLs that had to be left may be asked for again", number)
+
+    def next(self, now: float) -> Visit | None:
+        """Begin the visit of the next URL that may be asked for; None if there is none now.
+
+        ``now`` in seconds on a monotonic clock.
+        """
+        self._has_more = False
+        for _ in range(AT_ONCE):
+            visit = self.lease(now)
+            if visit is None:
+                return None
+            reason = self._guest.admission.of_visit(visit, now)
+            if reason is None:
+                return visit
+            visit.rest = 0.0
+            self._commits.end(visit, reason)
+        self._has_more = True
+        return None
+
+    def lease(self, now: float) -> Visit | None:
+        """Begin the visit of the next URL, whether or not it may be asked for."""
+        commits = self._commits
+        commits.notice_sleep()
+        if self._crawl.in_order and (commits.visits or now < commits.rested):
+            return None
+        lease = self._leased(now)
+        if lease is None:
+            return None
+        if lease.is_page:
+            self._pages += 1
+        else:
+            self._requisites += 1
+        return commits.begin(lease, now)
+
+    def _leased(self, now: float) -> Lease | None:
+        """Lease a requisite if their share isn't used up, or no page is being asked for.
+
+        A free connection alone is no reason: an answer costs time even where a server doesn't.
+        """
+        lease_requisite = self._frontier.lease_requisite
+        if self._ends_because:
+            lease = lease_requisite(now)
+            if lease is None:
+                self._stop_if_finished()
+            return lease
+        handed_out = self._pages + self._requisites
+        if self._requisites + 1 <= self._crawl.requisites_share * (handed_out + 1):
+            return lease_requisite(now) or self._lease_page(now)
+        page = self._lease_page(now)
+        if page is None and not any(v.lease.is_page for v in self._commits.visits.values()):
+            return lease_requisite(now)
+        return page
+
+    def _lease_page(self, now: float) -> Lease | None:
+        first = self._guest.control.first(self._frontier, now)
+        preferred = self._frontier.lease_among(first, now) if first else None
+        return preferred or self._frontier.lease(now)
+
+    def next_ready(self, now: float) -> float | None:
+        """Return when ``next`` is worth another try though nothing ends or is offered till then.
+
+        None if there is no such time.
+        """
+        if self._has_more:
+            return now
+        if self._crawl.in_order and self._commits.visits:
+            return None
+        rested = self._commits.rested
+        if self._crawl.in_order and now < rested:
+            return rested
+        return self._frontier.next_ready()
+
+    def finish(self, reason: str) -> None:
+        """Close the crawl for a reason, once what its archived pages need was asked for."""
+        self._ends_because = reason
+        self._stop_if_finished()
+
+    def _stop_if_finished(self) -> None:
+        if not self._stopped and not self._commits.visits and not self._frontier.requisites:
+            self._stopped = True
+            self._commits.stop(self._ends_because)
+
+    def stays(self) -> bool:
+        """Tell whether URLs are left that are worth to wait for."""
+        later, due = self._frontier.later, self._frontier.next_due()
+        if self._frontier.unfinished > later or (later and self._guest.control.pauses):
+            return True
+        if due is None or due - monotonic() <= STAY:
+            return due is not None
+        logger.info("%d URLs that couldn't be had are tried when the crawl is started again", later)
+        return False

@@ -1,0 +1,91 @@
+"""Upkeep of a running crawl: leases are renewed, instructions obeyed, its files looked after."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from scrapy.utils.asyncio import create_looping_call
+
+from lswc.crawl.close_reasons import TOLD
+from lswc.errors import LswcError
+from lswc.guest.control_in_effect import LOOK
+from lswc.outcomes import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lswc.archive.store import Archive
+    from lswc.crawl.commits import Commits
+    from lswc.crawl.configuration import Crawl
+    from lswc.crawl.leases import Leases
+    from lswc.guest.guest import Guest
+
+RENEWALS = 4
+"""How often a lease is renewed in the time after which it would expire."""
+
+
+class Upkeep:
+    """What a crawl does by the clock, whatever it fetches meanwhile.
+
+    ``changed`` is called when other instructions hold, or there is room again on the disk.
+    """
+
+    def __init__(
+        self, crawl: Crawl, archive: Archive, guest: Guest, commits: Commits, leases: Leases
+    ) -> None:
+        self._interval = max(crawl.lease_seconds / RENEWALS, 0.1)
+        self._archive, self._guest = archive, guest
+        self._commits, self._leases = commits, leases
+        self.changed: Callable[[], None] = lambda: None
+
+    def start(self) -> None:
+        """Begin."""
+        self._tending = create_looping_call(self.tend)
+        self._tending.start(self._interval, now=False)
+        self._looking = create_looping_call(self.look)
+        self._looking.start(LOOK, now=False)
+
+    def stop(self) -> None:
+        """End."""
+        self._tending.stop()
+        self._looking.stop()
+
+    def tend(self) -> None:
+        """Renew the leases, look after the files, take the seeds that were fed."""
+        if not self._commits.failed:
+            try:
+                self._archive.check()
+                self._commits.renew(monotonic())
+                self._leases.take_fed_seeds()
+            except LswcError as error:
+                self._commits.fail(error)
+
+    def look(self) -> bool:
+        """Look at the disk and at the instructions, and obey; tell whether anything changed."""
+        if self._commits.failed:
+            return False
+        before = self._guest.halt
+        try:
+            changed, allows = self._guest.look()
+            if changed:
+                self._obey(allows)
+        except LswcError as error:
+            self._commits.fail(error)
+            return False
+        changed |= bool(before and not self._guest.halt)
+        if changed:
+            self.changed()
+        return changed
+
+    def _obey(self, allows: bool) -> None:
+        """End what is under way in blocked places; make pending what is allowed again."""
+        is_blocked = self._guest.admission.is_blocked
+        self._archive.forget(is_blocked)
+        for visit in list(self._commits.visits.values()):
+            if is_blocked(visit.url):
+                self._commits.end(visit, Outcome.BLOCKED)
+        if allows:
+            self._leases.retry_refused()
+        if self._guest.control.control.stop:
+            self._commits.stop(TOLD)
