@@ -51,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 """What of lswc each room may import besides ROOT: never one that imports it."""
 
 SEAMS = {
-    ("crawl", "lab"), ("crawl", "monitor"), ("monitor", "cli"),
+    ("crawl", "monitor"), ("monitor", "cli"),
 }  # fmt: skip
 """Imports that still run up."""
 

@@ -1,22 +1,23 @@
-"""A frozen or generated web, served on loopback under its real host names.
+"""Frozen or generated web, served on loopback under its real host names.
 
-``LSWC_WEB`` names it: empty for the real web, ``demo`` for the generated one, else a folder
-``<folder>/<hostname>/<path>``, a WARC file or a folder of them.
+``LSWC_WEB`` names it: empty for the real web, a name of the entry points ``lswc.webs`` for one that
+is generated, such as ``demo``, else a folder ``<folder>/<hostname>/<path>``, a WARC file or a
+folder of them.
 """
 
 from __future__ import annotations
 
 import json
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.crawl.web.answers import WebError
 from lswc.crawl.web.folder import FolderWeb
 from lswc.crawl.web.recorded import WarcWeb, is_warc
-from lswc.lab.demo import generate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from lswc.crawl.web.answers import Web
 
@@ -44,12 +45,16 @@ class TruthPage(NamedTuple):
 def prepare(setting: str, crawls: Path) -> Path | None:
     """Return the folder or WARC file that ``LSWC_WEB`` names, None for the real web.
 
-    ``demo`` is generated once, as ``<crawls>/demo-web``. Raises WebError for a name that holds
+    A generated one is made once, as ``<crawls>/<name>-web``. Raises WebError for a name that holds
     no web.
     """
     if not setting:
         return None
-    folder = generate.prepare(crawls / "demo-web") if setting == "demo" else Path(setting)
+    folder = Path(setting)
+    if setting.isidentifier():  # else no need to ask what is installed, which takes its time
+        for generated in entry_points(group="lswc.webs", name=setting):
+            prepare_web: Callable[[Path], Path] = generated.load()
+            folder = prepare_web(crawls / f"{setting}-web")
     open_web(folder)
     return folder
 
