@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lswc.archive import page_records
+from lswc.archive import page_record
 from lswc.urls import parse
 from tests.archive.replaying import OFFLINE, chromium, live, pywb, seen
 
@@ -22,7 +22,7 @@ from tests.archive.replaying import OFFLINE, chromium, live, pywb, seen
 def chosen(crawl: Path, number: int) -> list[str]:
     """Return relevant pages, of each server as many."""
     servers: dict[str, list[str]] = {}
-    for record in page_records.records(crawl):
+    for record in page_record.records(crawl):
         url = parse(record["url"]) if record["relevant"] else None
         if url is not None:
             servers.setdefault(url.server, []).append(url.href)

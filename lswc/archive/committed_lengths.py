@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lswc.archive import crawl_log, page_records, record_parts, warc
-from lswc.archive.journal import journals
+from lswc.archive import cdxj, crawl_log, page_record, warc_repair
+from lswc.archive.crawl_log import journals
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -21,7 +21,7 @@ def lengths(crawl: Path) -> dict[str, int]:
     """
     paths = [*(crawl / "warc").glob("*.warc.gz"), *crawl.glob("warc/*.cdxj")]
     found = {path.relative_to(crawl).as_posix(): path.stat().st_size for path in paths}
-    return record_parts.lengths(crawl) | found | crawl_log.lengths(crawl)
+    return page_record.lengths(crawl) | found | crawl_log.lengths(crawl)
 
 
 def visits_beyond(crawl: Path, committed: Mapping[str, int]) -> int:
@@ -30,14 +30,14 @@ def visits_beyond(crawl: Path, committed: Mapping[str, int]) -> int:
     A kill leaves one at most: each is committed before the next is written. More say that the
     frontier is an older one.
     """
-    with_line = sum(line.endswith(b"}\n") for line in record_parts.beyond(crawl, committed))
+    with_line = sum(line.endswith(b"}\n") for line in page_record.beyond(crawl, committed))
     return max(with_line, crawl_log.ended_beyond(crawl, committed))
 
 
 def cut(crawl: Path, committed: Mapping[str, int], aside: Aside) -> int:
     """Keep aside what lies beyond ``committed``; return its bytes. Raises LswcError."""
-    beyond = record_parts.cut(crawl, committed, aside)
-    of_record = record_parts.lengths(crawl)
+    beyond = page_record.cut(crawl, committed, aside)
+    of_record = page_record.lengths(crawl)
     for name, length in lengths(crawl).items():
         path = crawl / name
         if name in of_record or not path.exists():
@@ -58,7 +58,7 @@ def missing(crawl: Path, committed: Collection[str]) -> list[str]:
 
 def short(crawl: Path, committed: Mapping[str, int]) -> list[str]:
     """Return the files that are there, but shorter than they were when they were committed."""
-    there, then = lengths(crawl), {**committed, **record_parts.known(crawl, committed)}
+    there, then = lengths(crawl), {**committed, **page_record.known(crawl, committed)}
     return sorted(name for name, length in then.items() if there.get(name, length) < length)
 
 
@@ -67,13 +67,13 @@ def torn(crawl: Path) -> list[str]:
 
     Of others `scrapy check` tells: it reads them all.
     """
-    found = page_records.torn(crawl)
+    found = page_record.torn(crawl)
     for path in journals(crawl / "log")[-1:]:
         found[f"log/{path.name}"] = crawl_log.damaged(path)
-    for cdxj in warc.latest(crawl):
-        found[f"warc/{cdxj.name}"] = sum(entry is None for _, entry in warc.index(cdxj))
-        file = cdxj.with_suffix(".warc.gz")
-        found[f"warc/{file.name}"] = warc.damaged(file, cdxj)
+    for index in cdxj.latest(crawl):
+        found[f"warc/{index.name}"] = sum(entry is None for _, entry in cdxj.index(index))
+        file = index.with_suffix(".warc.gz")
+        found[f"warc/{file.name}"] = warc_repair.damaged(file, index)
     return [
         f"{name} has {number} torn lines or records" for name, number in found.items() if number
     ]
@@ -81,6 +81,6 @@ def torn(crawl: Path) -> list[str]:
 
 def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:
     """Keep aside what the files hold of URLs, and all that is torn. Raises LswcError."""
-    page_records.take_out(crawl, urls, aside)
+    page_record.take_out(crawl, urls, aside)
     crawl_log.take_out(crawl, urls, aside)
-    warc.take_out(crawl, urls, aside)
+    warc_repair.take_out(crawl, urls, aside)

@@ -1,4 +1,4 @@
-"""The crawl log: a line per attempt in journals, appended before its URL counts as finished.
+"""Crawl log: a line per attempt in journals, appended before its URL counts as finished.
 
 They are ``log/<n>.jsonl``. A long one becomes ``log/attempts-<n>.parquet`` and
 ``log/links-<n>.parquet``, and so does the last one when the crawl closes or is resumed:
@@ -9,6 +9,7 @@ machine that only crawls, the journals stay as they are: whatever reads the log 
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from importlib import import_module
@@ -16,7 +17,6 @@ from subprocess import Popen
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lswc.archive.appended_files import Appended, ArchiveError, lines, replace
-from lswc.archive.journal import journals, row_of
 from lswc.errors import writing
 from lswc.extras import is_installed, require
 from lswc.json_lines import json_line
@@ -129,6 +129,20 @@ def _tables() -> ModuleType:
     """Return what reads and writes tables. Raises ConfigError without Arrow."""
     require("parquet")
     return import_module("lswc.archive.log_tables")
+
+
+def journals(folder: Path) -> list[Path]:
+    """Return the journals in a log folder, oldest first."""
+    return sorted(folder.glob("[0-9]*.jsonl"))
+
+
+def row_of(line: bytes) -> dict[str, Any] | None:
+    """Return the row that a line of a journal holds; None if it is torn or damaged."""
+    try:
+        found = json.loads(line) if line.endswith(b"}\n") else None
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and "url" in found else None
 
 
 def converted(crawl: Path) -> list[Path]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from fastwarc import ArchiveIterator
 
 from lswc.archive.appended_files import ArchiveError
-from lswc.archive.warc import index as index_lines
-from lswc.archive.warc import page_of
+from lswc.archive.cdxj import index as index_lines
+from lswc.archive.cdxj import page_of
 from lswc.frontier.attempt import Original
 from lswc.urls import fingerprint
 

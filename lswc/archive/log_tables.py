@@ -14,7 +14,7 @@ import pyarrow.json
 import pyarrow.parquet as pq
 
 from lswc.archive.appended_files import ArchiveError, Aside, lines, replace, sync_folder
-from lswc.archive.journal import journals, row_of
+from lswc.archive.crawl_log import journals, row_of
 from lswc.errors import writing
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lswc.archive import record_parts
+from lswc.archive import page_record
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.crawl_log import LISTING_KIND, RENDERING, REQUISITE_KIND, RETRY, Log
-from lswc.archive.record_parts import Parts
-from lswc.archive.warc import WarcWriter
+from lswc.archive.page_record import Parts
+from lswc.archive.warc_writer import WarcWriter
 from lswc.errors import writing
 from lswc.frontier.attempt import Attempt
 from lswc.language.registry import Language, Wanted, wanted
@@ -66,7 +66,7 @@ class Archive:
         self._warc = WarcWriter(folder, prefix, description, warc_size, committed)
         self._log = Log(folder, committed)
         # A kill may have kept the frontier from hearing of the latest.
-        self._parts = record_parts.lengths(folder)
+        self._parts = page_record.lengths(folder)
 
     def add(self, attempt: Attempt, name: str) -> None:
         """Take an attempt to get a server's rules: of a file of this name, such as robots.txt.

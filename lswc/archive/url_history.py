@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lswc.archive.appended_files import ArchiveError
-from lswc.archive.journal import journals
+from lswc.archive.crawl_log import journals
 from lswc.archive.log_tables import ATTEMPTS, LINKS, conform, tables
 from lswc.urls import parse
 

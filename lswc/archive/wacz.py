@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from lswc import __version__
-from lswc.archive import page_records
+from lswc.archive import page_record
 from lswc.archive.appended_files import ArchiveError
+from lswc.archive.cdxj import entries, index
 from lswc.archive.store import SETTINGS
-from lswc.archive.warc import entries, index
 from lswc.errors import writing
 from lswc.files import whole
 from lswc.urls import fingerprint
@@ -130,7 +130,7 @@ def _pages(crawl: Path, indexes: Iterable[Path]) -> Iterator[bytes]:
     """Yield the lines of ``pages.jsonl``: what a reader may begin with."""
     yield json.dumps(_BEGINNING).encode() + b"\n"
     archived = {fingerprint(url) for path in indexes for url, _ in entries(path)}
-    for record in page_records.records(crawl):
+    for record in page_record.records(crawl):
         wanted = record.get("relevant") or record.get("guessed")
         if wanted and fingerprint(record["url"]) in archived:
             page = {

@@ -14,7 +14,7 @@ from myanmar.converter import convert
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.earlier_crawls import Earlier
 from lswc.archive.store import earlier_of, language_of, opt_out_of
-from lswc.archive.warc import DOM, NOT_MODIFIED
+from lswc.archive.warc_records import DOM, NOT_MODIFIED
 from lswc.corpus.duplicates import Duplicates
 from lswc.corpus.paragraphs import Block, Text, paragraphs, read, weight
 from lswc.errors import writing

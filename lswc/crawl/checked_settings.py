@@ -9,7 +9,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from lswc import settings as defaults
-from lswc.archive import record_parts
+from lswc.archive import page_record
 from lswc.errors import ConfigError
 from lswc.frontier import names_redis
 
@@ -151,9 +151,9 @@ def readers(settings: BaseSettings) -> int:
 def rotate(settings: BaseSettings) -> float:
     """Return the bytes at which a part of the record is closed, 0 for never. Raises ConfigError."""
     length = number(settings, "LSWC_ROTATE")
-    if length and not record_parts.SHORTEST <= length <= record_parts.LONGEST:
+    if length and not page_record.SHORTEST <= length <= page_record.LONGEST:
         raise ConfigError(
-            f"LSWC_ROTATE must be from {record_parts.SHORTEST:,} to {record_parts.LONGEST:,} "
+            f"LSWC_ROTATE must be from {page_record.SHORTEST:,} to {page_record.LONGEST:,} "
             f"bytes, or 0 for one file, not {settings.get('LSWC_ROTATE')!r}"
         )
     return length

@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lswc.archive import page_records
+from lswc.archive import page_record
 from lswc.archive.check.recovery import settle
 from lswc.archive.earlier_crawls import Earlier
 from lswc.archive.store import Archive
@@ -112,7 +112,7 @@ def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Part
         committed,
     )
     limits = crawl.limits.new()
-    limits.load(page_records.records(crawl.folder))
+    limits.load(page_record.records(crawl.folder))
     internet = ScrapyInternet(crawler)
     network = Network(
         internet,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from lswc.archive import record_parts
+from lswc.archive import page_record
 from lswc.archive.check.recovery import refuse_older, repair
 from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis, sqlite_report
@@ -31,7 +31,7 @@ def check_records(folder: Path, store: str) -> None:
 
 def has_records(folder: Path) -> bool:
     """Tell whether a folder holds records of pages, or what was archived of them."""
-    recorded = any(record_parts.lengths(folder).values())
+    recorded = any(page_record.lengths(folder).values())
     return recorded or any(any((folder / name).glob("*")) for name in ("warc", "log"))
 
 

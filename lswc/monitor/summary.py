@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.filesize import decimal
 from scrapy import signals
 
-from lswc.archive import page_records
+from lswc.archive import page_record
 from lswc.cli.command import program
 from lswc.cli.tables import counted
 from lswc.crawl.close_reasons import said
@@ -236,7 +236,7 @@ def coverage(crawl: Crawl, tags: Sequence[str]) -> Coverage | None:
 
 def collected(folder: Path) -> set[str]:
     """Return the URLs that the crawl in this folder has records of."""
-    return {record["url"] for record in page_records.records(folder)}
+    return {record["url"] for record in page_record.records(folder)}
 
 
 def shown(summary: Summary) -> Table:

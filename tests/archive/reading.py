@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 from warcio.archiveiterator import ArchiveIterator
 
-from lswc.archive.warc import entries
+from lswc.archive.cdxj import entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

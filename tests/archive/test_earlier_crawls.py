@@ -10,7 +10,7 @@ import pytest
 
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.earlier_crawls import Earlier, Held
-from lswc.archive.warc import WarcWriter
+from lswc.archive.warc_writer import WarcWriter
 from lswc.frontier.attempt import Attempt, Exchange, Original, Rendered
 
 if TYPE_CHECKING:

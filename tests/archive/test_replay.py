@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.archive.warc import entries
+from lswc.archive.cdxj import entries
 from lswc.lab.demo.generate import prepare
 from tests.archive.replaying import (
     OFFLINE,

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 from fastwarc import ArchiveIterator
 
-from lswc.archive import committed_lengths, crawl_log, log_tables, warc
+from lswc.archive import committed_lengths, crawl_log, log_tables
 from lswc.archive.appended_files import Aside
-from lswc.archive.crawl_log import Log
-from lswc.archive.journal import journals
-from lswc.archive.warc import DOM, WarcWriter
+from lswc.archive.crawl_log import Log, journals
+from lswc.archive.warc_records import DOM
+from lswc.archive.warc_repair import is_whole
+from lswc.archive.warc_writer import WarcWriter
 from lswc.frontier.attempt import Rendered
 from tests.archive.reading import check, index, records
 from tests.archive.test_earlier_crawls import response
@@ -41,11 +42,11 @@ def test_a_warc_file_cut_anywhere(tmp_path: Path, tenth: int) -> None:
     data = path.read_bytes()
     path.write_bytes(data[: len(data) * tenth // 20])
     entries = index(tmp_path)
-    whole = {url for url, entry in entries.items() if warc.is_whole(path, entry)}
+    whole = {url for url, entry in entries.items() if is_whole(path, entry)}
     committed_lengths.take_out(tmp_path, set(URLS) - whole, aside := Aside(tmp_path))
     stored = {r.url for r in records(tmp_path) if r.type == "response"}
     assert stored == index(tmp_path).keys() == whole
-    assert all(warc.is_whole(path, entry) for entry in index(tmp_path).values())
+    assert all(is_whole(path, entry) for entry in index(tmp_path).values())
     kept = sum(p.stat().st_size for p in aside.folder.glob("*.warc.gz"))
     assert kept + path.stat().st_size == len(data) * tenth // 20, "bytes were deleted"
 
@@ -57,7 +58,7 @@ def test_one_of_many_pages(tmp_path: Path) -> None:
     left = [url for url in URLS if url != URLS[2]]
     assert [r.url for r in records(tmp_path) if r.type == "response"] == left
     assert sorted(index(tmp_path)) == left
-    assert all(warc.is_whole(path, entry) for entry in index(tmp_path).values())
+    assert all(is_whole(path, entry) for entry in index(tmp_path).values())
     check(tmp_path)
     (kept,) = aside.folder.glob("*.warc.gz")
     with kept.open("rb") as file:
@@ -80,7 +81,7 @@ def test_what_a_browser_showed_goes_with_its_page(tmp_path: Path) -> None:
     assert [r.url for r in found if r.type == "response"] == left
     assert [r.url for r in found if r.type == "resource"] == [DOM + url for url in left]
     (path,) = (tmp_path / "warc").glob("*.warc.gz")
-    assert all(warc.is_whole(path, entry) for entry in index(tmp_path).values())
+    assert all(is_whole(path, entry) for entry in index(tmp_path).values())
     check(tmp_path)
 
 

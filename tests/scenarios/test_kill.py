@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.archive import record_parts
+from lswc.archive import page_record
 from lswc.archive.check.agreement import check
 from lswc.urls import parse
 from tests.scenarios.site import ENGLISH, ROOT, THAI, Site, environment, page, run
@@ -78,7 +78,7 @@ def start(web: Site, **settings: object) -> subprocess.Popen[str]:
 
 
 def size(web: Site) -> int:
-    return sum(record_parts.lengths(web.folder).values())
+    return sum(page_record.lengths(web.folder).values())
 
 
 def wait_for(web: Site, process: subprocess.Popen[str], more: int) -> None:

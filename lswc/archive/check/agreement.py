@@ -6,7 +6,7 @@ import json
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.archive import committed_lengths, record_parts
+from lswc.archive import committed_lengths, page_record
 from lswc.archive.appended_files import ArchiveError, Aside
 from lswc.archive.check.comparison import FAULTS, Comparison, Disagreement
 from lswc.archive.check.recovery import mend
@@ -133,7 +133,7 @@ def repair(crawl: Path) -> list[str]:
     aside = Aside(crawl)
     if _committed(path) is None:
         with lock(crawl):
-            for name in [*_ALL, *(path.name for path in record_parts.files(crawl))]:
+            for name in [*_ALL, *(path.name for path in page_record.files(crawl))]:
                 if (crawl / name).exists():
                     aside.move(crawl / name)
         return [f"the queue is lost: all was moved to {aside.folder}, and the crawl begins anew"]

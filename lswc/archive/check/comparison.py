@@ -7,9 +7,10 @@ from contextlib import closing
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.archive import crawl_log, page_records, warc
+from lswc.archive import cdxj, crawl_log, page_record
 from lswc.archive.crawl_log import RETRY
-from lswc.archive.record_parts import PAGES
+from lswc.archive.page_record import PAGES
+from lswc.archive.warc_repair import is_whole
 from lswc.outcomes import OF_REQUISITE, may_return
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Comparison:
         return None if self._committed is None else self._committed.get(name, 0)
 
     def _records(self) -> Iterator[tuple[str, str, str]]:
-        for number, record in enumerate(page_records.read(self._crawl, self._committed), 1):
+        for number, record in enumerate(page_record.pages(self._crawl, self._committed), 1):
             if record is None:
                 self._torn.append((RECORD, "torn", f"line {number}"))
             else:
@@ -127,14 +128,14 @@ class Comparison:
     def _index(self) -> Iterator[tuple[str, str, str]]:
         for path in sorted((self._crawl / "warc").glob("*.cdxj")):
             file = path.with_suffix(".warc.gz")
-            for line, entry in warc.index(path, self._until(f"warc/{path.name}")):
+            for line, entry in cdxj.index(path, self._until(f"warc/{path.name}")):
                 if entry is None:
                     self._torn.append((INDEX, "torn", line.decode(errors="replace")))
                     continue
-                url = warc.page_of(entry)
+                url = cdxj.page_of(entry)
                 if url == entry["url"]:  # else it comes with its page
                     yield INDEX, url, ""
-                if not warc.is_whole(file, entry):
+                if not is_whole(file, entry):
                     self._torn.append((WARC, "missing", url))
 
     def findings(self) -> list[Disagreement]:

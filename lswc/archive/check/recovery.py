@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from lswc.archive import committed_lengths, record_parts
+from lswc.archive import committed_lengths, page_record
 from lswc.archive.appended_files import ArchiveError, Aside
 from lswc.frontier.contract import FrontierError
 
@@ -30,7 +30,7 @@ def refuse_older(crawl: Path, committed: Mapping[str, int]) -> None:
             f"more visits that it doesn't know: put the lost frontier.db-wal back, or "
             f"{repair(crawl)} moves them aside, and fetches them anew"
         )
-    if gone := record_parts.gone(crawl, committed):
+    if gone := page_record.gone(crawl, committed):
         raise ArchiveError(
             f"{crawl / gone[0]} is gone: put it back, or {repair(crawl)} fetches its pages anew"
         )

@@ -12,8 +12,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lswc.archive import record_parts
-from lswc.archive.page_records import records
+from lswc.archive import page_record
+from lswc.archive.page_record import records
 from lswc.errors import ConfigError
 from lswc.lab.trace.format import About, Trace
 from lswc.language.registry import LanguageError, language
@@ -85,11 +85,11 @@ class Collection:
         """
         if (folder / "trace.json").exists():
             return cls._of_trace(folder)
-        if record_parts.files(folder):
+        if page_record.files(folder):
             return cls._of_crawl(folder, lang)
         raise AnalysisError(
             f"{folder} is neither a trace (no trace.json) "
-            f"nor a crawl folder (no {record_parts.PAGES})"
+            f"nor a crawl folder (no {page_record.PAGES})"
         )
 
     @classmethod

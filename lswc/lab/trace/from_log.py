@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lswc.archive.appended_files import ArchiveError
-from lswc.archive.crawl_log import NO_PAGES, NO_VISIT
-from lswc.archive.journal import journals
+from lswc.archive.crawl_log import NO_PAGES, NO_VISIT, journals
 from lswc.archive.log_tables import ATTEMPTS, LINKS, conform, tables
 from lswc.archive.store import language_of
 from lswc.lab.trace.format import ADDRESS, KIND, TIME, URLS, About, compressed_rows, write

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lswc.archive import committed_lengths, page_records, record_parts
+from lswc.archive import committed_lengths, page_record
 from lswc.archive.appended_files import Aside
-from lswc.archive.record_parts import Parts
+from lswc.archive.page_record import Parts
 from tests.archive.reading import as_zcat_reads
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ def line(number: int) -> bytes:
 def write(folder: Path, limit: int, frontier: Path, *, to: int = LINES, packs: int = 1) -> None:
     """Go on with a record, as a crawl does: ``packs`` lines after each other parts are packed."""
     begun = state(frontier)
-    record_parts.cut(folder, begun.lengths, Aside(folder))
+    page_record.cut(folder, begun.lengths, Aside(folder))
     writer = Parts(folder, limit, begun.lengths)
-    lengths = {**begun.lengths, **record_parts.lengths(folder)}
+    lengths = {**begun.lengths, **page_record.lengths(folder)}
     for number in range(begun.lines, to):
         lengths |= writer.turn()
         writer.append(line(number))
@@ -57,9 +57,9 @@ def write(folder: Path, limit: int, frontier: Path, *, to: int = LINES, packs: i
         new.write_text(json.dumps([lengths, number + 1]))
         new.replace(frontier)
         if number % packs == packs - 1:
-            for name in record_parts.closed(folder):
+            for name in page_record.closed(folder):
                 if (folder / name).exists():
-                    record_parts.pack(folder / name)
+                    page_record.pack(folder / name)
     writer.close()
 
 
@@ -91,7 +91,7 @@ def dies(folder: Path, limit: int, frontier: Path, to: int, before: int) -> bool
 
 
 def numbers(folder: Path, committed: dict[str, int] | None = None) -> list[int | None]:
-    return [record["of"] if record else None for record in page_records.read(folder, committed)]
+    return [record["of"] if record else None for record in page_record.pages(folder, committed)]
 
 
 @pytest.mark.parametrize(("limit", "to"), [(1, 4), (2 * len(line(0)), 5)])
@@ -117,7 +117,7 @@ def check_nothing_lost_or_doubled(folder: Path, known: State) -> None:
     assert committed_lengths.visits_beyond(folder, known.lengths) <= 1
     assert not committed_lengths.missing(folder, known.lengths)
     assert not committed_lengths.short(folder, known.lengths)
-    assert not record_parts.gone(folder, known.lengths)
+    assert not page_record.gone(folder, known.lengths)
 
 
 @settings(max_examples=25, deadline=None)
@@ -143,7 +143,7 @@ def test_what_an_earlier_frontier_does_not_know_is_moved_aside(
 
 
 def read(path: Path) -> list[int]:
-    return [json.loads(kept)["of"] for kept in record_parts.of_file(path)]
+    return [json.loads(kept)["of"] for kept in page_record.of_file(path)]
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def packed(tmp_path: Path) -> Path:
 
 def test_lines_are_taken_out_of_every_part(packed: Path) -> None:
     out = {f"http://s{number}.example/" for number in (1, 6, 9)}
-    page_records.take_out(packed, out, aside := Aside(packed))
+    page_record.take_out(packed, out, aside := Aside(packed))
     assert numbers(packed) == [number for number in range(LINES) if number not in (1, 6, 9)]
     assert sorted(number for path in aside.folder.iterdir() for number in read(path)) == [1, 6, 9]
 
@@ -174,7 +174,7 @@ def test_a_damaged_part_is_torn_and_kept(packed: Path, damage: str) -> None:
     assert None in numbers(packed)
     left = [number for number in numbers(packed) if number is not None]
     assert left[-8:] == [*range(4, LINES)]
-    page_records.take_out(packed, (), aside := Aside(packed))
+    page_record.take_out(packed, (), aside := Aside(packed))
     assert numbers(packed) == left
     assert (aside.folder / path.name).stat().st_size == len(data) - 20 * (damage == "cut")
 
@@ -182,14 +182,14 @@ def test_a_damaged_part_is_torn_and_kept(packed: Path, damage: str) -> None:
 def test_a_part_that_is_gone_is_named(packed: Path) -> None:
     known = state(packed / "frontier.json").lengths
     (packed / "pages-00001.jsonl.gz").unlink()
-    assert record_parts.gone(packed, known) == ["pages-00001.jsonl"]
+    assert page_record.gone(packed, known) == ["pages-00001.jsonl"]
     assert numbers(packed, known) == [*range(4, LINES)]
 
 
 def test_a_reader_meets_each_line_once_while_parts_are_closed_and_packed(tmp_path: Path) -> None:
     frontier = tmp_path / "frontier.json"
     write(tmp_path, 100, frontier, to=6, packs=LINES)
-    reading = record_parts.lines(tmp_path)
+    reading = page_record.lines(tmp_path)
     found = [next(reading)]
     write(tmp_path, 100, frontier)
     found += reading
@@ -201,16 +201,16 @@ def test_a_part_is_closed_before_the_next_is_opened(
 ) -> None:
     frontier = tmp_path / "frontier.json"
     write(tmp_path, 10_000, frontier, to=6)
-    closed = record_parts.closed
+    closed = page_record.closed
 
     def closed_meanwhile(crawl: Path) -> list[str]:
         found = closed(crawl)
         if not found:
-            monkeypatch.setattr(record_parts, "closed", closed)
+            monkeypatch.setattr(page_record, "closed", closed)
             write(crawl, 1, frontier, to=7)
         return found
 
-    monkeypatch.setattr(record_parts, "closed", closed_meanwhile)
+    monkeypatch.setattr(page_record, "closed", closed_meanwhile)
     assert numbers(tmp_path) == [*range(7)]
 
 
@@ -223,7 +223,7 @@ def test_a_part_stays_as_it_is_if_the_disk_is_full(
     frontier = tmp_path / "frontier.json"
     write(tmp_path, 100, frontier, packs=LINES + 1)
     with monkeypatch.context() as patch:
-        patch.setattr(record_parts, "copyfileobj", full)
+        patch.setattr(page_record, "copyfileobj", full)
         writer = Parts(tmp_path, 100, state(frontier).lengths)
         writer.pack()
         writer.close()

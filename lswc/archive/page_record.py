@@ -1,4 +1,4 @@
-"""``pages.jsonl`` and the closed parts before it: one record in several files.
+"""Record of a crawl: ``pages.jsonl``, a line of JSON per page, and the closed parts before it.
 
 ``pages.jsonl`` grows. Once it is long enough it is renamed to ``pages-00001.jsonl``, and so on; a
 closed part is compressed to ``pages-00001.jsonl.gz`` when the frontier that knows it is durable. A
@@ -11,19 +11,20 @@ A part's name is without ``.gz``, and its length is that of its lines, in bytes.
 from __future__ import annotations
 
 import gzip
+import json
 import logging
 import os
 import re
 import zlib
 from shutil import copyfile, copyfileobj
 from threading import Thread
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from lswc.archive.appended_files import Appended, replace, sync_folder
 from lswc.errors import writing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from lswc.archive.appended_files import Aside
@@ -249,6 +250,56 @@ def _beside(path: Path) -> Path:
 
 def _name(path: Path) -> str:
     return path.name.removesuffix(".gz")
+
+
+def pages(
+    crawl: Path, committed: Mapping[str, int] | None = None
+) -> Iterator[dict[str, Any] | None]:
+    """Yield the record of each page of a crawl; None for a line that is torn or damaged.
+
+    Only of the lines that are ``committed``, if that isn't None: lengths by name.
+    """
+    return map(_page, lines(crawl, committed))
+
+
+def records(crawl: Path) -> Iterator[dict[str, Any]]:
+    """Yield the record of each page of a crawl, but for lines that are torn or damaged."""
+    return (record for record in pages(crawl) if record is not None)
+
+
+def _page(line: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(line) if line.endswith(b"\n") else None
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and "url" in found else None
+
+
+def torn(crawl: Path) -> dict[str, int]:
+    """Return how many lines are torn or damaged in each file that isn't compressed, by name."""
+    plain = [path for path in files(crawl) if not is_packed(path)]
+    return {path.name: sum(_page(line) is None for line in of_file(path)) for path in plain}
+
+
+def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:
+    """Keep the lines about URLs, and torn ones, aside. Raises LswcError."""
+    for path in files(crawl):
+        with writing(path):
+            _take_out(path, urls, aside)
+
+
+def _take_out(path: Path, urls: Collection[str], aside: Aside) -> None:
+    def stays(line: bytes) -> bool:
+        record = _page(line)
+        return record is not None and record["url"] not in urls
+
+    out = [line for line in of_file(path) if not stays(line)]
+    if not out:
+        return
+    aside.keep(path.name.removesuffix(".gz"), b"".join(out))
+    if b"" in out:  # what can't be unpacked is kept as it is
+        copyfile(path, aside.new(path.name))
+    rewrite(path, filter(stays, of_file(path)))
 
 
 class Parts:

@@ -1,0 +1,95 @@
+"""CDXJ index: a line per record of a WARC file, sorted by the keys of their URLs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from lswc.archive.appended_files import lines, replace
+from lswc.archive.surt_keys import surt_of
+from lswc.archive.warc_records import DOM, warc_date
+from lswc.errors import writing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from lswc.frontier.attempt import Attempt
+
+
+def entries(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the URL and the fields of each line of a CDXJ file, its ``timestamp`` among them.
+
+    Lines that are torn or damaged are left out.
+    """
+    return ((entry["url"], entry) for _, entry in index(path) if entry is not None)
+
+
+def index(path: Path, until: int | None = None) -> Iterator[tuple[bytes, dict[str, str] | None]]:
+    """Yield each line of a CDXJ file, and its fields; None if it is torn or damaged.
+
+    Only of the lines before ``until`` bytes, if it isn't None.
+    """
+    return ((line, _entry(line)) for line in lines(path, until))
+
+
+def _entry(line: bytes) -> dict[str, str] | None:
+    try:
+        _, timestamp, fields = line.split(b" ", 2)
+        found: dict[str, str] = json.loads(fields)
+        return found | {"url": found["url"], "timestamp": timestamp.decode()}
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def page_of(entry: Mapping[str, str]) -> str:
+    """Return the URL of the page that an index entry belongs to: its own, or a browser's."""
+    return entry["url"].removeprefix(DOM)
+
+
+def index_of(warc: Path) -> Path:
+    """Return the path of the index beside a WARC file."""
+    return warc.with_name(warc.name.removesuffix(".warc.gz") + ".cdxj")
+
+
+def latest(crawl: Path) -> list[Path]:
+    """Return the index of the WARC file that grew last, if there is one."""
+    return sorted((crawl / "warc").glob("*-*.cdxj"), key=lambda path: number_of(path.name))[-1:]
+
+
+_NO_DIGITS = str.maketrans("", "", "-:TZ")
+
+
+def iso_date(timestamp: str) -> str:
+    day, time = timestamp[:8], timestamp[8:]
+    return f"{day[:4]}-{day[4:6]}-{day[6:]}T{time[:2]}:{time[2:4]}:{time[4:]}Z"
+
+
+def index_line(
+    attempt: Attempt, fields: Mapping[str, str], length: int, offset: int, filename: str
+) -> bytes:
+    found = {
+        "url": attempt.url,
+        **fields,
+        "status": str(attempt.status),
+        "length": str(length),
+        "offset": str(offset),
+        "filename": filename,
+    }
+    timestamp = warc_date(attempt.time).translate(_NO_DIGITS)
+    return f"{surt_of(found['url'])} {timestamp} ".encode() + msgspec.json.encode(found) + b"\n"
+
+
+def sort(path: Path) -> None:
+    """Sort a file by lines, byte by byte, as lookups expect it."""
+    with writing(path):
+        new = path.with_suffix(".new")
+        new.write_bytes(b"".join(sorted(lines(path))))
+        replace(path, new)
+
+
+def number_of(name: str) -> int:
+    digits = name.partition(".")[0].rpartition("-")[2]
+    return int(digits) if digits.isdecimal() else 0
