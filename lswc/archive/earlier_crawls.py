@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from datetime import UTC
-from typing import TYPE_CHECKING, Literal, NamedTuple
-
-from fastwarc import ArchiveIterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.cdxj import index as index_lines
 from lswc.archive.cdxj import page_of
+from lswc.archive.warc_reading import LARGEST, record_at
 from lswc.frontier.attempt import Original
 from lswc.urls import fingerprint
 
@@ -19,16 +18,15 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from fastwarc import WarcRecord
+    from lswc.archive.http_message import HttpResponse
+    from lswc.archive.warc_reading import Record
 
 
 class Held(NamedTuple):
-    """A stored page. ``headers`` are those of its response, in their order and case."""
+    """A stored page, and where it was stored first."""
 
     original: Original
-    headers: tuple[tuple[bytes, bytes], ...]
-    content_type: str | None
-    body: bytes
+    response: HttpResponse
 
 
 class Earlier:
@@ -92,22 +90,13 @@ class Earlier:
         ).fetchone()
         return row is not None and int(f"{time.astimezone(UTC):%Y%m%d%H%M%S}") > row[0]
 
-    def find(self, url: str, decode: Literal["transfer", "all"] = "transfer") -> Held | None:
-        """Return what is held of a URL; None if nothing is, or if it can't be read any more.
-
-        ``decode`` says whether the body's Content-Encoding is taken off, too.
-        """
+    def find(self, url: str) -> Held | None:
+        """Return what is held of a URL; None if nothing is, or if it can't be read any more."""
         row = self._db.execute(
             "SELECT file, place FROM page WHERE key = ?", (fingerprint(url),)
         ).fetchone()
-        if row is None:
-            return None
-        try:
-            with self._files[row[0]].open("rb") as file:
-                file.seek(row[1])
-                return _held(next(ArchiveIterator(file, auto_decode=decode)), url)
-        except (OSError, StopIteration):
-            return None
+        record = record_at(self._files[row[0]], row[1], LARGEST) if row else None
+        return _held(record, url) if record else None
 
 
 def _entries(index: Path) -> Iterator[dict[str, str]]:
@@ -119,12 +108,10 @@ def _entries(index: Path) -> Iterator[dict[str, str]]:
             raise ValueError(f"not a line of an index: {line[:80]!r}")
 
 
-def _held(record: WarcRecord, url: str) -> Held | None:
-    about, http = record.headers, record.http_headers
+def _held(record: Record, url: str) -> Held | None:
+    about = record.headers
     # http and https twins share a fingerprint, but each has validators of its own.
-    if about.get("WARC-Target-URI") != url or about.get("WARC-Truncated") or http is None:
+    if record.url != url or about.get("warc-truncated"):
         return None
-    digest = (about.get("WARC-Payload-Digest") or "").removeprefix("sha1:")
-    where = Original(url, about.get("WARC-Date") or "", digest)
-    headers = tuple(http.items_bytes())
-    return Held(where, headers, http.get("Content-Type"), record.reader.read())
+    digest = about.get("warc-payload-digest", "").removeprefix("sha1:")
+    return Held(Original(url, about.get("warc-date", ""), digest), record.response())

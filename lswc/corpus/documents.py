@@ -1,29 +1,26 @@
-"""Clean text of one language, from a crawl's WARC files."""
+"""Corpus: clean text of one language, from the pages that a crawl stored."""
 
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack, closing
+from collections import Counter
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from fastwarc import ArchiveIterator, WarcRecordType
 from myanmar.converter import convert
 
-from lswc.archive.appended_files import ArchiveError
-from lswc.archive.earlier_crawls import Earlier
-from lswc.archive.store import earlier_of, language_of, opt_out_of
-from lswc.archive.warc_records import DOM, NOT_MODIFIED
+from lswc.archive.store import language_of, opt_out_of
 from lswc.corpus.duplicates import Duplicates
 from lswc.corpus.paragraphs import Block, Text, paragraphs, read, weight
+from lswc.corpus.stored_pages import LONGEST, UNREADABLE, Stored, StoredPages
 from lswc.errors import writing
 from lswc.files import whole
 from lswc.language.charset import decode
 from lswc.language.font_encodings import Fonts
 from lswc.language.shares import measure
 from lswc.language.variants import variants_of
-from lswc.outcomes import RECORDED
 from lswc.progress import Say, silent
 from lswc.reading.documents.separate_process import Aside
 from lswc.reading.documents.text import Most
@@ -32,8 +29,6 @@ from lswc.safety.content_types import Kind as PageKind
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    from fastwarc import WarcRecord
 
     from lswc.corpus.paragraphs import Kind
     from lswc.language.registry import Language
@@ -60,27 +55,15 @@ SCHEMA = pa.schema(
 )
 """One row per page with text in the language; docs/archive.md says what the columns mean."""
 
+OPTED_OUT, COPY, EMPTY, OTHER_LANGUAGE = "opted out", "copy", "empty", "other language"
+"""Why a page has no row: it, or what it is a copy of, must not be mined; it is a copy of a page
+without a row; it has no text of its own; that has no paragraph in the language."""
+
 ROWS = 1000
 """Rows that are written at once."""
 
-_LONGEST = 5_000_000  # bytes of a page of HTML that are read, and characters of a document's text
-_LARGEST = 100_000_000  # bytes of a document
 _MOST = 0.5  # of a paragraph's letters
-_RENDERED = "text/html; charset=utf-8"
 _CONVERTERS = {"zawgyi-one": "zawgyi", "win-researcher": "wininnwa"}
-
-
-class Stored(NamedTuple):
-    """A page in the archive: ``body`` None if it is a copy of what ``refers_to`` has."""
-
-    url: str
-    date: str
-    body: bytes | None
-    content_type: str | None
-    refers_to: str | None
-    encoding: str
-    opt_outs: tuple[str, ...] = ()
-    kind: PageKind = PageKind.HTML
 
 
 class Paragraph(NamedTuple):
@@ -92,79 +75,11 @@ class Paragraph(NamedTuple):
     kind: Kind = "text"
 
 
-def stored(folder: Path, say: Say = silent) -> Iterator[Stored]:
-    """Yield the pages and documents in a crawl's WARC files.
-
-    Those that hadn't changed since come from earlier crawls.
-    ``say`` hears of each how much of the files is read. Raises ArchiveError if there are none.
-    """
-    files = sorted((folder / "warc").glob("*.warc.gz"))
-    if not files:
-        raise ArchiveError(
-            f"{folder} has no WARC files: crawl with LSWC_ARCHIVE=relevant or all first"
-        )
-    done, total = 0, sum(path.stat().st_size for path in files)
-    with closing(Earlier(earlier_of(folder))) as earlier:
-        for path in files:
-            with path.open("rb") as file:
-                records = ArchiveIterator(file, _KINDS, parse_http=True, auto_decode="all")
-                for page in _pages(records, earlier):
-                    say("corpus", done + file.tell(), total)
-                    yield page
-                done += file.tell()
-
-
-_KINDS = (
-    WarcRecordType.response
-    | WarcRecordType.revisit
-    | WarcRecordType.resource
-    | WarcRecordType.metadata
-)
-
-
-def _pages(records: Iterator[WarcRecord], earlier: Earlier) -> Iterator[Stored]:
-    """Join each page with the metadata that follows it."""
-    page = None
-    for record in records:
-        if record.record_type == WarcRecordType.metadata:
-            fields = _fields(record.reader.read())
-            if page is not None and fields.get("outcome") in RECORDED:
-                said = tuple(filter(None, fields.get("opt-out", "").split("; ")))
-                yield page._replace(
-                    encoding=fields.get("encoding", ""),
-                    opt_outs=said,
-                    kind=PageKind(fields.get("kind", PageKind.HTML)),
-                )
-            page = None
-        elif record.record_type == WarcRecordType.resource:  # as a browser showed it
-            if page is not None and record.headers.get("WARC-Target-URI") == DOM + page.url:
-                body = record.reader.read(_LONGEST)
-                page = page._replace(body=body, content_type=_RENDERED, refers_to=None)
-        else:
-            page = _page(record, earlier)
-
-
-def _page(record: WarcRecord, earlier: Earlier) -> Stored:
-    headers = record.headers
-    url, refers_to = headers.get("WARC-Target-URI") or "", headers.get("WARC-Refers-To-Target-URI")
-    body, content_type = None, record.http_headers.get("Content-Type")
-    if record.record_type == WarcRecordType.response:
-        body = record.reader.read(_LARGEST)
-    elif headers.get("WARC-Profile") == NOT_MODIFIED and (held := earlier.find(url, "all")):
-        body, content_type = held.body, held.content_type
-    return Stored(url, headers.get("WARC-Date") or "", body, content_type, refers_to, "")
-
-
-def _fields(block: bytes) -> dict[str, str]:
-    lines = (line.partition(": ") for line in block.decode(errors="replace").splitlines())
-    return {name: value for name, _, value in lines}
-
-
 class Cleaner:
     """Turns pages into rows of SCHEMA, in the order of the archive.
 
     With ``only_language`` the paragraphs in other languages are left out, and code is.
-    ``aside`` reads what isn't HTML.
+    ``aside`` reads what isn't HTML. ``left_out`` counts the pages that have no row, by the reason.
     """
 
     def __init__(self, target: Language, aside: Aside, only_language: bool = False) -> None:
@@ -175,6 +90,7 @@ class Cleaner:
         self._fonts = Fonts(target.code, target.fonts)
         self._duplicates = Duplicates()
         self._written: set[int] = set()
+        self.left_out: Counter[str] = Counter()
 
     def row(self, page: Stored) -> dict[str, Any] | None:
         """Return a page's row; None if it has no paragraph in the language."""
@@ -185,6 +101,7 @@ class Cleaner:
 
     def _revisit(self, page: Stored) -> dict[str, Any] | None:
         if hash(page.refers_to) not in self._written:
+            self.left_out[COPY] += 1
             return None
         return _EMPTY | {
             "url": page.url,
@@ -198,12 +115,13 @@ class Cleaner:
 
     def _read(self, page: Stored, body: bytes) -> dict[str, Any] | None:
         if page.kind is PageKind.HTML:
-            found = read(self._decoded(page, body[:_LONGEST]), page.url)
+            found = read(self._decoded(page, body[:LONGEST]), page.url)
         else:
             found = self._document(page, body)
         told = [self.paragraph(b.text)._replace(kind=b.kind) for b in paragraphs(found.blocks)]
         wanted = [p for p in told if p.language == self._target and self._may_be_variant(p)]
         if not wanted:
+            self.left_out[OTHER_LANGUAGE if told else EMPTY] += 1
             return None
         kept = wanted if self._only_language else told
         text = "\n".join(p.text for p in kept)
@@ -226,7 +144,7 @@ class Cleaner:
         }
 
     def _document(self, page: Stored, body: bytes) -> Text:
-        most = Most(text=_LONGEST, size=_LONGEST)
+        most = Most(text=LONGEST, size=LONGEST)
         text = self._aside.read(page.kind, body, page.content_type or "", most)
         lines = filter(None, map(str.strip, text.text.splitlines()))
         return Text(text.title, [Block(line, "text", weight(line), 0.0) for line in lines], None)
@@ -278,10 +196,18 @@ _EMPTY: dict[str, Any] = dict.fromkeys(SCHEMA.names) | {
 
 
 class Written(NamedTuple):
-    """How many pages are in a corpus, and how many aren't because they asked for that."""
+    """What became of the pages of a crawl.
 
+    Each that was read is a row, or left out for one reason of OPTED_OUT, COPY, EMPTY and
+    OTHER_LANGUAGE. ``duplicates`` are the rows of "exact" and "near" ones. ``unreadable`` are
+    records, and weren't read.
+    """
+
+    read: int
     rows: int
-    opted_out: int
+    duplicates: dict[str, int]
+    left_out: dict[str, int]
+    unreadable: int
 
 
 def write(
@@ -300,13 +226,18 @@ def write(
     target = language_of(crawl, lang)
     skips = opt_out_of(crawl) != "record"
     opted_out: set[str] = set()
+    pages, read, duplicates = StoredPages(crawl, say), 0, Counter[str]()
 
     def kept(cleaner: Cleaner) -> Iterator[dict[str, Any]]:
-        for page in stored(crawl, say):
+        nonlocal read
+        for page in pages:
+            read += 1
             # Its copies are the same text.
             if skips and (page.opt_outs or page.refers_to in opted_out):
                 opted_out.add(page.url)
+                cleaner.left_out[OPTED_OUT] += 1
             elif row := cleaner.row(page):
+                duplicates[row["duplicate"] or ""] += 1
                 yield row
 
     with writing(out):
@@ -316,8 +247,10 @@ def write(
             whole(out / "corpus.parquet") as table,
             Aside() as aside,
         ):
-            rows = _write(kept(Cleaner(target, aside, only_language)), lines, table)
-    return Written(rows, len(opted_out))
+            cleaner = Cleaner(target, aside, only_language)
+            rows = _write(kept(cleaner), lines, table)
+    del duplicates[""]
+    return Written(read, rows, dict(duplicates), dict(cleaner.left_out), pages.counts[UNREADABLE])
 
 
 def _write(rows: Iterator[dict[str, Any]], lines: Path, table: Path) -> int:

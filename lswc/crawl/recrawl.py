@@ -8,6 +8,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Headers
 from scrapy.responsetypes import responsetypes
 
+from lswc.archive.warc_reading import LARGEST
 from lswc.crawl.composition import parts_of
 from lswc.crawl.page import NOT_MODIFIED
 from lswc.crawl.requests import page_visit_of
@@ -48,7 +49,7 @@ class RecrawlMiddleware:
             request.headers.pop(condition, None)
         request.meta.pop(_HELD, None)
         held = self._earlier.find(request.url) if page_visit_of(request) is not None else None
-        for name, value in held.headers if held else ():
+        for name, value in held.response.headers if held else ():
             if name.lower() in _CONDITION_OF:
                 request.headers[_CONDITION_OF[name.lower()]] = value
                 request.meta[_HELD] = held
@@ -67,14 +68,15 @@ class RecrawlMiddleware:
 def _stored(held: Held, response: Response) -> Response:
     """Return the stored response, brought up to date by the new headers (RFC 9111 §3.2)."""
     headers = Headers()
-    for name, value in held.headers:
+    for name, value in held.response.headers:
         headers.appendlist(name, value)
     headers.update({n: v for n, v in response.headers.items() if not n.startswith(b"Content-")})
-    made = responsetypes.from_args(headers, response.url, body=held.body)
+    body = held.response.transferred(LARGEST)
+    made = responsetypes.from_args(headers, response.url, body=body)
     return made(
         response.url,
         headers=headers,
-        body=held.body,
+        body=body,
         flags=[NOT_MODIFIED],
         ip_address=response.ip_address,
     )

@@ -31,15 +31,15 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 @contextmanager
-def opened(path: Path, say: Say = silent) -> Iterator[IO[bytes]]:
+def opened(path: Path, say: Say = silent, *, unpack: bool = True) -> Iterator[IO[bytes]]:
     """Open a file, the content of a gzip file, or the one file in a zip archive.
 
-    ``say`` hears how far the file was read. Raises SeedError for what can't be read, while it is
-    read too.
+    A gzip file as it is without ``unpack``. ``say`` hears how far the file was read. Raises
+    SeedError for what can't be read, while it is read too.
     """
     try:
         with path.open("rb") as raw:
-            yield _unpacked(path, io.BufferedReader(_Heard(raw, path, say)))
+            yield _unpacked(path, io.BufferedReader(_Heard(raw, path, say)), unpack)
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
         reason = getattr(error, "strerror", None) or error
         raise SeedError(f"can't read {path}: {reason}") from error
@@ -65,11 +65,11 @@ def lines(file: IO[bytes], passed: Counter[str]) -> Iterator[str]:
         yield piece.replace(b"\0", b"").decode(errors="replace")
 
 
-def _unpacked(path: Path, file: io.BufferedReader) -> IO[bytes]:
+def _unpacked(path: Path, file: io.BufferedReader, unpack: bool) -> IO[bytes]:
     magic = file.peek(4)[:4]
     if magic[:2] in _UTF_16:
         raise SeedError(f"{path} is in UTF-16: save it as UTF-8")
-    if magic[:2] == _GZIP:
+    if magic[:2] == _GZIP and unpack:
         # In a buffer of its own: lines of a gzip file are slow one by one.
         return io.BufferedReader(gzip.GzipFile(fileobj=file), LINE)
     if magic != _ZIP:

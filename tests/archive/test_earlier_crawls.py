@@ -48,8 +48,9 @@ def test_a_stored_page_is_found_with_its_validators(tmp_path: Path) -> None:
     assert held is not None
     assert held.original == Original(URL, "2026-09-01T08:00:00Z", held.original.digest)
     assert len(held.original.digest) == 32
-    assert held.headers == ((b"Content-Type", b"text/html"), (b"ETag", b'"1"'))
-    assert (held.content_type, held.body) == ("text/html", b"page")
+    assert held.response.headers == ((b"Content-Type", b"text/html"), (b"ETag", b'"1"'))
+    assert held.response.get("Content-Type") == "text/html"
+    assert held.response.payload == b"page"
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ def test_the_latest_counts(tmp_path: Path) -> None:
     newer.time += timedelta(seconds=1)
     second = crawl(tmp_path / "second", response(b"new"), newer)
     found = [find([second, first], url) for url in (URL, f"{URL}only")]
-    assert [held and held.body for held in found] == [b"newer", b"only"]
+    assert [held and held.response.payload for held in found] == [b"newer", b"only"]
 
 
 def test_a_killed_crawl_is_read_as_far_as_it_came(tmp_path: Path) -> None:
@@ -81,7 +82,7 @@ def test_a_killed_crawl_is_read_as_far_as_it_came(tmp_path: Path) -> None:
         file.write(b'example,a)/torn 20260901080000 {"url": "http://a.ex')
     held = find([killed], URL)
     assert held is not None
-    assert held.body == b"page"
+    assert held.response.payload == b"page"
 
 
 def test_an_archive_that_is_gone_or_damaged_holds_nothing(tmp_path: Path) -> None:

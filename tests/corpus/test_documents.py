@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lswc.corpus.documents import Cleaner, Stored
+from lswc.corpus.documents import Cleaner
 from lswc.corpus.duplicates import Duplicates
 from lswc.corpus.paragraphs import paragraphs, read, weight
+from lswc.corpus.stored_pages import Stored
 from lswc.language.registry import language
 from lswc.reading.documents.separate_process import Aside
 from lswc.safety.simhash import DISTANCE, simhash

@@ -16,7 +16,7 @@ import psutil
 import pytest
 from fastwarc import ArchiveIterator, WarcRecordType
 
-from lswc.corpus.documents import stored
+from lswc.corpus.stored_pages import StoredPages
 from lswc.reading.browser.installed import CHROMIUMS
 from tests.scenarios.site import ENGLISH, ROOT, THAI, Site, page, run
 
@@ -76,7 +76,7 @@ def test_a_page_is_read_archived_and_counted_as_its_scripts_leave_it(site: Site)
     assert bodies["response", "http://one.example/app.js"] == APP
     assert ("response", "http://one.example/api/text.json") in bodies
     assert not any(url.endswith("private/x.json") for _, url in bodies)
-    pages = {one.url: (one.body or b"").decode() for one in stored(site.folder)}
+    pages = {one.url: (one.body or b"").decode() for one in StoredPages(site.folder)}
     assert all(THAI in text for text in pages.values())
     assert len(pages) == 3
     done = run([sys.executable, "-m", "lswc", "check", str(site.folder)])

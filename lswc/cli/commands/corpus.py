@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     import argparse
 
 
+_LEFT_OUT = {
+    "opted out": "they say that their text must not be mined",
+    "copy": "copies of pages that are left out",
+    "empty": "they have no text of their own",
+    "other language": "they have no paragraph in the language",
+}
+
+
 class Command(UserCommand):
     """Writes the corpus of a crawl, as JSON Lines and as Parquet."""
 
@@ -45,6 +53,10 @@ class Command(UserCommand):
         out = Path(opts.out) if opts.out else crawl / "corpus" / opts.lang
         with working() as say:
             written = write(crawl, out, opts.only_language, say, opts.lang)
-        print(f"{written.rows:,} pages with text in {out}")
-        if written.opted_out:
-            print(f"{written.opted_out:,} pages left out that say their text must not be mined")
+        print(f"{written.rows:,} pages with text in {out}, of {written.read:,} that were read")
+        for kind, number in sorted(written.duplicates.items()):
+            print(f"{number:,} of them {kind} duplicates")
+        for reason, number in sorted(written.left_out.items()):
+            print(f"{number:,} pages left out: {_LEFT_OUT[reason]}")
+        if written.unreadable:
+            print(f"{written.unreadable:,} records can't be read: scrapy check {crawl}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fastwarc.warc import ArchiveIterator, WarcRecordType
+from fastwarc import WarcRecordType
 
+from lswc.archive.warc_reading import LARGEST, Records, record_at
 from lswc.crawl.web.answers import Answer, WebError
 from lswc.urls import parse
 
@@ -53,13 +54,12 @@ def is_warc(file: Path) -> bool:
 
 
 def _responses(file: Path) -> Iterator[tuple[Url, int]]:
-    kind = WarcRecordType.response
     try:
         with file.open("rb") as stream:
-            for record in ArchiveIterator(stream, record_types=kind, parse_http=False):
-                url = parse(record.headers.get("WARC-Target-URI") or "")
-                if url and record.is_http:
-                    yield url, record.stream_pos
+            for record in Records(stream, WarcRecordType.response, 0):
+                url = parse(record.url)
+                if url and record.headers.get("content-type", "").startswith("application/http"):
+                    yield url, record.place
     except OSError as error:
         raise WebError(f"LSWC_WEB: {file} can't be read as WARC: {error}") from error
 
@@ -69,15 +69,16 @@ def _key(url: Url) -> str:
 
 
 def _recorded(file: Path, offset: int) -> Answer:
-    with file.open("rb") as stream:
-        stream.seek(offset)
-        record = next(ArchiveIterator(stream, auto_decode="transfer"))
-        headers = tuple(
-            (_text(name), _text(value))
-            for name, value in record.http_headers.items_bytes()
-            if _text(name).lower() not in HOP_BY_HOP
-        )
-        return Answer(record.http_headers.status_code or 502, headers, record.reader.read())
+    record = record_at(file, offset, LARGEST)
+    if record is None:
+        return Answer(502)
+    response = record.response()
+    headers = tuple(
+        (_text(name), _text(value))
+        for name, value in response.headers
+        if _text(name).lower() not in HOP_BY_HOP
+    )
+    return Answer(response.status or 502, headers, response.transferred(LARGEST))
 
 
 def _text(value: bytes) -> str:

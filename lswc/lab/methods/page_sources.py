@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.request import Request, urlopen
 
-from fastwarc.warc import ArchiveIterator, WarcRecordType
+from fastwarc import WarcRecordType
 
+from lswc.archive.warc_reading import Records
 from lswc.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+logger = logging.getLogger(__name__)
 
 _MOST = 10_000_000  # bytes of one page
 _SECONDS = 30
@@ -56,16 +60,16 @@ def _of_file(file: Path) -> Iterator[Source]:
 
 
 def _of_warc(file: Path) -> Iterator[Source]:
-    found = False
     with file.open("rb") as stream:
-        for record in ArchiveIterator(stream, record_types=WarcRecordType.response):
-            found = True
-            headers = record.http_headers
-            content_type = headers.get("Content-Type") if headers else None
+        records = Records(stream, WarcRecordType.response, _MOST)
+        for record in records:
+            response = record.response()
+            content_type = response.get("Content-Type")
             if not content_type or "html" in content_type.lower():
-                url = record.headers.get("WARC-Target-URI") or ""
-                yield Source(record.reader.read(_MOST), content_type, url)
-    if not found:
+                yield Source(response.content(_MOST), content_type, record.url)
+    if records.unreadable and records.read:
+        logger.warning("%s: %d records can't be read", file, records.unreadable)
+    if not records.read:
         raise SourceError(f"{file}: no WARC record of a response")
 
 

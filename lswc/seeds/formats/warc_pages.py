@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fastwarc import ArchiveIterator, WarcRecordType
+from fastwarc import WarcRecordType
 
+from lswc.archive.warc_reading import Record, Records
 from lswc.language.codes import code_of
 from lswc.seeds.candidates import Candidate, SeedError
 from lswc.seeds.sources import opened
@@ -16,8 +17,6 @@ from lswc.seeds.sources import opened
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    from fastwarc import WarcRecord
 
     from lswc.seeds.candidates import Asked
 
@@ -27,30 +26,35 @@ _HTML = ("text/html", "application/xhtml+xml")
 
 
 def read(path: Path, asked: Asked) -> Iterator[Candidate]:
-    """Yield the pages of a WARC file in one of the languages. Raises SeedError."""
-    with opened(path, asked.say) as file:
-        try:
-            for record in ArchiveIterator(file, _KINDS, parse_http=True, auto_decode="all"):
-                url = (record.headers.get("WARC-Target-URI") or "").strip("<>")
-                code, reason = _told(record, url, asked)
-                if code is None:
-                    asked.passed[reason] += 1
-                else:
-                    yield Candidate(url, language=code)
-        except ValueError as error:
-            raise SeedError(f"{path} is damaged: {error}") from error
+    """Yield the pages of a WARC file in one of the languages. Raises SeedError.
+
+    A record that can't be read is one that is passed over.
+    """
+    with opened(path, asked.say, unpack=False) as file:
+        records = Records(file, _KINDS, _BODY)
+        for record in records:
+            code, reason = _told(record, asked)
+            if code is None:
+                asked.passed[reason] += 1
+            else:
+                yield Candidate(record.url, language=code)
+        if not records.read:
+            raise SeedError(f"{path} has no page that can be read")
+        if records.unreadable:
+            asked.passed["unreadable record"] += records.unreadable
 
 
-def _told(record: WarcRecord, url: str, asked: Asked) -> tuple[str | None, str]:
+def _told(record: Record, asked: Asked) -> tuple[str | None, str]:
     """Return a record's language, or None and why there is none."""
-    if record.record_type == WarcRecordType.conversion:
-        said = record.headers.get("WARC-Identified-Content-Language") or ""
+    if record.type == WarcRecordType.conversion:
+        said = record.headers.get("warc-identified-content-language", "")
         code = code_of(said.partition(",")[0])
         return code if code in asked.codes else None, "another language"
-    status = record.http_headers.status_code if record.http_headers else None
-    if status != 200:
-        return None, f"status {status}" if status in range(100, 600) else "no status"
-    header = record.http_headers.get("Content-Type") or ""
+    response = record.response()
+    if response.status != 200:
+        known = response.status in range(100, 600)
+        return None, f"status {response.status}" if known else "no status"
+    header = response.get("Content-Type") or ""
     if header and header.partition(";")[0].strip().lower() not in _HTML:
         return None, "not HTML"
-    return asked.tell(record.reader.read(_BODY), header, url), "another language"
+    return asked.tell(response.content(_BODY), header, record.url), "another language"

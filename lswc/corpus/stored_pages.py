@@ -1,0 +1,145 @@
+"""Stored pages: what a crawl kept, in its WARC files and in those of earlier crawls."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import closing
+from typing import TYPE_CHECKING, NamedTuple
+
+from fastwarc import WarcRecordType
+
+from lswc.archive.appended_files import ArchiveError
+from lswc.archive.cdxj import entries, index_of
+from lswc.archive.check.recovery import repair
+from lswc.archive.earlier_crawls import Earlier
+from lswc.archive.store import earlier_of
+from lswc.archive.warc_reading import LARGEST, Record, Records
+from lswc.archive.warc_records import DOM, NOT_MODIFIED
+from lswc.outcomes import RECORDED
+from lswc.progress import Say, silent
+from lswc.safety.content_types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+LONGEST = 5_000_000
+"""Bytes of a page of HTML that are read, and characters of a document's text."""
+
+UNREADABLE = "unreadable"
+"""Count of the records that are damaged, and of pages that are said to be as they were in an
+earlier crawl, which doesn't hold them any more."""
+
+_RENDERED = "text/html; charset=utf-8"
+_INDEXED = WarcRecordType.response | WarcRecordType.revisit | WarcRecordType.resource
+
+
+class Stored(NamedTuple):
+    """A page in the archive: ``body`` None if it is a copy of what ``refers_to`` has."""
+
+    url: str
+    date: str
+    body: bytes | None
+    content_type: str | None
+    refers_to: str | None
+    encoding: str
+    opt_outs: tuple[str, ...] = ()
+    kind: Kind = Kind.HTML
+
+
+class StoredPages:
+    """Iterates over the pages and documents in a crawl's WARC files.
+
+    Those that hadn't changed since come from earlier crawls. ``say`` hears of each how much of the
+    files is read; ``counts`` of what can't be. Raises ArchiveError if there are no files, or if the
+    index has records that were neither read nor counted.
+    """
+
+    def __init__(self, folder: Path, say: Say = silent) -> None:
+        self._folder, self._say = folder, say
+        self.counts: Counter[str] = Counter()
+
+    def __iter__(self) -> Iterator[Stored]:
+        files = sorted((self._folder / "warc").glob("*.warc.gz"))
+        if not files:
+            raise ArchiveError(
+                f"{self._folder} has no WARC files: crawl with LSWC_ARCHIVE=relevant or all first"
+            )
+        done, total = 0, sum(path.stat().st_size for path in files)
+        with closing(Earlier(earlier_of(self._folder))) as earlier:
+            for path in files:
+                for page, at in self._of_file(path, earlier):
+                    self._say("corpus", done + at, total)
+                    yield page
+                done += path.stat().st_size
+
+    def _of_file(self, path: Path, earlier: Earlier) -> Iterator[tuple[Stored, int]]:
+        with path.open("rb") as file:
+            records = Records(file, _INDEXED | WarcRecordType.metadata, LARGEST)
+            indexed = Counter[bool]()
+
+            def counted() -> Iterator[Record]:
+                for record in records:
+                    indexed[bool(record.type & _INDEXED)] += 1
+                    yield record
+
+            for page in self._joined(counted(), earlier):
+                yield page, file.tell()
+        self.counts[UNREADABLE] += records.unreadable
+        index = index_of(path)
+        expected = sum(1 for _ in entries(index)) if index.exists() else 0
+        if expected > indexed[True] + records.unreadable:
+            raise ArchiveError(
+                f"{path} has {indexed[True]} records, but {expected} in its index: "
+                f"{repair(self._folder)} fetches the pages anew that are lost"
+            )
+
+    def _joined(self, records: Iterable[Record], earlier: Earlier) -> Iterator[Stored]:
+        """Join each page with the metadata that follows it."""
+        page: Stored | None = None
+        is_lost = False
+        for record in records:
+            if record.type == WarcRecordType.metadata:
+                fields = _fields(record.block)
+                if page is not None and fields.get("outcome") in RECORDED:
+                    if is_lost:
+                        self.counts[UNREADABLE] += 1
+                    else:
+                        yield _described(page, fields)
+                page = None
+            elif record.type == WarcRecordType.resource:  # as a browser showed it
+                if page is not None and record.url == DOM + page.url:
+                    body, is_lost = record.block[:LONGEST], False
+                    page = page._replace(body=body, content_type=_RENDERED, refers_to=None)
+            else:
+                page = _page(record, earlier)
+                is_lost = page.body is None and _is_unchanged(record)
+
+
+def _is_unchanged(record: Record) -> bool:
+    return record.headers.get("warc-profile") == NOT_MODIFIED
+
+
+def _page(record: Record, earlier: Earlier) -> Stored:
+    response, body = record.response(), None
+    if record.type == WarcRecordType.response:
+        body = response.content(LARGEST)
+    elif _is_unchanged(record) and (held := earlier.find(record.url)):
+        response = held.response
+        body = response.content(LARGEST)
+    refers_to = record.headers.get("warc-refers-to-target-uri")
+    date = record.headers.get("warc-date", "")
+    return Stored(record.url, date, body, response.get("Content-Type"), refers_to, "")
+
+
+def _described(page: Stored, fields: dict[str, str]) -> Stored:
+    return page._replace(
+        encoding=fields.get("encoding", ""),
+        opt_outs=tuple(filter(None, fields.get("opt-out", "").split("; "))),
+        kind=Kind(fields.get("kind", Kind.HTML)),
+    )
+
+
+def _fields(block: bytes) -> dict[str, str]:
+    lines = (line.partition(": ") for line in block.decode(errors="replace").splitlines())
+    return {name: value for name, _, value in lines}

@@ -1,0 +1,140 @@
+"""Every page that a crawl kept is in its corpus, or counted: whatever shape it came in."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+import pytest
+
+from lswc.archive.appended_files import ArchiveError
+from lswc.archive.store import SETTINGS
+from lswc.archive.warc_records import IDENTICAL, NOT_MODIFIED
+from lswc.cli.page_sources import pages as sources
+from lswc.corpus.documents import COPY, EMPTY, OPTED_OUT, OTHER_LANGUAGE, Written, write
+from lswc.crawl.web.recorded import WarcWeb
+from lswc.seeds.candidates import Asked
+from lswc.seeds.formats.warc_pages import read as read_seeds
+from tests.archive.wire import record, response, shapes
+from tests.scenarios.site import ENGLISH, THAI
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+URL = "http://a.example/"
+BODY = f"<title>ข่าว</title><p>{THAI * 3}</p>".encode()
+SHAPES = {name: block for name, block in shapes(BODY).items() if not name.startswith("unknown")}
+
+
+def page(
+    name: str, block: bytes, kind: str = "response", about: str = "", **headers: str
+) -> list[bytes]:
+    """Return the records of a page that a crawl kept."""
+    fields = f"outcome: html\r\nkind: html\r\nencoding: utf-8\r\n{about}".encode()
+    return [record(URL + name, block, kind, **headers), record(URL + name, fields, "metadata")]
+
+
+def crawl(folder: Path, pages: list[list[bytes]], indexed: int | None = None) -> Path:
+    """Make a crawl folder with the records of pages, and an index of so many."""
+    (folder / "warc").mkdir(parents=True)
+    members = [gzip.compress(one) for records in pages for one in records]
+    (folder / "warc" / "th-1.warc.gz").write_bytes(b"".join(members))
+    number = len(pages) if indexed is None else indexed
+    lines = (b'k 20260101000000 {"url": "%d", "offset": "0"}\n' % n for n in range(number))
+    (folder / "warc" / "th-1.cdxj").write_bytes(b"".join(lines))
+    about = {"language": "th", "LSWC_OPT_OUT": "skip-corpus", "LSWC_RECRAWL": []}
+    (folder / SETTINGS).write_text(json.dumps(about))
+    return folder
+
+
+def sums(written: Written) -> bool:
+    """Tell whether each page that was read is a row, or left out for one reason."""
+    return written.read == written.rows + sum(written.left_out.values())
+
+
+def test_a_page_of_any_shape_is_in_the_corpus(tmp_path: Path) -> None:
+    pages = [page(f"{n}", block) for n, block in enumerate(SHAPES.values())]
+    written = write(crawl(tmp_path, pages), tmp_path / "out")
+    rows = pq.read_table(tmp_path / "out" / "corpus.parquet").to_pylist()
+    assert [row["url"] for row in rows] == [f"{URL}{n}" for n in range(len(SHAPES))]
+    assert {row["text"] for row in rows if row["duplicate"] is None} == {(THAI * 3).strip()}
+    assert written == Written(len(rows), len(rows), {"exact": len(rows) - 1}, {}, 0)
+    assert sums(written)
+
+
+def test_every_page_is_a_row_or_counted_once(tmp_path: Path) -> None:
+    same = {"WARC_Profile": IDENTICAL}
+    unchanged = {"WARC_Profile": NOT_MODIFIED, "WARC_Refers_To_Target_URI": f"{URL}gone"}
+    head = response(b"")
+    pages = [
+        page("1", response(BODY)),
+        page("2", response(BODY + b"<!-- -->")),
+        page("3", response(BODY), about="opt-out: noai (META)\r\n"),
+        page("4", head, "revisit", WARC_Refers_To_Target_URI=f"{URL}1", **same),
+        page("5", head, "revisit", WARC_Refers_To_Target_URI=f"{URL}3", **same),
+        page("6", response(f"<p>{ENGLISH * 9}</p>".encode())),
+        page("7", response(b"")),
+        page("8", head, "revisit", WARC_Refers_To_Target_URI=f"{URL}6", **same),
+        page("9", head, "revisit", **unchanged),
+        page("10", response(f"<p>{THAI * 9}</p>".encode())),
+    ]
+    broken = gzip.compress(page("11", response(BODY))[0])
+    folder = crawl(tmp_path, pages, indexed=len(pages) + 1)
+    with (folder / "warc" / "th-1.warc.gz").open("ab") as file:
+        file.write(broken[:-8] + b"\0\0\0\0" + broken[-4:])
+    written = write(folder, tmp_path / "out")
+    left_out = {OPTED_OUT: 2, OTHER_LANGUAGE: 1, EMPTY: 1, COPY: 1}
+    assert written == Written(9, 4, {"exact": 2, "near": 1}, left_out, 2)
+    assert sums(written)
+
+
+@pytest.mark.parametrize("at", [0, 1, 3])
+def test_a_damaged_page_is_not_the_end(tmp_path: Path, at: int) -> None:
+    pages = [page(f"{n}", response(f"<p>{THAI * (n + 3)}</p>".encode())) for n in range(4)]
+    folder = crawl(tmp_path, pages)
+    members = [gzip.compress(one) for records in pages for one in records]
+    broken = bytearray(members[2 * at])
+    broken[len(broken) // 2] ^= 0xFF
+    members[2 * at] = bytes(broken)
+    (folder / "warc" / "th-1.warc.gz").write_bytes(b"".join(members))
+    written = write(folder, tmp_path / "out")
+    assert (written.read, written.unreadable) == (3, 1)
+    assert sums(written)
+
+
+def test_records_that_only_the_index_knows_are_an_error(tmp_path: Path) -> None:
+    folder = crawl(tmp_path, [page("1", response(BODY))], indexed=2)
+    with pytest.raises(ArchiveError, match=r"1 records, but 2 in its index: .*--repair"):
+        write(folder, tmp_path / "out")
+    assert not list((tmp_path / "out").glob("corpus.*"))
+
+
+def test_all_that_read_warc_files_read_every_shape(tmp_path: Path) -> None:
+    blocks = {f"{URL}{n}": block for n, block in enumerate(SHAPES.values())}
+    file = tmp_path / "th.warc.gz"
+    file.write_bytes(b"".join(gzip.compress(record(*item)) for item in blocks.items()))
+
+    found = {source.url: source.body for source in sources(str(file), "")}
+    assert found == dict.fromkeys(blocks, BODY)
+
+    asked = Asked(("th",), tell=lambda body, header, url: "th" if body == BODY else None)
+    assert [one.url for one in read_seeds(file, asked)] == list(blocks)
+
+    web = WarcWeb([file])
+    for number, (name, block) in enumerate(SHAPES.items()):
+        answer = web.answer("a.example", f"/{number}")
+        assert answer.status == 200, (name, block)
+        assert isinstance(answer.body, bytes)
+        assert b"\r\n0\r\n" not in answer.body
+
+
+def test_all_that_read_warc_files_count_what_is_damaged(tmp_path: Path) -> None:
+    good = [gzip.compress(record(f"{URL}{n}", response(BODY))) for n in range(2)]
+    file = tmp_path / "th.warc.gz"
+    file.write_bytes(good[0] + good[0][:-8] + b"\0\0\0\0" + good[0][-4:] + good[1])
+    assert [source.url for source in sources(str(file), "")] == [f"{URL}0", f"{URL}1"]
+    asked = Asked(("th",), tell=lambda body, header, url: "th")
+    assert [one.url for one in read_seeds(file, asked)] == [f"{URL}0", f"{URL}1"]
+    assert asked.passed == {"unreadable record": 1}
