@@ -12,9 +12,9 @@ import pytest
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.store import SETTINGS
 from lswc.archive.warc_records import IDENTICAL, NOT_MODIFIED
-from lswc.cli.page_sources import pages as sources
 from lswc.corpus.documents import COPY, EMPTY, OPTED_OUT, OTHER_LANGUAGE, Written, write
 from lswc.crawl.web.recorded import WarcWeb
+from lswc.lab.methods.page_sources import pages as sources
 from lswc.seeds.candidates import Asked
 from lswc.seeds.formats.warc_pages import read as read_seeds
 from tests.archive.wire import record, response, shapes
