@@ -1,4 +1,4 @@
-"""Everything that lswc raises on purpose.
+"""Errors that lswc raises on purpose.
 
 ::
 

@@ -1,4 +1,4 @@
-"""The groups of libraries that are installed on demand: ``pip install 'lswc[lab]'``.
+"""Extras: groups of libraries that are installed on demand: ``pip install 'lswc[lab]'``.
 
 What a crawl needs is always there. The groups are those of ``optional-dependencies`` in
 pyproject.toml; here stand the names by which their libraries are imported.

@@ -1,4 +1,4 @@
-"""How URLs and links end, each in one word for counts and one sentence for users."""
+"""Outcomes: how URLs and links end, each in a word for counts and a sentence for users."""
 
 from __future__ import annotations
 

@@ -1,9 +1,47 @@
-"""Processes of lswc that lswc starts."""
+"""Processes of lswc's own, and the letters between them: MessagePack, and bytes as they are.
+
+A letter is plain values: nothing in it can be run, and what isn't of the declared types is refused.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from struct import Struct
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LENGTHS = Struct("<II")
+
+
+class Letters:
+    """Letters out of a stream of bytes, that comes in pieces of any size."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+
+    def add(self, piece: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the letters that are whole now, each with the bytes that go with it."""
+        self._data += piece
+        while len(self._data) >= _LENGTHS.size:
+            length, size = _LENGTHS.unpack_from(self._data)
+            end = _LENGTHS.size + length + size
+            if len(self._data) < end:
+                return
+            letter = bytes(self._data[_LENGTHS.size : _LENGTHS.size + length])
+            with_it = bytes(self._data[_LENGTHS.size + length : end])
+            del self._data[:end]
+            yield letter, with_it
+
+
+def letter(content: object, with_it: bytes = b"") -> bytes:
+    """Return a letter. Raises UnicodeEncodeError for a surrogate."""
+    packed = msgspec.msgpack.encode(content)
+    return b"".join((_LENGTHS.pack(len(packed), len(with_it)), packed, with_it))
 
 
 def environment() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What long work says of itself while it goes on."""
+"""Progress: what long work says of itself while it goes on."""
 
 from __future__ import annotations
 

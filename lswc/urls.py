@@ -1,4 +1,4 @@
-"""A URL's canonical form, and the server, directory and site that it belongs to."""
+"""URL in canonical form, and the server, directory and site that it belongs to."""
 
 from __future__ import annotations
 

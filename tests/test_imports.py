@@ -19,8 +19,6 @@ ROOT = {
     "files",
     "extras",
     "processes",
-    "json_lines",
-    "messages",
     "__version__",
 }
 """Single modules that any room may use; they use each other at most."""

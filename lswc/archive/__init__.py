@@ -1,1 +1,1 @@
-"""What a crawl leaves behind: WARC with its index, the crawl log, and clean text."""
+"""Archive: what a crawl leaves behind, its record of pages, its log, WARC files and index."""

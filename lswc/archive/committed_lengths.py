@@ -1,4 +1,4 @@
-"""How far the files of a crawl go, and how far the frontier knows them."""
+"""Lengths of a crawl's files, as they are and as the frontier knows them."""
 
 from __future__ import annotations
 

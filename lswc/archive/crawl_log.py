@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lswc.archive.appended_files import Appended, ArchiveError, lines, replace
 from lswc.errors import writing
 from lswc.extras import is_installed, require
-from lswc.json_lines import json_line
+from lswc.files import json_line
 from lswc.outcomes import Outcome
 from lswc.processes import environment
 

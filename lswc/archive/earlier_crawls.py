@@ -1,4 +1,4 @@
-"""The pages that earlier crawls stored, for a crawl that visits them again."""
+"""Earlier crawls: the pages that they stored, for a crawl that visits them again."""
 
 from __future__ import annotations
 

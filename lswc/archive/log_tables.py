@@ -1,4 +1,4 @@
-"""The crawl log: Parquet tables of attempts and links, and how they are made from journals."""
+"""Tables of the crawl log: attempts and links in Parquet, made from its journals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that a crawl writes into its folder for a URL, in the order that makes it safe."""
+"""Archive of a crawl: all that it writes for a URL, in the order that makes it safe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the crawl log says of one URL: where it was found, and what came of asking for it."""
+"""History of a URL in the crawl log: where it was found, and what came of asking for it."""
 
 from __future__ import annotations
 

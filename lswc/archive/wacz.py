@@ -1,4 +1,4 @@
-"""A crawl's archive as one file of WACZ 1.1.1: <https://specs.webrecorder.net/wacz/1.1.1/>."""
+"""WACZ 1.1.1 file of a crawl's archive: <https://specs.webrecorder.net/wacz/1.1.1/>."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Clean text of one language, from a crawl's archive."""
+"""Corpus: clean text of one language, from a crawl's archive."""

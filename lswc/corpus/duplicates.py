@@ -1,4 +1,4 @@
-"""Texts of a corpus that were there before, exactly or nearly."""
+"""Duplicates: texts of a corpus that were there before, exactly or nearly."""
 
 from __future__ import annotations
 

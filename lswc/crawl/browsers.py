@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import msgspec
 
 from lswc.errors import ConfigError
-from lswc.messages import Letters, letter
 from lswc.outcomes import Outcome
-from lswc.processes import environment
+from lswc.processes import Letters, environment, letter
 from lswc.reading.browser.messages import (
     TOO_LARGE,
     TOO_LONG,

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 
 from lswc.errors import LswcError
-from lswc.messages import Letters, letter
 from lswc.outcomes import Outcome
-from lswc.processes import environment
+from lswc.processes import Letters, environment, letter
 from lswc.reading.messages import Answer, answered
 from lswc.safety.content_types import Kind, file_name, kind_of
 

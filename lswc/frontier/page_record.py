@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lswc.json_lines import json_line
+from lswc.files import json_line
 
 
 @dataclass(slots=True)  # frozen would take as long as all else that is done with a record

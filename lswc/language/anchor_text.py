@@ -1,4 +1,4 @@
-"""Whether an anchor text is in the target language: a few words, in the light of their page."""
+"""Anchor text: whether its few words are in the target language, in the light of their page."""
 
 from __future__ import annotations
 

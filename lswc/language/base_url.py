@@ -1,4 +1,4 @@
-"""What the links of a page are relative to."""
+"""Base URL: what the links of a page are relative to."""
 
 from __future__ import annotations
 

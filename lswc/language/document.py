@@ -1,4 +1,4 @@
-"""A page on its way to an answer, and the answer."""
+"""Document: a page on its way to an answer, and the answer."""
 
 from __future__ import annotations
 

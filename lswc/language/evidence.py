@@ -1,4 +1,4 @@
-"""What a page says of its own language, beside its text."""
+"""Evidence: what a page says of its own language, beside its text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One parse of a page: its text, its links and what it says of itself."""
+"""HTML: one parse of a page gives its text, its links and what it says of itself."""
 
 from __future__ import annotations
 

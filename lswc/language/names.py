@@ -1,4 +1,4 @@
-"""What URLs and pages call languages: codes, countries, names (``names.toml``)."""
+"""Names of languages in URLs and pages: codes, countries, names (``names.toml``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user's own language told from its neighbours in the same script, line by line, by n-grams."""
+"""Neighbours: a user's own language told from those in its script, line by line, by n-grams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of a text is in each language: by its letters where they tell, else by CLD2."""
+"""Shares of a text by language: by its letters where they tell, else by CLD2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which of its variants a language is written: zh-Hans or zh-Hant, sr-Cyrl or sr-Latn."""
+"""Variants that a language is written in: zh-Hans or zh-Hant, sr-Cyrl or sr-Latn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a method says of a page."""
+"""Verdict: what a method says of a page."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a page says: its language, and its links in scope; never imports Scrapy."""
+"""Reading of an answer: a page's language, its links in scope; never imports Scrapy."""

@@ -1,4 +1,4 @@
-"""Which pages are app shells: empty until their scripts run.
+"""App shells: pages that are empty until their scripts run.
 
 A page with a text of its own never is one, whatever its scripts do, nor is one that leads on by
 links, a form, frames, or META refresh. An empty one must show that scripts fill it: by the element

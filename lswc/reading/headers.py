@@ -1,4 +1,4 @@
-"""What the headers of a response say of its page."""
+"""Headers of a response: what they say of its page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes between a crawl and the processes that read its pages."""
+"""Messages between a crawl and the processes that read its pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The language that a link names: in its URL, or by what its page says of the target.
+"""Named language of a link: in its URL, or by what its page says of the target.
 
 ``/th/about.html``, ``?lang=ja``, ``ko.example.org``, ``index_fr.html``, ``hreflang="de"``: codes of
 ISO 639 and names of languages, as ``lswc.language.names`` lists them. A code of two letters may

@@ -1,4 +1,4 @@
-"""What a page says against mining its text, and where it says so."""
+"""Opt-outs: what a page says against mining its text, and where it says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One reading of a page: bytes in; its language, and its links in scope, out.
+"""Page: bytes in; its language, and its links in scope, out, by one reading.
 
 A crawl, a trace made from a web, and ``scrapy seeds --fetch`` read pages by this alone.
 """

@@ -1,4 +1,4 @@
-"""A process that reads pages for a crawl, so that a page which breaks it harms nothing else.
+"""Reader process: reads pages for a crawl, so that one which breaks it harms nothing else.
 
 ``python -m lswc.reading.reader_process``, its standard input a socket. The first letter holds
 ReaderSettings and seconds; it answers once it can read, or why it can't. Each letter after that is
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lswc.messages import Letters, letter
+from lswc.processes import Letters, letter
 from lswc.reading.messages import Answer, AnyAsked, answered
 from lswc.reading.reader_settings import ReaderSettings
 

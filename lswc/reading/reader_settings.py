@@ -1,4 +1,4 @@
-"""How a crawl reads pages, as plain values: all that a process which reads them has to know."""
+"""Reader settings: all that a process which reads a crawl's pages has to know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page needs besides to look as it does: images, style sheets, scripts, fonts, frames."""
+"""Requisites of a page: images, style sheets, scripts, fonts, frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page asks robots for in its headers."""
+"""Robots directives: what a page asks robots for in its headers."""
 
 from __future__ import annotations
 

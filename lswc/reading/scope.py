@@ -1,4 +1,4 @@
-"""Which links are in scope at all, before any strategy is asked; each refusal has a reason."""
+"""Scope: which links may be followed at all, before any strategy is asked; else the reason."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What keeps a crawl safe on a hostile web: addresses, sizes, kinds of content, traps."""
+"""Safety on a hostile web: addresses, sizes, kinds of content, traps."""

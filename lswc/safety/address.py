@@ -1,4 +1,4 @@
-"""Which addresses and ports a crawl may connect to."""
+"""Addresses and ports that a crawl may connect to."""
 
 from __future__ import annotations
 

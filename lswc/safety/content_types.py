@@ -1,4 +1,4 @@
-"""What kind of page a response is, by what its server says and by its first bytes."""
+"""Content types: what kind of page a response is, by its server and by its first bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages that were seen before, or nearly."""
+"""Near-duplicates: pages that were seen before, or nearly."""
 
 from __future__ import annotations
 

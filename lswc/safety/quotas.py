@@ -1,4 +1,4 @@
-"""How much may be taken of a server and of a registered domain, and whether that is reached."""
+"""Quotas: the most that is taken of a server and of a registered domain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every server and directory has brought so far, and which of them are left alone."""
+"""Limits of a server: what it and its directories brought, and which are left alone."""
 
 from __future__ import annotations
 

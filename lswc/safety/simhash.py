@@ -1,4 +1,4 @@
-"""How alike two texts are: simhash (Charikar 2002; Manku, Jain & Das Sarma, WWW 2007)."""
+"""Simhash: how alike two texts are (Charikar 2002; Manku, Jain & Das Sarma, WWW 2007)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""URLs without end, told by their shape alone."""
+"""Traps: URLs without end, told by their shape alone."""
 
 from __future__ import annotations
 

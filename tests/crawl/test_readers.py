@@ -18,8 +18,8 @@ from msgspec.structs import replace
 
 from lswc.crawl.readers import PageError, ReaderError, Readers, Unread
 from lswc.language.text_bounds import Bounds
-from lswc.messages import letter
 from lswc.outcomes import Outcome
+from lswc.processes import letter
 from lswc.reading.messages import Asked, AskedListing, AskedRequisite
 from lswc.reading.reader_settings import ReaderSettings
 from lswc.strategy import PageLanguage

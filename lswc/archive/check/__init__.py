@@ -1,1 +1,1 @@
-"""Whether a crawl's frontier and its files agree, and how they come to agree again."""
+"""Check of a crawl: its frontier and its files agree, or come to agree again."""

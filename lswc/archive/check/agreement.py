@@ -1,4 +1,4 @@
-"""Whether a crawl's frontier, its files and its counters agree: for users, and for tests."""
+"""Agreement of a crawl's frontier, its files and its counters: for users, and for tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a crawl's frontier and its files say of each URL, side by side."""
+"""Comparison of what a crawl's frontier and its files say of each URL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done with a crawl's files before it goes on: nothing that they hold is ever deleted."""
+"""Recovery of a crawl's files before it goes on: nothing that they hold is ever deleted."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A page as a real browser shows it; never imports Scrapy, and lets no browser reach a network."""
+"""Browser: a page as it shows it; never imports Scrapy, and lets no browser reach a network."""

@@ -1,4 +1,4 @@
-"""The processes that the browser is made of."""
+"""Processes that the browser is made of."""
 
 from __future__ import annotations
 

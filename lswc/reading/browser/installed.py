@@ -1,4 +1,4 @@
-"""Which browser there is."""
+"""Browsers that are installed."""
 
 from __future__ import annotations
 

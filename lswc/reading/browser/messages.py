@@ -1,4 +1,4 @@
-"""What goes between a crawl and the process that has the browser.
+"""Messages between a crawl and the process that has the browser.
 
 The crawl sends Settings once, then a Shell for each page, with its body, and an Answered for each
 Wanted, with its body. The process sends Started once, then any number of Wanted, and for each page

@@ -1,4 +1,4 @@
-"""The process that has the browser: it shows pages one by one, and ends with the crawl.
+"""Process that has the browser: it shows pages one by one, and ends with the crawl.
 
 ``python -m lswc.reading.browser.process <folder>``, its standard input a socket;
 ``lswc.reading.browser.messages`` says what goes through it. The folder is where the browser
@@ -27,7 +27,7 @@ import msgspec
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
 
-from lswc.messages import Letters, letter
+from lswc.processes import Letters, letter
 from lswc.reading.browser.children import end_children, memory
 from lswc.reading.browser.messages import (
     DIED,

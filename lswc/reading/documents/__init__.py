@@ -1,4 +1,4 @@
-"""Reads documents that aren't HTML: PDF, Word, OpenDocument, plain text; never fails.
+"""Documents that aren't HTML: PDF, Word, OpenDocument, RTF, plain text; reading never fails.
 
 Only a process that reads pages does so: a document may take it down.
 """

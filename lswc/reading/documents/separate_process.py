@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lswc.messages import Letters, letter
-from lswc.processes import environment
+from lswc.processes import Letters, environment, letter
 from lswc.reading import documents
 from lswc.reading.documents.text import Most, Text
 from lswc.safety.content_types import Kind

@@ -1,4 +1,4 @@
-"""The text of a document, as whoever took it out of its format hands it on."""
+"""Text of a document, as whoever took it out of its format hands it on."""
 
 from __future__ import annotations
 
