@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 from collections import OrderedDict
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -36,12 +37,19 @@ HELD = 16_000_000
 """Bytes of robots.txt and its like, headers included, kept until a page of theirs is archived."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class FileSizes:
+    """Bytes at which a ``warc`` file is closed, and a ``part`` of the record; none at 0."""
+
+    warc: float
+    part: float
+
+
 class Archive:
     """Record, WARC, index and log of a crawl: one call a visit, before the frontier commits it.
 
-    ``archived`` says what goes into WARC files of ``warc_size`` bytes: "relevant", "all" or
-    "none"; their names begin with ``prefix``. A part of the record is closed at ``rotate`` bytes,
-    none at 0. ``description`` is what the crawl is run with.
+    ``archived`` says what goes into WARC files: "relevant", "all" or "none"; their names begin with
+    ``prefix``. ``description`` is what the crawl is run with.
     ``committed`` has the lengths of the files at the frontier's last commit, by their paths
     in the crawl folder; nothing may lie beyond. Raises LswcError.
     """
@@ -51,8 +59,7 @@ class Archive:
         folder: Path,
         prefix: str,
         archived: str,
-        warc_size: float,
-        rotate: float,
+        sizes: FileSizes,
         description: Mapping[str, object],
         committed: Mapping[str, int],
     ) -> None:
@@ -62,8 +69,8 @@ class Archive:
         self._held = 0
         self._rules_to_log: list[tuple[Attempt, str]] = []
         _describe(folder / SETTINGS, description)
-        self._pages = Parts(folder, rotate, committed)
-        self._warc = WarcWriter(folder, prefix, description, warc_size, committed)
+        self._pages = Parts(folder, sizes.part, committed)
+        self._warc = WarcWriter(folder, prefix, description, sizes.warc, committed)
         self._log = Log(folder, committed)
         # A kill may have kept the frontier from hearing of the latest.
         self._parts = page_record.lengths(folder)
@@ -249,11 +256,20 @@ def opt_out_of(crawl: Path) -> str:
     return str(_setting(crawl, "LSWC_OPT_OUT"))
 
 
+def settings_of(crawl: Path) -> dict[str, Any]:
+    """Return what a crawl was run with. Raises ArchiveError if the folder holds none."""
+    try:
+        found: dict[str, Any] = json.loads((crawl / SETTINGS).read_text("utf-8"))
+        return {**found}
+    except (OSError, ValueError, TypeError) as error:
+        raise ArchiveError(f"{crawl} is not a crawl folder: it has no {SETTINGS}") from error
+
+
 def _setting(crawl: Path, name: str) -> Any:
     try:
-        return json.loads((crawl / SETTINGS).read_text("utf-8"))[name]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ArchiveError(f"{crawl} is not a crawl folder: it has no {SETTINGS}") from error
+        return settings_of(crawl)[name]
+    except KeyError as error:
+        raise ArchiveError(f"{crawl} has no {name} in its {SETTINGS}: put it back") from error
 
 
 def _describe(path: Path, settings: Mapping[str, object]) -> None:

@@ -12,7 +12,7 @@ from lswc import __version__
 from lswc.archive import page_record
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.cdxj import entries, index
-from lswc.archive.store import SETTINGS
+from lswc.archive.store import settings_of
 from lswc.errors import writing
 from lswc.files import whole
 from lswc.urls import fingerprint
@@ -49,7 +49,7 @@ def write(
     warcs = sorted((crawl / "warc").glob("*.warc.gz"))
     if not warcs:
         raise ArchiveError(f"{crawl} has no WARC files: there is nothing to pack")
-    about = _settings(crawl)
+    about = settings_of(crawl)
     with writing(out), whole(out) as beside, ZipFile(beside, "w") as archive:
         packed = _Packed(archive)
         for number, warc in enumerate(warcs):
@@ -101,14 +101,6 @@ class _Packed:
         self.add("datapackage.json", [text])
         digest = {"path": "datapackage.json", "hash": self._resources[-1]["hash"]}
         self.add("datapackage-digest.json", [json.dumps(digest).encode()])
-
-
-def _settings(crawl: Path) -> dict[str, object]:
-    try:
-        found = json.loads((crawl / SETTINGS).read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise ArchiveError(f"{crawl} is not a crawl folder: it has no {SETTINGS}") from error
-    return found if isinstance(found, dict) else {}
 
 
 def _pieces(path: Path) -> Iterator[bytes]:

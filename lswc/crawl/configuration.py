@@ -16,6 +16,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 
 from lswc import __version__
 from lswc import settings as defaults
+from lswc.archive.store import FileSizes
 from lswc.crawl import checked_settings as checked
 from lswc.crawl.checked_settings import number, whole
 from lswc.crawl.crawl_folder import check_records, earlier_crawls, has_records, make_writable
@@ -82,10 +83,10 @@ class Crawl:
     an earlier crawl's folder or Redis, or is empty. ``max_offline`` are the
     seconds that a crawl waits for the network. ``retry_failed``: what couldn't be had is tried once
     more. ``judge`` are the settings that say what is recorded as what.
-    ``archived`` says what goes into WARC files of ``warc_size`` bytes: "relevant", "all" or
-    "none"; a part of the record is closed at ``rotate`` bytes, none at 0. ``sitemaps``: those of
-    relevant servers are asked for. ``requisites_share`` is that of the requests for what such
-    pages need, while pages can be asked for; ``opt_out`` what follows from a page's opt-out.
+    ``archived`` says what goes into WARC files: "relevant", "all" or "none", and ``file_sizes``
+    when files are closed. ``sitemaps``: those of relevant servers are
+    asked for. ``requisites_share`` is that of the requests for what such pages need, while pages
+    can be asked for; ``opt_out`` what follows from a page's opt-out.
     ``earlier`` are the folders of crawls that this one visits again, the latest first.
     ``headers`` are those that each page is asked for with, and ``browser`` shows those that need
     their scripts, if it isn't None.
@@ -119,8 +120,7 @@ class Crawl:
     sitemaps: bool
     requisites_share: float
     opt_out: str
-    warc_size: float
-    rotate: float
+    file_sizes: FileSizes
     earlier: tuple[Path, ...]
 
     @classmethod
@@ -181,8 +181,9 @@ class Crawl:
             guesses_unknown=guesses,
             archived=checked.one_of(settings, "LSWC_ARCHIVE", checked.ARCHIVED),
             opt_out=checked.one_of(settings, "LSWC_OPT_OUT", checked.OPT_OUT),
-            warc_size=number(settings, "LSWC_WARC_SIZE"),
-            rotate=checked.rotate(settings),
+            file_sizes=FileSizes(
+                warc=number(settings, "LSWC_WARC_SIZE"), part=checked.rotate(settings)
+            ),
             earlier=earlier_crawls(settings.getlist("LSWC_RECRAWL"), folder),
         )
 
