@@ -106,8 +106,7 @@ def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Part
         crawl.folder,
         crawl.language.name,
         crawl.archived,
-        crawl.warc_size,
-        crawl.rotate,
+        crawl.file_sizes,
         crawl.described(settings),
         committed,
     )

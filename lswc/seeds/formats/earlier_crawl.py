@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 
-from lswc.archive.crawl_log import NO_PAGES
-from lswc.archive.crawl_log import journals
+from lswc.archive.crawl_log import NO_PAGES, journals
 from lswc.archive.log_tables import tables
 from lswc.archive.store import language_of, wanted_of
 from lswc.outcomes import RECORDED
