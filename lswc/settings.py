@@ -238,9 +238,8 @@ DEFAULT_REQUEST_HEADERS = {
 # Formats no line that isn't shown: Scrapy's has two for every page.
 LOG_FORMATTER = "lswc.monitor.log_formatter.ShownFormatter"
 EXTENSIONS = {
-    "lswc.monitor.summary.SummaryExtension": 500,
-    "lswc.monitor.live_line.ProgressExtension": 500,
-    "lswc.monitor.pulse.PulseExtension": 500,
+    "lswc.monitor.terminal_line.TerminalLine": 500,
+    "lswc.monitor.recorder.Recorder": 500,
     "lswc.monitor.metrics.MetricsExtension": 500,
     "lswc.crawl.harvest_stop.HarvestStopExtension": 500,
     "lswc.seeds.seeds_folder.SeedsFolderExtension": 500,

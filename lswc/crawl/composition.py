@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from lswc.crawl.configuration import Crawl
     from lswc.frontier import Frontier
-    from lswc.frontier.contract import Counts
-    from lswc.frontier.harvest import CellHarvest
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +44,6 @@ class Parts:
     """The parts of a crawl under way in this process.
 
     ``closing`` is called with the reason for which the crawl closes, while it can still be read.
-    ``held_at_close`` is what the frontier and its cells held then, if that could be read.
     """
 
     crawl: Crawl
@@ -64,7 +61,6 @@ class Parts:
     pages: Pages
     earlier: Earlier | None
     closing: Callable[[str], None] = lambda _: None
-    held_at_close: tuple[Counts, tuple[CellHarvest, ...]] | None = None
 
     def close(self, reason: str = "") -> None:
         """Close the archive and the frontier; what isn't finished stays pending."""
@@ -73,7 +69,6 @@ class Parts:
         self.rendering.close()
         ends: tuple[Callable[[], None], ...] = (
             lambda: self.closing(reason),
-            self._take_stock,
             lambda: self.archive.close(whole=not self.commits.failed),
         )
         for end in ends:
@@ -84,9 +79,6 @@ class Parts:
         if self.earlier is not None:
             self.earlier.close()
         self.frontier.close()
-
-    def _take_stock(self) -> None:
-        self.held_at_close = self.frontier.counts(), self.frontier.cells()
 
 
 def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Parts:

@@ -16,7 +16,6 @@ from lswc.crawl.file_handles import Handles
 from lswc.crawl.stores import control_of, frontier_of
 from lswc.errors import ConfigError
 from lswc.guest.control_in_effect import at_start
-from lswc.monitor import metrics
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -83,7 +82,6 @@ class LswcSpider(Spider):
         spider = cls(**arguments)
         crawl = Crawl.of(settings, spider.lang, spider.seeds)
         Handles.of(settings.getint("CONCURRENT_REQUESTS"), crawl.web is not None)
-        metrics.check(settings)
         if crawl.browser is not None:
             browsers.check(crawl.browser)
         frontier_of(crawl, settings).close()

@@ -1,25 +1,24 @@
-"""How a crawl goes: ``now.json``, what it does now, and ``course.jsonl``, how it went so far.
+"""Course of a crawl: ``now.json``, its latest snapshot, and ``course.jsonl``, some in short.
 
 Nobody needs them to go on with the crawl: who watches it reads them, also after its end.
 """
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
 from time import time
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 
 from lswc.files import whole
+from lswc.monitor.snapshot import Snapshot, rate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
     from pathlib import Path
 
 NOW = "now.json"
-"""Name of the file in the crawl folder that says what the crawl does now."""
+"""Name of the file in the crawl folder that has the latest snapshot."""
 
 COURSE = "course.jsonl"
 """Name of the file in the crawl folder that has a point of its course per line."""
@@ -33,14 +32,19 @@ STEPS = 100
 READ = 4_000_000
 """Bytes of the course that are read at a time."""
 
+DRAWN = 400
+"""Points that are drawn at most."""
 
-@dataclass(frozen=True)
-class Point:
-    """A crawl at one time, all of its runs and workers together.
+SHORT = 2.0
+"""Seconds between two points that are too few to measure a speed."""
+
+
+class Point(msgspec.Struct, frozen=True):
+    """A snapshot in short.
 
     ``time`` and ``run`` (when this run began) in seconds since 1970. ``relevant`` of ``pages``
     were identified as such; ``received`` bytes of bodies; ``finished`` URLs, pages or not;
-    ``waiting`` URLs, and relevant pages ``expected`` among them; ``servers`` known.
+    ``pending`` URLs, and relevant pages ``expected`` among them; ``servers`` found.
     """
 
     time: float
@@ -49,16 +53,31 @@ class Point:
     relevant: int
     received: int
     finished: int
-    waiting: int
+    pending: int
     expected: float
     servers: int
 
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> Self:
+        """Return a snapshot in short."""
+        return cls(
+            time=round(snapshot.time, 1),
+            run=round(snapshot.workers[0].began, 1),
+            pages=snapshot.pages,
+            relevant=snapshot.relevant,
+            received=snapshot.received,
+            finished=snapshot.finished,
+            pending=snapshot.pending,
+            expected=snapshot.outlook.expected,
+            servers=snapshot.servers,
+        )
+
     def line(self) -> str:
         """Return the point as a line of JSON."""
-        return json.dumps(asdict(self)) + "\n"
+        return msgspec.json.encode(self).decode() + "\n"
 
     @classmethod
-    def of(cls, line: str | bytes) -> Self | None:
+    def parsed(cls, line: str | bytes) -> Self | None:
         """Return the point of a line, None if it is torn."""
         try:
             return msgspec.json.decode(line, type=cls)
@@ -95,7 +114,7 @@ class Course:
 def _first(path: Path) -> Point | None:
     try:
         with path.open("rb") as file:
-            return Point.of(file.readline())
+            return Point.parsed(file.readline())
     except FileNotFoundError:
         return None
 
@@ -112,28 +131,80 @@ def read(folder: Path, after: int = 0) -> tuple[list[Point], int]:
     except FileNotFoundError:
         return [], 0
     whole_lines = text[: text.rfind(b"\n") + 1]
-    points = map(Point.of, whole_lines.splitlines())
+    points = map(Point.parsed, whole_lines.splitlines())
     return [point for point in points if point is not None], after + len(whole_lines)
 
 
-def write_now(folder: Path, now: Mapping[str, Any]) -> None:
-    """Say what the crawl does now. Raises OSError."""
+def write_now(folder: Path, now: Snapshot) -> None:
+    """Write a crawl's latest snapshot. Raises OSError."""
     with whole(folder / NOW) as path:
-        path.write_text(json.dumps(now, ensure_ascii=False), "utf-8", errors="replace")
+        path.write_bytes(msgspec.json.encode(now))
 
 
-def read_now(folder: Path) -> dict[str, Any]:
-    """Return what the crawl said last that it does; empty if it never did."""
+def read_now(folder: Path) -> Snapshot | None:
+    """Return a crawl's latest snapshot; None if there is none, or a torn one."""
     try:
         return parsed((folder / NOW).read_bytes())
     except FileNotFoundError:
-        return {}
+        return None
 
 
-def parsed(text: str | bytes) -> dict[str, Any]:
-    """Return what a crawl said that it does; empty if that is torn."""
+def parsed(text: bytes) -> Snapshot | None:
+    """Return the snapshot of a text, None if it is torn."""
     try:
-        found = json.loads(text)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+        return msgspec.json.decode(text, type=Snapshot)
+    except msgspec.DecodeError:
+        return None
+
+
+Columns = dict[str, list[float | None]]
+
+COLUMNS = ("time", "harvest", "recent", "coverage", "speed", "waiting", "expected")
+
+
+def columns(points: Sequence[Point]) -> Columns:
+    """Return a course as columns of the same length, few enough to draw.
+
+    None stands where nothing was crawled. ``time`` is in seconds since 1970; ``harvest`` and
+    ``coverage`` (at most) are shares, ``recent`` is the harvest rate since the point before;
+    ``speed`` is in pages per second; ``waiting`` are the pending URLs.
+    """
+    found: Columns = {name: [] for name in COLUMNS}
+    before: Point | None = None
+    for point in _drawn(points):
+        if before is not None and before.run != point.run:
+            _add(found, time=(before.time + point.time) / 2)
+            before = None
+        _add(found, **_values(point, before))
+        before = point
+    return found
+
+
+def _drawn(points: Sequence[Point]) -> list[Point]:
+    """Return some of the points: the first and the last of each run, and one in so many."""
+    step = max(1, len(points) // DRAWN)
+    ends = {0, len(points) - 1}
+    for number in range(1, len(points)):
+        if points[number].run != points[number - 1].run:
+            ends |= {number - 1, number}
+    return [p for number, p in enumerate(points) if number % step == 0 or number in ends]
+
+
+def _add(found: Columns, **values: float | None) -> None:
+    for name, column in found.items():
+        column.append(values.get(name))
+
+
+def _values(point: Point, before: Point | None) -> dict[str, float | None]:
+    values: dict[str, float | None] = {
+        "time": point.time,
+        "harvest": rate(point.relevant, point.pages),
+        "coverage": rate(point.relevant, point.relevant + point.expected),
+        "waiting": point.pending,
+        "expected": point.expected,
+    }
+    if before is not None and point.time - before.time >= SHORT:
+        pages = point.pages - before.pages
+        values["recent"] = rate(point.relevant - before.relevant, pages)
+        values["speed"] = pages / (point.time - before.time)
+    return values

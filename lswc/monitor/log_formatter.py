@@ -1,4 +1,4 @@
-"""What Scrapy logs of every page, made only if it is shown.
+"""Log formatter: what Scrapy logs of every page is made only if it is shown.
 
 A formatter may return None (Scrapy's documentation of LOG_FORMATTER); its types don't say so.
 """

@@ -1,4 +1,4 @@
-"""``LSWC_METRICS``: what Prometheus and a container engine ask a crawl for."""
+"""Metrics: the address of LSWC_METRICS, where Prometheus and a container engine ask."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 
 from lswc.errors import ConfigError
 from lswc.extras import require
+from lswc.monitor.recorder import snapshot_taken
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -74,9 +75,10 @@ class MetricsExtension:
     def __init__(self, crawler: Crawler, address: Address) -> None:
         from lswc.monitor.prometheus import Exposition  # imports prometheus_client
 
-        self._exposition = Exposition(crawler)
-        self._listening = _listen(self._exposition.site(), address, crawler)
-        crawler.signals.connect(self._exposition.answered, signals.response_received)
+        self._exposition = exposition = Exposition(crawler.stats)
+        self._listening = _listen(exposition.site(), address, crawler)
+        crawler.signals.connect(exposition.show, snapshot_taken)
+        crawler.signals.connect(exposition.answered, signals.response_received)
         crawler.signals.connect(self._closed, signals.spider_closed)
 
     @classmethod

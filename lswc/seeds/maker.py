@@ -19,7 +19,6 @@ from lswc.files import whole
 from lswc.frontier import MEMORY
 from lswc.language import Identifier
 from lswc.language.registry import language
-from lswc.monitor.summary import SummaryExtension
 from lswc.outcomes import Outcome
 from lswc.seeds.candidates import Asked, SeedError
 from lswc.seeds.formats import FORMATS, recognised
@@ -228,7 +227,6 @@ def _fetched(
         unkept = {**_UNKEPT, "LSWC_CRAWL": folder, "LSWC_WEB": str(web or "")}
         settings.setdict(unkept, priority="cmdline")
         settings.set("LOG_LEVEL", "ERROR", priority="spider")
-        settings.set_in_component_priority_dict("EXTENSIONS", SummaryExtension, None)
         told: dict[str, str] = {}
         given = {"lang": codes[0], "seeds": str(file), "codes": codes, "told": told}
         ends = _crawl(settings, {**given, "read": lambda done: say("fetch", done, len(urls))})

@@ -65,7 +65,7 @@ def test_every_reason_is_shown_of_a_crawl_in_redis(redis_server: RedisServer) ->
 @pytest.mark.parametrize(
     ("argument", "says", "code"),
     [
-        ("no-such-folder", "no frontier: no-such-folder/frontier.db doesn't exist", 2),
+        ("no-such-folder", "no crawl: no-such-folder has no frontier.db", 2),
         ("redis://127.0.0.1:1/0", "can't read the frontier in Redis", 1),
     ],
 )

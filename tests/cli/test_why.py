@@ -60,9 +60,9 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Site:
         ("https://www.one.co.th", ("html, 20",)),  # its twin
         ("http://www.one.co.th/gone.html", ("status 404, 20", "with this error", "tier 0")),
         (FAR, ("on page", "http://www.one.co.th/", "html, 20", "elsewhere")),
-        (f"{FAR}3.html", ("dropped, server became irrelevant, 20", ": It waited", "tier ", FAR)),
-        ("ftp://www.one.co.th/file", ("dropped, scheme: Neither http nor https.",)),
-        ("http://[x", ("dropped, invalid URL: Not a URL",)),
+        (f"{FAR}3.html", ("discarded, server became irrelevant, 20", ": It waited", "tier ", FAR)),
+        ("ftp://www.one.co.th/file", ("discarded, scheme: Neither http nor https.",)),
+        ("http://[x", ("discarded, invalid URL: Not a URL",)),
         ("http://nobody.example/", ("never seen",)),
     ],
 )
@@ -82,12 +82,12 @@ def test_each_url_that_a_server_lost_has_a_row(crawled: Site) -> None:
     assert crawled.summary["dropped"][Outcome.SERVER_BECAME_IRRELEVANT] == len(rows)
 
 
-def test_a_url_that_waits(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_url_that_is_pending(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     site.seeds("http://www.one.co.th/")
     site.add("www.one.co.th/", page(THAI, "/a.html", "/b.html"))
     site.crawl(CLOSESPIDER_ITEMCOUNT=1, CONCURRENT_REQUESTS=1, DOWNLOAD_DELAY=3)
     assert ask(str(site.folder), "http://www.one.co.th/b.html") == 0
-    assert "waits: it is in the queue" in capsys.readouterr().out
+    assert "pending: it is in the frontier" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -19,13 +19,33 @@ from scrapy.settings import Settings
 from lswc.errors import ConfigError
 from lswc.monitor import course
 from lswc.monitor.metrics import check
-from lswc.monitor.prometheus import STUCK, Exposition
-from lswc.monitor.pulse import PulseExtension
+from lswc.monitor.observer import STUCK
+from lswc.monitor.prometheus import Exposition
+from lswc.monitor.recorder import Recorder
 from tests.crawl.running import SetUp
 from tests.scenarios.site import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from prometheus_client.core import Metric
+
+
+class Exposed(Exposition):
+    """An exposition that takes a snapshot whenever it is asked."""
+
+    def __init__(self, crawl: SetUp) -> None:
+        super().__init__(crawl.crawler.stats)
+        self._observer = Recorder.from_crawler(crawl.crawler).observer
+
+    def collect(self) -> Iterator[Metric]:
+        self.show(self._observer.take())
+        return super().collect()
+
+    def health(self) -> tuple[bool, dict[str, Any]]:
+        self.show(self._observer.take())
+        return super().health()
 
 
 def metrics(exposition: Exposition) -> dict[str, dict[tuple[str, ...], float]]:
@@ -40,13 +60,14 @@ def metrics(exposition: Exposition) -> dict[str, dict[tuple[str, ...], float]]:
 
 def test_what_is_counted_is_exposed(tmp_path: Path) -> None:
     with SetUp(tmp_path, "http://a.example/", "http://b.example/") as crawl:
-        frontier, exposition = crawl.parts.frontier, Exposition(crawl.crawler)
+        frontier, exposition = crawl.parts.frontier, Exposed(crawl)
         assert frontier.pending == 2
         assert metrics(exposition)["lswc_queue_urls"] == {("ready",): 2, ("later",): 0}
         visit = crawl.visit()
         visit.tally["page", "relevant"] = 1
         visit.tally["received", "bytes"] = 500
         crawl.parts.commits.commit(visit, "html")
+        exposition = Exposed(crawl)  # at once: one looks at the cells every five seconds
         found = metrics(exposition)
         assert found["lswc_pages_total"] == {("relevant",): 1}
         assert found["lswc_finished_urls_total"] == {("html",): 1}
@@ -60,7 +81,7 @@ def test_every_query_of_the_dashboard_is_answered(tmp_path: Path) -> None:
     wanted = {name for query in queries for name in re.findall(r"\b((?:lswc|process)_\w+)", query)}
     with SetUp(tmp_path) as crawl:
         assert crawl.parts.frontier.pending
-        exposition = Exposition(crawl.crawler)
+        exposition = Exposed(crawl)
         counted = {"page": "relevant", "finished": "html", "dropped": "depth", "put_off": "timeout"}
         for kind, name in counted.items():
             crawl.crawler.stats.inc_value(f"lswc/{kind}/{name}")
@@ -82,7 +103,7 @@ def test_a_crawl_is_healthy_while_it_waits_and_not_while_it_is_stuck(tmp_path: P
         crawl.crawler.engine = cast(
             "Any", SimpleNamespace(downloader=SimpleNamespace(active=active))
         )
-        exposition = Exposition(crawl.crawler)
+        exposition = Exposed(crawl)
         parts = crawl.parts
         assert exposition.health()[0]
         parts.commits.latest_end = monotonic() - 100 * STUCK
@@ -116,22 +137,24 @@ def test_a_port_in_use_is_found_before_anything_is_fetched() -> None:
 def test_a_crawl_says_what_it_does_and_its_last_word(tmp_path: Path) -> None:
     async def crawl_a_page() -> None:
         crawl = SetUp(tmp_path, "http://a.example/", "http://b.example/")
-        extension = PulseExtension.from_crawler(crawl.crawler)
+        extension = Recorder.from_crawler(crawl.crawler)
         visit = crawl.visit()
         crawl.crawler.signals.send_catch_log(signal=signals.spider_opened)
         now = course.read_now(tmp_path / "crawl")
-        assert now["state"] == "running"
-        assert [one["url"] for one in now["fetching"]] == [visit.url]
-        assert (now["waiting"], now["servers"]) == (1, 2)
+        assert now is not None
+        assert now.state == "running"
+        assert [one.url for one in now.workers[0].fetching] == [visit.url]
+        assert (now.pending, now.servers) == (1, 2)
         visit.tally["page", "relevant"] = 1
         crawl.parts.commits.commit(visit, "html")
-        extension.pulse.latencies.add("slow.example", 9.0)
+        extension.observer.latencies.add("slow.example", 9.0)
         crawl.parts.close("shutdown")
 
     run(crawl_a_page())
     now = course.read_now(tmp_path / "crawl")
-    assert (now["state"], now["reason"]) == ("closed", "stopped by its user")
-    assert now["slowest"][0]["server"] == "slow.example"
+    assert now is not None
+    assert (now.state, now.reason) == ("closed", "stopped by its user")
+    assert now.workers[0].slowest[0].server == "slow.example"
     points, end = course.read(tmp_path / "crawl")
     assert [point.pages for point in points] == [0, 1]
     assert points[-1].relevant == 1

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.console import Console
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.spiderloader import get_spider_loader
 
@@ -58,8 +59,23 @@ class Command(CrawlCommand):
         super().run(args, opts)
         from lswc.crawl.close_reasons import EXIT_CODES
 
+        self._show_summary()
         reason = self._ran.stats.get_value("finish_reason") if self._ran is not None else ""
         self.exitcode = EXIT_CODES.get(reason, self.exitcode)
+
+    def _show_summary(self) -> None:
+        from lswc.cli.summary_table import advice, summary_table
+        from lswc.monitor.recorder import Recorder
+
+        if self._ran is None or self._ran.extensions is None:  # it couldn't begin
+            return
+        recorder = self._ran.get_extension(Recorder)
+        if recorder is None or recorder.last is None:
+            return
+        console = Console(file=sys.stdout)
+        console.print(summary_table(recorder.last))
+        text = advice(recorder.last, recorder.folder)
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
         self._ran = super()._create_crawler(spidercls)
@@ -99,6 +115,7 @@ def _log(file: str | None, line: str) -> None:
 def _check(settings: Settings, spider_name: str, arguments: dict[str, str]) -> None:
     """Find what is wrong with the spider, its arguments or the settings. Raises LswcError."""
     from lswc.crawl.spider import LswcSpider
+    from lswc.monitor import metrics
 
     loader = get_spider_loader(settings)
     if spider_name not in loader.list():
@@ -107,3 +124,4 @@ def _check(settings: Settings, spider_name: str, arguments: dict[str, str]) -> N
     spider_class = loader.load(spider_name)
     if issubclass(spider_class, LswcSpider):
         spider_class.check(settings, **arguments)
+        metrics.check(settings)

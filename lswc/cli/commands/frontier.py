@@ -1,10 +1,8 @@
-"""``scrapy frontier CRAWL``: what waits, what was dropped and why."""
+"""``scrapy frontier CRAWL``: what is pending, what was discarded and why."""
 
 from __future__ import annotations
 
 import sys
-from operator import attrgetter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -13,17 +11,17 @@ from scrapy.settings import Settings
 
 from lswc.cli.command import UserCommand
 from lswc.cli.progress_lines import working
-from lswc.cli.tables import counted, table
+from lswc.cli.tables import counted as counts_table
+from lswc.cli.tables import table
 
 if TYPE_CHECKING:
     import argparse
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator
 
     from rich.table import Table
 
-    from lswc.frontier.harvest import CellHarvest, Forecast
-    from lswc.frontier.report import Completion, Reader, Report
-    from lswc.strategy import Strategy
+    from lswc.frontier.report import Completion
+    from lswc.monitor.snapshot import Cell, Outlook, Snapshot
 
 
 class Command(UserCommand):
@@ -33,99 +31,90 @@ class Command(UserCommand):
         return "<crawl folder> | redis://... [--key NAME]"
 
     def short_desc(self) -> str:
-        return "Show a crawl's frontier: URLs, servers, longest queues, why URLs were dropped"
+        return "Show a crawl's frontier: URLs, servers, why URLs were discarded"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument(
-            "--top", type=int, default=10, help="cells and queues to show (default: 10)"
+            "--top", type=int, default=10, help="cells and servers to show (default: 10)"
         )
         parser.add_argument("--key", default="", help="LSWC_REDIS_KEY, if Redis has many crawls")
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("name one crawl folder, or one Redis", print_help=False)
-        from lswc.crawl import workers
-        from lswc.frontier import FRONTIER_FILE, names_redis, redis_report, sqlite_report
+        from lswc.monitor.snapshot import counted
+        from lswc.monitor.stored import stored
 
-        opened: AbstractContextManager[Reader]
-        if names_redis(args[0]):
-            settings = (self.settings or Settings()).copy()
-            settings.set("LSWC_FRONTIER", args[0])
-            opened = redis_report.opened(workers.connect(settings), opts.key)
-        else:
-            opened = sqlite_report.opened(Path(args[0]) / FRONTIER_FILE)
-        with working() as say, opened as reader:
+        with working() as say:
             say("frontier", 0, 0)
-            report, ended = reader.report(opts.top), reader.completion(opts.top)
-        _show(report, opts.top)
-        _show_ended(ended)
+            with stored(args[0], opts.key, self.settings or Settings()).frontier() as frontier:
+                snapshot = counted(frontier, opts.top)
+        console = Console(file=sys.stdout)
+        for part in shown(snapshot):
+            console.print(part)
 
 
-def _show(report: Report, top: int) -> None:
-    from lswc.frontier.harvest import forecast
-    from lswc.strategy import strategy
-
-    console = Console(file=sys.stdout)
-    counts = report.counts
-    title = f"{report.identity['language']}, {report.identity['strategy']}"
-    groups = {
-        "URLs": {"pending": sum(counts.pending.values())},
-        "requisites": {"pending": counts.requisites} if counts.requisites else {},
-        "URLs leased": {"now": counts.leased} if counts.leased else {},
-        "URLs to try again": counts.tally.get("put off", {}),
-        "URLs finished": counts.tally.get("finished", {}),
-        "dropped": counts.tally.get("dropped", {}),
-        "pages": counts.tally.get("content", {}),
-        "servers": counts.servers,
+def shown(snapshot: Snapshot) -> Iterator[Table | str]:
+    """Yield the tables of a snapshot with a full count, and a line of what is expected."""
+    tallies, outlook = snapshot.tallies, snapshot.outlook
+    urls = {
+        "pending": snapshot.pending,
+        "of them postponed": snapshot.postponed,
+        "of them requisites": snapshot.requisites,
+        "leased": snapshot.leased or 0,
+        "finished": snapshot.finished,
     }
-    console.print(counted(title, groups, longest=None))
-    chosen = strategy(report.identity["strategy"])
-    waiting = [cell for cell in report.cells if cell.waiting]
-    console.print(_table("best cells", chosen, waiting[:top]))
-    largest = sorted(waiting, key=attrgetter("waiting"), reverse=True)
-    if len(waiting) > top:
-        console.print(_table("largest cells", chosen, largest[:top]))
-    console.print(_expected(forecast(report.cells)))
-    queues = [(q.server, q.pending, q.downloaded, q.relevant) for q in report.queues]
+    groups = {
+        "pages": {"all": snapshot.pages, "relevant": snapshot.relevant},
+        "URLs": {name: number for name, number in urls.items() if number or name == "pending"},
+        "URLs postponed": tallies.postponed,
+        "URLs finished": tallies.finished,
+        "discarded": tallies.discarded,
+        "remarkable pages": tallies.content,
+        "servers": snapshot.by_status or {},
+    }
+    yield counts_table(f"{snapshot.language}, {snapshot.strategy}", groups, longest=None)
+    yield _cells("best cells", outlook.best)
+    if outlook.largest:
+        yield _cells("largest cells", outlook.largest)
+    yield _expected(outlook)
+    queues = [(q.server, q.pending, q.downloaded, q.relevant) for q in snapshot.longest or ()]
     heads = ("server", "pending", "downloaded", "relevant")
-    console.print(table("longest queues", heads, queues))
+    yield table("servers with most pending URLs", heads, queues)
+    if snapshot.completion is not None:
+        yield from _completion(snapshot.completion)
 
 
-def _show_ended(ended: Completion) -> None:
-    console = Console(file=sys.stdout)
+def _completion(ended: Completion) -> Iterator[Table]:
     numbers = {
         "complete": ended.complete,
         "cut short": ended.cut_number,
-        "failed": ended.failed_number,
+        "without a page": ended.failed_number,
     }
-    console.print(counted("servers that ended", {"servers": numbers}, longest=None))
+    yield counts_table("servers with nothing pending", {"servers": numbers}, longest=None)
     if ended.cut:
-        console.print(table("cut short", ("server", "reason", "URLs left out"), ended.cut))
+        yield table("cut short", ("server", "reason", "URLs left out"), ended.cut)
     if ended.failed:
-        console.print(table("failed", ("server", "how a URL of it ended"), ended.failed))
+        yield table("without a page", ("server", "how a URL of it ended"), ended.failed)
 
 
-def _table(title: str, chosen: Strategy, cells: list[CellHarvest]) -> Table:
+def _cells(title: str, cells: tuple[Cell, ...]) -> Table:
     """Return a table of cells: what their URLs have in common, how many, expected and seen."""
-    heads = ("", "waiting", "expected", "seen", "pages")
-    rows = (
-        (chosen.describe(c.cell), c.waiting, f"{c.expected:.1%}", _seen(c), c.pages.downloaded)
-        for c in cells
-    )
+    heads = ("", "pending", "expected", "seen", "pages")
+    rows = ((c.name, c.pending, f"{c.expected:.1%}", _share(c.seen), c.pages) for c in cells)
     return table(title, heads, rows)
 
 
-def _seen(cell: CellHarvest) -> str:
-    pages = cell.pages
-    return f"{pages.relevant / pages.downloaded:.1%}" if pages.downloaded else ""
+def _share(share: float | None) -> str:
+    return "" if share is None else f"{share:.1%}"
 
 
-def _expected(told: Forecast) -> str:
-    if told.next_harvest is None:
-        return "Nothing waits."
+def _expected(outlook: Outlook) -> str:
+    if outlook.next_harvest_rate is None:
+        return "Nothing is pending."
     return (
-        f"Relevant pages expected: {told.waiting:,.0f} among all that wait,"
-        f" {told.next_relevant:,.0f} ({told.next_harvest:.1%}) among the next"
-        f" {told.next_downloads:,}."
+        f"Relevant pages expected: {outlook.expected:,.0f} among all pending URLs,"
+        f" {outlook.next_relevant:,.0f} ({outlook.next_harvest_rate:.1%}) among the next"
+        f" {outlook.next_downloads:,}."
     )

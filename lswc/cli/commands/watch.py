@@ -1,9 +1,8 @@
-"""``scrapy watch CRAWL``: a page in the browser that shows a crawl, and says things to it."""
+"""``scrapy watch CRAWL``: a page in the browser that shows a crawl, and changes its control."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
@@ -15,8 +14,6 @@ from lswc.errors import ConfigError
 if TYPE_CHECKING:
     import argparse
 
-    from lswc.monitor.page.sources import Source
-
 
 class Command(UserCommand):
     """Serves the page of a crawl that runs, or that ended, until Ctrl-C."""
@@ -25,7 +22,7 @@ class Command(UserCommand):
         return "<crawl folder> | redis://... [--key NAME] [--port 6800]"
 
     def short_desc(self) -> str:
-        return "Show a crawl in the browser while it runs or after, and say things to it"
+        return "Show a crawl in the browser while it runs or after, and give it instructions"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -41,25 +38,15 @@ class Command(UserCommand):
         if not (opts.port.isascii() and opts.port.isdecimal() and int(opts.port) < 2**16):
             raise ConfigError(f"--port={opts.port!r} isn't a port: 0 to 65535")
         from lswc.monitor.page.server import serve
+        from lswc.monitor.stored import stored
 
-        source = self._source(args[0], opts.key)
+        crawl = stored(args[0], opts.key, self.settings or Settings())
         os.nice(5)  # the crawl goes first
-        serve(source, opts.host, int(opts.port), _ready)
-
-    def _source(self, named: str, key: str) -> Source:
-        from lswc.frontier import names_redis
-        from lswc.monitor.page.sources import FolderSource, RedisSource
-
-        if not names_redis(named):
-            return FolderSource(Path(named))
-        from lswc.crawl import workers
-
-        settings = (self.settings or Settings()).copy()
-        settings.set("LSWC_FRONTIER", named)
-        return RedisSource(workers.connect(settings), key)
+        serve(crawl, opts.host, int(opts.port), _ready)
 
 
 def _ready(address: str) -> None:
     print(
-        f"{address}\nWho has this address may say things to the crawl. Ctrl-C ends it.", flush=True
+        f"{address}\nWhoever has this address may give the crawl instructions. Ctrl-C ends it.",
+        flush=True,
     )

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     import argparse
     from contextlib import AbstractContextManager
 
-    from lswc.archive.url_history import History
     from lswc.frontier.report import Reader, Standing
+    from lswc.monitor.story import Story
 
 _MOST = 20
 """Links to the URL that are shown."""
 
 
 class Command(UserCommand):
-    """Tells a URL's history: who linked to it, what the strategy said, what the server said."""
+    """Tells a URL's story: who linked to it, what the strategy decided, what was answered."""
 
     requires = ("parquet",)
 
@@ -34,7 +34,7 @@ class Command(UserCommand):
         return "<crawl folder> <URL> [--redis redis://... [--key NAME]]"
 
     def short_desc(self) -> str:
-        return "Tell why a crawl fetched a URL, dropped it, or never saw it"
+        return "Tell why a crawl fetched a URL, discarded it, or never saw it"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -46,19 +46,18 @@ class Command(UserCommand):
             raise UsageError("name one crawl folder and one URL", print_help=False)
         from lswc.archive.url_history import history
         from lswc.frontier import FRONTIER_FILE
-        from lswc.monitor.page.story import conclusion
+        from lswc.monitor.story import story
         from lswc.urls import parse
 
         crawl, url = Path(args[0]), args[1].strip()
-        kept = bool(opts.redis) or (crawl / FRONTIER_FILE).exists()
-        canonical = parse(url)
+        has_frontier = bool(opts.redis) or (crawl / FRONTIER_FILE).exists()
+        canonical = parse(url) if has_frontier else None
         with working() as say:
             say("log", 0, 0)
-            told = history(crawl, url)
+            log = history(crawl, url)
             say("frontier", 0, 0)
-            standing = self._standing(crawl, canonical.href, opts) if canonical and kept else None
-        _show(url, told, standing)
-        print(conclusion(*told, standing, kept))
+            standing = self._standing(crawl, canonical.href, opts) if canonical else None
+        _show(url, story(*log, standing, _MOST, has_frontier=has_frontier))
 
     def _standing(self, crawl: Path, url: str, opts: argparse.Namespace) -> Standing | None:
         from lswc.crawl import workers
@@ -70,25 +69,23 @@ class Command(UserCommand):
             opened = redis_report.opened(*named)
         else:
             opened = sqlite_report.opened(crawl / FRONTIER_FILE)
-        with opened as reader:
-            return reader.standing(url)
+        with opened as frontier:
+            return frontier.standing(url)
 
 
-def _show(url: str, told: History, standing: Standing | None) -> None:
-    from lswc.monitor.page.story import facts, link_told
-
+def _show(url: str, story: Story) -> None:
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200)
-    if told.links:
-        more = len(told.links) - _MOST
-        title = f"links to {url}" + (f", {more:,} more aren't shown" if more > 0 else "")
-        heads = ("on page", "anchor", "names", "the strategy said")
-        console.print(table(title, heads, [link_told(link) for link in told.links[:_MOST]]))
-    if told.attempts:
+    if story.links:
+        more = f", and {story.more_links:,} more" if story.more_links else ""
+        heads = ("on page", "anchor text", "names", "the strategy decided")
+        console.print(table(f"links to {url}{more}", heads, story.links))
+    if story.attempts:
         columns = ("time", "outcome", "status", "bytes", "language", "tier", "distance", "depth")
-        rows = [[_cell(attempt[name]) for name in columns] for attempt in told.attempts]
-        console.print(table("asked for", columns, rows))
-    if standing is not None and standing.code is not None:
-        console.print(table("facts", ("fact", "value"), list(facts(standing.code))))
+        rows = [[_cell(attempt[name]) for name in columns] for attempt in story.attempts]
+        console.print(table("requests", columns, rows))
+    if story.facts:
+        console.print(table("facts of the link that brought it", ("fact", "value"), story.facts))
+    print(story.conclusion)
 
 
 def _cell(value: object) -> object:

@@ -1,4 +1,4 @@
-"""Who may ask the page's server, and who may say something to the crawl."""
+"""Access to the page: who may ask its server, and who may change the control of the crawl."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Guard:
         return name in self._names or _is_address(name)
 
     def may_change(self, host: str | None, origin: str | None, token: str | None) -> bool:
-        """Tell whether a request may say something to the crawl.
+        """Tell whether a request may change the control.
 
         By the token, and by its Origin, which a browser sends and no page can choose.
         """

@@ -1,6 +1,6 @@
 # mypy: allow-untyped-calls
 # Twisted is typed in part only.
-"""The page's server: files that never change, and what they ask for as JSON."""
+"""Server of the page: files that never change, and what their script asks for as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from typing_extensions import override
 from lswc.errors import ConfigError, LswcError
 from lswc.guest.control import change, history
 from lswc.monitor.page.access import HEADERS, Guard
-from lswc.monitor.page.overview import Overview
+from lswc.monitor.page.data import PageData
 from lswc.monitor.page.search import find
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from twisted.web import http
     from twisted.web.server import Request
 
-    from lswc.monitor.page.sources import Source
+    from lswc.monitor.stored import StoredCrawl
 
 LONGEST = 10_000
 """Bytes of a request's body, and characters of what is searched for."""
@@ -46,33 +46,33 @@ logger = logging.getLogger(__name__)
 class Watch:
     """Answers for one crawl."""
 
-    def __init__(self, source: Source, guard: Guard) -> None:
-        self._source = source
-        self._overview = Overview(source)
+    def __init__(self, crawl: StoredCrawl, guard: Guard) -> None:
+        self._crawl = crawl
+        self._data = PageData(crawl)
         self.guard = guard
 
     def state(self, request: Request) -> dict[str, Any]:
         """Return all that the page shows; the course only if it isn't known yet."""
         known = _argument(request, b"course")
-        return self._overview.get(int(known) if known.isdecimal() else -1)
+        return self._data.get(int(known) if known.isdecimal() else -1)
 
     def found(self, request: Request) -> dict[str, Any]:
         """Return what is known of a server or a URL."""
-        return find(self._source, _argument(request, b"q")[:LONGEST])
+        return find(self._crawl, _argument(request, b"q")[:LONGEST])
 
     def changes(self, request: Request) -> dict[str, Any]:
-        """Return what was said to the crawl, the latest first."""
-        told = history(self._source.kept)[-CHANGES:][::-1]
-        return {"changes": [change._asdict() for change in told]}
+        """Return the changes of the control, the latest first."""
+        latest = history(self._crawl.kept)[-CHANGES:][::-1]
+        return {"changes": [change._asdict() for change in latest]}
 
     def say(self, request: Request) -> dict[str, Any]:
-        """Say something to the crawl, as the body of the request has it. Raises ConfigError."""
+        """Change the control as the body of the request says. Raises ConfigError."""
         given = _body(request)
         texts = {name: given.get(name, "") for name in ("key", "place", "why")}
         if not all(isinstance(text, str) for text in texts.values()):
             raise ConfigError("key, place and why must be texts")
         change(
-            self._source.kept, texts["key"], given.get("value"), texts["place"],
+            self._crawl.kept, texts["key"], given.get("value"), texts["place"],
             why=texts["why"], by="watch",
         )  # fmt: skip
         return {"said": True}
@@ -88,9 +88,9 @@ def _body(request: Request) -> dict[str, Any]:
     try:
         given = json.loads(content.read(LONGEST))
     except ValueError as error:
-        raise ConfigError(f"what is to be said must be JSON: {error}") from error
+        raise ConfigError(f"the body of a change must be JSON: {error}") from error
     if not isinstance(given, dict):
-        raise ConfigError("what is to be said must be an object of JSON")
+        raise ConfigError("the body of a change must be an object of JSON")
     return given
 
 
@@ -137,18 +137,18 @@ class _Json(_Guarded):
         return NOT_DONE_YET
 
     async def _answer(self, request: Request, gone: list[object]) -> None:
-        status, told = 200, dict[str, Any]()
+        status, answer = 200, dict[str, Any]()
         try:
-            told = await deferToThread(self._ask, request)
+            answer = await deferToThread(self._ask, request)
         except LswcError as error:
-            status, told = (400 if isinstance(error, ConfigError) else 503), {"error": str(error)}
+            status, answer = (400 if isinstance(error, ConfigError) else 503), {"error": str(error)}
         except Exception:
             logger.exception("can't answer %s", request.path)
-            status, told = 500, {"error": "an error, which is in the log of `watch`"}
+            status, answer = 500, {"error": "an error, which is in the log of `watch`"}
         if not gone:
             request.setResponseCode(status)
             request.setHeader("Content-Type", "application/json")
-            request.write(json.dumps(told, ensure_ascii=False).encode(errors="replace"))
+            request.write(json.dumps(answer, ensure_ascii=False).encode(errors="replace"))
             request.finish()
 
 
@@ -196,7 +196,7 @@ def site(watch: Watch) -> Any:
     return _Quiet(root)
 
 
-def serve(source: Source, host: str, port: int, ready: Callable[[str], None]) -> None:
+def serve(crawl: StoredCrawl, host: str, port: int, ready: Callable[[str], None]) -> None:
     """Serve a crawl's page until the process is told to end. Raises ConfigError.
 
     ``ready`` is called with the page's address, the token in it.
@@ -206,7 +206,7 @@ def serve(source: Source, host: str, port: int, ready: Callable[[str], None]) ->
     guard = Guard(host)
     running: Any = reactor
     try:
-        listening = running.listenTCP(port, site(Watch(source, guard)), interface=host)
+        listening = running.listenTCP(port, site(Watch(crawl, guard)), interface=host)
     except CannotListenError as error:
         raise ConfigError(
             f"can't listen to port {port} of {host}: {error.socketError.strerror}; "

@@ -15,9 +15,9 @@ import pytest
 
 from lswc.guest.control import in_folder, read
 from lswc.guest.control_in_effect import LOOK
-from lswc.monitor.page.overview import Overview
-from lswc.monitor.page.sources import FolderSource
-from tests.monitor.page.test_overview import A_MINUTE
+from lswc.monitor.page.data import PageData
+from lswc.monitor.stored import StoredInFolder
+from tests.monitor.page.test_data import A_MINUTE
 from tests.scenarios.shared_web import PORT, SharedWeb
 from tests.scenarios.site import ROOT, SCRAPY, THAI, environment, page, run
 
@@ -131,6 +131,6 @@ def test_nothing_more_of_a_blocked_site_is_asked_for(crawl: Crawl, block: Any) -
         "html": before + PAGES - under_way,
         "blocked": PAGES - before + under_way,
     }
-    shown = Overview(FolderSource(crawl.folder)).get()
+    shown = PageData(StoredInFolder(crawl.folder)).get()
     assert [row[:2] for row in shown["dropped"]] == [["blocked", PAGES - before]]
     assert shown["errors"] == []

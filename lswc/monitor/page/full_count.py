@@ -1,4 +1,4 @@
-"""The whole frontier, counted now and then: it takes seconds when millions of URLs wait."""
+"""Full count of a frontier, now and then: it takes seconds when millions of URLs are pending."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from time import monotonic, thread_time
 from typing import TYPE_CHECKING
 
 from lswc.errors import LswcError
-from lswc.strategy import strategy
+from lswc.monitor.snapshot import TOP, counted
 
 if TYPE_CHECKING:
-    from lswc.frontier.report import Completion, Report
-    from lswc.monitor.page.sources import Source
+    from lswc.monitor.snapshot import Snapshot
+    from lswc.monitor.stored import StoredCrawl
 
 LEAST = 10.0
 """Seconds between two counts, at least."""
@@ -20,23 +20,19 @@ SPARING = 200
 """So many times the CPU time of a count, no other begins: it costs one part in so many."""
 
 
-class Stock:
-    """Counts in a thread of its own. ``report`` is the latest count, None until there is one.
+class FullCount:
+    """Counts in a thread of its own. ``snapshot`` is the latest, None until there is one.
 
-    ``ended`` is how servers ended by then.
-
-    ``seconds`` is what that took, and ``cpu`` of the CPU; ``wrong`` why the latest couldn't be had.
+    ``seconds`` is what that took, ``cpu`` of the CPU; ``error`` why the latest couldn't be had.
     """
 
-    def __init__(self, source: Source, top: int) -> None:
-        self._source = source
-        self._top = top
+    def __init__(self, crawl: StoredCrawl) -> None:
+        self._crawl = crawl
         self._thread: Thread | None = None
         self._counted = 0.0
-        self.report: Report | None = None
-        self.ended: Completion | None = None
+        self.snapshot: Snapshot | None = None
         self.seconds = self.cpu = 0.0
-        self.wrong = ""
+        self.error = ""
 
     @property
     def age(self) -> float:
@@ -54,13 +50,13 @@ class Stock:
     def _count(self) -> None:
         began, cpu = monotonic(), thread_time()
         try:
-            if self.report is None:
-                strategy(self._source.identity()["strategy"])  # which takes a while, but once
-                began, cpu = monotonic(), thread_time()
-            report = self._source.report(self._top)
-            self.ended = self._source.completion(self._top)
-            self.report, self.wrong = report, ""
+            with self._crawl.frontier() as frontier:
+                if self.snapshot is None and frontier.strategy:  # which takes a while, but once
+                    began, cpu = monotonic(), thread_time()
+                self.snapshot, self.error = counted(frontier, TOP), ""
         except LswcError as error:
-            self.wrong = str(error)
+            self.error = str(error)
+        except KeyError:  # of Redis, where somebody has deleted it meanwhile
+            self.error = "The crawl isn't there any more."
         self._counted = monotonic()
         self.seconds, self.cpu = self._counted - began, thread_time() - cpu

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from time import monotonic, sleep, time
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from redis import Redis
 
 from lswc.frontier.lease import Offer
-from lswc.frontier.redis import RedisFrontier, Worker
+from lswc.frontier.redis import RedisFrontier
+from lswc.frontier.redis import Worker as RedisWorker
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.guest.control import change
-from lswc.monitor.course import Course, Point, write_now
-from lswc.monitor.page.graph import DRAWN, Graph
-from lswc.monitor.page.overview import Overview
+from lswc.monitor.course import DRAWN, Course, Point, columns, read, write_now
+from lswc.monitor.page.data import PageData
 from lswc.monitor.page.search import find
-from lswc.monitor.page.sources import FolderSource, RedisSource
+from lswc.monitor.snapshot import Snapshot, Worker, of_workers
+from lswc.monitor.stored import StoredInFolder, StoredInRedis
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.visits import ended
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.frontier import Frontier
-    from lswc.monitor.page.sources import Source
+    from lswc.monitor.stored import StoredCrawl
     from tests.frontier.redis_server import RedisServer
 
 IDENTITY = {"language": "th", "strategy": "adaptive"}
@@ -59,38 +60,47 @@ def fill(frontier: Frontier) -> None:
 
 
 @pytest.fixture(params=["folder", "redis"])
-def source(request: pytest.FixtureRequest, tmp_path: Path, redis_server: RedisServer) -> Source:
+def crawl(request: pytest.FixtureRequest, tmp_path: Path, redis_server: RedisServer) -> StoredCrawl:
     if request.param == "folder":
         frontier: Any = SqliteFrontier(tmp_path / "frontier.db", strategy("adaptive"), IDENTITY)
     else:
         client = Redis(port=redis_server.port)
         client.flushdb()
         frontier = RedisFrontier(
-            client, "lswc:th", strategy("adaptive"), IDENTITY, worker=Worker(folder=tmp_path)
+            client, "lswc:th", strategy("adaptive"), IDENTITY, worker=RedisWorker(folder=tmp_path)
         )
     fill(frontier)
-    frontier.tell('{"state": "running", "time": 1, "speed": 2.5}', point(5, 2).line(), 1.0)
-    frontier.tell('{"state": "running", "time": 2, "speed": 2.5}', point(6, 3).line(), 60.0)
+    frontier.tell(now(Worker(state="running", time=1)), point(5, 2).line(), 1.0)
+    frontier.tell(now(Worker(state="running", time=2)), point(6, 3).line(), 60.0)
     frontier.close()
     if request.param == "folder":
-        return FolderSource(tmp_path)
-    return RedisSource(Redis(port=redis_server.port))
+        return StoredInFolder(tmp_path)
+    return StoredInRedis(Redis(port=redis_server.port))
 
 
 def point(seconds: float, pages: int, run: float = 0.0, expected: float = 0.0) -> Point:
     return Point(seconds, run, pages, pages, 0, pages, 9, expected, 2)
 
 
-def counted(overview: Overview) -> dict[str, Any]:
+def snapshot(worker: Worker) -> Snapshot:
+    return Snapshot(time=worker.time, **of_workers([worker]))
+
+
+def now(worker: Worker) -> str:
+    """Return what a worker reports of itself."""
+    return msgspec.json.encode(snapshot(worker)).decode()
+
+
+def counted(data: PageData) -> dict[str, Any]:
     """Return what is shown once the whole queue was counted."""
     until = monotonic() + A_MINUTE
-    while (shown := overview.get())["stock"]["age"] is None and monotonic() < until:
+    while (shown := data.get())["stock"]["age"] is None and monotonic() < until:
         sleep(0.05)
     return shown
 
 
-def test_both_stores_show_the_same(source: Source) -> None:
-    shown = counted(Overview(source))
+def test_both_stores_show_the_same(crawl: StoredCrawl) -> None:
+    shown = counted(PageData(crawl))
     assert (shown["language"], shown["strategy"]) == ("th", "adaptive")
     assert shown["totals"] | {"pages": 1, "relevant": 1, "harvest": 1.0} == shown["totals"]
     assert shown["largest"] == [["www.one.co.th", 1, 1, 0]]
@@ -110,28 +120,28 @@ def test_both_stores_show_the_same(source: Source) -> None:
     assert dict(shown["servers"]) == {"relevant": 1, "unvisited": 2}
 
 
-def test_a_server_or_url_is_looked_up(source: Source) -> None:
-    far = find(source, "far.example")
+def test_a_server_or_url_is_looked_up(crawl: StoredCrawl) -> None:
+    far = find(crawl, "far.example")
     assert (far["kind"], far["pending"], far["downloaded"]) == ("server", 1, 0)
     assert [url for url, _ in far["next"]] == ["http://far.example/2.html"]
     assert sum(number for _, number in far["cells"]) == 1
-    one = find(source, " WWW.one.co.th ")
+    one = find(crawl, " WWW.one.co.th ")
     assert (one["status"], one["downloaded"], one["relevant"], one["pending"]) == (
         "relevant", 1, 1, 0,
     )  # fmt: skip
-    assert find(source, "one.co")["servers"] == ["www.one.co.th"]
-    assert find(source, "*[?")["servers"] == []
+    assert find(crawl, "one.co")["servers"] == ["www.one.co.th"]
+    assert find(crawl, "*[?")["servers"] == []
 
 
-def test_what_is_said_to_a_crawl_is_shown(source: Source) -> None:
-    change(source.kept, "block", True, "far.example", why="their mail")
-    change(source.kept, "tolerate", 3, "far.example")
-    change(source.kept, "pause", True)
+def test_what_is_said_to_a_crawl_is_shown(crawl: StoredCrawl) -> None:
+    change(crawl.kept, "block", True, "far.example", why="their mail")
+    change(crawl.kept, "tolerate", 3, "far.example")
+    change(crawl.kept, "pause", True)
     said = {"block": True, "tolerate": 3}
-    shown = Overview(source).get()
+    shown = PageData(crawl).get()
     assert shown["control"]["rules"] == [["far.example", said, "their mail"]]
     assert shown["control"]["pause"] is True
-    assert find(source, "far.example")["said"] == {**said, "why": "their mail"}
+    assert find(crawl, "far.example")["said"] == {**said, "why": "their mail"}
 
 
 def test_points_that_many_workers_tell_are_one_course(redis_server: RedisServer) -> None:
@@ -142,7 +152,7 @@ def test_points_that_many_workers_tell_are_one_course(redis_server: RedisServer)
         frontier.tell("{}", point(seconds, 1).line(), A_MINUTE)  # the second comes too soon
     frontier.tell("{}", point(3, 1).line(), 0)  # the last word of a worker
     frontier.close()
-    points, _ = RedisSource(client, "lswc:th").course(0)
+    points, _ = StoredInRedis(client, "lswc:th").course(0)
     assert [one.time for one in points] == [1, 3]
 
 
@@ -155,18 +165,18 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("now", "state"),
+    ("worker", "state"),
     [
-        ({"state": "running", "time": -3600}, "silent"),  # it was killed
-        ({"state": "closed", "time": -1e9, "reason": "shutdown"}, "closed"),
-        ({"state": "offline", "time": 9}, "offline"),
-        ({}, "unknown"),  # of a crawl that says nothing
+        (Worker(state="running", time=-3600), "silent"),  # it was killed
+        (Worker(state="closed", time=-1e9, reason="shutdown"), "closed"),
+        (Worker(state="offline", time=9), "offline"),
+        (None, "unknown"),  # of a crawl that reports nothing
     ],
 )
-def test_the_state_of_a_crawl(folder: Path, now: dict[str, Any], state: str) -> None:
-    if now:
-        write_now(folder, now | {"time": time() + now["time"]})
-    assert Overview(FolderSource(folder)).get()["state"] == state
+def test_the_state_of_a_crawl(folder: Path, worker: Worker | None, state: str) -> None:
+    if worker is not None:
+        write_now(folder, snapshot(msgspec.structs.replace(worker, time=time() + worker.time)))
+    assert PageData(StoredInFolder(folder)).get()["state"] == state
 
 
 @pytest.mark.parametrize(
@@ -182,12 +192,15 @@ def test_a_worker_that_was_killed_is_shown_as_such(
         folder = tmp_path / f"worker{number}"
         folder.mkdir()
         frontier = RedisFrontier(
-            client, "w", strategy("bfs"), IDENTITY, worker=Worker(folder=folder)
+            client, "w", strategy("bfs"), IDENTITY, worker=RedisWorker(folder=folder)
         )
-        now = {"state": "running", "host": "a", "folder": str(folder), "time": time() - age}
-        frontier.tell(json.dumps(now | {"speed": 2.0, "under_way": 3}), "", 0.0)
+        worker = Worker(
+            state="running", host="a", folder=str(folder), time=time() - age,
+            pages_per_second=2.0, under_way=3,
+        )  # fmt: skip
+        frontier.tell(now(worker), "", 0.0)
         frontier.close()
-    shown = Overview(RedisSource(client)).get()
+    shown = PageData(StoredInRedis(client)).get()
     assert (shown["state"], shown["lost"]) == (state, lost)
     states = {worker["folder"]: worker["state"] for worker in shown["workers"]}
     assert states == {
@@ -198,19 +211,19 @@ def test_a_worker_that_was_killed_is_shown_as_such(
 
 
 def test_a_worker_whose_clock_is_behind_is_heard(folder: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("lswc.monitor.page.overview.FRESH", 0.0)
-    overview = Overview(FolderSource(folder))
+    monkeypatch.setattr("lswc.monitor.page.data.FRESH", 0.0)
+    data = PageData(StoredInFolder(folder))
     behind = time() - 3600
-    write_now(folder, {"state": "running", "time": behind})
-    assert overview.get()["state"] == "silent"
-    write_now(folder, {"state": "running", "time": behind + 2})
-    assert overview.get()["state"] == "running"
+    write_now(folder, snapshot(Worker(state="running", time=behind)))
+    assert data.get()["state"] == "silent"
+    write_now(folder, snapshot(Worker(state="running", time=behind + 2)))
+    assert data.get()["state"] == "running"
 
 
 def test_a_crawl_that_was_killed_is_shown_as_it_was_left(folder: Path) -> None:
     (folder / "now.json").write_text('{"state": "run', "utf-8")
     (folder / "course.jsonl").write_text(point(1, 1).line() + '{"ti', "utf-8")
-    shown = counted(Overview(FolderSource(folder)))
+    shown = counted(PageData(StoredInFolder(folder)))
     assert shown["totals"]["waiting"] == 1
     assert shown["course"]["columns"]["time"] == [1]
 
@@ -218,10 +231,10 @@ def test_a_crawl_that_was_killed_is_shown_as_it_was_left(folder: Path) -> None:
 def test_the_course_is_sent_only_when_there_is_more_of_it(folder: Path) -> None:
     course = Course(folder)
     course.add(point(10, 10))
-    overview = Overview(FolderSource(folder))
-    version = overview.get()["course"]["version"]
-    assert "columns" not in overview.get(version)["course"]
-    assert "columns" in overview.get(version - 1)["course"]
+    data = PageData(StoredInFolder(folder))
+    version = data.get()["course"]["version"]
+    assert "columns" not in data.get(version)["course"]
+    assert "columns" in data.get(version - 1)["course"]
 
 
 def test_speed_and_coverage_over_time(folder: Path) -> None:
@@ -233,12 +246,10 @@ def test_speed_and_coverage_over_time(folder: Path) -> None:
         point(110, 90, 90),
     ):
         course.add(one)
-    graph = Graph(FolderSource(folder))
-    graph.read()
-    columns = graph.columns()
-    assert columns["time"] == [0, 10, 55, 100, 110]  # a gap where nothing ran
-    assert columns["speed"] == [None, 5.0, None, None, 3.0]
-    assert columns["coverage"] == [None, 0.5, None, 1.0, 1.0]
+    drawn = columns(read(folder)[0])
+    assert drawn["time"] == [0, 10, 55, 100, 110]  # a gap where nothing ran
+    assert drawn["speed"] == [None, 5.0, None, None, 3.0]
+    assert drawn["coverage"] == [None, 0.5, None, 1.0, 1.0]
 
 
 def test_a_long_course_is_drawn_with_few_points_its_ends_and_all_runs(folder: Path) -> None:
@@ -246,9 +257,7 @@ def test_a_long_course_is_drawn_with_few_points_its_ends_and_all_runs(folder: Pa
     number = 20 * DRAWN
     for at in range(number):
         course.add(point(10 * at, at, run=0 if at < number // 3 else 9))
-    graph = Graph(FolderSource(folder))
-    graph.read()
-    times = graph.columns()["time"]
+    times = columns(read(folder)[0])["time"]
     assert len(times) < 1.1 * DRAWN
     assert (times[0], times[-1]) == (0, 10 * (number - 1))
     assert 10 * (number // 3) in times

@@ -1,0 +1,260 @@
+"""Observer: takes the snapshots of a crawl that this process runs."""
+
+from __future__ import annotations
+
+import shutil
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+from heapq import nlargest, nsmallest
+from math import inf
+from operator import attrgetter
+from os import getpid
+from socket import gethostname
+from time import monotonic, time
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from lswc import __version__
+from lswc.archive import page_record
+from lswc.crawl.web import truth
+from lswc.errors import writing
+from lswc.monitor import snapshot
+from lswc.monitor.snapshot import (
+    CLOSED,
+    OFFLINE,
+    PAUSED,
+    RUNNING,
+    TOP,
+    DiskSpace,
+    Fetch,
+    Held,
+    Latency,
+    Outlook,
+    Worker,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.settings import BaseSettings
+    from scrapy.statscollectors import StatsCollector
+
+    from lswc.crawl.composition import Parts
+    from lswc.crawl.configuration import Crawl
+    from lswc.monitor.snapshot import Coverage, Snapshot
+
+CELLS_EVERY = 5.0
+"""Seconds between two looks at what the frontier should bring, which looks at every cell."""
+
+MINUTE = 60.0
+"""Seconds over which pages per second and the recent harvest rate are measured."""
+
+STUCK = 300.0
+"""Seconds in which some URL must end, if there is anything to do; at least five timeouts."""
+
+_REMEMBERED = 5_000  # servers
+_RECENT = 0.3  # weight of a server's latest answer
+
+
+@dataclass
+class _Answers:
+    seconds: float
+    number: int = 1
+
+
+class Latencies:
+    """Seconds from a request to its answer, by server; the latest answers count most."""
+
+    def __init__(self) -> None:
+        self._servers: OrderedDict[str, _Answers] = OrderedDict()
+
+    def add(self, server: str, seconds: float) -> None:
+        """Take notice of an answer."""
+        known = self._servers.get(server)
+        if known is None:
+            self._servers[server] = _Answers(seconds)
+        else:
+            known.seconds += _RECENT * (seconds - known.seconds)
+            known.number += 1
+        self._servers.move_to_end(server)
+        if len(self._servers) > _REMEMBERED:
+            self._servers.popitem(last=False)
+
+    def slowest(self, most: int) -> tuple[Latency, ...]:
+        """Return the slowest servers."""
+        found = nlargest(most, self._servers.items(), key=lambda item: item[1].seconds)
+        return tuple(Latency(name, round(a.seconds, 3), a.number) for name, a in found)
+
+
+class Observer:
+    """Takes snapshots of the crawl that runs here. ``is_busy`` tells whether a request is sent."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        settings: BaseSettings,
+        stats: StatsCollector,
+        is_busy: Callable[[], bool],
+    ) -> None:
+        self.latencies = Latencies()
+        self._parts = parts
+        self._stats = stats
+        self._requests = settings.getint("CONCURRENT_REQUESTS")
+        self._is_busy = is_busy
+        self._began = time()
+        self._minute: deque[tuple[float, int, int, int]] = deque()
+        self._outlook = Outlook()
+        self._outlook_at = -inf
+
+    def take(self) -> Snapshot:
+        """Return the crawl as it is now. Asked every few seconds. Raises LswcError."""
+        return self._taken(self._held())
+
+    def take_last(self, reason: str) -> Snapshot:
+        """Return the crawl as it closes, and why: with a full count. Raises LswcError."""
+        self._outlook_at = -inf
+        found, counts = self._held(), self._parts.frontier.counts()
+        known = {"servers": found.fields["servers"], "outlook": found.fields["outlook"]}
+        last = snapshot.full(counts, **known, leased=0)
+        pending = last.fields["pending"] + counts.leased  # what is leased is pending again
+        return self._taken(Held(last.tallies, {**last.fields, "pending": pending}), reason)
+
+    def with_coverage(self, last: Snapshot) -> Snapshot:
+        """Return the last snapshot with what is known of coverage. Once the records are closed."""
+        crawl = self._parts.crawl
+        tags, known = tuple(crawl.language.tags), _coverages(crawl)
+        several = {tag: known.get((tag,)) for tag in tags} if len(tags) > 1 else {}
+        return replace(
+            last,
+            coverage=known.get(tags),
+            by_language=snapshot.by_language(last, several),
+        )
+
+    def _held(self) -> Held:
+        frontier = self._parts.frontier
+        if monotonic() - self._outlook_at > CELLS_EVERY:
+            cells = frontier.cells()
+            self._outlook = snapshot.outlook(cells, self._parts.crawl.strategy)
+            self._outlook_at = monotonic()
+        return Held(
+            frontier.tallies(),
+            {
+                "pending": frontier.pending,
+                "requisites": frontier.requisites,
+                "servers": frontier.servers,
+                "outlook": self._outlook,
+            },
+        )
+
+    def _taken(self, held: Held, closed: str | None = None) -> Snapshot:
+        crawl = self._parts.crawl
+        page = held.tallies.get("page", {})
+        speed, recent = self._latest_minute(page.get("relevant", 0), sum(page.values()))
+        worker = self._worker(speed, closed)
+        return snapshot.made(
+            held,
+            crawl.language.tag,
+            crawl.strategy.name,
+            recent_harvest_rate=recent,
+            control=snapshot.instructions(self._parts.guest.control.control),
+            **snapshot.of_workers((worker,)),
+        )
+
+    def _worker(self, speed: float, closed: str | None) -> Worker:
+        parts, now = self._parts, time()
+        crawl, idle = parts.crawl, monotonic() - parts.commits.latest_end
+        pages, seconds = self._pages(), now - self._began
+        with writing(crawl.folder):
+            disk = shutil.disk_usage(crawl.folder)
+        state, reason = (CLOSED, closed) if closed is not None else self._state()
+        return Worker(
+            host=gethostname(),
+            process=getpid(),
+            folder=_text(crawl.folder.resolve()),
+            version=__version__,
+            time=now,
+            began=self._began,
+            seconds=round(seconds, 1),
+            state=state,
+            reason=_text(reason),
+            pages=pages,
+            received=self._stats.get_value("lswc/received/bytes", 0),
+            pages_per_second=speed,
+            mean_pages_per_second=round(pages / seconds, 1) if seconds > 0 else 0.0,
+            requests=self._requests,
+            readers=crawl.readers,
+            under_way=0 if state == CLOSED else len(parts.commits.visits),
+            idle=round(idle, 1),
+            offline=round(parts.guest.network.offline, 1),
+            unsaved=parts.frontier.unsaved,
+            is_stuck=state == RUNNING and self._is_stuck(idle),
+            disk=DiskSpace(disk.free, disk.total),
+            fetching=() if state == CLOSED else self._fetching(),
+            slowest=self.latencies.slowest(TOP),
+        )
+
+    def _state(self) -> tuple[str, str]:
+        if self._parts.guest.halt:
+            return PAUSED, self._parts.guest.halt
+        return (OFFLINE if self._parts.guest.network.offline else RUNNING), ""
+
+    def _pages(self) -> int:
+        """Return the pages of this run and process."""
+        kinds = ("relevant", "guessed", "irrelevant")
+        return sum(self._stats.get_value(f"lswc/page/{kind}", 0) for kind in kinds)
+
+    def _latest_minute(self, relevant: int, pages: int) -> tuple[float, float | None]:
+        """Return the pages per second of this process, and the crawl's harvest rate, of late."""
+        now, own = monotonic(), self._pages()
+        self._minute.append((now, own, relevant, pages))
+        while now - self._minute[0][0] > MINUTE and len(self._minute) > 2:
+            self._minute.popleft()
+        began, own_before, relevant_before, before = self._minute[0]
+        speed = round((own - own_before) / (now - began), 3) if now > began else 0.0
+        return speed, snapshot.rate(relevant - relevant_before, pages - before)
+
+    def _is_stuck(self, idle: float) -> bool:
+        """Tell whether something is to be done, and nothing was for long."""
+        longest = max(STUCK, 5 * self._parts.crawl.politeness.timeout)
+        if idle < longest:
+            return False
+        if self._is_busy():
+            return True
+        ready = self._parts.leases.next_ready(monotonic())
+        return ready is not None and ready < monotonic() - longest
+
+    def _fetching(self) -> tuple[Fetch, ...]:
+        now = monotonic()
+        oldest = nsmallest(TOP, self._parts.commits.visits.values(), key=attrgetter("since"))
+        return tuple(
+            Fetch(v.url, round(now - v.since, 1), v.lease.expected, v.lease.tries) for v in oldest
+        )
+
+
+def _text(value: Any) -> str:
+    """Return a text that JSON can hold, of one that may have a file's name that isn't UTF-8."""
+    return str(value).encode(errors="replace").decode()
+
+
+def _coverages(crawl: Crawl) -> dict[tuple[str, ...], Coverage]:
+    """Compare the records with what is known of the web, in all languages of a crawl and in each.
+
+    Empty if nothing is known.
+    """
+    known = truth(crawl.web) if crawl.web is not None else None
+    if known is None:
+        return {}
+    collected = {record["url"] for record in page_record.records(crawl.folder)}
+    tags = tuple(crawl.language.tags)
+    return {
+        wanted: snapshot.covered(
+            (
+                url
+                for url, page in known.items()
+                if page.language in wanted and (page.listed or page.language in page.reachable)
+            ),
+            collected,
+        )
+        for wanted in {tags, *((tag,) for tag in tags)}
+    }

@@ -1,0 +1,147 @@
+"""Recorder: takes a snapshot of the running crawl every few seconds, writes and announces it.
+
+``now.json`` is the latest one, ``course.jsonl`` has some of them in short, and ``summary.json``
+tells the last one. With a frontier in Redis the first two are there, too.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Self
+
+import msgspec
+from msgspec.structs import replace
+from scrapy import signals
+from scrapy.utils.asyncio import create_looping_call
+
+from lswc.crawl.close_reasons import said
+from lswc.crawl.composition import parts_of
+from lswc.crawl.requests import url_of
+from lswc.errors import LswcError
+from lswc.monitor.course import Course, Point, write_now
+from lswc.monitor.observer import Observer
+from lswc.monitor.snapshot import CLOSED, of_workers
+from lswc.monitor.summary import SUMMARY, write
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from lswc.crawl.composition import Parts
+    from lswc.monitor.snapshot import Snapshot
+
+EVERY = 2.0
+"""Seconds between two snapshots."""
+
+CLOSING = "closing"
+"""State of a worker whose crawl can't be written any more, until it has closed."""
+
+snapshot_taken = object()
+"""Signal of Scrapy's kind with a ``snapshot``: at each one, and a last one as the crawl closes."""
+
+logger = logging.getLogger(__name__)
+
+
+class Recorder:
+    """Takes snapshots while the crawl runs, and a last one, with a full count, as it closes.
+
+    ``last`` is that one, None if it couldn't be taken; ``folder`` is the crawl's.
+    """
+
+    last: Snapshot | None = None
+
+    def __init__(self, crawler: Crawler, parts: Parts) -> None:
+        self._signals, self._stats = crawler.signals, crawler.stats
+        self._parts = parts
+        self.folder = parts.crawl.folder
+        self.observer = Observer(
+            parts,
+            crawler.settings,
+            crawler.stats,
+            lambda: bool(crawler.engine and crawler.engine.downloader.active),
+        )
+        crawler.signals.connect(self._opened, signals.spider_opened)
+        crawler.signals.connect(self._answered, signals.response_received)
+        crawler.signals.connect(self._closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler, parts_of(crawler))
+
+    def _opened(self) -> None:
+        self._course = Course(self.folder)
+        self._parts.closing = self._close
+        self._task = create_looping_call(self._record)
+        self._task.start(EVERY)
+
+    def _answered(self, response: Response, request: Request) -> None:
+        url, seconds = url_of(request), request.meta.get("download_latency")
+        if url is not None and seconds is not None:
+            self.observer.latencies.add(url.server, seconds)
+
+    def _record(self) -> None:
+        if self._parts.commits.failed:
+            self._announce(_ended(self._latest, CLOSING, ""))
+            return
+        try:
+            self._keep(self.observer.take(), at_end=False)
+        except LswcError as error:
+            self._parts.commits.fail(error)
+
+    def _close(self, reason: str) -> None:
+        """Take the last snapshot. Raises LswcError if it can't be counted, or kept."""
+        if self._task.running:
+            self._task.stop()
+        try:
+            self.last = self.observer.take_last(said(reason))
+        except LswcError:
+            self._write(_ended(self._latest, CLOSED, said(reason)), None)
+            raise
+        if self._parts.commits.failed:  # then only the file can be written, if that
+            self._write(self.last, None)
+        else:
+            self._keep(self.last, at_end=True)
+
+    def _closed(self, reason: str) -> None:
+        if self.last is None:
+            logger.error("%s stays as it was: the frontier can't be read any more", SUMMARY)
+            return
+        self.last = self.observer.with_coverage(self.last)
+        try:
+            write(self.folder, self.last, reason)
+        except OSError as error:
+            logger.error("can't write %s: %s", SUMMARY, error.strerror)
+
+    def _announce(self, snapshot: Snapshot) -> None:
+        self._latest = snapshot
+        self._signals.send_catch_log(snapshot_taken, snapshot=snapshot)
+
+    def _keep(self, snapshot: Snapshot, *, at_end: bool) -> None:
+        self._announce(snapshot)
+        point = Point.of(snapshot) if at_end or self._course.is_due else None
+        self._write(snapshot, point)
+        self._parts.frontier.tell(
+            msgspec.json.encode(snapshot).decode(),
+            point.line() if point is not None else "",
+            0.0 if at_end else self._course.every,
+        )
+
+    def _write(self, snapshot: Snapshot, point: Point | None) -> None:
+        """Write the files. A disk that is full is left to what writes the crawl itself."""
+        try:
+            write_now(self.folder, snapshot)
+            if point is not None:
+                self._course.add(point)
+        except OSError as error:
+            self._stats.inc_value("lswc/monitor/unwritten")
+            logger.debug("can't write how the crawl goes: %s", error.strerror)
+
+
+def _ended(snapshot: Snapshot, state: str, reason: str) -> Snapshot:
+    """Return a snapshot with its worker in another state, that fetches nothing."""
+    workers = tuple(
+        replace(worker, state=state, reason=reason, under_way=0, fetching=())
+        for worker in snapshot.workers
+    )
+    return replace(snapshot, **of_workers(workers))

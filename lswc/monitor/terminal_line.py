@@ -1,0 +1,68 @@
+"""Terminal line: how the crawl is going, live on a terminal, else in the log now and then."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from time import monotonic
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+
+from lswc.monitor.recorder import snapshot_taken
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from lswc.monitor.snapshot import Snapshot
+
+logger = logging.getLogger(__name__)
+
+
+def line(snapshot: Snapshot) -> str:
+    """Return a crawl in one line."""
+    parts = [
+        f"{snapshot.pages:,} pages",
+        f"harvest rate {snapshot.harvest_rate or 0:.1%}",
+        f"{snapshot.pending:,} URLs pending",
+        f"{snapshot.outlook.expected:,.0f} relevant pages expected among them",
+        f"{snapshot.servers:,} servers",
+    ]
+    offline = sum(worker.offline for worker in snapshot.workers)
+    if offline:
+        parts.append(f"OFFLINE for {offline:.0f} s")
+    if snapshot.state == "paused":
+        parts.append(f"PAUSED: {snapshot.reason}")
+    return ", ".join(parts)
+
+
+class TerminalLine:
+    """Shows each snapshot on a terminal; else one every ``interval`` seconds in the log."""
+
+    def __init__(self, crawler: Crawler, interval: float) -> None:
+        self._live: Status | None = None
+        self._interval, self._shown = interval, monotonic()
+        if sys.stderr.isatty():
+            self._live = Status("", console=Console(stderr=True))
+            crawler.signals.connect(self._live.start, signals.spider_opened)
+            crawler.signals.connect(self._live.stop, signals.spider_closed)
+        crawler.signals.connect(self._show, snapshot_taken)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Raise NotConfigured if there is no terminal, and LOGSTATS_INTERVAL is 0."""
+        interval = crawler.settings.getfloat("LOGSTATS_INTERVAL")
+        if not interval and not sys.stderr.isatty():
+            raise NotConfigured
+        return cls(crawler, interval)
+
+    def _show(self, snapshot: Snapshot) -> None:
+        if self._live is not None:
+            self._live.update(escape(line(snapshot)))
+        elif monotonic() - self._shown >= self._interval and snapshot.is_live:
+            self._shown = monotonic()
+            logger.info(line(snapshot))
