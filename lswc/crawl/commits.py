@@ -127,7 +127,7 @@ class Commits:
         if outcome == Outcome.BLOCKED:
             _forget(visit)
         visit.tally["received", "bytes"] += visit.received
-        if not visit.lease.is_page:
+        if not visit.is_page:
             kind = "requisites" if visit.lease.is_requisite else "listings"
             visit.tally[kind, outcome] += 1
         due = self._guest.due(visit, outcome)

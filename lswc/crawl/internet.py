@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
+from functools import cached_property
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
@@ -49,7 +50,7 @@ class ScrapyInternet:
         self._crawler = crawler
         self.heard: Callable[[str, bytes, str], None] = lambda *_: None
 
-    @property
+    @cached_property
     def is_frozen(self) -> bool:
         from twisted.internet import reactor  # not above: importing it installs one
 
@@ -124,8 +125,4 @@ class ScrapyInternet:
         finally:
             slot.active_size += size
 
-    def now(self) -> float:
-        return monotonic()
-
-    def unix_time(self) -> float:
-        return time()
+    now, unix_time = staticmethod(monotonic), staticmethod(time)

@@ -114,11 +114,12 @@ class Leases:
         lease = self._leased(now)
         if lease is None:
             return None
-        if lease.is_page:
+        visit = commits.begin(lease, now)
+        if visit.is_page:
             self._pages += 1
         else:
             self._requisites += 1
-        return commits.begin(lease, now)
+        return visit
 
     def _leased(self, now: float) -> Lease | None:
         """Lease a requisite if their share isn't used up, or no page is being asked for.
@@ -135,7 +136,7 @@ class Leases:
         if self._requisites + 1 <= self._crawl.requisites_share * (handed_out + 1):
             return lease_requisite(now) or self._lease_page(now)
         page = self._lease_page(now)
-        if page is None and not any(v.lease.is_page for v in self._commits.visits.values()):
+        if page is None and not any(v.is_page for v in self._commits.visits.values()):
             return lease_requisite(now)
         return page
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.visit import Visit
     from lswc.reading.page import PageReading, ReadLink
+    from lswc.urls import Url
 
 
 NOT_MODIFIED = "not modified"
@@ -51,6 +52,7 @@ class Page:
     """
 
     visit: Visit
+    url: Url
     status: int
     reading: PageReading
     language: PageLanguage

@@ -61,7 +61,7 @@ class Pages:
         visit, reading = page.visit, page.reading
         is_kept = self.crawl.keeps(page.relevant) and not reading.unwanted
         if is_kept and not reading.opt_outs.is_tdm_told:
-            await self._ask_server(visit, len(response.body))
+            await self._ask_server(page, len(response.body))
         if visit.opt_outs:
             visit.tally["content", "opt-out"] += 1
         if reading.unwanted or (visit.opt_outs and self.crawl.opt_out == "skip-archive"):
@@ -72,10 +72,9 @@ class Pages:
             visit.offers = [*visit.offers, *self.listings.of_server(visit)]
         yield page
 
-    async def _ask_server(self, visit: Visit, size: int) -> None:
+    async def _ask_server(self, page: Page, size: int) -> None:
         """Add what a page's server reserves; its first page waits, but holds up no other."""
-        if (url := url_of(visit)) is None:
-            return
+        visit, url = page.visit, page.url
         try:
             with self.internet.aside(size):
                 visit.opt_outs += await self.guest.reserved(url)
@@ -124,7 +123,7 @@ class Pages:
             language = effective_language(language, visit.lease.inherited)
         status = 304 if unchanged else response.status
         units = [self.crawl.unit(link.url) for link in reading.links]
-        return Page(visit, status, reading, language, near_duplicate, units)
+        return Page(visit, url, status, reading, language, near_duplicate, units)
 
     def _left(self, asked: Asked, body: bytes) -> Outcome:
         """Return why nothing was read of an answer."""

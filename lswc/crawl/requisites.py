@@ -117,7 +117,7 @@ class Requisites:
         ]
         feeds = [one for one in wanted if one.kind == FEED]
         files = [one for one in wanted if one.kind != FEED and one.url not in had]
-        taken = self._trees.take(visit.url, files, is_page=visit.lease.is_page)
+        taken = self._trees.take(visit.url, files, is_page=visit.is_page)
         if len(taken) < len(files):
             beyond = len(files) - len(taken)
             visit.tally["requisites dropped", Outcome.TOO_MANY_REQUISITES] += beyond

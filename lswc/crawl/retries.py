@@ -85,7 +85,7 @@ class Retries:
         url = self._admission.scope_of(visit, request.url)
         times = request.meta["redirect_times"]
         if isinstance(url, Outcome):
-            visit.tally["dropped" if visit.lease.is_page else "requisites dropped", url] += 1
+            visit.tally["dropped" if visit.is_page else "requisites dropped", url] += 1
             self._led_to(visit, request.url, url)
         elif fingerprint(url.href) == fingerprint(visit.url):
             # By https, or with a session in it: another request for the same page.

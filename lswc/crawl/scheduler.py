@@ -116,7 +116,7 @@ class TierScheduler(BaseScheduler):
         return request_for(visit, self._parts.crawl.headers, self._callback(visit), self._errback)
 
     def _callback(self, visit: Visit) -> Callable[..., Any]:
-        if visit.lease.is_page:
+        if visit.is_page:
             return self._parse
         return self._parse_requisite if visit.lease.is_requisite else self._parse_listing
 

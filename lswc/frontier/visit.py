@@ -36,8 +36,9 @@ class Visit:
 
     ``url`` is asked for next: the lease's, or its https twin that a redirect led to, after
     ``redirects`` redirects. ``outcome`` says how it ended, empty until then. ``relevant`` stays
-    None for what doesn't count as a page; ``tally`` counts by (kind, name), for instance
-    ("dropped", "depth"). ``offers`` are the links that the strategy kept, ``links`` all of them.
+    None for what doesn't count as a page, ``is_page`` says that it was asked for as one. ``tally``
+    counts by (kind, name), for instance ("dropped", "depth"). ``offers`` are the links that the
+    strategy kept, ``links`` all of them.
     ``dropped`` are URLs that wait until then, and no longer because of what this page is.
     ``attempts`` are the requests sent, ``record`` is what is kept of a page,
     ``opt_outs`` what it says against mining its text, and where; ``requisites`` are the URLs that
@@ -72,6 +73,7 @@ class Visit:
     rendered: bool = False
     fetched: list[Attempt] = field(default_factory=list)
     scripts: list[str] = field(default_factory=list)
+    is_page: bool = field(init=False)
 
     @property
     def received(self) -> int:
@@ -84,5 +86,6 @@ class Visit:
             attempt.exchange = attempt.rendered = None
 
     def __post_init__(self) -> None:
+        self.is_page = self.lease.is_page  # many ask for it
         self.url = self.url or self.lease.url
         self.redirects = self.redirects or self.lease.redirects

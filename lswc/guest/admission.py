@@ -87,13 +87,13 @@ class Admission:
 
         What an archived page needs may be on any host.
         """
-        if not visit.lease.is_page and self._reach.requisites is not None:
+        if not visit.is_page and self._reach.requisites is not None:
             return self._reach.requisites.check(address, 0)
         return self._reach.pages.check(address, visit.lease.depth)
 
     def _refusal_by_place(self, visit: Visit, url: Url) -> Outcome | None:
         """Return why a place is left alone: limits of pages aren't those of what pages need."""
-        if visit.lease.is_page:
+        if visit.is_page:
             return self.of_link(url, visit.lease.depth)
         reason = self._limits.closed(url)
         return self._control.refusal(url, 0) or (None if reason in OF_PAGES else reason)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lswc.crawl.requests import RULES, page_visit_of
+from lswc.crawl.requests import RULES
 from lswc.guest.robots_txt import MAX_SIZE
 from lswc.safety.content_types import (
     Kind,
@@ -30,6 +30,8 @@ _LARGEST = "download_maxsize"
 class Expected:
     """What the answer to a request may be: asked once its head is here, and for each piece.
 
+    ``visit`` is that of a request for its page, None for another.
+
     The body of a page must be HTML, or a document of up to ``max_document`` bytes, if that isn't
     None. Status and headers still count: a redirect is followed, an error is counted as one. What
     an archived page needs besides may be anything. Of a server's rules no more is read than counts.
@@ -38,13 +40,14 @@ class Expected:
     def __init__(
         self,
         request: Request,
+        visit: Visit | None,
         is_under_way: Callable[[Visit], bool],
         max_document: int | None,
     ) -> None:
         self._request, self._max_document = request, max_document
-        self._visit, self._is_under_way = page_visit_of(request), is_under_way
+        self._visit, self._is_under_way = visit, is_under_way
         self._left = MAX_SIZE if RULES in request.meta else None
-        self._is_first = self._visit is not None and self._visit.lease.is_page
+        self._is_first = visit is not None and visit.is_page
         self._content_type = self._name = ""
         self._is_plain = False
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from lswc.crawl.transport.connection import Connection
     from lswc.frontier.attempt import Exchange
+    from lswc.frontier.visit import Visit
 
 _PORTS = {"http": 80, "https": 443}
 _OLD_RENEGOTIATION = 0x4  # SSL_OP_LEGACY_SERVER_CONNECT, as Scrapy's own handler has it
@@ -75,12 +76,12 @@ class AttemptHandler(BaseHttpDownloadHandler):
 
     @override
     async def download_request(self, request: Request) -> Response:
-        attempt = Attempt(request.url, datetime.now(UTC))
+        attempt, visit = Attempt(request.url, datetime.now(UTC)), page_visit_of(request)
         try:
-            response, exchange = await self._exchanged(request)
+            response, exchange = await self._exchanged(request, visit)
         except Exception as error:
             attempt.error = type(error).__name__
-            self._note(request, attempt)
+            self._note(request, visit, attempt)
             raise
         attempt.status = response.status
         attempt.mime = _media_type(response)
@@ -88,11 +89,10 @@ class AttemptHandler(BaseHttpDownloadHandler):
         attempt.ip = str(response.ip_address)
         attempt.truncated = next((_TRUNCATED[f] for f in response.flags if f in _TRUNCATED), "")
         attempt.exchange = exchange if self._archives else None
-        self._note(request, attempt)
+        self._note(request, visit, attempt)
         return response
 
-    def _note(self, request: Request, attempt: Attempt) -> None:
-        visit = page_visit_of(request)
+    def _note(self, request: Request, visit: Visit | None, attempt: Attempt) -> None:
         if visit is None and self._admission.is_blocked(request.url):
             return  # meanwhile
         if (rendering := request.meta.get(RENDERING)) is not None:
@@ -102,7 +102,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
         else:
             visit.attempts.append(attempt)
 
-    async def _exchanged(self, request: Request) -> tuple[Response, Exchange]:
+    async def _exchanged(self, request: Request, visit: Visit | None) -> tuple[Response, Exchange]:
         """Return a request's response, and both as they were on the wire.
 
         Raises what Scrapy's handlers raise.
@@ -118,7 +118,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
                     connection.ask(answer)
                     await answer.head()
                     request.meta["download_latency"] = monotonic() - began
-                    return await self._read(request, answer), answer.exchange
+                    return await self._read(request, visit, answer), answer.exchange
                 finally:
                     self._end(place, connection, answer)
         except TimeoutError as error:
@@ -130,7 +130,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
         else:
             connection.close()
 
-    async def _read(self, request: Request, answer: Answer) -> Response:
+    async def _read(self, request: Request, visit: Visit | None, answer: Answer) -> Response:
         """Read the body, as far as it is wanted."""
         headers = _headers(answer)
         said: dict[str, Any] = {
@@ -141,7 +141,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
             "ip_address": answer.address,
             "protocol": f"HTTP/{answer.version}",
         }
-        expected = Expected(request, self._commits.is_under_way, self._max_document)
+        expected = Expected(request, visit, self._commits.is_under_way, self._max_document)
         length = answer.length
         stop = check_stop_download(
             signals.headers_received, self.crawler, request, headers=headers, body_length=length
