@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from lswc.guest.decisions import Decision, Refuse
 
 BEGIN = 1_800_000_000.0
-"""Unix time at which the world's clock shows 0."""
+"""Unix time at which a world begins."""
+
+_START = 1_000.0
 
 POLITE = Politeness(
     delay=1.0,
@@ -64,7 +66,7 @@ class World:
     is_frozen = False
 
     def __init__(self) -> None:
-        self.time = 0.0
+        self.time = _START
         self.files: dict[tuple[str, str], Response | Refuse | Exception] = {}
         self.addresses: dict[str, str] = {}
         self.fetched: list[tuple[str, str]] = []
@@ -74,7 +76,7 @@ class World:
         return self.time
 
     def unix_time(self) -> float:
-        return BEGIN + self.time
+        return BEGIN + self.time - _START
 
     async def sleep(self, seconds: float) -> None:
         self.time += seconds

@@ -93,6 +93,16 @@ def test_of_each_thing_the_narrowest_place_is_heard() -> None:
         block = false
         ["www.example.th/public/x/"]
         max_depth = 3
+        ["three.th"]
+        delay = 1
+        ["b.three.th"]
+        delay = 2
+        ["a.b.three.th"]
+        delay = 3
+        ["a.b.three.th/"]
+        delay = 4
+        ["a.b.three.th/x"]
+        delay = 5
         """
     )
     assert control.at(url("http://a.example.th/")) == Rule(block=True, delay=5, max_depth=9)
@@ -101,6 +111,8 @@ def test_of_each_thing_the_narrowest_place_is_heard() -> None:
         block=False, delay=7, max_depth=3
     )
     assert control.at(url("http://other.th/")) == Rule()
+    nested = "c.three.th/", "b.three.th/", "c.a.b.three.th/", "a.b.three.th/", "a.b.three.th/x/y"
+    assert [control.at(url(f"http://{place}")).delay for place in nested] == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize(
@@ -136,6 +148,17 @@ def test_hours_of_a_day() -> None:
     assert control.rests(datetime(2026, 1, 1, 14, 59, tzinfo=UTC))
     by_day = parsed('hours = "8:30-24:00"')
     assert not by_day.rests(datetime(2026, 1, 1, 8, 30, tzinfo=UTC))
+    assert not by_day.rests(datetime(2026, 1, 1, 23, 59, 59, tzinfo=UTC))
+    assert by_day.rests(datetime(2026, 1, 1, tzinfo=UTC))
+
+
+def test_hours_end_with_their_last_instant() -> None:
+    """The first instant is one of them, the last isn't: by day, and over midnight."""
+    for hours, last in (("08:00-17:00", 16), ("22:00-06:00", 5)):
+        control = parsed(f'hours = "{hours}"')
+        assert not control.rests(datetime(2026, 1, 1, int(hours[:2]), 0, tzinfo=UTC))
+        assert not control.rests(datetime(2026, 1, 1, last, 59, 59, 999_999, tzinfo=UTC))
+        assert control.rests(datetime(2026, 1, 1, last + 1, 0, tzinfo=UTC))
 
 
 def test_an_edit_leaves_people_their_lines() -> None:
