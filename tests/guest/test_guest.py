@@ -81,13 +81,15 @@ async def test_a_server_rests_after_an_answer(tmp_path: Path, end: End, rest: fl
 
 @in_loop
 async def test_a_server_is_asked_once_at_a_time(tmp_path: Path) -> None:
+    with hosted(tmp_path, replace(POLITE, per_address=9, robot="")) as host:
+        found = await asyncio.gather(*(host.may(f"{A}{number}") for number in range(5)))
+        assert [isinstance(decision, Go) for decision in found] == [True, *[False] * 4]
     with hosted(tmp_path) as host:
         go = await host.go(A)
         assert await host.may(A) == Wait(1.0)
         host.guest.ended(go, OK)
         host.world.time += 1.0
-        found = await asyncio.gather(*(host.may(f"{A}{number}") for number in range(5)))
-        assert [isinstance(decision, Go) for decision in found] == [True, *[False] * 4]
+        assert isinstance(await host.may(A), Go)
 
 
 @pytest.mark.parametrize(("asked", "rest"), [("0.5", 1.0), ("7", 7.0), ("300", 300.0)])
