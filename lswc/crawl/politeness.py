@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class GuestMiddleware:
-    """Sends only what the guest lets go, and tells it how that ended.
+    """Sends only what the guest lets go, and reports to it how that ended.
 
     A page's request comes back to the scheduler while it has to wait; any other waits here.
     """
@@ -108,14 +108,14 @@ class GuestMiddleware:
         return failure.answer.status in self._retried and retries < self._retries
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Tell the guest of an answer."""
+        """Report an answer to the guest."""
         go = request.meta.pop(GO, None)  # now: a retry is a copy of the request
         if go is not None:
             self._end(request, go, _end_of(request, response))
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """Tell the guest that no answer came."""
+        """Report to the guest that no answer came."""
         go = request.meta.pop(GO, None)
         if go is None:
             return

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from lswc.crawl.configuration import Crawl
     from lswc.frontier import Frontier
-    from lswc.guest.control.store import Kept
+    from lswc.guest.control.store import Instructions
     from lswc.strategy import Experience
 
 
@@ -52,7 +52,7 @@ def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
     return taught_by(folder, sqlite_report.opened(folder / FRONTIER_FILE), crawl.language.tag)
 
 
-def control_of(crawl: Crawl, settings: BaseSettings) -> Kept:
+def control_of(crawl: Crawl, settings: BaseSettings) -> Instructions:
     """Return what people say to a crawl: in its folder, or to all workers together."""
     if names_redis(crawl.store):
         from lswc.crawl import workers

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Allowance:
-    """Tells which servers and domains have brought all that is taken of them.
+    """Knows which servers and domains have brought all that is taken of them.
 
     ``quotas`` are the settings'. Instructions for a place (``max_pages``, ``max_bytes``) hold
     instead, be it less or more: of a server, or a name in a registered domain, for each of its

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier import Frontier
     from lswc.guest.control import Control
-    from lswc.guest.control.store import Kept
+    from lswc.guest.control.store import Instructions
     from lswc.urls import Url
 
 LOOK = 1.0
@@ -33,7 +33,7 @@ _NOTHING = Rule()
 logger = logging.getLogger(__name__)
 
 
-def at_start(where: Kept) -> Watching:
+def at_start(where: Instructions) -> Watching:
     """Return the instructions to a crawl that begins, or goes on.
 
     Raises LswcError if that can't be read or understood, and if it says stop.
@@ -52,7 +52,7 @@ class ControlInEffect:
     ``count`` counts a name in the statistics. Raises LswcError as ``at_start``.
     """
 
-    def __init__(self, where: Kept, count: Callable[[str], None]) -> None:
+    def __init__(self, where: Instructions, count: Callable[[str], None]) -> None:
         self._watching = at_start(where)
         self._count = count
         self._first: list[str] = []
@@ -140,11 +140,11 @@ class ControlInEffect:
     def _report(self) -> None:
         wrong = self._watching.wrong
         if wrong:
-            logger.warning("%s; what was said before stays in force", wrong)
+            logger.warning("%s; the instructions before stay in force", wrong)
             self._count("lswc/control/wrong")
             return
         places = ", ".join(place.name for place, _ in self.control.rules) or "no place"
-        logger.info("something else is said to the crawl, of %s", places)
+        logger.info("the instructions to the crawl have changed, for %s", places)
         self._count("lswc/control/changes")
 
     def _set_places(self) -> None:

@@ -54,7 +54,7 @@ class End(NamedTuple):
 
     ``status`` is that of the answer, 0 if none came; it began after ``latency`` seconds.
     ``retry_after`` is that header's value. ``is_live`` is False for an answer, or a failure, that
-    no machine elsewhere has to do with; ``timed_out`` tells that none came in time.
+    no machine elsewhere has to do with; ``timed_out``: none came in time.
     """
 
     status: int = 0

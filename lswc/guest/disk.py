@@ -28,7 +28,7 @@ class Disk:
         self.halt = ""
 
     def look(self) -> None:
-        """See how much room there is now. Raises StorageError if that can't be told."""
+        """See how much room there is now. Raises StorageError if that can't be seen."""
         if not self._least:
             return
         with writing(self._folder):

@@ -56,7 +56,7 @@ class Internet(Protocol):
         """Tell whether a URL's server opens its port; nothing is asked for."""
 
     async def fetch(self, url: Url, file: str, go: Go | None) -> Answer | Refuse:
-        """Ask a URL's server for a file with its rules, or tell why the crawl refuses to.
+        """Ask a URL's server for a file with its rules, or return why the crawl refuses to.
 
         With a ``go`` that is already granted for it. Raises what the network does.
         """

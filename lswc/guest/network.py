@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 
 class Network:
-    """Tells a failure of the network from one of a server.
+    """Knows a failure of the network from one of a server.
 
     When no registered domain of several in a row answers, the crawl pauses, and servers that
     answered before are knocked at: their port is opened, and nothing asked. If one opens, each of
@@ -112,7 +112,7 @@ class Network:
         return True
 
     def settle(self) -> None:
-        """Take the failures for the servers' own: nothing else runs that could tell.
+        """Take the failures for the servers' own: nothing else runs that could show it.
 
         They still count in the row: few requests at a time are no reason not to doubt the network.
         """

@@ -64,4 +64,4 @@ class SharedSlots:
         try:
             return int(self._script(keys, arguments))
         except RedisError as error:
-            raise StorageError(f"can't take turns with other workers: {error}") from error
+            raise StorageError(f"can't share slots with other workers: {error}") from error

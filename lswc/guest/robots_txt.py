@@ -20,7 +20,7 @@ MAX_PATTERNS = 1_000
 """Rules with * or $ in them; a server that has more for one robot allows it nothing."""
 
 MAX_USAGES = 50
-"""Content-Usage lines that are kept, the last ones."""
+"""Content-Usage lines that count, the last ones."""
 
 MAX_LINE = 8 * 2083 - 1
 """Characters of a line that are read, as Google's parser does."""
@@ -74,7 +74,7 @@ class RobotsRules:
     def content_usage(self, url: str) -> str:
         """Return the preferences for a URL's content, those of the longest path that matches it;
         "" if there are none (draft-ietf-aipref-attach §6)."""
-        found = (said for path, said in self._usages if path.matches(url))
+        found = (preferences for path, preferences in self._usages if path.matches(url))
         return next(found, "")
 
 
@@ -94,7 +94,7 @@ def _length(usage: tuple[str, str]) -> int:
 
 
 def _group(text: str, product: str) -> _Group:
-    """Return what is said to a robot, or to all if no group names it."""
+    """Return the group of a robot, or that of all if none names it."""
     groups = _Groups(product)
     for raw in text.removeprefix("\ufeff").splitlines():
         line = _LINE.match(raw[:MAX_LINE].partition("#")[0].strip())
@@ -148,8 +148,8 @@ class _Groups:
 
 def _usage(value: str) -> tuple[str, str]:
     """Return the path and the preferences of a Content-Usage line."""
-    path, _, said = value.partition(" ") if value[:1] == "/" else ("/", "", value)
-    return path, said.strip()
+    path, _, preferences = value.partition(" ") if value[:1] == "/" else ("/", "", value)
+    return path, preferences.strip()
 
 
 def _named(value: str, product: str, own: _Group, shared: _Group) -> _Group | None:
@@ -176,7 +176,3 @@ def _seconds(value: str) -> float:
 def is_product_token(agent: str) -> bool:
     """Tell whether a robots.txt can name a robot so (RFC 9309 §2.2.1)."""
     return _TOKEN.fullmatch(agent) is not None
-
-
-NOTHING_ALLOWED = RobotsRules(b"User-agent: *\nDisallow: /", "")
-"""The rules of a server that can't say them (RFC 9309 §2.3.1.4)."""

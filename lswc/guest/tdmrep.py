@@ -42,7 +42,7 @@ class Reservations:
         self.size = len(body) + _RULE * len(self._rules)
 
     def opt_outs(self, url: str) -> tuple[str, ...]:
-        """Return what is said against mining a page, and that it was said here.
+        """Return what is reserved against mining a page, and that it is by this file.
 
         The first rule whose location matches counts.
         """
@@ -59,5 +59,5 @@ def _rule(value: Any) -> _Rule | None:
         return None
     is_reserved = str(value.get("tdm-reservation")) == "1"
     policy = value.get("tdm-policy")
-    said = reserved(policy if isinstance(policy, str) else "", "tdmrep.json")
-    return _Rule(PathPattern(location), said if is_reserved else ())
+    opt_outs = reserved(policy if isinstance(policy, str) else "", "tdmrep.json")
+    return _Rule(PathPattern(location), opt_outs if is_reserved else ())

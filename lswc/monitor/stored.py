@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.redis_report import RedisReader
     from lswc.frontier.report import Reader
-    from lswc.guest.control.store import Kept
+    from lswc.guest.control.store import Instructions
     from lswc.monitor.snapshot import Snapshot
 
 
@@ -33,7 +33,7 @@ class StoredCrawl(ABC):
 
     name: str
     store: str
-    kept: Kept
+    kept: Instructions
 
     @abstractmethod
     def frontier(self) -> AbstractContextManager[Reader]:

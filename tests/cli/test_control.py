@@ -57,7 +57,7 @@ def test_what_is_said_is_kept_and_shown(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "a mail" in done.stdout
     assert "unknown key 'blok'" in done.stderr
-    assert "goes on with what was said before" in done.stderr
+    assert "goes on with the instructions before" in done.stderr
 
 
 def test_it_is_said_to_all_workers(redis_server: RedisServer) -> None:
@@ -76,7 +76,7 @@ def test_it_is_said_to_all_workers(redis_server: RedisServer) -> None:
         (["{crawl}", "blok", "a.th"], "can't understand 'blok a.th'; say block PLACE"),
         (["{crawl}", "block"], "can't understand 'block'"),
         (["{crawl}", "block", "a b"], "is no place"),
-        (["{crawl}", "unblock", "a.th"], "block isn't said of a.th"),
+        (["{crawl}", "unblock", "a.th"], "block isn't given for a.th"),
         (["{crawl}", "set", "delay", "much", "a.th"], "delay must be a number of seconds"),
         (["{crawl}", "set", "reqests", "3"], "do you mean 'requests'?"),
         (["{redis}", "--key", "nobodys"], "no crawl 'nobodys' in this Redis"),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.frontier.report import Completion, Reader
-    from lswc.guest.control.store import Kept
+    from lswc.guest.control.store import Instructions
     from tests.frontier.redis_server import RedisServer
 
 SEEDS = [f"http://{name}.one.co.th/{n}" for name in ("a", "b") for n in range(4)]
@@ -28,7 +28,9 @@ SEEDS = [f"http://{name}.one.co.th/{n}" for name in ("a", "b") for n in range(4)
 class Store:
     """Where a crawl keeps its frontier, and what is said to it."""
 
-    def __init__(self, settings: dict[str, object], where: Kept, read: Callable[[], Any]) -> None:
+    def __init__(
+        self, settings: dict[str, object], where: Instructions, read: Callable[[], Any]
+    ) -> None:
         self.settings = settings
         self.where = where
         self.read: Callable[[], Completion] = read

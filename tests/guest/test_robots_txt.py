@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lswc.guest.robots_txt import MAX_PATTERNS, MAX_SIZE, NOTHING_ALLOWED, RobotsRules
+from lswc.guest.robots_txt import MAX_PATTERNS, MAX_SIZE, RobotsRules
 
 SITE = "http://a.example"
 
@@ -84,10 +84,6 @@ def test_a_server_with_too_many_patterns_allows_nothing(pattern: str) -> None:
 def test_the_rest_of_a_long_file_is_not_read() -> None:
     start = "User-agent: *\n" + "#\n" * ((MAX_SIZE - 14) // 2)
     assert refused(f"{start[:-12]}Disallow: /a\nDisallow: /b", "/a", "/b") == ["/a"]
-
-
-def test_nothing_allowed() -> None:
-    assert not NOTHING_ALLOWED.allows(SITE)
 
 
 @pytest.mark.parametrize(

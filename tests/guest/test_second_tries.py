@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from asyncio import run
 from time import monotonic
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lswc.crawl.scheduler import STAY, TierScheduler
+from lswc.crawl.leases import STAY
 from lswc.guest.second_tries import FAR, SecondTries
 from lswc.outcomes import Outcome
 from tests.crawl.running import SetUp
@@ -51,13 +50,6 @@ def test_other_urls_of_a_server_share_what_keeps_it_away() -> None:
 def test_a_crawl_waits_for_a_second_try_that_is_soon(
     tmp_path: Path, wait: float, stays: bool
 ) -> None:
-    async def crawl() -> bool:
-        set_up = SetUp(tmp_path, LSWC_TRY_AGAIN=[wait], DOWNLOAD_DELAY=0)
-        scheduler = TierScheduler.from_crawler(set_up.crawler)
-        scheduler.open(set_up.spider)
-        set_up.running.commit(set_up.visit(monotonic()), Outcome.TIMEOUT)
-        left = scheduler.has_pending_requests()
-        scheduler.close("finished")
-        return left
-
-    assert run(crawl()) is stays
+    with SetUp(tmp_path, LSWC_TRY_AGAIN=[wait], DOWNLOAD_DELAY=0) as crawl:
+        crawl.parts.commits.commit(crawl.visit(monotonic()), Outcome.TIMEOUT)
+        assert crawl.parts.leases.stays() is stays

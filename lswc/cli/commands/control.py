@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lswc.guest.control import Change, Control
-    from lswc.guest.control.store import Kept
+    from lswc.guest.control.store import Instructions
 
 _EPILOG = """
 With nothing more it shows what is in force, and its history. Else one of:
@@ -68,7 +68,7 @@ class Command(UserCommand):
         said = "taken back" if value is None else f"= {_written(value)}"
         print(f"{place or 'the whole crawl'}: {key} {said}; a running crawl does it within seconds")
 
-    def _where(self, name: str, key: str) -> Kept:
+    def _where(self, name: str, key: str) -> Instructions:
         from lswc.frontier import names_redis
         from lswc.guest.control import in_folder
 
@@ -111,7 +111,7 @@ def _value(text: str) -> object:
     return value
 
 
-def _show(where: Kept) -> None:
+def _show(where: Instructions) -> None:
     from lswc.guest.control import ControlError, history, read
 
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200)
@@ -122,7 +122,9 @@ def _show(where: Kept) -> None:
     try:
         control = read(where)
     except ControlError as error:
-        raise ControlError(f"{error}; a running crawl goes on with what was said before") from error
+        raise ControlError(
+            f"{error}; a running crawl goes on with the instructions before"
+        ) from error
     rows = list(_in_force(control))
     if rows:
         console.print(table("in force", ("place", "what", "", "why"), rows))
@@ -142,7 +144,7 @@ def _in_force(control: Control) -> Iterator[tuple[object, ...]]:
         if value not in (None, False):
             yield "the whole crawl", name, _written(value), control.why
     for place, rule in control.rules:
-        for key, value in rule.said.items():
+        for key, value in rule.given.items():
             yield place.name, key, _written(value), rule.why
 
 

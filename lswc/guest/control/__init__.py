@@ -1,6 +1,6 @@
-"""What people say to a crawl, also while it runs: blocked and paused places, limits, hours.
+"""Instructions of people to a crawl, also while it runs: blocked and paused places, limits, hours.
 
-``read``, ``change`` and ``history`` work on what is kept of a crawl: ``in_folder``, or that of
+``read``, ``change`` and ``history`` work on the instructions to a crawl: ``in_folder``, or those of
 ``lswc.guest.control.redis_store``, ``in_redis``, which loads Redis's client.
 """
 

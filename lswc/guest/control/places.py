@@ -12,7 +12,7 @@ _HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\]")
 
 
 class ControlError(ConfigError):
-    """What is said to a crawl can't be understood; the message says which part of it."""
+    """Instructions to a crawl can't be understood; the message says which part of it."""
 
 
 class Place(NamedTuple):

@@ -1,4 +1,4 @@
-"""What is kept of a crawl of many workers: in Redis, beside its frontier."""
+"""Instructions to a crawl of many workers: in Redis, beside its frontier."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class InRedis:
-    """Kept in two keys of a crawl in Redis: ``{name}:control`` and ``{name}:control:history``."""
+    """In two keys of a crawl in Redis: ``{name}:control`` and ``{name}:control:history``."""
 
     def __init__(self, client: Redis, name: str) -> None:
         self._client = client
@@ -46,11 +46,13 @@ class InRedis:
         try:
             return getattr(self._client, command)(*arguments)
         except RedisError as error:
-            raise StorageError(f"can't ask Redis what is said to the crawl: {error}") from error
+            raise StorageError(
+                f"can't ask Redis for the instructions to the crawl: {error}"
+            ) from error
 
 
 def in_redis(client: Redis, name: str = "") -> InRedis:
-    """Return what is kept of the crawl of this name; without one, of the only crawl there is.
+    """Return the instructions to the crawl of this name; without one, of the only crawl there is.
 
     Raises FrontierError if there is none, or one of another version.
     """

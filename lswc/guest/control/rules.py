@@ -1,4 +1,4 @@
-"""What is in force: pure, and asked for each URL."""
+"""Rules in force: pure, and asked for each URL."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Hours(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What holds in a place; None for what isn't said there.
+    """What holds in a place; None for what isn't given there.
 
-    ``block``: nothing of it is fetched, and nothing more is kept. ``pause``: its URLs wait.
+    ``block``: nothing of it is fetched, and nothing more is stored. ``pause``: its URLs wait.
     ``delay``: seconds that a server rests at least. ``max_pages`` and ``max_bytes``: what is taken
     in all. ``max_depth``: links from the seeds. ``tolerate``: pages of a server that aren't
     relevant, before any is. ``priority``: its URLs come before all others, of the largest first.
@@ -59,23 +59,23 @@ class Rule:
     why: str = ""
 
     @property
-    def said(self) -> dict[str, Any]:
-        """What it says, by name: all but why."""
+    def given(self) -> dict[str, Any]:
+        """What it gives, by name: all but why."""
         return {name: value for name in KEYS if (value := getattr(self, name)) is not None}
 
 
 KEYS = tuple(part.name for part in fields(Rule) if part.name != "why")
-"""What can be said of a place."""
+"""What can be given for a place."""
 
 _NOTHING = Rule()
 
 
 @dataclass(frozen=True)
 class Control:
-    """All that is said to a crawl.
+    """All instructions to a crawl.
 
-    ``requests``: at a time, of each worker; None if nothing is said. ``rules`` holds places and
-    what is said of each.
+    ``requests``: at a time, of each worker; None if there is no bound. ``rules`` holds
+    places and the rule of each.
     """
 
     pause: bool = False
@@ -103,7 +103,7 @@ class Control:
             return found[0] if found else _NOTHING
         merged = found.pop()
         for rule in reversed(found):
-            merged = replace(merged, **rule.said, why=rule.why)
+            merged = replace(merged, **rule.given, why=rule.why)
         return merged
 
     def _found(self, url: Url) -> Iterator[Rule]:
@@ -138,13 +138,13 @@ _QUOTAS = ("max_pages", "max_bytes")
 
 def lifts(before: Control, after: Control) -> bool:
     """Tell whether URLs that were refused, or had to wait, may not have to any more."""
-    more = {(said, permits) for said, permits in _said(after) if permits}
-    less = {(said, permits) for said, permits in _said(before) if not permits}
-    return not (more <= _said(before) and less <= _said(after))
+    more = {(given, permits) for given, permits in _permits(after) if permits}
+    less = {(given, permits) for given, permits in _permits(before) if not permits}
+    return not (more <= _permits(before) and less <= _permits(after))
 
 
-def _said(control: Control) -> set[tuple[tuple[str, str, object], bool]]:
-    """Return what is said of each place that keeps URLs back, and whether that may permit more.
+def _permits(control: Control) -> set[tuple[tuple[str, str, object], bool]]:
+    """Return what is given for each place that keeps URLs back, and whether that may permit more.
 
     ``block = false`` does; a quota may be more than the settings say, and less.
     """

@@ -1,4 +1,4 @@
-"""Where it is kept, and its history: in the files of the crawl's folder."""
+"""Store of instructions, and of their history: the files of the crawl's folder."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ HISTORY, LOCK = "control.jsonl", "control.lock"
 
 
 class Change(NamedTuple):
-    """What was said when, by whom and why. ``value`` is None for what was taken back.
+    """An instruction: when, by whom and why. ``value`` is None if it was taken back.
 
-    ``place`` is "" if it was said of the whole crawl; ``time`` is UTC, ISO 8601.
+    ``place`` is "" if it is for the whole crawl; ``time`` is UTC, ISO 8601.
     """
 
     time: str
@@ -39,8 +39,8 @@ class Change(NamedTuple):
     why: str
 
 
-class Kept(Protocol):
-    """What is kept of a crawl. All raise LswcError."""
+class Instructions(Protocol):
+    """Where the instructions to a crawl are held. All raise LswcError."""
 
     def version(self) -> object:
         """Return what is another one after each change; None if there is nothing."""
@@ -55,55 +55,55 @@ class Kept(Protocol):
         """Return the lines of the history, the oldest first."""
 
 
-def read(where: Kept) -> Control:
-    """Return what is said to a crawl now.
+def read(where: Instructions) -> Control:
+    """Return the instructions to a crawl.
 
     Raises ControlError if that can't be understood, or is gone though it has a history.
     """
     if where.version() is None and where.lines():
         raise ControlError(
             f"{FILE} is gone, though there is a history of it: put it back, or make an empty one "
-            "to take back all that it said"
+            "to take back all that it held"
         )
     return parsed(where.text())
 
 
 def change(
-    where: Kept, key: str, value: object, place: str = "", *, why: str = "", by: str = ""
+    where: Instructions, key: str, value: object, place: str = "", *, why: str = "", by: str = ""
 ) -> Control:
-    """Say something to a crawl, or with None take it back; return all that is said then.
+    """Give a crawl an instruction, or with None take it back; return all that hold then.
 
     It is in force within seconds. Raises ControlError for what is no key, value or place, and if
-    what was said before can't be understood.
+    those before can't be understood.
     """
     name = place_of(place).name if place else ""
     before = read(where)
     if value is None:
-        _check_said(before, key, name)
+        _check_given(before, key, name)
     else:
         value_of(key, value, place=name)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     line = json.dumps(Change(now, by, name, key, value, why)._asdict(), ensure_ascii=False)
-    said: list[Control] = []
+    after: list[Control] = []
 
     def with_change(text: str) -> str:
-        after = edited(text, key, value, name, why)
-        said[:] = [parsed(after)]
-        return after
+        edit = edited(text, key, value, name, why)
+        after[:] = [parsed(edit)]
+        return edit
 
     where.edit(with_change, line)
-    return said[0]
+    return after[0]
 
 
-def _check_said(control: Control, key: str, name: str) -> None:
+def _check_given(control: Control, key: str, name: str) -> None:
     """Raise ControlError if there is nothing to take back."""
     rules = {place.name: rule for place, rule in control.rules}
     of = rules.get(name) if name else control
     if getattr(of, key, None) in (None, False, ""):
-        raise ControlError(f"{key} isn't said of {name or 'the whole crawl'}")
+        raise ControlError(f"{key} isn't given for {name or 'the whole crawl'}")
 
 
-def history(where: Kept) -> list[Change]:
+def history(where: Instructions) -> list[Change]:
     """Return all changes, the oldest first; a line that can't be read is left out."""
     changes = []
     for line in where.lines():
@@ -115,7 +115,7 @@ def history(where: Kept) -> list[Change]:
 
 
 class InFolder:
-    """Kept in the files of a crawl's folder."""
+    """Instructions in the files of a crawl's folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -123,12 +123,12 @@ class InFolder:
 
     def version(self) -> object:
         try:
-            told = self._file.stat()
+            stat = self._file.stat()
         except FileNotFoundError:
             return None
         except OSError as error:
             raise ControlError(f"can't read {self._file}: {error.strerror}") from error
-        return told.st_mtime_ns, told.st_size, told.st_ino
+        return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
     def text(self) -> str:
         try:
@@ -167,7 +167,7 @@ class InFolder:
 
 
 def in_folder(folder: Path) -> InFolder:
-    """Return what is kept in the folder of a crawl that there is.
+    """Return the instructions in the folder of a crawl that there is.
 
     Raises ConfigError if it isn't one, if it is of another version, or a worker's of a Redis.
     """

@@ -31,18 +31,18 @@ def parsed(text: str) -> Control:
     tables = {name: value for name, value in found.items() if isinstance(value, dict)}
     whole = {name: value for name, value in found.items() if name not in tables}
     rules = {}
-    for written, said in tables.items():
-        place = place_of_table(written, said)
+    for written, table in tables.items():
+        place = place_of_table(written, table)
         if place.name in rules:
             raise ControlError(f"{FILE}: [{written!r}] stands there twice")
-        rules[place.name] = place, Rule(**_checked(said, OF_PLACE, f"{FILE}, {place.name}"))
+        rules[place.name] = place, Rule(**_checked(table, OF_PLACE, f"{FILE}, {place.name}"))
         _check_counted(place, rules[place.name][1])
     return Control(**_checked(whole, OF_CRAWL, FILE), rules=tuple(rules.values()))
 
 
-def place_of_table(written: str, said: Mapping[str, object]) -> Any:
+def place_of_table(written: str, table: Mapping[str, object]) -> Any:
     """Return the place of a table. Raises ControlError, also for dots that no quotes hold."""
-    if any(isinstance(value, dict) for value in said.values()):
+    if any(isinstance(value, dict) for value in table.values()):
         raise ControlError(f'{FILE}: put the place in quotes: ["{written}..."]')
     return place_of(written)
 
@@ -60,7 +60,7 @@ def value_of(name: str, value: object, *, place: str = "") -> Any:
 
 
 def edited(text: str, name: str, value: object, place: str = "", why: str = "") -> str:
-    """Return a text that says so too; ``value`` None takes back what it said.
+    """Return a text with this too; ``value`` None takes it back.
 
     Raises ControlError, for a text that isn't right yet too.
     """
@@ -99,10 +99,10 @@ def _set(table: Any, name: str, value: object, why: str) -> None:
 
 
 def _checked(
-    said: Mapping[str, object], keys: Mapping[str, Callable[[object], Any]], where: str
+    given: Mapping[str, object], keys: Mapping[str, Callable[[object], Any]], where: str
 ) -> dict[str, Any]:
     values = {}
-    for name, value in said.items():
+    for name, value in given.items():
         if name not in keys:
             near = get_close_matches(name, keys, 1)
             hint = f"do you mean {near[0]!r}?" if near else f"known: {', '.join(keys)}"

@@ -220,5 +220,5 @@ def _explained(counts: Mapping[str, int]) -> list[list[object]]:
 def _control(control: Control) -> dict[str, Any]:
     """Return the instructions to the crawl, and its rules."""
     whole = to_builtins(instructions(control))
-    rules = [[place.name, rule.said, rule.why] for place, rule in control.rules]
+    rules = [[place.name, rule.given, rule.why] for place, rule in control.rules]
     return {**whole, "rules": rules}

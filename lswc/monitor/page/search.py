@@ -130,4 +130,4 @@ def _rule(crawl: StoredCrawl, url: Url | None) -> dict[str, Any]:
         rule = read(crawl.kept).at(url)
     except ControlError as error:
         return {"wrong": str(error)}
-    return {**rule.said, "why": rule.why}
+    return {**rule.given, "why": rule.why}
