@@ -20,11 +20,10 @@ from lswc.outcomes import Outcome
 from lswc.reading.app_shell import is_shell
 from lswc.reading.documents import read as read_here
 from lswc.reading.documents.text import Most
-from lswc.reading.headers import said
+from lswc.reading.headers import robots_words, said
 from lswc.reading.named_language import LONGEST, named
 from lswc.reading.opt_outs import OptOuts, opt_outs
 from lswc.reading.requisites import Needed, RequisiteReader
-from lswc.reading.robots_directives import robots_words
 from lswc.safety.content_types import Kind, file_name, kind_of
 from lswc.safety.simhash import simhash
 from lswc.strategy import Anchor, Locality, Named, PageLanguage

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lswc.reading.documents import office, pdf, plain
-from lswc.reading.documents.text import Text
+from lswc.reading.documents import office, pdf
+from lswc.reading.documents.text import Text, plain_text
 from lswc.safety.content_types import Kind
 
 if TYPE_CHECKING:
@@ -26,6 +26,6 @@ def read(kind: Kind, body: bytes, content_type: str, most: Most) -> Text:
         case Kind.WORD | Kind.OPENDOCUMENT:
             return office.read(kind, body, most)
         case Kind.TEXT:
-            return plain.read(body, content_type, most)
+            return plain_text(body, content_type, most)
         case _:
             return Text()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from lswc.language.charset import Decoded
+from lswc.language.charset import Decoded, decode
 from lswc.language.html import MAX_TITLE
 
 _ADDRESS = re.compile(r"(?:https?://|www\.)[!#-;=?-Z_a-z~\[\]]{4,2000}", re.IGNORECASE)
@@ -108,3 +108,15 @@ def legible(text: str) -> str:
     if len(_NO_LETTERS.findall(text[:_EXAMINED])) > _UNREADABLE * signs:
         return ""
     return text
+
+
+def plain_text(body: bytes, content_type: str, most: Most) -> Text:
+    """Return the text of bytes in any charset."""
+    decoded = decode(body[: most.size], content_type or None)
+    text = Text(
+        text=decoded.text.replace("\r\n", "\n").replace("\r", "\n"),
+        decoded=decoded,
+        is_cut=len(body) > most.size,
+    )
+    # Fonts with an encoding of their own look like no letters: lswc.language knows them.
+    return text.completed(most)._replace(text=text.text[: most.text])
