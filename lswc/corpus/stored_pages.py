@@ -101,7 +101,8 @@ class StoredPages:
         for record in records:
             if record.type == WarcRecordType.metadata:
                 fields = _fields(record.block)
-                if page is not None and fields.get("outcome") in RECORDED:
+                is_own = page is not None and page.url == record.url  # one may be damaged
+                if page is not None and is_own and fields.get("outcome") in RECORDED:
                     if is_lost:
                         self.counts[UNREADABLE] += 1
                     else:

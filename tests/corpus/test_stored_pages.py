@@ -91,16 +91,20 @@ def test_every_page_is_a_row_or_counted_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("at", [0, 1, 3])
-def test_a_damaged_page_is_not_the_end(tmp_path: Path, at: int) -> None:
+@pytest.mark.parametrize("which", [[0], [1], [1, 2]])
+def test_a_damaged_page_is_not_the_end(tmp_path: Path, at: int, which: list[int]) -> None:
     pages = [page(f"{n}", response(f"<p>{THAI * (n + 3)}</p>".encode())) for n in range(4)]
     folder = crawl(tmp_path, pages)
     members = [gzip.compress(one) for records in pages for one in records]
-    broken = bytearray(members[2 * at])
-    broken[len(broken) // 2] ^= 0xFF
-    members[2 * at] = bytes(broken)
+    damaged = [2 * at + one for one in which if 2 * at + one < len(members)]
+    for one in damaged:
+        members[one] = members[one][:-8] + b"\0\0\0\0" + members[one][-4:]
     (folder / "warc" / "th-1.warc.gz").write_bytes(b"".join(members))
     written = write(folder, tmp_path / "out")
-    assert (written.read, written.unreadable) == (3, 1)
+    lost = {f"{URL}{one // 2}" for one in damaged}
+    rows = pq.read_table(tmp_path / "out" / "corpus.parquet").to_pylist()
+    assert not lost & {row["url"] for row in rows}
+    assert (written.read, written.unreadable) == (4 - len(lost), len(damaged))
     assert sums(written)
 
 
