@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Self
@@ -26,18 +27,23 @@ class SavesOften:
         commits.SAVE_SECONDS = 0.2
 
 
+BETWEEN_SAVES = 30  # pages
+
+
 class PowerCut:
-    """Ends the process after TEST_PAGES pages, and leaves in TEST_DISK what was made durable.
+    """Ends the process in its second save, and leaves in TEST_DISK what was made durable.
 
     That is: of each file of the crawl the bytes at its last fsync, and the frontier as it was
-    after its last checkpoint.
+    after its last checkpoint. The end comes right after that checkpoint, or TEST_PAGES pages later.
+    Saves come by the number of pages, so that the speed of the machine is nothing to them.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         self._parts = parts_of(crawler)
-        self._left = crawler.settings.getint("TEST_PAGES")
+        self._pages = self._saves = 0
+        self._later = crawler.settings.getint("TEST_PAGES")
         self._disk = Path(crawler.settings["TEST_DISK"])
-        commits.SAVE_SECONDS = 0.5
+        commits.SAVE_SECONDS = inf
         self._fsync = os.fsync
         os.fsync = self._sync  # type: ignore[assignment]
         frontier = self._parts.frontier
@@ -66,6 +72,9 @@ class PowerCut:
     def _save(self) -> None:
         self._checkpoint()
         self._copy(self._parts.crawl.folder.resolve() / "frontier.db")
+        commits.SAVE_SECONDS = inf
+        self._saves, self._pages = self._saves + 1, 0
+        self._cut_if_due()
 
     def _copy(self, path: Path) -> None:
         if path.is_file():
@@ -78,8 +87,13 @@ class PowerCut:
                 beside.replace(to)
 
     def _page(self) -> None:
-        self._left -= 1
-        if self._left == 0:
+        self._pages += 1
+        self._cut_if_due()
+        if self._saves < 2 and self._pages == BETWEEN_SAVES:
+            commits.SAVE_SECONDS = 0
+
+    def _cut_if_due(self) -> None:
+        if self._saves == 2 and self._pages == self._later:
             os.kill(os.getpid(), signal.SIGKILL)
 
 

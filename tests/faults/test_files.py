@@ -16,6 +16,7 @@ from lswc.archive import crawl_log
 from lswc.archive.check.agreement import check, repair
 from tests.archive.reading import check as check_warc
 from tests.archive.reading import index, records
+from tests.faults.component import BETWEEN_SAVES
 from tests.scenarios.site import ROOT, SCRAPY, THAI, Site, environment, page, run
 
 if TYPE_CHECKING:
@@ -254,15 +255,16 @@ def test_a_folder_that_can_only_be_read(crawls: Crawls, tmp_path: Path) -> None:
     check_whole(site, crawls)
 
 
+@pytest.mark.parametrize("later", [0, 20])
 @pytest.mark.parametrize("rotate", [0, 5_000])
-def test_power_cut(crawls: Crawls, tmp_path: Path, rotate: int) -> None:
+def test_power_cut(crawls: Crawls, tmp_path: Path, rotate: int, later: int) -> None:
     site, disk = Site(crawls.site.web, tmp_path / "crawl"), tmp_path / "disk"
     extension = '{"tests.faults.component.PowerCut": 1}'
-    given = {"TEST_PAGES": 80, "TEST_DISK": disk, "LSWC_ROTATE": rotate}
+    given = {"TEST_PAGES": later, "TEST_DISK": disk, "LSWC_ROTATE": rotate}
     done = run(site.command(EXTENSIONS=extension, **given))
     assert done.returncode == -9, done.stderr
     left = Site(site.web, disk)
-    assert 0 < len(left.urls) < 80
+    assert 2 * BETWEEN_SAVES <= len(left.urls) <= len(site.urls) - later < PAGES
     assert bool(list(disk.glob("pages-*"))) == bool(rotate)
     report = check(disk)
     assert report.agrees, report
