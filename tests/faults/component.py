@@ -21,10 +21,67 @@ if TYPE_CHECKING:
 
 
 class SavesOften:
-    """Lets a crawl make durable what is committed five times a second."""
+    """Lets a crawl make durable what is committed after every fifth page."""
 
-    def __init__(self) -> None:
-        commits.SAVE_SECONDS = 0.2
+    def __init__(self, crawler: Crawler) -> None:
+        self._pages = 0
+        commits.SAVE_SECONDS = inf
+        crawler.signals.connect(self._page, signals.item_scraped)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _page(self) -> None:
+        self._pages += 1
+        commits.SAVE_SECONDS = inf if self._pages % 5 else 0
+
+
+class Signalled:
+    """Sends the process TEST_SIGNALS, such as "SIGSTOP", after TEST_PAGES pages.
+
+    So what a test does then meets a crawl that is under way, however fast or busy the machine is.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._left = crawler.settings.getint("TEST_PAGES")
+        self._signals = [signal.Signals[one] for one in crawler.settings.getlist("TEST_SIGNALS")]
+        crawler.signals.connect(self._page, signals.item_scraped)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _page(self) -> None:
+        self._left -= 1
+        if self._left == 0:
+            for one in self._signals:
+                signal.raise_signal(one)
+
+
+class EndsAnywhere:
+    """Ends the process at once, TEST_WORK seconds of its own work after TEST_PAGES pages.
+
+    The system does that, by SIGPROF, at whatever the process is then; as SIGKILL it runs nothing.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._left = crawler.settings.getint("TEST_PAGES")
+        self._work = crawler.settings.getfloat("TEST_WORK")
+        crawler.signals.connect(self._page, signals.item_scraped)
+        self._end_if_due()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _page(self) -> None:
+        self._left -= 1
+        self._end_if_due()
+
+    def _end_if_due(self) -> None:
+        if self._left == 0:
+            signal.setitimer(signal.ITIMER_PROF, self._work)
 
 
 BETWEEN_SAVES = 30  # pages

@@ -94,6 +94,13 @@ def run(command: list[str], cwd: Path = ROOT) -> subprocess.CompletedProcess[str
     )
 
 
+def wait_until_stopped(process: subprocess.Popen[str]) -> None:
+    """Wait until a process that stops itself does, which ``SIGCONT`` lets go on."""
+    end = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+    assert end is not None
+    assert end.si_code == os.CLD_STOPPED, process.communicate()
+
+
 def environment() -> dict[str, str]:
     """Return the environment of a crawl: warnings of our own code are errors."""
     return {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
