@@ -61,7 +61,8 @@ def test_names_that_do_not_resolve_for_a_while_are_their_servers_matter(
     names = [f"www.s{number}.example" for number in range(1, 7)]
     web.names_down(*names)
     crawl.start(LSWC_TRY_AGAIN=",".join(["1"] * 60))
-    crawl.wait_until(lambda: all(web.missed.count(name) > 1 for name in names))
+    # The first page leads to two of them; three look-ups are a try.
+    crawl.wait_until(lambda: all(web.missed.count(name) > 3 for name in names[:2]))
     web.names_down()
     assert crawl.finish() == 0
     crawl.check()
