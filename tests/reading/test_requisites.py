@@ -254,9 +254,7 @@ def test_no_markup_holds_the_reader(name: str) -> None:
         case "images":
             assert found == [f"b/{number}" for number in range(12_000)]
         case "one candidate":
-            (cut,) = found
-            assert cut == f"b/{'x' * (len(cut) - 2)}"
-            assert 60 < len(cut) < 10_000
+            assert found == [f"b/{'x' * 100_000}"], "the attribute is cut"
         case "commas" | "frames in frames" | "import maps":
             assert found == []
         case _:
