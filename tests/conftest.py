@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -17,11 +18,14 @@ from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
 
 from tests.frontier.redis_server import RedisServer
-from tests.scenarios.site import Site
+from tests.scenarios.site import THAI, Site, page
 
 ROOT = Path(__file__).parents[1]
 Serve = Callable[[Path], AbstractContextManager[int]]
 COMPILED = ("simulator", "synthetic", "trace")  # rooms of code that takes a minute to compile
+
+MOST_WORK = 200
+"""Plain pages of the same length that a hostile one may cost; none that works costs 40."""
 
 # What numba compiles outlives a run; a process of numba's reads this when it begins.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".pytest_cache" / "numba"))
@@ -52,18 +56,39 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServ
     server.stop()
 
 
+@pytest.fixture(scope="session")
+def plain_work() -> float:
+    """Seconds of the processor for a plain page of half a million bytes, on this machine."""
+    from lswc.language.html import parse  # not above: most tests can do without
+
+    html = page(THAI, *(f"/{number}" for number in range(1_000)))
+    body = html.encode() * (500_000 // len(html.encode()))
+    seconds = []
+    for _ in range(3):
+        start = process_time()
+        assert len(parse(body, "http://plain.example/").links) > 1_000
+        seconds.append(process_time() - start)
+    return min(seconds)
+
+
 @pytest.fixture
-def brake() -> Iterator[None]:
-    """Ends a test that would hold the processor for minutes; nothing that works comes near."""
+def brake(plain_work: float) -> Iterator[None]:
+    """Fails a test of hostile input that costs far more of the processor than a plain page.
+
+    What costs a square of its length is ended after two minutes of the processor.
+    """
 
     def stop(*_: object) -> None:
-        raise TimeoutError("the processor was held for a minute")
+        raise TimeoutError("the processor was held for two minutes")
 
     before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, 60)
+    signal.setitimer(signal.ITIMER_PROF, 120)
+    start = process_time()
     yield
+    seconds = process_time() - start
     signal.setitimer(signal.ITIMER_PROF, 0)
     signal.signal(signal.SIGPROF, before)
+    assert seconds < MOST_WORK * plain_work, f"{seconds:.2f} s, a plain page {plain_work:.3f} s"
 
 
 @pytest.fixture

@@ -20,6 +20,8 @@ from urllib.request import urlopen
 import pytest
 import yaml
 
+from tests.scenarios.site import BRAKE
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -113,7 +115,7 @@ def test_workers_share_a_crawl(place: Path, redis_server: RedisServer) -> None:
         subprocess.Popen(command, cwd=place, env=environment(place, WORKER=name, **given))
         for name in ("one", "two")
     ]
-    assert [process.wait(120) for process in started] == [0, 0]
+    assert [process.wait(BRAKE) for process in started] == [0, 0]
     folders = [place / "crawls" / f"th-{name}" for name in ("one", "two")]
     assert sum(crawled(folder) for folder in folders) == 2
 
@@ -162,7 +164,7 @@ def test_redis_takes_its_file(tmp_path: Path) -> None:
     server = subprocess.Popen([program, *given], stdout=subprocess.DEVNULL)
     try:
         asked = ["redis-cli", "-p", port, "config", "get", "maxmemory-policy"]
-        for _ in range(100):
+        for _ in range(3_000):
             said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
             if said:
                 break
@@ -194,7 +196,7 @@ def scrapyd(place: Path) -> Iterator[str]:
 
 
 def ask(url: str, given: list[tuple[str, str]] | None = None) -> dict[str, Any]:
-    with urlopen(url, urlencode(given).encode() if given else None, timeout=30) as answer:
+    with urlopen(url, urlencode(given).encode() if given else None, timeout=BRAKE) as answer:
         found: dict[str, Any] = json.load(answer)
     return found
 
@@ -203,7 +205,7 @@ def ask(url: str, given: list[tuple[str, str]] | None = None) -> dict[str, Any]:
 def test_scrapyd_has_the_installed_project(place: Path, scrapyd: str) -> None:
     health = SERVICES["scrapyd"]["healthcheck"]["test"][3]
     check = [sys.executable, "-c", health.replace("http://127.0.0.1:6800/", scrapyd)]
-    for _ in range(300):
+    for _ in range(1_500):
         if not subprocess.run(check, check=False, capture_output=True).returncode:
             break
         sleep(0.2)
@@ -213,7 +215,7 @@ def test_scrapyd_has_the_installed_project(place: Path, scrapyd: str) -> None:
         ("setting", "DOWNLOAD_DELAY=0"), ("setting", f"LSWC_CRAWL={place / 'crawls' / 'th'}"),
     ]  # fmt: skip
     assert ask(f"{scrapyd}schedule.json", given)["status"] == "ok"
-    for _ in range(600):
+    for _ in range(1_500):
         if ask(f"{scrapyd}listjobs.json?project=lswc")["finished"]:
             break
         sleep(0.2)

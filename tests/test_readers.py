@@ -30,7 +30,7 @@ def test_every_command_works(page: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         ["/bin/bash", "-c", script.replace("PYTHONPATH=.", f"PYTHONPATH=.:{ROOT}")],
         cwd=tmp_path, env={**os.environ, "PATH": path, "PYTHONPATH": python}, check=False,
-        capture_output=True, text=True,
+        capture_output=True, text=True, timeout=1200,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert "Traceback" not in done.stderr

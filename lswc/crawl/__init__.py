@@ -1,1 +1,1 @@
-"""All that knows Scrapy on a page's way: spider, scheduler, middlewares, transport."""
+"""Crawl: all that knows Scrapy on a page's way, spider, scheduler, middlewares, transport."""

@@ -1,4 +1,4 @@
-"""The browser that shows pages to the crawl: in processes of its own, started when one is asked."""
+"""Browser that shows pages to the crawl: in processes of its own, started when one is asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a crawl closes, and what its process then says by its exit code."""
+"""Close reasons of a crawl, and what its process then says by its exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way of a request through the downloader middlewares to its handler, and back."""
+"""Downloader: a request's way through the downloader middlewares to its handler, and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a request ended that brought no page."""
+"""Failures: the outcomes of requests that brought no page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many requests a crawl can have under way with the file handles that it may have."""
+"""File handles of this process, and how many requests a crawl can have under way with them."""
 
 from __future__ import annotations
 

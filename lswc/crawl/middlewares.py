@@ -14,7 +14,7 @@ from scrapy import Request
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from lswc.crawl.composition import parts_of
-from lswc.crawl.page import Page
+from lswc.crawl.pages import Page
 from lswc.crawl.requests import visit_of
 from lswc.errors import LswcError
 from lswc.frontier.harvest import group

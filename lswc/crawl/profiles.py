@@ -1,4 +1,4 @@
-"""The add-on that applies a settings profile: ``-s LSWC_PROFILE=name``."""
+"""Profiles of settings, applied by an add-on: ``-s LSWC_PROFILE=name``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages are read by other processes: on all cores, and so that no page can hurt the crawl."""
+"""Readers: other processes read the pages, on all cores, and so that none can hurt the crawl."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from scrapy.responsetypes import responsetypes
 
 from lswc.archive.warc_reading import LARGEST
 from lswc.crawl.composition import parts_of
-from lswc.crawl.page import NOT_MODIFIED
+from lswc.crawl.pages import NOT_MODIFIED
 from lswc.crawl.requests import page_visit_of
 
 if TYPE_CHECKING:

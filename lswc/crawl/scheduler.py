@@ -103,7 +103,7 @@ class TierScheduler(BaseScheduler):
             return None
         now = monotonic()
         try:
-            retry = self._next_retry(now)
+            retry = self._next_retry(now) if self._retries.waiting else None
             if retry is not None:
                 return retry
             visit = None if self._guest.is_full else self._leases.next(now)

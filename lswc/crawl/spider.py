@@ -1,4 +1,4 @@
-"""The spider: ``scrapy crawl lswc -a lang=th``."""
+"""Spider: ``scrapy crawl lswc -a lang=th``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from lswc.crawl.page import Page
+    from lswc.crawl.pages import Page
 
 
 class LswcSpider(Spider):

@@ -1,4 +1,4 @@
-"""Scrapy's statistics, without what each look-up of a method costs there."""
+"""Statistics of Scrapy, without what each look-up of a method costs there."""
 
 from scrapy.statscollectors import MemoryStatsCollector
 

@@ -1,4 +1,4 @@
-"""A crawl that many workers share: Scrapy's and scrapy-redis's settings to a RedisFrontier."""
+"""Workers that share a crawl: Scrapy's and scrapy-redis's settings to a RedisFrontier."""
 
 from __future__ import annotations
 

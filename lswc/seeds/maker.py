@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import Settings
 
-    from lswc.crawl.page import Page
+    from lswc.crawl.pages import Page
     from lswc.progress import Say
     from lswc.seeds.selection import Judge
 

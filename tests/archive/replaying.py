@@ -40,7 +40,7 @@ needs_replaywebpage = pytest.mark.skipif(
     not REPLAYWEBPAGE.exists(), reason="no ReplayWeb.page: make replay installs it"
 )
 
-_WAIT = 60.0
+_WAIT = 300.0
 _SIZE = (1_000, 1_200)  # pixels of a screenshot
 _ALIKE = 16  # of 255: pixels that differ by less are the same
 _PIECE = re.compile(r"bytes=(\d*)-(\d*)")

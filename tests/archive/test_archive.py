@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import random
 import signal
-import subprocess
-import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -14,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.archive.reading import blocks, check, index, member, pages, records
-from tests.scenarios.site import ENGLISH, ROOT, THAI, environment, page, run
+from tests.scenarios.site import ENGLISH, THAI, page, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from tests.scenarios.site import Site
 
 KILLS = 4
+ANYWHERE = '{"tests.faults.component.EndsAnywhere": 1}'
 PAGES = 100
 
 
@@ -176,17 +175,12 @@ def wide(site: Site) -> Site:
 
 @pytest.mark.slow
 def test_killed_anywhere_each_finished_url_is_stored_once(wide: Site) -> None:
+    given = {"LSWC_ARCHIVE": "all", "ROBOTSTXT_OBEY": False, "LSWC_WARC_SIZE": 20_000}
     for kill in range(KILLS):
-        process = subprocess.Popen(
-            wide.command(LSWC_ARCHIVE="all", ROBOTSTXT_OBEY=False, LSWC_WARC_SIZE=20_000),
-            cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        record, goal = wide.folder / "pages.jsonl", 300 * (1 + kill * PAGES // KILLS // 2)
-        while process.poll() is None and (not record.exists() or record.stat().st_size < goal):
-            time.sleep(0.001)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    wide.crawl(LSWC_ARCHIVE="all", ROBOTSTXT_OBEY=False, LSWC_WARC_SIZE=20_000)
+        when = {"TEST_PAGES": 1 + 5 * kill, "TEST_WORK": 0.001 + 0.003 * kill}
+        done = run(wide.command(EXTENSIONS=ANYWHERE, **given, **when))
+        assert done.returncode == -signal.SIGPROF, done.stderr
+    wide.crawl(**given)
     check(wide.folder)
     urls = pages(wide.folder)
     assert len(urls) == len(set(urls)) == PAGES + 1

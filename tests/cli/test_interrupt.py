@@ -16,7 +16,7 @@ import pytest
 from lswc.archive.store import SETTINGS
 from lswc.cli.command import INTERRUPTED, UserCommand
 from lswc.errors import LswcError
-from tests.scenarios.site import ROOT, SCRAPY, THAI, environment
+from tests.scenarios.site import BRAKE, ROOT, SCRAPY, THAI, environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +78,7 @@ def started(command: list[str]) -> Popen[str]:
 def interrupt(process: Popen[str], name: str) -> None:
     """Interrupt a command, and see that it says so and no more."""
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=BRAKE)
     assert process.returncode == INTERRUPTED
     assert err == f"scrapy {name}: stopped by Ctrl-C\n"
     assert out == ""

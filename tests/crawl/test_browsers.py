@@ -23,6 +23,7 @@ from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
 from lswc.reading.browser.installed import CHROMIUMS
 from lswc.reading.browser.messages import Answered, Settings, Shell, Wanted
+from tests.scenarios.site import BRAKE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -320,7 +321,7 @@ def test_a_browser_that_is_killed_is_started_anew_and_ends_when_it_is_closed(
         assert list(folder.iterdir())
     finally:
         showing.close()
-    _, alive = psutil.wait_procs(started, timeout=20)
+    _, alive = psutil.wait_procs(started, timeout=BRAKE)
     assert not [process.cmdline() for process in alive]
     folder.rmdir()
 
@@ -354,7 +355,7 @@ def test_no_process_outlives_a_crawl_that_is_killed(both: bool) -> None:
         os.kill(pid, signal.SIGKILL)
     crawl.wait()
     crawl.stdout.close()
-    _, alive = psutil.wait_procs(left, timeout=30)
+    _, alive = psutil.wait_procs(left, timeout=BRAKE)
     assert not alive
 
 

@@ -20,6 +20,7 @@ from twisted.internet.address import IPv4Address
 from lswc.crawl.transport.answer import Answer, Bounds, NoAnswerError
 from lswc.crawl.transport.connection import Connection, Connections, Place
 from lswc.crawl.web.certificate import self_signed
+from tests.scenarios.site import BRAKE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -130,7 +131,7 @@ async def asked(connection: Connection) -> Answer:
 
 
 async def settled(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(BRAKE):
         while not holds():
             await asyncio.sleep(0.01)
 

@@ -25,7 +25,7 @@ from lswc.reading.reader_settings import ReaderSettings
 from lswc.strategy import PageLanguage
 from lswc.urls import Url, parse
 from tests.reading.made import pdf
-from tests.scenarios.site import ENGLISH, THAI, page
+from tests.scenarios.site import BRAKE, ENGLISH, THAI, page
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -129,7 +129,7 @@ def test_a_frame_costs_itself_only_and_style_sheets_and_sitemaps_are_read() -> N
         assert [one.url for one in answer.listing.pages] == ["http://b.example/1"]
         assert len(children()) == 1
 
-    during(use, Few(max_reading=2, reading=settings))
+    during(use, Few(max_reading=4, reading=settings))
 
 
 def test_a_document_is_read_by_a_process_even_if_pages_are_not() -> None:
@@ -155,7 +155,7 @@ def test_a_page_that_holds_the_parser_costs_itself_only() -> None:
         assert [type(one).__name__ for one in found] == ["PageReading", "Unread", "PageReading"]
         assert vars(found[1])["outcome"] == Outcome.READING_TOO_LONG
 
-    during(use, Few(max_reading=1.5))
+    during(use, Few(max_reading=4))
 
 
 @pytest.mark.slow
@@ -184,7 +184,7 @@ def test_a_reader_outlives_no_crawl_even_while_a_page_holds_it() -> None:
             ours.sendall(letter(asked(), HOLDS_THE_PARSER))
             ours.close()
             theirs.close()
-            assert process.wait(20) == -signal.SIGALRM
+            assert process.wait(BRAKE) == -signal.SIGALRM
 
 
 def test_a_reader_that_does_not_start_is_told() -> None:

@@ -16,7 +16,7 @@ from urllib.request import urlopen
 import pytest
 
 from tests.project import copy_project
-from tests.scenarios.site import ENGLISH, Site, page
+from tests.scenarios.site import BRAKE, ENGLISH, Site, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,7 +47,7 @@ class Scrapyd:
         subprocess.run([BIN / "scrapyd-deploy"], cwd=folder, check=True, capture_output=True)
 
     def wait_until_up(self) -> None:
-        for _ in range(200):
+        for _ in range(3_000):
             assert self.process.poll() is None, "scrapyd ended"
             try:
                 self.ask("daemonstatus.json")
@@ -59,7 +59,7 @@ class Scrapyd:
 
     def ask(self, what: str, data: Sequence[tuple[str, object]] = ()) -> dict[str, Any]:
         body = urlencode(data).encode() if data else None
-        with urlopen(self.url + what, body, timeout=30) as answer:
+        with urlopen(self.url + what, body, timeout=BRAKE) as answer:
             found: dict[str, Any] = json.load(answer)
         assert found["status"] == "ok", found
         return found
@@ -73,7 +73,7 @@ class Scrapyd:
 
     def wait(self) -> None:
         """Wait until all jobs have ended."""
-        for _ in range(600):
+        for _ in range(3_000):
             if len(self.ask("listjobs.json?project=lswc")["finished"]) == self.scheduled:
                 return
             sleep(0.1)

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Self
@@ -20,24 +21,86 @@ if TYPE_CHECKING:
 
 
 class SavesOften:
-    """Lets a crawl make durable what is committed five times a second."""
+    """Lets a crawl make durable what is committed after every fifth page."""
 
-    def __init__(self) -> None:
-        commits.SAVE_SECONDS = 0.2
+    def __init__(self, crawler: Crawler) -> None:
+        self._pages = 0
+        commits.SAVE_SECONDS = inf
+        crawler.signals.connect(self._page, signals.item_scraped)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _page(self) -> None:
+        self._pages += 1
+        commits.SAVE_SECONDS = inf if self._pages % 5 else 0
+
+
+class Signalled:
+    """Sends the process TEST_SIGNALS, such as "SIGSTOP", after TEST_PAGES pages.
+
+    So what a test does then meets a crawl that is under way, however fast or busy the machine is.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._left = crawler.settings.getint("TEST_PAGES")
+        self._signals = [signal.Signals[one] for one in crawler.settings.getlist("TEST_SIGNALS")]
+        crawler.signals.connect(self._page, signals.item_scraped)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _page(self) -> None:
+        self._left -= 1
+        if self._left == 0:
+            for one in self._signals:
+                signal.raise_signal(one)
+
+
+class EndsAnywhere:
+    """Ends the process at once, TEST_WORK seconds of its own work after TEST_PAGES pages.
+
+    The system does that, by SIGPROF, at whatever the process is then; as SIGKILL it runs nothing.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._left = crawler.settings.getint("TEST_PAGES")
+        self._work = crawler.settings.getfloat("TEST_WORK")
+        crawler.signals.connect(self._page, signals.item_scraped)
+        self._end_if_due()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _page(self) -> None:
+        self._left -= 1
+        self._end_if_due()
+
+    def _end_if_due(self) -> None:
+        if self._left == 0:
+            signal.setitimer(signal.ITIMER_PROF, self._work)
+
+
+BETWEEN_SAVES = 30  # pages
 
 
 class PowerCut:
-    """Ends the process after TEST_PAGES pages, and leaves in TEST_DISK what was made durable.
+    """Ends the process in its second save, and leaves in TEST_DISK what was made durable.
 
     That is: of each file of the crawl the bytes at its last fsync, and the frontier as it was
-    after its last checkpoint.
+    after its last checkpoint. The end comes right after that checkpoint, or TEST_PAGES pages later.
+    Saves come by the number of pages, so that the speed of the machine is nothing to them.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         self._parts = parts_of(crawler)
-        self._left = crawler.settings.getint("TEST_PAGES")
+        self._pages = self._saves = 0
+        self._later = crawler.settings.getint("TEST_PAGES")
         self._disk = Path(crawler.settings["TEST_DISK"])
-        commits.SAVE_SECONDS = 0.5
+        commits.SAVE_SECONDS = inf
         self._fsync = os.fsync
         os.fsync = self._sync  # type: ignore[assignment]
         frontier = self._parts.frontier
@@ -66,6 +129,9 @@ class PowerCut:
     def _save(self) -> None:
         self._checkpoint()
         self._copy(self._parts.crawl.folder.resolve() / "frontier.db")
+        commits.SAVE_SECONDS = inf
+        self._saves, self._pages = self._saves + 1, 0
+        self._cut_if_due()
 
     def _copy(self, path: Path) -> None:
         if path.is_file():
@@ -78,8 +144,13 @@ class PowerCut:
                 beside.replace(to)
 
     def _page(self) -> None:
-        self._left -= 1
-        if self._left == 0:
+        self._pages += 1
+        self._cut_if_due()
+        if self._saves < 2 and self._pages == BETWEEN_SAVES:
+            commits.SAVE_SECONDS = 0
+
+    def _cut_if_due(self) -> None:
+        if self._saves == 2 and self._pages == self._later:
             os.kill(os.getpid(), signal.SIGKILL)
 
 

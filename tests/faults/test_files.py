@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import random
 import shutil
+import signal
 import subprocess
 from collections import Counter
 from dataclasses import dataclass
@@ -16,7 +17,17 @@ from lswc.archive import crawl_log
 from lswc.archive.check.agreement import check, repair
 from tests.archive.reading import check as check_warc
 from tests.archive.reading import index, records
-from tests.scenarios.site import ROOT, SCRAPY, THAI, Site, environment, page, run
+from tests.faults.component import BETWEEN_SAVES
+from tests.scenarios.site import (
+    ROOT,
+    SCRAPY,
+    THAI,
+    Site,
+    environment,
+    page,
+    run,
+    wait_until_stopped,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +38,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 PAGES, SERVERS = 100, 10
+SIGNALLED = '{"tests.faults.component.Signalled": 1}'
 LETTERS = "กขคงจฉชซดตถทนบปผพฟมยรลวสหอ"
 
 
@@ -57,15 +69,9 @@ def crawls(tmp_path_factory: pytest.TempPathFactory) -> Crawls:
 
 
 def kill_after(site: Site, number: int) -> None:
-    process = subprocess.Popen(
-        site.command(), cwd=ROOT, env=environment(), stderr=subprocess.PIPE, text=True
-    )
-    record = site.folder / "pages.jsonl"
-    while process.poll() is None:
-        if record.exists() and record.read_bytes().count(b"\n") >= number:
-            process.kill()
-    process.communicate()
-    assert number <= len(site.urls) < PAGES, "the kill came too late to test anything"
+    killed = run(site.command(TEST_PAGES=number, TEST_SIGNALS="SIGKILL", EXTENSIONS=SIGNALLED))
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert number <= len(site.urls) < PAGES
 
 
 @pytest.fixture
@@ -228,14 +234,16 @@ def test_a_kill_is_no_damage(site: Site, crawls: Crawls) -> None:
 
 def test_the_record_is_removed_while_the_crawl_runs(crawls: Crawls, tmp_path: Path) -> None:
     site = Site(crawls.site.web, tmp_path / "crawl")
+    stops = {"TEST_PAGES": 20, "TEST_SIGNALS": "SIGSTOP", "EXTENSIONS": SIGNALLED}
     process = subprocess.Popen(
-        site.command(LSWC_LEASE_SECONDS=0.4), cwd=ROOT, env=environment(),
+        # It looks ten times a second, and rests for longer than that before it ends.
+        site.command(LSWC_LEASE_SECONDS=0.4, DOWNLOAD_DELAY=0.2, **stops),
+        cwd=ROOT, env=environment(),
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    record = site.folder / "pages.jsonl"
-    while process.poll() is None and not (record.exists() and record.stat().st_size):
-        pass
-    record.unlink()
+    wait_until_stopped(process)
+    (site.folder / "pages.jsonl").unlink()
+    process.send_signal(signal.SIGCONT)
     said = process.communicate()[1]
     assert process.returncode == 1, said
     assert "pages.jsonl was removed while the crawl wrote it" in said
@@ -254,15 +262,16 @@ def test_a_folder_that_can_only_be_read(crawls: Crawls, tmp_path: Path) -> None:
     check_whole(site, crawls)
 
 
+@pytest.mark.parametrize("later", [0, 20])
 @pytest.mark.parametrize("rotate", [0, 5_000])
-def test_power_cut(crawls: Crawls, tmp_path: Path, rotate: int) -> None:
+def test_power_cut(crawls: Crawls, tmp_path: Path, rotate: int, later: int) -> None:
     site, disk = Site(crawls.site.web, tmp_path / "crawl"), tmp_path / "disk"
     extension = '{"tests.faults.component.PowerCut": 1}'
-    given = {"TEST_PAGES": 80, "TEST_DISK": disk, "LSWC_ROTATE": rotate}
+    given = {"TEST_PAGES": later, "TEST_DISK": disk, "LSWC_ROTATE": rotate}
     done = run(site.command(EXTENSIONS=extension, **given))
-    assert done.returncode == -9, done.stderr
+    assert done.returncode == -signal.SIGKILL, done.stderr
     left = Site(site.web, disk)
-    assert 0 < len(left.urls) < 80
+    assert 2 * BETWEEN_SAVES <= len(left.urls) <= len(site.urls) - bool(later) < PAGES
     assert bool(list(disk.glob("pages-*"))) == bool(rotate)
     report = check(disk)
     assert report.agrees, report
@@ -276,7 +285,7 @@ OFTEN = {"LSWC_ROTATE": "8_000", "EXTENSIONS": '{"tests.faults.component.SavesOf
 def packed(crawls: Crawls, tmp_path: Path) -> Site:
     """A crawl with a record in several compressed parts."""
     site = Site(crawls.site.web, tmp_path / "crawl")
-    site.crawl(CONCURRENT_REQUESTS=1, DOWNLOAD_DELAY=0.05, **OFTEN)
+    site.crawl(**OFTEN)
     assert len(list(site.folder.glob("pages-*.jsonl.gz"))) > 1
     return site
 
@@ -314,7 +323,7 @@ def test_a_worker_of_many(
     key = f"faults{rotate}"
     shared = {"LSWC_FRONTIER": redis_server.url, "LSWC_REDIS_KEY": key}
     if rotate:
-        shared |= {"DOWNLOAD_DELAY": "0.05", "CONCURRENT_REQUESTS": "1", **OFTEN}
+        shared |= OFTEN
     site.crawl(**shared)
     checking = [*SCRAPY, "check", str(site.folder), "--redis", redis_server.url, "--key", key]
     agreed = run(checking)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.faults.web import graph, recorded, url
-from tests.scenarios.site import ROOT, Site, environment
+from tests.scenarios.site import BRAKE, ROOT, Site, environment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ def crawl(site: Site, handles: int, **settings: object) -> subprocess.CompletedP
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=BRAKE,
         preexec_fn=partial(resource.setrlimit, resource.RLIMIT_NOFILE, (handles, handles)),
     )
 

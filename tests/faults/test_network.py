@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from time import sleep
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-AWAY = 3.0
-"""Seconds that a fault lasts."""
+FAILURES = 5
+"""Requests for a URL that fail before it is answered."""
 
 
 @pytest.fixture
@@ -35,8 +34,7 @@ def crawl(web: FaultyWeb, tmp_path: Path) -> Iterator[Crawl]:
 def test_while_no_name_resolves_the_crawl_waits(web: FaultyWeb, crawl: Crawl) -> None:
     web.after(30, lambda: web.names_down("*"))
     crawl.start(RETRY_TIMES=0)
-    crawl.wait_until_missed()
-    sleep(AWAY)
+    crawl.wait_until(lambda: "offline:" in crawl.log)
     web.names_down()
     assert crawl.finish() == 0
     crawl.check()
@@ -60,10 +58,11 @@ def test_a_crawl_that_is_offline_for_too_long_ends_and_goes_on_later(
 def test_names_that_do_not_resolve_for_a_while_are_their_servers_matter(
     web: FaultyWeb, crawl: Crawl
 ) -> None:
-    web.names_down(*(f"www.s{number}.example" for number in range(1, 7)))
-    crawl.start()
-    crawl.wait_for(2)
-    sleep(AWAY)
+    names = [f"www.s{number}.example" for number in range(1, 7)]
+    web.names_down(*names)
+    crawl.start(LSWC_TRY_AGAIN=",".join(["1"] * 60))
+    # The first page leads to two of them; three look-ups are a try.
+    crawl.wait_until(lambda: all(web.missed.count(name) > 3 for name in names[:2]))
     web.names_down()
     assert crawl.finish() == 0
     crawl.check()
@@ -72,14 +71,17 @@ def test_names_that_do_not_resolve_for_a_while_are_their_servers_matter(
 
 @pytest.mark.parametrize("status", [503, 0])
 def test_what_fails_for_a_while_is_asked_again(web: FaultyWeb, crawl: Crawl, status: int) -> None:
-    """A server's robots.txt, a page, and all of a server."""
+    """A server's robots.txt, a page, and all of a server: each fails at first."""
     failing = {"http://www.s1.example/robots.txt", url(14)}
-    web.answer = lambda url: status if url in failing or "//www.s3.example/" in url else 200
+
+    def answer(url: str) -> int:
+        fails = url in failing or "//www.s3.example/" in url
+        return status if fails and web.asked.count(url) <= FAILURES else 200
+
+    web.answer = answer
     crawl.start(LSWC_TRY_AGAIN="0.5,0.5,0.5,0.5,0.5,0.5,0.5,0.5,0.5", LSWC_BACKOFF=0)
-    crawl.wait_for(30)
-    sleep(AWAY)
-    web.answer = lambda url: 200
     assert crawl.finish() == 0
+    assert all(web.asked.count(url) > FAILURES for url in failing)
     crawl.check()
 
 

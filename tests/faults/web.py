@@ -6,10 +6,9 @@ import os
 import subprocess
 import threading
 from collections import Counter
-from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
@@ -17,7 +16,7 @@ from typing_extensions import override
 
 from lswc.crawl.transport.resolver import Resolver
 from tests.resolvers import resolve
-from tests.scenarios.site import ROOT, THAI, Site, environment, page
+from tests.scenarios.site import BRAKE, ROOT, THAI, Site, environment, page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +52,8 @@ class Names(Resolver):
         down = Path(os.environ[DOWN]).read_text("utf-8").split()
         found = [] if {hostName, "*"} & set(down) else ["127.0.0.1"]
         if not found:
-            Path(os.environ[DOWN]).with_suffix(".missed").touch()
+            with Path(os.environ[DOWN]).with_suffix(".missed").open("a") as missed:
+                missed.write(f"{hostName}\n")
         return resolve(resolutionReceiver, hostName, found, int(os.environ[PORT]))
 
 
@@ -120,9 +120,10 @@ class FaultyWeb:
         new.replace(self.down)
 
     @property
-    def is_missed(self) -> bool:
-        """Whether a crawl looked for a name that leads nowhere."""
-        return self.down.with_suffix(".missed").exists()
+    def missed(self) -> list[str]:
+        """The names that lead nowhere which a crawl looked for, as often as it did."""
+        path = self.down.with_suffix(".missed")
+        return path.read_text("utf-8").splitlines() if path.exists() else []
 
     def after(self, asked: int, then: Callable[[], object]) -> None:
         """Do something once so many requests came, before that one is answered."""
@@ -134,11 +135,11 @@ class FaultyWeb:
 
 
 class Crawl:
-    """A crawl of the web in a process of its own; ``log`` is what it said when it has ended."""
+    """A crawl of the web in a process of its own; ``log`` is what it says."""
 
     def __init__(self, web: FaultyWeb, folder: Path, **settings: object) -> None:
         self.web, self.folder = web, folder
-        self.log = ""
+        self._log = folder.with_suffix(".log")
         self._settings = settings
         (folder.parent / "seeds.txt").write_text(url(0), "utf-8")
 
@@ -158,37 +159,35 @@ class Crawl:
         }
         seeds = f"seeds={self.folder.parent / 'seeds.txt'}"
         site = Site(self.folder.parent, self.folder)
-        self.process = subprocess.Popen(
-            site.command("-a", seeds, **given),
-            cwd=ROOT,
-            env={**environment(), **self.web.environment},
-            text=True,
-            stderr=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-        )
+        with self._log.open("w") as log:
+            self.process = subprocess.Popen(
+                site.command("-a", seeds, **given),
+                cwd=ROOT,
+                env={**environment(), **self.web.environment},
+                stderr=log,
+                stdout=subprocess.DEVNULL,
+            )
 
-    def wait_for(self, asked: int) -> None:
-        """Wait until so many requests came."""
-        while len(self.web.asked) < asked:
-            assert self.process.poll() is None, self.process.communicate()[1]
-            sleep(0.02)
-
-    def wait_until_missed(self) -> None:
-        """Wait until it looked for a name that leads nowhere."""
-        while not self.web.is_missed:
-            assert self.process.poll() is None, self.process.communicate()[1]
+    def wait_until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds while it runs."""
+        until = monotonic() + BRAKE
+        while not holds():
+            assert self.process.poll() is None, self.log
+            assert monotonic() < until, self.log
             sleep(0.02)
 
     def finish(self) -> int:
         """Wait for the end; return the exit code."""
-        self.log = self.process.communicate(timeout=100)[1]
-        return self.process.returncode
+        return self.process.wait(timeout=BRAKE)
+
+    @property
+    def log(self) -> str:
+        """What the latest process has said so far."""
+        return self._log.read_text("utf-8")
 
     def close(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        with suppress(ValueError):
-            self.process.communicate()
+        self.process.kill()
+        self.process.wait()
 
     @property
     def said(self) -> list[str]:

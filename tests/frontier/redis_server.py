@@ -41,7 +41,7 @@ class RedisServer:
 
     def _wait(self) -> None:
         with redis.Redis.from_url(self.url) as client:
-            for _ in range(200):
+            for _ in range(6_000):
                 try:
                     client.ping()
                 except redis.ConnectionError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lswc.archive.check.agreement import check
 from lswc.guest.disk import Disk
-from tests.scenarios.site import ROOT, THAI, environment, page
+from tests.scenarios.site import BRAKE, ROOT, THAI, environment, page
 
 if TYPE_CHECKING:
     import pytest
@@ -73,7 +73,7 @@ def test_a_crawl_waits_for_room(site: Site, tmp_path: Path) -> None:
         said += line
     assert not site.urls
     room.touch()
-    said += crawl.communicate(timeout=60)[1]
+    said += crawl.communicate(timeout=BRAKE)[1]
     assert crawl.returncode == 0, said
     assert "the crawl waits for room: 1 MB are free" in said
     assert "there is room again: the crawl goes on" in said

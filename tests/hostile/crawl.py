@@ -58,7 +58,7 @@ SETTINGS = {
     "URLLENGTH_LIMIT": cases.URL_LENGTH,
     "DOWNLOAD_MAXSIZE": cases.MAXSIZE,
     "LSWC_MAX_DOCUMENT": cases.MAX_DOCUMENT,
-    "DOWNLOAD_TIMEOUT": 6,  # time enough for good pages on a busy machine
+    "DOWNLOAD_TIMEOUT": 20,  # time enough for good pages on a busy machine
     "DOWNLOAD_DELAY": 0,
     "REDIRECT_MAX_TIMES": cases.REDIRECTS,
 }

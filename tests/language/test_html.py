@@ -117,6 +117,9 @@ def test_robots_and_lang() -> None:
     assert page.lang == "th"
 
 
+BEGIN = b"<title>t</title><a href=y>z</a>"
+
+
 @pytest.mark.parametrize(
     "unit",
     [
@@ -126,14 +129,19 @@ def test_robots_and_lang() -> None:
 )
 @pytest.mark.usefixtures("brake")
 def test_hostile_nesting_is_bounded(unit: bytes) -> None:
-    parse(unit * (500_000 // len(unit)), BASE)
+    found = parse(BEGIN + unit * (500_000 // len(unit)), BASE)
+    assert (found.title, found.links[0].url) == ("t", "http://a.test/b/c/y")
+    assert len(found.links) == (3_000 if b"href" in unit else 1)
 
 
 @pytest.mark.parametrize("separator", [b" ", b"='>' ", b"/"])
 @pytest.mark.parametrize("start_of_tag", [b"<a ", b"<a href='<>' "])
 @pytest.mark.usefixtures("brake")
 def test_hostile_attributes_are_bounded(start_of_tag: bytes, separator: bytes) -> None:
-    parse(start_of_tag + separator.join(b"a%d" % n for n in range(60_000)), BASE)
+    attributes = separator.join(b"a%d" % n for n in range(60_000))
+    found = parse(BEGIN + start_of_tag + attributes, BASE)
+    assert found.title == "t"
+    assert [link.url for link in found.links] == ["http://a.test/b/c/y"]
 
 
 @pytest.mark.parametrize("closed", [b"", b"<!--</b>-->", b"<object></b></object>"])

@@ -7,7 +7,7 @@ import sys
 from collections import defaultdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,39 @@ class Resolver(ToLoopback):
     @override
     def port(self, name: str, port: int) -> int:
         return int(os.environ[PORT])
+
+
+class Gate:
+    """For ``before``: once it is shut it holds the answers to pages until it is opened again."""
+
+    def __init__(self) -> None:
+        self._free, self._hosts = 0, ""
+        self._asked = 0
+        self._lock, self._opened = Lock(), Event()
+        self._opened.set()
+
+    def shut(self, free: int, hosts: str = "") -> None:
+        """Let so many more pages pass, and hold those after; only of hosts with this text."""
+        self._free, self._hosts = self._asked + free, hosts
+        self._opened.clear()
+
+    def __call__(self, url: str) -> None:
+        if url.endswith(("/robots.txt", PATH)) or self._hosts not in url:
+            return
+        with self._lock:
+            self._asked += 1
+            passes = self._asked <= self._free
+        if not passes:
+            self._opened.wait()
+
+    @property
+    def held(self) -> int:
+        """How many pages were held so far."""
+        return max(0, self._asked - self._free)
+
+    def open(self) -> None:
+        """Let all pass from now on."""
+        self._opened.set()
 
 
 class _Server(ThreadingHTTPServer):

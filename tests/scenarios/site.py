@@ -15,6 +15,9 @@ from tests.archive.reading import as_zcat_reads
 
 ROOT = Path(__file__).parents[2]
 
+BRAKE = 300.0
+"""Seconds after which a test gives up what hangs; nothing that works takes nearly as long."""
+
 THAI = "ภาษาไทยเป็นภาษาที่มีผู้พูดมากที่สุดในประเทศไทย และข่าววันนี้มีเรื่องน่าสนใจหลายเรื่อง "
 ENGLISH = "This page is written in English, and the news of today is about the weather and trade. "
 
@@ -90,8 +93,15 @@ def run(command: list[str], cwd: Path = ROOT) -> subprocess.CompletedProcess[str
     if command[: len(SCRAPY)] == SCRAPY:
         return forks.run(command[len(SCRAPY) :], cwd, environment())
     return subprocess.run(
-        command, cwd=cwd, capture_output=True, text=True, timeout=120, env=environment()
+        command, cwd=cwd, capture_output=True, text=True, timeout=BRAKE, env=environment()
     )
+
+
+def wait_until_stopped(process: subprocess.Popen[str]) -> None:
+    """Wait until a process that stops itself does, which ``SIGCONT`` lets go on."""
+    end = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+    assert end is not None
+    assert end.si_code == os.CLD_STOPPED, process.communicate()
 
 
 def environment() -> dict[str, str]:

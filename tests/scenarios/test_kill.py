@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import os
+import json
 import random
 import shlex
 import signal
 import sqlite3
 import subprocess
-import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.archive import page_record
+from lswc import settings
 from lswc.archive.check.agreement import check
 from lswc.urls import parse
-from tests.scenarios.site import ENGLISH, ROOT, THAI, Site, environment, page, run
+from tests.scenarios.site import (
+    ENGLISH,
+    ROOT,
+    THAI,
+    Site,
+    environment,
+    page,
+    run,
+    wait_until_stopped,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +34,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 SERVERS, PAGES, KILLS = 40, 25, 20
-OFTEN = '{"tests.faults.component.SavesOften": 1}'
+SIGNALLED = '{"tests.faults.component.Signalled": 1}'
+ANYWHERE = '{"tests.faults.component.SavesOften": 1, "tests.faults.component.EndsAnywhere": 2}'
 
 
 def name(server: int) -> str:
@@ -77,17 +86,6 @@ def start(web: Site, **settings: object) -> subprocess.Popen[str]:
     )
 
 
-def size(web: Site) -> int:
-    return sum(page_record.lengths(web.folder).values())
-
-
-def wait_for(web: Site, process: subprocess.Popen[str], more: int) -> None:
-    """Wait until the process has written ``more`` bytes of records, or ended."""
-    goal = size(web) + more
-    while size(web) < goal and process.poll() is None:
-        time.sleep(0.001)
-
-
 def check_nothing_lost(web: Site, whole: dict[str, int]) -> None:
     """Crawl to the end: the record and the counters are those of an uninterrupted crawl."""
     web.crawl()
@@ -122,10 +120,11 @@ def server_counters(web: Site) -> Iterator[tuple[str, tuple[int, int]]]:
 def test_killed_at_twenty_random_moments(web: Site, whole: dict[str, int]) -> None:
     moments = random.Random(2)
     for _ in range(KILLS):
-        process = start(web, LSWC_ROTATE=moments.choice([0, 10_000]), EXTENSIONS=OFTEN)
-        wait_for(web, process, moments.randrange(0, 20_000))
-        process.kill()
-        process.communicate()
+        when = {"TEST_PAGES": moments.randrange(45), "TEST_WORK": moments.uniform(0.001, 0.02)}
+        rotate = moments.choice([0, 10_000])
+        process = start(web, LSWC_ROTATE=rotate, EXTENSIONS=ANYWHERE, **when)
+        said = process.communicate()[1]
+        assert process.returncode == -signal.SIGPROF, said
         assert not (web.folder / "frontier.db").exists() or check(web.folder).agrees
     assert len(web.urls) < SERVERS * PAGES, "the kills came too late to test anything"
     check_nothing_lost(web, whole)
@@ -134,11 +133,12 @@ def test_killed_at_twenty_random_moments(web: Site, whole: dict[str, int]) -> No
 
 @pytest.mark.parametrize("signals", [1, 2])
 def test_terminated(web: Site, whole: dict[str, int], signals: int) -> None:
-    process = start(web)
-    wait_for(web, process, 20_000)
-    for _ in range(signals):
-        process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=30)
+    sent = ",".join(["SIGTERM"] * signals)
+    extensions = json.dumps({**settings.EXTENSIONS, "tests.faults.component.Signalled": 1})
+    given = {"EXTENSIONS": extensions, "TEST_PAGES": 40, "TEST_SIGNALS": sent}
+    process = start(web, LOG_LEVEL="DEBUG", **given)
+    said = process.communicate()[1]
+    assert ("forcing unclean shutdown" in said) == (signals == 2)
     if signals == 1:
         assert web.summary["reason"] == "shutdown"
     assert 0 < len(web.urls) < SERVERS * PAGES
@@ -164,10 +164,10 @@ def test_disk_too_full_to_begin(web: Site, whole: dict[str, int]) -> None:
 
 
 def test_second_process_on_the_same_folder_is_refused(web: Site) -> None:
-    first = start(web)
-    wait_for(web, first, 1)
+    first = start(web, EXTENSIONS=SIGNALLED, TEST_PAGES=1, TEST_SIGNALS="SIGSTOP")
+    wait_until_stopped(first)
     second = run(web.command())
-    os.kill(first.pid, signal.SIGTERM)
-    first.communicate(timeout=30)
+    first.kill()
+    first.communicate()
     assert second.returncode == 2
     assert "another process crawls into" in second.stderr

@@ -9,7 +9,7 @@ import pytest
 
 from tests.scenarios.guest_web import Answer, GuestWeb, serving
 from tests.scenarios.server_view import address, before_robots, domain, server, too_many
-from tests.scenarios.site import ROOT, THAI, Site, environment, page
+from tests.scenarios.site import BRAKE, ROOT, THAI, Site, environment, page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +52,7 @@ def crawl(web: GuestWeb, folder: Path, workers: int, **settings: object) -> list
             for site in sites
         ]  # fmt: skip
         try:
-            assert [process.wait(timeout=100) for process in started] == [0] * workers
+            assert [process.wait(timeout=BRAKE) for process in started] == [0] * workers
         finally:
             for process in started:
                 process.kill()

@@ -18,7 +18,7 @@ from fastwarc import ArchiveIterator, WarcRecordType
 
 from lswc.corpus.stored_pages import StoredPages
 from lswc.reading.browser.installed import CHROMIUMS
-from tests.scenarios.site import ENGLISH, ROOT, THAI, Site, page, run
+from tests.scenarios.site import BRAKE, ENGLISH, ROOT, THAI, Site, page, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -116,7 +116,7 @@ def test_a_crawl_that_is_killed_while_a_page_is_shown_shows_it_again(site: Site)
     finally:
         os.kill(crawl.pid, signal.SIGKILL)
         crawl.wait()
-    _, alive = psutil.wait_procs(started, timeout=30)
+    _, alive = psutil.wait_procs(started, timeout=BRAKE)
     assert not alive
     site.crawl(**settings())
     assert len(site.records) == 3
@@ -126,7 +126,7 @@ def test_a_crawl_that_is_killed_while_a_page_is_shown_shows_it_again(site: Site)
 
 def wait_for_browser(crawl: int) -> list[psutil.Process]:
     """Return a crawl's processes once one of them is a Chromium that shows a page."""
-    for _ in range(600):
+    for _ in range(6_000):
         with suppress(psutil.NoSuchProcess):
             started: list[psutil.Process] = psutil.Process(crawl).children(recursive=True)
             if sum("chrom" in process.name() for process in started) > 4:

@@ -9,7 +9,7 @@ import subprocess
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
@@ -18,11 +18,11 @@ from redis import Redis
 
 from tests.archive.reading import check, pages, records
 from tests.frontier.redis_server import RedisServer
-from tests.scenarios.shared_web import PORT, SharedWeb
-from tests.scenarios.site import ENGLISH, ROOT, SCRAPY, THAI, environment, page
+from tests.scenarios.shared_web import PORT, Gate, SharedWeb
+from tests.scenarios.site import BRAKE, ENGLISH, ROOT, SCRAPY, THAI, environment, page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 pytestmark = pytest.mark.slow
 
@@ -52,9 +52,15 @@ def graph() -> dict[str, str]:
 
 
 @pytest.fixture
-def web() -> Iterator[SharedWeb]:
-    with SharedWeb(graph()) as web:
+def gate() -> Gate:
+    return Gate()
+
+
+@pytest.fixture
+def web(gate: Gate) -> Iterator[SharedWeb]:
+    with SharedWeb(graph(), gate) as web:
         yield web
+        gate.open()
 
 
 @pytest.fixture
@@ -103,18 +109,20 @@ class Workers:
             )
         )
 
-    def wait_for(self, pages: int) -> None:
-        """Wait until so many pages were asked for."""
-        while len(self._web.fetched) < pages:
+    def wait_until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds while a worker runs."""
+        until = monotonic() + BRAKE
+        while not holds():
+            assert monotonic() < until
             assert any(worker.poll() is None for worker in self.running), self.logs()
             sleep(0.02)
 
     def finish(self) -> None:
         for worker in self.running:
-            worker.wait(timeout=100)
+            worker.wait(timeout=BRAKE)
 
     def logs(self) -> list[str]:
-        return [worker.communicate(timeout=100)[1] for worker in self.running]
+        return [worker.communicate(timeout=BRAKE)[1] for worker in self.running]
 
     def recorded(self) -> list[str]:
         """The URLs of the records of all workers that were committed."""
@@ -158,30 +166,35 @@ def test_four_workers_do_what_one_would_and_no_server_is_asked_sooner(
 
 
 def test_two_of_four_killed_cost_their_leases_a_second_fetch_and_nothing_else(
-    workers: Workers, web: SharedWeb
+    workers: Workers, web: SharedWeb, gate: Gate
 ) -> None:
+    gate.shut(30)
     for life in (60, 6, 6, 60):
-        workers.start(LSWC_LEASE_SECONDS=life)
-    workers.wait_for(30)
+        # All servers are at one address here.
+        own = {"LSWC_MAX_PER_ADDRESS": 0, "DOWNLOAD_TIMEOUT": BRAKE}
+        workers.start(LSWC_LEASE_SECONDS=life, **own)
+    workers.wait_until(lambda: gate.held > 2 * IN_FLIGHT)  # so more than two workers wait
     for worker in workers.running[1:3]:
         worker.kill()
-        sleep(0.3)
+    gate.open()
     workers.finish()
     assert [worker.returncode for worker in workers.running] == [0, -9, -9, 0]
     assert not workers.lost()
     assert max(Counter(workers.recorded()).values()) == 1
     again = len(web.fetched) - len(set(web.fetched))
-    assert again <= 2 * IN_FLIGHT
+    assert 0 < again <= 2 * IN_FLIGHT
 
 
 def test_redis_restarted_mid_crawl_loses_nothing(
-    workers: Workers, web: SharedWeb, redis: RedisServer
+    workers: Workers, web: SharedWeb, gate: Gate, redis: RedisServer
 ) -> None:
+    gate.shut(30)
     for _ in range(2):
-        workers.start()
-    workers.wait_for(30)
+        workers.start(DOWNLOAD_TIMEOUT=BRAKE)
+    workers.wait_until(lambda: gate.held > 0)
     redis.kill()
-    sleep(0.5)
+    gate.open()
+    sleep(0.5)  # so that they miss it
     redis.start()
     workers.finish()
     assert [worker.returncode for worker in workers.running] == [0, 0]
@@ -220,9 +233,9 @@ def test_a_worker_that_slept_through_its_lease_leaves_nothing_of_it(
         # The delay is longer than the second worker needs to close.
         own = {"LSWC_LEASE_SECONDS": 1, "DOWNLOAD_DELAY": 3, "ROBOTSTXT_OBEY": False}
         crew.start(**own, DOWNLOAD_TIMEOUT=600)
-        crew.wait_for(1)
+        crew.wait_until(lambda: bool(web.fetched))
         crew.start(**own, CLOSESPIDER_ITEMCOUNT=1)
-        crew.running[1].wait(timeout=100)
+        crew.running[1].wait(timeout=BRAKE)
         crew.running[0].send_signal(signal.SIGCONT)
         logs = crew.logs()
     assert [worker.returncode for worker in crew.running] == [0, 0], logs

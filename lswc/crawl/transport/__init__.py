@@ -1,1 +1,1 @@
-"""How a request gets to a server and its answer back, with bounds on both."""
+"""Transport: how a request gets to a server and its answer back, with bounds on both."""

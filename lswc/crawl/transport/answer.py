@@ -1,4 +1,4 @@
-"""A server's answer while it comes: llhttp reads it, within bounds, and its bytes are kept."""
+"""Answer of a server while it comes: llhttp reads it, in bounds, and its bytes are kept."""
 
 from __future__ import annotations
 

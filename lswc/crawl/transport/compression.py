@@ -1,4 +1,4 @@
-"""Scrapy's decompression, with a bound on the pieces that a body is compressed in."""
+"""Decompression as Scrapy does it, with a bound on the pieces that a body is compressed in."""
 
 from __future__ import annotations
 

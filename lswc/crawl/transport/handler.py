@@ -1,4 +1,4 @@
-"""The download handler: HTTP/1.1 on asyncio, that keeps the bytes of every exchange."""
+"""Download handler: HTTP/1.1 on asyncio, that keeps the bytes of every exchange."""
 
 from __future__ import annotations
 

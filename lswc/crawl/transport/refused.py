@@ -1,4 +1,4 @@
-"""The ends of requests that a limit of the crawl's refused."""
+"""Refusals: the ends of requests by a limit of the crawl's own."""
 
 from __future__ import annotations
 

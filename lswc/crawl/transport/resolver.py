@@ -1,4 +1,4 @@
-"""The name resolver of every crawl: the real one, or one that knows only a web on this machine."""
+"""Resolver of names: the real one, or one that knows only a web on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m lswc.crawl.web <folder> --port N``: serve a web, to look at it with any client."""
+"""Web server by itself: ``python -m lswc.crawl.web <folder> --port N``, for any client."""
 
 from __future__ import annotations
 

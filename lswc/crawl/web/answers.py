@@ -1,4 +1,4 @@
-"""What the server serves and the resolver resolves, however it is kept."""
+"""Answers of a web's servers, however it is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A calendar whose months never end, in either direction: the oldest trap for a crawler."""
+"""Calendar whose months never end, in either direction: the oldest trap for a crawler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A certificate for https on loopback; Scrapy doesn't verify any by default."""
+"""Certificate for https on loopback; Scrapy doesn't verify any by default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A web kept as files, ``<folder>/<hostname>/<path>``: which file answers which URL."""
+"""Folder that keeps a web as files, ``<folder>/<hostname>/<path>``: which answers which URL."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from urllib.parse import quote, unquote_to_bytes
 from lswc.crawl.web import calendar
 from lswc.crawl.web.answers import Answer, WebError
 from lswc.crawl.web.host_rules import HostRules, read_rules
-from lswc.crawl.web.negotiation import in_order
 from lswc.urls import parse
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ class FolderWeb:
             return Answer(404)
         rules = self._rules.get(host, HostRules())
         path, _, query = target.partition("?")
-        languages = in_order(rules.languages, accepted)
+        languages = _in_order(rules.languages, accepted)
         answer = _ruled(rules, target) or _from_files(self._hosts[host], path, query, languages)
         return Answer(
             answer.status, (*answer.headers, *rules.headers.items()), answer.body, rules.delay
@@ -130,6 +129,31 @@ def _mode(file: Path) -> int:
         return file.stat().st_mode
     except (OSError, ValueError):  # ValueError: a name that no file system takes
         return 0
+
+
+def _in_order(offered: Sequence[str], accepted: str) -> list[str]:
+    """Return the languages offered, the most wanted first by Accept-Language (RFC 9110 §12.5.4).
+
+    A range counts for the tags that it begins (RFC 4647 §3.3.1). The first one offered is served
+    to who doesn't say, or wants none.
+    """
+    ranges = dict(_range(part) for part in accepted.lower().split(","))
+    return sorted(offered, key=lambda tag: _weight(tag.lower(), ranges), reverse=True)
+
+
+def _range(part: str) -> tuple[str, float]:
+    tag, _, parameter = part.partition(";")
+    name, _, value = parameter.strip().partition("=")
+    try:
+        weight = float(value) if name.strip() == "q" else 1.0
+    except ValueError:
+        weight = 0.0
+    return tag.strip(), weight
+
+
+def _weight(tag: str, ranges: dict[str, float]) -> float:
+    matching = [name for name in ranges if tag == name or tag.startswith(f"{name}-")]
+    return ranges[max(matching, key=len)] if matching else ranges.get("*", 0.0)
 
 
 @cache

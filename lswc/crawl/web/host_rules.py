@@ -1,4 +1,4 @@
-"""What files can't say of a host: slowness, redirects, headers, languages, a page without end."""
+"""Host rules: what files can't say, slowness, redirects, headers, languages, an endless page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A web as it was recorded: WARC files, read in place."""
+"""Recorded web: WARC files, read in place."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # mypy: allow-untyped-calls
 # Twisted is typed in part only.
-"""HTTP/1.1 over loopback, in the clear and by TLS on the same port, by the Host header."""
+"""Server of a web: HTTP/1.1 on loopback, clear and by TLS on one port, by the Host header."""
 
 from __future__ import annotations
 

@@ -14,21 +14,21 @@ from urllib.parse import urlsplit
 import pytest
 
 from lswc.guest.control import in_folder, read
-from lswc.guest.control_in_effect import LOOK
 from lswc.monitor.page.data import PageData
 from lswc.monitor.stored import StoredInFolder
-from tests.monitor.page.test_data import A_MINUTE
-from tests.scenarios.shared_web import PORT, SharedWeb
-from tests.scenarios.site import ROOT, SCRAPY, THAI, environment, page, run
+from tests.scenarios.shared_web import PORT, Gate, SharedWeb
+from tests.scenarios.site import BRAKE, ROOT, SCRAPY, THAI, environment, page, run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 pytestmark = pytest.mark.slow
 
 PAGES = 60
-DELAY = 0.25
+DELAY = 0.05
+ANSWERED = 3
+"""Pages of the unwanted site that are answered before it is blocked."""
 SEEDS = ("http://www.unwanted.example/", "http://www.wanted.example/")
 
 
@@ -42,10 +42,10 @@ def pages() -> dict[str, str]:
 
 
 class Crawl:
-    """A crawl of the two servers, that runs."""
+    """A crawl of the two servers, that runs; ``gate`` holds what the unwanted one answers."""
 
-    def __init__(self, folder: Path, web: SharedWeb) -> None:
-        self.folder, self._web = folder / "crawl", web
+    def __init__(self, folder: Path, web: SharedWeb, gate: Gate) -> None:
+        self.folder, self.gate, self._web = folder / "crawl", gate, web
         (folder / "seeds.txt").write_text("\n".join(SEEDS))
         settings = {
             "LSWC_CRAWL": self.folder,
@@ -53,36 +53,42 @@ class Crawl:
             "LSWC_CONTACT": "https://library.example/crawl",
             "TWISTED_DNS_RESOLVER": "tests.scenarios.shared_web.Resolver",
             "DOWNLOAD_DELAY": DELAY,
+            "DOWNLOAD_TIMEOUT": 900,
             "LSWC_MAX_DUPLICATES": 0,
         }
         given = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
         seeds = f"seeds={folder / 'seeds.txt'}"
-        self.process = subprocess.Popen(
-            [*SCRAPY, "crawl", "lswc", "-a", "lang=th", "-a", seeds, *given],
-            cwd=ROOT,
-            env={**environment(), PORT: str(web.port)},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        self.log = folder / "log"
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [*SCRAPY, "crawl", "lswc", "-a", "lang=th", "-a", seeds, *given],
+                cwd=ROOT,
+                env={**environment(), PORT: str(web.port)},
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+            )
 
     def asked(self, site: str) -> int:
         """Return how many pages of a site were asked for."""
         return sum(urlsplit(url).hostname == f"www.{site}.example" for url in self._web.fetched)
 
-    def wait_for(self, site: str, number: int) -> None:
-        """Wait until so many pages of a site were asked for."""
-        until = monotonic() + A_MINUTE
-        while self.asked(site) < number:
-            assert self.process.poll() is None
+    def wait_until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds while the crawl runs."""
+        until = monotonic() + BRAKE
+        while not holds():
+            assert self.process.poll() is None, self.log.read_text()
             assert monotonic() < until
             sleep(0.02)
 
 
 @pytest.fixture
 def crawl(tmp_path: Path) -> Iterator[Crawl]:
-    with SharedWeb(pages()) as web:
-        crawl = Crawl(tmp_path, web)
+    gate = Gate()
+    gate.shut(ANSWERED, "unwanted.example")
+    with SharedWeb(pages(), gate) as web:
+        crawl = Crawl(tmp_path, web, gate)
         yield crawl
+        gate.open()
         crawl.process.kill()
         crawl.process.wait()
 
@@ -97,7 +103,7 @@ def block_on_the_page(folder: Path) -> None:
         address = urlsplit(watch.stdout.readline().strip())
         said = {"key": "block", "value": True, "place": "unwanted.example", "why": "their mail"}
         headers = {"X-Lswc-Token": address.fragment, "Origin": f"http://{address.netloc}"}
-        with closing(HTTPConnection(address.netloc, timeout=60)) as connection:
+        with closing(HTTPConnection(address.netloc, timeout=BRAKE)) as connection:
             connection.request("POST", "/api/say", json.dumps(said), headers)
             answer = connection.getresponse()
             assert answer.status == 200, answer.read()
@@ -113,24 +119,16 @@ def block_with_a_command(folder: Path) -> None:
 
 @pytest.mark.parametrize("block", [block_on_the_page, block_with_a_command])
 def test_nothing_more_of_a_blocked_site_is_asked_for(crawl: Crawl, block: Any) -> None:
-    crawl.wait_for("unwanted", 3)
+    crawl.wait_until(lambda: crawl.gate.held == 1)
     block(crawl.folder)
     ((place, rule),) = read(in_folder(crawl.folder)).rules
     assert (place.name, rule.block, rule.why) == ("unwanted.example", True, "their mail")
-    sleep(2 * LOOK + 2 * DELAY)  # two looks, and what was under way
-    before, others = crawl.asked("unwanted"), crawl.asked("wanted")
-    assert before < PAGES
-    crawl.wait_for("wanted", others + 5)
-    assert crawl.asked("unwanted") == before
-    assert crawl.process.wait(timeout=A_MINUTE) == 0
-    assert (crawl.asked("unwanted"), crawl.asked("wanted")) == (before, PAGES)
+    crawl.wait_until(lambda: "something else is said to the crawl" in crawl.log.read_text())
+    crawl.gate.open()
+    assert crawl.process.wait(timeout=BRAKE) == 0
+    assert (crawl.asked("unwanted"), crawl.asked("wanted")) == (ANSWERED + 1, PAGES)
     ended = json.loads((crawl.folder / "summary.json").read_text())["finished"]
-    under_way = before + PAGES - ended["html"]  # one may have been, and is blocked then
-    assert under_way in (0, 1)
-    assert ended == {
-        "html": before + PAGES - under_way,
-        "blocked": PAGES - before + under_way,
-    }
+    assert ended == {"html": ANSWERED + PAGES, "blocked": PAGES - ANSWERED}, "one was under way"
     shown = PageData(StoredInFolder(crawl.folder)).get()
-    assert [row[:2] for row in shown["dropped"]] == [["blocked", PAGES - before]]
+    assert [row[:2] for row in shown["dropped"]] == [["blocked", PAGES - ANSWERED]]
     assert shown["errors"] == []

@@ -20,6 +20,7 @@ from lswc.monitor.page.search import find
 from lswc.monitor.snapshot import Snapshot, Worker, of_workers
 from lswc.monitor.stored import StoredInFolder, StoredInRedis
 from lswc.strategy import SEED, PageLanguage, strategy
+from tests.scenarios.site import BRAKE
 from tests.visits import ended
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def now(worker: Worker) -> str:
 
 def counted(data: PageData) -> dict[str, Any]:
     """Return what is shown once the whole queue was counted."""
-    until = monotonic() + A_MINUTE
+    until = monotonic() + BRAKE
     while (shown := data.get())["stock"]["age"] is None and monotonic() < until:
         sleep(0.05)
     return shown

@@ -18,7 +18,7 @@ from lswc.guest.control import in_folder, read
 from lswc.guest.control.rules import KEYS
 from lswc.monitor.course import COURSE, Point
 from tests import forks
-from tests.scenarios.site import ENGLISH, ROOT, THAI, Site, environment, page
+from tests.scenarios.site import BRAKE, ENGLISH, ROOT, THAI, Site, environment, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,7 @@ class Shown(NamedTuple):
         self, path: str, method: str = "GET", body: str = "", **headers: str
     ) -> tuple[int, str, Message]:
         """Return the status, the text and the headers of an answer."""
-        with closing(HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=BRAKE)) as connection:
             named = {name.replace("_", "-"): value for name, value in headers.items()}
             connection.request(method, path, body or None, named)
             answer = connection.getresponse()
