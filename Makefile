@@ -51,6 +51,9 @@ redis:
 			&& apt-get install -y -qq redis-server >/dev/null 2>&1; } \
 		|| echo "redis-server is missing: install it with the system's package manager" >&2
 
+# A test starts hundreds of processes: what they are made of is compiled once, whatever the user's
+# environment says. An empty value is none.
+test faults: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/installed $(VENV)/whatwg.json $(VENV)/google_robots.py $(VENV)/protego_google.py redis
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .

@@ -22,7 +22,7 @@ from tests.scenarios.site import THAI, Site, page
 
 ROOT = Path(__file__).parents[1]
 Serve = Callable[[Path], AbstractContextManager[int]]
-COMPILED = ("simulator", "synthetic", "trace")  # rooms of code that takes a minute to compile
+COMPILED = ("analysis", "simulator", "synthetic", "trace")  # rooms of code that is slow to compile
 
 MOST_WORK = 200
 """Plain pages of the same length that a hostile one may cost; none that works costs 40."""

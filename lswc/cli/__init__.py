@@ -1,1 +1,1 @@
-"""What users see: commands that answer on the terminal, and their tables."""
+"""Commands that answer on the terminal, and their tables."""

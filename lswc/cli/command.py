@@ -1,4 +1,4 @@
-"""What the commands of ``scrapy`` that lswc adds have in common."""
+"""Commands that lswc adds to those of ``scrapy``: what they have in common."""
 
 from __future__ import annotations
 

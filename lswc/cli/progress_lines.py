@@ -1,4 +1,4 @@
-"""What a long command does, as it does it: lines on a terminal, nothing anywhere else."""
+"""Progress of a long command: lines on a terminal, nothing anywhere else."""
 
 from __future__ import annotations
 

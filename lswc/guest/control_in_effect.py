@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from lswc.errors import ConfigError
-from lswc.guest.control import Rule, Watching, lifts
+from lswc.guest.control import ControlError, Rule, lifts, read
 from lswc.outcomes import Outcome
 from lswc.safety.quotas import Quota, Quotas
 from lswc.urls import site
@@ -33,38 +33,37 @@ _NOTHING = Rule()
 logger = logging.getLogger(__name__)
 
 
-def at_start(where: Instructions) -> Watching:
+def at_start(where: Instructions) -> Control:
     """Return the instructions to a crawl that begins, or goes on.
 
-    Raises LswcError if that can't be read or understood, and if it says stop.
+    Raises LswcError if they can't be read or understood, and if one is to stop.
     """
-    watching = Watching(where)
-    if watching.control.stop:
+    control = read(where)
+    if control.stop:
         raise ConfigError(
             "control.toml says stop: take that back to go on, with `lswc control CRAWL unstop`"
         )
-    return watching
+    return control
 
 
 class ControlInEffect:
-    """The instructions that hold now. ``halt`` says why the whole crawl asks for nothing, or "".
+    """The instructions that hold now: the last that could be understood are ``control``.
 
-    ``count`` counts a name in the statistics. Raises LswcError as ``at_start``.
+    ``halt`` says why the whole crawl asks for nothing, or "", and ``wrong`` what is wrong with
+    newer instructions. ``count`` counts a name in the statistics. Raises LswcError as ``at_start``.
     """
 
     def __init__(self, where: Instructions, count: Callable[[str], None]) -> None:
-        self._watching = at_start(where)
+        self._where = where
+        self._seen = self._read = where.version()
+        self.control = at_start(where)
+        self.wrong = ""
         self._count = count
         self._first: list[str] = []
         self._first_until = 0.0
         self.halt = ""
         self._set_halt()
         self._set_places()
-
-    @property
-    def control(self) -> Control:
-        """What is in force."""
-        return self._watching.control
 
     @property
     def pauses(self) -> bool:
@@ -128,8 +127,9 @@ class ControlInEffect:
 
         Raises StorageError if the store can't be reached.
         """
-        before = self.control
-        changed = self._watching.look()
+        before, wrong = self.control, self.wrong
+        self._look()
+        changed = (self.control, self.wrong) != (before, wrong)
         if changed:
             self._first_until = 0.0
             self._report()
@@ -137,10 +137,29 @@ class ControlInEffect:
         self._set_halt()
         return changed, changed and lifts(before, self.control)
 
+    def _look(self) -> None:
+        """Read a version that is the same at two looks: an editor may write it at the first."""
+        try:
+            version = self._where.version()
+        except ControlError as error:
+            version = str(error)
+        stands, self._seen = version == self._seen, version
+        if version == self._read or not stands:
+            return
+        self._read = version
+        try:
+            if version is None:
+                raise ControlError(
+                    "control.toml is gone: its instructions stay in force; make an empty one to "
+                    "take all back"
+                )
+            self.control, self.wrong = read(self._where), ""
+        except ControlError as error:
+            self.wrong = str(error)
+
     def _report(self) -> None:
-        wrong = self._watching.wrong
-        if wrong:
-            logger.warning("%s; the instructions before stay in force", wrong)
+        if self.wrong:
+            logger.warning("%s; the instructions before stay in force", self.wrong)
             self._count("lswc/control/wrong")
             return
         places = ", ".join(place.name for place, _ in self.control.rules) or "no place"

@@ -145,7 +145,7 @@ class Guest:
         asked = False
         try:
             failure = await self.rules.fetch_robots(url)
-            asked = True
+            asked = not isinstance(failure, Refuse)
         finally:
             self._addresses.give_back(groups, asked=asked)
         robots = self.rules.robots.get(url.server)

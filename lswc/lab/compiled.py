@@ -1,8 +1,9 @@
 """Compiled functions that are kept on disk, so that only the first run of a version compiles them.
 
-They lie in the user's cache, or in what ``NUMBA_CACHE_DIR`` names, in a folder that is called by a
-hash of all sources that one of them can be made from. Numba's own caches know the one file of a
-function, not those of the functions and constants that it uses.
+They lie in the user's cache, or in what ``NUMBA_CACHE_DIR`` names, in a folder for each room of the
+lab that is called by a hash of the sources which such a function can be made from: those of its
+room, and of the rooms that all may use. Numba's own caches know the one file of a function, not
+those of the functions and constants that it uses.
 """
 
 from __future__ import annotations
@@ -23,15 +24,17 @@ if TYPE_CHECKING:
 
 PACKAGE = Path(__file__).parents[1]
 
-_SOURCES = ("lab", "strategy")
-_VERSIONS = 5  # whose functions are kept; one is 2 MB
+SHARED = ("lab/trace", "strategy")
+"""The rooms from which compiled functions of any room may have functions and constants."""
+
+_VERSIONS = 12  # of any room that are kept; one is 1 MB
 
 
-def sources_hash(package: Path = PACKAGE) -> str:
-    """Return a name for the sources of all compiled functions, by what is in them."""
+def sources_hash(room: str, package: Path = PACKAGE) -> str:
+    """Return a name for the sources of a room's compiled functions, by what is in them."""
     found = sha256()
-    for folder in _SOURCES:
-        for path in sorted((package / folder).rglob("*.py")):
+    for folder in sorted({room, *SHARED}):
+        for path in sorted((package / folder).glob("*.py")):
             source = path.read_bytes()
             found.update(f"{path.relative_to(package).as_posix()} {len(source)}\n".encode())
             found.update(source)
@@ -39,24 +42,29 @@ def sources_hash(package: Path = PACKAGE) -> str:
 
 
 @cache
-def _folder() -> Path:
-    """Return the folder of this version, made if need be. Raises OSError."""
+def _folder(room: str) -> Path:
+    """Return the folder of this version of a room, made if need be. Raises OSError."""
     config: Any = numba_config
     user_cache: Any = appdirs.user_cache_dir
-    folder = Path(config.CACHE_DIR or user_cache("lswc")) / f"compiled-{sources_hash()}"
+    name = f"{Path(room).name}-{sources_hash(room)}"
+    folder = Path(config.CACHE_DIR or user_cache("lswc")) / "compiled" / name
     if not folder.is_dir():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        others = sorted(folder.parent.glob("compiled-*"), key=lambda path: path.stat().st_mtime)
+        others = sorted(folder.parent.iterdir(), key=lambda path: path.stat().st_mtime)
         for old in others[:-_VERSIONS]:
             rmtree(old, ignore_errors=True)
     return folder
+
+
+def _room(function: Callable[..., Any]) -> str:
+    return "/".join(function.__module__.split(".")[1:-1])
 
 
 class _Locator(caching._CacheLocator):
     """Where a function is kept: beside all others of its version."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._line = function.__code__.co_firstlineno
+        self._line, self._folder = function.__code__.co_firstlineno, _folder(_room(function))
 
     @classmethod
     @override
@@ -65,11 +73,11 @@ class _Locator(caching._CacheLocator):
 
     @override
     def get_cache_path(self) -> str:
-        return str(_folder())
+        return str(self._folder)
 
     @override
     def get_source_stamp(self) -> str:
-        return _folder().name
+        return self._folder.name
 
     @override
     def get_disambiguator(self) -> str:
@@ -98,8 +106,7 @@ def kept(function: Any) -> Any:
     make: Any = _Cache
     if PACKAGE.is_dir():
         try:
-            _folder()
+            function._cache = make(function.py_func)
         except OSError:
             return function
-        function._cache = make(function.py_func)
     return function

@@ -1,4 +1,4 @@
-"""Which of the ranked candidates become seeds, and the text of a seed list."""
+"""Selection of seeds among ranked candidates, and the text of a seed list."""
 
 from __future__ import annotations
 

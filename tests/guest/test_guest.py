@@ -184,8 +184,10 @@ async def test_an_address_has_so_many_slots_that_rest(tmp_path: Path) -> None:
 async def test_a_slot_rests_only_if_something_was_asked(tmp_path: Path) -> None:
     with hosted(tmp_path, replace(POLITE, per_address=1)) as host:
         host.world.says("a.example", "User-agent: *\nDisallow: /")
+        host.world.files["c.example", ROBOTS] = Refuse(Outcome.ADDRESS_NOT_PUBLIC)
         host.guest.ended(await host.go(B), OK)
         host.world.time += 1.0
+        assert await host.may(C) == Refuse(Outcome.ADDRESS_NOT_PUBLIC)
         assert await host.may(A) == Refuse(Outcome.ROBOTS)
         assert await waits(host, B) == 1.0, "robots.txt was asked for"
         host.world.time += 1.0

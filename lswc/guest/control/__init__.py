@@ -4,7 +4,6 @@
 ``lswc.guest.control.redis_store``, ``in_redis``, which loads Redis's client.
 """
 
-from lswc.guest.control.observer import Watching
 from lswc.guest.control.places import Place, place_of
 from lswc.guest.control.rules import Control, ControlError, Hours, Rule, lifts
 from lswc.guest.control.store import Change, InFolder, change, history, in_folder, read
@@ -17,7 +16,6 @@ __all__ = [
     "InFolder",
     "Place",
     "Rule",
-    "Watching",
     "change",
     "history",
     "in_folder",

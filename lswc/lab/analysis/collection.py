@@ -1,4 +1,4 @@
-"""What is analysed: a trace, or the folder of a crawl, whose links aren't known."""
+"""Collections to analyse: a trace, or the folder of a crawl, whose links aren't known."""
 
 from __future__ import annotations
 

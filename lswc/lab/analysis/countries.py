@@ -1,4 +1,4 @@
-"""Where the servers are: by IP address, or by top-level domain (Mon 2010 Fig. 3)."""
+"""Countries of servers: by IP address, or by top-level domain (Mon 2010 Fig. 3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a crawl began and went on: its seeds, and its harvest rate page by page."""
+"""Course of a crawl: its seeds, and its harvest rate page by page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What links lead to: tables by kind of page, of server, of place and of anchor text."""
+"""Locality of links: tables by kind of page, of server, of place and of anchor text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large a language's web is: pairs of words, and two crawls (Mon 2010 §5.3)."""
+"""Size of a language's web: pairs of words, and two crawls (Mon 2010 §5.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages of the demo web need to look as they do: the same few files on every host."""
+"""Requisites of the demo web's pages: the same few files on every host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well a method tells a language: precision, recall and F1 on labelled pages."""
+"""Evaluation of a method that tells a language: precision, recall and F1 on labelled pages."""
 
 from __future__ import annotations
 

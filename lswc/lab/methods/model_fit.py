@@ -1,4 +1,4 @@
-"""Fit the weights of the model: ``python -m lswc.lab.methods.model_fit [ROWS [WEIGHTS]]``.
+"""Weights of the model, fitted: ``python -m lswc.lab.methods.model_fit [ROWS [WEIGHTS]]``.
 
 ROWS are JSON lines, gzipped: the true language of a page and the features of each candidate.
 ``benchmarks/langid_training.py`` makes them; those the package's weights were fitted to are

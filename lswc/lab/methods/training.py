@@ -1,4 +1,4 @@
-"""Make n-gram tables from texts: ``python -m lswc.lab.methods.training FOLDER [TABLES]``.
+"""N-gram tables from texts: ``python -m lswc.lab.methods.training FOLDER [TABLES]``.
 
 FOLDER holds files named ``<language>.<encoding>.txt``, such as ``my.zawgyi-one.txt`` or
 ``th.tis-620.txt``, in that encoding. 10 to 50 KB of plain text each are enough. A font's

@@ -1,4 +1,4 @@
-"""What a crawl in time gave: harvest and coverage by the hour, and the servers of its tail."""
+"""Results of a crawl in time: harvest and coverage by the hour, and the servers of its tail."""
 
 from __future__ import annotations
 

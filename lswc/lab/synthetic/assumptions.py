@@ -1,4 +1,4 @@
-"""What no paper says of the Thai web of 2004, so that the synthetic web assumes it."""
+"""Assumptions of the synthetic web: what no paper says of the Thai web of 2004."""
 
 from __future__ import annotations
 

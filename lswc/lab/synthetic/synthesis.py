@@ -7,7 +7,7 @@ no paper says is an assumption (``assumptions.toml``).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +29,7 @@ from lswc.lab.synthetic.thai2004 import (
     THAI,
     Kind,
 )
+from lswc.lab.synthetic.wiring import ByKind, LinkPlan, Links, Servers, Web
 from lswc.lab.trace import graph
 from lswc.lab.trace.format import ROW_GROUP, About, Fate, Trace, compressed_rows, write
 from lswc.strategy import PageLanguage
@@ -180,14 +181,14 @@ def _servers(random: Generator, scale: float, assumed: Assumptions) -> _Servers:
     elsewhere = thai - SEEDS - in_th
     siblings = [round(n * assumed.siblings) for n in (in_th, elsewhere)]
     quiet = round(assumed.other_th_servers * scale)
-    groups = [  # Thai servers, others, under .th, first and last key of discovery
+    groups = [
         (SEEDS, 0, True, -1.0, -1.0),
         (in_th, siblings[0], True, 0.0, assumed.early),
         (elsewhere, siblings[1], False, 0.0, assumed.early),
         (0, quiet, True, 0.0, 1.0),
         (0, total - thai - sum(siblings) - quiet, False, 0.0, 1.0),
     ]
-    columns = [_group(random, assumed, *group) for group in groups]
+    columns = [_group(random, assumed, _Group(*group)) for group in groups]
     starts = np.cumsum([0, *(site[-1] + 1 if len(site) else 0 for site, *_ in columns)])
     site = np.concatenate([c[0] + start for c, start in zip(columns, starts, strict=False)])
     is_thai, tld, key = (np.concatenate([c[i] for c in columns]) for i in (1, 2, 3))
@@ -198,20 +199,24 @@ def _servers(random: Generator, scale: float, assumed: Assumptions) -> _Servers:
     return _Servers(tld, np.cumsum(changes).astype(np.int32), thai_pages, other_pages)
 
 
+class _Group(NamedTuple):
+    """Numbers of servers; whether they are under .th; the first and last key of discovery."""
+
+    thai: int
+    others: int
+    th: bool
+    low: float
+    high: float
+
+
 def _group(
-    random: Generator,
-    assumed: Assumptions,
-    thai: int,
-    others: int,
-    th: bool,
-    low: float,
-    high: float,
+    random: Generator, assumed: Assumptions, group: _Group
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int8], NDArray[np.float64]]:
     """Return site, Thai or not, TLD and key of discovery of each server of a group."""
+    thai, others, th, low, high = group
     count = thai + others
-    site = _cluster(
-        random, count, np.inf if low < 0 else assumed.site_exponent, max(1, count // 40)
-    )
+    exponent = np.inf if low < 0 else assumed.site_exponent
+    site = _cluster(random, count, exponent, max(1, count // 40))
     first = np.diff(site, prepend=-1) != 0
     is_thai = np.zeros(count, np.bool_)
     is_thai[np.lexsort((random.random(count), ~first))[:thai]] = True  # the first of each site
@@ -309,17 +314,12 @@ def _shared_out(weight: NDArray[np.float32], number: float) -> NDArray[np.int32]
 
 def _pages(
     random: Generator, scale: float, discovered: _Servers, assumed: Assumptions
-) -> tuple[wiring.Servers, wiring.ByKind, NDArray[np.float32], NDArray[np.int32], int]:
-    """Return servers and pages, with weight and links to own other URLs; and the unknown URLs."""
+) -> tuple[Web, NDArray[np.float32], NDArray[np.int32], int]:
+    """Return servers and pages; weight, and links to own other URLs; number of unknown URLs."""
     kinds = {kind: number * scale for kind, number in thai2004.links(assumed).items()}
-    kind, directory, head = _layout(
-        random,
-        discovered.thai_pages,
-        discovered.other_pages,
-        assumed,
-        SEEDS,
-    )
-    count = discovered.thai_pages + discovered.other_pages
+    thai, other = discovered.thai_pages, discovered.other_pages
+    kind, directory, head = _layout(random, thai, other, assumed, SEEDS)
+    count = thai + other
     ends = np.cumsum(count)
     weight = random.lognormal(0.0, assumed.degree_sigma, len(kind)).astype(np.float32)
     weight[head] *= assumed.index_factor
@@ -336,44 +336,40 @@ def _pages(
     others = thai2004.URLS * scale - len(kind)
     unknown = others * nowhere / (nowhere + somewhere)
     share = (others - unknown) / own_links.sum()
-    extra = np.clip(
-        np.floor(own_links * share + random.random(len(count))), own_links > 0, own_links
-    )
+    extra = np.floor(own_links * share + random.random(len(count)))
+    extra = np.clip(extra, own_links > 0, own_links)
     first = np.concatenate([[0], np.cumsum(count + extra.astype(np.int64))])
     url = np.arange(len(kind)) + np.repeat(first[:-1] - (ends - count), count)
-    placed = _placed(random, first, url, kind, directory, discovered, assumed)
+    every = np.repeat(np.arange(len(count), dtype=np.int32), np.diff(first))
+    kinds_of_all = np.where(thai[every] > 0, OF_THAI_SERVER, OF_OTHER_SERVER).astype(np.int8)
+    kinds_of_all[url] = kind
+    # A URL that is no page belongs to a random directory of its server.
+    random_page = (ends - count)[every] + (random.random(len(every)) * count[every]).astype(
+        np.int64
+    )
+    directories = directory[random_page]
+    directories[url] = directory
+    placed = _placed(random, first, kinds_of_all, directories, assumed)
     n = int(first[-1])
     weights, owns = np.zeros(n, np.float32), np.zeros(n, np.int32)
     weights[url], owns[url] = weight, own
     bounds = np.flatnonzero(np.diff(discovered.site, prepend=-1, append=discovered.site[-1] + 1))
     site_first, site_end = bounds[discovered.site], bounds[discovered.site + 1]
-    servers = wiring.Servers(
+    servers = Servers(
         first, count.astype(np.int32), site_first.astype(np.int32), site_end.astype(np.int32), SEEDS
     )
-    return servers, placed, weights, owns, round(unknown)
+    web = Web(random, scale, assumed, servers, placed, every)
+    return web, weights, owns, round(unknown)
 
 
 def _placed(
     random: Generator,
     first: NDArray[np.int64],
-    url: NDArray[np.int64],
-    page_kind: NDArray[np.int8],
-    page_directory: NDArray[np.int32],
-    discovered: _Servers,
+    kind: NDArray[np.int8],
+    directory: NDArray[np.int32],
     assumed: Assumptions,
-) -> wiring.ByKind:
-    n = int(first[-1])
-    server = np.repeat(np.arange(len(first) - 1, dtype=np.int32), np.diff(first))
-    kind = np.where(discovered.thai_pages[server] > 0, OF_THAI_SERVER, OF_OTHER_SERVER).astype(
-        np.int8
-    )
-    kind[url] = page_kind
-    # A URL that is no page belongs to a random directory of its server.
-    count = discovered.thai_pages + discovered.other_pages
-    page_first = np.cumsum(count) - count
-    random_page = page_first[server] + (random.random(n) * count[server]).astype(np.int64)
-    directory = page_directory[random_page]
-    directory[url] = page_directory
+) -> ByKind:
+    n = len(kind)
     apart = np.zeros(n, np.bool_)
     draw = random.random(n)
     apart[(kind == THAI) & (draw < assumed.apart)] = True
@@ -381,15 +377,11 @@ def _placed(
     apart[first[:SEEDS]] = False
     listed = [np.flatnonzero(kind == k).astype(np.int32) for k in _PAGES]
     begins = np.cumsum([0, *map(len, listed)])
-    start = np.array(
-        [
-            begin + np.searchsorted(pages, first)
-            for begin, pages in zip(begins, listed, strict=False)
-        ]
-    )
+    parts = zip(begins, listed, strict=False)
+    start = np.array([begin + np.searchsorted(pages, first) for begin, pages in parts])
     having = [np.flatnonzero(np.diff(starts)).astype(np.int32) for starts in start]
     having_start = np.cumsum([0, *map(len, having)])
-    return wiring.ByKind(
+    return ByKind(
         kind, directory, apart, np.concatenate(listed), start, np.concatenate(having), having_start
     )
 
@@ -403,21 +395,14 @@ def _grouped(keys: NDArray[np.int32], n: int) -> tuple[NDArray[np.int32], NDArra
 
 
 def _plan(
-    random: Generator,
-    scale: float,
-    servers: wiring.Servers,
-    pages: wiring.ByKind,
-    server: NDArray[np.int32],
-    weight: NDArray[np.float32],
-    own: NDArray[np.int32],
-    unknown: int,
-    assumed: Assumptions,
-) -> tuple[wiring.LinkPlan, NDArray[np.int64]]:
+    web: Web, weight: NDArray[np.float32], own: NDArray[np.int32], unknown: int
+) -> tuple[LinkPlan, NDArray[np.int64]]:
     """Return what is to be drawn, beside the tree, and the tree's numbers of links."""
-    numbers = {kind: number * scale for kind, number in thai2004.links(assumed).items()}
-    parent = wiring.tree(random, servers, pages, assumed)
+    pages, scale = web.pages, web.scale
+    numbers = {kind: number * scale for kind, number in thai2004.links(web.assumed).items()}
+    parent = wiring.tree(web)
     children, child_start = _grouped(parent, len(parent))
-    done = wiring.tree_counts(servers, pages, server, parent)
+    done = wiring.tree_counts(web, parent)
     kinds, rates = [], []
     outside = np.zeros((3, 3))
     for kind, number in numbers.items():
@@ -425,16 +410,12 @@ def _plan(
         if kind.target in _PAGES and kind not in _LATE:
             kinds.append(kind)
             left = max(0.0, number - int(done[kind]))
-            rates.append(
-                wiring.rate(
-                    servers, pages, assumed, server, weight, (kind[0], kind[1], kind[2]), left
-                )
-            )
+            rates.append(wiring.rate(web, weight, (kind[0], kind[1], kind[2]), left))
         elif kind.target == OF_NO_SERVER:
             outside[kind.source, 2] = number / total_weight
         elif kind.locality == ELSEWHERE and kind.target in _NO_PAGES:
             outside[kind.source, _NO_PAGES.index(kind.target)] = number / total_weight
-    plan = wiring.LinkPlan(
+    plan = LinkPlan(
         weight,
         children,
         child_start,
@@ -451,45 +432,24 @@ def _plan(
 
 
 def _web(random: Generator, scale: float, discovered: _Servers, assumed: Assumptions) -> Synthetic:
-    servers, pages, weight, own, unknown = _pages(random, scale, discovered, assumed)
-    server = np.repeat(np.arange(len(servers.pages), dtype=np.int32), np.diff(servers.first))
-    plan, done = _plan(random, scale, servers, pages, server, weight, own, unknown, assumed)
-    offsets, targets, anchors, redirects = wiring.draw_links(random, servers, pages, assumed, plan)
+    web, weight, own, unknown = _pages(random, scale, discovered, assumed)
+    plan, done = _plan(web, weight, own, unknown)
+    links, redirects = wiring.draw_links(web, plan)
     del plan, weight, own
-    late = _late_links(random, scale, servers, pages, server, offsets, targets, done, assumed)
-    offsets, targets, anchors = wiring.merge(
-        random, offsets, targets, anchors, late[0], late[1], _anchors()[1, 0]
-    )
-    return _finished(
-        random,
-        scale,
-        assumed,
-        discovered,
-        servers,
-        pages,
-        server,
-        offsets,
-        targets,
-        anchors,
-        redirects,
-    )
+    late = _late_links(web, links, done)
+    links = wiring.merge(random, links, late[0], late[1], _anchors()[1, 0])
+    return _finished(web, discovered, links, redirects)
 
 
 def _late_links(
-    random: Generator,
-    scale: float,
-    servers: wiring.Servers,
-    pages: wiring.ByKind,
-    server: NDArray[np.int32],
-    offsets: NDArray[np.int64],
-    targets: NDArray[np.int32],
-    done: NDArray[np.int64],
-    assumed: Assumptions,
+    web: Web, links: Links, done: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return the links from non-Thai to Thai pages, as compressed rows.
 
     Thai pages apart are put at an exponentially distributed distance from the nearest Thai page.
     """
+    random, scale, assumed, servers, pages, server = web
+    offsets, targets, _ = links
     n = len(pages.kind)
     reached = graph.distances(offsets, targets, servers.first[:SEEDS].astype(np.int32))[:n] >= 0
     thai = pages.listed[: pages.start[THAI, -1]]
@@ -503,9 +463,7 @@ def _late_links(
     keys[usable] = (pages.kind[usable] - 1) * (assumed.farthest + 1) + level[usable]
     candidates, start = _grouped(keys, 2 * (assumed.farthest + 1))
     starts = np.array([start[: assumed.farthest + 2], start[assumed.farthest + 1 :]])
-    sources, made = wiring.attach(
-        random, servers, pages, assumed, server, apart, planned, level, candidates, starts
-    )
+    sources, made = wiring.attach(web, apart, planned, level, candidates, starts)
     nearest = np.zeros(n, np.int8)
     nearest[apart] = made
     pairs = [sources.astype(np.int64) * n + apart]
@@ -515,9 +473,7 @@ def _late_links(
     for kind in _LATE:
         attached = np.count_nonzero((pages.kind[sources] == kind[0]) & (near == kind[2]))
         wanted = round(thai2004.links(assumed)[Kind(*kind)] * scale - done[kind] - attached)
-        pairs.append(
-            _late_pairs(random, servers, pages, assumed, server, kind, wanted, level, nearest)
-        )
+        pairs.append(_late_pairs(web, kind, wanted, level, nearest))
     together = np.unique(np.concatenate(pairs))
     extra = np.zeros(len(offsets), np.int64)
     np.cumsum(np.bincount(together // n, minlength=len(offsets) - 1), out=extra[1:])
@@ -525,11 +481,7 @@ def _late_links(
 
 
 def _late_pairs(
-    random: Generator,
-    servers: wiring.Servers,
-    pages: wiring.ByKind,
-    assumed: Assumptions,
-    server: NDArray[np.int32],
+    web: Web,
     kind: tuple[int, int, int],
     wanted: int,
     level: NDArray[np.int16],
@@ -541,36 +493,18 @@ def _late_pairs(
         missing = wanted - len(pairs)
         if missing <= 0:
             break
-        args = (
-            random,
-            servers,
-            pages,
-            assumed,
-            server,
-            kind,
-            missing + missing // 20,
-            level,
-            nearest,
-        )
-        sources, targets = wiring.more_to_thai(*args)
-        found = sources.astype(np.int64) * len(pages.kind) + targets
+        number = missing + missing // 20
+        sources, targets = wiring.more_to_thai(web, kind, number, level, nearest)
+        found = sources.astype(np.int64) * len(web.pages.kind) + targets
         pairs = np.unique(np.concatenate([pairs, found]))
-    return random.permutation(pairs)[: max(0, wanted)]
+    return web.random.permutation(pairs)[: max(0, wanted)]
 
 
 def _finished(
-    random: Generator,
-    scale: float,
-    assumed: Assumptions,
-    discovered: _Servers,
-    servers: wiring.Servers,
-    pages: wiring.ByKind,
-    server: NDArray[np.int32],
-    offsets: NDArray[np.int64],
-    targets: NDArray[np.int32],
-    anchors: NDArray[np.int8],
-    redirects: NDArray[np.bool_],
+    web: Web, discovered: _Servers, links: Links, redirects: NDArray[np.bool_]
 ) -> Synthetic:
+    random, scale, assumed, servers, pages, server = web
+    offsets, targets, anchors = links
     n, known = len(offsets) - 1, len(servers.pages)
     unknown = n - len(pages.kind)
     strangers = known + np.arange(unknown) // round(assumed.unknown_per_server)
@@ -594,7 +528,7 @@ def _finished(
     directory = np.concatenate(
         [pages.directory, pages.directory.max() + 1 + strangers - known]
     ).astype(np.int32)
-    language = _languages(random, assumed, kind, server, tld, scale)
+    language = _languages(web, kind, server, tld)
     codes = np.array(
         [PageLanguage.TARGET, PageLanguage.ENGLISH, PageLanguage.OTHER, PageLanguage.UNKNOWN]
     )
@@ -624,14 +558,10 @@ def _changed(assumed: Assumptions) -> str:
 
 
 def _languages(
-    random: Generator,
-    assumed: Assumptions,
-    kind: NDArray[np.int8],
-    server: NDArray[np.int32],
-    tld: NDArray[np.int8],
-    scale: float,
+    web: Web, kind: NDArray[np.int8], server: NDArray[np.int32], tld: NDArray[np.int8]
 ) -> NDArray[np.int8]:
     """Return the language of each URL: pages of a server have mostly one, as many as published."""
+    random, assumed, scale = web.random, web.assumed, web.scale
     language = np.full(len(kind), -1, np.int8)
     language[kind == THAI] = 0
     likely = np.full(len(TLDS), assumed.english_other)

@@ -67,6 +67,25 @@ class ByKind(NamedTuple):
     having_start: NDArray[np.int64]
 
 
+class Web(NamedTuple):
+    """A web in the making: what all that draws needs. ``server`` of shape (n,): each URL's."""
+
+    random: Generator
+    scale: float
+    assumed: Assumptions
+    servers: Servers
+    pages: ByKind
+    server: NDArray[np.int32]
+
+
+class Links(NamedTuple):
+    """Links as compressed rows: those of URL i are ``targets[offsets[i]:offsets[i + 1]]``."""
+
+    offsets: NDArray[np.int64]
+    targets: NDArray[np.int32]
+    anchors: NDArray[np.int8]
+
+
 @njit(nogil=True)
 def _drawn(random: Generator, first: int, end: int, bias: float) -> int:
     """Return one of first .. end - 1, earlier ones more often the greater the bias."""
@@ -74,15 +93,9 @@ def _drawn(random: Generator, first: int, end: int, bias: float) -> int:
 
 
 @njit(nogil=True)
-def _entry(
-    random: Generator,
-    servers: Servers,
-    pages: ByKind,
-    assumed: Assumptions,
-    server: int,
-    kind: int,
-) -> int:
+def _entry(web: Web, server: int, kind: int) -> int:
     """Return a page of a kind on an earlier server that may link to this one; -1 if none."""
+    random, servers, pages, assumed = web.random, web.servers, web.pages, web.assumed
     start, end = pages.start[kind, 0], pages.start[kind, server]
     of_site = pages.start[kind, servers.site_first[server]]
     if of_site < end and random.random() < assumed.entry_in_site:
@@ -93,15 +106,9 @@ def _entry(
 
 
 @njit(nogil=True)
-def _any_entry(
-    random: Generator,
-    servers: Servers,
-    pages: ByKind,
-    assumed: Assumptions,
-    server: int,
-    url: int,
-) -> int:
+def _any_entry(web: Web, server: int, url: int) -> int:
     """Return a page on an earlier server that may link to a page of this one."""
+    random, pages, assumed = web.random, web.pages, web.assumed
     kind, chance = THAI, random.random()
     if pages.kind[url] == ON_THAI_SERVER and (
         pages.apart[url] or chance < assumed.entry_from_non_thai
@@ -110,24 +117,17 @@ def _any_entry(
     elif pages.kind[url] == ON_OTHER_SERVER and chance < 1 - assumed.entry_other_from_thai:
         from_other = chance < assumed.entry_other_from_other
         kind = ON_OTHER_SERVER if from_other else ON_THAI_SERVER
-    parent = _entry(random, servers, pages, assumed, server, kind)
+    parent = _entry(web, server, kind)
     if parent < 0:
-        parent = _entry(random, servers, pages, assumed, server, THAI)
+        parent = _entry(web, server, THAI)
         pages.apart[url] = False
     return parent
 
 
 @njit(nogil=True)
-def _inner(
-    random: Generator,
-    pages: ByKind,
-    assumed: Assumptions,
-    server: int,
-    url: int,
-    home: int,
-    head: int,
-) -> int:
+def _inner(web: Web, server: int, url: int, home: int, head: int) -> int:
     """Return an earlier page of the same server that may link to this one; -1 if none."""
+    random, pages, assumed = web.random, web.pages, web.assumed
     chance = random.random()
     if chance < assumed.parent_head and head != url:
         parent = head
@@ -146,10 +146,9 @@ def _inner(
 
 @kept
 @njit(nogil=True)
-def tree(
-    random: Generator, servers: Servers, pages: ByKind, assumed: Assumptions
-) -> NDArray[np.int32]:
+def tree(web: Web) -> NDArray[np.int32]:
     """Return the parent of each page; -1 for seeds, Thai pages apart, and what is no page."""
+    random, servers, pages, assumed = web.random, web.servers, web.pages, web.assumed
     parent = np.full(len(pages.kind), -1, np.int32)
     for server in range(len(servers.pages)):
         home = servers.first[server]
@@ -163,9 +162,9 @@ def tree(
                 continue
             chosen = -1
             if url > home and not (url == head and random.random() < assumed.deep):
-                chosen = _inner(random, pages, assumed, server, url, home, head)
+                chosen = _inner(web, server, url, home, head)
             if chosen < 0:
-                chosen = _any_entry(random, servers, pages, assumed, server, url)
+                chosen = _any_entry(web, server, url)
             parent[url] = home if chosen < 0 else chosen
     return parent
 
@@ -180,10 +179,9 @@ def locality(servers: Servers, source: int, target: int) -> int:
 
 @kept
 @njit(nogil=True)
-def tree_counts(
-    servers: Servers, pages: ByKind, server: NDArray[np.int32], parent: NDArray[np.int32]
-) -> NDArray[np.int64]:
+def tree_counts(web: Web, parent: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return the number of a tree's links by kind of source, kind of target and locality."""
+    servers, pages, server = web.servers, web.pages, web.server
     counts = np.zeros((PAGE_KINDS, PAGE_KINDS, 3), np.int64)
     for url in range(len(parent)):
         if parent[url] >= 0:
@@ -193,10 +191,9 @@ def tree_counts(
 
 
 @njit(nogil=True)
-def _limit(
-    servers: Servers, pages: ByKind, assumed: Assumptions, server: int, target: int, near: int
-) -> float:
+def _limit(web: Web, server: int, target: int, near: int) -> float:
     """Return how many links of a kind a page of a server can have."""
+    servers, pages, assumed = web.servers, web.pages, web.assumed
     if near == ELSEWHERE:
         return float(assumed.most_links)
     own = pages.start[target, server + 1] - pages.start[target, server]
@@ -211,16 +208,9 @@ def _limit(
 
 @kept
 @njit(nogil=True)
-def rate(
-    servers: Servers,
-    pages: ByKind,
-    assumed: Assumptions,
-    server: NDArray[np.int32],
-    weight: NDArray[np.float32],
-    kind: tuple[int, int, int],
-    number: float,
-) -> float:
+def rate(web: Web, weight: NDArray[np.float32], kind: tuple[int, int, int], number: float) -> float:
     """Return r so that pages with min(r * weight, limit) links of a kind have ``number`` in all."""
+    servers, pages, server = web.servers, web.pages, web.server
     source, target, near = kind
     urls = pages.listed[pages.start[source, 0] : pages.start[source, len(servers.pages)]]
     low, high = 0.0, 1e6
@@ -230,7 +220,7 @@ def rate(
         for url in urls:
             if server[url] != last:
                 last = server[url]
-                limit = _limit(servers, pages, assumed, last, target, near)
+                limit = _limit(web, last, target, near)
             total += min(per_weight * weight[url], limit)
         if total < number:
             low = per_weight
@@ -240,10 +230,9 @@ def rate(
 
 
 @njit(nogil=True)
-def _within(
-    random: Generator, pages: ByKind, assumed: Assumptions, server: int, url: int, target: int
-) -> int:
+def _within(web: Web, server: int, url: int, target: int) -> int:
     """Return a page of a kind on a page's own server: navigation, near it, or any."""
+    random, pages, assumed = web.random, web.pages, web.assumed
     first, end = pages.start[target, server], pages.start[target, server + 1]
     chance = random.random()
     if chance < assumed.navigation:
@@ -256,15 +245,9 @@ def _within(
 
 
 @njit(nogil=True)
-def _in_site(
-    random: Generator,
-    servers: Servers,
-    pages: ByKind,
-    assumed: Assumptions,
-    server: int,
-    target: int,
-) -> int:
+def _in_site(web: Web, server: int, target: int) -> int:
     """Return a page of a kind on another server of the site; -1 if there is none."""
+    random, servers, pages, assumed = web.random, web.servers, web.pages, web.assumed
     first, end = (
         pages.start[target, servers.site_first[server]],
         pages.start[target, servers.site_end[server]],
@@ -278,15 +261,9 @@ def _in_site(
 
 
 @njit(nogil=True)
-def _popular(
-    random: Generator,
-    servers: Servers,
-    pages: ByKind,
-    assumed: Assumptions,
-    server: int,
-    target: int,
-) -> int:
+def _popular(web: Web, server: int, target: int) -> int:
     """Return a page of a kind on a server of another site; -1 if the draw was of the same site."""
+    random, servers, pages, assumed = web.random, web.servers, web.pages, web.assumed
     start, stop = pages.having_start[target], pages.having_start[target + 1]
     there = pages.having[_drawn(random, start, stop, assumed.popularity)]
     if servers.site_first[there] == servers.site_first[server]:
@@ -299,34 +276,19 @@ def _popular(
 
 
 @njit(nogil=True)
-def drawn_page(
-    random: Generator,
-    servers: Servers,
-    pages: ByKind,
-    assumed: Assumptions,
-    server: int,
-    url: int,
-    target: int,
-    near: int,
-) -> int:
+def drawn_page(web: Web, server: int, url: int, target: int, near: int) -> int:
     """Return the target of a link of a kind; -1 if the draw failed."""
     if near == SAME_SERVER:
-        return _within(random, pages, assumed, server, url, target)
+        return _within(web, server, url, target)
     if near == SAME_SITE:
-        return _in_site(random, servers, pages, assumed, server, target)
-    return _popular(random, servers, pages, assumed, server, target)
+        return _in_site(web, server, target)
+    return _popular(web, server, target)
 
 
 @njit(nogil=True)
-def _outside_url(
-    random: Generator,
-    servers: Servers,
-    pages: ByKind,
-    assumed: Assumptions,
-    server: int,
-    having: int,
-) -> int:
+def _outside_url(web: Web, server: int, having: int) -> int:
     """Return a URL that is no page, of another server with such pages; -1 if the draw failed."""
+    random, servers, pages, assumed = web.random, web.servers, web.pages, web.assumed
     start, stop = pages.having_start[having], pages.having_start[having + 1]
     there = pages.having[_drawn(random, start, stop, assumed.popularity)]
     first, end = servers.first[there] + servers.pages[there], servers.first[there + 1]
@@ -405,20 +367,13 @@ def _put(drawn: Drawn, url: int, target: int) -> bool:
 
 
 @njit(nogil=True)
-def _add_own(
-    random: Generator,
-    plan: LinkPlan,
-    drawn: Drawn,
-    url: int,
-    first: int,
-    used: int,
-    end: int,
-    left: int,
-) -> int:
+def _add_own(web: Web, plan: LinkPlan, drawn: Drawn, url: int, used: int, left: int) -> int:
     """Link to URLs of the same server that are no pages; return the first that no page links to.
 
     Each of them gets a link: ``left`` links remain for ``end - used`` such URLs.
     """
+    random, servers, server = web.random, web.servers, web.server[url]
+    first, end = servers.first[server] + servers.pages[server], servers.first[server + 1]
     for _ in range(plan.own[url]):
         for _ in range(_RETRIES):
             if random.random() * left < end - used:
@@ -432,26 +387,18 @@ def _add_own(
 
 
 @njit(nogil=True)
-def _add_pages(
-    random: Generator,
-    servers: Servers,
-    pages: ByKind,
-    assumed: Assumptions,
-    plan: LinkPlan,
-    drawn: Drawn,
-    server: int,
-    url: int,
-) -> None:
+def _add_pages(web: Web, plan: LinkPlan, drawn: Drawn, server: int, url: int) -> None:
     """Link to pages, kind by kind."""
+    pages = web.pages
     for k in range(len(plan.kinds)):
         if plan.kinds[k, 0] != pages.kind[url]:
             continue
         to, near = plan.kinds[k, 1], plan.kinds[k, 2]
-        limit = _limit(servers, pages, assumed, server, to, near)
+        limit = _limit(web, server, to, near)
         drawn.owed[k] += min(plan.rates[k] * plan.weight[url], limit)
         for _ in range(min(int(drawn.owed[k]), int(limit))):
             for _ in range(_RETRIES):
-                target = drawn_page(random, servers, pages, assumed, server, url, to, near)
+                target = drawn_page(web, server, url, to, near)
                 allowed = target >= 0 and not (pages.kind[url] == THAI and pages.apart[target])
                 if allowed and _put(drawn, url, target):
                     drawn.owed[k] -= 1
@@ -459,17 +406,9 @@ def _add_pages(
 
 
 @njit(nogil=True)
-def _add_outside(
-    random: Generator,
-    servers: Servers,
-    pages: ByKind,
-    assumed: Assumptions,
-    plan: LinkPlan,
-    drawn: Drawn,
-    server: int,
-    url: int,
-) -> None:
+def _add_outside(web: Web, plan: LinkPlan, drawn: Drawn, server: int, url: int) -> None:
     """Link to URLs of other servers that are no pages."""
+    random, pages = web.random, web.pages
     kind = pages.kind[url]
     for where in range(3):
         drawn.owed_outside[kind, where] += plan.outside[kind, where] * plan.weight[url]
@@ -480,7 +419,7 @@ def _add_outside(
                     target = _unknown(random, plan, drawn)
                 else:
                     having = THAI if where == 0 else ON_OTHER_SERVER
-                    target = _outside_url(random, servers, pages, assumed, server, having)
+                    target = _outside_url(web, server, having)
                 if _put(drawn, url, target):
                     break
 
@@ -498,10 +437,9 @@ def _unknown(random: Generator, plan: LinkPlan, drawn: Drawn) -> int:
 
 
 @njit(nogil=True)
-def _redirect(
-    random: Generator, pages: ByKind, assumed: Assumptions, plan: LinkPlan, home: int, end: int
-) -> int:
+def _redirect(web: Web, plan: LinkPlan, home: int, end: int) -> int:
     """Return where a URL that is no page redirects to; -1 if it doesn't."""
+    random, pages, assumed = web.random, web.pages, web.assumed
     if random.random() < plan.redirect:
         for _ in range(_RETRIES):
             to_home = random.random() < assumed.redirect_home
@@ -513,13 +451,12 @@ def _redirect(
 
 @kept
 @njit(nogil=True)
-def draw_links(
-    random: Generator, servers: Servers, pages: ByKind, assumed: Assumptions, plan: LinkPlan
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int8], NDArray[np.bool_]]:
-    """Return offsets, targets and anchors of the links, and which URLs are redirects.
+def draw_links(web: Web, plan: LinkPlan) -> tuple[Links, NDArray[np.bool_]]:
+    """Return the links, and which URLs are redirects.
 
     Behind the URLs of known servers come the unknown ones.
     """
+    random, servers, pages, assumed = web.random, web.servers, web.pages, web.assumed
     n = len(pages.kind)
     offsets = np.zeros(n + plan.unknown[0] + 1, np.int64)
     anchors = np.empty(plan.room, np.int8)
@@ -540,10 +477,10 @@ def draw_links(
             drawn.mark[url] = url
             for child in plan.children[plan.child_start[url] : plan.child_start[url + 1]]:
                 _put(drawn, url, child)
-            used = _add_own(random, plan, drawn, url, others, used, others_end, own_left)
+            used = _add_own(web, plan, drawn, url, used, own_left)
             own_left -= plan.own[url]
-            _add_pages(random, servers, pages, assumed, plan, drawn, server, url)
-            _add_outside(random, servers, pages, assumed, plan, drawn, server, url)
+            _add_pages(web, plan, drawn, server, url)
+            _add_outside(web, plan, drawn, server, url)
             _shuffle(random, drawn.targets[begin : drawn.at[_END]])
             for i in range(begin, drawn.at[_END]):
                 target = drawn.targets[i]
@@ -551,23 +488,20 @@ def draw_links(
                 anchors[i] = _anchor(random, assumed, plan.anchor, pages.kind[url], kind)
             offsets[url + 1] = drawn.at[_END]
         for url in range(others, others_end):
-            if _put(drawn, url, _redirect(random, pages, assumed, plan, home, others)):
+            if _put(drawn, url, _redirect(web, plan, home, others)):
                 redirects[url] = True
                 anchors[drawn.at[_END] - 1] = _NONE
             offsets[url + 1] = drawn.at[_END]
     end, fresh = drawn.at[_END], drawn.at[_FRESH]
     offsets[n + 1 :] = end
-    return offsets[: n + fresh + 1], drawn.targets[:end], anchors[:end], redirects[: n + fresh]
+    links = Links(offsets[: n + fresh + 1], drawn.targets[:end], anchors[:end])
+    return links, redirects[: n + fresh]
 
 
 @kept
 @njit(nogil=True)
 def attach(
-    random: Generator,
-    servers: Servers,
-    pages: ByKind,
-    assumed: Assumptions,
-    server: NDArray[np.int32],
+    web: Web,
     apart: NDArray[np.int32],
     planned: NDArray[np.int8],
     level: NDArray[np.int16],
@@ -579,6 +513,7 @@ def attach(
     ``level`` is a page's distance from the nearest Thai page, -1 for pages that can't be used.
     ``candidates[start[k, d]:start[k, d + 1]]`` are the pages of kind k + 1 at level d.
     """
+    random, pages, assumed, server = web.random, web.pages, web.assumed, web.server
     sources = np.full(len(apart), -1, np.int32)
     made = np.zeros(len(apart), np.int8)
     for i in range(len(apart)):
@@ -608,11 +543,7 @@ def attach(
 @kept
 @njit(nogil=True)
 def more_to_thai(
-    random: Generator,
-    servers: Servers,
-    pages: ByKind,
-    assumed: Assumptions,
-    server: NDArray[np.int32],
+    web: Web,
     kind: tuple[int, int, int],
     number: int,
     level: NDArray[np.int16],
@@ -622,6 +553,7 @@ def more_to_thai(
 
     None of them shortens the way to a page apart from the nearest Thai page, ``nearest``.
     """
+    random, servers, pages, server = web.random, web.servers, web.pages, web.server
     source, target, near = kind
     sources, targets = np.empty(number, np.int32), np.empty(number, np.int32)
     first, last = pages.start[source, 0], pages.start[source, len(servers.pages)]
@@ -630,7 +562,7 @@ def more_to_thai(
         if end == number:
             break
         url = pages.listed[_drawn(random, first, last, 1.0)]
-        to = drawn_page(random, servers, pages, assumed, server[url], url, target, near)
+        to = drawn_page(web, server[url], url, target, near)
         if to >= 0 and (not pages.apart[to] or level[url] >= nearest[to] - 1 > 0):
             sources[end], targets[end] = url, to
             end += 1
@@ -641,17 +573,16 @@ def more_to_thai(
 @njit(nogil=True)
 def merge(
     random: Generator,
-    offsets: NDArray[np.int64],
-    targets: NDArray[np.int32],
-    anchors: NDArray[np.int8],
+    links: Links,
     extra_offsets: NDArray[np.int64],
     extra_targets: NDArray[np.int32],
     chance: float,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int8]]:
+) -> Links:
     """Return the links with more compressed rows put in, each at a random place of its page.
 
     ``chance`` is that of a Thai anchor on the new links.
     """
+    offsets, targets, anchors = links
     n = len(offsets) - 1
     merged = offsets + extra_offsets
     to = np.empty(merged[n], np.int32)
@@ -666,4 +597,4 @@ def merge(
             to[at], words[at] = to[place], words[place]
             to[place] = extra_targets[extra_offsets[url] + i]
             words[place] = _TARGET if random.random() < chance else _OTHER
-    return merged, to, words
+    return Links(merged, to, words)

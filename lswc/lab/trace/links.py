@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from enum import IntEnum
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -60,20 +60,23 @@ def ends(trace: Trace) -> NDArray[np.int8]:
     return found
 
 
+class _Web(NamedTuple):
+    """A trace's links, what they begin at and lead to, and where; ``anchors`` may be empty."""
+
+    offsets: NDArray[np.int64]
+    targets: NDArray[np.int32]
+    anchors: NDArray[np.int8]
+    end: NDArray[np.int8]
+    server: NDArray[np.int32]
+    site: NDArray[np.int32]
+
+
 @kept
 @njit(nogil=True)
 def _count(
-    first: int,
-    last: int,
-    offsets: NDArray[np.int64],
-    targets: NDArray[np.int32],
-    anchors: NDArray[np.int8],
-    end: NDArray[np.int8],
-    server: NDArray[np.int32],
-    site: NDArray[np.int32],
-    counts: NDArray[np.int64],
-    linked_by: NDArray[np.int32],
+    web: _Web, first: int, last: int, counts: NDArray[np.int64], linked_by: NDArray[np.int32]
 ) -> None:
+    offsets, targets, anchors, end, server, site = web
     for url in range(first, last):
         source = end[url]
         if source >= counts.shape[0]:
@@ -101,28 +104,17 @@ def census(trace: Trace) -> NDArray[np.int64]:
     another, the first (Tamura 2007 §3.1). Without anchors in the trace, all links count as having
     no text.
     """
-    end = ends(trace)
     anchors = np.empty(0, np.int8) if trace.anchors is None else trace.anchors
     # Cut where each part has the same number of links.
     inner = np.arange(1, _THREADS) * len(trace.targets) // _THREADS
-    cuts = [0, *np.searchsorted(trace.offsets, inner).tolist(), trace.urls]
+    found = np.searchsorted(trace.offsets, inner)
+    cuts = [0, *np.minimum(found, trace.urls).tolist(), trace.urls]
+    web = _Web(trace.offsets, trace.targets, anchors, ends(trace), trace.server, trace.site)
     shape = (len(PAGES), len(End), len(Locality), len(Anchor))
     counts = np.zeros((_THREADS, *shape), np.int64)
     with ThreadPoolExecutor(_THREADS) as pool:
         parts = [
-            pool.submit(
-                _count,
-                min(first, trace.urls),
-                min(last, trace.urls),
-                trace.offsets,
-                trace.targets,
-                anchors,
-                end,
-                trace.server,
-                trace.site,
-                counts[number],
-                np.full(trace.urls, -1, np.int32),
-            )
+            pool.submit(_count, web, first, last, counts[number], np.full(trace.urls, -1, np.int32))
             for number, (first, last) in enumerate(pairwise(cuts))
         ]
         for part in parts:
@@ -137,11 +129,11 @@ def _nearest(
     offsets: NDArray[np.int64],
     targets: NDArray[np.int32],
     relevant: NDArray[np.bool_],
-    first: NDArray[np.int32],
-    second: NDArray[np.int32],
+    nearest: NDArray[np.int32],
     queue: NDArray[np.uint32],
     distance: NDArray[np.int16],
 ) -> None:
+    first, second = nearest[0], nearest[1]
     end = 0
     for url in range(len(relevant)):
         if relevant[url]:
@@ -182,10 +174,10 @@ def nearest_relevant(trace: Trace) -> NDArray[np.int64]:
     two nearest: the second nearest of a relevant page, whose nearest is itself, is the answer.
     """
     relevant = trace.relevant
-    first, second = np.full((2, trace.urls), -1, np.int32)
+    nearest = np.full((2, trace.urls), -1, np.int32)
     queue = np.empty(2 * trace.urls, np.uint32)
     distance = np.zeros(trace.urls, np.int16)
-    _nearest(trace.offsets, trace.targets, relevant, first, second, queue, distance)
+    _nearest(trace.offsets, trace.targets, relevant, nearest, queue, distance)
     return np.bincount(distance[relevant], minlength=1)
 
 

@@ -1,4 +1,4 @@
-"""What people have: a format each, recognised by content."""
+"""Formats of what people have, recognised by content."""
 
 from __future__ import annotations
 

@@ -16,7 +16,6 @@ from lswc.guest.control import (
     ControlError,
     InFolder,
     Rule,
-    Watching,
     change,
     history,
     in_folder,
@@ -25,6 +24,7 @@ from lswc.guest.control import (
 )
 from lswc.guest.control.redis_store import InRedis, in_redis
 from lswc.guest.control.toml_text import edited, parsed
+from lswc.guest.control_in_effect import ControlInEffect
 from lswc.strategy import strategy
 from lswc.urls import Url, parse
 
@@ -182,14 +182,14 @@ def stores(tmp_path: Path, redis_server: RedisServer) -> list[InFolder | InRedis
 
 def test_changes_are_kept_with_their_history(tmp_path: Path, redis_server: RedisServer) -> None:
     for where in stores(tmp_path, redis_server):
-        watching = Watching(where)
+        control = ControlInEffect(where, lambda _: None)
         assert not read(where)
-        assert not watching.look()
+        assert not control.look()[0]
         change(where, "block", True, "http://A.th", why="mail of\n1 May", by="lek")
-        assert not watching.look()  # it may still be written
-        assert watching.look()
-        assert watching.control.at(url("http://a.th/")).block
-        assert not watching.look()
+        assert not control.look()[0]  # it may still be written
+        assert control.look()[0]
+        assert control.control.at(url("http://a.th/")).block
+        assert not control.look()[0]
         change(where, "requests", 3)
         assert change(where, "block", None, "a.th") == parsed("requests = 3")
         told = [
@@ -213,29 +213,29 @@ def test_changes_are_kept_with_their_history(tmp_path: Path, redis_server: Redis
 def test_the_last_that_was_right_stays_in_force(tmp_path: Path) -> None:
     where, file = InFolder(tmp_path), tmp_path / "control.toml"
     file.write_text('["a.th"]\nblock = true\n')
-    watching = Watching(where)
-    before = watching.control
+    control = ControlInEffect(where, lambda _: None)
+    before = control.control
 
     def looked() -> bool:
-        return [watching.look(), watching.look()][1]
+        return [control.look(), control.look()][1][0]
 
     file.write_text('["a.th"]\nblok = true\n')
     assert looked()
-    assert watching.control == before
-    assert "unknown key 'blok'" in watching.wrong
+    assert control.control == before
+    assert "unknown key 'blok'" in control.wrong
     with pytest.raises(ControlError, match="unknown key 'blok'"):
         change(where, "pause", True)
     file.write_bytes(b"\xff\xfe")
     assert looked()
-    assert "can't read" in watching.wrong
+    assert "can't read" in control.wrong
     file.unlink()
     assert looked()
-    assert watching.control == before
-    assert "gone" in watching.wrong
+    assert control.control == before
+    assert "gone" in control.wrong
     file.write_text("")
     assert looked()
-    assert not watching.wrong
-    assert not watching.control
+    assert not control.wrong
+    assert not control.control
 
 
 def test_a_history_whose_file_is_gone_is_no_silence(tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_a_history_whose_file_is_gone_is_no_silence(tmp_path: Path) -> None:
     change(where, "block", True, "a.th")
     (tmp_path / "control.toml").unlink()
     with pytest.raises(ControlError, match="put it back"):
-        Watching(where)
+        ControlInEffect(where, lambda _: None)
 
 
 def block_some(folder: Path, number: int) -> None:

@@ -1,4 +1,4 @@
-"""The synthetic web against the published tables, at small scale."""
+"""The synthetic web: that a tiny one is a web, and a small one against the published tables."""
 
 from __future__ import annotations
 
@@ -31,12 +31,14 @@ def test_the_numbers_of_links_add_up_to_the_published_total() -> None:
     assert min(links.values()) > 0
 
 
+@pytest.mark.slow
 def test_every_cell_that_must_agree_with_the_papers_does(web: Synthetic) -> None:
     cells = [c for c in compare(web, SCALE) if c.limit is not None]
     assert len(cells) > 30
     assert [c for c in cells if abs(c.error) > (c.limit or 0)] == []
 
 
+@pytest.mark.slow
 def test_every_page_is_reachable_from_the_seeds(web: Synthetic) -> None:
     t = web.trace
     assert len(t.seeds) == 3
@@ -44,6 +46,7 @@ def test_every_page_is_reachable_from_the_seeds(web: Synthetic) -> None:
     assert set(t.distance[t.seeds]) == {0}
 
 
+@pytest.mark.slow
 def test_links_have_no_duplicates_and_no_loops(web: Synthetic) -> None:
     t = web.trace
     source = np.repeat(np.arange(t.urls), np.diff(t.offsets))
@@ -52,16 +55,19 @@ def test_links_have_no_duplicates_and_no_loops(web: Synthetic) -> None:
     assert not np.any(source == t.targets)
 
 
+@pytest.mark.slow
 def test_every_url_has_a_link_or_is_a_seed(web: Synthetic) -> None:
     assert np.all(web.trace.distance >= 0)
 
 
+@pytest.mark.slow
 def test_nearest_relevant_pages_thin_out_exponentially(web: Synthetic) -> None:
     counts = nearest_relevant(web.trace)[1:6]
     factors = counts[1:] / counts[:-1]
     assert np.all((factors > 0.1) & (factors < 0.4))
 
 
+@pytest.mark.slow
 def test_few_servers_are_popular(web: Synthetic) -> None:
     t = web.trace
     source = np.repeat(np.arange(t.urls), np.diff(t.offsets))
@@ -76,6 +82,7 @@ def test_few_servers_are_popular(web: Synthetic) -> None:
         assert 0.4 < tenth < 0.55, "the links that the most popular tenth of servers get"
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_web_another_seed_another() -> None:
     first, again, other = (synthesize(0.001, seed).trace for seed in (1, 1, 2))
     assert np.array_equal(first.targets, again.targets)
