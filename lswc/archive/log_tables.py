@@ -156,6 +156,25 @@ def tables(journal: Path) -> tuple[pa.Table, pa.Table]:
     ).unify_dictionaries()
 
 
+def scan(crawl: Path, kind: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    """Yield the "attempts" or "links" of a crawl, oldest first: a log is larger than memory.
+
+    ``columns`` are some of theirs. Raises ArchiveError if the log is damaged.
+    """
+    folder, wanted = crawl / "log", None if columns is None else list(columns)
+    try:
+        for path in sorted(folder.glob(f"{kind}-*.parquet")):
+            file = pq.ParquetFile(path)
+            for group in range(file.num_row_groups):
+                yield file.read_row_group(group, columns=wanted)
+        for journal in journals(folder):
+            for batch in _batches(journal):
+                rows = _attempts(batch) if kind == "attempts" else _links(batch)
+                yield rows if wanted is None else rows.select(wanted)
+    except (OSError, pa.ArrowException) as error:
+        raise ArchiveError(f"{folder} is damaged: {error}") from error
+
+
 def _batches(journal: Path, damaged: list[bytes] | None = None) -> Iterator[pa.Table]:
     """Yield the rows of a journal. Raises ArchiveError if it can't be read.
 

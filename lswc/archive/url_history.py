@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from lswc.archive.appended_files import ArchiveError
-from lswc.archive.crawl_log import journals
-from lswc.archive.log_tables import ATTEMPTS, LINKS, conform, tables
+from lswc.archive.log_tables import ATTEMPTS, LINKS, conform, scan
 from lswc.urls import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -43,17 +40,11 @@ def history(crawl: Path, url: str) -> History:
     The log has URLs in canonical form, except those that were dropped for what they are. Raises
     ArchiveError if the folder has no crawl log, or a damaged one.
     """
-    twins = [url, *_twins(url)]
-    folder = crawl / "log"
-    try:
-        links = [table for path in _parquet(folder, "links") for table in _rows(path, twins)]
-        attempts = [table for path in _parquet(folder, "attempts") for table in _rows(path, twins)]
-        for path in journals(folder):
-            made, found = tables(path)
-            attempts.append(_of(made, "url", twins))
-            links.append(_of(found, "target", twins))
-    except (OSError, pa.ArrowException) as error:
-        raise ArchiveError(f"{folder} is damaged: {error}") from error
+    twins = pa.array([url, *_twins(url)])
+    links, attempts = (
+        [table.filter(pc.is_in(table[column], twins)) for table in scan(crawl, kind)]
+        for kind, column in (("links", "target"), ("attempts", "url"))
+    )
     if not attempts:
         raise ArchiveError(f"{crawl} is not a crawl folder: it has no crawl log")
     return History(_listed(links, LINKS), _listed(attempts, ATTEMPTS))
@@ -64,27 +55,17 @@ def of_server(crawl: Path, server: str, most: int = 50) -> ServerHistory:
 
     ``latest`` has ``most`` rows. Raises ArchiveError if the log is damaged.
     """
-    folder, starts = crawl / "log", [f"http://{server}/", f"https://{server}/"]
+    starts = [f"http://{server}/", f"https://{server}/"]
     outcomes: Counter[str] = Counter()
     latest: list[dict[str, Any]] = []
 
-    def take(table: pa.Table) -> None:
+    for table in scan(crawl, "attempts", SEEN):
         here = [pc.starts_with(table["url"], start) for start in starts]
-        found = table.filter(pc.or_(*here)).select(list(SEEN))
+        found = table.filter(pc.or_(*here))
         outcomes.update(found["outcome"].to_pylist())
         latest.extend(found.slice(max(0, found.num_rows - most)).to_pylist())
         if len(latest) > 2 * most:
             del latest[:-most]
-
-    try:
-        for path in _parquet(folder, "attempts"):
-            file = pq.ParquetFile(path)
-            for group in range(file.num_row_groups):
-                take(file.read_row_group(group, columns=list(SEEN)))
-        for path in journals(folder):
-            take(tables(path)[0])
-    except (OSError, pa.ArrowException) as error:
-        raise ArchiveError(f"{folder} is damaged: {error}") from error
     return ServerHistory(dict(outcomes.most_common()), latest[-most:][::-1])
 
 
@@ -94,21 +75,6 @@ def _twins(url: str) -> list[str]:
         return []
     rest = parsed.href.removeprefix(f"{parsed.scheme}:")
     return [f"http:{rest}", f"https:{rest}"]
-
-
-def _parquet(folder: Path, kind: str) -> list[Path]:
-    return sorted(folder.glob(f"{kind}-*.parquet"))
-
-
-def _rows(path: Path, urls: list[str]) -> Iterator[pa.Table]:
-    column = "target" if path.name.startswith("links") else "url"
-    file = pq.ParquetFile(path)
-    for group in range(file.num_row_groups):  # one at a time: a log is larger than memory
-        yield _of(file.read_row_group(group), column, urls)
-
-
-def _of(table: pa.Table, column: str, urls: list[str]) -> pa.Table:
-    return table.filter(pc.is_in(table[column], pa.array(urls)))
 
 
 def _listed(parts: list[pa.Table], schema: pa.Schema) -> list[dict[str, Any]]:

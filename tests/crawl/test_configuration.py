@@ -73,7 +73,9 @@ def test_every_number_and_switch_is_tried() -> None:
 
 
 def test_numbers_are_where_they_belong(tmp_path: Path) -> None:
-    shares = {"LSWC_MIN_SHARE": "0.25", "LSWC_REQUISITES_SHARE": "0.5"}
+    shares = {
+        "LSWC_MIN_SHARE": "0.25", "LSWC_REQUISITES_SHARE": "0.5", "LSWC_STOP_HARVEST": "0.75",
+    }  # fmt: skip
     values = {name: str(10_000 + number) for number, name in enumerate(NUMBERS)} | shares
     found = crawl(tmp_path, **values)
     assert {name: of(found) for name, of in NUMBERS.items()} == {
@@ -115,6 +117,8 @@ def test_a_folder_has_room_for_a_quarter_of_its_server(
         ("LSWC_MAX_LINKS", "0.5", "must be a whole number, not '0.5'"),
         ("LSWC_MAX_DUPLICATES", "-1", "must be a number of at least 0"),
         ("LSWC_REQUISITES_SHARE", "2", "from 0 to 1"),
+        ("LSWC_MIN_SHARE", "15", "from 0 to 1"),
+        ("LSWC_STOP_HARVEST", "1.5", "from 0 to 1"),
         ("LSWC_DOCUMENTS", "maybe", "must be 0 or 1, True or False, not 'maybe'"),
         ("ROBOTSTXT_OBEY", "yes", "must be 0 or 1, True or False, not 'yes'"),
         ("CONCURRENT_REQUESTS", "many", "must be a number of at least 0"),
