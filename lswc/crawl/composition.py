@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from lswc.crawl.configuration import Crawl
     from lswc.frontier import Frontier
+    from lswc.safety.server_limits import Limits
 
 logger = logging.getLogger(__name__)
 
@@ -84,26 +85,17 @@ class Parts:
 def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Parts:
     """Open a crawl. ``stop`` closes it in order, for a reason. Raises LswcError."""
     settings, stats = crawler.settings, crawler.stats
-    handles = Handles.of(settings.getint("CONCURRENT_REQUESTS"), crawl.web is not None)
-    if handles.requests < settings.getint("CONCURRENT_REQUESTS"):
-        logger.warning(
-            "%d requests at a time and no more, as this process may have only few files open "
-            "(ulimit -n)",
-            handles.requests,
-        )
+    handles = _handles(crawl, settings.getint("CONCURRENT_REQUESTS"))
     frontier = frontier_of(crawl, settings)
     control = ControlInEffect(control_of(crawl, settings), stats.inc_value)
-    committed = settle(crawl.folder, frontier)
     archive = Archive(
         crawl.folder,
         crawl.language.name,
         crawl.archived,
         crawl.file_sizes,
         crawl.described(settings),
-        committed,
+        settle(crawl.folder, frontier),
     )
-    limits = crawl.limits.new()
-    limits.load(page_record.records(crawl.folder))
     internet = ScrapyInternet(crawler)
     network = Network(
         internet,
@@ -114,7 +106,7 @@ def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Part
         lambda: stop(OFFLINE_TOO_LONG),
     )
     stores = Stores(crawl.folder, frontier, slots_of(crawl, settings), control)
-    guest = Guest(crawl.politeness, _reach(crawl), stores, limits, internet, network)
+    guest = Guest(crawl.politeness, _reach(crawl), stores, _limits(crawl), internet, network)
     commits = Commits(crawl, frontier, archive, guest, stats, stop)
     leases = Leases(crawl, frontier, guest, commits, stats)
     readers = Readers(crawl)
@@ -139,6 +131,25 @@ def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Part
         Pages(crawl, commits, guest, rendering, requisites, listings, internet),
         earlier,
     )
+
+
+def _handles(crawl: Crawl, requests: int) -> Handles:
+    """Share out the file handles of this process among so many requests, if they all fit."""
+    handles = Handles.of(requests, crawl.web is not None)
+    if handles.requests < requests:
+        logger.warning(
+            "%d requests at a time and no more, as this process may have only few files open "
+            "(ulimit -n)",
+            handles.requests,
+        )
+    return handles
+
+
+def _limits(crawl: Crawl) -> Limits:
+    """Return the limits of servers, as far as the pages recorded so far use them up."""
+    limits = crawl.limits.new()
+    limits.load(page_record.records(crawl.folder))
+    return limits
 
 
 def _reach(crawl: Crawl) -> Reach:
