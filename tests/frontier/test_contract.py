@@ -509,7 +509,8 @@ def test_servers_that_are_wanted_come_first(frontier: Open) -> None:
 def test_servers_are_named_whatever_the_strategy_counts_by(frontier: Open, spec: str) -> None:
     f = frontier(spec)
     offers = [offer(f"http://{server}/x/1") for server in ("a.co.th", "b.a.co.th:81")]
-    f.offer([found._replace(unit=f"{found.server}/x/") for found in offers])
+    folder = "/x/" if spec.startswith("directory") else ""
+    f.offer([found._replace(unit=found.server + folder) for found in offers])
     assert sorted(f.server_names()) == ["a.co.th", "b.a.co.th:81"]
     assert f.servers == 2
 
