@@ -714,7 +714,8 @@ local function first_among(from, order)
       local line, number = next_line(server, 0)
       while line do
         local cell = cell_of_line(line, place)
-        if rank[cell] and (not chosen or rank[cell] < rank[chosen[1]]) then
+        local before = chosen and rank[cell] and rank[cell] - rank[chosen[1]]
+        if rank[cell] and (not chosen or before < 0 or before == 0 and number < chosen[4]) then
           chosen = { cell, line, server, number }
         end
         line, number = next_line(server, line + 1)

@@ -234,7 +234,7 @@ class RedisFrontier(Frontier):
     def _reading(self) -> Iterator[RedisReader]:
         self._connection.ask()
         with self._connection.errors():
-            yield self._reader
+            yield RedisReader(self._connection.client, self._reader.name, self._strategy)
 
     @property
     def pending(self) -> int:
@@ -326,7 +326,7 @@ class RedisFrontier(Frontier):
     def _discard(self, over: Sequence[Any]) -> None:
         """Discard the worst of what is pending, by the order as it is, where it is too much."""
         while over:
-            (member, cells), *_ = over
+            member, cells = min(over)  # servers come before sites
             worst = packed_cells(sorted(cells, key=self._order.rank, reverse=True))
             _, pending, over = self._call("let_go", member, worst)
             self._order.pending(pending)

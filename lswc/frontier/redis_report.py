@@ -252,7 +252,7 @@ class RedisReader(Reader):
 
     def _unfinished(self) -> set[str]:
         """Return the servers with URLs that wait, are leased or were put off."""
-        leased = self._client.hscan_iter(f"{self._prefix}leases", no_values=True)
+        leased = self._client.hkeys(f"{self._prefix}leases")
         later = (m.decode() for m, _ in self._client.zscan_iter(f"{self._prefix}later"))
         put_off = {member.partition(" ")[2] for member in later}
         return {*self._lengths(), *(server.decode() for server in leased), *put_off}

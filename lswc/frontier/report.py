@@ -249,7 +249,7 @@ class Reader(ABC):
     def completion(self, top: int = 10) -> Completion:
         """Return how servers ended."""
         left_out = list(self.left_out())
-        cut = nsmallest(top, left_out, key=lambda row: (-row[2], row[0]))
+        cut = nsmallest(top, left_out, key=lambda row: (-row[2], row[:2]))
         complete, number, failed = self.ended(top)
         names = {server for server, *_ in left_out}
         return Completion(complete, tuple(cut), len(names), tuple(failed), number)

@@ -9,6 +9,8 @@ import zlib
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
+from typing_extensions import override
+
 from lswc.progress import Say, silent
 from lswc.seeds.candidates import SeedError
 
@@ -38,8 +40,8 @@ def opened(path: Path, say: Say = silent, *, unpack: bool = True) -> Iterator[IO
     SeedError for what can't be read, while it is read too.
     """
     try:
-        with path.open("rb") as raw:
-            yield _unpacked(path, io.BufferedReader(_Heard(raw, path, say)), unpack)
+        with _Heard(path, say) as raw:
+            yield _unpacked(path, io.BufferedReader(raw), unpack)
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
         reason = getattr(error, "strerror", None) or error
         raise SeedError(f"can't read {path}: {reason}") from error
@@ -86,25 +88,15 @@ def _unpacked(path: Path, file: io.BufferedReader, unpack: bool) -> IO[bytes]:
         raise SeedError(f"can't read {path}: {error}") from error
 
 
-class _Heard(io.RawIOBase):
+class _Heard(io.FileIO):
     """A file that tells how far it was read."""
 
-    def __init__(self, raw: IO[bytes], path: Path, say: Say) -> None:
-        self._raw, self._name, self._say = raw, path.name, say
-        self._size = path.stat().st_size
+    def __init__(self, path: Path, say: Say) -> None:
+        super().__init__(path)
+        self._told, self._say, self._size = path.name, say, path.stat().st_size
 
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return self._raw.seekable()
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        return self._raw.seek(offset, whence)
-
+    @override
     def readinto(self, buffer: Buffer) -> int:
-        view = memoryview(buffer).cast("B")
-        data = self._raw.read(len(view))
-        view[: len(data)] = data
-        self._say(self._name, self._raw.tell(), self._size)
-        return len(data)
+        length = super().readinto(buffer)
+        self._say(self._told, self.tell(), self._size)
+        return length

@@ -184,6 +184,17 @@ def test_a_flood_leaves_other_servers_alone(store: Open) -> None:
         ]
 
 
+def test_the_bound_of_a_server_is_not_that_of_a_domain(store: Open) -> None:
+    found = [offer_of(f"{s}.co.th", n) for s in ("a.x", "b.x", "a.y") for n in range(9)]
+    with store("bfs", Caps(server=3, domain=5)) as frontier:
+        frontier.offer(found)
+        assert frontier.counts().tally["dropped"] == {
+            Outcome.SERVER_QUEUE_FULL: 18, Outcome.SITE_QUEUE_FULL: 1
+        }  # fmt: skip
+        sites = Counter(lease.server[2:] for lease in drained(frontier))
+        assert sites == {"x.co.th": 5, "y.co.th": 3}
+
+
 def test_what_was_let_go_may_come_again(store: Open) -> None:
     with store("bfs", Caps(server=1)) as frontier:
         frontier.offer([offer_of("a", 0), offer_of("a", 1), offer_of("a", 1)])

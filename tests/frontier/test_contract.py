@@ -505,6 +505,16 @@ def test_servers_that_are_wanted_come_first(frontier: Open) -> None:
     assert other.url == "http://a/1"
 
 
+@pytest.mark.parametrize("spec", ["adaptive", "directory_conservative:T=1"])
+def test_servers_are_named_whatever_the_strategy_counts_by(frontier: Open, spec: str) -> None:
+    f = frontier(spec)
+    offers = [offer(f"http://{server}/x/1") for server in ("a.co.th", "b.a.co.th:81")]
+    folder = "/x/" if spec.startswith("directory") else ""
+    f.offer([found._replace(unit=found.server + folder) for found in offers])
+    assert sorted(f.server_names()) == ["a.co.th", "b.a.co.th:81"]
+    assert f.servers == 2
+
+
 def test_what_is_allowed_again_is_pending_again(frontier: Open) -> None:
     f = frontier()
     seeds = [f"http://{name}/1" for name in "abcd"]

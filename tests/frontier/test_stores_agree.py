@@ -25,8 +25,8 @@ from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.redis_script import source
 from lswc.frontier.rules import Caps
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
-from lswc.outcomes import Outcome
-from lswc.strategy import NEVER, SEED, PageLanguage, Unit, status, strategy
+from lswc.outcomes import OF_QUOTA, Outcome
+from lswc.strategy import NEVER, REQUISITE, SEED, PageLanguage, Unit, status, strategy
 from tests.visits import ended
 
 if TYPE_CHECKING:
@@ -43,18 +43,19 @@ STRATEGIES = [
     "lswc:S=2,T=5",
     "adaptive",
 ]
+SERVERS = ["a.co.th", "b.a.co.th:8080", "b.co.th", "c"]
 names = count()
 
 
 @st.composite
 def found(draw: st.DrawFn) -> Offer:
-    server = draw(st.sampled_from(["a.co.th", "b.a.co.th:8080", "b.co.th", "c"]))
+    server = draw(st.sampled_from(SERVERS))
     directory = draw(st.sampled_from([f"{server}/x/", f"{server}/y/"]))
     return Offer(
         f"{draw(st.sampled_from(['http', 'https']))}://{directory}{draw(st.integers(0, 4))}",
         server,
         directory,
-        draw(st.sampled_from([0, 1, SEED]) | st.integers(0, SEED)),
+        draw(st.sampled_from([0, 1, SEED, SEED, REQUISITE]) | st.integers(0, SEED)),
         draw(st.sampled_from(PageLanguage)),
         draw(st.sampled_from([1, 2]) | st.integers(0, 400)),
         draw(st.sampled_from([0, 0, 0, 3])),
@@ -70,11 +71,12 @@ class Stores(RuleBasedStateMachine):
     @initialize(
         spec=st.sampled_from(STRATEGIES),
         delay=st.sampled_from([0.0, 2.0]),
+        patience=st.sampled_from([0.0, 0.9]),
         most=st.sampled_from([0, 0, 3, 5]),
     )
-    def open(self, spec: str, delay: float, most: int) -> None:
+    def open(self, spec: str, delay: float, patience: float, most: int) -> None:
         # Which URL of a domain goes, of equal ones, each store says itself.
-        terms = Terms(delay=delay, caps=Caps(server=most))
+        terms = Terms(delay=delay, patience=patience, caps=Caps(server=most))
         chosen = strategy(spec)
         self.by_server = chosen.unit is Unit.SERVER
         self.now = 100.0
@@ -100,17 +102,36 @@ class Stores(RuleBasedStateMachine):
     @rule(wait=st.sampled_from([0.0, 0.0, 0.5, 2.0]))
     def lease(self, wait: float) -> None:
         self.now += wait
-        lease = self.sqlite.lease(self.now)
-        assert self.redis.lease(self.now) == lease
+        self.leased(self.sqlite.lease(self.now), self.redis.lease(self.now))
+
+    def leased(self, lease: Lease | None, other: Lease | None) -> None:
+        assert other == lease
         if lease is not None:
             self.held.append(lease)
+
+    def is_quiet(self) -> bool:
+        """Tell whether no postponed URL is due: Redis's workers know that only by ``lease``."""
+        due = self.sqlite.next_due()
+        return due is None or due > self.now
+
+    @precondition(is_quiet)
+    @rule()
+    def lease_requisite(self) -> None:
+        self.leased(self.sqlite.lease_requisite(self.now), self.redis.lease_requisite(self.now))
+
+    @precondition(is_quiet)
+    @rule(wanted=st.lists(st.sampled_from([*SERVERS, "nobody"]), unique=True, max_size=3))
+    def lease_among(self, wanted: list[str]) -> None:
+        self.leased(
+            self.sqlite.lease_among(wanted, self.now), self.redis.lease_among(wanted, self.now)
+        )
 
     @precondition(lambda self: self.held)
     @rule(
         data=st.data(),
         relevant=st.sampled_from([True, False, False, None]),
         found=links,
-        outcome=st.sampled_from(["html", "timeout", Outcome.REDIRECT]),
+        outcome=st.sampled_from(["html", "timeout", "blocked", *OF_QUOTA[:1], Outcome.REDIRECT]),
     )
     def commit(
         self,
@@ -121,6 +142,7 @@ class Stores(RuleBasedStateMachine):
     ) -> None:
         lease = data.draw(st.sampled_from(self.held))
         self.held.remove(lease)
+        relevant = relevant if lease.is_page else None
         visit = ended(lease, outcome, relevant=relevant, offers=self.by_unit(found))
         visit.attempts.append(Attempt(lease.url, datetime.now(UTC), size=lease.depth))
         visit.tally["dropped", "depth"] += 1
@@ -155,9 +177,31 @@ class Stores(RuleBasedStateMachine):
             assert frontier.give_back(ended(lease))
             assert not frontier.give_back(ended(lease))
 
-    @rule(outcomes=st.sets(st.sampled_from(["timeout", "connection refused", "paused"])))
-    def retry(self, outcomes: set[str]) -> None:
-        assert self.redis.retry(outcomes) == self.sqlite.retry(outcomes)
+    @rule(
+        outcomes=st.sets(st.sampled_from(["timeout", "blocked", "paused", *OF_QUOTA[:1]])),
+        refused=st.none() | st.sampled_from(SERVERS),
+    )
+    def retry(self, outcomes: set[str], refused: str | None) -> None:
+        def wanted(url: str, depth: int) -> bool:
+            return f"/{refused}/" not in url and depth < 300
+
+        chosen = None if refused is None else wanted
+        assert self.redis.retry(outcomes, chosen) == self.sqlite.retry(outcomes, chosen)
+
+    @rule()
+    def report(self) -> None:
+        """What is told of servers is the same; a leased URL is pending only in a file."""
+        with self.sqlite._reading() as one, self.redis._reading() as other:
+            assert sorted(one.left_out()) == sorted(other.left_out())
+            assert one.completion().complete == other.completion().complete
+            assert one.completion().cut == other.completion().cut
+            assert one.cells() == other.cells()
+            assert sorted(one.server_names()) == sorted(other.server_names())
+            busy = {lease.server for lease in self.held}
+            for server in {*SERVERS, "nobody"} - busy:
+                assert one.server(server, 5) == other.server(server, 5)
+                if one.queue(server):  # else a file doesn't know its domain
+                    assert one.taken(server) == other.taken(server)
 
     @precondition(lambda self: self.held)
     @rule(data=st.data(), relevant=st.sampled_from([True, False, None]), found=links)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import sqrt
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from lswc.strategy import (
     Experience,
     ExperienceError,
     LearnedOrder,
+    Pages,
     adaptive,
     better,
     order,
@@ -135,3 +137,106 @@ def test_the_better_offer_wins(
         assert wins is (rank < known)
     else:
         assert wins is (distance < known_distance)
+
+
+def cell_of(*features: int, place: int) -> int:
+    """Return a cell by language named, referrer, locality, anchor, domain; and place."""
+    named, referrer, near, anchor, tld = features
+    kind = (((named * 6 + referrer) * 4 + near) * 3 + anchor) * 2 + tld
+    return 1 + 37 * kind + place
+
+
+def share(odds: float) -> float:
+    return odds / (1 + odds)
+
+
+def odds(share: float) -> float:
+    return share / (1 - share)
+
+
+NO_SITE, UNVISITED, FEW_PAGES, KNOWN = 0, 8, 20, 32
+"""Places: nothing is known of the site; a server's share of relevant pages is 30-50 %, and it
+has no page, 1 or 2, more."""
+HOPELESS, HOPELESS_FEW, HOPELESS_KNOWN = 1, 13, 25
+"""The same for a share below 0.03 %, whose bucket is taken from 0.01 % on."""
+
+ALIKE, ONE_ALIKE, UNLIKE = (0, 0, 0, 0, 0), (1, 1, 1, 1, 0), (1, 1, 1, 1, 1)
+"""Features, and others that have one in common with them, or none."""
+
+MIDDLE = sqrt(3 / 7)
+"""Odds of the middle of 30-50 %."""
+
+LEAST = sqrt(1 / 9999 * 3 / 9997)
+"""Odds of the middle of 0.01-0.03 %."""
+
+
+@pytest.mark.parametrize(
+    ("features", "place", "expected"),
+    [
+        # The crawl: 8 pages of one cell, 6 relevant. Its mean is 7/10. The place has
+        # (6 + 4 * 7/10) / 12 = 11/15, odds 11/4, so of the 8 pages 88/15 were to be expected:
+        # (88/15 + 4 * 7/10) / 12 = 13/18, while (6 + 4 * 7/10) / 12 = 11/15 were seen. A feature
+        # moves odds by (11/4) / (13/5) = 55/52 over all places; in this place from 11/4 * 55/52 =
+        # 605/208 to those of (6 + 4 * 605/813) / 12 = 3649/4878, which is by 14596/13519. It
+        # counts to the power of 0.7, and there are five.
+        (ALIKE, NO_SITE, (6 + 8 * share(11 / 4 * (14596 / 13519) ** 3.5)) / 16),
+        (ALIKE, KNOWN, share(MIDDLE * (55 / 52) ** 3.5)),
+        (ONE_ALIKE, KNOWN, share(MIDDLE * (55 / 52) ** 0.7)),
+        (UNLIKE, NO_SITE, 11 / 15),
+        (UNLIKE, KNOWN, share(MIDDLE)),
+        (UNLIKE, FEW_PAGES, share(MIDDLE)),
+        (UNLIKE, UNVISITED, share(MIDDLE)),
+        # A server hardly known is never expected to bring less than a tenth of the mean.
+        (UNLIKE, HOPELESS, 0.07 * (1 + share(LEAST))),
+        (UNLIKE, HOPELESS_FEW, 0.07 * (1 + share(LEAST))),
+        (UNLIKE, HOPELESS_KNOWN, share(LEAST)),
+        # The same, in digits.
+        (ALIKE, NO_SITE, 0.766214748),
+        (ALIKE, KNOWN, 0.443409565),
+        (ONE_ALIKE, KNOWN, 0.405069411),
+        (UNLIKE, HOPELESS, 0.070012125),
+        (UNLIKE, HOPELESS_KNOWN, 0.00017320972),
+    ],
+)
+def test_what_one_cell_teaches_is_the_number_worked_out_by_hand(
+    features: tuple[int, ...], place: int, expected: float
+) -> None:
+    cells = {cell_of(*ALIKE, place=NO_SITE): Pages(8, 6)}
+    learned = LearnedOrder(Experience(cells, Pages(8, 6)))
+    assert learned.expected(cell_of(*features, place=place)) == pytest.approx(expected, rel=1e-6)
+
+
+def test_what_two_places_teach_is_the_number_worked_out_by_hand() -> None:
+    one, other = cell_of(*ALIKE, place=NO_SITE), cell_of(*ALIKE, place=KNOWN)
+    cells = {one: Pages(8, 6), other: Pages(4, 0)}
+    learned = LearnedOrder(Experience(cells, Pages(12, 6)))  # mean 7/14
+    here, there = 8 / 12, 4 * share(MIDDLE) / 8  # shares of the places
+    expected = (8 * here + 4 * there + 2) / 16
+    overall = odds(8 / 16) / odds(expected)
+    moved_here = odds((6 + 4 * share(odds(here) * overall)) / 12) / odds(here)
+    moved_there = odds(4 * share(odds(there) * overall) / 8) / odds(there)
+    of_one = (6 + 8 * share(odds(here) * moved_here**3.5)) / 16
+    of_other = 8 * share(odds(there) * moved_there**3.5) / 12
+    assert learned.expected(one) == pytest.approx(of_one, rel=1e-6)
+    assert learned.expected(other) == pytest.approx(of_other, rel=1e-6)
+    beside = share(odds(there) * moved_there**0.7)
+    assert learned.expected(cell_of(*ONE_ALIKE, place=KNOWN)) == pytest.approx(beside, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("server", "site", "crawl", "place"),
+    [
+        # (Nr + 2 * the site's) / (Na + 2), the site's being (Nr + 2 * mean) / (Na + 2).
+        ((0, 0), (0, 0), (100, 50), NO_SITE),
+        ((0, 0), (2, 1), (98, 49), 9),  # mean 1/2, site 1/2, server 1/2: 50-70 %
+        ((0, 0), (2, 0), (98, 69), UNVISITED),  # mean 7/10, site 7/20, server 7/20
+        ((2, 0), (2, 0), (98, 69), 12 + 7),  # server 7/40: 10-30 %, few pages
+        ((3, 1), (3, 1), (98, 49), 24 + 8),  # site 2/5, server 9/25: 30-50 %, more pages
+        ((99, 0), (99, 0), (9998, 99), 24 + 1),  # mean 1/100, server 4e-6: below 0.03 %
+        ((2, 2), (2, 2), (98, 98), 12 + 12),  # mean 99/100, site 399/400: 97 % and more
+    ],
+)
+def test_the_place_of_a_server_is_the_one_worked_out_by_hand(
+    server: tuple[int, int], site: tuple[int, int], crawl: tuple[int, int], place: int
+) -> None:
+    assert adaptive.place(*server, *site, *crawl) == place

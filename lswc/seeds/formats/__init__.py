@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from lswc.extras import require
 from lswc.seeds.candidates import SeedError
 from lswc.seeds.formats import (
-    csv_table,
     external_links,
     json_results,
     markup,
-    text_lines,
+    texts,
     warc_pages,
 )
 from lswc.seeds.sources import head
@@ -39,8 +38,8 @@ def _later(name: str) -> Reader:
 
 
 FORMATS: dict[str, Reader] = {
-    "list": text_lines.read,
-    "table": csv_table.read,
+    "list": texts.read_list,
+    "table": texts.read,
     "json": json_results.read,
     "parquet": _later("parquet"),
     "externallinks": external_links.read,
@@ -77,7 +76,7 @@ def recognised(path: Path) -> str:
         return _of_markup(path, start)
     if b"`externallinks`" in start:
         return "externallinks"
-    return "table" if csv_table.delimiter_of(start.decode(errors="replace")) else "list"
+    return "table" if texts.delimiter_of(start.decode(errors="replace")) else "list"
 
 
 def _of_markup(path: Path, start: bytes) -> str:

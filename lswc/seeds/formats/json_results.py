@@ -13,7 +13,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from lswc.seeds.candidates import SeedError
-from lswc.seeds.formats.csv_table import candidates
+from lswc.seeds.formats.texts import candidates
 from lswc.seeds.sources import HEAD, opened
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from lswc.language.codes import code_of
 from lswc.seeds.candidates import Candidate, SeedError
-from lswc.seeds.formats.csv_table import candidates, columns_of
+from lswc.seeds.formats.texts import candidates, columns_of
 from lswc.seeds.pool import database
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Rows with a column of URLs or hosts: CSV of any kind, rank lists, query results.
+"""Texts with URLs or hosts: one a line, or a column of CSV, rank lists, query results.
 
 Rank lists are Tranco's (``1,example.com``, no head), CrUX's (``origin,rank``), Majestic's and the
 like. A head names the columns; without one, the cells tell which is which.
@@ -54,6 +54,21 @@ class Columns:
     language: int | None = None
     texts: tuple[int, ...] = ()
     has_head: bool = False
+
+
+def read_list(path: Path, asked: Asked) -> Iterator[Candidate]:
+    """Yield the URLs of a list; blank lines and those that begin with # say nothing.
+
+    Raises SeedError for what can't be read.
+    """
+    with opened(path, asked.say) as file:
+        for line in map(str.strip, lines(file, asked.passed)):
+            if line and not line.startswith("#"):
+                if url := written_url(line):
+                    yield Candidate(url)
+                else:
+                    asked.passed["not a URL"] += 1
+                    asked.wrong(line)
 
 
 def read(path: Path, asked: Asked) -> Iterator[Candidate]:
