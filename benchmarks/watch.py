@@ -34,6 +34,7 @@ from lswc.frontier.lease import Offer
 from lswc.frontier.sqlite import open_existing
 from lswc.frontier.visit import Visit
 from lswc.monitor.course import Course, Point, write_now
+from lswc.monitor.snapshot import Snapshot, Worker, of_workers
 from lswc.strategy import Facts, Locality, PageLanguage, Status, encode
 from lswc.strategy.facts import Anchor
 
@@ -129,7 +130,8 @@ def make(folder: Path, port: int, urls: int, servers: int) -> None:
     for number in range(30_000):  # points of three months
         pages = number * urls // 3_000_000
         course.add(Point(now + 300 * number, now, pages, pages // 2, pages, pages, 9, 9, 9))
-    write_now(folder, {"time": time.time(), "state": "closed", "language": "th"})
+    worker = Worker(time=time.time(), state="closed")
+    write_now(folder, Snapshot(time=worker.time, language="th", **of_workers([worker])))
 
 
 def cpu_of(process: int) -> float:

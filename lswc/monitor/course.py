@@ -159,7 +159,7 @@ def parsed(text: bytes) -> Snapshot | None:
 
 Columns = dict[str, list[float | None]]
 
-COLUMNS = ("time", "harvest", "recent", "coverage", "speed", "waiting", "expected")
+COLUMNS = ("time", "harvest", "recent", "coverage", "speed", "pending", "expected")
 
 
 def columns(points: Sequence[Point]) -> Columns:
@@ -167,7 +167,7 @@ def columns(points: Sequence[Point]) -> Columns:
 
     None stands where nothing was crawled. ``time`` is in seconds since 1970; ``harvest`` and
     ``coverage`` (at most) are shares, ``recent`` is the harvest rate since the point before;
-    ``speed`` is in pages per second; ``waiting`` are the pending URLs.
+    ``speed`` is in pages per second; ``pending`` URLs, ``expected`` relevant ones of them.
     """
     found: Columns = {name: [] for name in COLUMNS}
     before: Point | None = None
@@ -200,7 +200,7 @@ def _values(point: Point, before: Point | None) -> dict[str, float | None]:
         "time": point.time,
         "harvest": rate(point.relevant, point.pages),
         "coverage": rate(point.relevant, point.relevant + point.expected),
-        "waiting": point.pending,
+        "pending": point.pending,
         "expected": point.expected,
     }
     if before is not None and point.time - before.time >= SHORT:

@@ -152,11 +152,14 @@ class Observer:
         page = held.tallies.get("page", {})
         speed, recent = self._latest_minute(page.get("relevant", 0), sum(page.values()))
         worker = self._worker(speed, closed)
+        with writing(crawl.folder):
+            disk = shutil.disk_usage(crawl.folder)
         return snapshot.made(
             held,
             crawl.language.tag,
             crawl.strategy.name,
             recent_harvest_rate=recent,
+            disk=DiskSpace(disk.free, disk.total),
             control=snapshot.instructions(self._parts.guest.control.control),
             **snapshot.of_workers((worker,)),
         )
@@ -165,8 +168,6 @@ class Observer:
         parts, now = self._parts, time()
         crawl, idle = parts.crawl, monotonic() - parts.commits.latest_end
         pages, seconds = self._pages(), now - self._began
-        with writing(crawl.folder):
-            disk = shutil.disk_usage(crawl.folder)
         state, reason = (CLOSED, closed) if closed is not None else self._state()
         return Worker(
             host=gethostname(),
@@ -189,7 +190,6 @@ class Observer:
             offline=round(parts.guest.network.offline, 1),
             unsaved=parts.frontier.unsaved,
             is_stuck=state == RUNNING and self._is_stuck(idle),
-            disk=DiskSpace(disk.free, disk.total),
             fetching=() if state == CLOSED else self._fetching(),
             slowest=self.latencies.slowest(TOP),
         )

@@ -144,10 +144,10 @@ def _gauges(snapshot: Snapshot) -> dict[str, tuple[str, float]]:
             "Relevant pages expected among the pending URLs.", snapshot.outlook.expected
         ),
     }  # fmt: skip
-    if worker.disk is not None:
+    if snapshot.disk is not None:
         found |= {
-            "disk_free_bytes": ("Bytes free where the crawl's folder is.", worker.disk.free),
-            "disk_size_bytes": ("Bytes of that disk.", worker.disk.total),
+            "disk_free_bytes": ("Bytes free where the crawl's folder is.", snapshot.disk.free),
+            "disk_size_bytes": ("Bytes of that disk.", snapshot.disk.total),
         }
     return found
 

@@ -178,7 +178,6 @@ class Worker(Struct, frozen=True, kw_only=True):
     offline: float = 0.0
     unsaved: int = 0
     is_stuck: bool = False
-    disk: DiskSpace | None = None
     fetching: tuple[Fetch, ...] = ()
     slowest: tuple[Latency, ...] = ()
 
@@ -236,6 +235,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     under_way: int = 0
     requests: int = 0
     workers: tuple[Worker, ...] = ()
+    disk: DiskSpace | None = None
     control: Instructions | None = None
     leased: int | None = None
     by_status: Numbers | None = None

@@ -23,7 +23,7 @@ from lswc.cli.summary_table import advice, summary_table
 from lswc.frontier.lease import Offer
 from lswc.monitor import snapshot, terminal_line
 from lswc.monitor.course import Point, read, read_now
-from lswc.monitor.page.data import PageData, page_json
+from lswc.monitor.page.data import PageData
 from lswc.monitor.prometheus import Exposition
 from lswc.monitor.recorder import Recorder, snapshot_taken
 from lswc.monitor.snapshot import TOP, Outlook, Snapshot, Worker
@@ -134,21 +134,11 @@ def gauges(exposition: Exposition) -> Numbers:
     }
 
 
-def of_page(snapshot: Snapshot) -> Numbers:
-    return of_totals(page_json(snapshot)["totals"])
-
-
-def of_totals(totals: dict[str, Any]) -> Numbers:
-    return {
-        "pages": totals["pages"],
-        "relevant": totals["relevant"],
-        "received": totals["received"],
-        "harvest_rate": totals["harvest"],
-        "pending": totals["waiting"],
-        "postponed": totals["later"],
-        "servers": totals["servers"],
-        "expected": totals["expected"],
-    }
+def of_page(data: PageData) -> Numbers:
+    """What the page's script is given: the snapshot as it is."""
+    found = data.get()
+    names = ("pages", "relevant", "received", "harvest_rate", "pending", "postponed", "servers")
+    return {name: found[name] for name in names} | {"expected": found["outlook"]["expected"]}
 
 
 def of_frontier(snapshot: Snapshot) -> Numbers:
@@ -168,7 +158,6 @@ RENDERERS: dict[str, Callable[[Snapshot], Numbers]] = {
     "table": of_table,
     "now": of_now,
     "prometheus": of_prometheus,
-    "page": of_page,
     "frontier": of_frontier,
 }
 
@@ -274,7 +263,7 @@ def test_the_same_crawl_has_the_same_numbers_everywhere(
     assert sum(written["pending"].values()) + sum(written["put_off"].values()) == wanted["pending"]
     assert "4 URLs are pending" in advice(last, folder)
     of_all = {
-        "page": of_totals(PageData(stored).get()["totals"]),
+        "page": of_page(PageData(stored)),
         "prometheus": exposed,
         "frontier": of_frontier(replace(counted, outlook=last.outlook)),
         "course": msgspec.to_builtins(read(folder)[0][-1]),

@@ -18,7 +18,6 @@ from lswc.monitor.snapshot import (
     PAUSED,
     RUNNING,
     SILENT,
-    TOP,
     DiskSpace,
     Snapshot,
     instructions,
@@ -27,11 +26,7 @@ from lswc.monitor.snapshot import (
 from lswc.monitor.story import explained
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from lswc.frontier.report import Completion, Queue
     from lswc.monitor.course import Point
-    from lswc.monitor.snapshot import Worker
     from lswc.monitor.stored import StoredCrawl
 
 FRESH = 1.0
@@ -83,17 +78,22 @@ class PageData:
 
     def _make(self) -> dict[str, Any]:
         try:
-            control, wrong = read(self._crawl.kept), ""
-        except ControlError as error:
-            control, wrong = Control(), str(error)
-        full = self._full
-        age = round(full.age) if full.snapshot is not None else None
+            control, error = read(self._crawl.kept), ""
+        except ControlError as wrong:
+            control, error = Control(), str(wrong)
+        snapshot, full = self._snapshot(control), self._full
         return {
             "name": self._crawl.name,
             "store": self._crawl.store,
-            "stock": {"age": age, "seconds": round(full.seconds, 1), "wrong": full.error},
-            **page_json(self._snapshot(control)),
-            "control": {"wrong": wrong, **_control(control)},
+            "count": {
+                "age": round(full.age) if full.snapshot is not None else None,
+                "seconds": round(full.seconds, 1),
+                "error": full.error,
+            },
+            "rules": [[place.name, rule.given, rule.why] for place, rule in control.rules],
+            "control_error": error,
+            "sentences": _sentences(snapshot),
+            **to_builtins(snapshot),
         }
 
     def _snapshot(self, control: Control) -> Snapshot:
@@ -108,13 +108,15 @@ class PageData:
                 by_status=full.by_status, largest=full.largest, longest=full.longest,
                 completion=full.completion,
             )  # fmt: skip
+        if not found.is_live and self._crawl.store == "SQLite":
+            disk = shutil.disk_usage(self._crawl.folders()[0])
+            found = replace(found, disk=DiskSpace(disk.free, disk.total))
         if found.state == RUNNING and (reason := control.rests()):
             found = replace(found, state=PAUSED, reason=reason)
         return replace(
             found,
             language=self._identity.get("language", ""),
             strategy=self._identity.get("strategy", ""),
-            workers=tuple(self._with_disk(worker) for worker in found.workers),
             control=instructions(control),
         )
 
@@ -136,89 +138,11 @@ class PageData:
             workers.append(replace(worker, state=SILENT) if is_silent else worker)
         return merged([replace(snapshot, workers=tuple(workers))])
 
-    def _with_disk(self, worker: Worker) -> Worker:
-        """Return a worker with the disk as it is now, if it is this machine's and ended."""
-        if worker.is_live or self._crawl.store == "Redis":
-            return worker
-        disk = shutil.disk_usage(self._crawl.folders()[0])
-        return replace(worker, disk=DiskSpace(disk.free, disk.total))
 
-
-def page_json(snapshot: Snapshot) -> dict[str, Any]:
-    """Return a snapshot as the page's script reads it."""
-    tallies, outlook, workers = snapshot.tallies, snapshot.outlook, snapshot.workers
-    live = [worker for worker in workers if worker.is_live]
-    latest = max(workers, key=lambda one: (one.is_live, one.time), default=None)
-    return {
-        "language": snapshot.language,
-        "strategy": snapshot.strategy,
-        "time": time(),
-        "state": snapshot.state,
-        "reason": snapshot.reason,
-        "since": snapshot.time or None,
-        "lost": sum(worker.state == SILENT for worker in workers),
-        "totals": {
-            "pages": snapshot.pages,
-            "relevant": snapshot.relevant,
-            "guessed": snapshot.guessed,
-            "received": snapshot.received,
-            "finished": snapshot.finished,
-            "harvest": snapshot.harvest_rate,
-            "expected": outlook.expected,
-            "coverage": snapshot.coverage_at_most,
-            "waiting": snapshot.pending,
-            "later": snapshot.postponed,
-            "servers": snapshot.servers,
-            "speed": snapshot.pages_per_second,
-            "under_way": snapshot.under_way,
-            "requests": snapshot.requests,
-        },
-        "workers": [to_builtins(worker) | {"speed": worker.pages_per_second} for worker in workers],
-        "fetching": _longest(fetch for worker in live for fetch in worker.fetching),
-        "slowest": _longest(latency for worker in workers for latency in worker.slowest),
-        "queue": {
-            "groups": [to_builtins(group) | {"waiting": group.pending} for group in outlook.groups],
-            "cells": [to_builtins(cell) | {"waiting": cell.pending} for cell in outlook.best],
-        },
-        "servers": None if snapshot.by_status is None else list(snapshot.by_status.items()),
-        "largest": _servers(snapshot.largest),
-        "longest": _servers(snapshot.longest),
-        "ended": _completion(snapshot.completion),
-        "dropped": _explained(tallies.left_out),
-        "errors": _explained(tallies.errors),
-        "put_off": _explained(tallies.postponed),
-        "languages": list(tallies.languages.items()),
-        "disk": to_builtins(latest.disk) if latest is not None else None,
-    }
-
-
-def _longest(rows: Iterable[Any]) -> list[dict[str, Any]]:
-    found = sorted(rows, key=lambda row: -row.seconds)[:TOP]
-    return [to_builtins(row) for row in found]
-
-
-def _servers(queues: Iterable[Queue] | None) -> list[list[object]] | None:
-    if queues is None:
-        return None
-    return [[q.server, q.downloaded, q.relevant, q.pending] for q in queues]
-
-
-def _completion(ended: Completion | None) -> dict[str, Any] | None:
-    if ended is None:
-        return None
-    return {
-        "numbers": [ended.complete, ended.cut_number, ended.failed_number],
-        "cut": [[*row, explained(row[1])] for row in ended.cut],
-        "failed": [[*row, explained(row[1]) if row[1] else ""] for row in ended.failed],
-    }
-
-
-def _explained(counts: Mapping[str, int]) -> list[list[object]]:
-    return [[name, number, explained(name)] for name, number in counts.items()]
-
-
-def _control(control: Control) -> dict[str, Any]:
-    """Return the instructions to the crawl, and its rules."""
-    whole = to_builtins(instructions(control))
-    rules = [[place.name, rule.given, rule.why] for place, rule in control.rules]
-    return {**whole, "rules": rules}
+def _sentences(snapshot: Snapshot) -> dict[str, str]:
+    """Return what the outcomes and reasons mean that a snapshot counts."""
+    tallies, ended = snapshot.tallies, snapshot.completion
+    named = {*tallies.left_out, *tallies.errors, *tallies.postponed}
+    if ended is not None:
+        named |= {reason for _, reason, _ in ended.cut} | {reason for _, reason in ended.failed}
+    return {name: explained(name) for name in sorted(named - {""})}

@@ -130,5 +130,5 @@ def test_nothing_more_of_a_blocked_site_is_asked_for(crawl: Crawl, block: Any) -
     ended = json.loads((crawl.folder / "summary.json").read_text())["finished"]
     assert ended == {"html": ANSWERED + PAGES, "blocked": PAGES - ANSWERED}, "one was under way"
     shown = PageData(StoredInFolder(crawl.folder)).get()
-    assert [row[:2] for row in shown["dropped"]] == [["blocked", PAGES - ANSWERED]]
-    assert shown["errors"] == []
+    assert shown["tallies"]["left_out"] == {"blocked": PAGES - ANSWERED}
+    assert shown["tallies"]["errors"] == {}

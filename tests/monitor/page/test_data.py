@@ -95,7 +95,7 @@ def now(worker: Worker) -> str:
 def counted(data: PageData) -> dict[str, Any]:
     """Return what is shown once the whole queue was counted."""
     until = monotonic() + BRAKE
-    while (shown := data.get())["stock"]["age"] is None and monotonic() < until:
+    while (shown := data.get())["count"]["age"] is None and monotonic() < until:
         sleep(0.05)
     return shown
 
@@ -103,22 +103,22 @@ def counted(data: PageData) -> dict[str, Any]:
 def test_both_stores_show_the_same(crawl: StoredCrawl) -> None:
     shown = counted(PageData(crawl))
     assert (shown["language"], shown["strategy"]) == ("th", "adaptive")
-    assert shown["totals"] | {"pages": 1, "relevant": 1, "harvest": 1.0} == shown["totals"]
-    assert shown["largest"] == [["www.one.co.th", 1, 1, 0]]
-    assert shown["longest"] == [["far.example", 0, 0, 1]]
-    assert shown["ended"]["numbers"] == [1, 1, 0]
-    assert shown["ended"]["cut"] == [
-        ["full.co.th", "server's page limit", 1, "The server has LSWC_MAX_SERVER_PAGES pages."]
+    assert shown | {"pages": 1, "relevant": 1, "harvest_rate": 1.0, "servers": 3} == shown
+    largest, longest, ended = shown["largest"], shown["longest"], shown["completion"]
+    assert [msgspec.to_builtins(one) for one in largest] == [
+        {"server": "www.one.co.th", "downloaded": 1, "relevant": 1, "pending": 0}
     ]
-    assert shown["errors"] == [
-        ["requisite: timeout", 2, "The server didn't answer in DOWNLOAD_TIMEOUT seconds."],
-        ["status 404", 1, "The server answered with this error."],
-    ]
-    dropped = [(name, number) for name, number, _ in shown["dropped"]]
-    assert dropped == [
+    assert [(one["server"], one["pending"]) for one in longest] == [("far.example", 1)]
+    assert [ended[f"{name}"] for name in ("complete", "cut_number", "failed_number")] == [1, 1, 0]
+    assert ended["cut"] == (("full.co.th", "server's page limit", 1),)
+    tallies, sentences = shown["tallies"], shown["sentences"]
+    assert sentences["server's page limit"] == "The server has LSWC_MAX_SERVER_PAGES pages."
+    assert sentences["status 404"] == "The server answered with this error."
+    assert tallies["errors"] == {"requisite: timeout": 2, "status 404": 1}
+    assert list(tallies["left_out"].items()) == [
         ("blocked", 4), ("nofollow", 3), ("requisite: depth", 1), ("server's page limit", 1)
     ]  # fmt: skip
-    assert dict(shown["servers"]) == {"relevant": 1, "unvisited": 2}
+    assert shown["by_status"] == {"relevant": 1, "unvisited": 2}
 
 
 def test_a_server_or_url_is_looked_up(crawl: StoredCrawl) -> None:
@@ -140,7 +140,7 @@ def test_what_is_said_to_a_crawl_is_shown(crawl: StoredCrawl) -> None:
     change(crawl.kept, "pause", True)
     said = {"block": True, "tolerate": 3}
     shown = PageData(crawl).get()
-    assert shown["control"]["rules"] == [["far.example", said, "their mail"]]
+    assert shown["rules"] == [["far.example", said, "their mail"]]
     assert shown["control"]["pause"] is True
     assert find(crawl, "far.example")["said"] == {**said, "why": "their mail"}
 
@@ -202,13 +202,14 @@ def test_a_worker_that_was_killed_is_shown_as_such(
         frontier.tell(now(worker), "", 0.0)
         frontier.close()
     shown = PageData(StoredInRedis(client)).get()
-    assert (shown["state"], shown["lost"]) == (state, lost)
+    assert shown["state"] == state
+    assert [worker["state"] for worker in shown["workers"]].count("silent") == lost
     states = {worker["folder"]: worker["state"] for worker in shown["workers"]}
     assert states == {
         str(tmp_path / f"worker{number}"): "silent" if age > A_MINUTE else "running"
         for number, age in enumerate(ages)
     }
-    assert shown["totals"]["speed"] == 2.0 * (2 - lost)
+    assert shown["pages_per_second"] == 2.0 * (2 - lost)
 
 
 def test_a_worker_whose_clock_is_behind_is_heard(folder: Path, monkeypatch: Any) -> None:
@@ -225,7 +226,7 @@ def test_a_crawl_that_was_killed_is_shown_as_it_was_left(folder: Path) -> None:
     (folder / "now.json").write_text('{"state": "run', "utf-8")
     (folder / "course.jsonl").write_text(point(1, 1).line() + '{"ti', "utf-8")
     shown = counted(PageData(StoredInFolder(folder)))
-    assert shown["totals"]["waiting"] == 1
+    assert shown["pending"] == 1
     assert shown["course"]["columns"]["time"] == [1]
 
 

@@ -361,15 +361,15 @@ def test_a_chart_is_read_with_the_keyboard(browser: Any, charted: Shown, told: l
     opened.keyboard.press("Shift+Tab")
     assert opened.evaluate("document.activeElement.getAttribute('role')") == "slider"
     for key, heard in (
-        ("Home", "00:00:00: Relevant pages expected 0, URLs waiting 0"),
-        ("ArrowRight", "00:10:00: Relevant pages expected 9, URLs waiting 40"),
-        ("End", "01:00:00: Relevant pages expected 54, URLs waiting 240"),
-        ("ArrowLeft", "00:50:00: Relevant pages expected 45, URLs waiting 200"),
+        ("Home", "00:00:00: Relevant pages expected 0, URLs pending 0"),
+        ("ArrowRight", "00:10:00: Relevant pages expected 9, URLs pending 40"),
+        ("End", "01:00:00: Relevant pages expected 54, URLs pending 240"),
+        ("ArrowLeft", "00:50:00: Relevant pages expected 45, URLs pending 200"),
     ):
         opened.keyboard.press(key)
         assert opened.evaluate(said) == f"2026-06-01 {heard}"
     opened.keyboard.press("Escape")
-    assert opened.evaluate(said) == "Now: Relevant pages expected 54, URLs waiting 240"
+    assert opened.evaluate(said) == "Now: Relevant pages expected 54, URLs pending 240"
     opened.close()
     assert told == []
 

@@ -17,14 +17,14 @@ const Draw = (() => {
       empty: "How the harvest rate and the coverage go appears here a few seconds after the crawl has begun.",
     },
     "chart-speed": {
-      name: "Pages a second over time", value: plain, tick: (value) => short.format(value),
-      series: [["Pages a second", "speed", "first"]],
-      empty: "Pages a second appear here a few seconds after the crawl has begun.",
+      name: "Pages per second over time", value: plain, tick: (value) => short.format(value),
+      series: [["Pages per second", "speed", "first"]],
+      empty: "Pages per second appear here a few seconds after the crawl has begun.",
     },
     "chart-queue": {
-      name: "The queue over time", value: plain, tick: (value) => short.format(value),
-      series: [["Relevant pages expected", "expected", "second"], ["URLs waiting", "waiting", "third"]],
-      empty: "How many URLs wait, and how many relevant pages are expected among them, appears here.",
+      name: "The frontier over time", value: plain, tick: (value) => short.format(value),
+      series: [["Relevant pages expected", "expected", "second"], ["URLs pending", "pending", "third"]],
+      empty: "How many URLs are pending, and how many relevant pages are expected among them, appears here.",
     },
   };
 

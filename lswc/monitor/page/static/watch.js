@@ -5,17 +5,17 @@ const EVERY = 2000;
 
 const GLOSSARY = {
   harvest: "Relevant pages downloaded, divided by all pages downloaded. A page is relevant if it is in the language of the crawl.",
-  coverage: "Relevant pages downloaded, divided by those and the ones expected among the URLs that wait. Pages that nobody has linked to yet aren’t in it, so the true coverage is lower.",
+  coverage: "Relevant pages downloaded, divided by those and the ones expected among pending URLs. Pages that nobody has linked to yet aren’t in it, so the true coverage is lower.",
   frontier: "The frontier: URLs that were found and aren’t finished. Each is fetched once.",
-  expected: "How many relevant pages the URLs that wait should bring, by what URLs like them have brought so far.",
+  expected: "How many relevant pages the pending URLs should bring, by what URLs like them have brought so far.",
   status: "Relevant: gave a relevant page. Undecided: none yet, of few. Irrelevant: none, of more than the strategy tolerates. Unvisited: gave no page at all.",
-  cell: "Links of one kind that lead to servers of one kind wait together, in a cell. The cell that should bring most comes first; under a fixed rule a cell is a tier.",
-  control: "Rules for a domain with its subdomains (example.co.th), a server (www.example.co.th/) or how URLs begin (www.example.co.th/~somchai/). They are in force within seconds, for what waits too.",
+  cell: "Links of one kind that lead to servers of one kind are pending together, in a cell. The cell that should bring most comes first; under a fixed rule a cell is a tier.",
+  control: "Rules for a domain with its subdomains (example.co.th), a server (www.example.co.th/) or how URLs begin (www.example.co.th/~somchai/). They are in force within seconds, also for what is pending.",
 };
 
 const STATES = {
   running: "running", paused: "paused", offline: "offline", closed: "ended", silent: "no sign of life",
-  unknown: "nothing heard yet",
+  unknown: "nothing reported yet",
 };
 
 const $ = (id) => document.getElementById(id);
@@ -201,109 +201,114 @@ function show(told) {
   document.title = `${told.language} · ${STATES[told.state]} · lswc`;
   $("name").textContent = told.name;
   $("about").textContent = [told.language, told.strategy, `kept in ${told.store}`].filter(Boolean).join(" · ");
-  $("state").className = `pill ${told.state} ${told.lost ? "lost" : ""}`;
-  const since = told.state === "silent" ? ` since ${moment(told.since)}` : "";
-  const lost = told.lost && told.state !== "silent" ? ` · no sign of life of ${told.lost} of ${told.workers.length} workers` : "";
+  const since = told.state === "silent" ? ` since ${moment(told.time)}` : "";
+  const silent = told.workers.filter((worker) => worker.state === "silent").length;
+  const lost = silent && told.state !== "silent" ? ` · no sign of life of ${silent} of ${told.workers.length} workers` : "";
+  $("state").className = `pill ${told.state} ${silent ? "lost" : ""}`;
   set("state-text", `${STATES[told.state]}${told.reason ? `: ${told.reason}` : ""}${since}${lost}`);
-  tiles(told.totals, told.disk, told);
+  tiles(told);
   panels(told);
-  control(told.control, told.state);
-  const stock = told.stock;
-  const counted = stock.age == null ? "The whole queue is being counted …" : `The whole queue was counted ${seconds(stock.age)} ago, in ${seconds(stock.seconds)}.`;
-  set("foot", stock.wrong || counted);
+  control(told);
+  const { age, seconds: took, error } = told.count;
+  const counted = age == null ? "The whole frontier is being counted …" : `The whole frontier was counted ${seconds(age)} ago, in ${seconds(took)}.`;
+  set("foot", error || counted);
 }
 
 function set(id, text) {
   change($(id), text);
 }
 
-function tiles(totals, disk, told) {
-  set("n-pages", large(totals.pages));
-  set("n-pages-more", `${bytes(totals.received)} received`);
-  set("n-harvest", percent(totals.harvest));
-  set("n-harvest-more", `${large(totals.relevant)} relevant` + (totals.guessed ? `, ${large(totals.guessed)} guessed` : ""));
-  set("n-coverage", percent(totals.coverage));
-  set("n-coverage-more", totals.coverage == null ? "" : "of what is known");
+function tiles(told) {
+  const { disk } = told;
+  const { expected } = told.outlook;
+  set("n-pages", large(told.pages));
+  set("n-pages-more", `${bytes(told.received)} received`);
+  set("n-harvest", percent(told.harvest_rate));
+  set("n-harvest-more", `${large(told.relevant)} relevant` + (told.guessed ? `, ${large(told.guessed)} guessed` : ""));
+  set("n-coverage", percent(told.coverage_at_most));
+  set("n-coverage-more", told.coverage_at_most == null ? "" : "of what is known");
   const live = ["running", "paused", "offline"].includes(told.state);
-  set("n-speed", live ? decimal.format(totals.speed) : "–");
-  set("n-speed-more", live ? `${totals.under_way} under way` : "nothing runs");
-  set("n-waiting", large(totals.waiting));
-  set("n-waiting-more", totals.later ? `${large(totals.later)} of them for another try` : "");
-  set("n-expected", totals.expected == null ? "–" : large(Math.round(totals.expected)));
-  set("n-expected-more", totals.expected == null ? "" : "in the queue");
-  set("n-servers", large(totals.servers));
-  const relevant = told.servers?.find(([name]) => name === "relevant");
-  set("n-servers-more", relevant ? `${large(relevant[1])} relevant` : "");
+  set("n-speed", live ? decimal.format(told.pages_per_second) : "–");
+  set("n-speed-more", live ? `${told.under_way} under way` : "nothing runs");
+  set("n-pending", large(told.pending));
+  set("n-pending-more", told.postponed ? `${large(told.postponed)} of them postponed` : "");
+  set("n-expected", large(Math.round(expected)));
+  set("n-expected-more", "among pending URLs");
+  set("n-servers", large(told.servers));
+  const relevant = told.by_status?.relevant;
+  set("n-servers-more", relevant ? `${large(relevant)} relevant` : "");
   set("n-disk", disk ? bytes(disk.free) : "–");
   set("n-disk-more", disk ? `${percent(disk.free / disk.total)} of ${bytes(disk.total)}` : "");
 }
 
+/** The entries of all workers, the longest first. */
+const ofAll = (workers, name) => workers.flatMap((worker) => worker[name]).sort((a, b) => b.seconds - a.seconds).slice(0, 25);
+
 function panels(told) {
-  const under = told.totals.under_way;
+  const { under_way: under, tallies, outlook, workers, completion } = told;
   table($("fetching"), [
     lookUp("URL", (row) => row.url),
     numbers("tries", (row) => row.tries + 1),
     numbers("expected", (row) => row.expected, percent),
     numbers("since", (row) => row.seconds, seconds),
-  ], told.fetching, told.state === "running" && under === 0 ? "Nothing this moment: all servers rest." : "The URLs that are being fetched appear here while the crawl runs, the longest first.");
+  ], ofAll(workers, "fetching"), told.state === "running" && under === 0 ? "Nothing at this moment: all servers rest." : "The URLs that are being fetched appear here while the crawl runs, the longest first.");
 
-  const groups = told.queue?.groups;
+  const { groups } = outlook;
   table($("groups"), [
-    barred("of the queue", (row) => row.name, (row) => row.waiting, most(groups, (row) => row.waiting)),
-    numbers("waiting", (row) => row.waiting),
+    barred("URLs", (row) => row.name, (row) => row.pending, most(groups, (row) => row.pending)),
+    numbers("pending", (row) => row.pending),
     numbers("pages so far", (row) => row.pages),
-    numbers("relevant so far", (row) => row.relevant / row.pages || 0, undefined),
-  ].map((column) => (column.name === "relevant so far" ? { ...column, text: (row) => share(row.relevant, row.pages) } : column)),
-  groups, "How many URLs wait, by what is expected of them, appears here.");
+    { ...numbers("relevant so far", (row) => row.relevant / row.pages || 0), text: (row) => share(row.relevant, row.pages) },
+  ], groups, "How many URLs are pending, by what is expected of them, appears here.");
   table($("cells"), [
     { name: "cell", value: (row) => row.name },
-    numbers("waiting", (row) => row.waiting),
+    numbers("pending", (row) => row.pending),
     numbers("expected", (row) => row.expected, percent),
     numbers("pages", (row) => row.pages),
-  ], told.queue?.cells, "Nothing waits.");
+  ], outlook.best, "Nothing is pending.");
 
-  statuses(told.servers);
+  statuses(told.by_status);
   const servers = [
-    lookUp("server", (row) => row[0]), numbers("pages", (row) => row[1]),
-    { ...numbers("relevant", (row) => (row[1] ? row[2] / row[1] : 0)), text: (row) => share(row[2], row[1]) },
-    numbers("waiting", (row) => row[3]),
+    lookUp("server", (row) => row.server), numbers("pages", (row) => row.downloaded),
+    { ...numbers("relevant", (row) => row.relevant / row.downloaded || 0), text: (row) => share(row.relevant, row.downloaded) },
+    numbers("pending", (row) => row.pending),
   ];
-  const counting = told.stock.age == null ? "The queue is being counted …" : null;
+  const counting = told.count.age == null ? "The frontier is being counted …" : null;
+  const meaning = (name) => told.sentences[name] || "";
   table($("largest"), servers, told.largest, counting || "The servers with most pages appear here once pages come.");
-  table($("longest"), servers, told.longest, counting || "No URL waits.");
-  const ended = told.ended;
-  change($("ended"), ended ? `${large(ended.numbers[0])} complete, ${large(ended.numbers[1])} cut short, ${large(ended.numbers[2])} ended without a page.` : "");
+  table($("longest"), servers, told.longest, counting || "No URL is pending.");
+  change($("ended"), completion ? `${large(completion.complete)} complete, ${large(completion.cut_number)} cut short, ${large(completion.failed_number)} ended without a page.` : "");
   table($("cut"), [
-    lookUp("server", (row) => row[0], undefined, (row) => `${row[1]}: ${row[3]}`), numbers("URLs left out", (row) => row[2]),
-  ], ended?.cut, counting || "Servers of which a quota or a full queue left out URLs appear here.");
+    lookUp("server", (row) => row[0], undefined, (row) => `${row[1]}: ${meaning(row[1])}`), numbers("URLs left out", (row) => row[2]),
+  ], completion?.cut, counting || "Servers of which a quota or a full frontier left out URLs appear here.");
   table($("failed"), [
-    lookUp("server", (row) => row[0], undefined, (row) => (row[1] ? `${row[1]}: ${row[2]}` : "")),
-  ], ended?.failed, counting || "Servers whose URLs all ended without a page appear here.");
+    lookUp("server", (row) => row[0], undefined, (row) => (row[1] ? `${row[1]}: ${meaning(row[1])}` : "")),
+  ], completion?.failed, counting || "Servers whose URLs all ended without a page appear here.");
   table($("slowest"), [
     lookUp("server", (row) => row.server), numbers("answers", (row) => row.answers), numbers("takes", (row) => row.seconds, seconds),
-  ], told.slowest, "The servers that take longest to answer appear here while the crawl runs.");
+  ], ofAll(workers, "slowest"), "The servers that take longest to answer appear here while the crawl runs.");
 
-  const reasons = (id, name, rows, empty) => table($(id), [
-    barred(name, (row) => row[0], (row) => row[1], most(rows, (row) => row[1]), (row) => row[2]),
-    numbers("URLs", (row) => row[1]),
-  ], rows, empty);
-  reasons("dropped", "reason", told.dropped, "Links that the strategy or a limit leaves out are counted here by reason.");
-  reasons("errors", "error", told.errors, "No errors so far. They are counted here by kind.");
-  reasons("put_off", "after", told.put_off, "Nothing waits for another try. URLs that couldn’t be had wait here.");
-  table($("languages"), [
-    barred("language", (row) => row[0], (row) => row[1], most(told.languages, (row) => row[1])),
-    numbers("pages", (row) => row[1]),
-  ], told.languages, "The languages of the pages are counted here.");
+  const counts = (id, name, of, number, empty) => {
+    const rows = Object.entries(of);
+    table($(id), [
+      barred(name, (row) => row[0], (row) => row[1], most(rows, (row) => row[1]), (row) => meaning(row[0])),
+      numbers(number, (row) => row[1]),
+    ], rows, empty);
+  };
+  counts("discarded", "reason", tallies.left_out, "URLs", "Links that the strategy or a limit leaves out are counted here by reason.");
+  counts("errors", "error", tallies.errors, "URLs", "No errors so far. They are counted here by kind.");
+  counts("postponed", "after", tallies.postponed, "URLs", "Nothing is postponed. URLs that couldn’t be had are tried again later.");
+  counts("languages", "language", tallies.languages, "pages", "The languages of the pages are counted here.");
 
   $("workers-card").hidden = told.store !== "Redis";
   table($("workers"), [
     { name: "worker", value: (row) => `${row.host} ${row.folder}` },
     { name: "does", value: (row) => STATES[row.state] || row.state, fill: does },
     numbers("pages in this run", (row) => row.pages),
-    numbers("pages a second", (row) => row.speed, (value) => decimal.format(value ?? 0)),
+    numbers("pages per second", (row) => row.pages_per_second, (value) => decimal.format(value ?? 0)),
     numbers("under way", (row) => row.under_way),
     times("heard", (row) => row.time),
-  ], told.workers, "Workers appear here when they join the crawl.");
+  ], workers, "Workers appear here when they join the crawl.");
 }
 
 function does(td, row) {
@@ -316,7 +321,7 @@ const ORDER = ["relevant", "undecided", "irrelevant", "unvisited"];
 
 function statuses(found) {
   const place = $("servers");
-  const rows = found && ORDER.map((name) => [name, found.find(([other]) => other === name)?.[1] || 0]);
+  const rows = found && ORDER.map((name) => [name, found[name] || 0]);
   const all = rows ? rows.reduce((sum, row) => sum + row[1], 0) : 0;
   let stack = place.querySelector(".stack");
   if (!stack) {
@@ -341,7 +346,7 @@ function statuses(found) {
   ], all ? rows : null, found ? "Servers appear here once URLs are found." : "The servers are being counted …");
 }
 
-// --- what is said to the crawl
+// --- instructions to the crawl
 
 const WORDS = {
   block: () => "blocked", pause: () => "paused", delay: (value) => `rests ${value} s`, max_pages: (value) => `at most ${count(value)} pages`,
@@ -356,28 +361,26 @@ function words(key, value) {
 
 let paused = false;
 
-function control(told, state) {
+function control({ control: whole, rules, control_error: error, state }) {
   const may = Boolean(token);
-  paused = Boolean(told.pause);
+  paused = Boolean(whole.pause);
   $("pause").hidden = !may || (state === "closed" && !paused);
   set("pause", paused ? "Let it go on" : "Pause the crawl");
   $("say").hidden = !may;
   $("locked").hidden = may;
   const rows = [];
-  if (told.pause) rows.push(["the whole crawl", "pause", true, told.why]);
-  if (told.stop) rows.push(["the whole crawl", "stop", true, told.why]);
-  if (told.hours) rows.push(["the whole crawl", "hours", told.hours, told.why]);
-  if (told.requests != null) rows.push(["the whole crawl", "requests", told.requests, told.why]);
-  for (const [place, rule, why] of told.rules || []) {
+  for (const key of ["pause", "stop", "hours", "requests"]) {
+    if (whole[key] || whole[key] === 0) rows.push(["the whole crawl", key, whole[key], whole.why]);
+  }
+  for (const [place, rule, why] of rules) {
     for (const [key, value] of Object.entries(rule)) rows.push([place, key, value, why]);
   }
   const columns = [
-    { name: "place", value: (row) => row[0] }, { name: "said", value: (row) => words(row[1], row[2]) },
+    { name: "place", value: (row) => row[0] }, { name: "instruction", value: (row) => words(row[1], row[2]) },
     { name: "why", value: (row) => row[3] || "" },
   ];
   if (may) columns.push({ name: "", fill: takeBack });
-  table($("rules"), columns, rows, told.wrong || "Nothing. Block or pause a site here, or after you have looked it up.");
-  if (told.wrong && rows.length === 0) $("rules").firstChild.textContent = told.wrong;
+  table($("rules"), columns, rows, error || "None. Block or pause a site here, or after you have looked it up.");
 }
 
 function takeBack(td, row) {
@@ -412,9 +415,9 @@ async function showChanges() {
   table($("changes"), [
     times("when", (row) => Date.parse(row.time) / 1000),
     { name: "place", value: (row) => row.place || "the whole crawl" },
-    { name: "said", value: (row) => (row.value == null ? `${row.key} taken back` : words(row.key, row.value)) },
+    { name: "instruction", value: (row) => (row.value == null ? `${row.key} taken back` : words(row.key, row.value)) },
     { name: "why", value: (row) => row.why }, { name: "by", value: (row) => row.by },
-  ], told.changes, "Nothing was said before.");
+  ], told.changes, "No instructions were given before.");
 }
 
 // --- looking up
@@ -425,7 +428,7 @@ async function find(text, focus = true) {
   $("q").value = text;
   $("result").hidden = false;
   $("result-name").textContent = text;
-  if (found !== text) $("result-body").replaceChildren(make("p", { className: "quiet", textContent: "Looking through the queue and the log …" }));
+  if (found !== text) $("result-body").replaceChildren(make("p", { className: "quiet", textContent: "Looking through the frontier and the log …" }));
   found = text;
   if (focus) {
     $("result").scrollIntoView({ block: "nearest" });
@@ -457,7 +460,7 @@ function buttons(place, said) {
     const press = make("button", { type: "button", textContent: `${on ? undo : does} ${place}` });
     press.addEventListener("click", () => (on
       ? say(key, false, place, "").then(() => find(found, false))
-      : askWhy(`${does} ${place}?`, key === "block" ? "Nothing of it is fetched any more, and what waits is dropped." : "Its URLs wait until you let it go on.", key, true, place)));
+      : askWhy(`${does} ${place}?`, key === "block" ? "Nothing of it is fetched any more, and its pending URLs are discarded." : "Its URLs are postponed until you let it go on.", key, true, place)));
     if (token) row.append(press);
   }
   return row;
@@ -478,14 +481,14 @@ function aServer(told) {
   outcome[0] = barred("outcome", (row) => row[0], (row) => row[1], most(told.outcomes, (row) => row[1]), (row) => (row[2] === "no more is known" ? "" : row[2]));
   $("result-body").replaceChildren(...[
     factList([["status", told.status], ["pages", count(told.downloaded)], ["relevant", share(told.relevant, told.downloaded)],
-      ["waiting", count(told.pending)], ["registered domain", told.site]]),
+      ["pending", count(told.pending)], ["registered domain", told.site]]),
     rules(told.said),
     buttons(`${told.name}/`, told.said),
     make("div", { className: "lists" },
-      list("Its next URLs", [lookUp("URL", (row) => row[0], path, (row) => row[1])], told.next, "None of its URLs waits."),
-      list("How its URLs ended", outcome, told.outcomes, told.no_log || "Nothing was asked of it yet."),
-      list("Asked last", [times("when", (row) => row.time), lookUp("URL", (row) => row.url, path),
-        { name: "outcome", value: (row) => row.outcome }, numbers("bytes", (row) => row.bytes)], told.latest, told.no_log || "Nothing was asked of it yet.")),
+      list("Its next URLs", [lookUp("URL", (row) => row[0], path, (row) => row[1])], told.next, "None of its URLs is pending."),
+      list("How its URLs ended", outcome, told.outcomes, told.no_log || "Nothing was requested of it yet."),
+      list("Latest requests", [times("when", (row) => row.time), lookUp("URL", (row) => row.url, path),
+        { name: "outcome", value: (row) => row.outcome }, numbers("bytes", (row) => row.bytes)], told.latest, told.no_log || "Nothing was requested of it yet.")),
   ].filter(Boolean));
 }
 
@@ -495,7 +498,7 @@ function aUrl(told) {
     numbers("status", (row) => row.status, (value) => `${value ?? ""}`), numbers("bytes", (row) => row.bytes),
     { name: "language", value: (row) => row.language ?? "" }, numbers("expected", (row) => row.expected, percent), numbers("depth", (row) => row.depth)];
   const link = [lookUp("on page", (row) => row[0]), { name: "anchor text", value: (row) => row[1] }, { name: "names", value: (row) => row[2] },
-    { name: "the strategy said", value: (row) => row[3] }];
+    { name: "the strategy decided", value: (row) => row[3] }];
   const server = make("button", { type: "button", className: "link", textContent: told.server });
   server.addEventListener("click", () => find(told.server));
   const title = told.attempts.map((row) => row.title).filter(Boolean).pop();
@@ -507,7 +510,7 @@ function aUrl(told) {
     told.server ? buttons(told.url.replace(/^https?:\/\//, ""), told.said) : null,
     told.facts.length ? factList(told.facts.map(([name, value]) => [name.replaceAll("_", " "), value])) : null,
     make("div", { className: "lists" },
-      list("Asked for", attempt, told.attempts, "It wasn’t asked for."),
+      list("Requests", attempt, told.attempts, "It was never requested."),
       list(told.more_links ? `Links to it (${count(told.more_links)} more aren’t shown)` : "Links to it", link, told.links, "No page that was read links to it.")),
   ].filter(Boolean));
 }
