@@ -20,7 +20,7 @@ from lswc.crawl.requests import url_of
 from lswc.errors import LswcError
 from lswc.monitor.course import Course, Point, write_now
 from lswc.monitor.observer import Observer
-from lswc.monitor.snapshot import CLOSED, of_workers
+from lswc.monitor.snapshot import CLOSED, Snapshot, of_workers
 from lswc.monitor.summary import SUMMARY, write
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from lswc.crawl.composition import Parts
-    from lswc.monitor.snapshot import Snapshot
 
 EVERY = 2.0
 """Seconds between two snapshots."""
@@ -50,6 +49,7 @@ class Recorder:
     """
 
     last: Snapshot | None = None
+    _latest = Snapshot()
 
     def __init__(self, crawler: Crawler, parts: Parts) -> None:
         self._signals, self._stats = crawler.signals, crawler.stats

@@ -26,7 +26,6 @@ from lswc.monitor.page.search import find
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from twisted.web import http
     from twisted.web.server import Request
 
     from lswc.monitor.stored import StoredCrawl
@@ -173,14 +172,6 @@ def _plain(request: Any, status: int, text: str) -> bytes:
     return text.encode() + b"\n"
 
 
-class _Quiet(Site):
-    noisy = False
-
-    @override
-    def log(self, request: http.Request) -> None:
-        """Write no access log."""
-
-
 def site(watch: Watch) -> Any:
     """Return what answers over HTTP."""
     root: Any = Resource()
@@ -193,7 +184,9 @@ def site(watch: Watch) -> Any:
     api.putChild(b"find", _Read(watch.guard, watch.found))
     api.putChild(b"changes", _Read(watch.guard, watch.changes))
     api.putChild(b"say", _Change(watch.guard, watch.say))
-    return _Quiet(root)
+    answering: Any = Site(root)
+    answering.noisy, answering.log = False, lambda request: None  # no access log
+    return answering
 
 
 def serve(crawl: StoredCrawl, host: str, port: int, ready: Callable[[str], None]) -> None:

@@ -233,7 +233,7 @@ function tiles(told) {
   set("n-pending", large(told.pending));
   set("n-pending-more", told.postponed ? `${large(told.postponed)} of them postponed` : "");
   set("n-expected", large(Math.round(expected)));
-  set("n-expected-more", "among pending URLs");
+  set("n-expected-more", "of those pending");
   set("n-servers", large(told.servers));
   const relevant = told.by_status?.relevant;
   set("n-servers-more", relevant ? `${large(relevant)} relevant` : "");
