@@ -160,7 +160,7 @@ class Observer:
             crawl.strategy.name,
             recent_harvest_rate=recent,
             disk=DiskSpace(disk.free, disk.total),
-            control=snapshot.instructions(self._parts.guest.control.control),
+            control=snapshot.in_force(self._parts.guest.control.control),
             **snapshot.of_workers((worker,)),
         )
 

@@ -187,7 +187,7 @@ class Worker(Struct, frozen=True, kw_only=True):
         return self.state in LIVE
 
 
-class Instructions(Struct, frozen=True):
+class ControlInForce(Struct, frozen=True):
     """The control in force for the whole crawl, and the number of places that have a rule."""
 
     pause: bool
@@ -236,7 +236,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     requests: int = 0
     workers: tuple[Worker, ...] = ()
     disk: DiskSpace | None = None
-    control: Instructions | None = None
+    control: ControlInForce | None = None
     leased: int | None = None
     by_status: Numbers | None = None
     longest: tuple[Queue, ...] | None = None
@@ -344,10 +344,10 @@ def of_workers(workers: Sequence[Worker]) -> dict[str, Any]:
     }
 
 
-def instructions(control: Control) -> Instructions:
+def in_force(control: Control) -> ControlInForce:
     """Return what a control says of the whole crawl."""
     hours = str(control.hours) if control.hours else ""
-    return Instructions(
+    return ControlInForce(
         control.pause, control.stop, hours, control.requests, control.why, len(control.rules)
     )
 

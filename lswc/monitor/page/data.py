@@ -20,7 +20,7 @@ from lswc.monitor.snapshot import (
     SILENT,
     DiskSpace,
     Snapshot,
-    instructions,
+    in_force,
     merged,
 )  # fmt: skip
 from lswc.monitor.story import explained
@@ -117,7 +117,7 @@ class PageData:
             found,
             language=self._identity.get("language", ""),
             strategy=self._identity.get("strategy", ""),
-            control=instructions(control),
+            control=in_force(control),
         )
 
     def _with_state(self, snapshot: Snapshot) -> Snapshot:
