@@ -233,7 +233,6 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     outlook: Outlook = Outlook()
     pages_per_second: float = 0.0
     under_way: int = 0
-    requests: int = 0
     workers: tuple[Worker, ...] = ()
     disk: DiskSpace | None = None
     control: ControlInForce | None = None
@@ -340,7 +339,6 @@ def of_workers(workers: Sequence[Worker]) -> dict[str, Any]:
         "workers": tuple(workers),
         "pages_per_second": round(sum(worker.pages_per_second for worker in live), 3),
         "under_way": sum(worker.under_way for worker in live),
-        "requests": sum(worker.requests for worker in live),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,11 +83,13 @@ def _show(url: str, story: Story) -> None:
     if story.attempts:
         columns = ("time", "outcome", "status", "bytes", "language", "tier", "distance", "depth")
         rows = [[_cell(attempt[name]) for name in columns] for attempt in story.attempts]
-        console.print(table("requests", columns, rows))
+        console.print(table("requests, times in UTC", columns, rows))
     if story.facts:
-        console.print(table("facts of the link that brought it", ("fact", "value"), story.facts))
+        console.print(table("facts of its link", ("fact", "value"), story.facts))
     print(story.conclusion)
 
 
 def _cell(value: object) -> object:
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M:%S}"
     return "" if value is None else value

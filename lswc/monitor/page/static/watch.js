@@ -224,10 +224,11 @@ function tiles(told) {
   set("n-pages", large(told.pages));
   set("n-pages-more", `${bytes(told.received)} received`);
   set("n-harvest", percent(told.harvest_rate));
-  set("n-harvest-more", `${large(told.relevant)} relevant` + (told.guessed ? `, ${large(told.guessed)} guessed` : ""));
+  const live = ["running", "paused", "offline"].includes(told.state);
+  set("n-harvest-more", `${large(told.relevant)} relevant` + (told.guessed ? `, ${large(told.guessed)} guessed` : "")
+    + (live && told.recent_harvest_rate != null ? `; ${percent(told.recent_harvest_rate)} in the latest minute` : ""));
   set("n-coverage", percent(told.coverage_at_most));
   set("n-coverage-more", told.coverage_at_most == null ? "" : "of what is known");
-  const live = ["running", "paused", "offline"].includes(told.state);
   set("n-speed", live ? decimal.format(told.pages_per_second) : "–");
   set("n-speed-more", live ? `${told.under_way} under way` : "nothing runs");
   set("n-pending", large(told.pending));
