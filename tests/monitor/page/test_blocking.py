@@ -123,7 +123,7 @@ def test_nothing_more_of_a_blocked_site_is_asked_for(crawl: Crawl, block: Any) -
     block(crawl.folder)
     ((place, rule),) = read(in_folder(crawl.folder)).rules
     assert (place.name, rule.block, rule.why) == ("unwanted.example", True, "their mail")
-    crawl.wait_until(lambda: "something else is said to the crawl" in crawl.log.read_text())
+    crawl.wait_until(lambda: "the instructions to the crawl have changed" in crawl.log.read_text())
     crawl.gate.open()
     assert crawl.process.wait(timeout=BRAKE) == 0
     assert (crawl.asked("unwanted"), crawl.asked("wanted")) == (ANSWERED + 1, PAGES)
