@@ -455,7 +455,7 @@ class RedisFrontier(Frontier):
         (tallied,) = self._connection.ask(("HMGET", "tally", names)) if names else ([],)
         if not any(map(int, filter(None, tallied))):
             return 0  # without looking at every URL
-        revived, ended = 0, self._ended({name.encode() for name in outcomes})
+        revived, ended = 0, _ended(self._connection, {name.encode() for name in outcomes})
         while found := list(islice(ended, _REVIVED)):
             chosen = found
             if wanted is not None:
@@ -463,20 +463,6 @@ class RedisFrontier(Frontier):
                 chosen = [p for p, r in zip(found, records, strict=True) if _is(r, wanted)]
             revived += self._call("retry", *(part for pair in chosen for part in pair))
         return revived
-
-    def _ended(self, outcomes: Container[bytes]) -> Iterator[tuple[bytes, bytes]]:
-        """Yield number and server of the URLs that ended so, or were put off for it."""
-        client, prefix = self._connection.client, self._connection.prefix
-        with self._connection.errors():
-            for number, ended in client.hscan_iter(prefix + "failed", count=1000):
-                outcome, _, server = ended.partition(b"\n")
-                if outcome in outcomes:
-                    yield number, server
-            for member, due in client.zscan_iter(prefix + "later", count=1000):
-                number, _, server = member.partition(b" ")
-                known: Any = client.hget(prefix + "tries", number)
-                if due > 0 and known is not None and known.partition(b" ")[2] in outcomes:
-                    yield number, server
 
     def _end(
         self, lease: Lease, visit: Visit, lengths: Mapping[str, int] | None
@@ -504,6 +490,21 @@ class RedisFrontier(Frontier):
 def _again(strategy: Strategy, url: Url, code: int) -> Offer:
     unit = url.server if strategy.unit is Unit.SERVER else directory(url)
     return Offer(url.href, url.server, unit, code, PageLanguage.TARGET, 0)
+
+
+def _ended(connection: Connection, outcomes: Container[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield number and server of the URLs that ended so, or were put off for it."""
+    client, prefix = connection.client, connection.prefix
+    with connection.errors():
+        for number, ended in client.hscan_iter(prefix + "failed", count=1000):
+            outcome, _, server = ended.partition(b"\n")
+            if outcome in outcomes:
+                yield number, server
+        for member, due in client.zscan_iter(prefix + "later", count=1000):
+            number, _, server = member.partition(b" ")
+            known: Any = client.hget(prefix + "tries", number)
+            if due > 0 and known is not None and known.partition(b" ")[2] in outcomes:
+                yield number, server
 
 
 def _is(record: bytes, wanted: Wanted) -> bool:

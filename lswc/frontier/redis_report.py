@@ -185,19 +185,18 @@ class RedisReader(Reader):
 
     def _lines(self, server: str) -> dict[int, int]:
         """Return the cells of a server's lines that have URLs."""
-        if server not in self._lines_of:
-            self._lines_of[server] = dict(self._read_lines(server))
-        return self._lines_of[server]
-
-    def _read_lines(self, server: str) -> Iterator[tuple[int, int]]:
+        if server in self._lines_of:
+            return self._lines_of[server]
         by_server, place, at = self.strategy.unit is Unit.SERVER, 0, 0
         if by_server:
             place = int(self._client.hget(f"{self._prefix}units", server).split()[2])
+        lines = self._lines_of[server] = {}
         key = self._queue(server)
         while head := self._client.zrangebyscore(key, at, "+inf", 0, 1, withscores=True):
             line = int(head[0][1]) // STEP
-            yield line, self.strategy.cell_of[line][place] if by_server else line
+            lines[line] = self.strategy.cell_of[line][place] if by_server else line
             at = (line + 1) * STEP
+        return lines
 
     def _record(self, number: int) -> bytes | None:
         """Return the record of a URL: empty once it is dropped."""

@@ -331,10 +331,11 @@ class SqliteFrontier(Frontier):
     def _end(
         self, visit: Visit, held: _Held, outcome: str, lengths: Mapping[str, int] | None
     ) -> None:
-        ((line,),) = self._db.execute(
-            "UPDATE url SET outcome = ?, url = ? WHERE seq = ? RETURNING line",
-            (outcome, visit.url, visit.lease.id),
-        ).fetchall()
+        seq = visit.lease.id
+        (line,) = self._db.execute("SELECT line FROM url WHERE seq = ?", (seq,)).fetchone()
+        self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, seq))
+        if visit.url != visit.lease.url:
+            self._db.execute("UPDATE url SET url = ? WHERE seq = ?", (visit.url, seq))
         self._lines.take(held.server, line)
         changed = changed_of(lengths, self._lengths)
         keep_lengths(self._db, changed)

@@ -153,13 +153,15 @@ class Urls:
         new: dict[int, _Row] = {}  # by their keys
         asked = keys(offers)
         seen = self._seen.find(asked)
-        line_of, seq = self._lines.line_of, self._next
+        kind_of, by_server = self._lines.strategy.kind_of, self._lines.by_server
+        cell, seq = self._lines.strategy.cell, self._next
         for offer, fingerprint in zip(offers, asked, strict=True):
             url, name, unit_name, code, inherited, depth, redirects = offer
             unit, place = units[unit_name][:2]
             row = [
-                seq, fingerprint, url, servers[name][0], unit, line_of(code, place), code,
-                int(inherited), depth, redirects, referrer,
+                seq, fingerprint, url, servers[name][0], unit,
+                kind_of[code] if by_server else cell(code, place),  # inline: for every link
+                code, int(inherited), depth, redirects, referrer,
             ]  # fmt: skip
             first = new.get(fingerprint)
             found = seen.get(fingerprint) if first is None else _of_row(first)
