@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from contextlib import closing
+from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from redis import Redis
 
 from lswc.frontier.lease import Offer
+from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.lab.simulator import kernel
 from lswc.lab.simulator.simulation import Simulation
@@ -34,10 +37,14 @@ from tests.visits import ended
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from lswc.frontier.contract import Frontier
+    from tests.frontier.redis_server import RedisServer
+
 OFFERED = st.tuples(
     st.tuples(st.sampled_from([-0.5, -0.25, 0.0]), st.integers(0, 3)), st.integers(1, 3)
 )
 OWN = "tests.strategy.own_rules:"
+names = count()
 EVERY = [strategy(name) for name in STRATEGIES]
 
 
@@ -54,7 +61,7 @@ def referred(trace: Trace, s: Strategy) -> list[int]:
     return list(reference.Crawl(trace, s, oracle(trace, s)).visits)
 
 
-def live(trace: Trace, s: Strategy) -> list[int]:
+def live(trace: Trace, s: Strategy, opened: Frontier) -> list[int]:
     """Drive the live frontier with one page at a time, and leave out what was never downloaded."""
     unit, known, visits = reference.units(trace, s), oracle(trace, s), []
 
@@ -67,7 +74,7 @@ def live(trace: Trace, s: Strategy) -> list[int]:
     def offer(url: int, code: int, inherited: PageLanguage) -> Offer:
         return Offer(f"http://{url}", server(url), named(url), code, inherited, 0)
 
-    with closing(SqliteFrontier(MEMORY, s, {})) as frontier:
+    with closing(opened) as frontier:
         frontier.offer([offer(u, SEED, PageLanguage.TARGET) for u in trace.seeds.tolist()])
         while lease := frontier.lease(0):
             page = int(lease.url.removeprefix("http://"))
@@ -132,7 +139,18 @@ def test_the_kernel_visits_what_the_reference_visits(trace: Trace) -> None:
 @given(webs())
 def test_the_reference_visits_what_the_live_frontier_visits(trace: Trace) -> None:
     for s in EVERY:
-        assert referred(trace, s) == live(trace, s), s.name
+        assert referred(trace, s) == live(trace, s, SqliteFrontier(MEMORY, s, {})), s.name
+
+
+@settings(max_examples=4, deadline=None)
+@given(webs())
+def test_the_reference_visits_what_workers_with_a_redis_visit(
+    redis_server: RedisServer, trace: Trace
+) -> None:
+    for s in EVERY:
+        name = f"live{next(names)}"
+        opened = RedisFrontier(Redis.from_url(redis_server.url), name, s, {})
+        assert referred(trace, s) == live(trace, s, opened), s.name
 
 
 @settings(max_examples=30, deadline=None)
