@@ -37,7 +37,7 @@ def test_analyze_writes_a_report_and_names_it(tmp_path: Path) -> None:
         (["analyze", "CRAWL", "--out", "OUT", "--strategy", "bsf"], "known: bfs"),
         (["seeds", "no.csv", "--lang", "xx", "--out", "OUT"], "unknown language 'xx'"),
         (["seeds", "--csv", "no.csv", "--lang", "th", "--out", "OUT"], "unknown option --csv"),
-        (["seeds", "CRAWL", "--lang", "th", "--out", "OUT"], "no crawl with a log, nor a trace"),
+        (["seeds", "CRAWL", "--lang", "th", "--out", "OUT"], "no crawl with a log: name its files"),
     ],
 )
 def test_a_mistake_is_one_line(tmp_path: Path, arguments: list[str], said: str) -> None:
