@@ -8,6 +8,7 @@ those of the functions and constants that it uses.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -95,6 +96,21 @@ class _Kept(caching.CompileResultCacheImpl):
 
 class _Cache(caching.FunctionCache):
     _impl_class = _Kept
+
+    @override
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return what is kept, None if nothing is or it can't be read."""
+        load: Any = super().load_overload
+        with suppress(OSError, EOFError):
+            return load(sig, target_context)
+        return None
+
+    @override
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled, if that can be written: it runs in any case."""
+        save: Any = super().save_overload
+        with suppress(OSError):
+            save(sig, data)
 
 
 def kept(function: Any) -> Any:

@@ -52,6 +52,13 @@ def test_where_nothing_can_be_written_each_process_compiles(folder: Path) -> Non
     assert dispatcher()(21) == 42
 
 
+def test_what_cannot_be_kept_runs_all_the_same(folder: Path) -> None:
+    made = dispatcher()
+    shutil.rmtree(folder)
+    folder.write_text("not a folder")
+    assert made(21) == 42
+
+
 def test_a_version_is_what_is_in_its_sources(tmp_path: Path) -> None:
     for name in ("lab", "strategy"):
         shutil.copytree(compiled.PACKAGE / name, tmp_path / name)
