@@ -57,7 +57,7 @@ test faults: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/installed $(VENV)/whatwg.json $(VENV)/google_robots.py $(VENV)/protego_google.py redis
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/mypy
+	$(VENV)/bin/mypy --num-workers 2
 	$(VENV)/bin/pytest -q -n 3 -m "not slow"
 
 # What replays an archive beside the live web. pywb needs older libraries than the crawl does.
