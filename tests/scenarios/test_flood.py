@@ -29,4 +29,4 @@ def test_a_host_with_2900_new_links_a_page(site: Site) -> None:
     assert check(site.folder).agrees
     asked = ["why", str(site.folder), f"http://flood.co.th/front/{LINKS - 1}.html"]
     told = forks.run(asked, ROOT, {})
-    assert "dropped, server's queue full" in told.stdout
+    assert "discarded, server's queue full" in told.stdout
