@@ -19,11 +19,10 @@ import random
 from pathlib import Path
 from typing import Any
 
-from lswc.language.codes import code_of
 from lswc.language.default_method import weigh
 from lswc.language.document import Document
-from lswc.language.model import FEATURES, candidates
-from lswc.language.registry import known, language
+from lswc.language.evidence import FEATURES, candidates
+from lswc.language.registry import code_of, known, language
 
 # Of sites in a language: how often they say nothing, the right, English, another.
 SAYS = {

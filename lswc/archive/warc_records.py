@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from isal import igzip
 
-from lswc.language.codes import three_letters
+from lswc.language.registry import three_letters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from hashlib import blake2b
 
-from lswc.safety.simhash import DISTANCE, simhash
+from lswc.safety.near_duplicates import DISTANCE, simhash
 
 
 class Duplicates:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import can_ada
 from selectolax.lexbor import LexborHTMLParser
 
-from lswc.language.html import flattened
-from lswc.language.text_bounds import Bounds
+from lswc.language.html import Bounds, flattened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -26,13 +26,12 @@ from lswc.errors import ConfigError
 from lswc.frontier.rules import Caps
 from lswc.guest.politeness import Politeness
 from lswc.language import registry
+from lswc.language.html import Bounds
 from lswc.language.registry import Wanted, wanted
-from lswc.language.text_bounds import Bounds
 from lswc.reading.browser.installed import chromium
 from lswc.reading.browser.messages import Settings as BrowserSettings
 from lswc.reading.reader_settings import ReaderSettings
-from lswc.safety.quotas import Quota, Quotas
-from lswc.safety.server_limits import DIRECTORY_PAGES, TIMEOUTS, Limits
+from lswc.safety.server_limits import DIRECTORY_PAGES, TIMEOUTS, Limits, Quota, Quotas
 from lswc.strategy import PageLanguage, Strategy, Unit, strategy
 from lswc.urls import directory
 

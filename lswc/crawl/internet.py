@@ -22,7 +22,7 @@ from lswc.crawl.transport.resolver import addresses_of
 from lswc.guest.decisions import Refuse
 from lswc.guest.internet import ROBOTS, TDMREP, ClosingError
 from lswc.guest.robots_txt import MAX_SIZE
-from lswc.guest.tdmrep import PATH
+from lswc.guest.server_rules import PATH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,7 +16,7 @@ from lswc.crawl.transport.refused import Refused, address_refusal
 from lswc.errors import LswcError
 from lswc.guest.decisions import End, Fails, Go, Refuse, Wait
 from lswc.guest.internet import ClosingError
-from lswc.guest.retry_after import OVERLOADED
+from lswc.guest.rests import OVERLOADED
 from lswc.outcomes import Outcome
 
 if TYPE_CHECKING:

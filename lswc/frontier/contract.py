@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lswc.frontier.lease import Lease, Offer
     from lswc.frontier.report import Reader
     from lswc.frontier.visit import Visit
-    from lswc.safety.quotas import Taken
+    from lswc.safety.server_limits import Taken
     from lswc.strategy import Experience, Status, Strategy
 
 FORMAT = 9

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
-from lswc.safety.quotas import NOTHING_TAKEN, Taken
+from lswc.safety.server_limits import NOTHING_TAKEN, Taken
 from lswc.strategy import LISTING, REQUISITE, SUBLISTING, PageLanguage, source_of
 from lswc.urls import fingerprint, fingerprints
 

@@ -34,7 +34,7 @@ from lswc.frontier.redis_script import (
 )
 from lswc.frontier.rules import changed_of
 from lswc.outcomes import Outcome, is_transient, may_return
-from lswc.safety.quotas import Taken
+from lswc.safety.server_limits import Taken
 from lswc.strategy import (
     REQUISITE,
     REQUISITES,

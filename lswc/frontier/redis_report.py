@@ -24,7 +24,7 @@ from lswc.frontier.redis_script import (
 from lswc.frontier.report import Ended, Queue, Reader, Standing, by_kind
 from lswc.frontier.rules import FULL, site_of
 from lswc.outcomes import OF_QUOTA, Outcome
-from lswc.safety.quotas import Taken
+from lswc.safety.server_limits import Taken
 from lswc.strategy import Experience, Pages, Status, Strategy, Unit
 from lswc.strategy.status import NO_PAGES
 from lswc.urls import fingerprint

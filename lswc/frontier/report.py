@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from lswc.frontier.harvest import CellHarvest
-    from lswc.safety.quotas import Taken
+    from lswc.safety.server_limits import Taken
     from lswc.strategy import Experience, Order, Pages, Strategy
 
 

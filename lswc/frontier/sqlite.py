@@ -22,7 +22,7 @@ from lswc.frontier.sqlite_report import SqliteReader, opened
 from lswc.frontier.sqlite_servers import Servers, Tallies
 from lswc.frontier.sqlite_urls import Urls, keep_lengths, read_lengths, reopen
 from lswc.outcomes import OF_QUOTA, Outcome, is_transient
-from lswc.safety.quotas import Taken
+from lswc.safety.server_limits import Taken
 from lswc.strategy import (
     REQUISITES,
     LearnedOrder,

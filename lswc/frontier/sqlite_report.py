@@ -15,7 +15,7 @@ from lswc.frontier.sqlite_cells import longest, waiting
 from lswc.frontier.sqlite_servers import pages_of, read_tallies
 from lswc.frontier.sqlite_urls import FINISHED, NAMED, read_lengths
 from lswc.outcomes import Outcome
-from lswc.safety.quotas import Taken
+from lswc.safety.server_limits import Taken
 from lswc.strategy import Experience, Pages, Strategy, StrategyError, status
 from lswc.urls import fingerprint
 

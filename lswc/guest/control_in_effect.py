@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lswc.errors import ConfigError
 from lswc.guest.control import ControlError, Rule, lifts, read
 from lswc.outcomes import Outcome
-from lswc.safety.quotas import Quota, Quotas
+from lswc.safety.server_limits import Quota, Quotas
 from lswc.urls import site
 
 if TYPE_CHECKING:

@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin
 
 from lswc.errors import LswcError
-from lswc.guest import backoff
-from lswc.guest.addresses import AddressSlots
+from lswc.guest import rests
 from lswc.guest.admission import Admission
-from lswc.guest.backoff import Backoff
 from lswc.guest.decisions import Decision, Go, Refuse, Wait
 from lswc.guest.disk import Disk
 from lswc.guest.internet import ROBOTS, TDMREP, ClosingError
-from lswc.guest.rests import Rests
-from lswc.guest.retry_after import OVERLOADED, seconds
+from lswc.guest.rests import OVERLOADED, Backoff, Rests, seconds
 from lswc.guest.second_tries import SecondTries
-from lswc.guest.server_rules import ServerRules
-from lswc.guest.tdmrep import PATH
+from lswc.guest.server_rules import PATH, ServerRules
+from lswc.guest.slots import AddressSlots
 from lswc.outcomes import Outcome
 from lswc.reading.opt_outs import in_robots
 from lswc.urls import parse
@@ -90,7 +87,7 @@ class Guest:
         self.control = stores.control
         self.disk = Disk(stores.folder, politeness.least_disk)
         self.disk.look()
-        self.backoff = Backoff(stores.folder / backoff.FILE, politeness.backoff)
+        self.backoff = Backoff(stores.folder / rests.FILE, politeness.backoff)
         self.rests = Rests(politeness.delay, internet.now)
         self.rules = ServerRules(internet, politeness.robot)
         self.tries = SecondTries(politeness.try_again)

@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.language import model, scripts, vietnamese
+from lswc.language import evidence, scripts, vietnamese
 from lswc.language.anchor_text import Anchors
-from lswc.language.evidence import SOURCES, Data, declared
+from lswc.language.document import NOTHING, Finding, Shares
+from lswc.language.evidence import ENOUGH, SOURCES, Data, declared
 from lswc.language.font_encodings import Fonts
-from lswc.language.model import ENOUGH
 from lswc.language.shares import Measured, measure, weight
 from lswc.language.variants import variants_of
-from lswc.language.verdict import NOTHING, Finding, Shares
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,10 +129,11 @@ class Auto:
         return finding, name if name not in ("", "utf-8") else encoding
 
     def _weighed(self, weighed: Weighed) -> Finding:
-        candidates = model.candidates(weighed.measured, weighed.declared)
-        likely = model.probabilities(candidates)
+        candidates = evidence.candidates(weighed.measured, weighed.declared)
+        likely = evidence.probabilities(candidates)
         shares = _rounded(weighed.measured.shares)
-        best, confidence = model.leading(likely, weighed.measured, weighed.declared.get("charset"))
+        charset = weighed.declared.get("charset")
+        best, confidence = evidence.leading(likely, weighed.measured, charset)
         if best is None:
             return NOTHING._replace(shares=shares)
         return Finding(best, confidence, _how(best, weighed), shares)

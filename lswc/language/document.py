@@ -4,17 +4,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from typing_extensions import override
 
 from lswc.language.charset import Decoded, decode
-from lswc.language.html import ParsedPage, flattened, parse
-from lswc.language.text_bounds import BOUNDS, Bounds
-from lswc.language.verdict import Shares
+from lswc.language.html import BOUNDS, Bounds, ParsedPage, flattened, parse
 
 if TYPE_CHECKING:
     from lswc.language.registry import Language
+
+Shares = tuple[tuple[str, float], ...]
+"""Languages, or their variants, and how much of a text is in each."""
+
+
+class Finding(NamedTuple):
+    """A language, how sure, by what evidence, and the languages' shares of the text.
+
+    ``variants`` are the shares of their variants, by BCP 47 tag.
+    """
+
+    language: str | None
+    confidence: float
+    how: str
+    shares: Shares = ()
+    variants: Shares = ()
+
+
+NOTHING = Finding(None, 0.0, "nothing")
+"""The answer where nothing tells a language."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lswc.errors import ConfigError
-from lswc.language import model
+from lswc.language import evidence
 from lswc.language.charset import canonical, declarations
 from lswc.language.default_method import Auto, weigh
 from lswc.language.document import Document
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from lswc.language.document import Finding
     from lswc.language.identifier import Identifier
-    from lswc.language.verdict import Finding
 
 
 def explain(
@@ -30,7 +30,7 @@ def explain(
     said = [f"{where} {canonical(codec)}" for codec, where in declarations(body, content_type)]
     match = Fonts(target.code, target.fonts).match(page.content)
     finding, encoding = Auto((target,), identifier.min_share).identify(document)
-    likely = model.probabilities(model.candidates(weighed.measured, weighed.declared))
+    likely = evidence.probabilities(evidence.candidates(weighed.measured, weighed.declared))
     lines = [
         ("bytes", str(len(body))),
         ("charset declared", ", ".join(said)),

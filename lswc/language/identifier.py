@@ -10,16 +10,16 @@ from lswc.language.charset import decode
 from lswc.language.default_method import LETTER, MIN_SHARE, Auto
 from lswc.language.document import Document, Identification
 from lswc.language.font_encodings import myanmar
+from lswc.language.html import BOUNDS, Bounds
 from lswc.language.methods import AUTO, IdentifierError, method
 from lswc.language.registry import Language, Wanted
 from lswc.language.shares import measure
-from lswc.language.text_bounds import BOUNDS, Bounds
 from lswc.strategy import Anchor, PageLanguage
 
 if TYPE_CHECKING:
+    from lswc.language.document import Finding
     from lswc.language.html import ParsedLink
     from lswc.language.methods import Method
-    from lswc.language.verdict import Finding
 
 _ANCHORS = 16_384  # that are remembered, with no more characters than these
 _LONGEST = 100

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from lswc.errors import ConfigError
 from lswc.language import shares
-from lswc.language.verdict import NOTHING, Finding
+from lswc.language.document import NOTHING, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from lswc.language.document import Document
+    from lswc.language.document import Document, Shares
     from lswc.language.registry import Variant
     from lswc.language.shares import Measured
-    from lswc.language.verdict import Shares
 
 _DECLARED = 0.5  # characters that a declaration counts for: it decides where no character does
 _SENTENCE = re.compile("[\n。！？]")

@@ -20,12 +20,11 @@ from lswc.outcomes import Outcome
 from lswc.reading.app_shell import is_shell
 from lswc.reading.documents import read as read_here
 from lswc.reading.documents.text import Most
-from lswc.reading.headers import robots_words, said
 from lswc.reading.named_language import LONGEST, named
-from lswc.reading.opt_outs import OptOuts, opt_outs
+from lswc.reading.opt_outs import OptOuts, opt_outs, robots_words, said
 from lswc.reading.requisites import Needed, RequisiteReader
 from lswc.safety.content_types import Kind, file_name, kind_of
-from lswc.safety.simhash import simhash
+from lswc.safety.near_duplicates import simhash
 from lswc.strategy import Anchor, Locality, Named, PageLanguage
 from lswc.urls import Url, folder, site
 
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from lswc.language.document import Document
     from lswc.language.identifier import Reading
     from lswc.reading.documents.text import Text
-    from lswc.reading.headers import Headers
+    from lswc.reading.opt_outs import Headers
     from lswc.reading.scope import Scope
 
 EXAMINED = 20_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from lswc.language import Identifier, registry
+from lswc.language.html import Bounds
 from lswc.language.registry import wanted
-from lswc.language.text_bounds import Bounds
 from lswc.reading.page import PageReader
 from lswc.reading.requisites import RequisiteReader
 from lswc.reading.scope import Scope

@@ -14,7 +14,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from lswc.language.base_url import Base
 from lswc.language.document import Document
-from lswc.language.text_bounds import BOUNDS
+from lswc.language.html import BOUNDS
 from lswc.outcomes import Outcome
 from lswc.safety.content_types import is_html
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
-    from lswc.language.text_bounds import Bounds
+    from lswc.language.html import Bounds
     from lswc.reading.scope import Scope
     from lswc.strategy import PageLanguage
 

@@ -1,10 +1,87 @@
-"""Near-duplicates: pages that were seen before, or nearly."""
+"""Near-duplicates: pages that were seen before, or nearly, by simhash.
+
+Charikar 2002; Manku, Jain & Das Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007.
+"""
 
 from __future__ import annotations
 
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from lswc.safety.simhash import DISTANCE
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+DISTANCE = 3
+"""Bits by which the simhashes of near-duplicates differ at most (Manku et al. §3)."""
+
+_RUN = 5  # characters: no language needs its words told apart for that
+_UNCOUNTED = re.compile(r"[\d\s]")
+_NO_LETTER = 0xFFFFFFFF
+_BMP = 0x10000
+_BYTE = 0xFF
+_PADDING = np.zeros(_RUN, np.uint32)
+_FACTORS = np.array([0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1], np.uint32)
+
+
+def simhash(text: str) -> int:
+    """Return the 64-bit simhash of a text's overlapping runs of five letters, each counted once.
+
+    Case, digits and white space don't count: a date, a price or a counter makes no other text.
+    """
+    codes = _codes(text)
+    if len(codes) < _RUN:
+        codes = np.append(codes, _PADDING)
+    size = len(codes) - _RUN + 1
+    runs = codes[:size] * _FACTORS[0]
+    for place in range(1, _RUN):
+        runs += codes[place : place + size] * _FACTORS[place]
+    runs.sort()
+    runs = runs[np.concatenate(([True], runs[1:] != runs[:-1]))]
+    return _majority(_mixed(runs.astype(np.uint64)))
+
+
+def _codes(text: str) -> NDArray[np.uint32]:
+    """Return the characters that count, in lower case."""
+    units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
+    if len(units) == len(text) and "İ" not in text and "Σ" not in text:
+        codes = _table().take(units, mode="wrap")
+        counted: NDArray[np.uint32] = codes[codes != _NO_LETTER]
+        return counted
+    # Some are beyond the table, become two, or look at what is beside them.
+    letters = _UNCOUNTED.sub("", text.lower())
+    return np.frombuffer(letters.encode("utf-32-le", "replace"), np.uint32)
+
+
+@cache
+def _table() -> NDArray[np.uint32]:
+    """Return what each character of the Basic Multilingual Plane counts as."""
+    characters = (chr(code).lower()[0] for code in range(_BMP))
+    letters = ("" if _UNCOUNTED.match(character) else character for character in characters)
+    codes = [ord(letter) if letter else _NO_LETTER for letter in letters]
+    codes[0xD800:0xE000] = [ord("?")] * 0x800  # surrogates
+    return np.array(codes, np.uint32)
+
+
+def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread values over 64 bits (the finaliser of SplitMix64)."""
+    values = (values ^ values >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ values >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return values ^ values >> np.uint64(31)
+
+
+def _majority(hashes: NDArray[np.uint64]) -> int:
+    """Return the 64 bits that most of the hashes have set."""
+    # Each sum of a few fits into a byte, which is far faster to add than a number.
+    padded = np.zeros(-(-len(hashes) // _BYTE) * _BYTE, np.uint64)
+    padded[: len(hashes)] = hashes
+    bits = np.unpackbits(padded.view(np.uint8)).reshape(_BYTE, -1)
+    sums = np.add.reduce(bits, axis=0, dtype=np.uint8).reshape(-1, 64)
+    ones = np.add.reduce(sums, axis=0, dtype=np.uint32)
+    return int.from_bytes(np.packbits(ones > len(hashes) // 2).tobytes())
+
 
 _QUARTER = 16
 _VALUE = (1 << _QUARTER) - 1

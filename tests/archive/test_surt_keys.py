@@ -6,7 +6,7 @@ import surt
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lswc.archive.surt_keys import surt_of
+from lswc.archive.cdxj import surt_of
 
 _SERVERS = ["www.example.co.th", "www2.a.th", "a.th:8080", "a.th:80", "a.th:443", "www.th", "a..b",
             "x-y.z", ".a", "user@a.th", "www", "xn--12c1fe0br.th"]  # fmt: skip

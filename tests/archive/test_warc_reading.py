@@ -134,6 +134,8 @@ def test_a_page_that_holds_a_record_is_a_page() -> None:
         assert ([one.url for one in found], unreadable) == ([URL], 0)
 
 
-@pytest.mark.parametrize("data", [b"", b"no WARC file", gzip.compress(b"no WARC file")])
+@pytest.mark.parametrize(
+    "data", [b"", b"no WARC file", gzip.compress(b"no WARC file", mtime=0)], ids=len
+)
 def test_a_file_without_records(data: bytes) -> None:
     assert read(data) == ([], int(bool(data)))

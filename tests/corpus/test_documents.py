@@ -19,7 +19,7 @@ from lswc.corpus.paragraphs import paragraphs, read, weight
 from lswc.corpus.stored_pages import Stored
 from lswc.language.registry import language
 from lswc.reading.documents.separate_process import Aside
-from lswc.safety.simhash import DISTANCE, simhash
+from lswc.safety.near_duplicates import DISTANCE, simhash
 from tests.scenarios.site import ENGLISH, SCRAPY, THAI, run
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from scrapy.settings import Settings
 from lswc import settings as defaults
 from lswc.crawl.configuration import Crawl
 from lswc.errors import ConfigError
-from lswc.language.text_bounds import BOUNDS
+from lswc.language.html import BOUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

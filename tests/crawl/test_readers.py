@@ -17,7 +17,7 @@ import pytest
 from msgspec.structs import replace
 
 from lswc.crawl.readers import PageError, ReaderError, Readers, Unread
-from lswc.language.text_bounds import Bounds
+from lswc.language.html import Bounds
 from lswc.outcomes import Outcome
 from lswc.processes import letter
 from lswc.reading.messages import Asked, AskedListing, AskedRequisite

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.guest.backoff import LONGEST, Backoff
+from lswc.guest.rests import LONGEST, Backoff
 
 if TYPE_CHECKING:
     from pathlib import Path

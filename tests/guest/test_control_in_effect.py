@@ -25,7 +25,7 @@ from lswc.guest.control import InFolder, change
 from lswc.guest.control.redis_store import InRedis
 from lswc.guest.control_in_effect import at_start
 from lswc.outcomes import Outcome
-from lswc.safety.quotas import Taken
+from lswc.safety.server_limits import Taken
 from tests.crawl.running import SetUp
 from tests.scenarios.site import THAI, page
 

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.http import Response
 
-from lswc.guest import addresses, guest
+from lswc.guest import guest, slots
 from lswc.guest.control import change
 from lswc.guest.decisions import End, Fails, Go, Refuse, Wait
 from lswc.guest.internet import ROBOTS, TDMREP, ClosingError
-from lswc.guest.retry_after import seconds
+from lswc.guest.rests import seconds
 from lswc.outcomes import Outcome
 from tests.guest.world import BEGIN, POLITE, Hosted, hosted, url_of
 
@@ -210,7 +210,7 @@ async def test_a_domain_has_so_many_slots_that_do_not_rest(tmp_path: Path) -> No
 async def test_a_content_network_has_more_slots(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(addresses, "NETWORK", 3)
+    monkeypatch.setattr(slots, "NETWORK", 3)
     with hosted(tmp_path, replace(POLITE, per_address=1, robot="")) as host:
         found = [await host.may(f"http://www.s{number}.example/") for number in range(10)]
         assert [isinstance(decision, Go) for decision in found] == [

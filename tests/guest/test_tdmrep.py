@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lswc.guest.tdmrep import MAX_RULES, Reservations
+from lswc.guest.server_rules import MAX_RULES, Reservations
 
 SITE = "https://a.example"
 

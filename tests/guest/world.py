@@ -19,8 +19,7 @@ from lswc.guest.network import Network
 from lswc.guest.politeness import Politeness
 from lswc.guest.slots import OwnSlots
 from lswc.reading.scope import Scope
-from lswc.safety.quotas import Quotas
-from lswc.safety.server_limits import Limits
+from lswc.safety.server_limits import Limits, Quotas
 from lswc.strategy import strategy
 from lswc.urls import Url, parse
 

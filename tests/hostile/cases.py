@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import brotli
 
-from lswc.guest.tdmrep import PATH
+from lswc.guest.server_rules import PATH
 from lswc.safety.content_types import Kind
 from tests.reading import made
 from tests.reading.hostile_documents import CUT as CUT_DOCUMENTS

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from lswc.language.html import MAX_TITLE, flattened, parse
-from lswc.language.text_bounds import Bounds
+from lswc.language.html import MAX_TITLE, Bounds, flattened, parse
 
 BASE = "http://a.test/b/c/d.html"
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lswc.language import Identification, Identifier, IdentifierError
+from lswc.language.html import Bounds
 from lswc.language.registry import known, language, wanted
-from lswc.language.text_bounds import Bounds
 from lswc.strategy import Anchor, PageLanguage
 
 THAI = "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ"

@@ -9,7 +9,7 @@ from scrapy.settings import Settings
 
 from lswc import settings as defaults
 from lswc.crawl.configuration import Crawl
-from lswc.safety.quotas import Quota, Quotas
+from lswc.safety.server_limits import Quota, Quotas
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from lswc.reading.headers import robots_words
+from lswc.reading.opt_outs import robots_words
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lswc.safety.near_duplicates import Seen
-from lswc.safety.simhash import DISTANCE
+from lswc.safety.near_duplicates import DISTANCE, Seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lswc.outcomes import Outcome
-from lswc.safety.quotas import Quota, Quotas, Taken, reached
+from lswc.safety.server_limits import Quota, Quotas, Taken, reached
 
 QUOTAS = Quotas(Quota(10, 1000), Quota(30, 2000))
 

@@ -8,9 +8,8 @@ import tracemalloc
 import pytest
 
 from lswc.outcomes import Outcome
-from lswc.safety.near_duplicates import Seen
+from lswc.safety.near_duplicates import DISTANCE, Seen, simhash
 from lswc.safety.server_limits import Limits, pattern
-from lswc.safety.simhash import DISTANCE, simhash
 from lswc.urls import Url, parse
 
 

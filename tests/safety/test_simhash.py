@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lswc.safety.simhash import DISTANCE, simhash
+from lswc.safety.near_duplicates import DISTANCE, simhash
 
 LETTERS = "กขคงจฉชซญดตถทนบปผพฟมยรลวสหอาเแโใไ"
 NEWS = "".join(random.Random(1).choices(LETTERS, k=2000))

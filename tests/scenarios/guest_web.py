@@ -22,7 +22,7 @@ from scrapy.resolver import CachingHostnameResolver
 from typing_extensions import override
 
 from lswc.crawl.web.certificate import self_signed
-from lswc.guest.tdmrep import PATH
+from lswc.guest.server_rules import PATH
 from tests.resolvers import ToLoopback, resolve
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
-from lswc.guest.tdmrep import PATH
+from lswc.guest.server_rules import PATH
 from tests.resolvers import ToLoopback
 
 if TYPE_CHECKING:

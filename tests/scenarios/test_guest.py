@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.corpus.documents import OPTED_OUT, write
-from lswc.guest.tdmrep import PATH
+from lswc.guest.server_rules import PATH
 from tests.archive.reading import records
 from tests.scenarios import server_view
 from tests.scenarios.guest_web import HTTPS_ONLY, Answer, Given, GuestWeb, Negotiated, serving

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lswc.errors import ConfigError
-from lswc.language.codes import code_of
+from lswc.language.registry import code_of
 from lswc.strategy import Anchor
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lswc.language.model import FEATURES, WEIGHTS
+from lswc.language.evidence import FEATURES, WEIGHTS
 
 ROWS = Path("benchmarks/langid_rows.jsonl.gz")
 

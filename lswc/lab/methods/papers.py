@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from lswc.extras import require
 from lswc.lab.methods import short_texts
 from lswc.language.charset import canonical, decode, is_known
+from lswc.language.document import NOTHING, Finding
 from lswc.language.evidence import languages_by_charset
 from lswc.language.methods import IdentifierError, Method
 from lswc.language.ngrams import RANKED, NgramTable, byte_trigrams, ranked, tables
 from lswc.language.registry import own_folder
-from lswc.language.verdict import NOTHING, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,7 +11,7 @@ from html import unescape
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
-from lswc.language.codes import code_of
+from lswc.language.registry import code_of
 from lswc.seeds.candidates import Candidate, SeedError
 from lswc.seeds.sources import LINE, opened
 

@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lswc.language.codes import code_of
+from lswc.language.registry import code_of
 from lswc.seeds.candidates import Candidate, SeedError
 from lswc.seeds.formats.texts import candidates, columns_of
 from lswc.seeds.pool import database

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from lswc.language.codes import code_of
+from lswc.language.registry import code_of
 from lswc.seeds.candidates import Candidate, SeedError, written_url
 from lswc.seeds.sources import head, lines, opened
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from fastwarc import WarcRecordType
 
 from lswc.archive.warc_reading import Record, Records
-from lswc.language.codes import code_of
+from lswc.language.registry import code_of
 from lswc.seeds.candidates import Candidate, SeedError
 from lswc.seeds.sources import opened
 

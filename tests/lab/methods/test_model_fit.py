@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lswc.lab.methods.model_fit import Rows, fit, load, main, probabilities, reliability
-from lswc.language.model import FEATURES, WEIGHTS
+from lswc.language.evidence import FEATURES, WEIGHTS
 
 ROWS = Path(__file__).parents[3] / "benchmarks" / "langid_rows.jsonl.gz"
 
