@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from lswc.frontier.attempt import Attempt
+    from lswc.frontier.visit import Attempt
 
 with warnings.catch_warnings():
     # Its patterns aren't raw strings, which Python from 3.12 on says when it compiles them.

@@ -10,7 +10,7 @@ from lswc.archive.appended_files import ArchiveError
 from lswc.archive.cdxj import index as index_lines
 from lswc.archive.cdxj import page_of
 from lswc.archive.warc_reading import LARGEST, record_at
-from lswc.frontier.attempt import Original
+from lswc.frontier.visit import Original
 from lswc.urls import fingerprint
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from lswc.archive.crawl_log import LISTING_KIND, RENDERING, REQUISITE_KIND, RETR
 from lswc.archive.page_record import Parts
 from lswc.archive.warc_writer import WarcWriter
 from lswc.errors import writing
-from lswc.frontier.attempt import Attempt
+from lswc.frontier.visit import Attempt
 from lswc.language.registry import Language, Wanted, wanted
 from lswc.outcomes import Outcome
 from lswc.strategy import PageLanguage, distance_of

@@ -25,14 +25,14 @@ from lswc.archive.warc_records import (
     warc_date,
     warc_fields,
 )
-from lswc.frontier.attempt import Original
+from lswc.frontier.visit import Original
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
     from pathlib import Path
 
-    from lswc.frontier.attempt import Attempt, Exchange
+    from lswc.frontier.visit import Attempt, Exchange
 
 REMEMBERED = 65_536
 """Payloads that are remembered, to store the next identical one as a revisit record."""

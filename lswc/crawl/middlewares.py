@@ -19,8 +19,7 @@ from lswc.crawl.requests import visit_of
 from lswc.errors import LswcError
 from lswc.frontier.harvest import group
 from lswc.frontier.lease import Offer
-from lswc.frontier.page_record import Record
-from lswc.frontier.visit import FollowedLink
+from lswc.frontier.visit import FollowedLink, Record
 from lswc.outcomes import Outcome
 from lswc.safety.content_types import Kind
 from lswc.strategy import DISCARD, PageLanguage, Status, next_distance

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from lswc.crawl.readers import ReaderError, Unread
 from lswc.crawl.requests import url_of, visit_of
 from lswc.errors import LswcError
-from lswc.frontier.page_record import Record
-from lswc.frontier.visit import FollowedLink
+from lswc.frontier.visit import FollowedLink, Record
 from lswc.guest.internet import ClosingError
 from lswc.outcomes import Outcome
 from lswc.reading.messages import Asked

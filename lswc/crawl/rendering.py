@@ -18,7 +18,7 @@ from scrapy.http.request import NO_CALLBACK
 from lswc.crawl.browsers import Browser, Unshown
 from lswc.crawl.failures import outcome_of
 from lswc.crawl.requests import RENDERING
-from lswc.frontier.attempt import Rendered
+from lswc.frontier.visit import Rendered
 from lswc.outcomes import Outcome
 from lswc.reading.browser.messages import Answered, Shell
 from lswc.reading.messages import Asked

@@ -1,19 +1,138 @@
-"""What a visit brought: one object, built along the way, and committed once."""
+"""Visit: what a lease brought, its attempts and its record; built along the way, committed once."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
+from lswc.files import json_line
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
-    from lswc.frontier.attempt import Attempt
     from lswc.frontier.lease import Lease, Offer
-    from lswc.frontier.page_record import Record
+
+_OVERHEAD = 50  # bytes of a Python object
+
+
+@dataclass(slots=True)
+class Exchange:
+    """The bytes of a request and its response as they were on the wire.
+
+    ``head`` is the response's status line and headers, the empty line included; ``body`` comes
+    in pieces, chunked if the server chunked it.
+    """
+
+    request: bytes = b""
+    head: bytearray = field(default_factory=bytearray)
+    body: list[bytes] = field(default_factory=list)
+
+    @property
+    def weight(self) -> int:
+        """Bytes of memory that it takes, roughly, with the attempt that it is of."""
+        pieces = sum(len(piece) + _OVERHEAD for piece in self.body)
+        return len(self.request) + len(self.head) + pieces + 20 * _OVERHEAD
+
+
+class Original(NamedTuple):
+    """Where a payload is stored: its URL, date (WARC's form) and digest (base 32 of SHA-1)."""
+
+    url: str
+    date: str
+    digest: str
+
+
+class Rendered(NamedTuple):
+    """A page as its scripts left it: HTML in UTF-8, its URL then, and where they wanted to go."""
+
+    html: bytes
+    url: str
+    led_to: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Attempt:
+    """A request that was sent, or that failed on its way.
+
+    ``time`` (UTC) is when it began; ``status`` 0 without a response, or without a status in it;
+    ``size`` that of the body in bytes, still compressed; ``mime`` the media type that the server
+    said, without parameters; ``error`` the name of what failed. ``exchange`` is None if nothing
+    is archived or nothing came; ``truncated`` says why its body isn't whole, as WARC-Truncated
+    does. ``rendered`` is the page as a browser showed it, if one did. ``unchanged`` is what an
+    earlier crawl stored, if the server says that it still holds.
+    """
+
+    url: str
+    time: datetime
+    status: int = 0
+    mime: str = ""
+    size: int = 0
+    ip: str = ""
+    error: str | None = None
+    exchange: Exchange | None = None
+    truncated: str = ""
+    unchanged: Original | None = None
+    rendered: Rendered | None = None
+
+
+@dataclass(slots=True)  # frozen would take as long as all else that is done with a record
+class Record:
+    """The record of a page; an item as Scrapy's feeds and pipelines know it.
+
+    ``id`` is the page's number in the frontier, ``kind`` what it is written in: ``html``, ``pdf``,
+    ``word``, ``opendocument``, ``rtf`` or ``text``. ``language`` is the identified one, None if it
+    can't be told; ``variant`` the way it is written, such as ``zh-Hant``, "" if that can't be
+    told or it has but one; ``decided_by`` says by what, ``shares`` how much of the text is in which
+    language, such as ``th=0.62 en=0.35``. ``relevant`` says that it is the target language;
+    ``guessed`` that it can't be told, and that the page counts for the strategy as its referrer
+    does, which is relevant. ``distance`` is the page's own from the latest relevant referrer,
+    ``tier`` the one it was fetched in, or ``expected`` how probable it was, when it was fetched,
+    that it is relevant: None for an order that isn't learned. ``server_status`` is that of its
+    server (or directory, if the strategy counts by them) after this page. ``simhash`` is that of
+    its text, in 16 hex digits; ``near_duplicate`` says that one like it came before, among the
+    crawl's latest pages.
+    ``source`` says what named its URL: ``seed``, ``link``, ``sitemap`` or ``feed``.
+    ``content_language`` is the language that the server says, ``vary`` what its answer depends on:
+    both as in the headers, "" without one. ``opt_outs`` is what
+    the page says against mining its text, and where; ``rendered`` says that it was read as a
+    browser showed it. ``time`` is UTC, ISO 8601.
+    """
+
+    id: int
+    url: str
+    status: int
+    kind: str
+    title: str
+    language: str | None
+    variant: str
+    encoding: str
+    confidence: float
+    decided_by: str
+    shares: str
+    relevant: bool
+    guessed: bool
+    distance: int
+    tier: int | None
+    expected: float | None
+    depth: int
+    server_status: str
+    simhash: str
+    near_duplicate: bool
+    content_language: str
+    vary: str
+    opt_outs: tuple[str, ...]
+    rendered: bool
+    source: str
+    referrer: str | None
+    time: str
+
+    def line(self) -> bytes:
+        """Return the record as a line of JSON in UTF-8."""
+        return json_line(self)
 
 
 class FollowedLink(Struct, frozen=True, gc=False):

@@ -11,7 +11,7 @@ import pytest
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.earlier_crawls import Earlier, Held
 from lswc.archive.warc_writer import WarcWriter
-from lswc.frontier.attempt import Attempt, Exchange, Original, Rendered
+from lswc.frontier.visit import Attempt, Exchange, Original, Rendered
 
 if TYPE_CHECKING:
     from pathlib import Path

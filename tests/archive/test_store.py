@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lswc.archive.store import HELD, Archive
-from lswc.frontier.attempt import Attempt, Exchange
+from lswc.frontier.visit import Attempt, Exchange
 
 
 @pytest.mark.parametrize("head", [60_000, 100])

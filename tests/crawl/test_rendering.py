@@ -16,7 +16,7 @@ from lswc.crawl.rendering import Needs, Scripts
 from lswc.crawl.requests import RENDERING
 from lswc.crawl.transport.refused import Refused
 from lswc.errors import ConfigError
-from lswc.frontier.attempt import Attempt
+from lswc.frontier.visit import Attempt
 from lswc.outcomes import Outcome
 from lswc.reading.browser.installed import chromium
 from lswc.reading.browser.messages import Wanted

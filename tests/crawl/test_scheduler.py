@@ -11,7 +11,7 @@ from lswc.crawl import retries
 from lswc.crawl.requests import visit_of
 from lswc.crawl.retries import HELD, PATIENCE, WAITING
 from lswc.crawl.scheduler import TierScheduler
-from lswc.frontier.attempt import Attempt, Exchange
+from lswc.frontier.visit import Attempt, Exchange
 from tests.crawl.running import SetUp
 
 if TYPE_CHECKING:

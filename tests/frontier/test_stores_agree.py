@@ -18,13 +18,13 @@ from hypothesis.stateful import (
 )
 from redis import Redis
 
-from lswc.frontier.attempt import Attempt
 from lswc.frontier.contract import Terms
 from lswc.frontier.lease import Offer
 from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.redis_script import source
 from lswc.frontier.rules import Caps
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.frontier.visit import Attempt
 from lswc.outcomes import OF_QUOTA, Outcome
 from lswc.strategy import NEVER, REQUISITE, SEED, PageLanguage, Unit, status, strategy
 from tests.visits import ended

@@ -19,8 +19,7 @@ from lswc.crawl.scheduler import TierScheduler
 from lswc.crawl.transport.early_stop import Expected
 from lswc.crawl.transport.refused import Refused
 from lswc.errors import ConfigError
-from lswc.frontier.attempt import Attempt, Exchange
-from lswc.frontier.visit import Visit
+from lswc.frontier.visit import Attempt, Exchange, Visit
 from lswc.guest.control import InFolder, change
 from lswc.guest.control.redis_store import InRedis
 from lswc.guest.control_in_effect import at_start

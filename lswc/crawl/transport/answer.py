@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import httptools
 from scrapy.exceptions import DownloadFailedError
 
-from lswc.frontier.attempt import Exchange
+from lswc.frontier.visit import Exchange
 
 if TYPE_CHECKING:
     from ipaddress import IPv4Address, IPv6Address

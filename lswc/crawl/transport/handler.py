@@ -34,7 +34,7 @@ from lswc.crawl.transport.answer import MAX_HEADS, Answer, Bounds, BrokenBodyErr
 from lswc.crawl.transport.connection import Connections, Place
 from lswc.crawl.transport.early_stop import Expected
 from lswc.crawl.transport.resolver import addresses_of
-from lswc.frontier.attempt import Attempt
+from lswc.frontier.visit import Attempt
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -43,8 +43,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from lswc.crawl.transport.connection import Connection
-    from lswc.frontier.attempt import Exchange
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.visit import Exchange, Visit
 
 _PORTS = {"http": 80, "https": 443}
 _OLD_RENEGOTIATION = 0x4  # SSL_OP_LEGACY_SERVER_CONNECT, as Scrapy's own handler has it
