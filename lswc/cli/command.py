@@ -6,16 +6,18 @@ import signal
 import sys
 from abc import abstractmethod
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
 
 from lswc.errors import ConfigError, LswcError
 from lswc.extras import require
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 and the number of SIGINT, as shells have it."""
@@ -29,6 +31,45 @@ def program() -> str:
     return PROGRAM if sys.argv[0] == PROGRAM else "scrapy"
 
 
+class Option(NamedTuple):
+    """What argparse is to know of an option."""
+
+    name: str
+    given: Mapping[str, Any]
+
+
+def option(name: str, said: str, default: Any = "", **more: Any) -> Option:
+    """Return an option whose values are of its default's type.
+
+    False: a flag. A list: it may be given again. A type: None if it isn't given.
+    """
+    kind: dict[str, Any] = {"type": type(default), "default": default}
+    if default is False:
+        kind = {"action": "store_true"}
+    elif isinstance(default, list):
+        kind = {"action": "append", "default": default}
+    elif isinstance(default, type):
+        kind = {"type": default}
+    return Option(name, {"help": said, **kind, **more})
+
+
+REDIS = (
+    option("--redis", "LSWC_FRONTIER, if that is in Redis"),
+    option("--key", "LSWC_REDIS_KEY, if it was set"),
+)
+"""Options of commands that name a crawl's folder."""
+
+KEY = option("--key", "LSWC_REDIS_KEY, if Redis has many crawls")
+"""Option of commands that name a crawl's folder or its Redis."""
+
+
+def one(args: list[str], what: str) -> str:
+    """Return the one argument that there should be. Raises UsageError."""
+    if len(args) != 1:
+        raise UsageError(f"name one {what}", print_help=False)
+    return args[0]
+
+
 class UserCommand(ScrapyCommand):
     """A command that crawls nothing; what lswc raises on purpose is one line and an exit code.
 
@@ -40,13 +81,40 @@ class UserCommand(ScrapyCommand):
     requires_crawler_process = False
     requires: ClassVar[tuple[str, ...]] = ()
     """What it can't work without: a group of lswc.extras, and its libraries, if not all."""
+    usage: ClassVar[str] = ""
+    """What stands behind the command's name."""
+    summary: ClassVar[str]
+    """What it does, in a line."""
+    details: ClassVar[str] = ""
+    """What its help says instead, if that is more."""
+    options: ClassVar[Sequence[Option]] = ()
+    """Its own options."""
+
+    def syntax(self) -> str:
+        return self.usage
+
+    def short_desc(self) -> str:
+        return self.summary
+
+    def long_desc(self) -> str:
+        return self.details or self.summary
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        for name, given in self.options:
+            parser.add_argument(name, **given)
+
+    @property
+    def project_settings(self) -> Settings:
+        """The settings that the command was given."""
+        return self.settings or Settings()
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         from lswc.language import registry
 
         name = type(self).__module__.rpartition(".")[2].replace("_", "-")
         try:
-            registry.use(self.settings.get("LSWC_LANGUAGES", "") if self.settings else "")
+            registry.use(self.project_settings.get("LSWC_LANGUAGES", ""))
             _check(args)
             if self.requires:
                 require(*self.requires)

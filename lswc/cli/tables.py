@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from rich import box
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -17,6 +19,11 @@ if TYPE_CHECKING:
 _CONTROL = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
+
+
+def terminal(width: int | None = None) -> Console:
+    """Return the standard output; ``width`` is that of a file, which has none of its own."""
+    return Console(file=sys.stdout, width=None if sys.stdout.isatty() else width)
 
 
 def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
-
-from lswc.cli.command import UserCommand
+from lswc.cli.command import REDIS, UserCommand, one, option
 from lswc.cli.progress_lines import working
-from lswc.cli.tables import table
+from lswc.cli.tables import table, terminal
 
 if TYPE_CHECKING:
     import argparse
@@ -27,29 +22,20 @@ if TYPE_CHECKING:
 class Command(UserCommand):
     """Compares a crawl's frontier with all its files; exit code 1 if anything is wrong."""
 
-    def syntax(self) -> str:
-        return "<crawl folder> [--repair] [--redis redis://... [--key NAME]]"
-
-    def short_desc(self) -> str:
-        return "Tell whether a crawl's frontier and files agree, and make them agree"
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        parser.add_argument(
-            "--repair",
-            action="store_true",
-            help="let the pages wait again that a file has lost; nothing is deleted",
-        )
-        parser.add_argument("--redis", default="", help="LSWC_FRONTIER, if that is in Redis")
-        parser.add_argument("--key", default="", help="LSWC_REDIS_KEY, if it was set")
+    usage = "<crawl folder> [--repair] [--redis redis://... [--key NAME]]"
+    summary = "Tell whether a crawl's frontier and files agree, and make them agree"
+    options = (
+        option(
+            "--repair", "let the pages wait again that a file has lost; nothing is deleted", False
+        ),
+        *REDIS,
+    )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        if len(args) != 1:
-            raise UsageError("name one crawl folder", print_help=False)
         from lswc.archive.appended_files import Aside
         from lswc.archive.check.agreement import check, compare, mended, repair
 
-        crawl = Path(args[0])
+        crawl = Path(one(args, "crawl folder"))
         if opts.redis:
             with closing(self._worker(crawl, opts)) as frontier:
                 with working() as say:
@@ -67,7 +53,7 @@ class Command(UserCommand):
         from lswc.crawl import workers
         from lswc.frontier.redis import open_existing
 
-        named = workers.named(self.settings or Settings(), opts.redis, opts.key, crawl)
+        named = workers.named(self.project_settings, opts.redis, opts.key, crawl)
         return open_existing(*named, crawl)
 
     def _told(self, crawl: Path, report: CheckReport, mend: Callable[[], list[str]] | None) -> None:
@@ -85,7 +71,6 @@ def _show(report: CheckReport) -> None:
     from lswc.archive.check.comparison import FAULTS
 
     rows = [(f.file, f.entries, *(f.faults[fault] for fault in FAULTS)) for f in report.findings]
-    console = Console(file=sys.stdout)
-    console.print(table("", ("", "entries", *FAULTS), rows))
+    terminal().print(table("", ("", "entries", *FAULTS), rows))
     for note in report.notes:
         print(note)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import tomllib
 from contextlib import suppress
 from getpass import getuser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
 
-from lswc.cli.command import UserCommand
-from lswc.cli.tables import table
+from lswc.cli.command import KEY, UserCommand, option
+from lswc.cli.tables import table, terminal
 
 if TYPE_CHECKING:
     import argparse
@@ -38,19 +35,13 @@ www.example.co.th/~somchai/ for what begins so."""
 class Command(UserCommand):
     """Says something to a crawl, which does it within seconds; or shows what is said."""
 
-    def syntax(self) -> str:
-        return "<crawl folder> | redis://... [--key NAME] [block PLACE --why TEXT | ...]"
-
-    def short_desc(self) -> str:
-        return "Block, pause and limit sites, also while the crawl runs; show what is in force"
-
-    def long_desc(self) -> str:
-        return f"{self.short_desc()}\n{_EPILOG}"
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        parser.add_argument("--why", default="", help="the reason, for the history")
-        parser.add_argument("--key", default="", help="LSWC_REDIS_KEY, if Redis has many crawls")
+    usage = "<crawl folder> | redis://... [--key NAME] [block PLACE --why TEXT | ...]"
+    summary = "Block, pause and limit sites, also while the crawl runs; show what is in force"
+    details = f"{summary}\n{_EPILOG}"
+    options = (
+        option("--why", "the reason, for the history"),
+        KEY,
+    )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args:
@@ -77,7 +68,7 @@ class Command(UserCommand):
         from lswc.crawl import workers
         from lswc.guest.control.redis_store import in_redis
 
-        settings = (self.settings or Settings()).copy()
+        settings = self.project_settings.copy()
         settings.set("LSWC_FRONTIER", name)
         return in_redis(workers.connect(settings), key)
 
@@ -114,7 +105,7 @@ def _value(text: str) -> object:
 def _show(where: Instructions) -> None:
     from lswc.guest.control import ControlError, history, read
 
-    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200)
+    console = terminal(200)
     told = history(where)
     if told:
         heads = ("when", "by", "place", "what", "why")

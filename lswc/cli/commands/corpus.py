@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.exceptions import UsageError
-
-from lswc.cli.command import UserCommand
+from lswc.cli.command import UserCommand, one, option
 from lswc.cli.progress_lines import working
 
 if TYPE_CHECKING:
@@ -27,30 +25,21 @@ class Command(UserCommand):
 
     requires = ("corpus",)
 
-    def syntax(self) -> str:
-        return "<crawl folder>"
-
-    def short_desc(self) -> str:
-        return "Write a crawl's clean text as JSON Lines and Parquet"
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        add = parser.add_argument
-        add("--out", help="folder to write into (default: corpus/ in the crawl's, or corpus/LANG)")
-        add("--lang", default="", help="the language, of a crawl of several")
-        add(
-            "--only-language",
-            action="store_true",
-            help="leave out paragraphs in other languages, and code",
-        )
+    usage = "<crawl folder>"
+    summary = "Write a crawl's clean text as JSON Lines and Parquet"
+    options = (
+        option(
+            "--out", "folder to write into (default: corpus/ in the crawl's, or corpus/LANG)", Path
+        ),
+        option("--lang", "the language, of a crawl of several"),
+        option("--only-language", "leave out paragraphs in other languages, and code", False),
+    )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        if len(args) != 1:
-            raise UsageError("name one crawl folder", print_help=False)
         from lswc.corpus.documents import write
 
-        crawl = Path(args[0])
-        out = Path(opts.out) if opts.out else crawl / "corpus" / opts.lang
+        crawl = Path(one(args, "crawl folder"))
+        out = opts.out or crawl / "corpus" / opts.lang
         with working() as say:
             written = write(crawl, out, opts.only_language, say, opts.lang)
         print(f"{written.rows:,} pages with text in {out}, of {written.read:,} that were read")

@@ -9,11 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.spiderloader import get_spider_loader
 
 from lswc.cli.command import program
+from lswc.cli.tables import terminal
 from lswc.errors import ConfigError, LswcError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Command(CrawlCommand):
         recorder = self._ran.get_extension(Recorder)
         if recorder is None or recorder.last is None:
             return
-        console = Console(file=sys.stdout)
+        console = terminal()
         console.print(summary_table(recorder.last))
         text = advice(recorder.last, recorder.folder)
         console.print(text, markup=False, highlight=False, soft_wrap=True)

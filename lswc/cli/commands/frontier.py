@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
-
-from lswc.cli.command import UserCommand
+from lswc.cli.command import KEY, UserCommand, one, option
 from lswc.cli.progress_lines import working
 from lswc.cli.tables import counted as counts_table
-from lswc.cli.tables import table
+from lswc.cli.tables import table, terminal
 
 if TYPE_CHECKING:
     import argparse
@@ -27,30 +22,23 @@ if TYPE_CHECKING:
 class Command(UserCommand):
     """Shows the frontier in a crawl folder or in Redis, also while the crawl runs."""
 
-    def syntax(self) -> str:
-        return "<crawl folder> | redis://... [--key NAME]"
-
-    def short_desc(self) -> str:
-        return "Show a crawl's frontier: URLs, servers, why URLs were discarded"
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        parser.add_argument(
-            "--top", type=int, default=10, help="cells and servers to show (default: 10)"
-        )
-        parser.add_argument("--key", default="", help="LSWC_REDIS_KEY, if Redis has many crawls")
+    usage = "<crawl folder> | redis://... [--key NAME]"
+    summary = "Show a crawl's frontier: URLs, servers, why URLs were discarded"
+    options = (
+        option("--top", "cells and servers to show (default: 10)", 10),
+        KEY,
+    )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        if len(args) != 1:
-            raise UsageError("name one crawl folder, or one Redis", print_help=False)
+        name = one(args, "crawl folder, or one Redis")
         from lswc.monitor.snapshot import counted
         from lswc.monitor.stored import stored
 
         with working() as say:
             say("frontier", 0, 0)
-            with stored(args[0], opts.key, self.settings or Settings()).frontier() as frontier:
+            with stored(name, opts.key, self.project_settings).frontier() as frontier:
                 snapshot = counted(frontier, opts.top)
-        console = Console(file=sys.stdout)
+        console = terminal()
         for part in shown(snapshot):
             console.print(part)
 

@@ -6,13 +6,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
 
-from lswc.cli.command import UserCommand, program
+from lswc.cli.command import UserCommand, option, program
 from lswc.cli.progress_lines import working
-from lswc.cli.tables import counted
+from lswc.cli.tables import counted, terminal
 
 if TYPE_CHECKING:
     import argparse
@@ -29,36 +27,24 @@ class Command(UserCommand):
 
     requires = ("seeds",)
 
-    def syntax(self) -> str:
-        return "<file or crawl> ... --lang <lang>[,<lang>...] --out <folder>"
-
-    def short_desc(self) -> str:
-        return "Make a seed list from URLs, ranks, dumps, sitemaps, WARC files or a crawl"
-
-    def long_desc(self) -> str:
-        return (
-            "Reads lists of URLs or hosts, CSV, rank lists, JSON, Parquet (Common Crawl's index"
-            " too), Wikipedia's externallinks dump, sitemaps, a directory's RDF, WARC files, or a"
-            " crawl; each plain or packed, several of one kind at a time. docs/analysis.md#seeds"
-        )
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        add = parser.add_argument
-        add("--lang", default="", help="languages, such as th or ja,ko,zh")
-        add("--out", type=Path, help="folder for <lang>.txt, made if need be")
-        add("--format", default="", help="format of the files, if it isn't recognised")
-        add("--tlds", default="", help="only these top-level domains, such as th,com,net")
-        add("--most", type=int, default=MOST, help=f"seeds per language (default: {MOST})")
-        add(
-            "--per-domain",
-            type=int,
-            default=PER_DOMAIN,
-            help=f"seeds of a registered domain (default: {PER_DOMAIN})",
-        )
-        add("--random-seed", type=int, default=1, help="decides between equals (default: 1)")
-        add("--fetch", action="store_true", help="fetch the pages to tell their language")
-        add("--trust", action="store_true", help="take URLs of which no language is known, too")
+    usage = "<file or crawl> ... --lang <lang>[,<lang>...] --out <folder>"
+    summary = "Make a seed list from URLs, ranks, dumps, sitemaps, WARC files or a crawl"
+    details = (
+        "Reads lists of URLs or hosts, CSV, rank lists, JSON, Parquet (Common Crawl's index"
+        " too), Wikipedia's externallinks dump, sitemaps, a directory's RDF, WARC files, or a"
+        " crawl; each plain or packed, several of one kind at a time. docs/analysis.md#seeds"
+    )
+    options = (
+        option("--lang", "languages, such as th or ja,ko,zh"),
+        option("--out", "folder for <lang>.txt, made if need be", Path),
+        option("--format", "format of the files, if it isn't recognised"),
+        option("--tlds", "only these top-level domains, such as th,com,net"),
+        option("--most", f"seeds per language (default: {MOST})", MOST),
+        option("--per-domain", f"seeds of a registered domain (default: {PER_DOMAIN})", PER_DOMAIN),
+        option("--random-seed", "decides between equals (default: 1)", 1),
+        option("--fetch", "fetch the pages to tell their language", False),
+        option("--trust", "take URLs of which no language is known, too", False),
+    )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args or not opts.lang or opts.out is None:
@@ -66,8 +52,8 @@ class Command(UserCommand):
         from lswc.seeds.maker import make
 
         with working() as say:
-            made = make(opts, list(map(Path, args)), self.settings or Settings(), say)
-        Console(file=sys.stdout).print(counted("candidates", made.counts, longest=None))
+            made = make(opts, list(map(Path, args)), self.project_settings, say)
+        terminal().print(counted("candidates", made.counts, longest=None))
         for line in made.remarks:
             print(f"{program()} seeds: {line}", file=sys.stderr)
         for line in made.written:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
 
-from lswc.cli.command import UserCommand
+from lswc.cli.command import REDIS, UserCommand
 from lswc.cli.progress_lines import working
-from lswc.cli.tables import table
+from lswc.cli.tables import table, terminal
 
 if TYPE_CHECKING:
     import argparse
@@ -31,16 +28,9 @@ class Command(UserCommand):
 
     requires = ("parquet",)
 
-    def syntax(self) -> str:
-        return "<crawl folder> <URL> [--redis redis://... [--key NAME]]"
-
-    def short_desc(self) -> str:
-        return "Tell why a crawl fetched a URL, discarded it, or never saw it"
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        parser.add_argument("--redis", default="", help="LSWC_FRONTIER, if that is in Redis")
-        parser.add_argument("--key", default="", help="LSWC_REDIS_KEY, if it was set")
+    usage = "<crawl folder> <URL> [--redis redis://... [--key NAME]]"
+    summary = "Tell why a crawl fetched a URL, discarded it, or never saw it"
+    options = REDIS
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 2:
@@ -66,7 +56,7 @@ class Command(UserCommand):
 
         opened: AbstractContextManager[Reader]
         if opts.redis:
-            named = workers.named(self.settings or Settings(), opts.redis, opts.key, crawl)
+            named = workers.named(self.project_settings, opts.redis, opts.key, crawl)
             opened = redis_report.opened(*named)
         else:
             opened = sqlite_report.opened(crawl / FRONTIER_FILE)
@@ -75,7 +65,7 @@ class Command(UserCommand):
 
 
 def _show(url: str, story: Story) -> None:
-    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200)
+    console = terminal(200)
     if story.links:
         more = f", and {story.more_links:,} more" if story.more_links else ""
         heads = ("on page", "anchor text", "names", "the strategy decided")

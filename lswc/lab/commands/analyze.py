@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from lswc.cli.command import UserCommand
+from lswc.cli.command import UserCommand, option
 from lswc.cli.progress_lines import working
 from lswc.errors import ConfigError
 
@@ -20,32 +20,23 @@ class Command(UserCommand):
 
     requires = ("lab",)
 
-    def syntax(self) -> str:
-        return "<crawl folder, of each worker, or trace> --out <folder>"
-
-    def short_desc(self) -> str:
-        return "Report on a crawl or trace: languages, domains, links, encodings, size"
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        add = parser.add_argument
-        add("--out", type=Path, help="folder of the report, new or empty")
-        add(
-            "--lang",
-            default="",
-            help="language, if the crawl has several or no summary.json",
-        )
-        add("--control", type=Path, help="another crawl or trace, to set beside this one")
-        add("--strategy", default="", help="explain what this strategy misses on the trace")
-        add("--countries", type=Path, help="IP database: MaxMind or DB-IP .mmdb, or DB-IP .csv")
-        add("--addresses", type=Path, help="CSV of server and IP address")
-        add("--counts", type=Path, help="CSV of word counts: word_a,word_b,n_a,n_b,n_ab")
-        add("--extremes", type=int, default=2, help="pairs of --counts to leave out (default: 2)")
-        add("--text", type=Path, help="text of the crawl (Parquet or JSON Lines), to count words")
-        add("--words", type=Path, help="words to count, one a line (Thai: a dictionary is known)")
-        add("--precision", type=float, default=1.0, help="of the identifier (default: 1)")
-        add("--accuracy", type=float, default=1.0, help="of the identifier (default: 1)")
-        add("--random-seed", type=int, default=1, help="of random choices (default: 1)")
+    usage = "<crawl folder, of each worker, or trace> --out <folder>"
+    summary = "Report on a crawl or trace: languages, domains, links, encodings, size"
+    options = (
+        option("--out", "folder of the report, new or empty", Path),
+        option("--lang", "language, if the crawl has several or no summary.json"),
+        option("--control", "another crawl or trace, to set beside this one", Path),
+        option("--strategy", "explain what this strategy misses on the trace"),
+        option("--countries", "IP database: MaxMind or DB-IP .mmdb, or DB-IP .csv", Path),
+        option("--addresses", "CSV of server and IP address", Path),
+        option("--counts", "CSV of word counts: word_a,word_b,n_a,n_b,n_ab", Path),
+        option("--extremes", "pairs of --counts to leave out (default: 2)", 2),
+        option("--text", "text of the crawl (Parquet or JSON Lines), to count words", Path),
+        option("--words", "words to count, one a line (Thai: a dictionary is known)", Path),
+        option("--precision", "of the identifier (default: 1)", 1.0),
+        option("--accuracy", "of the identifier (default: 1)", 1.0),
+        option("--random-seed", "of random choices (default: 1)", 1),
+    )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args or opts.out is None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
-from lswc.cli.command import UserCommand
+from lswc.cli.command import UserCommand, option
 from lswc.cli.progress_lines import working
-from lswc.cli.tables import table
+from lswc.cli.tables import table, terminal
 from lswc.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -30,21 +27,16 @@ class Command(UserCommand):
     A mistake of the user's is one line, and exit code 2.
     """
 
-    def syntax(self) -> str:
-        return "[options] <file, folder, URL or WARC file> ..."
-
-    def short_desc(self) -> str:
-        return "Tell language and encoding of pages; measure how well on labelled ones"
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        add = parser.add_argument
-        add("--lang", default="", help="target language; several with --evaluate: th,my")
-        add("--method", default="", help="LSWC_IDENTIFIER; several with --evaluate: auto,cld2")
-        add("--min-share", type=float, help="LSWC_MIN_SHARE")
-        add("--explain", action="store_true", help="show the evidence for one page")
-        add("--evaluate", metavar="LABELLED.jsonl", help='lines with "language" and "text"')
-        add("--anchors", action="store_true", help="evaluate the texts as anchor texts")
+    usage = "[options] <file, folder, URL or WARC file> ..."
+    summary = "Tell language and encoding of pages; measure how well on labelled ones"
+    options = (
+        option("--lang", "target language; several with --evaluate: th,my"),
+        option("--method", "LSWC_IDENTIFIER; several with --evaluate: auto,cld2"),
+        option("--min-share", "LSWC_MIN_SHARE", float),
+        option("--explain", "show the evidence for one page", False),
+        option("--evaluate", 'lines with "language" and "text"', metavar="LABELLED.jsonl"),
+        option("--anchors", "evaluate the texts as anchor texts", False),
+    )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if bool(args) == bool(opts.evaluate):
@@ -77,7 +69,7 @@ class Command(UserCommand):
                     f"{anchors}/{len(reading.links)}",
                 )
             )
-        heads = (
+        heads = [
             "page",
             "language",
             "variant",
@@ -86,7 +78,7 @@ class Command(UserCommand):
             "how",
             "relevance",
             "anchors",
-        )
+        ]
         _print(table(f"target {identifier.target.name}, {identifier.method}", heads, rows))
 
     def _explain(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -114,15 +106,8 @@ class Command(UserCommand):
         for identifier, score in zip(identifiers, scores, strict=True):
             name = (identifier.method, identifier.target.code)
             measures = (score.precision, score.recall, score.f1)
-            per_page = f"{score.seconds / score.pages * 1e6:.0f}"
-            rows.append(
-                (
-                    *name,
-                    *("–" if m is None else f"{m:.2%}" for m in measures),
-                    score.pages,
-                    per_page,
-                )
-            )
+            shares = ("–" if m is None else f"{m:.2%}" for m in measures)
+            rows.append((*name, *shares, score.pages, f"{score.seconds / score.pages * 1e6:.0f}"))
             for (true, answer), number in score.confusions.most_common(_MOST_CONFUSIONS):
                 confusions.append((*name, true, answer, number))
             kinds += [(*name, *_told(kind, told)) for kind, told in sorted(score.kinds.items())]
@@ -155,7 +140,7 @@ class Command(UserCommand):
         return Identifier(language(code), method, share)
 
     def _setting(self, name: str, default: object) -> str:
-        return str(self.settings.get(name, default) if self.settings else default)
+        return str(self.project_settings.get(name, default))
 
     def _sources(self, args: list[str]) -> Iterator[Source]:
         from lswc.lab.methods.page_sources import pages
@@ -177,5 +162,4 @@ def _number(name: str, value: str) -> float:
 
 def _print(grid: object) -> None:
     # A redirected table is for other programs: never cut to a terminal's width.
-    width = None if sys.stdout.isatty() else 250
-    Console(file=sys.stdout, width=width).print(grid)
+    terminal(250).print(grid)

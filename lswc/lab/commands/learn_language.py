@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.exceptions import UsageError
-
-from lswc.cli.command import UserCommand
+from lswc.cli.command import UserCommand, one
 from lswc.cli.progress_lines import working
 
 if TYPE_CHECKING:
@@ -19,18 +17,13 @@ if TYPE_CHECKING:
 class Command(UserCommand):
     """Makes the n-gram tables of a folder of languages, and measures them on held-out text."""
 
-    def syntax(self) -> str:
-        return "<folder with <code>.toml and texts/<code>.<encoding>.txt>"
-
-    def short_desc(self) -> str:
-        return "Learn your own language from texts, for LSWC_LANGUAGES"
+    usage = "<folder with <code>.toml and texts/<code>.<encoding>.txt>"
+    summary = "Learn your own language from texts, for LSWC_LANGUAGES"
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        if len(args) != 1:
-            raise UsageError("name one folder, with <code>.toml and texts/<code>.<encoding>.txt")
+        folder = Path(one(args, "folder, with <code>.toml and texts/<code>.<encoding>.txt"))
         from lswc.lab.methods.own_language import learn
 
-        folder = Path(args[0])
         with working() as say:
             say("learn", 0, 0)
             languages = learn(folder)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from scrapy.exceptions import UsageError
 
-from lswc.cli.command import UserCommand
+from lswc.cli.command import UserCommand, option
 from lswc.cli.progress_lines import working
-from lswc.cli.tables import table
+from lswc.cli.tables import table, terminal
 from lswc.errors import writing
 from lswc.files import whole_folder
 
@@ -28,51 +26,41 @@ class Command(UserCommand):
 
     requires = ("lab",)
 
-    def syntax(self) -> str:
-        return "--trace FOLDER --strategy NAME[:k=v,...] ... --out FOLDER"
-
-    def short_desc(self) -> str:
-        return "Simulate strategies on a trace: series, figures, end results"
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        parser.add_argument("--trace", metavar="FOLDER", help="trace to crawl")
-        parser.add_argument(
+    usage = "--trace FOLDER --strategy NAME[:k=v,...] ... --out FOLDER"
+    summary = "Simulate strategies on a trace: series, figures, end results"
+    options = (
+        option("--trace", "trace to crawl", Path, metavar="FOLDER"),
+        option(
             "--strategy",
+            "strategies, or all for every one, those of the papers with their parameters",
+            [],
             nargs="+",
             action="extend",
-            default=[],
             metavar="NAME[:k=v,...]",
-            help="strategies, or all for every one, those of the papers with their parameters",
-        )
-        parser.add_argument("--out", metavar="FOLDER", help="where the results go")
-        parser.add_argument(
+        ),
+        option("--out", "where the results go", Path, metavar="FOLDER"),
+        option(
             "--delay",
-            type=float,
+            "also crawl in time: the least rest of a server after an answer",
+            float,
             metavar="SECONDS",
-            help="also crawl in time: the least rest of a server after an answer",
-        )
-        parser.add_argument("--concurrency", type=int, default=32, help="requests at a time (32)")
-        parser.add_argument(
-            "--seconds-per-page",
-            type=float,
-            default=0.2,
-            metavar="SECONDS",
-            help="how long an answer takes (0.2)",
-        )
+        ),
+        option("--concurrency", "requests at a time (32)", 32),
+        option("--seconds-per-page", "how long an answer takes (0.2)", 0.2, metavar="SECONDS"),
+    )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if args or not (opts.trace and opts.strategy and opts.out):
             raise UsageError("give --trace, --strategy and --out", print_help=False)
-        names, trace, out = _names(opts.strategy), Path(opts.trace), Path(opts.out)
+        names = _names(opts.strategy)
         pace = None
         if opts.delay is not None:
             from lswc.lab.simulator.timed import Pace
 
             pace = Pace(opts.delay, opts.concurrency, opts.seconds_per_page)
-        _simulate(trace, names, out)
+        _simulate(opts.trace, names, opts.out)
         if pace is not None:
-            _simulate_hours(trace, names, out, pace)
+            _simulate_hours(opts.trace, names, opts.out, pace)
 
 
 def _names(given: Sequence[str]) -> list[str]:
@@ -139,7 +127,7 @@ def _simulate_hours(folder: Path, names: Sequence[str], out: Path, pace: Pace) -
         for o in outcomes
     ]
     title = f"A rest of {pace.rest:g} s, {pace.workers} requests at a time, {pace.answer:g} s each"
-    Console(width=None if sys.stdout.isatty() else 120).print(table(title, heads, rows))
+    terminal(120).print(table(title, heads, rows))
 
 
 def _hours(value: float | None) -> str:
@@ -165,7 +153,7 @@ def _show(outcomes: Sequence[Simulated], out: Path) -> None:
         for o in outcomes
     ]
     # A file has no width: wide enough for the longest names.
-    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 120)
+    console = terminal(120)
     grid = table(
         f"{outcomes[0].trace_pages:,} pages, {outcomes[0].trace_relevant:,} relevant", heads, rows
     )

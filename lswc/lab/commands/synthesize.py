@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from scrapy.exceptions import UsageError
 
-from lswc.cli.command import UserCommand
+from lswc.cli.command import UserCommand, option
 from lswc.cli.progress_lines import working
-from lswc.cli.tables import table
+from lswc.cli.tables import table, terminal
 from lswc.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -28,30 +26,25 @@ class Command(UserCommand):
 
     requires = ("lab",)
 
-    def syntax(self) -> str:
-        return "[--like thai2004] [--scale 1.0] [--seed 1] [--assume NAME=VALUE ...] --out FOLDER"
-
-    def short_desc(self) -> str:
-        return "Make a synthetic web, as a trace to simulate crawls on"
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        parser.add_argument("--like", default=LIKE[0], help=f"measured web: {', '.join(LIKE)}")
-        parser.add_argument("--scale", type=float, default=1.0, help="size; 1.0: 18.3 M pages")
-        parser.add_argument("--seed", type=int, default=1, help="seed of the random numbers")
-        parser.add_argument(
+    usage = "[--like thai2004] [--scale 1.0] [--seed 1] [--assume NAME=VALUE ...] --out FOLDER"
+    summary = "Make a synthetic web, as a trace to simulate crawls on"
+    options = (
+        option("--like", f"measured web: {', '.join(LIKE)}", LIKE[0]),
+        option("--scale", "size; 1.0: 18.3 M pages", 1.0),
+        option("--seed", "seed of the random numbers", 1),
+        option(
             "--assume",
-            action="append",
-            default=[],
+            "another value of an assumption (lswc/lab/synthetic/assumptions.toml)",
+            [],
             metavar="NAME=VALUE",
-            help="another value of an assumption (lswc/lab/synthetic/assumptions.toml)",
-        )
-        parser.add_argument("--out", metavar="FOLDER", help="where the trace goes")
+        ),
+        option("--out", "where the trace goes", Path, metavar="FOLDER"),
+    )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         if args or not opts.out:
             raise UsageError("give --out", print_help=False)
-        _synthesize(opts.like, opts.scale, opts.seed, opts.assume, Path(opts.out))
+        _synthesize(opts.like, opts.scale, opts.seed, opts.assume, opts.out)
 
 
 def _synthesize(like: str, scale: float, seed: int, given: list[str], out: Path) -> None:
@@ -76,7 +69,7 @@ def _synthesize(like: str, scale: float, seed: int, given: list[str], out: Path)
         cells = compare(web, scale)
         nearest = list(enumerate(nearest_relevant(web.trace).tolist()))[1:]
     # A file has no width: wide enough for the longest names.
-    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 120)
+    console = terminal(120)
     for title, rows in groupby(cells, lambda cell: cell.table):
         console.print(table(title, ["", "", "published", "here", "error", ""], map(_row, rows)))
     heads = ["links", "Thai pages"]

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
 
-from lswc.cli.command import UserCommand
+from lswc.cli.command import UserCommand, option
 from lswc.cli.progress_lines import working
+from lswc.cli.tables import terminal
 from lswc.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
+
+    from scrapy.settings import Settings
 
     from lswc.lab.trace.format import Trace
 
@@ -26,24 +26,16 @@ class Command(UserCommand):
 
     requires = ("lab",)
 
-    def syntax(self) -> str:
-        return "<crawl folder> --out FOLDER | --web FOLDER --lang CODE [--seeds FILE] --out FOLDER"
-
-    def short_desc(self) -> str:
-        return "Make a trace of a crawl, of a frozen web or of WARC files"
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        parser.add_argument(
-            "--web", metavar="FOLDER", help="frozen web, WARC file or folder of WARC"
-        )
-        parser.add_argument(
-            "--lang", metavar="CODE", help="target language; of a crawl, if it has several"
-        )
-        parser.add_argument(
-            "--seeds", metavar="FILE", help="one URL a line; default: seeds-CODE.txt in the web"
-        )
-        parser.add_argument("--out", metavar="FOLDER", help="where the trace goes")
+    usage = "<crawl folder> --out FOLDER | --web FOLDER --lang CODE [--seeds FILE] --out FOLDER"
+    summary = "Make a trace of a crawl, of a frozen web or of WARC files"
+    options = (
+        option("--web", "frozen web, WARC file or folder of WARC", Path, metavar="FOLDER"),
+        option("--lang", "target language; of a crawl, if it has several", metavar="CODE"),
+        option(
+            "--seeds", "one URL a line; default: seeds-CODE.txt in the web", Path, metavar="FILE"
+        ),
+        option("--out", "where the trace goes", Path, metavar="FOLDER"),
+    )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         of_crawl = len(args) == 1 and not (opts.web or opts.seeds)
@@ -52,13 +44,12 @@ class Command(UserCommand):
                 "give a crawl folder, or --web and --lang, and --out", print_help=False
             )
         if of_crawl:
-            _trace_crawl(Path(args[0]), Path(opts.out), opts.lang or "")
+            _trace_crawl(Path(args[0]), opts.out, opts.lang)
         else:
-            settings = self.settings or Settings()
-            _trace(Path(opts.web), opts.lang, opts.seeds, Path(opts.out), settings)
+            _trace(opts.web, opts.lang, opts.seeds, opts.out, self.project_settings)
 
 
-def _trace(folder: Path, code: str, seeds_file: str | None, out: Path, settings: Settings) -> None:
+def _trace(folder: Path, code: str, seeds_file: Path | None, out: Path, settings: Settings) -> None:
     from lswc.crawl.configuration import LimitSettings, quotas_of, reader_settings
     from lswc.crawl.seed_files import read_seeds, seeds_of_web
     from lswc.crawl.web import open_web
@@ -72,7 +63,7 @@ def _trace(folder: Path, code: str, seeds_file: str | None, out: Path, settings:
         reader_settings(target.tag, settings).reader(),
         LimitSettings.of(settings, quotas_of(settings, wanted(target.tag)).server).new(),
     )
-    seeds = read_seeds(Path(seeds_file) if seeds_file else seeds_of_web(folder, target))
+    seeds = read_seeds(seeds_file or seeds_of_web(folder, target))
     if (out / "trace.json").exists():
         raise ConfigError(f"{out} holds a trace already: choose another folder")
     about = About(target.tag, target.tlds, f"frozen web {folder}")
@@ -95,8 +86,7 @@ def _trace_crawl(crawl: Path, out: Path, lang: str) -> None:
 
 
 def _show(trace: Trace, out: Path) -> None:
-    console = Console(file=sys.stdout)
-    console.print(
+    terminal().print(
         f"{trace.urls:,} URLs, {trace.pages:,} pages, {trace.relevant.sum():,} of them relevant, "
         f"{len(trace.targets):,} links: {out}",
         highlight=False,
