@@ -10,6 +10,8 @@ from lswc.errors import ConfigError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from lswc.crawl.web.shapes import Shape
+
 
 class WebError(ConfigError):
     """``LSWC_WEB`` names no web that can be served."""
@@ -19,6 +21,7 @@ class WebError(ConfigError):
 class Answer:
     """An HTTP response: the body is bytes, or a file to stream; ``delay`` is in seconds.
 
+    A file is sent in a ``shape``, if one is given.
     Header values are UTF-8, other bytes of a recorded one as surrogate escapes.
     """
 
@@ -26,6 +29,7 @@ class Answer:
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes | Path = b""
     delay: float = 0.0
+    shape: Shape | None = None
 
 
 class Web(Protocol):

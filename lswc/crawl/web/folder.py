@@ -51,9 +51,8 @@ class FolderWeb:
         path, _, query = target.partition("?")
         languages = _in_order(rules.languages, accepted)
         answer = _ruled(rules, target) or _from_files(self._hosts[host], path, query, languages)
-        return Answer(
-            answer.status, (*answer.headers, *rules.headers.items()), answer.body, rules.delay
-        )
+        headers = (*answer.headers, *rules.headers.items())
+        return Answer(answer.status, headers, answer.body, rules.delay, rules.shape)
 
     def _host(self, server: str) -> str | None:
         if server in self._hosts:

@@ -1,4 +1,7 @@
-"""Host rules: what files can't say, slowness, redirects, headers, languages, an endless page."""
+"""Host rules: what files can't say.
+
+Slowness, redirects, headers, languages, an endless page, the shape of pages on the wire.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from lswc.crawl.web.shapes import Shape
 from lswc.errors import ConfigError
 from lswc.urls import parse
 
@@ -35,10 +39,11 @@ class HostRules:
     redirects: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     calendar: Calendar | None = None
     languages: tuple[str, ...] = ()
+    shape: Shape | None = None
 
 
 def read_rules(file: Path) -> dict[str, HostRules]:
-    """Read ``{host: {"delay", "headers", "redirects", "calendar", "languages"}}``.
+    """Read ``{host: {"delay", "headers", "redirects", "calendar", "languages", "shape"}}``.
 
     No file, no rules. Raises ConfigError if the file isn't like that.
     """
@@ -64,10 +69,13 @@ def _rules(
     redirects: Mapping[str, list[Any]] | None = None,
     calendar: Mapping[str, str] | None = None,
     languages: Sequence[str] = (),
+    shape: dict[str, Any] | None = None,
 ) -> HostRules:
     moved = {path: _redirect(*rule) for path, rule in (redirects or {}).items()}
     endless = Calendar(**calendar) if calendar else None
-    return HostRules(float(delay), headers or {}, moved, endless, tuple(map(_language, languages)))
+    offered = tuple(map(_language, languages))
+    sent = Shape(**shape | {"codings": tuple(shape.get("codings", ()))}) if shape else None
+    return HostRules(float(delay), headers or {}, moved, endless, offered, sent)
 
 
 def _language(tag: str) -> str:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from twisted.internet.interfaces import IAddress
 
     from lswc.crawl.web.answers import Web
+    from lswc.crawl.web.shapes import Shape
 
 HANDLE_WAIT = 0.05
 """Seconds until a file is opened again for which this process had no handle left."""
@@ -193,23 +194,38 @@ class PageRequest(http.Request):
         if not self.responseHeaders.hasHeader("Date"):
             self.setHeader("Date", http.datetimeToString())
         if file is not None:
-            self._stream(file)
+            self._send_file(file, answer.shape)
             return
         body = answer.body if isinstance(answer.body, bytes) else b""
         self.setHeader("Content-Length", str(len(body)))
         self.write(body)
         self.finish()
 
-    def _stream(self, file: BinaryIO) -> None:
+    def _send_file(self, file: BinaryIO, shape: Shape | None) -> None:
         stat = os.fstat(file.fileno())
         self.setHeader("Content-Length", str(stat.st_size))
         if self.setLastModified(stat.st_mtime) is http.CACHED or self.method == b"HEAD":
             file.close()
             self.write(b"")
             self.finish()
+        elif shape is not None:
+            self._send_shaped(file, shape)
         else:
             sending = FileSender().beginFileTransfer(file, self)
             sending.addBoth(self._sent, file)
+
+    def _send_shaped(self, file: BinaryIO, shape: Shape) -> None:
+        with file:
+            body = file.read()
+        self.responseHeaders.removeHeader("Content-Length")
+        named = self.responseHeaders.getAllRawHeaders()
+        headers = [(name, value) for name, values in named for value in values]
+        headers.append((b"Last-Modified", http.datetimeToString(self.lastModified)))
+        self.startedWriting = 1  # else Twisted would write a head, too
+        self.channel.write(shape.written(headers, body))
+        if shape.closes:
+            self.channel.persistent = False
+        self.finish()
 
     def _sent(self, result: object, file: BinaryIO) -> None:
         file.close()

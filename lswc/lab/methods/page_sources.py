@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import logging
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.request import Request, urlopen
@@ -42,10 +44,20 @@ def pages(name: str, user_agent: str) -> Iterator[Source]:
     path = Path(name)
     if not path.exists():
         raise SourceError(f"{name}: no such file or folder")
-    files = sorted(p for p in path.rglob("*") if p.suffix in _HTML) if path.is_dir() else [path]
+    files = sorted(filter(_is_page, path.rglob("*"))) if path.is_dir() else [path]
+    is_empty = True
     for file in files:
-        if file.is_file():
-            yield from _of_file(file)
+        for source in _of_file(file):
+            is_empty = False
+            yield source
+    if is_empty:
+        raise SourceError(f"{name}: no page of HTML, neither in a file nor in a WARC record")
+
+
+def _is_page(file: Path) -> bool:
+    """Tell whether a file is HTML or WARC by its name."""
+    plain = Path(file.name.removesuffix(".gz"))
+    return plain.suffix.lower() in (*_HTML, ".warc") and file.is_file()
 
 
 def _of_file(file: Path) -> Iterator[Source]:
@@ -53,9 +65,9 @@ def _of_file(file: Path) -> Iterator[Source]:
         if file.name.endswith((".warc", ".warc.gz")):
             yield from _of_warc(file)
         else:
-            with file.open("rb") as stream:
+            with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
                 yield Source(stream.read(_MOST), None, file.as_posix())
-    except OSError as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise SourceError(f"{file}: {error}") from error
 
 
@@ -69,8 +81,8 @@ def _of_warc(file: Path) -> Iterator[Source]:
                 yield Source(response.content(_MOST), content_type, record.url)
     if records.unreadable and records.read:
         logger.warning("%s: %d records can't be read", file, records.unreadable)
-    if not records.read:
-        raise SourceError(f"{file}: no WARC record of a response")
+    if records.unreadable and not records.read:
+        raise SourceError(f"{file}: no WARC record of a response that can be read")
 
 
 def _fetched(url: str, user_agent: str) -> Source:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
+from lswc.archive.http_message import HttpResponse
+from lswc.archive.warc_reading import LARGEST
 from lswc.guest.robots_txt import RobotsRules
 from lswc.lab.trace.builder import TraceBuilder, name_of
 from lswc.outcomes import Outcome
@@ -116,7 +118,13 @@ class _WebReader:
 
 
 def _body(answer: Answer) -> bytes:
-    return answer.body.read_bytes() if isinstance(answer.body, Path) else answer.body
+    """Return an answer's body, without the codings that a recorded one still has."""
+    if isinstance(answer.body, Path):
+        return answer.body.read_bytes()
+    headers = tuple(
+        (name.encode(), value.encode("utf-8", "replace")) for name, value in answer.headers
+    )
+    return HttpResponse(answer.status, headers, answer.body).content(LARGEST)
 
 
 def _header(answer: Answer, name: str) -> str | None:

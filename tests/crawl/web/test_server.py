@@ -11,9 +11,12 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from lswc.crawl.web.host_rules import read_rules
+from lswc.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -77,6 +80,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def port(serve: Serve, folder: Path) -> Iterator[int]:
     with serve(folder) as port:
         yield port
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ({"codings": ["lzma"]}, "not a shape of the wire"),
+        ({"framing": "none"}, "not a shape of the wire"),
+        ({"version": "2"}, "not a shape of the wire"),
+        ({"share": 2}, "not a share of a body"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_a_shape_that_there_is_not(tmp_path: Path, shape: dict[str, Any], message: str) -> None:
+    write(tmp_path / "web.json", json.dumps({HOST: {"shape": shape}}))
+    with pytest.raises(ConfigError, match=message):
+        read_rules(tmp_path / "web.json")
 
 
 def get(

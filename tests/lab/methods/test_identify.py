@@ -64,6 +64,32 @@ def test_files_and_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "image.png" not in out
 
 
+def test_a_folder_of_warc_files_and_of_packed_pages(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "crawl" / "warc").mkdir(parents=True)
+    warc = gzip.compress(warc_record("http://a.test/page", "text/html"))
+    (tmp_path / "crawl" / "warc" / "th.warc.gz").write_bytes(warc)
+    (tmp_path / "crawl" / "thai.html.gz").write_bytes(gzip.compress(THAI.encode("cp874")))
+    (tmp_path / "crawl" / "pages.jsonl.gz").write_bytes(b"no page")
+    code, out, err = identify(capsys, "--lang", "th", tmp_path)
+    assert (code, err) == (0, "")
+    assert "http://a.test/page" in out
+    assert ["th", "windows-874"] in [line.split()[1:3] for line in out.splitlines()]
+    assert "pages.jsonl" not in out
+
+
+@pytest.mark.parametrize("name", ["pages.csv", "thai.html.gz", "th.warc", "image.warc"])
+def test_a_folder_in_which_nothing_can_be_read(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    image = warc_record("http://a.test/image", "image/png")
+    (tmp_path / name).write_bytes(image if name == "image.warc" else b"no page")
+    code, out, err = identify(capsys, "--lang", "th", tmp_path)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert str(tmp_path) in err
+
+
 def test_urls(server: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = identify(capsys, "--lang", "th", server)
     assert code == 0
