@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lswc.safety.server_limits import Taken
     from lswc.strategy import Experience, Status, Strategy
 
-FORMAT = 9
+FORMAT = 10
 """Version of what the stores keep: a crawl of another one is refused."""
 
 Wanted = Callable[[str, int], bool]

@@ -16,12 +16,14 @@
 -- free           set    servers with pending URLs that may be leased
 -- busy           zset   server -> when it's looked at again: its lease expires, or it is rested
 -- leases         hash   server -> "token number since" of its lease; each lease has its own token
--- servers        hash   server -> its site; only if counting by directory
--- units          hash   server or directory -> "Na Nr place", of a server also its site
+-- servers        hash   server -> "number site"; only if counting by directory. A server's number
+--                       says how many were met until it was
+-- units          hash   server or directory -> "Na Nr place", of a server also "number site"
 -- sites          hash   site -> "Na Nr place", the place being that of its servers without a page;
 --                       only if the order is learned
 -- site:<name>    set    servers of a site; only if the order is learned
--- lines:<site>   zset   "line server" of each line with URLs -> its cell; also of some without
+-- lines:<site>   zset   server's number (4 bytes, big-endian) and "line server" of each line with
+--                       URLs -> its cell; also of some without
 -- waiting        hash   site -> number of its URLs that wait or are leased
 -- taken          hash   "pages server", "bytes server", and the same of "*.site" -> number
 -- over           set    "server <name>" and "site <name>" of which too many wait: until a client,
@@ -157,23 +159,24 @@ local function place_of(pages, site, crawl)
 end
 
 local function parse(text)
-  local downloaded, relevant, place, site = text:match('(%d+) (%d+) (%d+) ?(.*)')
+  local downloaded, relevant, place, number, site = text:match('(%d+) (%d+) (%d+) ?(%d*) ?(.*)')
   return {
     downloaded = tonumber(downloaded),
     relevant = tonumber(relevant),
     place = tonumber(place),
+    number = tonumber(number),
     site = site,
   }
 end
 
 local function keep(hash, name, pages)
   local text = pages.downloaded .. ' ' .. pages.relevant .. ' ' .. pages.place
-  if pages.site and pages.site ~= '' then text = text .. ' ' .. pages.site end
+  if pages.number then text = text .. ' ' .. pages.number .. ' ' .. pages.site end
   call('HSET', hash, name, text)
 end
 
-local function add_unit(unit, place, site)
-  local pages = { downloaded = 0, relevant = 0, place = place, site = site }
+local function add_unit(unit, place, number, site)
+  local pages = { downloaded = 0, relevant = 0, place = place, number = number, site = site }
   keep(UNITS, unit, pages)
   count(STATUSES, UNVISITED, 1)
   return pages
@@ -195,7 +198,7 @@ end
 -- Take notice of a server and its site.
 local function meet(server, site)
   if by_directory then
-    call('HSETNX', SERVERS, server, site)
+    call('HSETNX', SERVERS, server, call('HLEN', SERVERS) .. ' ' .. site)
     return
   end
   if call('HEXISTS', UNITS, server) == 1 then return end
@@ -206,14 +209,23 @@ local function meet(server, site)
     call('SADD', prefix .. 'site:' .. site, server)
     place = text and parse(text).place or 0
   end
-  known_units[server] = add_unit(server, place, site)
+  known_units[server] = add_unit(server, place, call('HLEN', UNITS), site)
 end
 
+-- A server's site, and its number.
 local function site_of(server)
-  return by_directory and call('HGET', SERVERS, server) or unit_pages(server).site
+  if not by_directory then return unit_pages(server).site, unit_pages(server).number end
+  local number, site = call('HGET', SERVERS, server):match('(%d+) (.*)')
+  return site, tonumber(number)
 end
 
 local function lines(site) return prefix .. 'lines:' .. site end
+
+-- Where a server's line is among those of its site, and the name of it there.
+local function line_of_site(server, line)
+  local site, number = site_of(server)
+  return lines(site), struct.pack('>I4', number) .. line .. ' ' .. server
+end
 
 local places, cells = nil, {}
 
@@ -272,12 +284,13 @@ end
 local function is_busy(server) return call('ZSCORE', BUSY, server) end
 
 local function set_line(server, line, cell)
-  call('ZADD', lines(site_of(server)), cell, line .. ' ' .. server)
+  local key, name = line_of_site(server, line)
+  call('ZADD', key, cell, name)
 end
 
 local function forget_line(server, line, cell)
   call('ZREM', ready(cell), line .. ' ' .. server)
-  call('ZREM', lines(site_of(server)), line .. ' ' .. server)
+  call('ZREM', line_of_site(server, line))
 end
 
 -- Bring `ready` up to date with a line of a free server.
@@ -934,11 +947,11 @@ function verbs.let_go()
       if left > 0 then left = left - let_go(name, cell, left, FULL.server) end
     else
       while left > 0 do
-        local head = call('ZRANGE', lines(name), cell, cell, 'BYSCORE', 'LIMIT', 0, 1)
-        if not head[1] then break end
-        local server = head[1]:match('^%d+ (.*)$')
+        local last = call('ZRANGE', lines(name), cell, cell, 'BYSCORE', 'REV', 'LIMIT', 0, 1)
+        if not last[1] then break end
+        local server = last[1]:match('^%d+ (.*)$', 5)
         local number = let_go(server, cell, left, FULL.site)
-        if number == 0 then call('ZREM', lines(name), head[1]) end -- a line without URLs
+        if number == 0 then call('ZREM', lines(name), last[1]) end -- a line without URLs
         left = left - number
       end
     end

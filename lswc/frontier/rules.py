@@ -39,8 +39,9 @@ class Caps:
     """The most URLs of a server, and of a registered domain, that are pending at once.
 
     Any number at 0. Beyond it the worst are discarded: those of the last cell by the order, of
-    these the newest. They are counted as dropped by ``FULL``, and forgotten. What is leased counts
-    as pending, and stays. What was postponed counts again when it is due.
+    these the ones of the server that was met last, of these the newest. They are counted as dropped
+    by ``FULL``, and forgotten. What is leased counts as pending, and stays. What was postponed
+    counts again when it is due.
     """
 
     server: int = 0

@@ -14,7 +14,7 @@ from lswc.strategy import DISCARD, REQUISITES, Unit
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from lswc.frontier.rules import Caps
     from lswc.outcomes import Outcome
@@ -414,43 +414,24 @@ _SERVERS = (
 )
 
 
-class New(NamedTuple):
-    """A URL that isn't in the file yet: the number of its server, and its cell."""
-
-    server: int
-    cell: int
-
-
 class _Scope(NamedTuple):
     """Servers, or sites: what a cap is for. All by their numbers in the file.
 
-    ``of`` tells a server's, ``size`` how many URLs one has; ``cells`` gives by cell the lines of
-    its servers, of so many servers at most.
+    ``of`` tells a server's, ``size`` how many URLs one has; ``worst`` yields the lines of each
+    server in a cell, the worst first, of so many servers of a cell at most.
     """
 
     most: int
     reason: Outcome
     of: Callable[[int], int]
     size: Callable[[int], int]
-    cells: Callable[[int, int], dict[int, Iterable[list[Line]]]]
-
-    def too_many(self, coming: Mapping[int, int]) -> dict[int, int]:
-        """Return by how many URLs a cap is passed, once so many more of servers wait."""
-        numbers: Counter[int] = Counter()
-        for server, number in coming.items():
-            numbers[self.of(server)] += number
-        return {
-            where: excess
-            for where, number in numbers.items()
-            if (excess := self.size(where) + number - self.most) > 0
-        }
+    worst: Callable[[int, int], Iterator[list[Line]]]
 
 
 class Room:
     """Discards the worst URLs of a server or site that has more than ``caps``.
 
-    The URLs of the worst cell go first, of those the newest; of a site's cell, those of one
-    server after the other. What is ``leased``, by number, stays.
+    What is ``leased``, by number, stays.
     """
 
     def __init__(
@@ -461,66 +442,49 @@ class Room:
         self._leased = leased
         sizes = lines.sizes
         scopes = (
-            _Scope(caps.server, FULL["server"], int, sizes.of_server, self._on_server),
-            _Scope(caps.domain, FULL["site"], sizes.site, sizes.of_site, self._on_site),
+            _Scope(caps.server, FULL["server"], int, sizes.of_server, self._of_server),
+            _Scope(caps.domain, FULL["site"], sizes.site, sizes.of_site, self._of_site),
         )
         self._scopes = [scope for scope in scopes if scope.most]
 
-    def may_lack(self, servers: Iterable[int], coming: int) -> bool:
-        """Tell whether there would be too many URLs if each server had so many more."""
-        scopes = [s for s in self._scopes if self._lines.sizes.peak + coming > s.most]
-        return any(s.size(s.of(server)) + coming > s.most for server in servers for s in scopes)
+    def make(self, servers: Collection[int]) -> Counter[tuple[int, str]]:
+        """Discard what is too much of servers and of their sites.
 
-    def make(self, servers: Iterable[int], new: dict[int, New]) -> Counter[Outcome]:
-        """Discard what is too much of servers and of their sites, once ``new`` waits too.
-
-        What is discarded of ``new``, by number of the URL, is taken out of it. Returns how many
-        were discarded, by reason.
+        Returns how many were discarded, by server and reason.
         """
         gone: Counter[tuple[int, str]] = Counter()
-        total: Counter[Outcome] = Counter()
         for scope in self._scopes:
-            coming = Counter(dict.fromkeys(servers, 0))
-            coming.update(url.server for url in new.values())
-            for where, excess in scope.too_many(coming).items():
-                own = {seq: url for seq, url in new.items() if scope.of(url.server) == where}
-                cells = scope.cells(where, excess + len(self._leased))
-                worst = _worst_first(own, cells, self._lines.rank)
-                for server, number in self._take(excess, worst, new):
-                    gone[server, scope.reason] += number
-                    total[scope.reason] += number
+            if self._lines.sizes.peak > scope.most:
+                for where in {scope.of(server) for server in servers}:
+                    gone.update(self._discarded(scope, where))
         keep_left_out(self._db, gone)
-        return total
+        return gone
 
-    def _take(
-        self, excess: int, worst: Iterator[int | list[Line]], new: dict[int, New]
-    ) -> Iterator[tuple[int, int]]:
-        """Discard so many URLs, the first of ``worst``; yield servers and how many of each."""
-        for one in worst:
-            if isinstance(one, int):
-                server, number = new.pop(one).server, 1
-            else:
-                server, number = one[0].server, self._lines.discard(one, excess, self._leased)
-            yield server, number
+    def _discarded(self, scope: _Scope, where: int) -> Counter[tuple[int, str]]:
+        gone: Counter[tuple[int, str]] = Counter()
+        excess = scope.size(where) - scope.most
+        if excess <= 0:
+            return gone
+        for lines in scope.worst(where, excess + len(self._leased)):
+            number = self._lines.discard(lines, excess, self._leased)
+            gone[lines[0].server, scope.reason] += number
             excess -= number
             if not excess:
-                return
+                break
+        return gone
 
-    def _on_server(self, server: int, _: int) -> dict[int, Iterable[list[Line]]]:
-        """Return a server's lines by cell."""
+    def _of_server(self, server: int, _: int) -> Iterator[list[Line]]:
         lines: defaultdict[int, list[Line]] = defaultdict(list)
         for line in self._lines.lines_of(server):
             lines[line.cell].append(line)
-        return {cell: [found] for cell, found in lines.items()}
+        for cell in sorted(lines, key=self._lines.rank, reverse=True):
+            yield lines[cell]
 
-    def _on_site(self, site: int, most: int) -> dict[int, Iterable[list[Line]]]:
-        """Return the lines of a site's servers by cell; of each cell those of so many servers."""
-        cells = self._db.execute(_CELLS, (site,)).fetchall()
-        return {cell: self._in_cell(site, cell, most) for (cell,) in cells}
-
-    def _in_cell(self, site: int, cell: int, most: int) -> Iterator[list[Line]]:
-        for (server,) in self._db.execute(_SERVERS, (site, cell, most)).fetchall():
-            yield [line for line in self._lines.lines_of(server) if line.cell == cell]
+    def _of_site(self, site: int, most: int) -> Iterator[list[Line]]:
+        cells = [cell for (cell,) in self._db.execute(_CELLS, (site,)).fetchall()]
+        for cell in sorted(cells, key=self._lines.rank, reverse=True):
+            for (server,) in self._db.execute(_SERVERS, (site, cell, most)).fetchall():
+                yield [line for line in self._lines.lines_of(server) if line.cell == cell]
 
 
 def keep_left_out(db: sqlite3.Connection, gone: Mapping[tuple[int, str], int]) -> None:
@@ -534,17 +498,3 @@ def keep_left_out(db: sqlite3.Connection, gone: Mapping[tuple[int, str], int]) -
         [(server, reason, number) for (server, reason), number in gone.items() if number],
     )
     db.executemany("DELETE FROM let_go WHERE server = ? AND reason = ? AND number <= 0", gone)
-
-
-def _worst_first(
-    coming: Mapping[int, New],
-    cells: Mapping[int, Iterable[list[Line]]],
-    rank: Callable[[int], Rank],
-) -> Iterator[int | list[Line]]:
-    """Yield numbers of URLs that are coming, and lines whose URLs wait, cell by cell."""
-    by_cell: defaultdict[int, list[int]] = defaultdict(list)
-    for seq, url in coming.items():
-        by_cell[url.cell].append(seq)
-    for cell in sorted({*by_cell, *cells}, key=rank, reverse=True):
-        yield from sorted(by_cell[cell], reverse=True)  # they are newer than all that wait
-        yield from cells.get(cell, ())

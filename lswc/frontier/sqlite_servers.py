@@ -136,11 +136,11 @@ class Servers:
         self._directories.forget()
 
     def servers(self, names: AbstractSet[str]) -> dict[str, Met]:
-        """Return what is known of servers; new ones are added."""
+        """Return what is known of servers; new ones are added, numbered in the order of names."""
         known = self._servers.get(names)
         if len(known) == len(names):
             return known
-        missing = names - known.keys()
+        missing = dict.fromkeys(name for name in names if name not in known).keys()
         self._add_with_sites(missing)
         return known | self._servers.get(missing)
 

@@ -12,7 +12,7 @@ import msgspec
 
 from lswc.frontier.lease import keys
 from lswc.frontier.rules import AT_ONCE, is_twin_of_redirect
-from lswc.frontier.sqlite_cells import PUT_OLDEST, Line, New, begin
+from lswc.frontier.sqlite_cells import PUT_OLDEST, Line, begin
 from lswc.frontier.sqlite_servers import read_tallies, write_tallies
 from lswc.outcomes import OF_REQUISITE, Outcome
 from lswc.strategy import DISCARD, REQUISITE, SEED, Strategy, Unit, better, distance_of
@@ -126,7 +126,7 @@ class Urls:
         """Take the offers of a page, by its number, or of nobody."""
         if not offers:
             return
-        servers = self._servers.servers({offer.server for offer in offers})
+        servers = self._servers.servers(dict.fromkeys(offer.server for offer in offers).keys())
         units = servers
         if not self._lines.by_server:
             units = self._servers.units({offer.unit for offer in offers})
@@ -221,8 +221,6 @@ class Urls:
         if not new:
             return
         place_of = {met.id: met.place for met in servers.values()}
-        if self._room.may_lack(place_of, len(new)):
-            new = self._fitting(new, place_of)
         self._db.executemany(_INSERT, new)
         lines: dict[tuple[int, int], list[int]] = {}
         for row in new:
@@ -232,30 +230,24 @@ class Urls:
             else:
                 lines[where] = [self._lines.cell_of(line, place_of[server]), row[0], 1]
         self._lines.put_new(lines)
+        self._make_room({row[_SERVER] for row in new})
 
-    def _fitting(self, new: list[_Row], place_of: Mapping[int, int]) -> list[_Row]:
-        """Make room for new URLs; return the rows of those that there is room for."""
-        cell_of = self._lines.cell_of
-        coming = {
-            row[0]: New(row[_SERVER], cell_of(row[_LINE], place_of[row[_SERVER]])) for row in new
-        }
-        self._make_room({url.server for url in coming.values()}, coming)
-        return [row for row in new if row[0] in coming]
-
-    def _make_room(self, servers: Iterable[int], new: dict[int, New]) -> None:
-        """Discard the worst URLs of servers, once new ones of theirs wait too."""
-        gone = self._room.make(servers, new)
+    def _make_room(self, servers: Collection[int]) -> None:
+        """Discard the worst URLs of servers that have too many."""
+        gone = self._room.make(servers)
         if gone:
             self._seen.forget()
-        for reason, number in gone.items():
+        for (_, reason), number in gone.items():
             self._tallies.add("dropped", reason, number)
 
     def bring_back(self, now: float) -> None:
         """Let the postponed URLs that are due be pending in a line again."""
-        for seq in self.postponed.take_due(now):
-            self._bring_back(seq)
+        servers = {self._bring_back(seq) for seq in self.postponed.take_due(now)}
+        if servers:
+            self._make_room(servers)
 
-    def _bring_back(self, seq: int) -> None:
+    def _bring_back(self, seq: int) -> int:
+        """Let a URL be pending; return the number of its server."""
         begin(self._db)
         server, unit, code, outcome, url = self._db.execute(
             "SELECT server, unit, code, later.outcome, url FROM url JOIN later USING (seq)"
@@ -274,7 +266,7 @@ class Urls:
             line = self._lines.line_of(code, place)
             self._db.execute("UPDATE url SET outcome = NULL, line = ? WHERE seq = ?", (line, seq))
             self._lines.put(Line(server, line, cell, seq))
-            self._make_room([server], {})
+        return int(server)
 
     def was_counted(self, seq: int) -> bool:
         """Tell, once, whether a URL's page was counted before it was lost."""

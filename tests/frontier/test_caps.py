@@ -128,6 +128,20 @@ def test_the_best_of_a_domain_wait(
     assert gone + len(kept) == sum(map(len, found))
 
 
+def test_of_a_domains_cell_the_urls_of_the_server_met_last_go_first(store: Open) -> None:
+    servers = ["c.a.co.th", "a.a.co.th", "b.a.co.th"]
+    found = [
+        Offer(f"http://{server}/{number}", server, server, SEED, PageLanguage.TARGET, 1)
+        for number in range(2)
+        for server in servers
+    ]
+    kept, gone = run(store, "bfs", Caps(domain=3), [found])
+    assert {lease.url for lease in kept} == {
+        "http://c.a.co.th/0", "http://c.a.co.th/1", "http://a.a.co.th/0"
+    }  # fmt: skip
+    assert gone == 3
+
+
 @given(
     spec=st.sampled_from(SPECS),
     found=pages(["a.co.th", "www.a.co.th", "b.co.th"]),

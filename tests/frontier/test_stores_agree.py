@@ -43,7 +43,7 @@ STRATEGIES = [
     "lswc:S=2,T=5",
     "adaptive",
 ]
-SERVERS = ["a.co.th", "b.a.co.th:8080", "b.co.th", "c"]
+SERVERS = ["a.co.th", "www.a.co.th", "b.a.co.th:8080", "b.co.th", "c"]
 names = count()
 
 
@@ -73,10 +73,10 @@ class Stores(RuleBasedStateMachine):
         delay=st.sampled_from([0.0, 2.0]),
         patience=st.sampled_from([0.0, 0.9]),
         most=st.sampled_from([0, 0, 3, 5]),
+        of_domain=st.sampled_from([0, 4, 6]),
     )
-    def open(self, spec: str, delay: float, patience: float, most: int) -> None:
-        # Which URL of a domain goes, of equal ones, each store says itself.
-        terms = Terms(delay=delay, patience=patience, caps=Caps(server=most))
+    def open(self, spec: str, delay: float, patience: float, most: int, of_domain: int) -> None:
+        terms = Terms(delay=delay, patience=patience, caps=Caps(server=most, domain=of_domain))
         chosen = strategy(spec)
         self.by_server = chosen.unit is Unit.SERVER
         self.now = 100.0
