@@ -68,5 +68,10 @@ def writing(place: object) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        kind = ConfigError if isinstance(error, _MISNAMED) else StorageError
-        raise kind(f"can't write {place}: {error.strerror or error}") from error
+        raise unwritten(place, error) from error
+
+
+def unwritten(place: object, error: OSError) -> LswcError:
+    """Return what is raised for an error of writing: a ConfigError, or a StorageError."""
+    kind = ConfigError if isinstance(error, _MISNAMED) else StorageError
+    return kind(f"can't write {place}: {error.strerror or error}")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from shutil import copyfileobj
 from typing import IO, TYPE_CHECKING
 
-from lswc.errors import ConfigError, StorageError, writing
+from lswc.errors import ConfigError, StorageError, unwritten, writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,8 +46,10 @@ class Appended:
 
     def append(self, data: bytes) -> None:
         """Add bytes at the end. Raises LswcError; the tail may be torn then."""
-        with writing(self.path):
+        try:
             written = self._file.write(data)
+        except OSError as error:
+            raise unwritten(self.path, error) from error
         self.end += written
         if written != len(data):
             raise StorageError(f"can't write {self.path}: no space left")
@@ -88,6 +90,48 @@ class Appended:
             self.sync()
         finally:
             self._file.close()
+
+
+class OpenFiles:
+    """The files of a crawl folder that grow, by their paths in it. Raises LswcError."""
+
+    def __init__(self, crawl: Path) -> None:
+        self.crawl = crawl
+        self._open: dict[str, Appended] = {}
+
+    def open(self, name: str) -> Appended:
+        """Open a file to append to it."""
+        file = self._open[name] = Appended(self.crawl / name)
+        return file
+
+    def close(self, name: str) -> None:
+        """Make a file durable, and close it, if it is open."""
+        if (file := self._open.pop(name, None)) is not None:
+            file.close()
+
+    def mark(self) -> None:
+        """Say that what was appended so far stays."""
+        for file in self._open.values():
+            file.mark()
+
+    def withdraw(self) -> None:
+        """Take back what was appended since the last mark."""
+        for file in self._open.values():
+            file.withdraw()
+
+    def sync(self) -> None:
+        """Return once what was appended would outlast a power cut."""
+        for file in self._open.values():
+            file.sync()
+
+    def check(self) -> None:
+        """Raise StorageError if a file was removed or replaced since it was opened."""
+        for file in self._open.values():
+            file.check()
+
+    def lengths(self) -> dict[str, int]:
+        """Return the bytes of each file."""
+        return {name: file.end for name, file in self._open.items()}
 
 
 def sync_folder(folder: Path) -> None:

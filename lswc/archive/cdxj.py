@@ -14,19 +14,20 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lswc.archive.appended_files import lines, replace
-from lswc.archive.warc_records import DOM, warc_date
 from lswc.errors import writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from lswc.frontier.visit import Attempt
-
 with warnings.catch_warnings():
     # Its patterns aren't raw strings, which Python from 3.12 on says when it compiles them.
     warnings.simplefilter("ignore", SyntaxWarning)
     import surt
+
+DOM = "urn:dom:"
+"""Stands before the URL of a page in the record of what a browser showed of it, as Browsertrix
+names what it makes of pages: ``urn:text:``, ``urn:view:``."""
 
 # What the library leaves as it is, but for capitals. An escape of an ASCII character isn't.
 _KEPT = r"(?:[A-Za-z0-9_~!$'*+,:@-]|%[89A-Fa-f][0-9A-Fa-f])"
@@ -105,19 +106,10 @@ def iso_date(timestamp: str) -> str:
     return f"{day[:4]}-{day[4:6]}-{day[6:]}T{time[:2]}:{time[2:4]}:{time[4:]}Z"
 
 
-def index_line(
-    attempt: Attempt, fields: Mapping[str, str], length: int, offset: int, filename: str
-) -> bytes:
-    found = {
-        "url": attempt.url,
-        **fields,
-        "status": str(attempt.status),
-        "length": str(length),
-        "offset": str(offset),
-        "filename": filename,
-    }
-    timestamp = warc_date(attempt.time).translate(_NO_DIGITS)
-    return f"{surt_of(found['url'])} {timestamp} ".encode() + msgspec.json.encode(found) + b"\n"
+def index_line(date: str, fields: Mapping[str, str]) -> bytes:
+    """Return the line of a record by its WARC-Date and fields, ``url`` among them."""
+    timestamp = date.translate(_NO_DIGITS)
+    return f"{surt_of(fields['url'])} {timestamp} ".encode() + msgspec.json.encode(fields) + b"\n"
 
 
 def sort(path: Path) -> None:

@@ -16,7 +16,7 @@ from importlib import import_module
 from subprocess import Popen
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lswc.archive.appended_files import Appended, ArchiveError, lines, replace
+from lswc.archive.appended_files import ArchiveError, lines, replace
 from lswc.errors import writing
 from lswc.extras import is_installed, require
 from lswc.files import json_line
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-    from lswc.archive.appended_files import Aside
+    from lswc.archive.appended_files import Appended, Aside, OpenFiles
 
 LIMIT = 32_000_000
 """Bytes of a journal from which on the next row begins a new one."""
@@ -55,7 +55,7 @@ NO_VISIT = (
 
 
 class Log:
-    """Writes the crawl log in ``log/`` of a crawl folder.
+    """Writes the crawl log in ``log/``, among the files of a crawl.
 
     A journal becomes tables in a process of its own, once it is long enough or the crawl closes:
     it takes seconds, and memory that a crawl would keep. If that fails, the crawl itself does it
@@ -65,12 +65,12 @@ class Log:
     folder; nothing may lie beyond. Raises LswcError.
     """
 
-    def __init__(self, folder: Path, committed: Iterable[str]) -> None:
-        self._folder = folder / "log"
+    def __init__(self, files: OpenFiles, committed: Iterable[str]) -> None:
+        self._files = files
         self._journal: Appended | None = None
         self._converting: list[Popen[bytes]] = []
-        _convert(folder)
-        self._number = max(_numbers(folder, committed), default=0)
+        _convert(files.crawl)
+        self._number = max(_numbers(files.crawl, committed), default=0)
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Append rows: the columns of the log's ATTEMPTS, and lists with those of its LINKS."""
@@ -78,18 +78,17 @@ class Log:
             self._hand_over()  # now, because what it holds is committed
         if self._journal is None:
             self._number += 1
-            self._journal = Appended(self._folder / f"{self._number:05}.jsonl")
+            self._journal = self._files.open(self._name)
         self._journal.append(b"".join(map(json_line, rows)))
 
     @property
-    def opened(self) -> list[Appended]:
-        """The files that are open."""
-        return [self._journal] if self._journal else []
+    def _name(self) -> str:
+        return f"log/{self._number:05}.jsonl"
 
     def _hand_over(self) -> None:
         if self._journal is None:
             return
-        self._journal.close()
+        self._files.close(self._name)
         if _has_arrow():
             self._converting = [process for process in self._converting if process.poll() is None]
             self._converting.append(_converter(self._journal.path))
@@ -105,10 +104,10 @@ class Log:
         for process in self._converting:
             process.wait()
         if self._journal is not None:
-            self._journal.close()
+            self._files.close(self._name)
             self._journal = None
         if whole:
-            _convert(self._folder.parent)
+            _convert(self._files.crawl)
 
 
 def _has_arrow() -> bool:

@@ -20,14 +20,14 @@ from shutil import copyfile, copyfileobj
 from threading import Thread
 from typing import IO, TYPE_CHECKING, Any
 
-from lswc.archive.appended_files import Appended, replace, sync_folder
+from lswc.archive.appended_files import replace, sync_folder
 from lswc.errors import writing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from lswc.archive.appended_files import Aside
+    from lswc.archive.appended_files import Aside, OpenFiles
 
 PAGES = "pages.jsonl"
 """Name of the file in the crawl folder that grows."""
@@ -303,24 +303,20 @@ def _take_out(path: Path, urls: Collection[str], aside: Aside) -> None:
 
 
 class Parts:
-    """Appends to ``pages.jsonl`` of a crawl folder, and closes it once it has ``limit`` bytes.
+    """Appends to ``pages.jsonl`` among a crawl's files, and closes it once it has ``limit`` bytes.
 
     Never at 0. ``committed`` has the lengths of the parts at the frontier's last commit; nothing
     may lie beyond. Raises LswcError.
     """
 
-    def __init__(self, crawl: Path, limit: float, committed: Iterable[str]) -> None:
-        self._crawl = crawl
+    def __init__(self, files: OpenFiles, limit: float, committed: Iterable[str]) -> None:
+        self._files = files
+        self._crawl = crawl = files.crawl
         self._limit = limit
         self._latest = max(map(_number, [*closed(crawl), *committed]), default=0)
-        self._growing = Appended(crawl / PAGES)
+        self._growing = files.open(PAGES)
         self._to_pack = bool(closed(crawl))  # a kill may have left some
         self._packing: Thread | None = None
-
-    @property
-    def opened(self) -> list[Appended]:
-        """The files that are open."""
-        return [self._growing]
 
     def append(self, line: bytes) -> None:
         """Add a line. Raises LswcError; it may be torn then."""
@@ -334,14 +330,14 @@ class Parts:
         """
         if not 0 < self._limit <= self._growing.end:
             return {}
-        self._growing.close()
+        self._files.close(PAGES)
         self._latest += 1
         part = self._crawl / f"pages-{self._latest:05}.jsonl"
         with writing(part):
             self._growing.path.rename(part)
             sync_folder(self._crawl)
         length = self._growing.end
-        self._growing = Appended(self._crawl / PAGES)
+        self._growing = self._files.open(PAGES)
         self._to_pack = True
         return {part.name: length}
 
@@ -368,4 +364,4 @@ class Parts:
         """Close the file, once no part is being compressed any more. Raises LswcError."""
         if self._packing is not None:
             self._packing.join()
-        self._growing.close()
+        self._files.close(PAGES)

@@ -7,16 +7,16 @@ import json
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lswc.archive import page_record
-from lswc.archive.appended_files import ArchiveError
+from lswc.archive.appended_files import ArchiveError, OpenFiles
 from lswc.archive.crawl_log import LISTING_KIND, RENDERING, REQUISITE_KIND, RETRY, Log
 from lswc.archive.page_record import Parts
 from lswc.archive.warc_writer import WarcWriter
 from lswc.errors import writing
+from lswc.files import json_line
 from lswc.frontier.visit import Attempt
 from lswc.language.registry import Language, Wanted, wanted
 from lswc.outcomes import Outcome
@@ -26,7 +26,6 @@ from lswc.urls import parse
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from lswc.archive.appended_files import Appended
     from lswc.frontier.lease import Lease
     from lswc.frontier.visit import Visit
 
@@ -63,15 +62,15 @@ class Archive:
         description: Mapping[str, object],
         committed: Mapping[str, int],
     ) -> None:
-        self._folder = folder
+        self._files = files = OpenFiles(folder)
         self._archived = archived
         self._rules: OrderedDict[str, list[Attempt]] = OrderedDict()
         self._held = 0
         self._rules_to_log: list[tuple[Attempt, str]] = []
         _describe(folder / SETTINGS, description)
-        self._pages = Parts(folder, sizes.part, committed)
-        self._warc = WarcWriter(folder, prefix, description, sizes.warc, committed)
-        self._log = Log(folder, committed)
+        self._pages = Parts(files, sizes.part, committed)
+        self._warc = WarcWriter(files, prefix, description, sizes.warc, committed)
+        self._log = Log(files, committed)
         # A kill may have kept the frontier from hearing of the latest.
         self._parts = page_record.lengths(folder)
 
@@ -100,26 +99,23 @@ class Archive:
 
         Raises LswcError; what was written of the visit is cut when the crawl is resumed.
         """
-        for file in self._opened:
-            file.mark()
+        self._files.mark()
         if visit.record is not None:
-            self._pages.append(visit.record.line())
-        keeps = self._keeps(visit)
+            self._pages.append(json_line(visit.record))
+        keeps, place = self._keeps(visit), _place(visit.lease)
         if keeps:
             about: list[Mapping[str, object]] = [{}] * len(visit.attempts)
-            about[-1:] = [_about(visit)] if visit.attempts else []
+            about[-1:] = [_about(visit, place)] if visit.attempts else []
             rules = self._released(visit.lease.server)
             own = zip(visit.attempts, about, strict=True)
             besides = [*rules, *visit.fetched]
             self._warc.write([*((attempt, {}) for attempt in besides), *own])
-        self._log.write(self._rows(visit, keeps))
-        opened = {_name(file.path, self._folder): file.end for file in self._opened}
-        return {**self._parts, **opened}
+        self._log.write(self._rows(visit, {"url": visit.url, **place}, keeps))
+        return {**self._parts, **self._files.lengths()}
 
     def sync(self) -> None:
         """Return once all that was stored would outlast a power cut. Raises LswcError."""
-        for file in self._opened:
-            file.sync()
+        self._files.sync()
 
     def rotate(self) -> None:
         """Close a long record, and begin another: now, because all of it is committed and durable.
@@ -131,17 +127,11 @@ class Archive:
 
     def check(self) -> None:
         """Raise StorageError if a file was removed while the crawl writes it."""
-        for file in self._opened:
-            file.check()
-
-    @property
-    def _opened(self) -> list[Appended]:
-        return [*self._pages.opened, *self._warc.opened, *self._log.opened]
+        self._files.check()
 
     def withdraw(self) -> None:
         """Take back what the latest ``store`` wrote. Raises ArchiveError."""
-        for file in self._opened:
-            file.withdraw()
+        self._files.withdraw()
         self._warc.forget()
 
     def _keeps(self, visit: Visit) -> bool:
@@ -169,14 +159,13 @@ class Archive:
         self._held -= sum(a.exchange.weight for a in attempts if a.exchange is not None)
         return attempts
 
-    def _rows(self, visit: Visit, keeps: bool) -> Iterator[dict[str, Any]]:
+    def _rows(self, visit: Visit, place: dict[str, Any], keeps: bool) -> Iterator[dict[str, Any]]:
         for attempt, name in self._rules_to_log:
             yield {"url": attempt.url, "outcome": f"{name} file".strip(), **_seen(attempt)}
         self._rules_to_log.clear()
-        shared = _place(visit)
         for attempt in visit.attempts if visit.put_off else visit.attempts[:-1]:
             archived = keeps and attempt.exchange is not None
-            yield shared | _seen(attempt) | {"outcome": RETRY, "archived": archived}
+            yield place | _seen(attempt) | {"outcome": RETRY, "archived": archived}
         for attempt in visit.fetched:
             archived = keeps and attempt.exchange is not None
             of_page = {"outcome": RENDERING, "archived": archived, "referrer": visit.url}
@@ -184,7 +173,7 @@ class Archive:
         if visit.put_off:
             return
         last = visit.attempts[-1] if visit.attempts else Attempt(visit.url, datetime.now(UTC))
-        row = shared | _seen(last) | {"outcome": visit.outcome}
+        row = place | _seen(last) | {"outcome": visit.outcome}
         row["archived"] = keeps and last.exchange is not None
         if visit.record is not None:
             row |= {name: getattr(visit.record, name) for name in _OF_RECORD}
@@ -277,34 +266,25 @@ def _describe(path: Path, settings: Mapping[str, object]) -> None:
         path.write_text(json.dumps(settings, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
-@lru_cache(maxsize=16)
-def _name(path: Path, crawl: Path) -> str:
-    return str(path.relative_to(crawl))
-
-
 def _server(url: str) -> str:
     parsed = parse(url)
     return parsed.server if parsed else ""
 
 
-def _kind(lease: Lease) -> str | None:
-    if lease.is_page:
-        return None
-    return REQUISITE_KIND if lease.is_requisite else LISTING_KIND
-
-
-def _place(visit: Visit) -> dict[str, Any]:
-    lease = visit.lease
-    return {
-        "url": visit.url,
-        "kind": _kind(lease),
+def _place(lease: Lease) -> dict[str, Any]:
+    """Return what the frontier knew of a URL, as the log says it."""
+    place: dict[str, Any] = {
+        "kind": None,
         "tier": lease.tier,
         "expected": lease.expected,
-        "distance": distance_of(lease.code) if lease.is_page else None,
+        "distance": None,
         "depth": lease.depth,
-        "source": lease.source if lease.is_page else None,
+        "source": None,
         "referrer": lease.referrer,
     }
+    if lease.is_page:
+        return place | {"distance": distance_of(lease.code), "source": lease.source}
+    return place | {"kind": REQUISITE_KIND if lease.is_requisite else LISTING_KIND}
 
 
 def _seen(attempt: Attempt) -> dict[str, Any]:
@@ -318,9 +298,9 @@ def _seen(attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def _about(visit: Visit) -> dict[str, object]:
+def _about(visit: Visit, place: Mapping[str, Any]) -> dict[str, object]:
     """Return the fields of a URL's metadata record; those without a value are left out."""
-    lease, record = visit.lease, visit.record
+    expected, record = place["expected"], visit.record
     fields: dict[str, object] = {"outcome": visit.outcome}
     if record is not None:
         fields |= {
@@ -338,12 +318,12 @@ def _about(visit: Visit) -> dict[str, object]:
             "rendered": "yes" if record.rendered else None,
         }
     fields |= {
-        **({} if lease.is_page else {"kind": _kind(lease)}),
-        "distance": distance_of(lease.code) if lease.is_page else None,
-        "tier": lease.tier,
-        "expected": None if lease.expected is None else round(lease.expected, 4),
-        "depth": lease.depth,
-        "via": lease.referrer,
+        **({"kind": place["kind"]} if place["kind"] else {}),
+        "distance": place["distance"],
+        "tier": place["tier"],
+        "expected": None if expected is None else round(expected, 4),
+        "depth": place["depth"],
+        "via": place["referrer"],
     }
     return {name: value for name, value in fields.items() if value is not None}
 

@@ -1,45 +1,120 @@
-"""WARC writer: the files of one crawl (ISO 28500:2017), and a CDXJ index beside each."""
+"""WARC writer: the records and files of one crawl (ISO 28500:2017), and a CDXJ index beside each.
+
+A record is a member of gzip.
+"""
 
 from __future__ import annotations
 
+from base64 import b32encode
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+from hashlib import sha1
+from typing import TYPE_CHECKING, NamedTuple
+from uuid import uuid4
 
-from lswc.archive.appended_files import Appended
-from lswc.archive.cdxj import entries, index_line, iso_date, number_of, sort
-from lswc.archive.warc_records import (
-    DOM,
-    HEADERS,
-    IDENTICAL,
-    INFO,
-    METADATA,
-    NOT_MODIFIED,
-    RENDERED,
-    REQUEST,
-    RESPONSE,
-    REVISIT,
-    about_page,
-    digest_of,
-    new_id,
-    packed,
-    warc_date,
-    warc_fields,
-)
+from isal import igzip
+
+from lswc.archive.cdxj import DOM, entries, index_line, iso_date, number_of, sort
 from lswc.frontier.visit import Original
+from lswc.language.registry import three_letters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
     from pathlib import Path
 
+    from lswc.archive.appended_files import Appended, OpenFiles
     from lswc.frontier.visit import Attempt, Exchange
 
 REMEMBERED = 65_536
 """Payloads that are remembered, to store the next identical one as a revisit record."""
 
 
+_PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
+IDENTICAL = f"{_PROFILES}identical-payload-digest"
+NOT_MODIFIED = f"{_PROFILES}server-not-modified"
+"""Profiles of revisit records (ISO 28500:2017 §6.7)."""
+
+_LEVEL = 2  # of ISA-L's four: as small as zlib's 3, at a quarter of the time
+
+
+class RecordKind(NamedTuple):
+    type: str
+    media_type: str
+
+
+HEADERS = {
+    "languages": "WARC-Identified-Content-Language",
+    "mime-detected": "WARC-Identified-Payload-Type",
+}
+"""What is told of a page in the header of its record, by its name in the index. The former is a
+header of Common Crawl's and the IIPC's: codes of ISO 639-3, the largest share first."""
+
+_TYPES = {
+    "html": "text/html", "pdf": "application/pdf", "rtf": "application/rtf", "text": "text/plain",
+}  # fmt: skip
+"""The media types of kinds of pages that have but one."""
+
+_MOST = 3  # languages of a page, as in Common Crawl's index
+
+
+def about_page(about: Mapping[str, object]) -> dict[str, str]:
+    """Return what the index says of a page's type, languages, charset, as Common Crawl's does."""
+    found = {}
+    if media_type := _TYPES.get(str(about.get("kind"))):
+        found["mime-detected"] = media_type
+    shares = [share.partition("=")[0] for share in str(about.get("shares") or "").split()]
+    languages = shares or [str(code) for code in (about.get("language"),) if code]
+    if languages:
+        codes = dict.fromkeys(three_letters(code) for code in languages)
+        found["languages"] = ",".join(list(codes)[:_MOST])
+    if charset := about.get("charset"):
+        found["charset"] = str(charset)
+    return found
+
+
+INFO = RecordKind("warcinfo", "application/warc-fields")
+METADATA = RecordKind("metadata", "application/warc-fields")
+REQUEST = RecordKind("request", "application/http; msgtype=request")
+RESPONSE = RecordKind("response", "application/http; msgtype=response")
+RENDERED = RecordKind("resource", "text/html; charset=utf-8")
+REVISIT = RecordKind("revisit", "application/http; msgtype=response")
+
+
+def packed(
+    kind: RecordKind, date: str, headers: Mapping[str, str], block: bytes, record_id: str = ""
+) -> bytes:
+    """Return a record (ISO 28500:2017 §4) as a member of gzip; no header has a line break."""
+    more = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+    head = (
+        f"WARC/1.1\r\nWARC-Type: {kind.type}\r\nWARC-Date: {date}\r\n"
+        f"WARC-Record-ID: <urn:{record_id or new_id()}>\r\n"
+        f"Content-Length: {len(block)}\r\nContent-Type: {kind.media_type}\r\n"
+        f"{more}WARC-Block-Digest: sha1:{digest_of(block)}\r\n\r\n"
+    )
+    return igzip.compress(b"".join((head.encode(), block, b"\r\n\r\n")), _LEVEL)
+
+
+def digest_of(data: bytes) -> str:
+    """Return a digest as WARC files have it: SHA-1 in base 32."""
+    return b32encode(sha1(data, usedforsecurity=False).digest()).decode()
+
+
+def new_id() -> str:
+    return f"uuid:{uuid4()}"
+
+
+def warc_fields(values: Mapping[str, object]) -> bytes:
+    """Return ``application/warc-fields``; what could end a line is a blank."""
+    lines = (f"{name}: {' '.join(str(value).split())}\r\n" for name, value in values.items())
+    return "".join(lines).encode(errors="replace")
+
+
+def warc_date(time: datetime) -> str:
+    return time.isoformat(timespec="seconds")[:19] + "Z"  # strftime takes ten times as long
+
+
 class WarcWriter:
-    """Writes the records of one crawl into ``warc/`` in its folder.
+    """Writes the records of one crawl into ``warc/``, among its files.
 
     A file is as large as ``limit`` bytes allow, and one page more; every run begins a new one,
     with a ``warcinfo`` record of ``info``. ``committed`` names the files that the frontier knows,
@@ -48,16 +123,17 @@ class WarcWriter:
 
     def __init__(
         self,
-        folder: Path,
+        files: OpenFiles,
         prefix: str,
         info: Mapping[str, object],
         limit: float,
         committed: Iterable[str],
     ) -> None:
-        self._folder = folder / "warc"
+        self._files = files
         self._prefix, self._info, self._limit = prefix, info, limit
         self._warc: Appended | None = None
         self._cdxj: Appended | None = None
+        self._name = ""
         self._info_id = ""
         self._seen: OrderedDict[str, Original] = OrderedDict()
         self._number = self._recover(committed)
@@ -65,7 +141,9 @@ class WarcWriter:
     def _recover(self, committed: Iterable[str]) -> int:
         """Remember what is stored; return the number of the last file."""
         names = [name for name in committed if name.startswith("warc/")]
-        found = sorted(self._folder.glob("*-*.cdxj"), key=lambda path: number_of(path.name))
+        found = sorted(
+            (self._files.crawl / "warc").glob("*-*.cdxj"), key=lambda path: number_of(path.name)
+        )
         for path in found:
             self._remember(path)
         for path in found[-1:]:
@@ -84,11 +162,6 @@ class WarcWriter:
         if len(self._seen) > REMEMBERED:
             self._seen.popitem(last=False)
 
-    @property
-    def opened(self) -> list[Appended]:
-        """The files that are open."""
-        return [file for file in (self._warc, self._cdxj) if file is not None]
-
     def forget(self) -> None:
         """Refer to no payload stored so far."""
         self._seen.clear()
@@ -100,23 +173,29 @@ class WarcWriter:
             return
         if self._warc is not None and self._warc.end >= self._limit:
             self.close()  # now, because what it holds is committed
-        warc, cdxj = self._files(exchanges[0][0].time)
+        warc, cdxj = self._opened(exchanges[0][0].time)
         data, index = bytearray(), bytearray()
         for attempt, exchange, about in exchanges:
-            for member, line in self._members(attempt, exchange, about):
-                if line:
-                    offset = warc.end + len(data)
-                    index += index_line(attempt, line, len(member), offset, warc.path.name)
+            for member, fields in self._members(attempt, exchange, about):
+                if fields:
+                    stored = fields | {
+                        "status": str(attempt.status),
+                        "length": str(len(member)),
+                        "offset": str(warc.end + len(data)),
+                        "filename": warc.path.name,
+                    }
+                    index += index_line(warc_date(attempt.time), stored)
                 data += member
         warc.append(bytes(data))
         cdxj.append(bytes(index))
 
-    def _files(self, time: datetime) -> tuple[Appended, Appended]:
+    def _opened(self, time: datetime) -> tuple[Appended, Appended]:
         if self._warc is None or self._cdxj is None:
             self._number += 1
             name = f"{self._prefix}-{time:%Y%m%d%H%M%S}-{self._number:05}"
-            self._warc = Appended(self._folder / f"{name}.warc.gz")
-            self._cdxj = Appended(self._folder / f"{name}.cdxj")
+            self._name = f"warc/{name}"
+            self._warc = self._files.open(f"{self._name}.warc.gz")
+            self._cdxj = self._files.open(f"{self._name}.cdxj")
             self._info_id = new_id()
             headers = {"WARC-Filename": self._warc.path.name}
             block = warc_fields(self._info)
@@ -171,7 +250,7 @@ class WarcWriter:
                 "WARC-Refers-To-Date": earlier.date,
             }
             block, kind, mime = bytes(exchange.head), REVISIT, "warc/revisit"
-        fields = {"mime": mime, "digest": digest}
+        fields = {"url": attempt.url, "mime": mime, "digest": digest}
         return packed(kind, date, headers, block, record), fields
 
     def close(self, *, whole: bool = True) -> None:
@@ -179,8 +258,9 @@ class WarcWriter:
 
         The index is sorted if all that was written is committed: a sorted one can't be cut.
         """
-        for file in self.opened:
-            file.close()
-        if self._cdxj is not None and whole:
-            sort(self._cdxj.path)
+        if self._cdxj is not None:
+            self._files.close(f"{self._name}.warc.gz")
+            self._files.close(f"{self._name}.cdxj")
+            if whole:
+                sort(self._cdxj.path)
         self._warc = self._cdxj = None

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
-from lswc.files import json_line
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
@@ -129,10 +127,6 @@ class Record:
     source: str
     referrer: str | None
     time: str
-
-    def line(self) -> bytes:
-        """Return the record as a line of JSON in UTF-8."""
-        return json_line(self)
 
 
 class FollowedLink(Struct, frozen=True, gc=False):

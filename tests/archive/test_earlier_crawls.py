@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.archive.appended_files import ArchiveError
+from lswc.archive.appended_files import ArchiveError, OpenFiles
 from lswc.archive.earlier_crawls import Earlier, Held
 from lswc.archive.warc_writer import WarcWriter
 from lswc.frontier.visit import Attempt, Exchange, Original, Rendered
@@ -30,7 +30,7 @@ def response(body: bytes, url: str = URL, status: int = 200, truncated: str = ""
 def crawl(folder: Path, *attempts: Attempt) -> Path:
     """Store what a crawl fetched."""
     folder.mkdir()
-    writer = WarcWriter(folder, "th", {}, 10**9, {})
+    writer = WarcWriter(OpenFiles(folder), "th", {}, 10**9, {})
     writer.write([(attempt, {}) for attempt in attempts])
     writer.close()
     return folder

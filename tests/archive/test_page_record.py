@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lswc.archive import committed_lengths, page_record
-from lswc.archive.appended_files import Aside
+from lswc.archive.appended_files import Aside, OpenFiles
 from lswc.archive.page_record import Parts
 from tests.archive.reading import as_zcat_reads
 
@@ -47,12 +47,13 @@ def write(folder: Path, limit: int, frontier: Path, *, to: int = LINES, packs: i
     """Go on with a record, as a crawl does: ``packs`` lines after each other parts are packed."""
     begun = state(frontier)
     page_record.cut(folder, begun.lengths, Aside(folder))
-    writer = Parts(folder, limit, begun.lengths)
+    files = OpenFiles(folder)
+    writer = Parts(files, limit, begun.lengths)
     lengths = {**begun.lengths, **page_record.lengths(folder)}
     for number in range(begun.lines, to):
         lengths |= writer.turn()
         writer.append(line(number))
-        lengths |= {file.path.name: file.end for file in writer.opened}
+        lengths |= files.lengths()
         new = frontier.with_suffix(".new")
         new.write_text(json.dumps([lengths, number + 1]))
         new.replace(frontier)
@@ -224,13 +225,13 @@ def test_a_part_stays_as_it_is_if_the_disk_is_full(
     write(tmp_path, 100, frontier, packs=LINES + 1)
     with monkeypatch.context() as patch:
         patch.setattr(page_record, "copyfileobj", full)
-        writer = Parts(tmp_path, 100, state(frontier).lengths)
+        writer = Parts(OpenFiles(tmp_path), 100, state(frontier).lengths)
         writer.pack()
         writer.close()
     assert "No space left on device; it stays as it is" in caplog.text
     assert numbers(tmp_path) == [*range(LINES)]
     assert not list(tmp_path.glob("*.new"))
-    writer = Parts(tmp_path, 100, state(frontier).lengths)
+    writer = Parts(OpenFiles(tmp_path), 100, state(frontier).lengths)
     writer.pack()
     writer.close()
     assert not [path for path in tmp_path.glob("pages-*") if path.suffix != ".gz"]

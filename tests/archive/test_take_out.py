@@ -11,9 +11,9 @@ import pytest
 from fastwarc import ArchiveIterator
 
 from lswc.archive import committed_lengths, crawl_log, log_tables
-from lswc.archive.appended_files import Aside
+from lswc.archive.appended_files import Aside, OpenFiles
+from lswc.archive.cdxj import DOM
 from lswc.archive.crawl_log import Log, journals
-from lswc.archive.warc_records import DOM
 from lswc.archive.warc_repair import is_whole
 from lswc.archive.warc_writer import WarcWriter
 from lswc.frontier.visit import Rendered
@@ -29,7 +29,7 @@ ROW = {"outcome": "html", "targets": [], "anchors": [], "named": [], "tiers": []
 
 def write(folder: Path) -> Path:
     """Archive a page of each URL in one file; return its path."""
-    writer = WarcWriter(folder, "th", {}, 10**9, ())
+    writer = WarcWriter(OpenFiles(folder), "th", {}, 10**9, ())
     writer.write([(response(url.encode() * 9, url), {"outcome": "html"}) for url in URLS])
     writer.close()
     (path,) = (folder / "warc").glob("*.warc.gz")
@@ -67,7 +67,7 @@ def test_one_of_many_pages(tmp_path: Path) -> None:
 
 
 def test_what_a_browser_showed_goes_with_its_page(tmp_path: Path) -> None:
-    writer = WarcWriter(tmp_path, "th", {}, 10**9, ())
+    writer = WarcWriter(OpenFiles(tmp_path), "th", {}, 10**9, ())
     attempts = [response(url.encode() * 9, url) for url in URLS]
     for attempt in attempts:
         attempt.rendered = Rendered(f"<p>{attempt.url}".encode(), attempt.url, ())
@@ -86,7 +86,7 @@ def test_what_a_browser_showed_goes_with_its_page(tmp_path: Path) -> None:
 
 
 def test_rows_of_the_log(tmp_path: Path) -> None:
-    written = Log(tmp_path, ())
+    written = Log(OpenFiles(tmp_path), ())
     written.write({"url": url, **ROW} for url in URLS)
     written.close()
     committed_lengths.take_out(tmp_path, {URLS[0]}, aside := Aside(tmp_path))
@@ -110,7 +110,7 @@ def test_a_journal_outlasts_a_process_that_fails(
 ) -> None:
     monkeypatch.setattr(crawl_log, "LIMIT", 1)
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    written = Log(tmp_path, ())
+    written = Log(OpenFiles(tmp_path), ())
     for url in URLS:
         written.write([{"url": url, **ROW}])
     assert len(journals(tmp_path / "log")) == len(URLS)
@@ -122,7 +122,7 @@ def test_a_long_journal_becomes_tables_while_the_next_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(crawl_log, "LIMIT", 1)
-    written = Log(tmp_path, ())
+    written = Log(OpenFiles(tmp_path), ())
     for url in URLS:
         written.write([{"url": url, **ROW}])
     written.close(whole=False)  # waits for the others, and leaves its own
@@ -133,9 +133,10 @@ def test_a_long_journal_becomes_tables_while_the_next_is_written(
 CLOSES = """
 import json, sys
 from pathlib import Path
+from lswc.archive.appended_files import OpenFiles
 from lswc.archive.crawl_log import Log
 
-log = Log(Path(sys.argv[1]), ())
+log = Log(OpenFiles(Path(sys.argv[1])), ())
 log.write(json.loads(sys.argv[2]))
 log.close()
 print("pyarrow" in sys.modules)

@@ -11,7 +11,7 @@ import pytest
 
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.store import SETTINGS
-from lswc.archive.warc_records import IDENTICAL, NOT_MODIFIED
+from lswc.archive.warc_writer import IDENTICAL, NOT_MODIFIED
 from lswc.corpus.documents import COPY, EMPTY, OPTED_OUT, OTHER_LANGUAGE, Written, write
 from lswc.crawl.web.recorded import WarcWeb
 from lswc.lab.methods.page_sources import pages as sources

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 
-from lswc.archive.warc_records import NOT_MODIFIED
+from lswc.archive.warc_writer import NOT_MODIFIED
 from tests.archive.raw import PORT, serving
 from tests.archive.reading import check, index, records
 from tests.scenarios.site import ENGLISH, SCRAPY, THAI, Site, page, run
