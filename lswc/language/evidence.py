@@ -19,11 +19,10 @@ from operator import mul
 from typing import TYPE_CHECKING, Any
 
 from lswc.language.charset import canonical
-from lswc.language.registry import code_of, is_known, known, language, own_folder
+from lswc.language.registry import cached_by_languages, known, known_code, language
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from lswc.language.document import Document
     from lswc.language.shares import Measured
@@ -53,12 +52,6 @@ _TEXTS = frozenset(
 )
 _MOST_TEXT = 4_000
 _DEEPEST = 30
-
-
-def known_code(tag: str) -> str | None:
-    """Return the code of a language tag, None if no such language is known."""
-    code = code_of(tag)
-    return code if is_known(code) else None
 
 
 def declared(document: Document) -> dict[str, str]:
@@ -133,23 +126,15 @@ def _members(value: Any) -> Iterator[tuple[str, Any]]:
         yield from (("", member) for member in value)
 
 
+@cached_by_languages
 def languages_by_charset() -> dict[str, str]:
     """Return the languages that charsets are used for alone."""
-    return _by_charset(own_folder())
-
-
-@cache
-def _by_charset(_own: Path | None) -> dict[str, str]:
     return {canonical(charset): code for code in known() for charset in language(code).charsets}
 
 
+@cached_by_languages
 def languages_by_tld() -> dict[str, str]:
     """Return the languages of top-level domains."""
-    return _by_tld(own_folder())
-
-
-@cache
-def _by_tld(_own: Path | None) -> dict[str, str]:
     return {tld: code for code in known() for tld in language(code).tlds}
 
 

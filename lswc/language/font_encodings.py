@@ -10,16 +10,12 @@ diacritics among them.
 from __future__ import annotations
 
 import re
-from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from lswc.language.ngrams import Likelihoods, NgramTable, is_charset, tables
-from lswc.language.registry import own_folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from lswc.language.registry import cached_by_languages
 
 _EXAMINED = 4_000
 _SHORTEST = 6  # characters of a line that can tell anything
@@ -46,7 +42,7 @@ class Fonts:
     """The fonts of one language on Latin code points; none of them for most languages."""
 
     def __init__(self, code: str, names: tuple[str, ...]) -> None:
-        self._likelihoods = _font_likelihoods(code, own_folder())
+        self._likelihoods = _font_likelihoods(code)
         self._names: dict[str, str] = {}
         for name in names:
             self._names.setdefault(_bare(name), name)
@@ -92,7 +88,7 @@ def myanmar(text: str, hint: str | None = None) -> tuple[str, str]:
 
     ``hint`` is the language of the page, for a text that alone can't tell.
     """
-    likelihoods = _myanmar_likelihoods(own_folder())
+    likelihoods = _myanmar_likelihoods()
     letters = _NOT_MYANMAR.sub(" ", text[:_EXAMINED])
     totals = likelihoods.scores(f" {letters.strip()} ").sum(axis=1)
     likelier = f"{hint}.utf-8" if hint else _USUAL
@@ -108,8 +104,8 @@ def myanmar(text: str, hint: str | None = None) -> tuple[str, str]:
     return language, encoding
 
 
-@cache
-def _font_likelihoods(code: str, _own: Path | None) -> Likelihoods | None:
+@cached_by_languages
+def _font_likelihoods(code: str) -> Likelihoods | None:
     """Return those of the rest, of English, and of each font of a language; None without any."""
     latin = [table for table in tables() if _is_latin(table)]
     own = [t for t in latin if t.language == code and not is_charset(t.encoding)]
@@ -119,8 +115,8 @@ def _font_likelihoods(code: str, _own: Path | None) -> Likelihoods | None:
     return Likelihoods(groups) if own else None
 
 
-@cache
-def _myanmar_likelihoods(_own: Path | None) -> Likelihoods:
+@cached_by_languages
+def _myanmar_likelihoods() -> Likelihoods:
     groups = {f"{t.language}.{t.encoding}": [t] for t in tables() if _is_myanmar(t)}
     return Likelihoods(groups)
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from lswc.language import scripts
 from lswc.language.ngrams import Likelihoods, NgramTable, tables
-from lswc.language.registry import detectable, own_folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from lswc.language.registry import cached_by_languages, detectable
 
 _EXAMINED = 4_000  # characters
 _MARGIN = 2.0  # nats by which a line has to be likelier than in any other language
@@ -59,13 +55,9 @@ class Neighbours:
         return Lines(shares, "\n".join(rest))
 
 
+@cached_by_languages
 def neighbours(script: int) -> Neighbours | None:
     """Return what tells a user's languages in a script; None if there are none, as is usual."""
-    return _neighbours(script, own_folder())
-
-
-@cache
-def _neighbours(script: int, _folder: Path | None) -> Neighbours | None:
     unicode = [t for t in tables() if t.encoding == "utf-8" and _script(t) == script]
     own = [table for table in unicode if table.language not in detectable()]
     others = [table for table in unicode if table.language in detectable()]

@@ -12,7 +12,6 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -21,12 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from lswc.errors import ConfigError
-from lswc.language.registry import own_folder
+from lswc.language.registry import cached_by_languages, own_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from importlib.resources.abc import Traversable
-    from pathlib import Path
 
 TABLES = files(__package__).joinpath("tables")
 """Folder of the tables: ``<language>.<encoding>.json``."""
@@ -61,16 +59,13 @@ class TableError(ConfigError):
     """A file of a user's that is no table of n-grams."""
 
 
+@cached_by_languages
 def tables() -> tuple[NgramTable, ...]:
     """Return all tables, the user's own among them, sorted by language and encoding.
 
     Raises TableError for a file of the user's that is none.
     """
-    return _tables(own_folder())
-
-
-@cache
-def _tables(own: Path | None) -> tuple[NgramTable, ...]:
+    own = own_folder()
     entries = {entry.name: entry for entry in TABLES.iterdir()}
     if own is not None and (own / "tables").is_dir():
         codes = {file.stem for file in own.glob("*.toml")}

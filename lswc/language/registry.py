@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, cast
 
 import pycld2
 from fontTools import unicodedata
@@ -23,7 +23,7 @@ from fontTools import unicodedata
 from lswc.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from importlib.resources.abc import Traversable
 
 # CLD2 keeps codes that ISO 639 withdrew; and its Kurdish is Sorani, in Arabic script.
@@ -36,6 +36,17 @@ _SUBTAG = re.compile(r"[A-Za-z0-9]{1,8}(?:-[A-Za-z0-9]{1,8})*")
 _TLD = re.compile(r"[a-z0-9-]+")
 _NEAREST = 3  # names that are told where somebody may mean one
 _own: list[Path] = []
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_caches: list[Callable[[], None]] = []
+
+
+def cached_by_languages(function: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Cache what follows from the languages that there are: until ``use`` takes in others."""
+    cached = cache(function)
+    _caches.append(cached.cache_clear)
+    return cast("Callable[_P, _T]", cached)
 
 
 class LanguageError(ConfigError):
@@ -173,7 +184,8 @@ def use(folder: str) -> None:
             raise LanguageError(f"LSWC_LANGUAGES: no <code>.toml in {path}")
         _read_folder(path)
     _own[:] = own
-    _languages.cache_clear()
+    for clear in _caches:
+        clear()
 
 
 def own_folder() -> Path | None:
@@ -232,7 +244,7 @@ def is_known(code: str) -> bool:
     return code in _languages()
 
 
-@cache
+@cached_by_languages
 def _languages() -> dict[str, Language]:
     languages = {code: Language(code, name) for code, name in detectable().items()}
     for folder in (files("lswc.language") / "data", *_own):
@@ -386,6 +398,12 @@ for _three, _two in zip(*[iter(_PAIRS.split())] * 2, strict=True):
 def three_letters(code: str) -> str:
     """Return the code of ISO 639-3 for one that lswc uses, by which web archives know it."""
     return _THREE.get(code, code)
+
+
+def known_code(tag: str) -> str | None:
+    """Return the code of a language tag, None if no such language is known."""
+    code = code_of(tag)
+    return code if is_known(code) else None
 
 
 def code_of(tag: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +13,7 @@ import pycld2
 from lswc.language import scripts, vietnamese
 from lswc.language.font_encodings import myanmar
 from lswc.language.neighbours import neighbours
-from lswc.language.registry import RENAMED, detectable, known, language, own_folder
+from lswc.language.registry import RENAMED, cached_by_languages, detectable, known, language
 from lswc.language.scripts import (
     HAN,
     HAN_CHINESE,
@@ -31,7 +30,6 @@ from lswc.language.serbo_croatian import ALIKE, told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     import numpy.typing as npt
 
@@ -134,7 +132,7 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
     amounts = _east_asian(points, classes, counts, hint)
     if han in amounts and "zh" in amounts and han != "zh":
         amounts[str(han)] += amounts.pop("zh")
-    alone = _scripts(own_folder()).alone
+    alone = _scripts().alone
     for script, count in present.items():
         if script in alone:
             code = alone[script]
@@ -165,7 +163,7 @@ def _undecided(present: dict[int, int], in_vietnamese: float) -> dict[int, tuple
 
     With them, whether nearly all of the text is in it.
     """
-    decided = _scripts(own_folder()).decided
+    decided = _scripts().decided
     amounts = {script: float(n) for script, n in present.items() if script not in decided}
     if VIETNAMESE in present or LATIN in amounts:
         latin = present.get(LATIN, 0) + present.get(VIETNAMESE, 0)
@@ -375,7 +373,7 @@ def letters_of(code: str) -> list[int]:
     """Return the classes of letters that alone tell a language; empty if none do."""
     if code == "ko":
         return [HANGUL]
-    return [script for script, of in _scripts(own_folder()).alone.items() if of == code]
+    return [script for script, of in _scripts().alone.items() if of == code]
 
 
 class _Scripts(NamedTuple):
@@ -385,8 +383,8 @@ class _Scripts(NamedTuple):
     decided: frozenset[int]
 
 
-@cache
-def _scripts(_own: Path | None) -> _Scripts:
+@cached_by_languages
+def _scripts() -> _Scripts:
     users: dict[int, list[str]] = {}
     for code in known():
         for script in scripts.scripts_of(language(code).scripts):

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lswc.language import scripts
 from lswc.language.charset import canonical
-from lswc.language.registry import language, own_folder
+from lswc.language.registry import cached_by_languages, language
 from lswc.language.scripts import HANGUL, HIRAGANA, KATAKANA, LATIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     import numpy.typing as npt
 
@@ -135,12 +133,8 @@ def _classes(variants: tuple[Variant, ...]) -> npt.NDArray[np.uint8] | None:
     return table
 
 
+@cached_by_languages
 def variants_of(code: str) -> Variants | None:
     """Return what tells the variants of a language; None if it has none."""
-    return _known(code, own_folder())
-
-
-@cache
-def _known(code: str, _own: Path | None) -> Variants | None:
     variants = language(code).variants
     return Variants(variants) if variants else None

@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from lswc.language.names import LONGEST_CODE, NOBODY, codes, countries, names
-from lswc.language.registry import language, own_folder
+from lswc.language.registry import cached_by_languages, language
 from lswc.strategy import Named
 from lswc.urls import site
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from lswc.language.registry import Variant
     from lswc.urls import Url
 
@@ -69,14 +67,14 @@ def _names_other_variant(target: str, url: Url, tag: str, text: str) -> bool:
     below = url.hostname.removesuffix(site(url.hostname))
     address = unquote(f"{below}{url.path}?{url.query}"[:_LONGEST_ADDRESS])
     said = f"{tag} {address} {text[:LONGEST]}".casefold().replace("_", "-")
-    patterns = _variants(target, own_folder())
+    patterns = _variants(target)
     return not patterns[target].search(said) and any(
         pattern.search(said) for pattern in patterns.values()
     )
 
 
-@cache
-def _variants(target: str, _own: Path | None) -> dict[str, re.Pattern[str]]:
+@cached_by_languages
+def _variants(target: str) -> dict[str, re.Pattern[str]]:
     """Return what names each of the variants of the language, by its tag."""
     variants = language(target).variants
     return {variant.tag: _words_of(variant) for variant in variants}

@@ -198,6 +198,10 @@ class PageReader:
         )
 
     @cached_property
+    def _tags(self) -> tuple[str, ...]:
+        return tuple(target.tag for target in self.identifier.targets)
+
+    @cached_property
     def _looked_at(self) -> Callable[[str, bool, str, str], _Target | Outcome]:
         # Menus stand on every page of a site.
         return lru_cache(maxsize=_TARGETS)(self._look)
@@ -215,8 +219,8 @@ class PageReader:
     def _named(self, url: Url, tag: str, text: str) -> Named:
         """Return the language that a link names: the target, if that is one of several."""
         found = Named.NONE
-        for target in self.identifier.targets:
-            found = named(target.tag, url, tag, text)
+        for target in self._tags:
+            found = named(target, url, tag, text)
             if found != Named.OTHER:
                 break
         return found

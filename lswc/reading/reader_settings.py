@@ -9,9 +9,8 @@ from lswc.language.html import Bounds
 from lswc.language.registry import wanted
 from lswc.reading.page import PageReader
 from lswc.reading.requisites import RequisiteReader
-from lswc.reading.scope import Scope
+from lswc.reading.scope import SHAPE, Scope
 from lswc.safety.address import Networks
-from lswc.safety.traps import SHAPE
 from lswc.strategy import PageLanguage
 
 

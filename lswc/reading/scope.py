@@ -1,13 +1,16 @@
-"""Scope: which links may be followed at all, before any strategy is asked; else the reason."""
+"""Scope: which links may be followed at all, before any strategy is asked; else the reason.
+
+Out of scope are also traps: URLs without end, told by their shape alone.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lswc.outcomes import Outcome
-from lswc.safety import traps
 from lswc.safety.address import Networks
 from lswc.safety.content_types import by_extension
 from lswc.urls import parse
@@ -18,6 +21,45 @@ if TYPE_CHECKING:
 # A parsed URL may be shorter, without its session or fragment; one beyond ASCII hardly is. Parsing
 # any length wouldn't do: of a name of 100,000 Chinese characters it takes three seconds.
 _SHRINK = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrapShape:
+    """The most that a URL may have of each thing that traps are made of; off at 0.
+
+    ``segments`` of its path, ``repeats`` of one segment in it or of one name in its query,
+    ``parameters`` in its query.
+    """
+
+    segments: int = 0
+    repeats: int = 0
+    parameters: int = 0
+
+    def trap(self, path: str, query: str) -> Outcome | None:
+        """Return which trap a path and a query without its mark look like, None if none."""
+        parts = path[1:].split("/")
+        if self.segments and len(parts) > self.segments:
+            return Outcome.DEEP_PATH
+        if self.repeats and len(parts) > self.repeats and _most(parts) > self.repeats:
+            return Outcome.REPEATED_SEGMENT
+        if query and self._is_faceted(query.split("&")):
+            return Outcome.FACETED_QUERY
+        return None
+
+    def _is_faceted(self, parameters: list[str]) -> bool:
+        if self.parameters and len(parameters) > self.parameters:
+            return True
+        if not self.repeats or len(parameters) <= self.repeats:
+            return False
+        return _most([parameter.partition("=")[0] for parameter in parameters]) > self.repeats
+
+
+SHAPE = TrapShape(segments=24, repeats=3, parameters=12)
+"""The shape that a crawl takes a URL to be a trap by: sites for readers have less of each."""
+
+
+def _most(parts: list[str]) -> int:
+    return max(Counter(parts).values())
 
 
 @dataclass(frozen=True)
@@ -32,7 +74,7 @@ class Scope:
     max_length: int
     domains: tuple[str, ...] = ()
     networks: Networks = field(default_factory=Networks)
-    shape: traps.TrapShape = field(default_factory=traps.TrapShape)
+    shape: TrapShape = field(default_factory=TrapShape)
     documents: bool = True
 
     def check(self, address: str, depth: int) -> Url | Outcome:
@@ -45,6 +87,7 @@ class Scope:
             return Outcome.INVALID_URL if url is None else Outcome.SCHEME
         if url.scheme not in ("http", "https"):
             return Outcome.SCHEME
+        port = url.port
         if self.max_length and len(url.href) > self.max_length:
             return Outcome.URL_TOO_LONG
         if self.max_depth and depth > self.max_depth:
@@ -53,18 +96,18 @@ class Scope:
             return Outcome.DOMAIN_NOT_ALLOWED
         if not self.documents and by_extension(url.path):
             return Outcome.DOCUMENT_LEFT
-        return self._refusal(url) or self.shape.trap(url.path, url.query) or url
+        return self._refusal(url.hostname, port) or self.shape.trap(url.path, url.query) or url
 
     def _is_long(self, address: str) -> bool:
         longest = self.max_length * (_SHRINK if address.isascii() else 1)
         return 0 < longest < len(address)
 
-    def _refusal(self, url: Url) -> Outcome | None:
-        if not self.networks.allows_port(url.port):
+    def _refusal(self, hostname: str, port: int) -> Outcome | None:
+        if self.networks.ports and port not in self.networks.ports:
             return Outcome.PORT
         # The address of a name is checked when it is connected to, a written one here already.
-        if url.hostname[0] == "[" or url.hostname.replace(".", "").isdecimal():
-            return self.networks.refusal(url.hostname.strip("[]"), url.port)
+        if hostname[0] == "[" or hostname.replace(".", "").isdecimal():
+            return self.networks.refusal(hostname.strip("[]"), port)
         return None
 
     def _allows(self, hostname: str) -> bool:

@@ -1,1 +1,1 @@
-"""Safety on a hostile web: addresses, sizes, kinds of content, traps."""
+"""Safety on a hostile web: addresses, sizes, kinds of content."""

@@ -39,7 +39,7 @@ class Networks:
 
     def refusal(self, address: str, port: int) -> Outcome | None:
         """Return why an address mustn't be connected to, None if it may be."""
-        if not self.allows_port(port):
+        if self.ports and port not in self.ports:
             return Outcome.PORT
         try:
             parsed = ip_address(address)
@@ -48,10 +48,6 @@ class Networks:
         if _is_public(parsed) or any(parsed in network for network in self.allowed):
             return None
         return Outcome.ADDRESS_NOT_PUBLIC
-
-    def allows_port(self, port: int) -> bool:
-        """Tell whether the port may be connected to, whatever the address."""
-        return not self.ports or port in self.ports
 
 
 def _is_public(address: IPv4Address | IPv6Address) -> bool:

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lswc.reading.scope import Scope
+from lswc.reading.scope import Scope, TrapShape
 from lswc.safety.address import Networks
-from lswc.safety.traps import TrapShape
 from lswc.urls import Url
 
 OPEN = Scope(0, 0)

@@ -18,11 +18,10 @@ from lswc.language.document import NOTHING, Finding
 from lswc.language.evidence import languages_by_charset
 from lswc.language.methods import IdentifierError, Method
 from lswc.language.ngrams import RANKED, NgramTable, byte_trigrams, ranked, tables
-from lswc.language.registry import own_folder
+from lswc.language.registry import cached_by_languages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from lswc.language.document import Document
     from lswc.language.registry import Language
@@ -114,7 +113,7 @@ def g2li(document: Document, target: Language) -> tuple[Finding, str]:
     if not trigrams:
         return NOTHING, ""
     hits, best = max(
-        ((len(trigrams & trained), table) for table, trained in _trigram_sets(own_folder())),
+        ((len(trigrams & trained), table) for table, trained in _trigram_sets()),
         key=lambda pair: pair[0],
     )
     how = f"matching rate of {best.language}.{best.encoding}"
@@ -204,7 +203,7 @@ def textcat_guess(text: bytes) -> list[NgramTable]:
     if len(text.strip()) < _SHORT or not profile:
         return []
     distances = sorted(
-        ((_distance(profile, ranks), table) for table, ranks in _profiles(own_folder())),
+        ((_distance(profile, ranks), table) for table, ranks in _profiles()),
         key=lambda pair: pair[0],
     )
     tied = [table for distance, table in distances if distance <= distances[0][0] * _TIED]
@@ -300,13 +299,13 @@ def _language_of(charset: str) -> str | None:
     return "en" if charset == "ascii" else languages_by_charset().get(charset)
 
 
-@cache
-def _profiles(_own: Path | None) -> list[tuple[NgramTable, dict[str, int]]]:
+@cached_by_languages
+def _profiles() -> list[tuple[NgramTable, dict[str, int]]]:
     return [(t, {ngram: rank for rank, ngram in enumerate(t.ranked)}) for t in tables()]
 
 
-@cache
-def _trigram_sets(_own: Path | None) -> list[tuple[NgramTable, set[str]]]:
+@cached_by_languages
+def _trigram_sets() -> list[tuple[NgramTable, set[str]]]:
     return [(table, set(table.trigrams)) for table in tables()]
 
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lswc.language import scripts
 from lswc.language.ngrams import Likelihoods, NgramTable, tables
-from lswc.language.registry import own_folder
+from lswc.language.registry import cached_by_languages
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import numpy.typing as npt
 
 _ENOUGH = 300  # characters; each costs a number for every language
@@ -28,7 +25,7 @@ def language_of(text: str) -> str | None:
     since a table of 10 KB lacks most ideographs. None if the best language isn't written in these
     letters: a script of no table.
     """
-    return _model(own_folder()).language_of(text)
+    return _model().language_of(text)
 
 
 class _Model:
@@ -58,8 +55,8 @@ def _letters(members: list[NgramTable]) -> npt.NDArray[np.int64]:
     return total
 
 
-@cache
-def _model(_own: Path | None) -> _Model:
+@cached_by_languages
+def _model() -> _Model:
     by_language: defaultdict[str, list[NgramTable]] = defaultdict(list)
     for table in tables():
         if table.encoding == "utf-8":

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from lswc.safety.traps import TrapShape
+from lswc.reading.scope import TrapShape
 
 SHAPE = TrapShape(segments=5, repeats=2, parameters=3)
 
