@@ -107,11 +107,11 @@ class TierScheduler(BaseScheduler):
             if retry is not None:
                 return retry
             visit = None if self._guest.is_full else self._leases.next(now)
+            if visit is None:
+                self._wake_later(now)
+                return None
         except LswcError as error:
             commits.fail(error)
-            return None
-        if visit is None:
-            self._wake_later(now)
             return None
         return request_for(visit, self._parts.crawl.headers, self._callback(visit), self._errback)
 

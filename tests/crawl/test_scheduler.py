@@ -7,17 +7,19 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING
 
+import pytest
+
 from lswc.crawl import retries
+from lswc.crawl.close_reasons import CANNOT_WRITE
 from lswc.crawl.requests import visit_of
 from lswc.crawl.retries import HELD, PATIENCE, WAITING
 from lswc.crawl.scheduler import TierScheduler
+from lswc.errors import StorageError
 from lswc.frontier.visit import Attempt, Exchange
 from tests.crawl.running import SetUp
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def finished(crawl: SetUp) -> dict[str, int]:
@@ -96,3 +98,24 @@ def test_a_request_whose_visit_has_ended_is_not_sent_again(tmp_path: Path) -> No
         crawl.parts.commits.commit(visit, "html")
         assert not scheduler.enqueue_request(crawl.request(visit))
         assert finished(crawl) == {"timeout": 1}
+
+
+@pytest.mark.parametrize("asked", ["lease", "next_ready"])
+def test_a_store_that_fails_ends_the_crawl(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    """Whichever question it fails at, when a URL is to be leased or when none is."""
+
+    def fails(*_: object) -> None:
+        raise StorageError("the store is full")
+
+    async def ask() -> None:
+        with SetUp(tmp_path) as crawl:
+            scheduler = TierScheduler.from_crawler(crawl.crawler)
+            stopped: list[str] = []
+            monkeypatch.setattr(crawl.parts.commits, "stop", stopped.append)
+            monkeypatch.setattr(type(crawl.parts.frontier), asked, fails)
+            assert scheduler.next_request() is None
+            assert stopped == [CANNOT_WRITE]
+
+    run(ask())
