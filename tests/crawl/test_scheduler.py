@@ -114,6 +114,7 @@ def test_a_store_that_fails_ends_the_crawl(
             scheduler = TierScheduler.from_crawler(crawl.crawler)
             stopped: list[str] = []
             monkeypatch.setattr(crawl.parts.commits, "stop", stopped.append)
+            monkeypatch.setattr(type(crawl.parts.frontier), "lease", lambda *_: None)
             monkeypatch.setattr(type(crawl.parts.frontier), asked, fails)
             assert scheduler.next_request() is None
             assert stopped == [CANNOT_WRITE]
