@@ -1,4 +1,4 @@
-"""Which link next? Pure functions from the facts of a link to its cell; imports nothing of lswc."""
+"""Strategies: pure functions from the facts of a link to its cell; imports nothing of lswc."""
 
 from lswc.strategy.cells import REQUISITES, Strategy, StrategyError, with_requisites
 from lswc.strategy.facts import (

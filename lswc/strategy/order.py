@@ -1,4 +1,4 @@
-"""Which cell comes first: a fixed order, or one that learns."""
+"""Order of cells: fixed, or one that learns."""
 
 from __future__ import annotations
 

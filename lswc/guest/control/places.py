@@ -1,4 +1,4 @@
-"""Where a rule holds: a domain, a server, or all URLs that begin alike."""
+"""Places where a rule holds: a domain, a server, or all URLs that begin alike."""
 
 from __future__ import annotations
 
