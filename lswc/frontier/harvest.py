@@ -1,9 +1,11 @@
-"""What the URLs that wait should bring."""
+"""Harvest that the pending URLs should bring, by cell and in all."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from lswc.strategy import Pages
 
@@ -38,46 +40,47 @@ def group(cell: int, expected: float | None) -> str:
 
 @dataclass(frozen=True)
 class CellHarvest:
-    """A cell: URLs ``waiting``, pages that were leased from it, share of relevant ones expected.
+    """A cell: URLs ``pending``, pages that were leased from it, share of relevant ones expected.
 
     ``group`` is what its URLs are counted under.
     """
 
     cell: int
-    waiting: int
+    pending: int
     pages: Pages
     expected: float
     group: str
 
 
-class Group(NamedTuple):
-    """Cells that are counted under one name, together."""
+class Group(Struct, frozen=True):
+    """Cells counted together, by tier or by what is expected of their URLs; and their pages."""
 
     name: str
-    waiting: int
-    pages: Pages
+    pending: int
+    pages: int
+    relevant: int
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Relevant pages to expect: ``waiting`` among all URLs that wait, ``next_relevant`` among the
+    """Relevant pages: ``expected`` among all pending URLs, ``next_relevant`` among the
     ``next_downloads`` that come first.
 
     As if no more links were found. A URL may turn out not to be a page at all.
     """
 
-    waiting: float
+    expected: float
     next_downloads: int
     next_relevant: float
 
     @property
     def next_harvest(self) -> float | None:
-        """The harvest rate that the next downloads should have, None if nothing waits."""
+        """The harvest rate that the next downloads should have, None if nothing is pending."""
         return self.next_relevant / self.next_downloads if self.next_downloads else None
 
 
 def harvest(
-    order: Order, waiting: Mapping[int, int], pages: Mapping[int, Pages]
+    order: Order, pending: Mapping[int, int], pages: Mapping[int, Pages]
 ) -> tuple[CellHarvest, ...]:
     """Return the cells with URLs or pages, the best first.
 
@@ -87,13 +90,13 @@ def harvest(
     downloaded = sum(page.downloaded for page in pages.values())
     mean = (sum(page.relevant for page in pages.values()) + 1) / (downloaded + 2)
     cells = []
-    for cell in sorted({*(c for c, n in waiting.items() if n), *pages}, key=order.rank):
+    for cell in sorted({*(c for c, n in pending.items() if n), *pages}, key=order.rank):
         own = pages.get(cell, Pages())
         learned = order.expected(cell)
         seen = (own.relevant + _PRIOR * mean) / (own.downloaded + _PRIOR)
         expected = seen if learned is None else learned
         named = group(cell, learned)
-        cells.append(CellHarvest(cell, waiting.get(cell, 0), own, expected, named))
+        cells.append(CellHarvest(cell, pending.get(cell, 0), own, expected, named))
     return tuple(cells)
 
 
@@ -101,22 +104,22 @@ def by_group(cells: Iterable[CellHarvest]) -> list[Group]:
     """Return what cells hold by group, the best first; ``cells`` come the best first."""
     groups: dict[str, Group] = {}
     for cell in cells:
-        name, waiting, (downloaded, relevant) = groups.get(
-            cell.group, Group(cell.group, 0, Pages())
+        name, (pages, relevant) = cell.group, cell.pages
+        before = groups.get(name, Group(name, 0, 0, 0))
+        groups[name] = Group(
+            name, before.pending + cell.pending, before.pages + pages, before.relevant + relevant
         )
-        pages = Pages(downloaded + cell.pages.downloaded, relevant + cell.pages.relevant)
-        groups[name] = Group(name, waiting + cell.waiting, pages)
     bands = [name for _, name in _BANDS]  # seeds come first whatever is expected of them
     return sorted(groups.values(), key=lambda g: bands.index(g.name) if g.name in bands else -1)
 
 
 def forecast(cells: Iterable[CellHarvest], downloads: int = NEXT) -> Forecast:
-    """Say what the URLs that wait should bring, and the first of them by the order of cells."""
-    waiting = following = 0.0
+    """Say what the pending URLs should bring, and the first of them by the order of cells."""
+    expected = following = 0.0
     left = downloads
     for cell in cells:
-        waiting += cell.waiting * cell.expected
-        number = min(cell.waiting, left)
+        expected += cell.pending * cell.expected
+        number = min(cell.pending, left)
         following += number * cell.expected
         left -= number
-    return Forecast(waiting, downloads - left, following)
+    return Forecast(expected, downloads - left, following)

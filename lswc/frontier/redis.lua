@@ -281,6 +281,16 @@ local function next_line(server, line)
   if found[1] then return math.floor(found[2] / STEP), tonumber(found[1]) end
 end
 
+-- Iterate over the lines of a server that have URLs: line, number of the oldest URL, cell.
+local function each_line(server)
+  local place, line = not by_directory and unit_pages(server).place, -1
+  return function()
+    local number
+    line, number = next_line(server, line + 1)
+    if line then return line, number, cell_of_line(line, place) end
+  end
+end
+
 local function is_busy(server) return call('ZSCORE', BUSY, server) end
 
 local function set_line(server, line, cell)
@@ -309,11 +319,8 @@ end
 
 -- Make all lines of a server ready.
 local function show(server)
-  local place = not by_directory and unit_pages(server).place
-  local line, number = next_line(server, 0)
-  while line do
-    call('ZADD', ready(cell_of_line(line, place)), number, line .. ' ' .. server)
-    line, number = next_line(server, line + 1)
+  for line, number, cell in each_line(server) do
+    call('ZADD', ready(cell), number, line .. ' ' .. server)
   end
   set_free(server)
 end
@@ -364,11 +371,10 @@ local function move_directory(server, unit, before, after)
   end
 end
 
--- A server's place changed: move its lines to other cells.
-local function move_server(server, before, after)
-  local line, first = next_line(server, 0)
-  while line do
-    local from, to = cell_of(line, before), cell_of(line, after)
+-- A server's place was another one before: move its lines to other cells.
+local function move_server(server, before)
+  for line, first, to in each_line(server) do
+    local from = cell_of(line, before)
     if from ~= to then
       call('ZREM', ready(from), line .. ' ' .. server)
       local low, high = line * STEP, '(' .. string.format('%.0f', (line + 1) * STEP)
@@ -386,7 +392,6 @@ local function move_server(server, before, after)
         call('ZADD', ready(to), first, line .. ' ' .. server)
       end
     end
-    line, first = next_line(server, line + 1)
   end
 end
 
@@ -403,7 +408,7 @@ local function set_place(server, unit, pages, place)
   if by_directory then
     move_directory(server, unit, before, place)
   else
-    move_server(unit, before, place)
+    move_server(unit, before)
   end
 end
 
@@ -462,17 +467,10 @@ local function improve(server, number, known, record, cell, known_cell)
   end
 end
 
--- Whether a known URL waits in no line: it was put off, or it couldn't be had and is finished.
-local function is_away(server, number)
-  return call('HEXISTS', FAILED, number) == 1
-    or call('ZSCORE', LATER, number .. ' ' .. server) and true
-end
-
 -- A URL is offered again. True if its record now has the offer's referrer; then nil, or what the
 -- client must decide, as only it knows the order of cells: number, cells of offer and URL,
 -- distance.
 local function rediscover(server, unit, number, known, record)
-  if is_away(server, number) then return end
   local place = unit_pages(unit).place
   local cell, known_cell = cell_of(kind_of(record), place), cell_of(kind_of(known), place)
   local nearer = record:byte(DISTANCE) < known:byte(DISTANCE)
@@ -499,8 +497,9 @@ local function is_twin_of_redirect(record)
   return record:byte(REDIRECTS) > 0 and url_of(record):sub(1, 6) == 'https:'
 end
 
--- Whether a URL was put off, or has failed: an offer brings it nothing.
-local function is_aside(number, server)
+-- Whether a known URL waits in no line: it was put off, or couldn't be had and is finished. An offer
+-- brings it nothing.
+local function is_away(server, number)
   return call('ZSCORE', LATER, number .. ' ' .. server) or call('HEXISTS', FAILED, number) == 1
 end
 
@@ -531,7 +530,7 @@ local function store(first, referrer)
           oldest = oldest or number
           touched[server] = touched[server] or {}
           touched[server][line] = cell
-        elseif not is_aside(number, server) then
+        elseif not is_away(server, number) then
           local keeps, question = rediscover(server, unit, tonumber(number), known, record)
           kept = kept or keeps
           if question then
@@ -658,13 +657,9 @@ local function cells_of(kind, name)
     return found
   end
   local met = {}
-  local place = not by_directory and unit_pages(name).place
-  local line = next_line(name, 0)
-  while line do
-    local cell = cell_of_line(line, place)
+  for _, _, cell in each_line(name) do
     if not met[cell] then found[#found + 1] = cell end
     met[cell] = true
-    line = next_line(name, line + 1)
   end
   return found
 end
@@ -686,10 +681,8 @@ end
 -- Let go the newest URLs of a server in a cell; return how many.
 local function let_go(server, cell, number, reason)
   local found, emptied = {}, {}
-  local place = not by_directory and unit_pages(server).place
-  local line = next_line(server, 0)
-  while line do
-    if cell_of_line(line, place) == cell then
+  for line, _, of_line in each_line(server) do
+    if of_line == cell then
       local newest = call(
         'ZRANGE', queue(server), '(' .. string.format('%.0f', (line + 1) * STEP), line * STEP,
         'BYSCORE', 'REV', 'LIMIT', 0, number
@@ -697,7 +690,6 @@ local function let_go(server, cell, number, reason)
       for _, one in ipairs(newest) do found[#found + 1] = tonumber(one) end
       emptied[#emptied + 1] = line
     end
-    line = next_line(server, line + 1)
   end
   table.sort(found, function(one, other) return one > other end)
   number = math.min(number, #found)
@@ -722,16 +714,12 @@ local function first_among(from, order)
   for i = from, #ARGV do
     local server = ARGV[i]
     if call('EXISTS', queue(server)) == 1 and not is_busy(server) then
-      local place = not by_directory and unit_pages(server).place
       local chosen
-      local line, number = next_line(server, 0)
-      while line do
-        local cell = cell_of_line(line, place)
+      for line, number, cell in each_line(server) do
         local before = chosen and rank[cell] and rank[cell] - rank[chosen[1]]
         if rank[cell] and (not chosen or before < 0 or before == 0 and number < chosen[4]) then
           chosen = { cell, line, server, number }
         end
-        line, number = next_line(server, line + 1)
       end
       if chosen then return unpack(chosen) end
     end

@@ -28,14 +28,13 @@ from lswc.monitor.snapshot import (
     TOP,
     DiskSpace,
     Fetch,
-    Held,
     Latency,
     Outlook,
     Worker,
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from scrapy.settings import BaseSettings
     from scrapy.statscollectors import StatsCollector
@@ -109,16 +108,17 @@ class Observer:
 
     def take(self) -> Snapshot:
         """Return the crawl as it is now. Asked every few seconds. Raises LswcError."""
-        return self._taken(self._held())
+        frontier = self._parts.frontier
+        known = {"pending": frontier.pending, "requisites": frontier.requisites}
+        return self._taken(frontier.tallies(), self._at_hand() | known)
 
     def take_last(self, reason: str) -> Snapshot:
         """Return the crawl as it closes, and why: with a full count. Raises LswcError."""
         self._outlook_at = -inf
-        found, counts = self._held(), self._parts.frontier.counts()
-        known = {"servers": found.fields["servers"], "outlook": found.fields["outlook"]}
-        last = snapshot.full(counts, **known, leased=0)
-        pending = last.fields["pending"] + counts.leased  # what is leased is pending again
-        return self._taken(Held(last.tallies, {**last.fields, "pending": pending}), reason)
+        known, counts = self._at_hand(), self._parts.frontier.counts()
+        known |= {**snapshot.full(counts), "leased": 0}
+        known["pending"] += counts.leased  # what is leased is pending again
+        return self._taken(counts.tally, known, reason)
 
     def with_coverage(self, last: Snapshot) -> Snapshot:
         """Return the last snapshot with what is known of coverage. Once the records are closed."""
@@ -131,33 +131,32 @@ class Observer:
             by_language=snapshot.by_language(last, several),
         )
 
-    def _held(self) -> Held:
+    def _at_hand(self) -> dict[str, Any]:
+        """Return the fields of a snapshot that need no count."""
         frontier = self._parts.frontier
         if monotonic() - self._outlook_at > CELLS_EVERY:
             cells = frontier.cells()
             self._outlook = snapshot.outlook(cells, self._parts.crawl.strategy)
             self._outlook_at = monotonic()
-        return Held(
-            frontier.tallies(),
-            {
-                "pending": frontier.pending,
-                "requisites": frontier.requisites,
-                "servers": frontier.servers,
-                "outlook": self._outlook,
-            },
-        )
+        return {"servers": frontier.servers, "outlook": self._outlook}
 
-    def _taken(self, held: Held, closed: str | None = None) -> Snapshot:
+    def _taken(
+        self,
+        tallies: Mapping[str, Mapping[str, int]],
+        known: dict[str, Any],
+        closed: str | None = None,
+    ) -> Snapshot:
         crawl = self._parts.crawl
-        page = held.tallies.get("page", {})
+        page = tallies.get("page", {})
         speed, recent = self._latest_minute(page.get("relevant", 0), sum(page.values()))
         worker = self._worker(speed, closed)
         with writing(crawl.folder):
             disk = shutil.disk_usage(crawl.folder)
         return snapshot.made(
-            held,
-            crawl.language.tag,
-            crawl.strategy.name,
+            tallies,
+            **known,
+            language=crawl.language.tag,
+            strategy=crawl.strategy.name,
             recent_harvest_rate=recent,
             disk=DiskSpace(disk.free, disk.total),
             control=snapshot.in_force(self._parts.guest.control.control),

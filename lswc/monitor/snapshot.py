@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from heapq import nlargest
 from time import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lswc.frontier.harvest import Forecast, by_group, forecast
+from lswc.frontier.harvest import Forecast, Group, by_group, forecast
 from lswc.frontier.report import Completion, Queue
 from lswc.outcomes import OF_REQUISITE, Outcome, is_left_out
 
@@ -88,15 +88,6 @@ class Tallies(Struct, frozen=True, kw_only=True):
     errors: Numbers = {}
     requisites: Numbers = {}
     shells: Numbers = {}
-
-
-class Group(Struct, frozen=True):
-    """URLs counted together, by tier or by what is expected of them; and their pages so far."""
-
-    name: str
-    pending: int
-    pages: int
-    relevant: int
 
 
 class Cell(Struct, frozen=True):
@@ -253,27 +244,18 @@ class Snapshot(Struct, frozen=True, kw_only=True):
         return self.state in LIVE
 
 
-class Held(NamedTuple):
-    """What a frontier holds: its tallies, and fields of a snapshot that it has at hand."""
-
-    tallies: Mapping[str, Mapping[str, int]]
-    fields: Mapping[str, Any]
-
-
-def made(held: Held, language: str, strategy: str, **more: Any) -> Snapshot:
-    """Return the snapshot of a crawl whose frontier holds this; ``more`` are further fields."""
-    page = held.tallies.get("page", {})
+def made(kinds: Mapping[str, Mapping[str, int]], **fields: Any) -> Snapshot:
+    """Return the snapshot of a crawl by the tallies of its frontier, and ``fields`` at hand."""
+    page = kinds.get("page", {})
     pages, relevant = sum(page.values()), page.get("relevant", 0)
-    found = Snapshot(**{"time": time(), **held.fields, **more})
-    tallies = _tallies(held.tallies, found.requisites)
+    found = Snapshot(**{"time": time(), **fields})
+    tallies = _tallies(kinds, found.requisites)
     return replace(
         found,
-        language=language,
-        strategy=strategy,
         pages=pages,
         relevant=relevant,
         guessed=page.get("guessed", 0),
-        received=held.tallies.get("received", {}).get("bytes", 0),
+        received=kinds.get("received", {}).get("bytes", 0),
         finished=sum(tallies.finished.values()),
         harvest_rate=rate(relevant, pages),
         coverage_at_most=rate(relevant, relevant + found.outlook.expected),
@@ -293,8 +275,11 @@ def counted(frontier: Reader, top: int) -> Snapshot:
     It has ``top`` servers and cells in its lists. Raises LswcError.
     """
     report, completion = frontier.report(top), frontier.completion(top)
-    held = full(
-        report.counts,
+    return made(
+        report.counts.tally,
+        **full(report.counts),
+        language=report.identity["language"],
+        strategy=frontier.strategy.name,
         servers=frontier.servers(),
         outlook=outlook(report.cells, frontier.strategy, top),
         leased=report.counts.leased,
@@ -302,17 +287,16 @@ def counted(frontier: Reader, top: int) -> Snapshot:
         largest=report.largest,
         completion=completion,
     )
-    return made(held, report.identity["language"], frontier.strategy.name)
 
 
-def full(counts: Counts, **known: Any) -> Held:
-    """Return what a frontier holds by a full count; ``known`` are further fields of a snapshot."""
+def full(counts: Counts) -> dict[str, Any]:
+    """Return the fields of a snapshot that a full count gives."""
     postponed = sum(counts.tally.get("put off", {}).values())
-    pending = sum(counts.pending.values()) + counts.requisites + postponed
-    return Held(counts.tally, {
-        "pending": pending, "requisites": counts.requisites, "by_status": dict(counts.servers),
-        **known,
-    })  # fmt: skip
+    return {
+        "pending": sum(counts.pending.values()) + counts.requisites + postponed,
+        "requisites": counts.requisites,
+        "by_status": dict(counts.servers),
+    }
 
 
 def merged(snapshots: Sequence[Snapshot]) -> Snapshot:
@@ -353,15 +337,14 @@ def in_force(control: Control) -> ControlInForce:
 def outlook(cells: Sequence[CellHarvest], strategy: Strategy, top: int = TOP) -> Outlook:
     """Return what the URLs in these cells, the best first, should bring; ``top`` cells in words."""
     ahead: Forecast = forecast(cells)
-    pending = [cell for cell in cells if cell.waiting]
-    largest = nlargest(top, pending, key=lambda cell: cell.waiting) if len(pending) > top else []
-    groups = (Group(name, waiting, *pages) for name, waiting, pages in by_group(cells))
+    pending = [cell for cell in cells if cell.pending]
+    largest = nlargest(top, pending, key=lambda cell: cell.pending) if len(pending) > top else []
     return Outlook(
-        expected=round(ahead.waiting, 1),
+        expected=round(ahead.expected, 1),
         next_downloads=ahead.next_downloads,
         next_relevant=round(ahead.next_relevant, 1),
         next_harvest_rate=rate(ahead.next_relevant, ahead.next_downloads),
-        groups=tuple(groups),
+        groups=tuple(by_group(cells)),
         best=tuple(_in_words(cell, strategy) for cell in pending[:top]),
         largest=tuple(_in_words(cell, strategy) for cell in largest),
     )
@@ -371,7 +354,7 @@ def _in_words(cell: CellHarvest, strategy: Strategy) -> Cell:
     downloaded, relevant = cell.pages
     name = strategy.describe(cell.cell)
     seen = rate(relevant, downloaded)
-    return Cell(name, cell.waiting, downloaded, round(cell.expected, 4), seen)
+    return Cell(name, cell.pending, downloaded, round(cell.expected, 4), seen)
 
 
 def _tallies(kinds: Mapping[str, Mapping[str, int]], requisites: int) -> Tallies:

@@ -410,7 +410,7 @@ def test_requisites_wait_in_a_queue_of_their_own(frontier: Open, spec: str) -> N
     f.offer([offer("http://s/")])
     found = [requisite("http://s/a.css"), requisite("http://cdn/b.png"), requisite("http://s/c.js")]
     visit(f, True, offer("http://a/1", RELEVANT), *found, requisite("https://s/a.css"))
-    assert sum(cell.waiting for cell in f.cells()) == sum(f.counts().pending.values()) == 1
+    assert sum(cell.pending for cell in f.cells()) == sum(f.counts().pending.values()) == 1
     assert (f.counts().requisites, f.pending, f.unfinished) == (3, 4, 4)
     assert visit(f, False) == "http://a/1"
     assert f.lease(0) is None

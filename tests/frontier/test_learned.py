@@ -152,9 +152,9 @@ def test_cells_that_brought_pages_come_first(frontier: Open) -> None:
     assert lease.expected is not None
     assert lease.expected > sum(c.expected for c in f.cells()) / len(f.cells())
     brought = sum(is_relevant(visit(f)) for _ in range(100))
-    waiting = [c for c in f.cells() if c.waiting]
-    assert brought > 100 * waiting[-1].expected
-    assert sum(c.waiting for c in waiting) == f.pending
+    pending = [c for c in f.cells() if c.pending]
+    assert brought > 100 * pending[-1].expected
+    assert sum(c.pending for c in pending) == f.pending
     assert sum(c.pages.downloaded for c in f.cells()) == 301
 
 
@@ -248,14 +248,14 @@ def test_a_fixed_order_says_what_to_expect_too(frontier: Open) -> None:
     assert lease.expected is None
     f.commit(ended(lease, relevant=True))
     (cell,) = f.cells()
-    assert (cell.cell, cell.waiting, cell.pages, cell.group) == (0, 35, Pages(1, 1), "tier 0")
+    assert (cell.cell, cell.pending, cell.pages, cell.group) == (0, 35, Pages(1, 1), "tier 0")
     assert cell.expected == pytest.approx((1 + 8 * 2 / 3) / 9)
 
 
 def test_a_forecast_takes_the_best_cells_first() -> None:
     cells = [CellHarvest(1, 10, Pages(), 0.9, ""), CellHarvest(2, 100, Pages(), 0.1, "")]
     told = forecast(cells, 20)
-    assert told.waiting == pytest.approx(19.0)
+    assert told.expected == pytest.approx(19.0)
     assert told.next_downloads == 20
     assert told.next_harvest == pytest.approx(0.5)
     assert forecast([]).next_harvest is None
