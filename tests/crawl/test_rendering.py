@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scrapy.http import Request, Response
 
+from lswc.crawl import rendering as rendering_of_pages
 from lswc.crawl.politeness import GuestMiddleware
-from lswc.crawl.rendering import Needs, Scripts
+from lswc.crawl.rendering import AT_FIRST, Needs, Scripts
 from lswc.crawl.requests import RENDERING
 from lswc.crawl.transport.refused import Refused
 from lswc.errors import ConfigError
@@ -179,3 +180,32 @@ def test_without_a_browser_a_shell_is_counted(crawl: SetUp, rendering: Rendering
     visit = crawl.visit()
     assert asyncio.run(rendering.of(visit, Response(PAGE))) is None
     assert dict(visit.tally) == {("shells", Outcome.NOT_RENDERED): 1}
+
+
+class Shows:
+    """A browser that shows every page at once."""
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    async def render(self, *_: object) -> tuple[bytes, SimpleNamespace]:
+        return b"<p>shown</p>", SimpleNamespace(refused={}, url=PAGE, led_to=())
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_share_of_the_pages_is_shown_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rendering_of_pages, "Browser", Shows)
+    with SetUp(tmp_path, PAGE, DOWNLOAD_DELAY=0, LSWC_BROWSER=sys.executable) as crawl:
+        visit = crawl.visit()
+
+        async def show() -> None:
+            for _ in range(AT_FIRST + 5):
+                await crawl.parts.rendering.of(visit, Response(PAGE))
+
+        asyncio.run(show())
+        expected = {("shells", "rendered"): AT_FIRST, ("shells", Outcome.RENDERED_ENOUGH): 5}
+        assert dict(visit.tally) == expected

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.reading.documents import read
+from lswc.reading.documents import office, read
 from lswc.reading.documents.separate_process import Aside
 from lswc.reading.documents.text import Most, Text
 from lswc.safety.content_types import Kind
@@ -134,6 +134,17 @@ def test_what_is_read_has_bounds() -> None:
     assert (len(cut.text), cut.is_cut) == (60, True)
     cut = of(Kind.TEXT, b"a" * 100, size=60)
     assert (len(cut.text), cut.is_cut) == (60, True)
+
+
+def test_a_part_of_a_packed_document_is_unpacked_to_a_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    body = made.docx(made.paragraph("a") * 20_000)
+    whole = of(Kind.WORD, body)
+    monkeypatch.setattr(office, "MAX_PART", 100_000)
+    cut = of(Kind.WORD, body)
+    assert (whole.is_cut, cut.is_cut) == (False, True)
+    assert 0 < len(cut.text) < len(whole.text) / 2
 
 
 def test_a_reservation_in_a_pdf_is_heeded() -> None:

@@ -89,3 +89,15 @@ def test_they_are_not_asked_for_unless_that_is_wanted(orphans: Site) -> None:
     orphans.folder = orphans.folder.with_name("feeds")
     orphans.crawl(LSWC_FEEDS=1, LSWC_ARCHIVE="none")
     assert found(orphans) == {"fed"}
+
+
+def test_an_index_that_an_index_names_leads_no_further(orphans: Site) -> None:
+    """Else a server could name indexes without end (sitemaps.org: an index names no index)."""
+    index = "<sitemapindex><sitemap><loc>{}</loc></sitemap></sitemapindex>"
+    orphans.add(f"{HOST}/maps/index.xml", index.format("second.xml"))
+    orphans.add(f"{HOST}/maps/second.xml", index.format("a.xml"))
+    orphans.crawl(LSWC_SITEMAPS=1)
+    rows = {row["url"] for row in log(orphans.folder)[0].to_pylist()}
+    assert f"http://{HOST}/maps/second.xml" in rows
+    assert f"http://{HOST}/maps/a.xml" not in rows
+    assert found(orphans) == {"listed"}
