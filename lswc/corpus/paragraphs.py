@@ -28,7 +28,7 @@ SHORT = 15
 MOST_LINKED = 0.4
 """Share of a block's letters in links above which it is a menu."""
 
-_BOUNDS = Bounds(tags=50_000, words=40_000)  # there is more time than in a crawl
+_BOUNDS = Bounds(tags=50_000)  # there is more time than in a crawl
 
 _SKIPPED = [
     "script", "style", "template", "noscript", "svg", "math", "iframe", "object", "canvas",

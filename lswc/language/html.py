@@ -25,9 +25,9 @@ class Bounds:
 
     The first ``size`` bytes are read, of them so many ``tags``; so many ``links`` are taken. The
     parser takes time by the square of the nesting: a page of 50,000 open <div> holds it for ten
-    seconds, one of as many attributes for three. So a page with more ``nesting``, or with more
-    ``attributes`` or ``tag_size`` bytes in a tag, is reduced to its text and links; and so is a
-    large one with more different ``words``, for quotes may hide that they are attributes.
+    seconds, a tag of as many attributes for three. So a page with more ``nesting``, or with more
+    ``attributes`` in a tag, is reduced to its text, links and requisites. The length of a tag, or
+    of an attribute, takes no such time: pages hold whole images in one, and data of scripts.
     """
 
     links: int = 3_000
@@ -35,8 +35,6 @@ class Bounds:
     tags: int = 12_000
     nesting: int = 200
     attributes: int = 4_000
-    tag_size: int = 8_000
-    words: int = 4_000
 
 
 BOUNDS = Bounds()
@@ -72,6 +70,16 @@ _BCP_47 = re.compile(r"[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,6}")
 _MANY_TAGS = 3_000  # fewer may nest as they like
 _TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _TAG_START = re.compile(rb"<[a-zA-Z/]")
+# HTML Standard §13.2.5.6 to §13.2.5.40: how a tag is read, wherever it begins.
+_ATTRIBUTE = (
+    rb"[\t\n\f\r /]*+[^\t\n\f\r />][^\t\n\f\r />=]*+"
+    rb"(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+"
+    rb"(?:\"[^\"]*+\"?+|'[^']*+'?+|[^\t\n\f\r >\"'][^\t\n\f\r >]*+)?+)?+"
+)
+_WHOLE_TAG = re.compile(rb"</?[a-zA-Z][^\t\n\f\r />]*+(?:%b)*+" % _ATTRIBUTE)
+_MOST_READ = 8  # times the size of a page: tags may seem to begin within a tag
+_SHADOW_ROOT = b"shadowrootmode"
+_TEMPLATE = re.compile(rb"<(/?)template(?=[\s/>])([^>]*)", re.IGNORECASE)
 _NEVER_NESTED = frozenset(
     b"area base br col dd dt frame hr img input li link meta option p path script source style td"
     b" th tr wbr".split()
@@ -92,7 +100,7 @@ _BETWEEN_ATTRIBUTES = bytes.maketrans(b"/=", b"  ")
 _MAX_BASE = 8_000  # every link is joined to it
 _ANY_TAG = re.compile(rb"</?[a-zA-Z][^>]*>?")
 _KEPT_TAG = re.compile(
-    rb"</?(?:a|area|frame|iframe|link|meta|base|title|script|style)"
+    rb"</?(?:a|area|base|embed|frame|iframe|img|input|link|meta|script|source|style|title|track)"
     rb"(?:\s+[\w:-]+(?:\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>]+))?){0,20}\s*/?>",
     re.IGNORECASE,
 )
@@ -339,7 +347,12 @@ def _is_nofollow(rel: str) -> bool:
 
 
 def flattened(source: bytes, bounds: Bounds) -> bytes:
-    """Return the page, cut where it has too many tags, and without those that nest too deep."""
+    """Return the page, cut where it has too many tags, and without those that nest too deep.
+
+    What is in a declarative shadow root (HTML Standard §4.12.3) is part of the page.
+    """
+    if _SHADOW_ROOT in source:
+        source = _with_shadow_roots(source)
     characters = np.frombuffer(source, np.uint8)
     starts = (characters == ord("<")).nonzero()[0]
     if _has_copies(source, characters, starts):
@@ -348,18 +361,28 @@ def flattened(source: bytes, bounds: Bounds) -> bytes:
         starts = (characters == ord("<")).nonzero()[0]
     if len(starts) > bounds.tags:
         source = source[: starts[bounds.tags]]
-    longest = _longest_gap(starts, len(source))
-    if (
-        (len(starts) > _MANY_TAGS and _is_deep(source, bounds.nesting))
-        or (
-            longest > bounds.attributes  # each has a sign of its own
-            and _has_attributes(starts, characters, bounds.attributes)
-        )
-        or (longest > bounds.tag_size and _has_long_tag(source, characters, bounds.tag_size))
-        or (len(source) > _LARGE and _words(source) > bounds.words)
+        starts = starts[: bounds.tags]
+    if (len(starts) > _MANY_TAGS and _is_deep(source, bounds.nesting)) or (
+        _may_have_attributes(source, characters, starts, bounds.attributes)
+        and _has_attributes(source, starts, bounds.attributes)
     ):
         return _ANY_TAG.sub(lambda tag: tag[0] if _KEPT_TAG.fullmatch(tag[0]) else b"\n", source)
     return source
+
+
+def _with_shadow_roots(source: bytes) -> bytes:
+    """Return the page with shadow roots as plain elements; templates of scripts stay so."""
+    opened: list[bool] = []
+
+    def renamed(tag: re.Match[bytes]) -> bytes:
+        if not tag[1]:
+            opened.append(_SHADOW_ROOT in tag[2])
+        is_root = opened[-1] if opened else False
+        if tag[1] and opened:
+            opened.pop()
+        return b"<%bx-shadow%b" % (tag[1], tag[2]) if is_root else tag[0]
+
+    return _TEMPLATE.sub(renamed, source)
 
 
 def _has_copies(
@@ -396,14 +419,42 @@ def _lengths_of_formatting() -> npt.NDArray[np.uint8]:
     return table
 
 
-def _has_attributes(
-    starts: npt.NDArray[np.intp], characters: npt.NDArray[np.uint8], most: int
+def _may_have_attributes(
+    source: bytes, characters: npt.NDArray[np.uint8], starts: npt.NDArray[np.intp], most: int
 ) -> bool:
-    """Tell whether there are more equals signs from one tag's start to the next."""
-    are_signs = characters == ord("=")
-    if np.count_nonzero(are_signs) <= most:
-        return False
-    return bool(np.bincount(np.searchsorted(starts, np.flatnonzero(are_signs))).max() > most)
+    """Tell whether a tag may have more attributes, in a fraction of the time it takes to know.
+
+    Each takes two bytes. Quotes may hide where the tag ends, but then each is a word.
+    """
+    least = 2 * most
+    return (
+        _longest_gap(starts, len(source)) > least
+        and _has_long_tag(source, characters[: len(source)], least)
+    ) or (len(source) > _LARGE and _words(source) > most)
+
+
+def _has_attributes(source: bytes, starts: npt.NDArray[np.intp], most: int) -> bool:
+    """Tell whether a tag has more attributes, wherever the parser may see one begin.
+
+    Each "<" is taken for the start of a tag, for scripts and comments may end otherwise than they
+    seem to. What then has too much to be read is taken for hostile.
+    """
+    left = _MOST_READ * len(source)
+    too_many = _tag_with_attributes(most + 1)
+    for start in starts.tolist():
+        tag = _WHOLE_TAG.match(source, start)
+        if tag is None:
+            continue
+        left -= tag.end() - start
+        if left < 0 or (tag.end() - start > 2 * most and too_many.match(source, start)):
+            return True
+    return False
+
+
+@cache
+def _tag_with_attributes(number: int) -> re.Pattern[bytes]:
+    """Return what matches a tag that has so many attributes."""
+    return re.compile(rb"</?[a-zA-Z][^\t\n\f\r />]*+(?:%b){%d}" % (_ATTRIBUTE, number))
 
 
 def _longest_gap(starts: npt.NDArray[np.intp], size: int) -> int:
@@ -424,9 +475,9 @@ def _has_long_tag(source: bytes, characters: npt.NDArray[np.uint8], most: int) -
 
 
 def _words(source: bytes) -> int:
-    """Return the number of different words, at least that of any tag's attributes.
+    """Return the number of different words, at least that of any tag's different attributes.
 
-    Quotes may hide where a tag ends. An attribute that is repeated takes the parser no time.
+    An attribute that is repeated takes the parser no time.
     """
     return len(set(source.translate(_BETWEEN_ATTRIBUTES).split()))
 

@@ -14,7 +14,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from lswc.language.base_url import Base
 from lswc.language.document import Document
-from lswc.language.html import BOUNDS
+from lswc.language.html import BOUNDS, flattened
 from lswc.outcomes import Outcome
 from lswc.safety.content_types import is_html
 
@@ -258,7 +258,8 @@ def _of_attributes(
         for reference in _candidates(attributes.get(name) or ""):
             yield reference, "image"
     if tag == "iframe" and (inside := attributes.get("srcdoc")):
-        for node in LexborHTMLParser(inside[:_LONGEST]).css("img[src],script[src],link[href]"):
+        page = flattened(inside[:_LONGEST].encode("utf-8", "replace"), BOUNDS)
+        for node in LexborHTMLParser(page).css("img[src],script[src],link[href]"):
             yield from _of_element(node)
 
 

@@ -172,17 +172,58 @@ def words(number: int) -> bytes:
         (NOTHING + b"<b>" * 201 + b"</b>" * 201, True),
         (b"<b>" * 2_998, False),  # and <nav> and </nav>: few tags may nest as they like
         (b"<b>" * 2_999, True),
-        (b"<p " + b"a='>'" * 4_000 + b">", False),
-        (b"<p " + b"a='>'" * 4_001 + b">", True),
-        (b"<p x='>' " + words(4_000 - 4) + b">", False),
-        (b"<p x='>' " + words(4_000 - 3) + b">", True),
-        (b"<p" + b" " * 7_999 + b">", False),
-        (b"<p" + b" " * 8_000 + b">", True),
+        (b"<p x='>' " + words(3_999) + b">", False),
+        (b"<p x='>' " + words(4_000) + b">", True),
+        (b"<p x='>' " + words(4_000), True),
+        (b"<p x='<>' y=\"<>\" " + words(3_998) + b">", False),
+        (b"<p x='<>' y=\"<>\" " + words(3_999) + b">", True),
+        (b"<!--<p x='-->" + words(4_001) + b"<b " + words(4_001) + b"'>", True),
+        (b"<p " + b"a=b " * 4_000 + b">", False),
+        (b"<p " + b"a=b " * 4_001 + b">", True),
+        (b"<p " + b"a = 'b'" * 4_000 + b">", False),
+        (b"<p " + b"a = 'b'" * 4_001 + b">", True),
+        (b"<p>" + words(30_000) + b"</p>", False),
     ],
 )
 def test_a_page_that_would_hold_the_parser_is_reduced(source: bytes, is_reduced: bool) -> None:
-    page = parse(source + b"<nav>menu</nav>", BASE)
-    assert ("menu" in page.content) is is_reduced
+    source += b"<nav>menu</nav>"
+    assert (flattened(source, Bounds()) is not source) is is_reduced
+
+
+RICH = [
+    b"<img src='data:image/png;base64,%b' alt=x>" % (b"R0lGOD" * 9_000),
+    b"<div data-state='%b'></div>" % (b'{"html":"<p class=a>x</p>","n":[1,2]},' * 900),
+    b'<div data-state="%b"></div>' % (b"{&quot;url&quot;:&quot;/a?b=c&quot;}," * 900),
+    b"<script>for(i=0;i<a;i++)%b</script>" % (b"x='y';" * 9_000),
+    b"<p>%b</p>" % words(9_000),
+]
+
+
+@pytest.mark.parametrize("long", RICH)
+def test_what_is_long_in_a_tag_costs_a_page_nothing(long: bytes) -> None:
+    source = b"<p>text<nav>menu</nav>" + long + b"<a href=x>link</a><p>end"
+    assert flattened(source, Bounds()) is source
+    page = parse(source, BASE)
+    assert (page.content.split()[0], page.content.split()[-1]) == ("text", "end")
+    assert (page.anchors, page.is_cut, "menu" in page.content) == ("link", False, False)
+
+
+@pytest.mark.usefixtures("brake")
+def test_tags_that_seem_to_begin_in_each_other_are_not_read_for_each() -> None:
+    source = BEGIN + words(5_000) + (b"<p!" + b"z" * 34) * 11_900
+    assert parse(source, BASE).title == "t"
+
+
+SHADOW = b"<p>light<template shadowrootmode=open><p>shadow<a href=x>y</a></template><p>end"
+
+
+def test_a_shadow_root_is_part_of_the_page() -> None:
+    page = parse(SHADOW, BASE)
+    assert (page.content.split(), page.anchors) == (["light", "shadow", "end"], "y")
+    within = b"<template shadowrootmode=open><template>no</template>yes</template>after</template>"
+    assert parse(within, BASE).content.split() == ["yes", "after"]
+    other = b"<template>no" + SHADOW + b"</template>after<template>no</template>"
+    assert parse(other, BASE).content.split() == ["after"]
 
 
 @pytest.mark.parametrize(("length", "is_heeded"), [(8_000, True), (8_001, False)])

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lswc.language import Identifier
+from lswc.language.document import Document
 from lswc.language.registry import language
 from lswc.outcomes import Outcome
 from lswc.reading.page import PageReader
@@ -14,6 +15,7 @@ from lswc.reading.requisites import (
     MAX_DEPTH,
     Requisite,
     RequisiteReader,
+    of_document,
     of_page,
     of_script,
     of_style,
@@ -304,3 +306,22 @@ def test_only_pages_that_are_archived_are_looked_through(text: str, wanted: bool
     reading = pages.read(html, headers, url, 0)
     assert reading is not None
     assert bool(reading.needed.requisites) is wanted
+
+
+def test_a_page_that_holds_the_parser_keeps_its_requisites() -> None:
+    html = "<div>" * 5_000 + "<img src=a><video><source src=b></video><input type=image src=c>"
+    document = Document(html.encode(), "text/html", PAGE)
+    assert document.markup != document.utf8
+    assert urls(of_document(document)) == ["b/a", "b/b", "b/c"]
+
+
+def test_what_is_long_in_a_tag_costs_no_requisite() -> None:
+    long = f"<img src='data:image/png;base64,{'R0lGOD' * 9_000}' data-src=a><p style='{' ' * 9_000}"
+    document = Document(f"{long}background:url(b)'><img src=c>".encode(), "text/html", PAGE)
+    assert urls(of_document(document)) == ["b/a", "b/b", "b/c"]
+
+
+@pytest.mark.usefixtures("brake")
+def test_a_hostile_page_in_an_attribute_does_not_hold_the_parser() -> None:
+    inside = "&lt;dl>" * 25_000
+    assert of_page(f'<iframe srcdoc="{inside}"></iframe>'.encode() * 10, PAGE) == []
