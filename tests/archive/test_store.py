@@ -1,15 +1,23 @@
-"""What is held of robots.txt until a page of its server is archived."""
+"""The archive of a crawl, visit by visit."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lswc.archive.store import HELD, Archive
-from lswc.frontier.visit import Attempt, Exchange
+from lswc.archive.cdxj import entries
+from lswc.archive.store import HELD, Archive, FileSizes
+from lswc.frontier.lease import Offer
+from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.frontier.visit import Attempt, Exchange, Visit
+from lswc.strategy import SEED, PageLanguage, strategy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 
 @pytest.mark.parametrize("head", [60_000, 100])
@@ -27,3 +35,30 @@ def test_empty_answers_count_too(head: int) -> None:
     for server in list(archive._rules):
         archive._release(server)
     assert archive._held == 0
+
+
+def visits(body: bytes) -> Iterator[Visit]:
+    """Yield visits of three URLs with the same body."""
+    frontier = SqliteFrontier(MEMORY, strategy("bfs"), {})
+    servers = ("a", "b", "c")
+    frontier.offer([Offer(f"http://{s}/", s, s, SEED, PageLanguage.TARGET, 0) for s in servers])
+    for _ in servers:
+        lease = frontier.lease(0.0)
+        assert lease is not None
+        exchange = Exchange(b"GET / HTTP/1.1\r\n\r\n", bytearray(b"HTTP/1.1 200\r\n\r\n"), [body])
+        attempt = Attempt(lease.url, datetime.now(UTC), 200, exchange=exchange)
+        yield Visit(lease, outcome="html", attempts=[attempt])
+    frontier.close()
+
+
+def test_nothing_refers_to_a_payload_that_was_withdrawn(tmp_path: Path) -> None:
+    archive = Archive(tmp_path, "th", "all", FileSizes(warc=1e9, part=0), {}, {})
+    first, second, third = visits(b"the same")
+    archive.store(first)
+    archive.withdraw()
+    archive.store(second)
+    archive.store(third)
+    archive.close(whole=True)
+    (index,) = tmp_path.glob("warc/*.cdxj")
+    kinds = {fields["url"]: fields["mime"] == "warc/revisit" for _, fields in entries(index)}
+    assert kinds == {second.url: False, third.url: True}

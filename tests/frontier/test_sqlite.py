@@ -90,3 +90,25 @@ def test_who_reads_for_long_doesnt_have_each_commit_saved(tmp_path: Path) -> Non
         assert frontier.unsaved == 0
         grow(frontier, 300)
         assert frontier.unsaved > 0  # the log began anew
+
+
+def test_what_was_passed_over_for_a_busy_server_is_leased_after_a_restart(tmp_path: Path) -> None:
+    """Its lines are left out of the search meanwhile, and that is committed with other visits."""
+    path = tmp_path / "frontier.db"
+
+    def of(server: str, page: str) -> Offer:
+        return Offer(f"http://{server}/{page}", server, server, SEED, PageLanguage.TARGET, 0)
+
+    with closing(SqliteFrontier(path, strategy("bfs"), IDENTITY)) as frontier:
+        frontier.offer([of("a", "1"), of("a", "2"), of("b", "1")])
+        busy, other = frontier.lease(0.0), frontier.lease(0.0)
+        assert busy is not None
+        assert other is not None
+        assert (busy.server, other.server) == ("a", "b")
+        assert frontier.commit(ended(other))
+    with closing(SqliteFrontier(path, strategy("bfs"), IDENTITY)) as frontier:
+        found = []
+        while (lease := frontier.lease(0.0)) is not None:
+            found.append(lease.url)
+            assert frontier.commit(ended(lease))
+        assert found == ["http://a/1", "http://a/2"]
