@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ from myanmar.converter import convert
 from lswc.archive.store import language_of, opt_out_of
 from lswc.corpus.duplicates import Duplicates
 from lswc.corpus.paragraphs import Block, Text, paragraphs, read, weight
-from lswc.corpus.stored_pages import LONGEST, UNREADABLE, Stored, StoredPages
+from lswc.corpus.stored_pages import LONGEST, Stored, StoredPages, host_of
 from lswc.errors import writing
 from lswc.files import whole
 from lswc.language.charset import decode
@@ -27,7 +28,7 @@ from lswc.reading.documents.text import Most
 from lswc.safety.content_types import Kind as PageKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from lswc.corpus.paragraphs import Kind
@@ -79,7 +80,7 @@ class Cleaner:
     """Turns pages into rows of SCHEMA, in the order of the archive.
 
     With ``only_language`` the paragraphs in other languages are left out, and code is.
-    ``aside`` reads what isn't HTML. ``left_out`` counts the pages that have no row, by the reason.
+    ``aside`` reads what isn't HTML.
     """
 
     def __init__(self, target: Language, aside: Aside, only_language: bool = False) -> None:
@@ -90,19 +91,17 @@ class Cleaner:
         self._fonts = Fonts(target.code, target.fonts)
         self._duplicates = Duplicates()
         self._written: set[int] = set()
-        self.left_out: Counter[str] = Counter()
 
-    def row(self, page: Stored) -> dict[str, Any] | None:
-        """Return a page's row; None if it has no paragraph in the language."""
+    def row(self, page: Stored) -> dict[str, Any] | str:
+        """Return a page's row, or why it has none: COPY, EMPTY or OTHER_LANGUAGE."""
         row = self._revisit(page) if page.body is None else self._read(page, page.body)
-        if row is not None:
+        if not isinstance(row, str):
             self._written.add(hash(page.url))
         return row
 
-    def _revisit(self, page: Stored) -> dict[str, Any] | None:
+    def _revisit(self, page: Stored) -> dict[str, Any] | str:
         if hash(page.refers_to) not in self._written:
-            self.left_out[COPY] += 1
-            return None
+            return COPY
         return _EMPTY | {
             "url": page.url,
             "kind": page.kind,
@@ -113,7 +112,7 @@ class Cleaner:
             "opt_outs": page.opt_outs,
         }
 
-    def _read(self, page: Stored, body: bytes) -> dict[str, Any] | None:
+    def _read(self, page: Stored, body: bytes) -> dict[str, Any] | str:
         if page.kind is PageKind.HTML:
             found = read(self._decoded(page, body[:LONGEST]), page.url)
         else:
@@ -121,8 +120,7 @@ class Cleaner:
         told = [self.paragraph(b.text)._replace(kind=b.kind) for b in paragraphs(found.blocks)]
         wanted = [p for p in told if p.language == self._target and self._may_be_variant(p)]
         if not wanted:
-            self.left_out[OTHER_LANGUAGE if told else EMPTY] += 1
-            return None
+            return OTHER_LANGUAGE if told else EMPTY
         kept = wanted if self._only_language else told
         text = "\n".join(p.text for p in kept)
         kind, of = self._duplicates.find(text, page.url) or (None, None)
@@ -195,19 +193,35 @@ _EMPTY: dict[str, Any] = dict.fromkeys(SCHEMA.names) | {
 }
 
 
-class Written(NamedTuple):
-    """What became of the pages of a crawl.
+@dataclass
+class Counts:
+    """What became of pages.
 
-    Each that was read is a row, or left out for one reason of OPTED_OUT, COPY, EMPTY and
+    Each that was ``read`` is a row, or left out for one reason of OPTED_OUT, COPY, EMPTY and
     OTHER_LANGUAGE. ``duplicates`` are the rows of "exact" and "near" ones. ``unreadable`` are
     records, and weren't read.
     """
 
-    read: int
-    rows: int
-    duplicates: dict[str, int]
-    left_out: dict[str, int]
-    unreadable: int
+    read: int = 0
+    rows: int = 0
+    duplicates: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    unreadable: int = 0
+
+    def add(self, more: Counts) -> None:
+        """Add those of other pages."""
+        self.read += more.read
+        self.rows += more.rows
+        self.duplicates += more.duplicates
+        self.left_out += more.left_out
+        self.unreadable += more.unreadable
+
+
+class Written(NamedTuple):
+    """What became of the pages of a crawl, and of each host's; of no host if none is known: ""."""
+
+    total: Counts
+    hosts: dict[str, Counts]
 
 
 def write(
@@ -217,44 +231,67 @@ def write(
     say: Say = silent,
     lang: str = "",
 ) -> Written:
-    """Write ``corpus.jsonl.zst`` and ``corpus.parquet`` of a crawl.
+    """Write ``corpus.jsonl.zst``, ``corpus.parquet`` and ``manifest.json`` of a crawl.
 
-    ``lang`` is the language's tag, if the crawl has several.
+    The manifest has what is returned. ``lang`` is the language's tag, if the crawl has several.
     They are there when they are whole. Raises ArchiveError if the folder isn't a crawl with WARC
     files, LswcError if ``out`` can't be written.
     """
     target = language_of(crawl, lang)
     skips = opt_out_of(crawl) != "record"
-    opted_out: set[str] = set()
-    pages, read, duplicates = StoredPages(crawl, say), 0, Counter[str]()
-
-    def kept(cleaner: Cleaner) -> Iterator[dict[str, Any]]:
-        nonlocal read
-        for page in pages:
-            read += 1
-            # Its copies are the same text.
-            if skips and (page.opt_outs or page.refers_to in opted_out):
-                opted_out.add(page.url)
-                cleaner.left_out[OPTED_OUT] += 1
-            elif row := cleaner.row(page):
-                duplicates[row["duplicate"] or ""] += 1
-                yield row
-
+    pages, hosts = StoredPages(crawl, say), defaultdict[str, Counts](Counts)
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
         with (
             whole(out / "corpus.jsonl.zst") as lines,
             whole(out / "corpus.parquet") as table,
+            whole(out / "manifest.json") as manifest,
             Aside() as aside,
         ):
             cleaner = Cleaner(target, aside, only_language)
-            rows = _write(kept(cleaner), lines, table)
-    del duplicates[""]
-    return Written(read, rows, dict(duplicates), dict(cleaner.left_out), pages.counts[UNREADABLE])
+            _write(_rows(pages, cleaner, skips, hosts), lines, table)
+            written = _counted(hosts, pages.unreadable)
+            about = vars(written.total) | {"hosts": {h: vars(c) for h, c in hosts.items()}}
+            manifest.write_text(json.dumps(about, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    return written
 
 
-def _write(rows: Iterator[dict[str, Any]], lines: Path, table: Path) -> int:
-    number = 0
+def _rows(
+    pages: StoredPages, cleaner: Cleaner, skips: bool, hosts: defaultdict[str, Counts]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of pages, and count what became of each."""
+    opted_out: set[str] = set()
+    for page in pages:
+        counts = hosts[host_of(page.url)]
+        counts.read += 1
+        # Its copies are the same text.
+        if skips and (page.opt_outs or page.refers_to in opted_out):
+            opted_out.add(page.url)
+            counts.left_out[OPTED_OUT] += 1
+            continue
+        row = cleaner.row(page)
+        if isinstance(row, str):
+            counts.left_out[row] += 1
+            continue
+        counts.rows += 1
+        if row["duplicate"]:
+            counts.duplicates[row["duplicate"]] += 1
+        yield row
+
+
+def _counted(hosts: defaultdict[str, Counts], unreadable: Mapping[str, int]) -> Written:
+    """Return the counts of the hosts, and their sum."""
+    for host, number in unreadable.items():
+        if number:
+            hosts[host].unreadable = number
+    total = Counts()
+    for counts in hosts.values():
+        total.add(counts)
+    return Written(total, hosts)
+
+
+def _write(rows: Iterator[dict[str, Any]], lines: Path, table: Path) -> None:
+    is_empty = True
     with ExitStack() as stack:
         plain = stack.enter_context(pa.CompressedOutputStream(str(lines), "zstd"))
         tables = stack.enter_context(pq.ParquetWriter(table, SCHEMA, compression="zstd"))
@@ -262,10 +299,9 @@ def _write(rows: Iterator[dict[str, Any]], lines: Path, table: Path) -> int:
         for row in rows:
             plain.write((json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
             waiting.append(row)
-            number += 1
+            is_empty = False
             if len(waiting) >= ROWS:
                 tables.write_table(pa.Table.from_pylist(waiting, SCHEMA))
                 waiting = []
-        if waiting or not number:
+        if waiting or is_empty:
             tables.write_table(pa.Table.from_pylist(waiting, SCHEMA))
-    return number

@@ -18,6 +18,7 @@ from lswc.archive.warc_writer import NOT_MODIFIED
 from lswc.outcomes import RECORDED
 from lswc.progress import Say, silent
 from lswc.safety.content_types import Kind
+from lswc.urls import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
 
 LONGEST = 5_000_000
 """Bytes of a page of HTML that are read, and characters of a document's text."""
-
-UNREADABLE = "unreadable"
-"""Count of the records that are damaged, and of pages that are said to be as they were in an
-earlier crawl, which doesn't hold them any more."""
 
 _RENDERED = "text/html; charset=utf-8"
 _INDEXED = WarcRecordType.response | WarcRecordType.revisit | WarcRecordType.resource
@@ -51,13 +48,15 @@ class StoredPages:
     """Iterates over the pages and documents in a crawl's WARC files.
 
     Those that hadn't changed since come from earlier crawls. ``say`` hears of each how much of the
-    files is read; ``counts`` of what can't be. Raises ArchiveError if there are no files, or if the
+    files is read. ``unreadable`` counts by host the records that are damaged, and the pages that
+    are said to be as they were in an earlier crawl, which doesn't hold them any more. Those of
+    which no more is known have the host "". Raises ArchiveError if there are no files, or if the
     index has records that were neither read nor counted.
     """
 
     def __init__(self, folder: Path, say: Say = silent) -> None:
         self._folder, self._say = folder, say
-        self.counts: Counter[str] = Counter()
+        self.unreadable: Counter[str] = Counter()
 
     def __iter__(self) -> Iterator[Stored]:
         files = sorted((self._folder / "warc").glob("*.warc.gz"))
@@ -76,16 +75,17 @@ class StoredPages:
     def _of_file(self, path: Path, earlier: Earlier) -> Iterator[tuple[Stored, int]]:
         with path.open("rb") as file:
             records = Records(file, _INDEXED | WarcRecordType.metadata, LARGEST)
-            indexed = Counter[bool]()
+            indexed, damaged = Counter[bool](), Counter[str]()
 
             def counted() -> Iterator[Record]:
                 for record in records:
                     indexed[bool(record.type & _INDEXED)] += 1
                     yield record
 
-            for page in self._joined(counted(), earlier):
+            for page in self._joined(counted(), earlier, damaged):
                 yield page, file.tell()
-        self.counts[UNREADABLE] += records.unreadable
+        self.unreadable += damaged
+        self.unreadable[""] += max(0, records.unreadable - damaged.total())
         index = index_of(path)
         expected = sum(1 for _ in entries(index)) if index.exists() else 0
         if expected > indexed[True] + records.unreadable:
@@ -94,19 +94,22 @@ class StoredPages:
                 f"{repair(self._folder)} fetches the pages anew that are lost"
             )
 
-    def _joined(self, records: Iterable[Record], earlier: Earlier) -> Iterator[Stored]:
-        """Join each page with the metadata that follows it."""
+    def _joined(
+        self, records: Iterable[Record], earlier: Earlier, damaged: Counter[str]
+    ) -> Iterator[Stored]:
+        """Join each page with the metadata that follows it, which may be all that is left."""
         page: Stored | None = None
         is_lost = False
         for record in records:
             if record.type == WarcRecordType.metadata:
                 fields = _fields(record.block)
-                is_own = page is not None and page.url == record.url  # one may be damaged
-                if page is not None and is_own and fields.get("outcome") in RECORDED:
-                    if is_lost:
-                        self.counts[UNREADABLE] += 1
-                    else:
-                        yield _described(page, fields)
+                is_kept = fields.get("outcome") in RECORDED
+                if is_kept and (page is None or page.url != record.url):
+                    damaged[host_of(record.url)] += 1
+                elif is_kept and is_lost:
+                    self.unreadable[host_of(record.url)] += 1
+                elif is_kept and page is not None:
+                    yield _described(page, fields)
                 page = None
             elif record.type == WarcRecordType.resource:  # as a browser showed it
                 if page is not None and record.url == DOM + page.url:
@@ -115,6 +118,12 @@ class StoredPages:
             else:
                 page = _page(record, earlier)
                 is_lost = page.body is None and _is_unchanged(record)
+
+
+def host_of(url: str) -> str:
+    """Return the host of a stored page."""
+    parsed = parse(url)
+    return parsed.hostname if parsed else ""
 
 
 def _is_unchanged(record: Record) -> bool:

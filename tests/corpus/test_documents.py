@@ -41,7 +41,7 @@ def cleaned(
     code: str, *bodies: str | bytes, only_language: bool = False
 ) -> list[dict[str, Any] | None]:
     cleaner = Cleaner(language(code), Aside(), only_language)
-    return [
+    rows = [
         cleaner.row(
             Stored(
                 f"{URL}{number}",
@@ -54,6 +54,7 @@ def cleaned(
         )
         for number, body in enumerate(bodies)
     ]
+    return [None if isinstance(row, str) else row for row in rows]
 
 
 @pytest.mark.parametrize("text", [THAI * 2, ENGLISH * 2, "これは日本語の文章です。" * 4, ZAWGYI])
@@ -282,6 +283,9 @@ def test_corpus_of_a_crawl(site: Site) -> None:
     assert [row["url"] for row in rows] == [URL, f"{URL}a", f"{URL}b"]
     assert rows[1]["text"] == f"{THAI * 2}ก\n{ENGLISH.strip()}"
     assert (rows[2]["duplicate"], rows[2]["duplicate_of"]) == ("exact", f"{URL}a")
+    assert "1 of them exact duplicates\n1 pages left out: they have no paragraph" in done.stdout
+    (line,) = (line.split() for line in done.stdout.splitlines() if "www.one.co.th" in line)
+    assert line == ["www.one.co.th", "4", "3", "1", "1", "0"]
 
 
 def test_a_folder_that_is_no_crawl(site: Site) -> None:

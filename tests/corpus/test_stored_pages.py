@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pyarrow.parquet as pq
 import pytest
@@ -12,7 +14,7 @@ import pytest
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.store import SETTINGS
 from lswc.archive.warc_writer import IDENTICAL, NOT_MODIFIED
-from lswc.corpus.documents import COPY, EMPTY, OPTED_OUT, OTHER_LANGUAGE, Written, write
+from lswc.corpus.documents import COPY, EMPTY, OPTED_OUT, OTHER_LANGUAGE, Counts, write
 from lswc.crawl.web.recorded import WarcWeb
 from lswc.lab.methods.page_sources import pages as sources
 from lswc.seeds.candidates import Asked
@@ -29,11 +31,17 @@ SHAPES = {name: block for name, block in shapes(BODY).items() if not name.starts
 
 
 def page(
-    name: str, block: bytes, kind: str = "response", about: str = "", **headers: str
+    name: str,
+    block: bytes,
+    kind: str = "response",
+    about: str = "",
+    host: str = "a.example",
+    **headers: str,
 ) -> list[bytes]:
     """Return the records of a page that a crawl kept."""
+    url = f"http://{host}/{name}"
     fields = f"outcome: html\r\nkind: html\r\nencoding: utf-8\r\n{about}".encode()
-    return [record(URL + name, block, kind, **headers), record(URL + name, fields, "metadata")]
+    return [record(url, block, kind, **headers), record(url, fields, "metadata")]
 
 
 def crawl(folder: Path, pages: list[list[bytes]], indexed: int | None = None) -> Path:
@@ -49,19 +57,36 @@ def crawl(folder: Path, pages: list[list[bytes]], indexed: int | None = None) ->
     return folder
 
 
-def sums(written: Written) -> bool:
-    """Tell whether each page that was read is a row, or left out for one reason."""
-    return written.read == written.rows + sum(written.left_out.values())
+def counted(folder: Path) -> Counts:
+    """Write a corpus; return what became of the pages, of which none is left without a word.
+
+    Each that was read is a row, or left out for one reason: in all, of each host, and so it is in
+    the manifest.
+    """
+    total, hosts = write(folder, folder / "out")
+    sums = Counts()
+    for counts in (total, *hosts.values()):
+        assert counts.read == counts.rows + counts.left_out.total()
+        assert counts.duplicates.total() <= counts.rows
+        if counts is not total:
+            sums.add(counts)
+    assert total == sums
+    rows = pq.read_table(folder / "out" / "corpus.parquet").to_pylist()
+    by_host = Counter(urlsplit(row["url"]).hostname for row in rows)
+    assert by_host == Counter({host: counts.rows for host, counts in hosts.items()})
+    about = json.loads((folder / "out" / "manifest.json").read_text("utf-8"))
+    assert about.pop("hosts") == {host: vars(counts) for host, counts in hosts.items()}
+    assert about == vars(total)
+    return total
 
 
 def test_a_page_of_any_shape_is_in_the_corpus(tmp_path: Path) -> None:
     pages = [page(f"{n}", block) for n, block in enumerate(SHAPES.values())]
-    written = write(crawl(tmp_path, pages), tmp_path / "out")
+    written = counted(crawl(tmp_path, pages))
     rows = pq.read_table(tmp_path / "out" / "corpus.parquet").to_pylist()
     assert [row["url"] for row in rows] == [f"{URL}{n}" for n in range(len(SHAPES))]
     assert {row["text"] for row in rows if row["duplicate"] is None} == {(THAI * 3).strip()}
-    assert written == Written(len(rows), len(rows), {"exact": len(rows) - 1}, {}, 0)
-    assert sums(written)
+    assert written == Counts(len(rows), len(rows), Counter(exact=len(rows) - 1))
 
 
 def test_every_page_is_a_row_or_counted_once(tmp_path: Path) -> None:
@@ -79,15 +104,17 @@ def test_every_page_is_a_row_or_counted_once(tmp_path: Path) -> None:
         page("8", head, "revisit", WARC_Refers_To_Target_URI=f"{URL}6", **same),
         page("9", head, "revisit", **unchanged),
         page("10", response(f"<p>{THAI * 9}</p>".encode())),
+        page("11", response(b""), host="b.example"),
+        page("12", response(f"<p>{THAI * 12}</p>".encode()), host="b.example"),
     ]
-    broken = gzip.compress(page("11", response(BODY))[0])
+    broken = gzip.compress(page("13", response(BODY))[0])
     folder = crawl(tmp_path, pages, indexed=len(pages) + 1)
     with (folder / "warc" / "th-1.warc.gz").open("ab") as file:
         file.write(broken[:-8] + b"\0\0\0\0" + broken[-4:])
-    written = write(folder, tmp_path / "out")
-    left_out = {OPTED_OUT: 2, OTHER_LANGUAGE: 1, EMPTY: 1, COPY: 1}
-    assert written == Written(9, 4, {"exact": 2, "near": 1}, left_out, 2)
-    assert sums(written)
+    left_out = Counter({OPTED_OUT: 2, OTHER_LANGUAGE: 1, EMPTY: 2, COPY: 1})
+    assert counted(folder) == Counts(11, 5, Counter(exact=2, near=2), left_out, 2)
+    about = json.loads((folder / "out" / "manifest.json").read_text("utf-8"))
+    assert list(about["hosts"]) == ["a.example", "b.example", ""]
 
 
 @pytest.mark.parametrize("at", [0, 1, 3])
@@ -100,12 +127,27 @@ def test_a_damaged_page_is_not_the_end(tmp_path: Path, at: int, which: list[int]
     for one in damaged:
         members[one] = members[one][:-8] + b"\0\0\0\0" + members[one][-4:]
     (folder / "warc" / "th-1.warc.gz").write_bytes(b"".join(members))
-    written = write(folder, tmp_path / "out")
+    written = counted(folder)
     lost = {f"{URL}{one // 2}" for one in damaged}
     rows = pq.read_table(tmp_path / "out" / "corpus.parquet").to_pylist()
     assert not lost & {row["url"] for row in rows}
     assert (written.read, written.unreadable) == (4 - len(lost), len(damaged))
-    assert sums(written)
+
+
+def test_what_is_lost_has_its_host_if_anything_says_it(tmp_path: Path) -> None:
+    unchanged = {"WARC_Profile": NOT_MODIFIED, "WARC_Refers_To_Target_URI": f"{URL}gone"}
+    pages = [
+        page("0", response(BODY)),
+        page("1", response(b""), "revisit", **unchanged),
+        page("2", response(BODY + b"<p>")),
+    ]
+    folder = crawl(tmp_path, pages)
+    members = [gzip.compress(one) for records in pages for one in records]
+    for damaged in (0, 5):  # of the first page what it holds, of the last what is said of it
+        members[damaged] = members[damaged][:-8] + b"\0\0\0\0" + members[damaged][-4:]
+    (folder / "warc" / "th-1.warc.gz").write_bytes(b"".join(members))
+    hosts = write(folder, tmp_path / "out").hosts
+    assert hosts == {"a.example": Counts(unreadable=2), "": Counts(unreadable=1)}
 
 
 def test_records_that_only_the_index_knows_are_an_error(tmp_path: Path) -> None:

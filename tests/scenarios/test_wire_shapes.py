@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pyarrow.parquet as pq
 import pytest
@@ -181,3 +183,12 @@ def test_a_page_that_was_cut_is_read_as_far_as_it_came_by_all(read: Read, name: 
 def test_what_was_cut_is_asked_for_again_unless_nobody_can_tell(read: Read) -> None:
     status = {name: read.recrawl[f"http://{HOSTS[name]}/"][0] for name in CUT}
     assert status == {name: 304 if "to the end" in name else 200 for name in CUT}
+
+
+def test_each_page_that_was_kept_has_a_row_or_a_reason(read: Read) -> None:
+    rows = read.corpus
+    about = json.loads((read.site.folder / "corpus" / "manifest.json").read_text("utf-8"))
+    assert about["read"] == len(read.crawl)
+    assert about["rows"] == len(rows) == len(read.crawl) - about["left_out"]["empty"]
+    kept = Counter(urlsplit(url).hostname for url in read.crawl)
+    assert {host: counts["read"] for host, counts in about["hosts"].items()} == kept

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+from heapq import nlargest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.console import Console
+
 from lswc.cli.command import UserCommand, one, option
 from lswc.cli.progress_lines import working
+from lswc.cli.tables import LONGEST, table
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
+
+    from lswc.corpus.documents import Counts
 
 
 _LEFT_OUT = {
@@ -42,10 +50,24 @@ class Command(UserCommand):
         out = opts.out or crawl / "corpus" / opts.lang
         with working() as say:
             written = write(crawl, out, opts.only_language, say, opts.lang)
-        print(f"{written.rows:,} pages with text in {out}, of {written.read:,} that were read")
-        for kind, number in sorted(written.duplicates.items()):
+        total = written.total
+        print(f"{total.rows:,} pages with text in {out}, of {total.read:,} that were read")
+        for kind, number in sorted(total.duplicates.items()):
             print(f"{number:,} of them {kind} duplicates")
-        for reason, number in sorted(written.left_out.items()):
+        for reason, number in sorted(total.left_out.items()):
             print(f"{number:,} pages left out: {_LEFT_OUT[reason]}")
-        if written.unreadable:
-            print(f"{written.unreadable:,} records can't be read: scrapy check {crawl}")
+        if total.unreadable:
+            print(f"{total.unreadable:,} records can't be read: scrapy check {crawl}")
+        if written.hosts:
+            _print_hosts(written.hosts, out)
+
+
+def _print_hosts(hosts: Mapping[str, Counts], out: Path) -> None:
+    largest = nlargest(LONGEST, hosts.items(), key=lambda item: item[1].read)
+    rows = [
+        (host or "unknown", c.read, c.rows, c.duplicates.total(), c.left_out.total(), c.unreadable)
+        for host, c in largest
+    ]
+    heads = ("host", "read", "rows", "duplicates", "left out", "unreadable")
+    Console(file=sys.stdout).print(table("", heads, rows))
+    print(f"{len(hosts):,} hosts, each with its reasons: {out / 'manifest.json'}")
