@@ -1,14 +1,11 @@
-"""Files that appear under their names only when they are whole, and lines of JSON in files."""
+"""Files that appear under their names only when they are whole."""
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
-
-import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,13 +54,3 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 def is_partial(path: Path) -> bool:
     """Tell whether a file or folder is what a killed process left of one that isn't whole."""
     return path.name.startswith(_PARTIAL)
-
-
-def json_line(values: object) -> bytes:
-    """Return a dataclass, or what else JSON has, as a line in UTF-8."""
-    try:
-        return msgspec.json.encode(values) + b"\n"
-    except UnicodeEncodeError:
-        # A lone surrogate, as of a hostile title, has no UTF-8 form.
-        plain = msgspec.to_builtins(values)
-        return json.dumps(plain, ensure_ascii=False).encode(errors="replace") + b"\n"

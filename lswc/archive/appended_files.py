@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from datetime import UTC, datetime
 from shutil import copyfileobj
 from typing import IO, TYPE_CHECKING
+
+import msgspec
 
 from lswc.errors import ConfigError, StorageError, unwritten, writing
 
@@ -27,6 +30,16 @@ def lines(path: Path, until: int | None = None) -> Iterator[bytes]:
                 return
             yield line
             at += len(line)
+
+
+def json_line(values: object) -> bytes:
+    """Return a dataclass, or what else JSON has, as a line in UTF-8."""
+    try:
+        return msgspec.json.encode(values) + b"\n"
+    except UnicodeEncodeError:
+        # A lone surrogate, as of a hostile title, has no UTF-8 form.
+        plain = msgspec.to_builtins(values)
+        return json.dumps(plain, ensure_ascii=False).encode(errors="replace") + b"\n"
 
 
 class Appended:

@@ -16,10 +16,9 @@ from importlib import import_module
 from subprocess import Popen
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lswc.archive.appended_files import ArchiveError, lines, replace
+from lswc.archive.appended_files import ArchiveError, json_line, lines, replace
 from lswc.errors import writing
 from lswc.extras import is_installed, require
-from lswc.files import json_line
 from lswc.outcomes import Outcome
 from lswc.processes import environment
 

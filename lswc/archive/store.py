@@ -11,22 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lswc.archive import page_record
-from lswc.archive.appended_files import ArchiveError, OpenFiles
+from lswc.archive.appended_files import ArchiveError, OpenFiles, json_line
 from lswc.archive.crawl_log import LISTING_KIND, RENDERING, REQUISITE_KIND, RETRY, Log
 from lswc.archive.page_record import Parts
 from lswc.archive.warc_writer import WarcWriter
 from lswc.errors import writing
-from lswc.files import json_line
 from lswc.frontier.visit import Attempt
 from lswc.language.registry import Language, Wanted, wanted
 from lswc.outcomes import Outcome
-from lswc.strategy import PageLanguage, distance_of
+from lswc.strategy import PageLanguage, distance_of, source_of
 from lswc.urls import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from lswc.frontier.lease import Lease
     from lswc.frontier.visit import Visit
 
 SETTINGS = "settings.json"
@@ -102,7 +100,7 @@ class Archive:
         self._files.mark()
         if visit.record is not None:
             self._pages.append(json_line(visit.record))
-        keeps, place = self._keeps(visit), _place(visit.lease)
+        keeps, place = self._keeps(visit), _place(visit)
         if keeps:
             about: list[Mapping[str, object]] = [{}] * len(visit.attempts)
             about[-1:] = [_about(visit, place)] if visit.attempts else []
@@ -110,7 +108,7 @@ class Archive:
             own = zip(visit.attempts, about, strict=True)
             besides = [*rules, *visit.fetched]
             self._warc.write([*((attempt, {}) for attempt in besides), *own])
-        self._log.write(self._rows(visit, {"url": visit.url, **place}, keeps))
+        self._log.write(list(self._rows(visit, {"url": visit.url, **place}, keeps)))
         return {**self._parts, **self._files.lengths()}
 
     def sync(self) -> None:
@@ -138,7 +136,7 @@ class Archive:
         match self._archived:
             case _ if visit.put_off:
                 return False
-            case "all" | "relevant" if visit.lease.is_requisite:
+            case "all" | "relevant" if not visit.is_page and visit.lease.is_requisite:
                 return bool(visit.attempts)  # of an archived page
             case "all":
                 return True
@@ -271,8 +269,9 @@ def _server(url: str) -> str:
     return parsed.server if parsed else ""
 
 
-def _place(lease: Lease) -> dict[str, Any]:
+def _place(visit: Visit) -> dict[str, Any]:
     """Return what the frontier knew of a URL, as the log says it."""
+    lease = visit.lease
     place: dict[str, Any] = {
         "kind": None,
         "tier": lease.tier,
@@ -282,8 +281,8 @@ def _place(lease: Lease) -> dict[str, Any]:
         "source": None,
         "referrer": lease.referrer,
     }
-    if lease.is_page:
-        return place | {"distance": distance_of(lease.code), "source": lease.source}
+    if visit.is_page:
+        return place | {"distance": distance_of(lease.code), "source": source_of(lease.code)}
     return place | {"kind": REQUISITE_KIND if lease.is_requisite else LISTING_KIND}
 
 

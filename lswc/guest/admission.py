@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from lswc.frontier import Frontier
     from lswc.frontier.contract import Wanted
-    from lswc.frontier.lease import Lease
     from lswc.frontier.visit import Visit
+    from lswc.guest.control import Rule
     from lswc.guest.control_in_effect import ControlInEffect
     from lswc.guest.second_tries import SecondTries
     from lswc.reading.scope import Scope
@@ -67,6 +67,17 @@ def _domain(url: Url) -> str:
     return f"*.{site(url.hostname)}"
 
 
+def _pause(rule: Rule) -> Outcome | None:
+    return Outcome.PAUSED if rule.pause else None
+
+
+def _refusal(rule: Rule, depth: int) -> Outcome | None:
+    """Return why an instruction keeps a URL from being asked for, or followed."""
+    if rule.block:
+        return Outcome.BLOCKED
+    return Outcome.DEPTH if rule.max_depth is not None and depth > rule.max_depth else None
+
+
 @dataclass(frozen=True)
 class Reach:
     """Which URLs a crawl may ask for at all, and how much it takes of a server and domain.
@@ -113,15 +124,17 @@ class Admission:
         if isinstance(url, Outcome):
             return url
         away = self._tries.away(visit.lease.server, now)
-        held = self.pause(url) or self._full(url, visit.lease)
-        return self._refusal_by_place(visit, url) or held or away
+        rule = self._control.rule(url)
+        held = _pause(rule) or self._full(visit, url, rule)
+        return self._refusal_by_place(visit, url, rule) or held or away
 
-    def _full(self, url: Url, lease: Lease) -> Outcome | None:
+    def _full(self, visit: Visit, url: Url, rule: Rule) -> Outcome | None:
         """Return which bound on a server's or domain's pages or bytes is reached."""
+        lease = visit.lease
         reason = self._allowance.reached(url, lease.of_server, lease.of_domain)
-        if lease.is_requisite:
+        if not visit.is_page and lease.is_requisite:
             return None if reason in OF_PAGES else reason
-        return reason or self._intolerance(url, lease.unit)
+        return reason or self._intolerance(rule, lease.unit)
 
     def scope_of(self, visit: Visit, address: str) -> Url | Outcome:
         """Return where a visit's URL, or its redirect, leads; or why it may not be asked for.
@@ -132,12 +145,12 @@ class Admission:
             return self._reach.requisites.check(address, 0)
         return self._reach.pages.check(address, visit.lease.depth)
 
-    def _refusal_by_place(self, visit: Visit, url: Url) -> Outcome | None:
+    def _refusal_by_place(self, visit: Visit, url: Url, rule: Rule) -> Outcome | None:
         """Return why a place is left alone: limits of pages aren't those of what pages need."""
         if visit.is_page:
-            return self.of_link(url, visit.lease.depth)
+            return _refusal(rule, visit.lease.depth) or self._closed(url)
         reason = self._limits.closed(url)
-        return self._control.refusal(url, 0) or (None if reason in OF_PAGES else reason)
+        return _refusal(rule, 0) or (None if reason in OF_PAGES else reason)
 
     def of_file(self, address: str, now: float) -> str | None:
         """Return why nothing is asked for that a page in the browser needs; None if it may be.
@@ -147,8 +160,8 @@ class Admission:
         url = self._reach.files.check(address, 0)
         if isinstance(url, Outcome):
             return url
-        reason = self._limits.closed(url)
-        refused = self._control.refusal(url, 0) or self.pause(url)
+        reason, rule = self._limits.closed(url), self._control.rule(url)
+        refused = _refusal(rule, 0) or _pause(rule)
         closed = None if reason in OF_PAGES else reason
         return refused or closed or self._tries.away(url.server, now)
 
@@ -160,16 +173,18 @@ class Admission:
 
     def of_link(self, url: Url, depth: int) -> Outcome | None:
         """Return why a URL is left alone, whoever links to it; None if it isn't."""
-        refused = self._control.refusal(url, depth) or self._allowance.refusal(url)
-        return refused or self._limits.closed(url)
+        return _refusal(self._control.rule(url), depth) or self._closed(url)
+
+    def _closed(self, url: Url) -> Outcome | None:
+        return self._allowance.refusal(url) or self._limits.closed(url)
 
     def pause(self, url: Url) -> Outcome | None:
         """Return that a URL's place is to wait, if it is."""
-        return Outcome.PAUSED if self._control.rule(url).pause else None
+        return _pause(self._control.rule(url))
 
-    def _intolerance(self, url: Url, unit: str) -> Outcome | None:
+    def _intolerance(self, rule: Rule, unit: str) -> Outcome | None:
         """Return that a server gave too many pages, and no relevant one, if that counts."""
-        most = self._control.rule(url).tolerate
+        most = rule.tolerate
         if most is None:
             return None
         pages = self._frontier.pages_of(unit)
@@ -190,8 +205,9 @@ class Admission:
         url = self._reach.pages.check(address, depth)
         if isinstance(url, Outcome):
             return False
-        held = self.pause(url) or self._intolerance(url, self._reach.unit(url))
-        return not (held or self._control.refusal(url, depth) or self._is_full(taken, url))
+        rule = self._control.rule(url)
+        held = _pause(rule) or self._intolerance(rule, self._reach.unit(url))
+        return not (held or _refusal(rule, depth) or self._is_full(taken, url))
 
     def _is_full(self, taken: Callable[[str], tuple[Taken, Taken]], url: Url) -> bool:
         return bool(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from lswc.errors import ConfigError
 from lswc.guest.control import ControlError, Rule, lifts, read
-from lswc.outcomes import Outcome
 from lswc.safety.server_limits import Quota, Quotas
 from lswc.urls import site
 
@@ -114,13 +113,6 @@ class ControlInEffect:
             else:
                 domain = domain.or_else(quota)
         return Quotas(server, domain)
-
-    def refusal(self, url: Url, depth: int) -> Outcome | None:
-        """Return why a URL isn't to be asked for, or followed; None if it may be."""
-        rule = self.rule(url)
-        if rule.block:
-            return Outcome.BLOCKED
-        return Outcome.DEPTH if rule.max_depth is not None and depth > rule.max_depth else None
 
     def look(self) -> tuple[bool, bool]:
         """Look at the instructions: whether they have changed, and whether they allow more.

@@ -114,15 +114,12 @@ class Guest:
         """
         if self.control.rule(url).block:
             return Refuse(Outcome.BLOCKED)
-        if wait := self.wait(url.server):
-            return Wait(wait)
-        if file == ROBOTS:  # its page has had the slots
-            return self._go(Go(url))
-        groups = await self._addresses.groups(url)
+        # For robots.txt its page has had the slots.
+        groups = [] if file == ROBOTS else await self._addresses.groups(url)
         # No await from here to Go: two requests would both find that they may.
         if wait := self.wait(url.server) or self._addresses.take(groups):
             return Wait(wait)
-        if not self.rules.robot:
+        if file == ROBOTS or not self.rules.robot:
             return self._go(Go(url, groups))
         robots = (self.rules.robots.get if file else self.rules.robots.fresh)(url.server)
         if robots is None:
@@ -164,8 +161,9 @@ class Guest:
 
     def wait(self, server: str) -> float:
         """Return the seconds that a server is still to be left in peace, 0 if it may be asked."""
+        crawl_delay = self.rules.crawl_delay(server)
         overloaded = self.backoff.remaining(server, self._internet.unix_time())
-        return max(overloaded, self.rests.wait(server, self.rules.crawl_delay(server)))
+        return max(overloaded, self.rests.wait(server, crawl_delay))
 
     def ended(self, go: Go, end: End) -> float:
         """Take note of how a request ended; return the seconds that its server rests now."""

@@ -1,6 +1,7 @@
 """Strategies: pure functions from the facts of a link to its cell; imports nothing of lswc."""
 
-from lswc.strategy.cells import REQUISITES, Strategy, StrategyError, with_requisites
+from lswc.strategy.adaptive import Experience, ExperienceError, LearnedOrder, Rank
+from lswc.strategy.cells import Strategy, StrategyError, with_requisites
 from lswc.strategy.facts import (
     CODES,
     FIELDS,
@@ -26,18 +27,9 @@ from lswc.strategy.facts import (
     next_distance,
     source_of,
 )
-from lswc.strategy.order import (
-    Experience,
-    ExperienceError,
-    FixedOrder,
-    LearnedOrder,
-    Order,
-    Rank,
-    better,
-    order,
-)
+from lswc.strategy.order import FixedOrder, Order, better, order
 from lswc.strategy.registry import NAMES, strategy
-from lswc.strategy.rules import DISCARD
+from lswc.strategy.rules import DISCARD, REQUISITES
 from lswc.strategy.status import NEVER, NO_PAGES, Pages, Unit, status
 
 __all__ = [

@@ -15,7 +15,7 @@ from lswc.errors import ConfigError
 from lswc.strategy import adaptive
 from lswc.strategy.enumeration import ask_all
 from lswc.strategy.facts import Facts, Status
-from lswc.strategy.rules import DISCARD
+from lswc.strategy.rules import DISCARD, REQUISITES
 from lswc.strategy.status import NEVER, NO_PAGES, Pages, Unit, status
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from lswc.strategy.rules import Rule
 
 MOST_TIERS = 100
-
-REQUISITES = 20_000
-"""The cell of all requisites of pages: beyond those of any strategy, and in no order."""
 
 
 class StrategyError(ConfigError):

@@ -13,6 +13,9 @@ from lswc.strategy.facts import Anchor, Facts, Locality, PageLanguage, Status
 DISCARD = -1
 """The link is not followed."""
 
+REQUISITES = 20_000
+"""The cell of all requisites of pages: beyond those of any strategy, and in no order."""
+
 Rule = Callable[[Facts], int]
 
 
