@@ -67,7 +67,7 @@ class Archive:
         self._rules_to_log: list[tuple[Attempt, str]] = []
         _describe(folder / SETTINGS, description)
         self._pages = Parts(files, sizes.part, committed)
-        self._warc = WarcWriter(files, prefix, description, sizes.warc, committed)
+        self._warc = WarcWriter(files, prefix, published(description), sizes.warc, committed)
         self._log = Log(files, committed)
         # A kill may have kept the frontier from hearing of the latest.
         self._parts = page_record.lengths(folder)
@@ -257,6 +257,25 @@ def _setting(crawl: Path, name: str) -> Any:
         return settings_of(crawl)[name]
     except KeyError as error:
         raise ArchiveError(f"{crawl} has no {name} in its {SETTINGS}: put it back") from error
+
+
+_PLACES = ("LSWC_BROWSER", "LSWC_EXPERIENCE", "LSWC_LANGUAGES", "LSWC_RECRAWL", "LSWC_WEB")
+
+
+def published(description: Mapping[str, object]) -> dict[str, object]:
+    """Return what others may know of how a crawl is run: no paths and no addresses of one's own.
+
+    Of a folder its name stays; of another machine's store, that it is one.
+    """
+    own = {name: value for name, value in description.items() if name in _PLACES}
+    return {**description, **{name: _name(value) for name, value in own.items()}}
+
+
+def _name(place: object) -> object:
+    if isinstance(place, list):
+        return [_name(one) for one in place]
+    scheme, mark, _ = str(place).partition("://")
+    return scheme if mark else Path(str(place)).name
 
 
 def _describe(path: Path, settings: Mapping[str, object]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -222,6 +223,7 @@ class Crawl:
             "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
             "http-header-user-agent": settings.get("USER_AGENT"),
             **{name: settings.get(name) for name in [*names, *_DESCRIBED] if name not in _PRIVATE},
+            "LSWC_EXPERIENCE": _LOGIN.sub("//", settings.get("LSWC_EXPERIENCE") or ""),
             "LSWC_RECRAWL": [str(path) for path in self.earlier],
             "LSWC_MAX_SERVER_PAGES": self.quotas.server.pages,
             "LSWC_MAX_SERVER_BYTES": self.quotas.server.bytes,
@@ -244,6 +246,7 @@ def _names(settings: BaseSettings) -> dict[str, object]:
 
 _JUDGE = ("LSWC_IDENTIFIER", "LSWC_MIN_SHARE", "LSWC_RELEVANT", "LSWC_ROBOTS_META", "LSWC_OPT_OUT")
 _DESCRIBED = ("DOWNLOAD_DELAY", "CONCURRENT_REQUESTS", "DEPTH_LIMIT", "URLLENGTH_LIMIT")
+_LOGIN = re.compile("//[^/]*@")
 _PRIVATE = {"LSWC_FRONTIER", "LSWC_CRAWL"}  # may hold a password; says nothing elsewhere
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 
+from lswc.archive.store import published
 from tests.archive.reading import blocks, check, index, member, pages, records
 from tests.scenarios.site import ENGLISH, THAI, page, run
 
@@ -139,8 +140,27 @@ def test_warcinfo_and_settings_say_what_was_run(small: Site) -> None:
     assert settings["LSWC_ARCHIVE"] == "relevant"
     assert "LSWC_FRONTIER" not in settings, "it may hold a password"
     info = next(r for r in records(small.folder) if r.type == "warcinfo")
+    assert settings["LSWC_WEB"] == str(small.web)
     for name, value in settings.items():
-        assert f"{name}: {value}" in info.content.decode()
+        said = small.web.name if name == "LSWC_WEB" else value
+        assert f"{name}: {said}\r\n" in info.content.decode()
+
+
+def test_warcinfo_has_no_paths_and_no_addresses_of_ones_own() -> None:
+    described: dict[str, object] = {
+        "LSWC_RECRAWL": ["/home/anna/crawls/th1", "crawls/th2"],
+        "LSWC_EXPERIENCE": "redis://:secret@store.internal:6379/0#lswc:th",
+        "LSWC_LANGUAGES": "",
+        "LSWC_BROWSER": "/opt/anna/chromium",
+        "contact": "https://library.example/crawl",
+    }
+    assert published(described) == {
+        "LSWC_RECRAWL": ["th1", "th2"],
+        "LSWC_EXPERIENCE": "redis",
+        "LSWC_LANGUAGES": "",
+        "LSWC_BROWSER": "chromium",
+        "contact": "https://library.example/crawl",
+    }
 
 
 def test_log_has_every_attempt_and_every_link(small: Site) -> None:

@@ -129,3 +129,14 @@ def test_a_wrong_value_is_named(tmp_path: Path, name: str, value: str, named: st
     with pytest.raises(ConfigError, match=name) as raised:
         crawl(tmp_path, **{name: value})
     assert named in str(raised.value)
+
+
+def test_what_a_crawl_says_of_itself_holds_no_password(tmp_path: Path) -> None:
+    made = crawl(tmp_path)
+    settings = Settings()
+    settings.setmodule(defaults, "project")
+    store = "redis://anna:secret@store.example:6379/0#lswc:th"
+    settings.set("LSWC_EXPERIENCE", store, "cmdline")
+    described = made.described(settings)
+    assert described["LSWC_EXPERIENCE"] == "redis://store.example:6379/0#lswc:th"
+    assert "secret" not in str(described)
