@@ -185,6 +185,11 @@ def is_transient(name: str) -> bool:
     return name in _TRANSIENT or name.startswith(f"{Outcome.STATUS} 5")
 
 
+def has_failed(name: str) -> bool:
+    """Tell whether a URL that ended so couldn't be had, or read, for whatever reason."""
+    return is_transient(name) or name in (Outcome.NAME_NOT_RESOLVED, Outcome.READER_DIED)
+
+
 LIFTED = (
     Outcome.BLOCKED,
     Outcome.PAUSED,
@@ -220,7 +225,7 @@ def is_left_out(name: str) -> bool:
 
 def may_return(name: str) -> bool:
     """Tell whether a URL that ended so may be asked for later in the same crawl."""
-    return name in LIFTED or name in OF_QUOTA or is_transient(name)
+    return name in LIFTED or name in OF_QUOTA or has_failed(name)
 
 
 def sentence(name: str) -> str:

@@ -60,6 +60,10 @@ class ScrapyInternet:
         found = await addresses_of(name, port)
         return str(found[0].host) if found else ""
 
+    async def finds(self, url: Url) -> bool:
+        dnscache.pop(url.hostname, None)
+        return bool(await self.address(url.hostname, url.port))
+
     async def opens(self, url: Url) -> bool:
         from twisted.internet import reactor  # not above: importing it installs one
         from twisted.internet.endpoints import HostnameEndpoint

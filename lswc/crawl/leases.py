@@ -7,7 +7,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from lswc.frontier.lease import Offer
-from lswc.outcomes import LIFTED, OF_QUOTA, Outcome, is_transient
+from lswc.outcomes import LIFTED, OF_QUOTA, Outcome, has_failed
 from lswc.strategy import SEED, PageLanguage
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Leases:
         """Make pending what couldn't be had, if the crawl's user wants that."""
         if self._crawl.retry_failed:
             finished = self._frontier.counts().tally.get("finished", {})
-            number = self._frontier.retry([name for name in finished if is_transient(name)])
+            number = self._frontier.retry([name for name in finished if has_failed(name)])
             logger.info("%d URLs that couldn't be had are tried once more", number)
 
     def retry_refused(self) -> None:

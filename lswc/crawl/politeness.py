@@ -121,9 +121,11 @@ class GuestMiddleware:
             return
         # What is behind a proxy can't be knocked at: there each failure is its server's.
         is_live = is_silence(exception) and "proxy" not in request.meta
-        is_live = is_live and address_refusal(request, exception) is None
+        refusal = address_refusal(request, exception)
+        nameless = refusal == Outcome.NAME_NOT_RESOLVED
+        is_live = is_live and (refusal is None or nameless)
         timed_out = isinstance(exception, DownloadTimeoutError)
-        self._end(request, go, End(is_live=is_live, timed_out=timed_out))
+        self._end(request, go, End(is_live=is_live, timed_out=timed_out, nameless=nameless))
 
     def _end(self, request: Request, go: Go, end: End) -> None:
         try:

@@ -54,7 +54,8 @@ class End(NamedTuple):
 
     ``status`` is that of the answer, 0 if none came; it began after ``latency`` seconds.
     ``retry_after`` is that header's value. ``is_live`` is False for an answer, or a failure, that
-    no machine elsewhere has to do with; ``timed_out``: none came in time.
+    no machine elsewhere has to do with; ``timed_out``: none came in time; ``nameless``: the
+    server's name has no address.
     """
 
     status: int = 0
@@ -62,3 +63,4 @@ class End(NamedTuple):
     retry_after: str = ""
     is_live: bool = True
     timed_out: bool = False
+    nameless: bool = False

@@ -169,8 +169,10 @@ class Guest:
         """Take note of how a request ended; return the seconds that its server rests now."""
         server = go.url.server
         self._addresses.give_back(go.groups, asked=True)
-        if end.is_live:
-            (self.network.answered if end.status else self.network.silent)(go.url)
+        if end.is_live and end.status:
+            self.network.answered(go.url)
+        elif end.is_live and not (end.nameless and self._internet.is_frozen):
+            self.network.silent(go.url, nameless=end.nameless)
         rest = max(
             self._wanted(go.url, end),
             self.control.rule(go.url).delay or 0.0,

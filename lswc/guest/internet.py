@@ -55,6 +55,9 @@ class Internet(Protocol):
     async def opens(self, url: Url) -> bool:
         """Tell whether a URL's server opens its port; nothing is asked for."""
 
+    async def finds(self, url: Url) -> bool:
+        """Tell whether the name of a URL's server has an address now, whatever it had before."""
+
     async def fetch(self, url: Url, file: str, go: Go | None) -> Answer | Refuse:
         """Ask a URL's server for a file with its rules, or return why the crawl refuses to.
 

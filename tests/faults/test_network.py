@@ -31,8 +31,10 @@ def crawl(web: FaultyWeb, tmp_path: Path) -> Iterator[Crawl]:
         yield crawl
 
 
-def test_while_no_name_resolves_the_crawl_waits(web: FaultyWeb, crawl: Crawl) -> None:
-    web.after(30, lambda: web.names_down("*"))
+@pytest.mark.parametrize("says_so", ["", "!"])
+def test_while_no_name_resolves_the_crawl_waits(web: FaultyWeb, crawl: Crawl, says_so: str) -> None:
+    """Be it that no answer comes to the look-ups, or that there are no such names."""
+    web.after(30, lambda: web.names_down("*", says_so))
     crawl.start(RETRY_TIMES=0)
     crawl.wait_until(lambda: "offline:" in crawl.log)
     web.names_down()
@@ -51,6 +53,21 @@ def test_a_crawl_that_is_offline_for_too_long_ends_and_goes_on_later(
     assert "offline too long" in (crawl.folder / "summary.json").read_text("utf-8")
     web.names_down()
     crawl.start()
+    assert crawl.finish() == 0
+    crawl.check()
+
+
+def test_dead_names_end_at_once_and_are_tried_again_if_that_is_wanted(
+    web: FaultyWeb, crawl: Crawl
+) -> None:
+    names = [f"www.s{number}.example" for number in range(1, 7)]
+    web.names_down("!", *names)
+    crawl.start()
+    assert crawl.finish() == 0
+    assert not crawl.said, "six domains failed, but another one answers"
+    assert set(web.missed) & set(names)
+    web.names_down()
+    crawl.start(LSWC_RETRY_FAILED=1)
     assert crawl.finish() == 0
     crawl.check()
 

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from typing_extensions import override
 
 from lswc.crawl.transport.resolver import Resolver
+from lswc.outcomes import Outcome
 from tests.resolvers import resolve
 from tests.scenarios.site import BRAKE, ROOT, THAI, Site, environment, page
 
@@ -42,7 +43,7 @@ def graph() -> dict[str, str]:
 class Names(Resolver):
     """For ``TWISTED_DNS_RESOLVER``: each name leads to the web; those in the file DOWN nowhere.
 
-    A line "*" there means all names.
+    A line "*" there means all names, and a line "!" that the DNS says there are no such names.
     """
 
     @override
@@ -52,6 +53,10 @@ class Names(Resolver):
         down = Path(os.environ[DOWN]).read_text("utf-8").split()
         found = [] if {hostName, "*"} & set(down) else ["127.0.0.1"]
         if not found:
+            if "!" in down:
+                self.refusals[hostName, portNumber] = Outcome.NAME_NOT_RESOLVED
+            else:
+                self.refusals.pop((hostName, portNumber), None)
             with Path(os.environ[DOWN]).with_suffix(".missed").open("a") as missed:
                 missed.write(f"{hostName}\n")
         return resolve(resolutionReceiver, hostName, found, int(os.environ[PORT]))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
+from typing import Any
 
 from lswc.guest.network import IN_A_ROW, Network
+from lswc.outcomes import Outcome
 from lswc.urls import Url, parse
 from tests.guest.world import World
 
@@ -46,3 +49,70 @@ def test_fewer_or_the_same_again_or_an_answer_between_them_are_the_servers() -> 
     # One has answered: two silent ones in a row are enough to look at it.
     assert not after(1, 2, answers=3)
     assert after(1, 2, 4, answers=3)
+
+
+class Named:
+    """A network whose visits fail because names aren't found; ``ended`` and ``back`` are ids."""
+
+    def __init__(self, *found: str) -> None:
+        self.world = World()
+        self.world.found = set(found)
+        self.ended: list[int] = []
+        self.back: list[int] = []
+        self.network = Network(
+            self.world,
+            (),
+            0.0,
+            lambda visit, _: self.ended.append(visit.lease.id),
+            lambda visit: self.back.append(visit.lease.id),
+            lambda: None,
+        )
+
+    async def fail(self, *numbers: int, between: int | None = None) -> None:
+        """Let the names of servers fail, each visit once; another server answers meanwhile."""
+        for number in numbers:
+            self.network.silent(server(number), nameless=True)
+            if between is not None:
+                self.network.answered(server(between))
+            visit: Any = SimpleNamespace(lease=SimpleNamespace(id=number))
+            assert self.network.takes(visit, Outcome.NAME_NOT_RESOLVED)
+            for _ in range(9):
+                await asyncio.sleep(0)
+
+
+def test_dead_names_among_good_ones_end_and_the_crawl_never_rests() -> None:
+    async def crawl() -> None:
+        named = Named("www.s0.example")
+        named.network.answered(server(0))
+        await named.fail(*range(1, 20))
+        assert not named.network.paused
+        assert (named.ended, named.back, named.network.held) == ([*range(1, 20)], [], set())
+
+    asyncio.run(crawl())
+
+
+def test_a_server_whose_address_is_remembered_says_nothing_of_names() -> None:
+    async def crawl() -> None:
+        named = Named()
+        named.network.answered(server(0))
+        await named.fail(1, 2, between=0)
+        assert named.network.paused
+        assert (named.ended, named.back) == ([], [1, 2])
+        named.network.close()
+
+    asyncio.run(crawl())
+
+
+def test_names_fail_for_nothing_that_answered_until_enough_did() -> None:
+    async def crawl() -> None:
+        named = Named()
+        await named.fail(*range(1, IN_A_ROW))
+        assert named.network.held == set(range(1, IN_A_ROW))
+        named.network.settle()  # nothing else runs
+        assert named.ended == [*range(1, IN_A_ROW)]
+        await named.fail(IN_A_ROW)
+        assert named.network.paused
+        assert named.back == [IN_A_ROW]
+        named.network.close()
+
+    asyncio.run(crawl())

@@ -60,7 +60,8 @@ class World:
     """Time, names and servers. An answer to the request for a server's rules takes a second.
 
     ``files`` holds those answers by server and name of the file; all others are empty robots.txt.
-    ``addresses`` are those of names; all others lead to one.
+    ``addresses`` are those of names; all others lead to one. ``found`` are the names that a look-up
+    of their own finds.
     """
 
     is_frozen = False
@@ -69,6 +70,7 @@ class World:
         self.time = _START
         self.files: dict[tuple[str, str], Response | Refuse | Exception] = {}
         self.addresses: dict[str, str] = {}
+        self.found: set[str] = set()
         self.fetched: list[tuple[str, str]] = []
         self.guest: Any = None
 
@@ -87,6 +89,9 @@ class World:
 
     async def opens(self, url: Url) -> bool:
         return False
+
+    async def finds(self, url: Url) -> bool:
+        return url.hostname in self.found
 
     async def fetch(self, url: Url, file: str, go: Go | None) -> Response | Refuse:
         go = go or await self.guest.may(url, url.href, ROBOTS)
