@@ -27,6 +27,9 @@ ANEW, FIRST = 30.0, 500
 REMEMBERED = 10_000
 """Servers whose rules are remembered."""
 
+MAX_SAID = 500
+"""Characters that are said of what is wrong with instructions: they may hold a long line."""
+
 _NOTHING = Rule()
 
 logger = logging.getLogger(__name__)
@@ -147,7 +150,7 @@ class ControlInEffect:
                 )
             self.control, self.wrong = read(self._where), ""
         except ControlError as error:
-            self.wrong = str(error)
+            self.wrong = str(error)[:MAX_SAID]
 
     def _report(self) -> None:
         if self.wrong:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from asyncio import run
 from datetime import UTC, datetime
+from os import mkfifo
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -296,7 +297,39 @@ async def test_the_last_that_was_right_stays_in_force(folder: Path) -> None:
     crawl.scheduler.close("finished")
 
 
-@pytest.mark.parametrize(("text", "says"), [("stop = true", "says stop"), ("x = 1", "unknown key")])
+@pytest.mark.parametrize("text", ["requests = " + "9" * 5_000, "a = " + "[" * 200_000, "pipe"])
+def test_what_cannot_be_read_keeps_no_later_stop_from_being_heard(
+    tmp_path: Path, text: str
+) -> None:
+    run(_stopped_after(tmp_path, text))
+
+
+async def _stopped_after(folder: Path, text: str) -> None:
+    crawl = Steered(folder, *SEEDS)
+    heard: list[str] = []
+    crawl.parts.commits.stop = heard.append
+    file = folder / "crawl" / "control.toml"
+    if text == "pipe":
+        mkfifo(file)
+    else:
+        file.write_text(text, "utf-8")
+    assert [crawl.parts.upkeep.look(), crawl.parts.upkeep.look()] == [False, True]
+    assert crawl.set_up.crawler.stats.get_value("lswc/control/wrong") == 1
+    file.unlink()
+    file.write_text("stop = true", "utf-8")
+    assert [crawl.parts.upkeep.look(), crawl.parts.upkeep.look()] == [False, True]
+    assert heard == ["told to stop"]
+    crawl.scheduler.close("finished")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("stop = true", "says stop"),
+        ("x = 1", "unknown key"),
+        ("x = " + "[" * 200_000, "recursion"),
+    ],
+)
 def test_a_crawl_begins_only_with_what_can_be_heard(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "control.toml").write_text(text, "utf-8")
     with pytest.raises(ConfigError, match=says):

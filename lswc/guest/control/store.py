@@ -7,13 +7,14 @@ import json
 import os
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from lswc.errors import ConfigError, StorageError, writing
 from lswc.files import whole
 from lswc.frontier import FRONTIER_FILE, sqlite_report
 from lswc.guest.control.places import ControlError, place_of
-from lswc.guest.control.toml_text import FILE, edited, parsed, value_of
+from lswc.guest.control.toml_text import FILE, MAX_SIZE, edited, parsed, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -128,11 +129,14 @@ class InFolder:
             return None
         except OSError as error:
             raise ControlError(f"can't read {self._file}: {error.strerror}") from error
+        if not S_ISREG(stat.st_mode):  # a pipe would hold the crawl
+            raise ControlError(f"can't read {self._file}: it is no file")
         return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
     def text(self) -> str:
         try:
-            return self._file.read_text(encoding="utf-8-sig")
+            with self._file.open("rb") as file:
+                return str(file.read(MAX_SIZE + 1), "utf-8-sig")
         except FileNotFoundError:
             return ""
         except (OSError, UnicodeDecodeError) as error:

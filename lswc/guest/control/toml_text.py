@@ -22,12 +22,30 @@ FILE = "control.toml"
 _HOURS = re.compile(r"(\d\d?):(\d\d) ?- ?(\d\d?):(\d\d)(?: (\S+))?")
 
 
+MAX_SIZE = 4_000_000
+"""Bytes that instructions may have: those for a hundred thousand places."""
+
+MAX_NUMBER = 2**53
+"""The largest number that means something: above it not all are known from their neighbours."""
+
+MAX_SHOWN = 100
+"""Characters of a wrong value that are shown."""
+
+
 def parsed(text: str) -> Control:
-    """Return what a text says. Raises ControlError."""
+    """Return what a text says. Raises ControlError, whatever the text is."""
+    if len(text) > MAX_SIZE:
+        raise ControlError(f"{FILE} is larger than {MAX_SIZE:,} bytes")
     try:
-        found = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ControlError(f"{FILE}: {error}") from error
+        return _control(tomllib.loads(text))
+    except ControlError:
+        raise
+    except Exception as error:  # such as RecursionError: a crawl must go on to hear what comes next
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise ControlError(f"{FILE}: {said}") from error
+
+
+def _control(found: Mapping[str, Any]) -> Control:
     tables = {name: value for name, value in found.items() if isinstance(value, dict)}
     whole = {name: value for name, value in found.items() if name not in tables}
     rules = {}
@@ -110,8 +128,15 @@ def _checked(
         try:
             values[name] = keys[name](value)
         except ValueError as error:
-            raise ControlError(f"{where}: {name} must be {error}, not {value!r}") from error
+            raise ControlError(f"{where}: {name} must be {error}, not {_shown(value)}") from error
     return values
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(value)[:MAX_SHOWN]
+    except ValueError:  # Python writes no number of more than 4,300 digits
+        return "one of thousands of digits"
 
 
 def _flag(value: object) -> bool:
@@ -123,6 +148,8 @@ def _flag(value: object) -> bool:
 def _whole(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ValueError("a whole number of at least 0")
+    if value > MAX_NUMBER:
+        raise ValueError(f"a whole number of at most {MAX_NUMBER}")
     return value
 
 
@@ -136,7 +163,7 @@ def _some(value: object) -> int:
 def _seconds(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError("a number of seconds")
-    if not isfinite(value) or value < 0:
+    if value > MAX_NUMBER or not isfinite(value) or value < 0:
         raise ValueError("a number of seconds, of at least 0")
     return float(value)
 

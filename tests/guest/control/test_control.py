@@ -133,6 +133,12 @@ def test_of_each_thing_the_narrowest_place_is_heard() -> None:
         ('["a.th"]\n["A.th"]', "stands there twice"),
         ('["a b"]', "is no place"),
         ("pause = \n", "line 1"),
+        ("requests = " + "9" * 5_000, "4300 digits"),
+        ("requests = 0x" + "f" * 5_000, "requests must be a whole number of at most"),
+        ("pause = 0x" + "f" * 5_000, "pause must be true or false, not one of thousands"),
+        ('["a.th"]\ndelay = ' + "9" * 400, "delay must be a number of seconds"),
+        ("a = " + "[" * 200_000, "recursion"),
+        ("#" * 4_000_001, "larger than 4,000,000"),
     ],
 )
 def test_what_is_wrong_is_said(text: str, says: str) -> None:
