@@ -110,43 +110,41 @@ def _sources(name: str) -> dict[str, list[End]]:
 
 
 def _by_page(counts: NDArray[np.int64], name: str) -> Table:
-    irrelevant = [End.ON_RELEVANT, End.ON_IRRELEVANT]
-    rows = []
-    for source, ends in _sources(name).items():
-        row: list[object] = [source]
-        for places in (_ALL, _INTER_SERVER):
-            to = total(counts, ends, [End.RELEVANT], places)
-            other = total(counts, ends, irrelevant, places)
-            row += [to, other, share(to, to + other)]
-        rows.append(tuple(row))
-    heads = (
-        "link from", f"to {name} page", "to other page", f"share to {name}",
-        f"between servers, to {name} page", "between servers, to other page",
-        f"share to {name} between servers",
-    )  # fmt: skip
+    targets = {
+        f"{name} page": [End.RELEVANT],
+        "other page": [End.ON_RELEVANT, End.ON_IRRELEVANT],
+    }
     title = f"Links between downloaded pages (a {name} server has at least one {name} page)"
+    heads, rows = _between(counts, _sources(name), targets, f"share to {name}")
     return Table("links_by_page_kind", title, heads, rows)
 
 
 def _by_server(counts: NDArray[np.int64], name: str) -> Table:
-    kinds = {
-        f"{name} server": (_ON_RELEVANT, _OF_RELEVANT_SERVER),
-        "other server": ([End.ON_IRRELEVANT], _OF_IRRELEVANT_SERVER),
-    }
+    own, other = f"{name} server", "other server"
+    sources = {own: _ON_RELEVANT, other: [End.ON_IRRELEVANT]}
+    targets = {own: _OF_RELEVANT_SERVER, other: _OF_IRRELEVANT_SERVER}
+    title = "Links between servers with downloaded pages, to URLs never downloaded too"
+    heads, rows = _between(counts, sources, targets, f"share to {own}")
+    return Table("links_by_server_kind", title, heads, rows)
+
+
+def _between(
+    counts: NDArray[np.int64],
+    sources: dict[str, list[End]],
+    targets: dict[str, list[End]],
+    shared: str,
+) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
+    """Return heads and rows of the links to two kinds of target, all and those between servers."""
     rows = []
-    for source, (ends, _) in kinds.items():
+    for source, ends in sources.items():
         row: list[object] = [source]
         for places in (_ALL, _INTER_SERVER):
-            to, other = (total(counts, ends, targets, places) for _, targets in kinds.values())
+            to, other = (total(counts, ends, there, places) for there in targets.values())
             row += [to, other, share(to, to + other)]
         rows.append(tuple(row))
-    heads = (
-        "link from", f"to {name} server", "to other server", f"share to {name} server",
-        f"between servers, to {name} server", "between servers, to other server",
-        f"share to {name} server between servers",
-    )  # fmt: skip
-    title = "Links between servers with downloaded pages, to URLs never downloaded too"
-    return Table("links_by_server_kind", title, heads, rows)
+    to_each = [f"to {target}" for target in targets]
+    between = [f"between servers, {head}" for head in to_each]
+    return ("link from", *to_each, shared, *between, f"{shared} between servers"), rows
 
 
 def _by_place(counts: NDArray[np.int64], name: str) -> Table:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from lswc.lab.demo.hypertext import DemoPage, DemoSite
 
-SITEMAPS = frozenset({"index", "sitemap"})
 LINKED = 40  # pages of a sitemap that links lead to as well
 _ITEMS = 4  # and of a feed
 _NAMES = {"rss": "/news.rss", "atom": "/news.atom"}

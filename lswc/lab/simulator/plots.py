@@ -18,6 +18,7 @@ from matplotlib.ticker import (
     ScalarFormatter,
 )
 
+from lswc.lab.analysis.size import wilson
 from lswc.strategy import NAMES
 
 if TYPE_CHECKING:
@@ -286,7 +287,8 @@ def _reliability(outcomes: Sequence[Simulated], path: Path) -> list[Path]:
     for outcome, look, name in zip(outcomes, _styles(outcomes), _labels(outcomes), strict=True):
         pages, expected, seen = _dots(outcome.reliability).T
         expected = np.clip(expected, *ends)
-        low, high = _interval(pages, seen)
+        intervals = [wilson(round(n * share), n) for n, share in zip(pages, seen, strict=True)]
+        low, high = np.clip(intervals, 1e-4, 1 - 1e-4).T
         axes.vlines(expected, low, high, color=look["color"], linewidth=0.8)
         area = 12 + 300 * pages / pages.sum()
         shown = np.clip(seen, *ends)
@@ -318,14 +320,3 @@ def _dots(bins: NDArray[np.float64]) -> NDArray[np.float64]:
     table = np.array(dots)
     table[:, 1:] /= table[:, :1]
     return table
-
-
-def _interval(
-    pages: NDArray[np.float64], share: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the ends of the 95 % interval of a share of so many pages (Wilson 1927)."""
-    squared = 1.96**2
-    middle = (share + squared / (2 * pages)) / (1 + squared / pages)
-    half = np.sqrt(share * (1 - share) / pages + squared / (4 * pages**2))
-    half *= 1.96 / (1 + squared / pages)
-    return np.clip(middle - half, 1e-4, None), np.clip(middle + half, None, 1 - 1e-4)

@@ -177,12 +177,15 @@ def _unit(trace: Trace, strategy: Strategy) -> NDArray[np.int32]:
     return _needed(trace.directory, strategy, "directory")
 
 
+_COLUMNS = {"tld": "tld", "anchor": "anchors", "named": "named", "same_folder": "folder"}
+"""Columns of a trace, not all of which have all, by the facts that are known from them."""
+
+
 def lacking(trace: Trace, strategy: Strategy) -> list[str]:
     """Return the columns that a strategy that learns does without, as the trace lacks them."""
-    columns = {"tld": "tld", "anchor": "anchors", "named": "named", "same_folder": "folder"}
     return [
         column
-        for fact, column in columns.items()
+        for fact, column in _COLUMNS.items()
         if strategy.learns and fact in strategy.facts and getattr(trace, column) is None
     ]
 
@@ -190,19 +193,13 @@ def lacking(trace: Trace, strategy: Strategy) -> list[str]:
 def _check_facts(trace: Trace, strategy: Strategy) -> None:
     if strategy.learns:
         return
-    if "tld" in strategy.facts:
-        _needed(trace.tld, strategy, "tld")
-        if not trace.about.tlds:
-            raise TraceError(
-                f"strategy {strategy.name} needs the language's top-level domains, "
-                "and the trace names none"
-            )
-    if "anchor" in strategy.facts:
-        _needed(trace.anchors, strategy, "anchors")
-    if "named" in strategy.facts:
-        _needed(trace.named, strategy, "named")
-    if "same_folder" in strategy.facts:
-        _needed(trace.folder, strategy, "folder")
+    for fact in strategy.facts & _COLUMNS.keys():
+        _needed(getattr(trace, _COLUMNS[fact]), strategy, _COLUMNS[fact])
+    if "tld" in strategy.facts and not trace.about.tlds:
+        raise TraceError(
+            f"strategy {strategy.name} needs the language's top-level domains, "
+            "and the trace names none"
+        )
 
 
 def _needed(column: NDArray[Any] | None, strategy: Strategy, name: str) -> NDArray[Any]:

@@ -73,7 +73,8 @@ class _WebReader:
             self._builder.failure(url.href, 0)
             return
         answer = self._web.answer(url.server, _target(url), self._accepted)
-        location = _header(answer, "location")
+        names = ((name.lower(), value) for name, value in answer.headers)
+        location = next((value for name, value in names if name == "location"), None)
         if answer.status in REDIRECTS and location:
             yield from self._redirect(url, answer.status, urljoin(url.href, location), depth)
         elif 200 <= answer.status < 300:
@@ -125,10 +126,6 @@ def _body(answer: Answer) -> bytes:
         (name.encode(), value.encode("utf-8", "replace")) for name, value in answer.headers
     )
     return HttpResponse(answer.status, headers, answer.body).content(LARGEST)
-
-
-def _header(answer: Answer, name: str) -> str | None:
-    return next((value for key, value in answer.headers if key.lower() == name), None)
 
 
 def _target(url: Url) -> str:

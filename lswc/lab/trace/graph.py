@@ -19,13 +19,17 @@ _SOURCE, _UNREACHED = -1, -2
 
 @kept
 @njit(nogil=True)
-def _tree(
-    offsets: NDArray[np.int64],
-    targets: NDArray[np.int32],
-    sources: NDArray[np.int32],
-    parent: NDArray[np.int32],
-    order: NDArray[np.int32],
-) -> int:
+def breadth_first_tree(
+    offsets: NDArray[np.int64], targets: NDArray[np.int32], sources: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return each URL's first discoverer and the URLs in order of discovery.
+
+    First in first out, links in document order. The parent of a source is -1, of a URL that
+    isn't reached -2. Shapes (n,) and (number reached,).
+    """
+    n = len(offsets) - 1
+    parent = np.full(n, _UNREACHED, np.int32)
+    order = np.empty(n, np.int32)
     end = 0
     for source in sources:
         if parent[source] == _UNREACHED:
@@ -42,38 +46,19 @@ def _tree(
                 parent[target] = url
                 order[end] = target
                 end += 1
-    return end
-
-
-def breadth_first_tree(
-    offsets: NDArray[np.int64], targets: NDArray[np.int32], sources: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return each URL's first discoverer and the URLs in order of discovery.
-
-    First in first out, links in document order. The parent of a source is -1, of a URL that
-    isn't reached -2. Shapes (n,) and (number reached,).
-    """
-    n = len(offsets) - 1
-    parent = np.full(n, _UNREACHED, np.int32)
-    order = np.empty(n, np.int32)
-    reached = _tree(offsets, targets, sources, parent, order)
-    return parent, order[:reached]
+    return parent, order[:end]
 
 
 @kept
 @njit(nogil=True)
-def _levels(parent: NDArray[np.int32], order: NDArray[np.int32], level: NDArray[np.int16]) -> None:
-    for url in order:
-        level[url] = 0 if parent[url] < 0 else min(level[parent[url]] + 1, 32767)
-
-
 def distances(
     offsets: NDArray[np.int64], targets: NDArray[np.int32], sources: NDArray[np.int32]
 ) -> NDArray[np.int16]:
     """Return the number of links on the shortest path from a source; -1 where there is none."""
     parent, order = breadth_first_tree(offsets, targets, sources)
     level = np.full(len(parent), -1, np.int16)
-    _levels(parent, order, level)
+    for url in order:
+        level[url] = 0 if parent[url] < 0 else min(level[parent[url]] + 1, 32767)
     return level
 
 

@@ -44,6 +44,8 @@ class End(IntEnum):
 PAGES = (End.RELEVANT, End.ON_RELEVANT, End.ON_IRRELEVANT)
 """The ends that are downloaded pages; only pages have links."""
 
+_SHAPE = (len(PAGES), len(End), len(Locality), len(Anchor))
+
 
 def ends(trace: Trace) -> NDArray[np.int8]:
     """Return each URL's End; shape (n,)."""
@@ -73,10 +75,10 @@ class _Web(NamedTuple):
 
 @kept
 @njit(nogil=True)
-def _count(
-    web: _Web, first: int, last: int, counts: NDArray[np.int64], linked_by: NDArray[np.int32]
-) -> None:
+def _counted(web: _Web, first: int, last: int) -> NDArray[np.int64]:
     offsets, targets, anchors, end, server, site = web
+    counts = np.zeros(_SHAPE, np.int64)
+    linked_by = np.full(len(end), -1, np.int32)
     for url in range(first, last):
         source = end[url]
         if source >= counts.shape[0]:
@@ -95,6 +97,7 @@ def _count(
                 locality = _ELSEWHERE
             anchor = anchors[link] if len(anchors) else _NO_TEXT
             counts[source, end[target], locality, anchor] += 1
+    return counts
 
 
 def census(trace: Trace) -> NDArray[np.int64]:
@@ -110,32 +113,22 @@ def census(trace: Trace) -> NDArray[np.int64]:
     found = np.searchsorted(trace.offsets, inner)
     cuts = [0, *np.minimum(found, trace.urls).tolist(), trace.urls]
     web = _Web(trace.offsets, trace.targets, anchors, ends(trace), trace.server, trace.site)
-    shape = (len(PAGES), len(End), len(Locality), len(Anchor))
-    counts = np.zeros((_THREADS, *shape), np.int64)
     with ThreadPoolExecutor(_THREADS) as pool:
-        parts = [
-            pool.submit(_count, web, first, last, counts[number], np.full(trace.urls, -1, np.int32))
-            for number, (first, last) in enumerate(pairwise(cuts))
-        ]
-        for part in parts:
-            part.result()
-    total: NDArray[np.int64] = counts.sum(axis=0)
+        parts = pool.map(lambda part: _counted(web, *part), pairwise(cuts))
+        total: NDArray[np.int64] = np.sum(list(parts), axis=0)
     return total
 
 
 @kept
 @njit(nogil=True)
 def _nearest(
-    offsets: NDArray[np.int64],
-    targets: NDArray[np.int32],
-    relevant: NDArray[np.bool_],
-    nearest: NDArray[np.int32],
-    queue: NDArray[np.uint32],
-    distance: NDArray[np.int16],
-) -> None:
-    first, second = nearest[0], nearest[1]
+    offsets: NDArray[np.int64], targets: NDArray[np.int32], relevant: NDArray[np.bool_]
+) -> NDArray[np.int16]:
+    n = len(relevant)
+    first, second = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
+    queue, distance = np.empty(2 * n, np.uint32), np.zeros(n, np.int16)
     end = 0
-    for url in range(len(relevant)):
+    for url in range(n):
         if relevant[url]:
             first[url] = url
             queue[end] = 2 * url
@@ -161,6 +154,7 @@ def _nearest(
                         queue[end] = 2 * target + 1
                         end += 1
         begin = until
+    return distance
 
 
 def nearest_relevant(trace: Trace) -> NDArray[np.int64]:
@@ -174,10 +168,7 @@ def nearest_relevant(trace: Trace) -> NDArray[np.int64]:
     two nearest: the second nearest of a relevant page, whose nearest is itself, is the answer.
     """
     relevant = trace.relevant
-    nearest = np.full((2, trace.urls), -1, np.int32)
-    queue = np.empty(2 * trace.urls, np.uint32)
-    distance = np.zeros(trace.urls, np.int16)
-    _nearest(trace.offsets, trace.targets, relevant, nearest, queue, distance)
+    distance = _nearest(trace.offsets, trace.targets, relevant)
     return np.bincount(distance[relevant], minlength=1)
 
 
@@ -205,25 +196,6 @@ def steps(trace: Trace) -> NDArray[np.int8]:
 
 @kept
 @njit(nogil=True)
-def _walk(
-    parent: NDArray[np.int32],
-    order: NDArray[np.int32],
-    step: NDArray[np.int8],
-    shape: NDArray[np.int64],
-    run: NDArray[np.int16],
-    longest: NDArray[np.int16],
-) -> None:
-    for url in order:
-        above = parent[url]
-        before, seen, most = 0, 0, 0
-        if above >= 0:
-            before, seen, most = shape[above], run[above], longest[above]
-        turns = before % _BASE != step[url] and before < _TURNS
-        shape[url] = before * _BASE + step[url] if turns else before
-        run[url] = 0 if step[url] == 1 else min(seen + 1, 32767)
-        longest[url] = max(most, run[url])
-
-
 def walk(
     parent: NDArray[np.int32], order: NDArray[np.int32], step: NDArray[np.int8]
 ) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
@@ -234,7 +206,15 @@ def walk(
     """
     n = len(parent)
     shape, run, longest = np.zeros(n, np.int64), np.zeros(n, np.int16), np.zeros(n, np.int16)
-    _walk(parent, order, step, shape, run, longest)
+    for url in order:
+        above = parent[url]
+        before, seen, most = 0, 0, 0
+        if above >= 0:
+            before, seen, most = shape[above], run[above], longest[above]
+        turns = before % _BASE != step[url] and before < _TURNS
+        shape[url] = before * _BASE + step[url] if turns else before
+        run[url] = 0 if step[url] == 1 else min(seen + 1, 32767)
+        longest[url] = max(most, run[url])
     return shape, longest
 
 
