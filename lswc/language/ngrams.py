@@ -105,11 +105,11 @@ def byte_ngrams(text: bytes) -> Counter[bytes]:
     return counts
 
 
-def ranked(text: bytes, most: int = RANKED) -> list[str]:
-    """Return a text's most frequent byte n-grams in order, ties by the n-gram itself."""
+def ranked(text: bytes) -> list[str]:
+    """Return a text's RANKED most frequent byte n-grams in order, ties by the n-gram itself."""
     counts = byte_ngrams(text)
     order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return [ngram.decode("latin-1") for ngram, _ in order[:most]]
+    return [ngram.decode("latin-1") for ngram, _ in order[:RANKED]]
 
 
 def byte_trigrams(text: bytes) -> list[str]:

@@ -28,6 +28,7 @@ _STOPPED_TONES = ("\u0301", "\u0323")
 _WORD = re.compile(r"[^\W\d_]+")
 _MARKED = 4  # of so many syllables one has a mark
 _LONGEST = 7  # letters: nghiêng
+_LEAST = 0.7  # of the words
 
 
 def _pattern(rhymes: str) -> re.Pattern[str]:
@@ -37,12 +38,12 @@ def _pattern(rhymes: str) -> re.Pattern[str]:
 _IS_OPEN, _IS_STOPPED = _pattern(_OPEN), _pattern(_STOPPED)
 
 
-def is_vietnamese(text: str, least: float = 0.7) -> bool:
-    """Tell whether so many of a text's words are syllables, one of them with a mark."""
+def is_vietnamese(text: str) -> bool:
+    """Tell whether most of a text's words are syllables, one of them with a mark."""
     words = _WORD.findall(unicodedata.normalize("NFC", text.lower()))
     syllables = [word for word in words if len(word) <= _LONGEST and is_syllable(word)]
     marked = any(not word.isascii() for word in syllables)
-    return marked and len(syllables) >= least * len(words)
+    return marked and len(syllables) >= _LEAST * len(words)
 
 
 def share(text: str) -> float:

@@ -105,7 +105,7 @@ def _column(name: str) -> Any:
     return lambda outcome: outcome.column(name)
 
 
-def _styles(outcomes: Sequence[Drawn]) -> list[dict[str, Any]]:
+def _looks(outcomes: Sequence[Drawn]) -> list[dict[str, Any]]:
     """Return a look for each strategy: a colour a name, a line style a choice of parameters."""
     used: dict[str, int] = {}
     looks = []
@@ -115,12 +115,9 @@ def _styles(outcomes: Sequence[Drawn]) -> list[dict[str, Any]]:
         colour = _COLOURS[number % len(_COLOURS)]
         style = _STYLES[used.get(name, 0) % len(_STYLES)]
         used[name] = used.get(name, 0) + 1
-        looks.append({"color": colour, "linestyle": style, "linewidth": 1.6})
+        label = outcome.result.strategy.replace(":", " ").replace(",", ", ")
+        looks.append({"color": colour, "linestyle": style, "linewidth": 1.6, "label": label})
     return looks
-
-
-def _labels(outcomes: Sequence[Drawn]) -> list[str]:
-    return [o.result.strategy.replace(":", " ").replace(",", ", ") for o in outcomes]
 
 
 def _axes(rows: int = 1) -> tuple[Figure, list[Axes]]:
@@ -165,8 +162,8 @@ def _plot(
     if len(outcomes) > TOGETHER:
         return _by_family(outcomes, path, label, values, across)
     figure, (axes,) = _axes()
-    for outcome, look, name in zip(outcomes, _styles(outcomes), _labels(outcomes), strict=True):
-        _draw_line(axes, outcome, values, label=name, **look)
+    for outcome, look in zip(outcomes, _looks(outcomes), strict=True):
+        _draw_line(axes, outcome, values, **look)
     _finish(axes, path.name.startswith(_SHARES), across, label)
     if across != _PAGES:
         axes.xaxis.set_major_formatter(ScalarFormatter())
@@ -244,9 +241,9 @@ def _name_line(axes: Axes, outcome: Drawn, values: Any, name: str, colour: str) 
 
 def _miss_ratio(outcomes: Sequence[Simulated], path: Path) -> list[Path]:
     figure, (axes,) = _axes()
-    for outcome, look, name in zip(outcomes, _styles(outcomes), _labels(outcomes), strict=True):
+    for outcome, look in zip(outcomes, _looks(outcomes), strict=True):
         ratio = outcome.miss_ratio
-        axes.plot(np.arange(len(ratio)), ratio, label=name, marker=".", **look)
+        axes.plot(np.arange(len(ratio)), ratio, marker=".", **look)
     axes.set_xlabel("Distance from the seeds, at most")
     axes.set_ylabel("Miss ratio of relevant pages")
     axes.yaxis.set_major_formatter(PercentFormatter(1))
@@ -258,10 +255,10 @@ def _miss_ratio(outcomes: Sequence[Simulated], path: Path) -> list[Path]:
 def _by_distance(outcomes: Sequence[Simulated], path: Path) -> list[Path]:
     figure, both = _axes(2)
     for axes, kind, title in zip(both, (1, 0), ("Relevant", "Irrelevant"), strict=True):
-        for outcome, look, name in zip(outcomes, _styles(outcomes), _labels(outcomes), strict=True):
+        for outcome, look in zip(outcomes, _looks(outcomes), strict=True):
             counts = outcome.result.by_distance[kind, 1:]
             heights = np.where(counts > 0, counts, np.nan)
-            axes.plot(np.arange(1, len(counts) + 1), heights, label=name, marker=".", **look)
+            axes.plot(np.arange(1, len(counts) + 1), heights, marker=".", **look)
         axes.set_yscale("log")
         axes.set_ylabel(f"{title} pages downloaded")
     both[1].set_xlabel("Distance from the latest relevant referrer")
@@ -284,17 +281,15 @@ def _reliability(outcomes: Sequence[Simulated], path: Path) -> list[Path]:
     figure, (axes,) = _axes()
     ends = (_TICKS[0] / 2, 1 - _TICKS[0] / 2)
     axes.plot(ends, ends, color="#999999", linewidth=0.8, label="as expected")
-    for outcome, look, name in zip(outcomes, _styles(outcomes), _labels(outcomes), strict=True):
+    for outcome, look in zip(outcomes, _looks(outcomes), strict=True):
         pages, expected, seen = _dots(outcome.reliability).T
         expected = np.clip(expected, *ends)
         intervals = [wilson(round(n * share), n) for n, share in zip(pages, seen, strict=True)]
         low, high = np.clip(intervals, 1e-4, 1 - 1e-4).T
         axes.vlines(expected, low, high, color=look["color"], linewidth=0.8)
         area = 12 + 300 * pages / pages.sum()
-        shown = np.clip(seen, *ends)
-        axes.scatter(
-            np.clip(expected, *ends), shown, area, color=look["color"], alpha=0.6, label=name
-        )
+        same = {"color": look["color"], "label": look["label"]}
+        axes.scatter(expected, np.clip(seen, *ends), area, alpha=0.6, **same)
     axes.set(xscale="logit", yscale="logit", xlim=ends, ylim=ends)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(FixedLocator(_TICKS))

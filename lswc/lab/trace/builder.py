@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +31,7 @@ class _Row(NamedTuple):
 
 
 _NEVER = _Row(0)
+_PLACES = ("server", "directory", "folder", "site")
 
 
 @dataclass
@@ -112,12 +113,8 @@ class TraceBuilder:
 
     def _table(self, rows: Sequence[_Row], level: NDArray[np.int16]) -> pa.Table:
         columns = {
+            **places(self._urls),
             "url": [url.href for url in self._urls],
-            "server": _numbered(url.server for url in self._urls),
-            "directory": _numbered(directory(url) for url in self._urls),
-            "folder": _numbered(folder(url) for url in self._urls),
-            "site": _numbered(site(url.hostname) for url in self._urls),
-            "tld": [tld(url.hostname) for url in self._urls],
             "language": [row.language for row in rows],
             "status": [row.status for row in rows],
             "page": [row.page for row in rows],
@@ -138,7 +135,16 @@ def name_of(url: Url) -> str:
     return url.href.partition("://")[2]
 
 
-def _numbered(names: Iterable[str]) -> list[int]:
-    """Return a number for each name, from 0 in order of first sight."""
-    numbers: dict[str, int] = {}
-    return [numbers.setdefault(name, len(numbers)) for name in names]
+def places(urls: Iterable[Url | None]) -> dict[str, list[Any]]:
+    """Return the columns that say where URLs are; None, for what is no URL, is nowhere.
+
+    Servers, directories, folders and sites are numbered from 0 in order of first sight.
+    """
+    numbers: dict[str, dict[str, int]] = {name: {} for name in _PLACES}
+    found: dict[str, list[Any]] = {name: [] for name in (*_PLACES, "tld")}
+    for url in urls:
+        of_url = (url.server, directory(url), folder(url), site(url.hostname)) if url else [""] * 4
+        for name, place in zip(_PLACES, of_url, strict=True):
+            found[name].append(numbers[name].setdefault(place, len(numbers[name])))
+        found["tld"].append(tld(url.hostname) if url else "")
+    return found

@@ -16,11 +16,12 @@ from lswc.archive.appended_files import ArchiveError
 from lswc.archive.crawl_log import NO_PAGES, NO_VISIT, journals
 from lswc.archive.log_tables import ATTEMPTS, LINKS, conform, tables
 from lswc.archive.store import language_of
+from lswc.lab.trace.builder import places
 from lswc.lab.trace.format import ADDRESS, KIND, TIME, URLS, About, compressed_rows, write
 from lswc.lab.trace.graph import distances
 from lswc.outcomes import RECORDED, Outcome
 from lswc.strategy import Anchor, Named
-from lswc.urls import directory, folder, parse, site, tld
+from lswc.urls import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -114,7 +115,8 @@ def to_trace(crawl: Path, out: Path, lang: str = "", others: Sequence[Path] = ()
     columns["distance"] = distances(offsets, targets, seeds)
     about = About(target.tag, target.tlds, f"crawl {crawl}")
     schema = URLS.append(ADDRESS).append(TIME).append(KIND)
-    table = pa.table(_places(words) | columns).select(schema.names).cast(schema)
+    columns = {"url": words, **places(map(parse, words)), **columns}
+    table = pa.table(columns).select(schema.names).cast(schema)
     write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors, named))
     return len(words)
 
@@ -170,19 +172,3 @@ def _by_source(
 
 
 _TAKEN = ["status", "outcome", "kind", "language", "variant", "encoding", "address", "time"]
-_PLACES = ("server", "directory", "folder", "site")
-
-
-def _places(words: Sequence[str]) -> dict[str, Any]:
-    numbers: dict[str, dict[str, int]] = {name: {} for name in _PLACES}
-    found: dict[str, list[Any]] = {name: [] for name in (*_PLACES, "tld")}
-    for word in words:
-        url = parse(word)
-        places = dict.fromkeys(_PLACES, "")
-        if url is not None:
-            of_url = (url.server, directory(url), folder(url), site(url.hostname))
-            places = dict(zip(_PLACES, of_url, strict=True))
-        for name, place in places.items():
-            found[name].append(numbers[name].setdefault(place, len(numbers[name])))
-        found["tld"].append(tld(url.hostname) if url else "")
-    return {"url": list(words), **found}
