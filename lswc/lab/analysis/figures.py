@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
@@ -43,8 +43,12 @@ def _style() -> AbstractContextManager[None]:
 
 def label(text: str) -> str:
     """Return text that any font can draw: what isn't printable ASCII is escaped, $ is no maths."""
-    plain = "".join(c if " " <= c <= "~" else "?" for c in text)
-    return (plain if len(plain) <= 24 else plain[:23] + "~").replace("$", r"\$")
+    return label_title(text if len(text) <= 24 else text[:23] + "~")
+
+
+def label_title(text: str) -> str:
+    """Return a title safe to draw, uncut."""
+    return "".join(c if " " <= c <= "~" else "?" for c in text).replace("$", r"\$")
 
 
 def render(figure: Figure, kind: str) -> bytes:
@@ -121,7 +125,7 @@ def stacked(
         left = [a + b for a, b in zip(left, values, strict=True)]
     axes.set_yticks(range(len(names)), [label(name) for name in names])
     axes.invert_yaxis()
-    _finish(axes, title, axis, horizontal=True)
+    _finish(axes, title, axis, "x")
     axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
     if len(parts) > 1:  # beside the bars: any of them may be the longest
         figure.legend(frameon=False, loc="outside right upper")
@@ -141,9 +145,8 @@ def grouped(
         axes.bar_label(bars, [_percent(value) for value in values], fontsize=8, padding=1)
     axes.set_xticks(range(len(names)), [label(name) for name in names])
     axes.yaxis.set_major_formatter(PercentFormatter(1))
-    axes.grid(axis="y")
     axes.margins(y=0.12)
-    axes.set_title(label_title(title), loc="left", fontweight="bold", fontsize=11)
+    _entitle(axes, title, "y")
     axes.legend(frameon=False)
     return figure
 
@@ -152,11 +155,6 @@ def _percent(value: float | None) -> str:
     if value is None:
         return "no links"
     return f"{value:.1%}" if value < 0.1 else f"{value:.0%}"
-
-
-def label_title(text: str) -> str:
-    """Return a title safe to draw, uncut."""
-    return "".join(c if " " <= c <= "~" else "?" for c in text).replace("$", r"\$")
 
 
 def by_distance(
@@ -170,9 +168,7 @@ def by_distance(
     figure, (left, right) = _axes(3.5, panels=2)
     figure.suptitle(label_title(title), x=0.01, ha="left", fontweight="bold", fontsize=11)
     left.plot(distances, pages, "o-", color=COLOURS[0], markersize=4)
-    left.set_yscale("log")
-    left.yaxis.set_major_formatter(FuncFormatter(_count))
-    left.yaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))
+    _count_up(left)
     for colour, (name, values) in zip(COLOURS, shares.items(), strict=False):
         right.plot(distances, values, "o-", color=colour, markersize=4, label=label(name))
     right.set_ylim(0, 1.02)
@@ -193,16 +189,13 @@ def histogram(values: Mapping[int, int], title: str, axis: str) -> Figure | None
         return None
     figure, (axes,) = _axes(3.0)
     bars = axes.bar(list(values), list(values.values()), color=COLOURS[0])
-    axes.set_yscale("log")
+    _count_up(axes)
     axes.set_ylim(0.7, 3 * max(values.values()))
-    axes.yaxis.set_major_formatter(FuncFormatter(_count))
-    axes.yaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))
     if len(values) <= 16:
         axes.bar_label(bars, [_count(value) for value in values.values()], fontsize=8, padding=1)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel(axis)
-    axes.grid(axis="y")
-    axes.set_title(label_title(title), loc="left", fontweight="bold", fontsize=11)
+    _entitle(axes, title, "y")
     return figure
 
 
@@ -213,7 +206,7 @@ def over_pages(pages: Sequence[int], rates: Sequence[float], title: str) -> Figu
     axes.set_xlim(left=0)
     axes.set_ylim(0, 1.02)
     axes.yaxis.set_major_formatter(PercentFormatter(1))
-    _finish(axes, title, "pages downloaded", horizontal=False)
+    _finish(axes, title, "pages downloaded", "y")
     return figure
 
 
@@ -230,15 +223,23 @@ def estimates(
     axes.invert_yaxis()
     axes.set_xlim(min(*values, mean) / 1.5, max(*values, mean) * 1.5)
     axes.set_xscale("log")
-    _finish(
-        axes, f"Estimated size by pair of words (n = {sum(kept)} pairs)", "pages", horizontal=True
-    )
+    _finish(axes, f"Estimated size by pair of words (n = {sum(kept)} pairs)", "pages", "x")
     axes.legend(frameon=False)
     return figure
 
 
-def _finish(axes: Axes, title: str, axis: str, *, horizontal: bool) -> None:
+def _finish(axes: Axes, title: str, axis: str, grid: Literal["x", "y"]) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(_count))
     axes.set_xlabel(axis)
-    axes.grid(axis="x" if horizontal else "y")
+    _entitle(axes, title, grid)
+
+
+def _entitle(axes: Axes, title: str, grid: Literal["x", "y"]) -> None:
+    axes.grid(axis=grid)
     axes.set_title(label_title(title), loc="left", fontweight="bold", fontsize=11)
+
+
+def _count_up(axes: Axes) -> None:
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(FuncFormatter(_count))
+    axes.yaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))

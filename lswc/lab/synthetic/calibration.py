@@ -47,8 +47,7 @@ def compare(web: Synthetic, scale: float) -> list[Cell]:
     links, words = counts.sum(axis=3), counts.sum(axis=2)
     return [
         *_sizes(web, ends(trace), links, scale),
-        *_page_links(links, scale),
-        *_server_links(links, scale),
+        *_links(links, scale),
         *_shares(links, words),
     ]
 
@@ -83,44 +82,36 @@ def _sizes(
     return cells
 
 
-def _page_links(links: NDArray[np.int64], scale: float) -> list[Cell]:
-    sources = ("Thai page", "non-Thai page, Thai server", "non-Thai page, non-Thai server")
+_OF_PAGES = {
+    "Thai page": [THAI],
+    "non-Thai page, Thai server": [ON_THAI_SERVER],
+    "non-Thai page, non-Thai server": [ON_OTHER_SERVER],
+    "non-Thai page": [ON_THAI_SERVER, ON_OTHER_SERVER],
+}
+_FROM_SERVERS = {"Thai server": [THAI, ON_THAI_SERVER], "non-Thai server": [ON_OTHER_SERVER]}
+_TO_SERVERS = {
+    "Thai server": [THAI, ON_THAI_SERVER, OF_THAI_SERVER],
+    "non-Thai server": [ON_OTHER_SERVER, OF_OTHER_SERVER],
+}
+_LINKS = (
+    ("Tamura Table 4: links between pages", thai2004.PAGE_LINKS, _OF_PAGES, _OF_PAGES),
+    ("Tamura Table 5: links between servers", thai2004.SERVER_LINKS, _FROM_SERVERS, _TO_SERVERS),
+)
+"""Tables of links: title, published numbers, and the kinds that their rows and columns mean."""
+
+
+def _links(links: NDArray[np.int64], scale: float) -> list[Cell]:
+    """Return a cell for all links, and one for those between servers, of each row and column."""
     cells = []
-    for (row, column), published in thai2004.PAGE_LINKS.items():
-        to = slice(THAI, THAI + 1) if column == "Thai page" else slice(1, ON_OTHER_SERVER + 1)
-        own = links[sources.index(row), to].sum(axis=0)
-        cells += _both("Tamura Table 4: links between pages", row, column, published, own, scale)
+    for table, published, sources, targets in _LINKS:
+        for (row, column), numbers in published.items():
+            own = links[sources[row]][:, targets[column]].sum(axis=(0, 1))
+            between = f"{column}, between servers"
+            for name, number, found in zip(
+                (column, between), numbers, (own.sum(), own[1:].sum()), strict=True
+            ):
+                cells.append(Cell(table, row, name, number * scale, int(found), 0.03))
     return cells
-
-
-def _server_links(links: NDArray[np.int64], scale: float) -> list[Cell]:
-    sources = {"Thai server": [THAI, ON_THAI_SERVER], "non-Thai server": [ON_OTHER_SERVER]}
-    targets = {
-        "Thai server": [THAI, ON_THAI_SERVER, OF_THAI_SERVER],
-        "non-Thai server": [ON_OTHER_SERVER, OF_OTHER_SERVER],
-    }
-    cells = []
-    for (row, column), published in thai2004.SERVER_LINKS.items():
-        own = links[sources[row]][:, targets[column]].sum(axis=(0, 1))
-        cells += _both("Tamura Table 5: links between servers", row, column, published, own, scale)
-    return cells
-
-
-def _both(
-    table: str,
-    row: str,
-    column: str,
-    published: tuple[int, int],
-    own: NDArray[np.int64],
-    scale: float,
-) -> list[Cell]:
-    """Return a cell for all links and one for those between servers."""
-    return [
-        Cell(table, row, column, published[0] * scale, int(own.sum()), 0.03),
-        Cell(
-            table, row, f"{column}, between servers", published[1] * scale, int(own[1:].sum()), 0.03
-        ),
-    ]
 
 
 def _shares(links: NDArray[np.int64], words: NDArray[np.int64]) -> list[Cell]:
