@@ -457,7 +457,8 @@ class Room:
             if self._lines.sizes.peak > scope.most:
                 for where in {scope.of(server) for server in servers}:
                     gone.update(self._discarded(scope, where))
-        keep_left_out(self._db, gone)
+        if gone:
+            keep_left_out(self._db, gone)
         return gone
 
     def _discarded(self, scope: _Scope, where: int) -> Counter[tuple[int, str]]:

@@ -230,7 +230,7 @@ class Urls:
             else:
                 lines[where] = [self._lines.cell_of(line, place_of[server]), row[0], 1]
         self._lines.put_new(lines)
-        self._make_room({row[_SERVER] for row in new})
+        self._make_room(place_of)
 
     def _make_room(self, servers: Collection[int]) -> None:
         """Discard the worst URLs of servers that have too many."""

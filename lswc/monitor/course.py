@@ -6,7 +6,7 @@ Nobody needs them to go on with the crawl: who watches it reads them, also after
 from __future__ import annotations
 
 from time import time
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import msgspec
 
@@ -14,7 +14,7 @@ from lswc.files import whole
 from lswc.monitor.snapshot import Snapshot, rate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 NOW = "now.json"
@@ -34,6 +34,8 @@ READ = 4_000_000
 
 DRAWN = 400
 """Points that are drawn at most."""
+
+_Kind = TypeVar("_Kind")
 
 SHORT = 2.0
 """Seconds between two points that are too few to measure a speed."""
@@ -76,14 +78,6 @@ class Point(msgspec.Struct, frozen=True):
         """Return the point as a line of JSON."""
         return msgspec.json.encode(self).decode() + "\n"
 
-    @classmethod
-    def parsed(cls, line: str | bytes) -> Self | None:
-        """Return the point of a line, None if it is torn."""
-        try:
-            return msgspec.json.decode(line, type=cls)
-        except msgspec.DecodeError:
-            return None
-
 
 class Course:
     """Appends points to the course in a crawl folder. Raises OSError."""
@@ -114,7 +108,7 @@ class Course:
 def _first(path: Path) -> Point | None:
     try:
         with path.open("rb") as file:
-            return Point.parsed(file.readline())
+            return parsed(file.readline(), Point)
     except FileNotFoundError:
         return None
 
@@ -131,8 +125,7 @@ def read(folder: Path, after: int = 0) -> tuple[list[Point], int]:
     except FileNotFoundError:
         return [], 0
     whole_lines = text[: text.rfind(b"\n") + 1]
-    points = map(Point.parsed, whole_lines.splitlines())
-    return [point for point in points if point is not None], after + len(whole_lines)
+    return all_parsed(whole_lines.splitlines(), Point), after + len(whole_lines)
 
 
 def write_now(folder: Path, now: Snapshot) -> None:
@@ -144,17 +137,22 @@ def write_now(folder: Path, now: Snapshot) -> None:
 def read_now(folder: Path) -> Snapshot | None:
     """Return a crawl's latest snapshot; None if there is none, or a torn one."""
     try:
-        return parsed((folder / NOW).read_bytes())
+        return parsed((folder / NOW).read_bytes(), Snapshot)
     except FileNotFoundError:
         return None
 
 
-def parsed(text: bytes) -> Snapshot | None:
-    """Return the snapshot of a text, None if it is torn."""
+def parsed(text: bytes, kind: type[_Kind]) -> _Kind | None:
+    """Return the snapshot, or the point, of a text; None if it is torn."""
     try:
-        return msgspec.json.decode(text, type=Snapshot)
+        return msgspec.json.decode(text, type=kind)
     except msgspec.DecodeError:
         return None
+
+
+def all_parsed(texts: Iterable[bytes], kind: type[_Kind]) -> list[_Kind]:
+    """Return the snapshots, or points, of those texts that aren't torn."""
+    return [found for text in texts if (found := parsed(text, kind)) is not None]
 
 
 Columns = dict[str, list[float | None]]

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from lswc.frontier import FRONTIER_FILE, names_redis, sqlite_report
 from lswc.guest.control import in_folder
 from lswc.monitor import course
-from lswc.monitor.course import Point, parsed, read_now
+from lswc.monitor.course import Point, all_parsed, read_now
+from lswc.monitor.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from lswc.frontier.redis_report import RedisReader
     from lswc.frontier.report import Reader
     from lswc.guest.control.store import Instructions
-    from lswc.monitor.snapshot import Snapshot
 
 
 class StoredCrawl(ABC):
@@ -98,13 +98,12 @@ class StoredInRedis(StoredCrawl):
 
     def reported(self) -> list[Snapshot]:
         with self.frontier() as reader:
-            return [now for text in reader.workers() if (now := parsed(text)) is not None]
+            return all_parsed(reader.workers(), Snapshot)
 
     def course(self, after: int) -> tuple[Sequence[Point], int]:
         with self.frontier() as reader:
             lines = reader.course(after)
-        points = [point for line in lines if (point := Point.parsed(line)) is not None]
-        return points, after + len(lines)
+        return all_parsed(lines, Point), after + len(lines)
 
     def folders(self) -> list[Path]:
         workers = [worker for now in self.reported() for worker in now.workers]
