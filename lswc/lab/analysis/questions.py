@@ -9,11 +9,11 @@ from lswc.lab.analysis import (
     census,
     compare,
     countries,
-    course,
     estimate,
+    html_report,
     locality,
     nominations,
-    report,
+    seeds_and_harvest,
     size,
     words,
 )
@@ -64,7 +64,7 @@ def analyze(
 
     Raises LswcError.
     """
-    report.check(out)
+    html_report.check(out)
     say("reading")
     collection = read(folder, questions)
     found = []
@@ -74,7 +74,7 @@ def analyze(
     title = f"The {collection.language} web in {name or folder.name}"
     lead = f"Target language: {collection.language}. Source: {collection.about.source}."
     say("writing")
-    return report.write(out, title, lead, census.facts(collection), found)
+    return html_report.write(out, title, lead, census.facts(collection), found)
 
 
 def read(folder: Path, questions: Questions) -> Collection:
@@ -91,8 +91,8 @@ def sections(collection: Collection, questions: Questions) -> Iterator[Section]:
     """Yield the report's sections in order, each worked out when it is asked for."""
     yield census.languages(collection)
     yield census.outcomes(collection)
-    yield course.seeds(collection)
-    yield course.harvest(collection)
+    yield seeds_and_harvest.seeds(collection)
+    yield seeds_and_harvest.harvest(collection)
     yield census.distances(collection)
     yield locality.nearest(collection)
     yield from locality.sections(collection)

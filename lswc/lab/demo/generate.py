@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lswc.errors import writing
-from lswc.lab.demo import listings
-from lswc.lab.demo.document import pdf
+from lswc.lab.demo import sitemaps_and_feeds
 from lswc.lab.demo.dress import files
 from lswc.lab.demo.hosts import charset
 from lswc.lab.demo.hypertext import DOCUMENT, MOVED_HOSTS, NO_LANGUAGE, SEEDS, DemoWeb
+from lswc.lab.demo.pdf_file import pdf
 from lswc.lab.demo.render import render, script, text
 
 if TYPE_CHECKING:
@@ -110,13 +110,13 @@ def _write_site(folder: Path, site: DemoSite, dress: dict[str, bytes]) -> None:
         _write(folder / name, content)
     closed = "/" if "closed" in site.host.features else ""
     excluded = "/archive/" if "private" in site.host.features else closed
-    rules = f"User-agent: *\nDisallow: {excluded}\n{listings.robots_lines(site)}"
+    rules = f"User-agent: *\nDisallow: {excluded}\n{sitemaps_and_feeds.robots_lines(site)}"
     (folder / "robots.txt").write_text(rules)
 
 
 def _further(site: DemoSite, dress: dict[str, bytes], random: Random) -> dict[str, bytes]:
     """Return the files of a host that are no HTML pages, by name."""
-    found, language = listings.files(site), site.host.languages[0]
+    found, language = sitemaps_and_feeds.files(site), site.host.languages[0]
     if "document" in site.host.features:
         said = text(language, random) * 12
         lines = [said[start : start + LINE] for start in range(0, len(said), LINE)]

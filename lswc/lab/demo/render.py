@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lswc.lab.demo.dress import HEAD, IMAGES
 from lswc.lab.demo.hosts import charset
-from lswc.lab.demo.listings import alternates
+from lswc.lab.demo.sitemaps_and_feeds import alternates
 from lswc.lab.demo.vocabulary import VOCABULARIES, zawgyi
 
 if TYPE_CHECKING:

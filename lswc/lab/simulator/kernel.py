@@ -22,7 +22,7 @@ from lswc.strategy import status as _status
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lswc.lab.simulator.decisions import Decisions
+    from lswc.lab.simulator.strategy_arrays import Decisions
 
 URL = np.dtype(
     [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lswc.lab.simulator import kernel
-from lswc.lab.simulator.decisions import decisions
+from lswc.lab.simulator.strategy_arrays import decisions
 from lswc.lab.trace import graph
 from lswc.lab.trace.format import Fate, TraceError
 from lswc.strategy import Anchor, Named, Unit

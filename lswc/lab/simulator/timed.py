@@ -20,7 +20,7 @@ from lswc.frontier.lease import Offer
 from lswc.frontier.rules import PATIENCE
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.frontier.visit import Visit
-from lswc.lab.simulator.decisions import decisions
+from lswc.lab.simulator.strategy_arrays import decisions
 from lswc.lab.trace import graph
 from lswc.lab.trace.format import Fate
 from lswc.settings import LSWC_DELAY_FACTOR
