@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lswc.language.ngrams import Likelihoods, NgramTable, is_charset, tables
-from lswc.language.registry import cached_by_languages
+from lswc.language.ngrams import Likelihoods, NgramTable, tables
+from lswc.language.registry import cached_by_languages, is_charset
 
 _EXAMINED = 4_000
 _SHORTEST = 6  # characters of a line that can tell anything

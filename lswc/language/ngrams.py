@@ -7,7 +7,6 @@ tell apart encodings, and languages of one script.
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
 from collections import Counter
@@ -80,15 +79,6 @@ def _table(file: Traversable) -> NgramTable:
         return NgramTable(**json.loads(file.read_text("utf-8")))
     except (ValueError, TypeError) as error:
         raise TableError(f"{file}: no table of n-grams: {error}") from error
-
-
-def is_charset(encoding: str) -> bool:
-    """Tell whether Python has a codec of that name; fonts' encodings have none."""
-    try:
-        codecs.lookup(encoding)
-    except LookupError:
-        return False
-    return True
 
 
 def byte_ngrams(text: bytes) -> Counter[bytes]:

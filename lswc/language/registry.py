@@ -300,7 +300,7 @@ def _mistake(entry: dict[str, Any]) -> str | None:
             return f"variant {subtag!r}: a section with a BCP 47 subtag, such as [variants.Hant]"
         wrong = wrong or _mistake_within(variant, _VARIANT_LISTS, ("repertoire",))
         repertoire = variant.get("repertoire", "utf-8")
-        if not isinstance(repertoire, str) or not _is_codec(repertoire):
+        if not isinstance(repertoire, str) or not is_charset(repertoire):
             wrong = wrong or f"{repertoire!r} is no charset that Python knows"
         if not {"encodings", "scripts", "repertoire"} & set(variant):
             wrong = wrong or f"variant {subtag}: one of encodings, scripts, repertoire tells it"
@@ -338,7 +338,8 @@ def _wrong_quota(quotas: object) -> str | None:
     return None
 
 
-def _is_codec(name: str) -> bool:
+def is_charset(name: str) -> bool:
+    """Tell whether Python has a codec of that name; fonts' encodings have none."""
     try:
         codecs.lookup(name)
     except LookupError:

@@ -284,7 +284,7 @@ def guesses(text: str, script: int = LATIN, hint: str | None = None) -> list[Gue
     ``hint`` is what the page says, for languages that are nearly the same.
     """
     sample = _sample(text)
-    if script == LATIN and all(map(_is_english, _pieces(sample))):
+    if script == LATIN and all(map(_is_english, sample.split("\n"))):
         return [Guess("en", 1.0, 1.0)]
     own = neighbours(script)
     if own is None:
@@ -346,10 +346,6 @@ def _sample(text: str, most: int = _SAMPLE) -> str:
     far = (len(text) - 2 * size) // (_PIECES - 1)
     cuts = (" ".join(text[far * n : far * n + 2 * size].split())[:size] for n in range(_PIECES))
     return "\n".join(cuts)
-
-
-def _pieces(sample: str) -> list[str]:
-    return sample.split("\n")
 
 
 def _is_english(text: str) -> bool:

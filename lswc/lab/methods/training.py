@@ -20,9 +20,9 @@ from lswc.language.ngrams import (
     NgramTable,
     byte_trigrams,
     character_ngrams,
-    is_charset,
     ranked,
 )
+from lswc.language.registry import is_charset
 
 _TRIGRAMS = 800
 _CHARACTERS = 2_000
