@@ -59,7 +59,7 @@ _OF_DIRECTORY = (
     " GROUP BY code, line"
 )
 _HEAD = (
-    "SELECT cell, (SELECT seq FROM url WHERE server = ?1 AND line = ?2 AND outcome IS NULL"
+    "SELECT cell, seq, (SELECT seq FROM url WHERE server = ?1 AND line = ?2 AND outcome IS NULL"
     " ORDER BY seq LIMIT 1) FROM line WHERE server = ?1 AND line = ?2"
 )
 
@@ -172,11 +172,11 @@ class Lines:
 
     def take(self, server: int, line: int, number: int = 1) -> None:
         """Take so many URLs out of a line, which no longer wait in it."""
-        cell, seq = self._db.execute(_HEAD, (server, line)).fetchone()
+        cell, before, seq = self._db.execute(_HEAD, (server, line)).fetchone()
         if seq is None:
             self._there.discard((server, line))
             self._db.execute("DELETE FROM line WHERE server = ? AND line = ?", (server, line))
-        else:
+        elif seq != before:
             self._db.execute(
                 "UPDATE line SET seq = ? WHERE server = ? AND line = ?", (seq, server, line)
             )
