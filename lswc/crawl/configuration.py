@@ -192,10 +192,6 @@ class Crawl:
         """What tells for what the strategy counts a URL's page: its server or its directory."""
         return attrgetter("server") if self.strategy.unit is Unit.SERVER else directory
 
-    def keeps(self, relevant: bool) -> bool:
-        """Tell whether a page is archived, and so may get into the corpus, if that is wanted."""
-        return relevant or self.archived == "all"
-
     @property
     def has_records(self) -> bool:
         """Whether the folder holds records of pages, or what was archived of them."""

@@ -118,7 +118,7 @@ class ScrapyInternet:
 
     @contextmanager
     def aside(self, size: int) -> Iterator[None]:
-        """Let a page of so many bytes wait without holding up others, as Scrapy would."""
+        """As ``Internet.aside``: Scrapy holds up others while pages of many bytes are read."""
         slot = self._crawler.engine.scraper.slot
         if slot is None:
             raise ClosingError

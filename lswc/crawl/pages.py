@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from lswc.crawl.commits import Commits
     from lswc.crawl.configuration import Crawl
-    from lswc.crawl.internet import ScrapyInternet
     from lswc.crawl.listings import Listings
     from lswc.crawl.rendering import Rendering
     from lswc.crawl.requisites import Requisites
@@ -175,7 +174,6 @@ class Pages:
     rendering: Rendering
     requisites: Requisites
     listings: Listings
-    internet: ScrapyInternet
 
     async def parse(self, response: Response) -> AsyncIterator[Page]:
         """Yield the answer as one Page, once it is known what may be done with it."""
@@ -183,7 +181,7 @@ class Pages:
         if page is None:
             return
         visit, reading = page.visit, page.reading
-        is_kept = self.crawl.keeps(page.relevant) and not reading.unwanted
+        is_kept = (page.relevant or self.crawl.archived == "all") and not reading.unwanted
         if is_kept and not reading.opt_outs.is_tdm_told:
             await self._ask_server(page, len(response.body))
         if visit.opt_outs:
@@ -197,11 +195,10 @@ class Pages:
         yield page
 
     async def _ask_server(self, page: Page, size: int) -> None:
-        """Add what a page's server reserves; its first page waits, but holds up no other."""
+        """Add what a page's server reserves; its first page waits for that."""
         visit, url = page.visit, page.url
         try:
-            with self.internet.aside(size):
-                visit.opt_outs += await self.guest.reserved(url)
+            visit.opt_outs += await self.guest.reserved(url, size)
             self.guest.keep_away(visit, self.guest.wait(url.server))
         except ClosingError:
             self.commits.give_back(visit)

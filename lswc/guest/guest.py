@@ -213,15 +213,17 @@ class Guest:
         wait = seconds(retry_after, self._internet.unix_time())
         return (wait or 0.0) > self._politeness.longest_retry_after
 
-    async def reserved(self, url: Url) -> tuple[str, ...]:
+    async def reserved(self, url: Url, size: int) -> tuple[str, ...]:
         """Return what a page's server says against mining it, in its tdmrep.json.
 
-        The first page of a server waits until that may be asked for. Raises ClosingError.
+        The first page of a server, of ``size`` bytes, waits until that may be asked for, but holds
+        up no other. Raises ClosingError.
         """
         if (rules := self.rules.reservations.fresh(url.server)) is None:
             self._pages += 1
             try:
-                await self._fetch_reservations(url)
+                with self._internet.aside(size):
+                    await self._fetch_reservations(url)
             finally:
                 self._pages -= 1
             rules = self.rules.reservations.get(url.server)

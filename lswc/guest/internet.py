@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from lswc.guest.decisions import Go, Refuse
     from lswc.urls import Url
 
@@ -66,6 +68,9 @@ class Internet(Protocol):
 
     async def sleep(self, seconds: float) -> None:
         """Let time go by. Raises ClosingError if the crawl closes."""
+
+    def aside(self, size: int) -> AbstractContextManager[None]:
+        """Let a page of so many bytes wait without holding up others. Raises ClosingError."""
 
     def now(self) -> float:
         """Return the seconds of a clock that never goes back."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from scrapy.http import Response
@@ -82,6 +82,9 @@ class World:
 
     async def sleep(self, seconds: float) -> None:
         self.time += seconds
+
+    def aside(self, size: int) -> AbstractContextManager[None]:
+        return nullcontext()
 
     async def address(self, name: str, port: int) -> str:
         await asyncio.sleep(0)  # as a look-up does: others may ask meanwhile
