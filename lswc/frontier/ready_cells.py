@@ -37,11 +37,12 @@ class ReadyCells:
         """Return so many cells, or all, the best first."""
         return [cell for _, cell in self._ranks[:number]]
 
-    def add(self, cell: int) -> None:
-        """Add a cell, unless it is there."""
-        if cell not in self._rank_of:
-            self._rank_of[cell] = rank = self._rank(cell)
-            insort(self._ranks, rank)
+    def add(self, *cells: int) -> None:
+        """Add cells, but for those that are there."""
+        for cell in cells:
+            if cell not in self._rank_of:
+                self._rank_of[cell] = rank = self._rank(cell)
+                insort(self._ranks, rank)
 
     def remove(self, cell: int) -> None:
         """Take a cell out, if it is there."""

@@ -142,20 +142,20 @@ class Lines:
         for (server, _), (cell, _, number) in lines.items():
             self.sizes.add(server, number)
             cells[cell] = cells.get(cell, 0) + number
-        for cell, number in cells.items():
-            self._add(cell, number)
+        self._add(cells)
 
     def put(self, line: Line, number: int = 1) -> None:
         """Add so many URLs to a line, of which ``line.seq`` is the oldest."""
         self._db.execute(PUT_OLDEST, line)
         self.sizes.add(line.server, number)
-        self._add(line.cell, number)
+        self._add({line.cell: number})
 
-    def _add(self, cell: int, number: int) -> None:
-        self.waiting[cell] += number
-        if cell != REQUISITES:
-            self.ready.add(cell)
-            self.occupied.add(cell)
+    def _add(self, cells: Mapping[int, int]) -> None:
+        """Count URLs by cell, and take it that their cells have some."""
+        self.waiting.update(cells)
+        of_pages = cells.keys() - {REQUISITES}
+        self.ready.add(*of_pages)
+        self.occupied.add(*of_pages)
 
     def _subtract(self, cell: int, number: int) -> None:
         self.waiting[cell] -= number
@@ -234,7 +234,7 @@ class Lines:
         self._subtract(line.cell, number)
         if cell != DISCARD:
             self._db.execute(f"UPDATE line SET cell = ? {where}", (cell, *line[:2]))
-            self._add(cell, number)
+            self._add({cell: number})
             return 0
         self._there.discard(line[:2])
         self._db.execute(f"DELETE FROM line {where}", line[:2])

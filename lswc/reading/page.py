@@ -214,16 +214,12 @@ class PageReader:
         url = self.scope.check(address, self.scope.max_depth + is_deep)
         if isinstance(url, Outcome):
             return url
-        return _Target(url, folder(url), self._named(url, tag, text))
-
-    def _named(self, url: Url, tag: str, text: str) -> Named:
-        """Return the language that a link names: the target, if that is one of several."""
         found = Named.NONE
         for target in self._tags:
             found = named(target, url, tag, text)
             if found != Named.OTHER:
-                break
-        return found
+                break  # the target, if a link names one of several
+        return _Target(url, folder(url), found)
 
 
 def _simhash(text: str, kind: Kind, body: bytes) -> int:
