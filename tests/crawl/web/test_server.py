@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import json
 import os
@@ -9,6 +10,7 @@ import re
 import ssl
 import subprocess
 import sys
+import zlib
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lswc.crawl.web.host_rules import read_rules
+from lswc.crawl.web.shapes import Shape
 from lswc.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -96,6 +99,36 @@ def test_a_shape_that_there_is_not(tmp_path: Path, shape: dict[str, Any], messag
     write(tmp_path / "web.json", json.dumps({HOST: {"shape": shape}}))
     with pytest.raises(ConfigError, match=message):
         read_rules(tmp_path / "web.json")
+
+
+@pytest.mark.parametrize(
+    ("shape", "sent"),
+    [
+        (Shape(), b"HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 3\r\n\r\nabc"),
+        (
+            Shape(framing="chunked", extension="x=y", trailers={"Sum": "1"}),
+            b"HTTP/1.1 200 OK\r\nA: b\r\nTransfer-Encoding: chunked\r\n\r\n"
+            b"3;x=y\r\nabc\r\n0;x=y\r\nSum: 1\r\n\r\n",
+        ),
+        (
+            Shape(framing="close", version="1.0"),
+            b"HTTP/1.0 200 OK\r\nA: b\r\nConnection: close\r\n\r\nabc",
+        ),
+        (
+            Shape(share=0.34),
+            b"HTTP/1.1 200 OK\r\nA: b\r\nConnection: close\r\nContent-Length: 3\r\n\r\na",
+        ),
+    ],
+)
+def test_a_shape_is_what_is_sent(shape: Shape, sent: bytes) -> None:
+    assert shape.written([(b"A", b"b")], b"abc") == sent
+
+
+def test_codings_are_put_on_in_their_order() -> None:
+    sent = Shape(codings=("gzip", "raw deflate")).written([], b"abc")
+    head, _, body = sent.partition(b"\r\n\r\n")
+    assert b"\r\nContent-Encoding: gzip, deflate\r\n" in head
+    assert gzip.decompress(zlib.decompress(body, -15)) == b"abc"
 
 
 def get(
