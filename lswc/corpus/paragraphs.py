@@ -17,7 +17,7 @@ from selectolax.lexbor import LexborHTMLParser
 from lswc.language.html import Bounds, flattened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from selectolax.lexbor import LexborNode
 
@@ -27,15 +27,19 @@ SHORT = 15
 """Letters below which a block is text only among text."""
 MOST_LINKED = 0.4
 """Share of a block's letters in links above which it is a menu."""
+LEAST_ASIDE = 0.75
+"""Share of a page's letters that it sets aside above which they are its text."""
 
 _BOUNDS = Bounds(tags=50_000)  # there is more time than in a crawl
 
 _SKIPPED = [
     "script", "style", "template", "noscript", "svg", "math", "iframe", "object", "canvas",
-    "nav", "aside", "footer", "form", "select", "button", "textarea", "dialog",
-    "[hidden]", "[aria-hidden=true]", "[role=navigation]", "[role=banner]",
-    "[role=contentinfo]", "[role=search]", "[role=complementary]",
+    "nav", "footer", "select", "button", "textarea", "dialog",
+    "[hidden]", "[role=navigation]", "[role=banner]", "[role=contentinfo]",
 ]  # fmt: skip
+_FORMS = "form,[role=search]"
+_ASIDES = "aside,[aria-hidden=true],[role=complementary]"
+_LEADING = frozenset({"a", "label"})  # their text names a page, or a control
 _LICENCE = (
     "a[rel~=license][href], link[rel~=license][href], area[rel~=license][href],"
     " a[href*='//creativecommons.org/licenses/'], a[href*='//creativecommons.org/publicdomain/']"
@@ -43,8 +47,9 @@ _LICENCE = (
 _PREFORMATTED = frozenset({"pre", "listing", "xmp"})
 _BLOCKS = frozenset(
     {
-        "address", "article", "blockquote", "body", "caption", "center", "dd", "details", "dir",
-        "div", "dl", "dt", "fieldset", "figcaption", "figure", "frameset", "h1", "h2", "h3",
+        "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details",
+        "dir",
+        "div", "dl", "dt", "fieldset", "figcaption", "figure", "form", "frameset", "h1", "h2", "h3",
         "h4", "h5", "h6", "header", "hr", "html", "legend", "li", "main", "menu", "ol", "option",
         "p", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr",
         "ul", *_PREFORMATTED,
@@ -62,17 +67,27 @@ Kind = Literal["text", "heading", "preformatted"]
 
 @dataclass(slots=True)
 class Block:
-    """A run of text between two block elements. ``letters`` are weighed, ``linked`` so too."""
+    """A run of text between two block elements.
+
+    ``letters`` are weighed, and so are those ``linked``: in links, and in labels of controls.
+    ``is_aside`` says that the page sets it aside, or hides it from readers of screens.
+    """
 
     text: str
     kind: Kind
     letters: float
     linked: float
+    is_aside: bool = False
 
     @property
     def is_menu(self) -> bool:
         """Whether most of it leads elsewhere."""
         return self.linked > MOST_LINKED * self.letters
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is text by itself, whatever is beside it."""
+        return self.letters >= LONG and not self.is_menu
 
 
 class Text(NamedTuple):
@@ -97,7 +112,16 @@ def read(html: str, url: str) -> Text:
     for node in tree.css(",".join(_SKIPPED)):
         node.decompose()
     root = tree.body or tree.root
-    return Text(name, list(_Blocks().read(root)) if root else [], licence)
+    return Text(name, _without_asides(_Blocks(tree).read(root)) if root else [], licence)
+
+
+def _without_asides(found: list[Block]) -> list[Block]:
+    """Return the blocks without what is set aside, unless nearly all of a page's text is there."""
+    texts = [block for block in found if block.is_text]
+    aside = sum(block.letters for block in texts if block.is_aside)
+    if aside > LEAST_ASIDE * sum(block.letters for block in texts):
+        return found
+    return [block for block in found if not block.is_aside]
 
 
 def _licence(tree: LexborHTMLParser, url: str) -> str | None:
@@ -112,7 +136,7 @@ def _licence(tree: LexborHTMLParser, url: str) -> str | None:
 
 def paragraphs(found: Sequence[Block]) -> list[Block]:
     """Return the blocks that are the page's own text."""
-    sure = [not b.is_menu and b.letters >= LONG for b in found]
+    sure = [block.is_text for block in found]
     kept = [
         mine or (not block.is_menu and _joins(found, sure, i))
         for i, (block, mine) in enumerate(zip(found, sure, strict=True))
@@ -135,39 +159,72 @@ def _joins(found: Sequence[Block], sure: Sequence[bool], at: int) -> bool:
     return before and after if block.letters < SHORT else before or after
 
 
-class _Blocks:
-    """Walks a page once, without recursion: hostile pages nest thousands deep."""
+class _Box(NamedTuple):
+    """A form or an aside, and what there was when it began: blocks, those that are text, pieces.
 
-    def __init__(self) -> None:
+    ``in_line`` says that a block had begun before it, ``ends`` how often one had ended.
+    """
+
+    is_aside: bool
+    in_line: bool
+    ends: int
+    found: int
+    sure: int
+    pieces: int
+    linked: int
+
+
+class _Blocks:
+    """Walks a page once, without recursion: hostile pages nest thousands deep.
+
+    A form may hold all of a page's text, or a search box; what is hidden from readers of screens
+    may be a sign drawn with letters. Such is kept if a block in it is text by itself.
+    """
+
+    def __init__(self, tree: LexborHTMLParser) -> None:
+        self._asides = {node.mem_id for node in tree.css(_ASIDES)}
+        self._boxes = self._asides | {node.mem_id for node in tree.css(_FORMS)}
+        self._begun: list[_Box] = []
+        self._within = 0
+        self._found: list[Block] = []
+        self._sure = 0
         self._pieces: list[str] = []
         self._linked: list[str] = []
         self._links = 0
         self._heading = False
         self._preformatted = 0
         self._breaks = 0
+        self._is_blank = True
+        self._ends = 0
 
-    def read(self, root: LexborNode) -> Iterator[Block]:
-        """Yield the blocks below a node."""
+    def read(self, root: LexborNode) -> list[Block]:
+        """Return the blocks below a node."""
         end, leaving = root.mem_id, False
         node: LexborNode | None = root
         while node is not None:
             if not leaving:
-                yield from self._enter(node)
+                self._enter(node)
                 if node.child is not None:
                     node = node.child
                     continue
-            yield from self._leave(node)
+            self._leave(node)
             if node.mem_id == end:
                 break
             leaving = node.next is None
             node = node.parent if leaving else node.next
-        yield from self._end()
+        self._end()
+        return self._found
 
-    def _enter(self, node: LexborNode) -> Iterator[Block]:
+    def _enter(self, node: LexborNode) -> None:
         tag = node.tag
         if tag == "-text":
             self._add(node.text_content or "")
-        elif tag == "a":
+            return
+        if tag in _BLOCKS:
+            self._border()
+            self._heading = tag in _HEADINGS
+            self._preformatted += tag in _PREFORMATTED
+        elif tag in _LEADING:
             self._links += 1
         elif tag == "br" and self._preformatted:
             self._pieces.append("\n")
@@ -175,38 +232,59 @@ class _Blocks:
             self._breaks += 1
             self._pieces.append(" ")
             if self._breaks > 1:
-                yield from self._end()
-        elif tag in _BLOCKS:
-            yield from self._border()
-            self._heading = tag in _HEADINGS
-            self._preformatted += tag in _PREFORMATTED
+                self._end()
+        if node.mem_id in self._boxes:
+            self._begin_box(node.mem_id in self._asides)
 
-    def _leave(self, node: LexborNode) -> Iterator[Block]:
+    def _leave(self, node: LexborNode) -> None:
         tag = node.tag
-        if tag == "a":
+        if tag in _LEADING:
             self._links -= 1
         elif tag in _PREFORMATTED:
-            yield from self._end()
+            self._end()
             self._preformatted -= 1
         elif tag in _BLOCKS:
-            yield from self._border()
+            self._border()
             self._heading = False
+        if node.mem_id in self._boxes:
+            self._end_box(self._begun.pop())
 
-    def _border(self) -> Iterator[Block]:
+    def _begin_box(self, is_aside: bool) -> None:
+        in_line = not self._is_blank
+        sizes = len(self._found), self._sure, len(self._pieces), len(self._linked)
+        box = _Box(is_aside and not in_line, in_line, self._ends, *sizes)
+        self._begun.append(box)
+        self._within += box.is_aside
+
+    def _end_box(self, box: _Box) -> None:
+        """Drop what is in a form or an aside, unless there is text in it."""
+        self._within -= box.is_aside
+        has_blocks = self._ends > box.ends
+        if self._sure > box.sure or (has_blocks and box.in_line):
+            return
+        del self._found[box.found :]
+        pieces, linked = (0, 0) if has_blocks else (box.pieces, box.linked)
+        letters = weight("".join(self._pieces[pieces:]))
+        if Block("", "text", letters, weight("".join(self._linked[linked:]))).is_text:
+            self._sure += 1
+        else:
+            del self._pieces[pieces:], self._linked[linked:]
+
+    def _border(self) -> None:
         """End the block; within preformatted text, where each line may be one, the line."""
         if not self._preformatted:
-            yield from self._end()
+            self._end()
         elif self._pieces and not self._pieces[-1].endswith("\n"):
             self._pieces.append("\n")
 
     def _add(self, text: str) -> None:
         if text.strip():
-            self._breaks = 0
+            self._breaks, self._is_blank = 0, False
             if self._links:
                 self._linked.append(text)
         self._pieces.append(text)
 
-    def _end(self) -> Iterator[Block]:
+    def _end(self) -> None:
         written = "".join(self._pieces)
         kind: Kind = "heading" if self._heading else "text"
         if self._preformatted:
@@ -215,5 +293,10 @@ class _Blocks:
         else:
             text = " ".join(written.split())
         if text:
-            yield Block(text, kind, weight(text), weight("".join(self._linked)))
+            linked = weight("".join(self._linked))
+            block = Block(text, kind, weight(text), linked, self._within > 0)
+            self._found.append(block)
+            self._sure += block.is_text
         self._pieces, self._linked, self._breaks = [], [], 0
+        self._is_blank = True
+        self._ends += 1

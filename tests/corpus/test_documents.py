@@ -118,9 +118,62 @@ def test_ideographs_are_text_sooner(characters: int, kept: bool) -> None:
 def test_what_is_not_for_reading_is_left_out() -> None:
     hidden = "".join(
         f"<{tag}>{THAI * 2}</{tag.split()[0]}>"
-        for tag in ("script", "style", "nav", "footer", "aside", "form", "div hidden")
+        for tag in ("script", "style", "nav", "footer", "aside", "button", "div hidden")
     )
     assert own(f"<body>{hidden}<p>{THAI * 2}</p>") == [(THAI * 2).strip()]
+
+
+FIELDS = "".join(f"<label>{THAI}</label><input name=x{n}>" for n in range(4))
+
+
+@pytest.mark.parametrize(
+    ("html", "kept"),
+    [
+        pytest.param(f"<form>{MENU}<p>{LONG}<p>{LINE}</form>", [LONG, LINE], id="in a form"),
+        pytest.param(f"<p>{LONG}<form>{LINE}<input></form>", [LONG], id="a search box"),
+        pytest.param(f"<p>{LONG}<form>{FIELDS}</form>", [LONG], id="a form to fill"),
+        pytest.param(
+            f"<form><p>{LONG}<div role=search>{LINE}</div></form>", [LONG], id="a box in a form"
+        ),
+        pytest.param(
+            f"<form><form></form><aside><p>{LONG}</aside></form>", [LONG], id="an aside in a form"
+        ),
+        pytest.param(f"<p>{LONG}<aside><p>{THAI * 3}</aside>", [LONG], id="an aside beside text"),
+        pytest.param(
+            f"<p>{LONG}<aside><p>{THAI * 7}</aside>", [LONG, (THAI * 7).strip()], id="text aside"
+        ),
+        pytest.param(f"<aside>{MENU}</aside><p>{LONG}", [LONG], id="an aside of links"),
+        pytest.param(
+            f"<div aria-hidden=true>{MENU}<p>{LONG}</p>{LINE}</div>", [LONG, LINE], id="hidden"
+        ),
+        pytest.param(
+            f"<p>{LONG}<i aria-hidden=true>home</i>{LONG}", [LONG + LONG], id="a sign"
+        ),
+        pytest.param(
+            f"<p>{LONG}<i aria-hidden=true><a href=x>{LONG}</a></i>{LONG}<p>{LINE}",
+            [LONG + LONG, LINE],
+            id="a hidden link",
+        ),
+        pytest.param(
+            f"<p>{LINE}<i aria-hidden=true>{LONG}</i>", [LINE + LONG], id="hidden text in a line"
+        ),
+        pytest.param(
+            f"<div>{LONG}<span aria-hidden=true>x<div>{LINE}</div></span></div>",
+            [f"{LONG}x", LINE],
+            id="a block in a hidden part of a line",
+        ),
+        pytest.param(
+            f"<div> <span aria-hidden=true><div>{LINE}</div>{LINE}</span> </div><p>{LONG}",
+            [LONG], id="hidden blocks",
+        ),
+        pytest.param(
+            f"<div><template shadowrootmode=open><p>{LONG}</template></div>", [LONG],
+            id="a shadow root",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_in_forms_and_asides_is_judged_by_what_it_says(html: str, kept: list[str]) -> None:
+    assert own(f"<body>{html}") == kept
 
 
 @given(st.text())

@@ -9,7 +9,12 @@ from lswc.corpus.paragraphs import read
 
 @pytest.mark.parametrize(
     "hostile",
-    ["<div>" * 100_000, "<p x='>' " + " ".join(f"a{n}" for n in range(100_000)) + ">"],
+    [
+        "<div>" * 100_000,
+        "<p x='>' " + " ".join(f"a{n}" for n in range(100_000)) + ">",
+        "<i aria-hidden=true>" * 2_900 + "text " * 80_000,
+        "<aside>" * 2_900 + "text <br>" * 40_000,
+    ],
 )
 @pytest.mark.usefixtures("brake")
 def test_a_hostile_page_does_not_hold_the_parser(hostile: str) -> None:
