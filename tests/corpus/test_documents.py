@@ -163,6 +163,11 @@ FIELDS = "".join(f"<label>{THAI}</label><input name=x{n}>" for n in range(4))
             id="a block in a hidden part of a line",
         ),
         pytest.param(
+            f"<div>{LINE}<span aria-hidden=true>x<div>{LINE}</div></span></div><p>{LONG}",
+            [f"{LINE}x", LINE, LONG],
+            id="a block in a hidden part of a short line",
+        ),
+        pytest.param(
             f"<div> <span aria-hidden=true><div>{LINE}</div>{LINE}</span> </div><p>{LONG}",
             [LONG], id="hidden blocks",
         ),
