@@ -141,7 +141,7 @@ class Outcome(StrEnum):
 
     # Faults on our side.
     SPIDER_ERROR = "spider error", "Reading the page raised an error, which is in the log."
-    READER_DIED = "reader died", "The process that read the page died of it; others go on."
+    READER_DIED = "reader died", "Two processes that read the page died of it; others go on."
     READING_TOO_LONG = "reading too long", "Reading the page took 60 seconds."
     NOT_RENDERED = "not rendered", "The page needs its scripts; LSWC_BROWSER=auto runs them."
     RENDERED_ENOUGH = (

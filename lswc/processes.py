@@ -19,16 +19,25 @@ _LENGTHS = Struct("<II")
 
 
 class Letters:
-    """Letters out of a stream of bytes, that comes in pieces of any size."""
+    """Letters out of a stream of bytes, that comes in pieces of any size.
 
-    def __init__(self) -> None:
+    A letter has at most so many bytes as ``most`` says; the lengths alone allow 8 GB.
+    """
+
+    def __init__(self, most: int = 2 * (2**32 - 1)) -> None:
         self._data = bytearray()
+        self._most = most
 
     def add(self, piece: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """Yield the letters that are whole now, each with the bytes that go with it."""
+        """Yield the letters that are whole now, each with the bytes that go with it.
+
+        Raises ValueError once a larger letter is announced than may be.
+        """
         self._data += piece
         while len(self._data) >= _LENGTHS.size:
             length, size = _LENGTHS.unpack_from(self._data)
+            if length + size > self._most:
+                raise ValueError(f"a letter of {length + size} bytes")
             end = _LENGTHS.size + length + size
             if len(self._data) < end:
                 return

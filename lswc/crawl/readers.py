@@ -24,6 +24,15 @@ if TYPE_CHECKING:
 
 _START_SECONDS = 120  # of a process that isn't asked for anything yet, on a machine at its limits
 
+STARTS = 3
+"""Times that a process is started before the crawl can't go on without it."""
+
+AGAIN = 1.0
+"""Seconds between two starts."""
+
+MAX_ANSWER = 100_000_000
+"""Bytes of an answer at most: a page of DOWNLOAD_MAXSIZE and its links are far fewer."""
+
 _Letter = tuple[bytes, bytes]
 
 MAX_READING = 60.0
@@ -52,7 +61,9 @@ class Unread(Exception):
 class Readers:
     """Reads the pages of a crawl in ``crawl.readers`` processes, or in this one if there are none.
 
-    A process is started when a page comes and no other is free, and replaced when a page cost it.
+    A process is started when a page comes and no other is free, and replaced when it died. Its page
+    is read once more then: the machine may have ended it, for its memory or by a mistake. A page
+    that a second process dies of has cost it.
     Documents are never read in this one: for them there is one in any case. A page has so many
     ``seconds``.
     """
@@ -82,17 +93,34 @@ class Readers:
 
     async def _answer(self, asked: AnyAsked, body: bytes) -> Answer:
         async with self._free:
-            reader = self._idle.pop() if self._idle else await self._started()
             try:
-                answer = await reader.read(asked, body)
-            finally:
-                if reader.is_alive:
-                    self._idle.append(reader)
-                else:
-                    self._all.discard(reader)
+                answer = await self._answer_of_one(asked, body)
+            except Unread as error:
+                if error.outcome != Outcome.READER_DIED:
+                    raise
+                answer = await self._answer_of_one(asked, body)
         if answer.error:
             raise PageError(answer.error)
         return answer
+
+    async def _answer_of_one(self, asked: AnyAsked, body: bytes) -> Answer:
+        reader = self._living() or await self._started()
+        try:
+            return await reader.read(asked, body)
+        finally:
+            if reader.is_alive:
+                self._idle.append(reader)
+            else:
+                self._all.discard(reader)
+
+    def _living(self) -> _Reader | None:
+        """Return an idle process that lives; those that died meanwhile are forgotten."""
+        while self._idle:
+            reader = self._idle.pop()
+            if reader.lives():
+                return reader
+            self._all.discard(reader)
+        return None
 
     def _is_document(self, asked: Asked, body: bytes) -> bool:
         content_type = next(iter(asked.headers.get("content-type", ())), "")
@@ -100,9 +128,27 @@ class Readers:
         return self._crawl.reading.documents and kind not in (None, Kind.HTML)
 
     async def _started(self) -> _Reader:
+        """Start a process, and again if that fails. Raises ReaderError."""
+        first = letter((self._crawl.reading, self._seconds))
+        for _ in range(STARTS - 1):
+            try:
+                return await self._start(first)
+            except (OSError, Unread) as error:
+                logger.warning("can't start a process that reads pages, trying again: %s", error)
+            await asyncio.sleep(AGAIN)
+        try:
+            return await self._start(first)
+        except (OSError, Unread) as error:
+            raise _not_started(error) from error
+
+    async def _start(self, first: bytes) -> _Reader:
         reader = _Reader(self._seconds)
         self._all.add(reader)
-        await reader.start(letter((self._crawl.reading, self._seconds)))
+        try:
+            await reader.start(first)
+        finally:
+            if not reader.is_alive:
+                self._all.discard(reader)
         return reader
 
     def close(self) -> None:
@@ -113,6 +159,10 @@ class Readers:
         self._idle.clear()
 
 
+def _not_started(why_not: object) -> ReaderError:
+    return ReaderError(f"a process that reads pages doesn't start: {why_not}")
+
+
 class _Reader(asyncio.Protocol):
     """A process that reads one page at a time, in so many ``seconds`` (any time at 0)."""
 
@@ -120,37 +170,42 @@ class _Reader(asyncio.Protocol):
     _transport: asyncio.Transport | None = None
 
     def __init__(self, seconds: float) -> None:
-        """Start the process. Raises ReaderError."""
+        """Start the process. Raises OSError."""
         self._seconds = seconds or None
-        self._letters = Letters()
+        self._letters = Letters(MAX_ANSWER)
         self._said: asyncio.Future[_Letter | None] | None = None
         command = [sys.executable, "-m", "lswc.reading.reader_process"]
-        try:
-            self._socket, theirs = socket.socketpair()
-            with theirs:
-                # In a session of its own: Ctrl-C is for the crawl, which then ends in order.
-                self._process = Popen(
-                    command,
-                    stdin=theirs.fileno(),
-                    stdout=DEVNULL,
-                    # One thread: a library's others would take the cores from other readers.
-                    env={**environment(), "OPENBLAS_NUM_THREADS": "1"},
-                    start_new_session=True,
-                )
-        except OSError as error:
-            raise ReaderError(f"can't start a process that reads pages: {error}") from error
+        self._socket, theirs = socket.socketpair()
+        with theirs:
+            # In a session of its own: Ctrl-C is for the crawl, which then ends in order.
+            self._process = Popen(
+                command,
+                stdin=theirs.fileno(),
+                stdout=DEVNULL,
+                # One thread: a library's others would take the cores from other readers.
+                env={**environment(), "OPENBLAS_NUM_THREADS": "1"},
+                start_new_session=True,
+            )
 
     async def start(self, first: bytes) -> None:
-        """Return once it can read. Raises ReaderError."""
+        """Return once it can read. Raises ReaderError if it says why not, Unread if it died."""
         loop = asyncio.get_running_loop()
         await loop.create_unix_connection(lambda: self, sock=self._socket)
+        answer = await self._answer_to(first, _START_SECONDS)
         try:
-            why_not = msgspec.msgpack.decode(await self._answer_to(first, _START_SECONDS), type=str)
-        except Unread as error:
-            why_not = error.outcome.value
+            why_not = msgspec.msgpack.decode(answer, type=str)
+        except msgspec.DecodeError as error:
+            self.end()
+            raise Unread(Outcome.READER_DIED) from error
         if why_not:
             self.end()
-            raise ReaderError(f"a process that reads pages doesn't start: {why_not}")
+            raise _not_started(why_not)
+
+    def lives(self) -> bool:
+        """Tell whether the process lives; what is left of one that doesn't is ended."""
+        if self.is_alive and self._process.poll() is not None:
+            self.end()
+        return self.is_alive
 
     async def read(self, asked: AnyAsked, body: bytes) -> Answer:
         """Read a page. Raises Unread; the process has ended then."""
@@ -164,7 +219,9 @@ class _Reader(asyncio.Protocol):
     async def _answer_to(self, question: bytes, seconds: float | None) -> bytes:
         said: asyncio.Future[_Letter | None] = asyncio.get_running_loop().create_future()
         self._said = said
-        if self._transport is not None:
+        if self._transport is None or not self.lives():
+            said.set_result(None)
+        else:
             self._transport.write(question)
         try:
             # Not wait_for: what has come counts, even if this process itself stood still.
@@ -185,11 +242,15 @@ class _Reader(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
-        for answer in self._letters.add(data):
-            if self._said is None or self._said.done():
-                self.end()  # nothing was asked
-                return
-            self._said.set_result(answer)
+        try:
+            for answer in self._letters.add(data):
+                if self._said is None or self._said.done():
+                    self.end()  # nothing was asked
+                    return
+                self._said.set_result(answer)
+        except ValueError:  # more than an answer: a page made it write what it wants
+            self.end()
+            self.connection_lost(None)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_alive = False

@@ -13,13 +13,14 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
-from lswc.crawl.readers import PageError, ReaderError, Readers, Unread
+from lswc.crawl.readers import PageError, ReaderError, Readers, Unread, _Reader
 from lswc.language.html import Bounds
 from lswc.outcomes import Outcome
-from lswc.processes import letter
+from lswc.processes import Letters, letter
 from lswc.reading.messages import Asked, AskedListing, AskedRequisite
 from lswc.reading.reader_settings import ReaderSettings
 from lswc.strategy import PageLanguage
@@ -161,17 +162,58 @@ def test_a_page_that_holds_the_parser_costs_itself_only() -> None:
 @pytest.mark.slow
 def test_a_page_whose_reader_dies_costs_itself_only() -> None:
     async def use(readers: Readers) -> None:
-        await readers.read(*PAGES[0])
-        os.kill(children()[0], signal.SIGKILL)
-        with pytest.raises(Unread) as raised:
-            await readers.read(*PAGES[0])
-        assert raised.value.outcome == Outcome.READER_DIED
         assert await readers.read(*PAGES[0]) is not None
         resource.prlimit(children()[0], resource.RLIMIT_AS, (1, 1))
         with pytest.raises((Unread, PageError)):  # where memory ends, a library may say so itself
             await readers.read(*PAGES[-1])
 
     during(use, Few())
+
+
+def test_readers_that_are_killed_cost_no_page_be_they_idle_or_at_work_or_starting() -> None:
+    async def use(readers: Readers) -> None:
+        await readers.read(*PAGES[0])
+        os.kill(children()[0], signal.SIGKILL)
+        assert await readers.read(*PAGES[0]) is not None  # at once: the loop hasn't seen its end
+        os.kill(children()[0], signal.SIGSTOP)
+        reading = asyncio.ensure_future(readers.read(*PAGES[0]))
+        await asyncio.sleep(0.1)
+        os.kill(children()[0], signal.SIGKILL)
+        await asyncio.sleep(0.1)  # another one is starting
+        os.kill(children()[0], signal.SIGKILL)
+        assert await reading is not None
+        assert len(children()) == 1
+
+    during(use, Few())
+
+
+def test_a_page_that_two_readers_die_of_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    died: list[int] = []
+    read = _Reader.read
+
+    async def dies(reader: _Reader, *given: Any) -> Any:
+        if given[1] == b"deadly":
+            died.append(reader._process.pid)
+            os.kill(died[-1], signal.SIGKILL)
+        return await read(reader, *given)
+
+    monkeypatch.setattr(_Reader, "read", dies)
+
+    async def use(readers: Readers) -> None:
+        with pytest.raises(Unread) as raised:
+            await readers.read(asked(), b"deadly")
+        assert raised.value.outcome == Outcome.READER_DIED
+        assert len(set(died)) == 2
+        assert await readers.read(*PAGES[0]) is not None
+
+    during(use, Few())
+
+
+def test_an_answer_that_is_too_large_is_not_kept() -> None:
+    letters = Letters(100)
+    assert [*letters.add(letter("a", b"b" * 90))] == [(msgspec.msgpack.encode("a"), b"b" * 90)]
+    with pytest.raises(ValueError, match="a letter of"):
+        list(letters.add(letter("a", b"b" * 100)[:8]))
 
 
 def test_a_reader_outlives_no_crawl_even_while_a_page_holds_it() -> None:
