@@ -7,10 +7,10 @@ tests hold that its functions answer as these do.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lswc.outcomes import Outcome
-from lswc.strategy import Pages, better, distance_of, status
+from lswc.strategy import Pages, status
 from lswc.strategy.status import NO_PAGES
 from lswc.urls import site
 
@@ -83,23 +83,6 @@ def new_status(pages: Mapping[str, Pages], visit: Visit, strategy: Strategy) -> 
     before = statuses_after(pages, units, lease, None, tolerated)[lease.unit]
     after = statuses_after(pages, units, lease, visit.relevant, tolerated)[lease.unit]
     return None if before == after else after
-
-
-class Found(NamedTuple):
-    """How a URL was found: the cell that it is in thereby, and the code of the link."""
-
-    cell: int
-    code: int
-
-
-def is_better(order: Order, offer: Found, known: Found) -> bool:
-    """Tell whether an offer of a pending URL takes the place of what it was found by."""
-    return offer.code != known.code and better(
-        order.rank(offer.cell),
-        distance_of(offer.code),
-        order.rank(known.cell),
-        distance_of(known.code),
-    )
 
 
 def is_far_better(order: Order, best: int, cell: int, patience: float) -> bool:
