@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lswc.cli.command import KEY, UserCommand, one, option
 from lswc.errors import ConfigError
+from lswc.urls import parse
 
 if TYPE_CHECKING:
     import argparse
@@ -15,24 +16,28 @@ if TYPE_CHECKING:
 class Command(UserCommand):
     """Serves the page of a crawl that runs, or that ended, until Ctrl-C."""
 
-    usage = "<crawl folder> | redis://... [--key NAME] [--port 6800]"
+    usage = "<crawl folder> | redis://... [--key NAME] [--port 6800] [--name HOST]"
     summary = "Show a crawl in the browser while it runs or after, and give it instructions"
     options = (
         KEY,
         option("--port", "0 for any that is free (default: 6800)", "6800"),
         option("--host", "address to listen to (default: this machine only)", "127.0.0.1"),
+        option("--name", "host, as browsers name it, of a server with TLS that stands before"),
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         name = one(args, "crawl folder, or one Redis")
         if not (opts.port.isascii() and opts.port.isdecimal() and int(opts.port) < 2**16):
             raise ConfigError(f"--port={opts.port!r} isn't a port: 0 to 65535")
+        named = parse(f"https://{opts.name}")
+        if opts.name and (named is None or named.href != f"https://{opts.name.lower()}/"):
+            raise ConfigError(f"--name={opts.name!r} isn't a host, or a host and its port")
         from lswc.monitor.page.server import serve
         from lswc.monitor.stored import stored
 
         crawl = stored(name, opts.key, self.project_settings)
         os.nice(5)  # the crawl goes first
-        serve(crawl, opts.host, int(opts.port), _ready)
+        serve(crawl, opts.host, int(opts.port), opts.name, _ready)
 
 
 def _ready(address: str) -> None:

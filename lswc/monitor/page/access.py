@@ -6,6 +6,10 @@ from hmac import compare_digest
 from ipaddress import ip_address
 from secrets import token_urlsafe
 from socket import gethostname
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -25,25 +29,33 @@ class Guard:
     """Tells which requests are answered. ``token`` is what changes are asked for with.
 
     A browser that another page's owner sends here by a name of theirs (DNS rebinding) says that
-    name as Host: only addresses and this machine's own names are answered.
+    name as Host: only addresses and this machine's own names are answered, and ``name``. That is
+    the host, and perhaps a port, of a server with TLS that passes requests on, "" for none.
     """
 
-    def __init__(self, host: str) -> None:
+    def __init__(self, host: str, name: str = "") -> None:
         self.token = token_urlsafe(24)
-        self._names = {"localhost", host.lower(), gethostname().lower()}
+        self._names = {"localhost", host.lower(), gethostname().lower(), _name(name)} - {""}
+        self._before = f"https://{name.lower()}"
 
     def knows(self, host: str | None) -> bool:
         """Tell whether a Host header is this server's."""
         name = _name(host or "")
         return name in self._names or _is_address(name)
 
-    def may_change(self, host: str | None, origin: str | None, token: str | None) -> bool:
-        """Tell whether a request may change the control.
+    def takes(self, header: Callable[[str], str | None]) -> bool:
+        """Tell whether a request may change the control, by its headers.
 
-        By the token, and by its Origin, which a browser sends and no page can choose.
+        By its Host, by the token, and by its Origin, which a browser sends and no page can choose.
         """
-        own = origin is None or origin in (f"http://{host}", f"https://{host}")
-        return own and token is not None and compare_digest(token.encode(), self.token.encode())
+        host, origin, token = header("host"), header("origin"), header("x-lswc-token")
+        own = (None, f"http://{host}", f"https://{host}", self._before)
+        return (
+            self.knows(host)
+            and origin in own
+            and token is not None
+            and compare_digest(token.encode(), self.token.encode())
+        )
 
 
 def _name(host: str) -> str:

@@ -14,7 +14,7 @@ from twisted.internet.defer import ensureDeferred
 from twisted.internet.error import CannotListenError
 from twisted.internet.threads import deferToThread
 from twisted.web.resource import Resource
-from twisted.web.server import NOT_DONE_YET, Site
+from twisted.web.server import NOT_DONE_YET, Request, Site
 from typing_extensions import override
 
 from lswc.errors import ConfigError, LswcError
@@ -26,12 +26,13 @@ from lswc.monitor.page.search import find
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from twisted.web.server import Request
-
     from lswc.monitor.stored import StoredCrawl
 
+LARGEST = 65_536
+"""Bytes of a request's body."""
+
 LONGEST = 10_000
-"""Bytes of a request's body, and characters of what is searched for."""
+"""Characters of what is searched for."""
 
 CHANGES = 100
 """Changes of the history that are shown."""
@@ -77,6 +78,38 @@ class Watch:
         return {"said": True}
 
 
+class Bounded(Request):
+    """A request whose body is kept only if it may change something; at most LARGEST bytes come."""
+
+    guard: Guard
+
+    @override
+    def gotLength(self, length: int | None) -> None:
+        super().gotLength(0)  # in memory
+        self._left = LARGEST
+        self._is_kept = self.guard.takes(self.getHeader)
+        if length is not None and length > LARGEST:
+            self._end()
+
+    @override
+    def handleContentChunk(self, data: bytes) -> None:
+        self._left -= len(data)
+        if self._left < 0:
+            self._end()
+        elif self._is_kept:
+            super().handleContentChunk(data)
+
+    def _end(self) -> None:
+        """Answer that the body is too large, and end the connection; nothing of it is kept."""
+        self._is_kept = False
+        channel: Any = self.channel
+        if channel is not None and not channel.transport.disconnecting:
+            channel.transport.write(
+                b"HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+            )
+            channel.loseConnection()
+
+
 def _argument(request: Request, name: bytes) -> str:
     values: list[bytes] = (request.args or {}).get(name, [b""])
     return values[0].decode("utf-8", "replace")
@@ -85,8 +118,8 @@ def _argument(request: Request, name: bytes) -> str:
 def _body(request: Request) -> dict[str, Any]:
     content: Any = request.content
     try:
-        given = json.loads(content.read(LONGEST))
-    except ValueError as error:
+        given = json.loads(content.read())
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"the body of a change must be JSON: {error}") from error
     if not isinstance(given, dict):
         raise ConfigError("the body of a change must be an object of JSON")
@@ -160,8 +193,7 @@ class _Change(_Json):
     """Takes a change, from who has the token."""
 
     def render_POST(self, request: Any) -> Any:
-        header = request.getHeader
-        if not self._guard.may_change(header("host"), header("origin"), header("x-lswc-token")):
+        if not self._guard.takes(request.getHeader):
             return _plain(request, 403, "open the address that `watch` printed: it has the token")
         return self.begin(request)
 
@@ -184,19 +216,23 @@ def site(watch: Watch) -> Any:
     api.putChild(b"find", _Read(watch.guard, watch.found))
     api.putChild(b"changes", _Read(watch.guard, watch.changes))
     api.putChild(b"say", _Change(watch.guard, watch.say))
-    answering: Any = Site(root)
+    bounded = type("Request", (Bounded,), {"guard": watch.guard})
+    answering: Any = Site(root, requestFactory=bounded)
     answering.noisy, answering.log = False, lambda request: None  # no access log
     return answering
 
 
-def serve(crawl: StoredCrawl, host: str, port: int, ready: Callable[[str], None]) -> None:
+def serve(
+    crawl: StoredCrawl, host: str, port: int, name: str, ready: Callable[[str], None]
+) -> None:
     """Serve a crawl's page until the process is told to end. Raises ConfigError.
 
-    ``ready`` is called with the page's address, the token in it.
+    ``name`` is that of a server with TLS before this one, if any. ``ready`` is called with the
+    page's address, the token in it.
     """
     from twisted.internet import reactor  # not above: importing it installs one
 
-    guard = Guard(host)
+    guard = Guard(host, name)
     running: Any = reactor
     try:
         listening = running.listenTCP(port, site(Watch(crawl, guard)), interface=host)
@@ -206,7 +242,8 @@ def serve(crawl: StoredCrawl, host: str, port: int, ready: Callable[[str], None]
             "another watch, or scrapyd, may listen there: choose another with --port, 0 for any"
         ) from error
     named = f"[{host}]" if ":" in host else host
-    ready(f"http://{named}:{listening.getHost().port}/#{guard.token}")
+    place = f"https://{name}" if name else f"http://{named}:{listening.getHost().port}"
+    ready(f"{place}/#{guard.token}")
     # Twisted hears Ctrl-C where nobody else does: elsewhere it's an error of the page being served.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

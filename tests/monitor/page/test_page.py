@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import closing, contextmanager
@@ -13,10 +14,13 @@ from http.client import HTTPConnection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from twisted.web.test.requesthelper import DummyChannel
 
 from lswc.guest.control import in_folder, read
 from lswc.guest.control.rules import KEYS
 from lswc.monitor.course import COURSE, Point
+from lswc.monitor.page.access import Guard
+from lswc.monitor.page.server import Bounded
 from tests import forks
 from tests.scenarios.site import BRAKE, ENGLISH, ROOT, THAI, Site, environment, page
 
@@ -76,16 +80,16 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
 
 
 @contextmanager
-def watch(site: Site) -> Iterator[Shown]:
+def watch(site: Site, *options: str, port: int = 0) -> Iterator[Shown]:
     """Watch a crawl, until Ctrl-C."""
-    command = [sys.executable, "-m", "lswc", "watch", str(site.folder), "--port", "0"]
+    command = [sys.executable, "-m", "lswc", "watch", str(site.folder), "--port", str(port)]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment()
+        [*command, *options], stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment()
     ) as running:
         assert running.stdout is not None
-        found = re.match(r"http://127\.0\.0\.1:(\d+)/#(\S+)", running.stdout.readline())
+        found = re.match(r"https?://([^/]+)/#(\S+)", running.stdout.readline())
         assert found is not None
-        yield Shown(site, int(found[1]), found[2])
+        yield Shown(site, port or int(found[1].rpartition(":")[2]), found[2])
         try:
             running.send_signal(signal.SIGINT)
             assert running.wait(60) == 0
@@ -119,9 +123,53 @@ def test_only_who_has_the_token_may_change_anything(shown: Shown) -> None:
     assert (place.name, rule.block, rule.why) == ("far.example", True, "mail")
 
 
+def test_behind_a_server_with_tls_its_name_is_answered_and_its_page_may_change(
+    shown: Shown,
+) -> None:
+    own = "https://watch.library.example"
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with watch(shown.crawl, "--name", "watch.library.example", port=port) as named:
+        for host in ("watch.library.example", f"127.0.0.1:{named.port}"):  # passed on, or not
+            assert named.ask("/", Host=host)[0] == 200
+            given = {"X_Lswc_Token": named.token, "Host": host}
+            assert named.say(**given, Origin=own)[0] == 200
+            assert named.say(**given, Origin="https://evil.example")[0] == 403
+            assert named.say(**given, Origin=f"{own}.evil.example")[0] == 403
+            assert named.say(Host=host, Origin=own)[0] == 403
+        assert named.ask("/", Host="evil.example")[0] == 421
+    assert shown.say(X_Lswc_Token=shown.token, Origin=own)[0] == 403, "not told that name"
+
+
+@pytest.mark.parametrize("length", ["Content-Length: 700000000", "Transfer-Encoding: chunked"])
+@pytest.mark.parametrize("has_token", [False, True])
+def test_a_large_body_ends_the_connection(shown: Shown, length: str, has_token: bool) -> None:
+    token = shown.token if has_token else "wrong"
+    head = f"POST /api/say HTTP/1.1\r\nHost: localhost\r\nX-Lswc-Token: {token}\r\n{length}\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", shown.port), BRAKE) as connection:
+        connection.sendall(head.encode())
+        if "chunked" in length:
+            connection.sendall(b"10001\r\n" + bytes(0x10001) + b"\r\n")
+        answer = b"".join(iter(lambda: connection.recv(65_536), b""))
+    assert answer.startswith(b"HTTP/1.1 413 ")
+
+
+def test_of_a_body_that_may_change_nothing_nothing_is_kept() -> None:
+    guard = Guard("localhost")
+    channel: Any = DummyChannel
+    for token, kept in (("wrong", b""), (guard.token, b"[]")):
+        request: Any = type("Request", (Bounded,), {"guard": guard})(channel())
+        request.requestHeaders.setRawHeaders("Host", ["localhost"])
+        request.requestHeaders.setRawHeaders("X-Lswc-Token", [token])
+        request.gotLength(2)
+        request.handleContentChunk(b"[]")
+        assert request.content.getvalue() == kept
+
+
 @pytest.mark.parametrize(
     "body",
-    ["", "[]", "{", '{"key": "explode", "value": true}', '{"key": 1}',
+    ["", "[]", "{", "[" * 60_000, '{"a":' * 10_000, "9" * 5_000,
+     '{"key": "explode", "value": true}', '{"key": 1}',
      '{"key": "block", "value": true, "place": "not a place"}'],
 )  # fmt: skip
 def test_what_is_wrong_to_say_is_told_and_changes_nothing(shown: Shown, body: str) -> None:
@@ -164,6 +212,7 @@ def test_a_url_and_a_server_tell_their_history(shown: Shown) -> None:
         (["{crawl}", "--port", "{port}"], "can't listen to port {port} of 127.0.0.1"),
         (["{crawl}", "--port", "{port}"], "choose another with --port"),
         (["{crawl}", "--port", "x"], "--port='x' isn't a port"),
+        (["{crawl}", "--name", "https://x.example/"], "isn't a host, or a host and its port"),
         (["redis://127.0.0.1:1"], "can't read the frontier in Redis"),
     ],
 )
