@@ -27,9 +27,8 @@ from scrapy.core.downloader import Downloader
 from scrapy.core.scheduler import Scheduler
 from scrapy.utils.test import get_crawler
 
-from lswc.frontier.lease import Offer
 from lswc.frontier.sqlite import SqliteFrontier
-from lswc.frontier.visit import Visit
+from lswc.frontier.visit import Offer, Visit
 from lswc.strategy import Anchor, Facts, Locality, PageLanguage, Status, encode, strategy
 
 if TYPE_CHECKING:

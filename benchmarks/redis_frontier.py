@@ -23,9 +23,8 @@ from scrapy_redis.dupefilter import RFPDupeFilter
 from scrapy_redis.queue import PriorityQueue
 
 from benchmarks.frontier import CODE, LINKS, pages
-from lswc.frontier.lease import Offer
 from lswc.frontier.redis import RedisFrontier
-from lswc.frontier.visit import Visit
+from lswc.frontier.visit import Offer, Visit
 from lswc.strategy import PageLanguage, strategy
 from tests.frontier.redis_server import RedisServer
 

@@ -30,9 +30,8 @@ from urllib.request import urlopen
 
 from benchmarks.crawl import PORT
 from lswc.frontier import FRONTIER_FILE
-from lswc.frontier.lease import Offer
 from lswc.frontier.sqlite import open_existing
-from lswc.frontier.visit import Visit
+from lswc.frontier.visit import Offer, Visit
 from lswc.monitor.course import Course, Point, write_now
 from lswc.monitor.snapshot import Snapshot, Worker, of_workers
 from lswc.strategy import Facts, Locality, PageLanguage, Status, encode

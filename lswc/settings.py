@@ -224,10 +224,10 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
-    "lswc.crawl.transport.compression.CompressionMiddleware": 590,
-    "lswc.crawl.politeness.RetryMiddleware": 550,
+    "lswc.crawl.transport.refused.CompressionMiddleware": 590,
+    "lswc.crawl.guest_middleware.RetryMiddleware": 550,
     "lswc.crawl.transport.refused.RefusalMiddleware": 870,
-    "lswc.crawl.politeness.GuestMiddleware": 880,
+    "lswc.crawl.guest_middleware.GuestMiddleware": 880,
     "lswc.crawl.recrawl.RecrawlMiddleware": 890,
 }
 ITEM_PIPELINES = {"lswc.crawl.middlewares.RecordPipeline": 1000}

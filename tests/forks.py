@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 
-SERVING = ("lswc.crawl.web.__main__", "lswc.crawl.web.server")
+SERVING = ("lswc.crawl.web.__main__", "lswc.crawl.web.loopback_server")
 """What imports Twisted's reactor, of which each process installs its own."""
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lswc.frontier.visit import Visit
 
 if TYPE_CHECKING:
-    from lswc.frontier.lease import Lease
+    from lswc.frontier.visit import Lease
 
 
 def ended(lease: Lease, outcome: str = "html", **brought: Any) -> Visit:

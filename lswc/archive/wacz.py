@@ -11,8 +11,8 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 from lswc import __version__
 from lswc.archive import page_record
 from lswc.archive.appended_files import ArchiveError
+from lswc.archive.archive import settings_of
 from lswc.archive.cdxj import entries, index
-from lswc.archive.store import settings_of
 from lswc.errors import writing
 from lswc.files import whole
 from lswc.urls import fingerprint

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from myanmar.converter import convert
 
-from lswc.archive.store import language_of, opt_out_of
+from lswc.archive.archive import language_of, opt_out_of
 from lswc.corpus.duplicates import Duplicates
 from lswc.corpus.paragraphs import Block, Text, paragraphs, read, weight
 from lswc.corpus.stored_pages import LONGEST, Stored, StoredPages, host_of

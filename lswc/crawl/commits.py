@@ -48,10 +48,10 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
     from twisted.python.failure import Failure
 
-    from lswc.archive.store import Archive
+    from lswc.archive.archive import Archive
     from lswc.crawl.configuration import Crawl
     from lswc.frontier import Frontier
-    from lswc.frontier.lease import Lease
+    from lswc.frontier.visit import Lease
     from lswc.guest.guest import Guest
 
 SAVE_SECONDS, SAVE_BYTES = 15.0, 64_000_000

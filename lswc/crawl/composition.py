@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lswc.archive import page_record
+from lswc.archive.archive import Archive
 from lswc.archive.check.recovery import settle
 from lswc.archive.earlier_crawls import Earlier
-from lswc.archive.store import Archive
 from lswc.crawl.close_reasons import OFFLINE_TOO_LONG
 from lswc.crawl.commits import Commits
 from lswc.crawl.file_handles import Handles
-from lswc.crawl.internet import ScrapyInternet
 from lswc.crawl.leases import Leases
 from lswc.crawl.listings import Listings
 from lswc.crawl.pages import Pages
 from lswc.crawl.readers import Readers
 from lswc.crawl.rendering import Rendering
-from lswc.crawl.requisites import Requisites
+from lswc.crawl.requisite_offers import Requisites
+from lswc.crawl.scrapy_internet import ScrapyInternet
 from lswc.crawl.stores import control_of, frontier_of, slots_of
 from lswc.crawl.upkeep import Upkeep
 from lswc.errors import ConfigError, LswcError

@@ -17,14 +17,14 @@ from scrapy.settings import SETTINGS_PRIORITIES
 
 from lswc import __version__
 from lswc import settings as defaults
-from lswc.archive.store import FileSizes
+from lswc.archive.archive import FileSizes
 from lswc.crawl import checked_settings as checked
 from lswc.crawl.checked_settings import number, whole
 from lswc.crawl.crawl_folder import check_records, earlier_crawls, has_records, make_writable
 from lswc.crawl.seed_files import seeds_of
 from lswc.crawl.web import prepare
 from lswc.errors import ConfigError
-from lswc.frontier.rules import Caps
+from lswc.frontier.contract import Caps
 from lswc.guest.politeness import Politeness
 from lswc.language import registry
 from lswc.language.html import Bounds

@@ -6,7 +6,7 @@ import logging
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from lswc.frontier.lease import Offer
+from lswc.frontier.visit import Offer
 from lswc.outcomes import LIFTED, OF_QUOTA, Outcome, has_failed
 from lswc.strategy import SEED, PageLanguage
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from lswc.crawl.commits import Commits
     from lswc.crawl.configuration import Crawl
     from lswc.frontier import Frontier
-    from lswc.frontier.lease import Lease
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.visit import Lease, Visit
     from lswc.guest.guest import Guest
 
 AT_ONCE = 50

@@ -9,10 +9,9 @@ from urllib.parse import urljoin
 from lswc.crawl.readers import Unread
 from lswc.crawl.requests import visit_of
 from lswc.errors import LswcError
-from lswc.frontier.lease import Offer
-from lswc.frontier.visit import FollowedLink
+from lswc.frontier.visit import FollowedLink, Offer
 from lswc.outcomes import Outcome
-from lswc.reading import listings
+from lswc.reading import sitemaps
 from lswc.reading.messages import AskedListing
 from lswc.reading.named_language import named
 from lswc.strategy import (
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from lswc.crawl.readers import Readers
     from lswc.frontier import Frontier
     from lswc.frontier.visit import Visit
-    from lswc.reading.listings import ListedPage, Listing
+    from lswc.reading.sitemaps import ListedPage, Listing
     from lswc.urls import Url
 
 _Value = TypeVar("_Value")
@@ -89,7 +88,7 @@ class Listings:
 
     def heard(self, server: str, robots: bytes, url: str) -> None:
         """Take note of the sitemaps that a server's robots.txt names."""
-        if self._crawl.sitemaps and (said := listings.of_robots(robots, url)):
+        if self._crawl.sitemaps and (said := sitemaps.of_robots(robots, url)):
             _remember(self._said, server, said)
 
     def of_server(self, visit: Visit) -> list[Offer]:

@@ -18,8 +18,7 @@ from lswc.crawl.pages import Page
 from lswc.crawl.requests import visit_of
 from lswc.errors import LswcError
 from lswc.frontier.harvest import group
-from lswc.frontier.lease import Offer
-from lswc.frontier.visit import FollowedLink, Record
+from lswc.frontier.visit import FollowedLink, Offer, Record
 from lswc.outcomes import Outcome
 from lswc.safety.content_types import Kind
 from lswc.strategy import DISCARD, PageLanguage, Status, next_distance

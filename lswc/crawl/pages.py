@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from lswc.crawl.configuration import Crawl
     from lswc.crawl.listings import Listings
     from lswc.crawl.rendering import Rendering
-    from lswc.crawl.requisites import Requisites
+    from lswc.crawl.requisite_offers import Requisites
     from lswc.frontier.visit import Visit
     from lswc.guest.guest import Guest
     from lswc.reading.page import PageReading, ReadLink

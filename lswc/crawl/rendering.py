@@ -23,7 +23,7 @@ from lswc.outcomes import Outcome
 from lswc.reading.browser.messages import Answered, Shell
 from lswc.reading.messages import Asked
 from lswc.strategy import Status
-from lswc.strategy.status import status
+from lswc.strategy.facts import status
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

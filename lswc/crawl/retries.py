@@ -8,8 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from lswc.crawl.requests import page_visit_of, visit_of
-from lswc.frontier.lease import Offer
-from lswc.frontier.visit import FollowedLink
+from lswc.frontier.visit import FollowedLink, Offer
 from lswc.outcomes import Outcome
 from lswc.urls import fingerprint
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_report
-from lswc.frontier.contract import Terms
+from lswc.frontier.contract import PATIENCE, Terms
 from lswc.frontier.experience import taught_by
-from lswc.frontier.rules import PATIENCE
 from lswc.guest.control import InFolder
 from lswc.guest.slots import OwnSlots, Slots
 

@@ -15,7 +15,7 @@ from lswc.outcomes import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lswc.archive.store import Archive
+    from lswc.archive.archive import Archive
     from lswc.crawl.commits import Commits
     from lswc.crawl.configuration import Crawl
     from lswc.crawl.leases import Leases

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scrapy_redis.connection import get_redis
 from scrapy_redis.defaults import REDIS_PARAMS
 
-from lswc.archive.store import wanted_of
+from lswc.archive.archive import wanted_of
 from lswc.errors import ConfigError
 from lswc.frontier import names_redis, redis_report
 from lswc.frontier.experience import taught_by

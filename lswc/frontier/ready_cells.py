@@ -1,4 +1,4 @@
-"""Which cells may have a URL to hand out, best first."""
+"""Ready cells: those that may have a URL to hand out, best first."""
 
 from __future__ import annotations
 

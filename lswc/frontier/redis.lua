@@ -135,7 +135,7 @@ local function write(number, value)
   call('LSET', list, index, value)
 end
 
--- lswc.strategy.status, and a test holds that they are equal.
+-- lswc.strategy.facts, and a test holds that they are equal.
 local function status(downloaded, relevant)
   if relevant > 0 then return RELEVANT end
   if downloaded > tolerated then return IRRELEVANT end
@@ -492,7 +492,7 @@ local function add(server, unit, record, line, cell)
   return number
 end
 
--- lswc.frontier.rules.is_twin_of_redirect, and a test holds that they are equal.
+-- lswc.frontier.contract.is_twin_of_redirect, and a test holds that they are equal.
 local function is_twin_of_redirect(record)
   return record:byte(REDIRECTS) > 0 and url_of(record):sub(1, 6) == 'https:'
 end

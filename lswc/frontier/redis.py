@@ -11,9 +11,15 @@ from socket import gethostname
 from typing import TYPE_CHECKING, Any
 
 from lswc.errors import LswcError
-from lswc.frontier.contract import DEFAULTS, Frontier, FrontierError, Terms, check_identity
+from lswc.frontier.contract import (
+    DEFAULTS,
+    Frontier,
+    FrontierError,
+    Terms,
+    changed_of,
+    check_identity,
+)
 from lswc.frontier.experience import dumped, identity_of
-from lswc.frontier.lease import Lease, Offer
 from lswc.frontier.lock import lock
 from lswc.frontier.redis_feed import addresses, read_feed, take_off
 from lswc.frontier.redis_order import SharedOrder
@@ -32,7 +38,7 @@ from lswc.frontier.redis_script import (
     texts,
     unpacked,
 )
-from lswc.frontier.rules import changed_of
+from lswc.frontier.visit import Lease, Offer
 from lswc.outcomes import Outcome, is_transient, may_return
 from lswc.safety.server_limits import Taken
 from lswc.strategy import (

@@ -7,10 +7,10 @@ from bisect import bisect_left
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from lswc.frontier.contract import is_far_better
 from lswc.frontier.experience import experience_of
 from lswc.frontier.ready_cells import ReadyCells
 from lswc.frontier.redis_script import packed_cells
-from lswc.frontier.rules import is_far_better
 from lswc.strategy import REQUISITES, LearnedOrder, adaptive, order
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from redis import RedisError
 
 from lswc.errors import StorageError
-from lswc.frontier.contract import FrontierError
+from lswc.frontier.contract import FULL, FrontierError, site_of
 from lswc.frontier.experience import experience_of
 from lswc.frontier.redis_script import (
     STEP,
@@ -22,11 +22,10 @@ from lswc.frontier.redis_script import (
     without_referrer,
 )
 from lswc.frontier.report import Ended, Queue, Reader, Standing, by_kind
-from lswc.frontier.rules import FULL, site_of
 from lswc.outcomes import OF_QUOTA, Outcome
 from lswc.safety.server_limits import Taken
 from lswc.strategy import Experience, Pages, Status, Strategy, Unit
-from lswc.strategy.status import NO_PAGES
+from lswc.strategy.facts import NO_PAGES
 from lswc.urls import fingerprint
 
 if TYPE_CHECKING:

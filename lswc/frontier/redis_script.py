@@ -18,15 +18,14 @@ from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
 from lswc.errors import LostStoreError, StorageError
-from lswc.frontier.contract import FrontierError
-from lswc.frontier.rules import AT_ONCE, FULL, SOON, site_of
+from lswc.frontier.contract import AT_ONCE, FULL, SOON, FrontierError, site_of
 from lswc.outcomes import OF_QUOTA, Outcome
 from lswc.strategy import DISCARD, Status, adaptive, distance_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lswc.frontier.lease import Offer
+    from lswc.frontier.visit import Offer
     from lswc.strategy import Strategy
 
 STEP = 2**38

@@ -9,17 +9,9 @@ from functools import cached_property
 from heapq import nsmallest
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.frontier.contract import FORMAT, Counts, FrontierError
+from lswc.frontier.contract import FORMAT, FULL, Counts, FrontierError
 from lswc.frontier.harvest import harvest
-from lswc.frontier.rules import FULL
-from lswc.strategy import (
-    REQUISITES,
-    LearnedOrder,
-    adaptive,
-    order,
-    status,
-    strategy,
-)
+from lswc.strategy import REQUISITES, LearnedOrder, adaptive, order, status, strategy
 from lswc.urls import parse
 
 if TYPE_CHECKING:

@@ -12,15 +12,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.errors import StorageError
 from lswc.frontier import sqlite_cells, sqlite_servers, sqlite_urls
-from lswc.frontier.contract import DEFAULTS, Frontier, FrontierError, Terms, check_identity
+from lswc.frontier.contract import (
+    DEFAULTS,
+    SOON,
+    Frontier,
+    FrontierError,
+    Terms,
+    changed_of,
+    check_identity,
+    is_far_better,
+)
 from lswc.frontier.experience import dumped, identity_of
-from lswc.frontier.lease import Lease
 from lswc.frontier.lock import lock
-from lswc.frontier.rules import SOON, changed_of, is_far_better
 from lswc.frontier.sqlite_cells import Line, Lines, Room, begin, keep_left_out
 from lswc.frontier.sqlite_report import SqliteReader, opened
 from lswc.frontier.sqlite_servers import Servers, Tallies
 from lswc.frontier.sqlite_urls import Urls, keep_lengths, read_lengths, reopen
+from lswc.frontier.visit import Lease
 from lswc.outcomes import OF_QUOTA, Outcome, is_transient
 from lswc.safety.server_limits import Taken
 from lswc.strategy import (
@@ -34,14 +42,13 @@ from lswc.strategy import (
     strategy,
     with_requisites,
 )
-from lswc.strategy.status import NO_PAGES
+from lswc.strategy.facts import NO_PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from lswc.frontier.contract import Wanted
-    from lswc.frontier.lease import Offer
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.visit import Offer, Visit
     from lswc.strategy import Experience
 
 MEMORY = ":memory:"

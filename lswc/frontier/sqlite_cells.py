@@ -8,15 +8,15 @@ from heapq import nlargest, nsmallest
 from json import dumps
 from typing import TYPE_CHECKING, NamedTuple
 
+from lswc.frontier.contract import FULL
 from lswc.frontier.ready_cells import ReadyCells
-from lswc.frontier.rules import FULL
 from lswc.strategy import DISCARD, REQUISITES, Unit
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from lswc.frontier.rules import Caps
+    from lswc.frontier.contract import Caps
     from lswc.outcomes import Outcome
     from lswc.strategy import Rank, Strategy
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from lswc.frontier.rules import site_of
+from lswc.frontier.contract import site_of
 from lswc.strategy import Pages, Strategy, Unit
-from lswc.strategy.status import NO_PAGES
+from lswc.strategy.facts import NO_PAGES
 
 if TYPE_CHECKING:
     import sqlite3

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from lswc.frontier.lease import keys
-from lswc.frontier.rules import AT_ONCE, is_twin_of_redirect
+from lswc.frontier.contract import AT_ONCE, is_twin_of_redirect
 from lswc.frontier.sqlite_cells import PUT_OLDEST, Line, begin
 from lswc.frontier.sqlite_servers import read_tallies, write_tallies
+from lswc.frontier.visit import keys
 from lswc.outcomes import OF_REQUISITE, Outcome
 from lswc.strategy import DISCARD, REQUISITE, SEED, Strategy, Unit, better, distance_of
-from lswc.strategy.status import NO_PAGES
+from lswc.strategy.facts import NO_PAGES
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from lswc.frontier.contract import Wanted
-    from lswc.frontier.lease import Offer
     from lswc.frontier.sqlite_cells import Lines, Room
     from lswc.frontier.sqlite_servers import Met, Servers, Tallies
+    from lswc.frontier.visit import Offer
 
 # A redirect whose https twin took its place has no fingerprint. What a line is: sqlite_cells.
 # `later`: how often a URL was postponed, and how it ended last, until it is finished; while it

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lswc.reading import listings
-from lswc.reading.listings import Listing
+from lswc.reading import sitemaps
 from lswc.reading.page import PageReading
 from lswc.reading.requisites import Needed
+from lswc.reading.sitemaps import Listing
 from lswc.urls import Url
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def answered(reader: PageReader, asked: AnyAsked, body: bytes) -> Answer:
             read = reader.read(body, asked.headers, asked.url, asked.depth, asked.base)
             return Answer(read)
         case AskedListing():
-            return Answer(listing=listings.read(body, asked.url))
+            return Answer(listing=sitemaps.read(body, asked.url))
     if reader.requisites is None:
         return Answer()
     needed = reader.requisites.read(body, asked.content_type, asked.url, asked.steps)

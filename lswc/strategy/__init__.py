@@ -8,6 +8,8 @@ from lswc.strategy.facts import (
     FROZEN,
     LISTING,
     MAX_DISTANCE,
+    NEVER,
+    NO_PAGES,
     REQUISITE,
     SEED,
     SUBLISTING,
@@ -16,8 +18,10 @@ from lswc.strategy.facts import (
     Locality,
     Named,
     PageLanguage,
+    Pages,
     Source,
     Status,
+    Unit,
     all_facts,
     decode,
     distance_of,
@@ -26,11 +30,11 @@ from lswc.strategy.facts import (
     from_site_queue,
     next_distance,
     source_of,
+    status,
 )
 from lswc.strategy.order import FixedOrder, Order, better, order
-from lswc.strategy.registry import NAMES, strategy
-from lswc.strategy.rules import DISCARD, REQUISITES
-from lswc.strategy.status import NEVER, NO_PAGES, Pages, Unit, status
+from lswc.strategy.specification import NAMES, strategy
+from lswc.strategy.tier_rules import DISCARD, REQUISITES
 
 __all__ = [
     "CODES",

@@ -17,9 +17,8 @@ from math import exp, log
 from typing import TYPE_CHECKING, Any
 
 from lswc.errors import ConfigError
-from lswc.strategy.facts import Anchor, Facts, Locality, Named, PageLanguage
-from lswc.strategy.rules import REQUISITES
-from lswc.strategy.status import NO_PAGES, Pages
+from lswc.strategy.facts import NO_PAGES, Anchor, Facts, Locality, Named, PageLanguage, Pages
+from lswc.strategy.tier_rules import REQUISITES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableSequence, Sequence

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 from lswc.errors import ConfigError
 from lswc.strategy import adaptive
 from lswc.strategy.enumeration import ask_all
-from lswc.strategy.facts import Facts, Status
-from lswc.strategy.rules import DISCARD, REQUISITES
-from lswc.strategy.status import NEVER, NO_PAGES, Pages, Unit, status
+from lswc.strategy.facts import NEVER, NO_PAGES, Facts, Pages, Status, Unit, status
+from lswc.strategy.tier_rules import DISCARD, REQUISITES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lswc.strategy.rules import Rule
+    from lswc.strategy.tier_rules import Rule
 
 MOST_TIERS = 100
 

@@ -1,4 +1,4 @@
-"""The facts of a link: everything a strategy may see, as small finite values.
+"""Facts of a link: everything a strategy may see, as small finite values; status of a server.
 
 ``Facts`` is the one declaration of them. A link's facts are frozen when it is found, except
 those marked LIVE, which are asked again whenever they may have changed. So the frozen facts
@@ -7,7 +7,7 @@ are kept with a queued URL as one small integer, its *code*.
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import Enum, IntEnum
 from itertools import product
 from math import prod
 from operator import getitem
@@ -225,3 +225,39 @@ def effective_language(identified: PageLanguage, inherited: PageLanguage) -> Pag
     a row stays unknown.
     """
     return inherited if identified == PageLanguage.UNKNOWN else identified
+
+
+NEVER = 2**31 - 1
+"""Tolerance of strategies that declare no server irrelevant."""
+
+
+class Unit(Enum):
+    """What Na and Nr are counted for."""
+
+    SERVER = "server"
+    DIRECTORY = "directory"
+
+
+class Pages(NamedTuple):
+    """Na and Nr: downloaded pages, and those of them that are relevant."""
+
+    downloaded: int = 0
+    relevant: int = 0
+
+
+NO_PAGES = Pages()
+
+
+def status(downloaded: int, relevant: int, tolerated: int) -> Status:
+    """Return the status of a unit with Na = ``downloaded`` and Nr = ``relevant`` pages.
+
+    Irrelevant when more than ``tolerated`` pages were downloaded and none was relevant:
+    Tamura 2007 §4.1 with T = tolerated, Somboonviwat 2006 §5 with S = tolerated + 1.
+    """
+    if relevant > 0:
+        return Status.RELEVANT
+    if downloaded > tolerated:
+        return Status.IRRELEVANT
+    if downloaded == 0:
+        return Status.UNVISITED
+    return Status.UNDECIDED

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from lswc.archive.archive import HELD, Archive, FileSizes
 from lswc.archive.cdxj import entries
-from lswc.archive.store import HELD, Archive, FileSizes
-from lswc.frontier.lease import Offer
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
-from lswc.frontier.visit import Attempt, Exchange, Visit
+from lswc.frontier.visit import Attempt, Exchange, Offer, Visit
 from lswc.strategy import SEED, PageLanguage, strategy
 
 if TYPE_CHECKING:

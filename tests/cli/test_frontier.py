@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from redis import Redis
 
-from lswc.frontier.lease import Offer
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.scenarios.site import SCRAPY, run
 from tests.visits import ended

@@ -11,9 +11,9 @@ from redis import Redis
 from scrapy.settings import Settings
 
 from lswc.cli.commands.why import Command
-from lswc.frontier.lease import Offer
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.redis_report import opened
+from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.scenarios.site import ENGLISH, THAI, Site, page

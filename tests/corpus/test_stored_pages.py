@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lswc.archive.appended_files import ArchiveError
-from lswc.archive.store import SETTINGS
+from lswc.archive.archive import SETTINGS
 from lswc.archive.warc_writer import IDENTICAL, NOT_MODIFIED
 from lswc.corpus.documents import COPY, EMPTY, OPTED_OUT, OTHER_LANGUAGE, Counts, write
 from lswc.crawl.web.recorded import WarcWeb

@@ -1,18 +1,32 @@
-"""Headers that a crawl doesn't obey."""
+"""Headers that a crawl doesn't obey, and bodies in many pieces; whole crawls: tests/hostile."""
 
 from __future__ import annotations
 
+import gzip
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import brotli
 import pytest
 from scrapy import Request
 from scrapy.http import Response
 from scrapy.settings import Settings
+from scrapy.utils.test import get_crawler
 
-from lswc.crawl.transport.refused import MAX_ENCODINGS, RefusalMiddleware, Refused
+from lswc.crawl.transport.refused import (
+    MAX_ENCODINGS,
+    MAX_PIECES,
+    CompressionMiddleware,
+    RefusalMiddleware,
+    Refused,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LONGEST = 2083
+FRAME = b"\x28\xb5\x2f\xfd\x20\x01\x09\0\0x"
+SKIPPED = b"\x5a\x2a\x4d\x18\0\0\0\0"
 
 
 def seen(headers: dict[str, Any], status: int = 200) -> Response:
@@ -60,3 +74,34 @@ def test_a_redirect_to_a_long_url_is_not_parsed() -> None:
 
 def test_a_referrer_policy_is_not_looked_up() -> None:
     assert "Referrer-Policy" not in seen({"Referrer-Policy": "os.system"}).headers
+
+
+def unpacked(body: bytes, *encodings: str) -> bytes:
+    unpacking = CompressionMiddleware.from_crawler(get_crawler())
+    response = Response("http://a.example/", 200, {"Content-Encoding": list(encodings)}, body)
+    found = unpacking.process_response(Request(response.url), response)
+    assert isinstance(found, Response)
+    return found.body
+
+
+@pytest.mark.parametrize(
+    ("encoding", "piece", "text"),
+    [
+        ("gzip", gzip.compress(b"x", mtime=0), b"x"),
+        ("x-gzip", gzip.compress(b"x", mtime=0), b"x"),
+        ("zstd", FRAME, b"x"),
+        ("zstd", SKIPPED, b""),
+    ],
+)
+def test_so_many_pieces_are_opened(encoding: str, piece: bytes, text: bytes) -> None:
+    assert unpacked(piece * MAX_PIECES, encoding) == text * MAX_PIECES
+    with pytest.raises(Refused, match="too many pieces"):
+        unpacked(piece * (MAX_PIECES + 1), encoding)
+    with pytest.raises(Refused, match="too many pieces"):
+        unpacked(gzip.compress(piece * (MAX_PIECES + 1)), encoding, "gzip")
+
+
+@pytest.mark.parametrize(("encoding", "pack"), [("br", brotli.compress), ("gzip", gzip.compress)])
+def test_what_is_packed_counts_nothing(encoding: str, pack: Callable[[bytes], bytes]) -> None:
+    text = (SKIPPED + gzip.compress(b"")) * (MAX_PIECES + 1)
+    assert unpacked(pack(text), encoding) == text

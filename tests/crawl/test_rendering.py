@@ -12,7 +12,7 @@ import pytest
 from scrapy.http import Request, Response
 
 from lswc.crawl import rendering as rendering_of_pages
-from lswc.crawl.politeness import GuestMiddleware
+from lswc.crawl.guest_middleware import GuestMiddleware
 from lswc.crawl.rendering import AT_FIRST, Needs, Scripts
 from lswc.crawl.requests import RENDERING
 from lswc.crawl.transport.refused import Refused

@@ -12,11 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from redis import Redis
 
-from lswc.frontier.contract import Terms
-from lswc.frontier.lease import Offer
+from lswc.frontier.contract import Caps, Terms
 from lswc.frontier.redis import RedisFrontier
-from lswc.frontier.rules import Caps
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import REQUISITE, SEED, PageLanguage, Unit, strategy
 from tests.visits import ended
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from lswc.frontier.contract import Frontier
-    from lswc.frontier.lease import Lease
+    from lswc.frontier.visit import Lease
     from tests.frontier.redis_server import RedisServer
 
     Open = Callable[[str, Caps], AbstractContextManager[Frontier]]

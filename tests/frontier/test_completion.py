@@ -10,11 +10,10 @@ import pytest
 from redis import Redis
 
 from lswc.frontier import redis_report, sqlite_report
-from lswc.frontier.contract import Terms
-from lswc.frontier.lease import Offer
+from lswc.frontier.contract import Caps, Terms
 from lswc.frontier.redis import RedisFrontier
-from lswc.frontier.rules import Caps
 from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.visits import ended

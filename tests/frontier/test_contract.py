@@ -10,9 +10,9 @@ import pytest
 from redis import Redis
 
 from lswc.frontier.contract import FrontierError, Terms
-from lswc.frontier.lease import Offer
 from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import (
     REQUISITE,

@@ -15,10 +15,10 @@ from lswc.frontier import redis_report, sqlite_report
 from lswc.frontier.contract import FrontierError, Terms
 from lswc.frontier.experience import taught_by
 from lswc.frontier.harvest import CellHarvest, forecast
-from lswc.frontier.lease import Offer
 from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.redis_script import source
 from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, Experience, PageLanguage, Pages, adaptive, strategy
 from tests.visits import ended
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.frontier.contract import Frontier
-    from lswc.frontier.lease import Lease
+    from lswc.frontier.visit import Lease
     from tests.frontier.redis_server import RedisServer
 
 ADAPTIVE = strategy("adaptive")

@@ -11,8 +11,8 @@ from redis import Redis
 
 from lswc.errors import LswcError, StorageError
 from lswc.frontier.contract import FORMAT, FrontierError, Terms
-from lswc.frontier.lease import Offer
 from lswc.frontier.redis import RedisFrontier, Worker
+from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.frontier.redis_server import RedisServer
 from tests.visits import ended
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from lswc.frontier.lease import Lease
+    from lswc.frontier.visit import Lease
 
 LIFE = 60.0
 CALLERS = Worker(clock_of_caller=True)

@@ -11,10 +11,10 @@ from redis import Redis
 
 from lswc.errors import StorageError
 from lswc.frontier.contract import FrontierError
-from lswc.frontier.lease import Offer
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.redis_report import opened
 from lswc.frontier.report import Queue, Report
+from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.visits import ended
 

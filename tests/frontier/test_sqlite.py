@@ -10,8 +10,8 @@ import pytest
 
 from lswc.errors import StorageError
 from lswc.frontier.contract import FrontierError
-from lswc.frontier.lease import Offer
 from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.visits import ended
 

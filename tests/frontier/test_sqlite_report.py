@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.frontier.contract import FrontierError
-from lswc.frontier.lease import Offer
 from lswc.frontier.report import Queue
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.frontier.sqlite_report import opened
+from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.visits import ended
 

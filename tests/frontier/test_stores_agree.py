@@ -18,19 +18,17 @@ from hypothesis.stateful import (
 )
 from redis import Redis
 
-from lswc.frontier.contract import Terms
-from lswc.frontier.lease import Offer
+from lswc.frontier.contract import Caps, Terms
 from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.redis_script import source
-from lswc.frontier.rules import Caps
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
-from lswc.frontier.visit import Attempt
+from lswc.frontier.visit import Attempt, Offer
 from lswc.outcomes import OF_QUOTA, Outcome
 from lswc.strategy import NEVER, REQUISITE, SEED, PageLanguage, Unit, status, strategy
 from tests.visits import ended
 
 if TYPE_CHECKING:
-    from lswc.frontier.lease import Lease
+    from lswc.frontier.visit import Lease
     from tests.frontier.redis_server import RedisServer
 
 STRATEGIES = [

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from redis import Redis
 from scrapy.http import HtmlResponse
 
-from lswc.crawl.politeness import GuestMiddleware
+from lswc.crawl.guest_middleware import GuestMiddleware
 from lswc.crawl.requests import request_for, visit_of
 from lswc.crawl.scheduler import TierScheduler
 from lswc.crawl.transport.early_stop import Expected

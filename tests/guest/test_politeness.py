@@ -11,7 +11,7 @@ import pytest
 from scrapy.exceptions import DownloadTimeoutError
 from scrapy.http import Request, Response
 
-from lswc.crawl.politeness import GuestMiddleware, RetryMiddleware
+from lswc.crawl.guest_middleware import GuestMiddleware, RetryMiddleware
 from lswc.crawl.requests import GO
 from lswc.crawl.transport.refused import Refused
 from lswc.urls import parse

@@ -20,7 +20,7 @@ from scrapy import signals
 
 from lswc.cli.commands.frontier import shown
 from lswc.cli.summary_table import advice, summary_table
-from lswc.frontier.lease import Offer
+from lswc.frontier.visit import Offer
 from lswc.monitor import snapshot, terminal_line
 from lswc.monitor.course import Point, read, read_now
 from lswc.monitor.page.data import PageData

@@ -19,17 +19,17 @@ from lswc.strategy import (
     all_facts,
     decode,
     encode,
-    rules,
     strategy,
+    tier_rules,
 )
 from tests.strategy import own_rules
 
 OWN = "tests.strategy.own_rules:"
 RULES = {
-    "server_conservative": rules.conservative,
-    "lswc:S=3,T=5": rules.lswc(5),
-    "site_queues": rules.site_queues,
-    "tld_anchor": rules.tld_anchor,
+    "server_conservative": tier_rules.conservative,
+    "lswc:S=3,T=5": tier_rules.lswc(5),
+    "site_queues": tier_rules.site_queues,
+    "tld_anchor": tier_rules.tld_anchor,
     OWN + "named_first": own_rules.named_first,
     OWN + "one_corner": own_rules.one_corner,
     OWN + "listed_first": own_rules.listed_first,

@@ -15,7 +15,7 @@ from twisted.internet.address import IPv4Address, IPv6Address
 from typing_extensions import override
 
 from lswc.crawl.web import from_settings, open_web
-from lswc.crawl.web.server import listen
+from lswc.crawl.web.loopback_server import listen
 from lswc.outcomes import Outcome
 from lswc.safety.address import Networks
 from lswc.urls import parse

@@ -10,7 +10,7 @@ from typing import Any
 from twisted.internet import reactor as default_reactor
 
 from lswc.crawl.web import open_web, prepare
-from lswc.crawl.web.server import listen
+from lswc.crawl.web.loopback_server import listen
 from lswc.errors import LswcError
 
 

@@ -5,7 +5,7 @@
 """
 
 from lswc.guest.control.places import Place, place_of
-from lswc.guest.control.rules import Control, ControlError, Hours, Rule, lifts
+from lswc.guest.control.rules_in_force import Control, ControlError, Hours, Rule, lifts
 from lswc.guest.control.store import Change, InFolder, change, history, in_folder, read
 
 __all__ = [

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from lswc.guest.control.rules import Control
+    from lswc.guest.control.rules_in_force import Control
 
 HISTORY, LOCK = "control.jsonl", "control.lock"
 """Names of the files beside ``control.toml``."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from lswc.guest.control.places import ControlError, place_of
-from lswc.guest.control.rules import Control, Hours, Rule
+from lswc.guest.control.rules_in_force import Control, Hours, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

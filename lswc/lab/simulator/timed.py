@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lswc.errors import ConfigError
-from lswc.frontier.contract import Terms
-from lswc.frontier.lease import Offer
-from lswc.frontier.rules import PATIENCE
+from lswc.frontier.contract import PATIENCE, Terms
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
-from lswc.frontier.visit import Visit
+from lswc.frontier.visit import Offer, Visit
 from lswc.lab.simulator.strategy_arrays import decisions
 from lswc.lab.trace import graph
 from lswc.lab.trace.format import Fate
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from lswc.frontier.lease import Lease
+    from lswc.frontier.visit import Lease
     from lswc.lab.trace.format import Trace
     from lswc.strategy import Strategy
 

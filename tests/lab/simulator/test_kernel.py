@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from redis import Redis
 
-from lswc.frontier.lease import Offer
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.frontier.visit import Offer
 from lswc.lab.simulator import kernel
 from lswc.lab.simulator.simulation import Simulation
 from lswc.lab.trace import graph

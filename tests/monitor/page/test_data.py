@@ -9,10 +9,10 @@ import msgspec
 import pytest
 from redis import Redis
 
-from lswc.frontier.lease import Offer
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.redis import Worker as RedisWorker
 from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.visit import Offer
 from lswc.guest.control import change
 from lswc.monitor.course import DRAWN, Course, Point, columns, read, write_now
 from lswc.monitor.page.data import PageData

@@ -17,7 +17,7 @@ import pytest
 from twisted.web.test.requesthelper import DummyChannel
 
 from lswc.guest.control import in_folder, read
-from lswc.guest.control.rules import KEYS
+from lswc.guest.control.rules_in_force import KEYS
 from lswc.monitor.course import COURSE, Point
 from lswc.monitor.page.access import Guard
 from lswc.monitor.page.server import Bounded

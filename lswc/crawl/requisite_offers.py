@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lswc.crawl.readers import ReaderError, Unread
 from lswc.crawl.requests import url_of, visit_of
-from lswc.frontier.lease import Offer
+from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.reading.messages import AskedRequisite
 from lswc.reading.requisites import FEED, Needed, Requisite, RequisiteReader

@@ -8,13 +8,12 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from lswc.strategy import rules
+from lswc.strategy import tier_rules
 from lswc.strategy.cells import Strategy, StrategyError, by_rule, learned
-from lswc.strategy.facts import MAX_DISTANCE
-from lswc.strategy.status import Unit
+from lswc.strategy.facts import MAX_DISTANCE, Unit
 
 if TYPE_CHECKING:
-    from lswc.strategy.rules import Rule
+    from lswc.strategy.tier_rules import Rule
 
 
 @dataclass(frozen=True)
@@ -95,23 +94,23 @@ def _build(name: str, values: dict[str, int]) -> Strategy:
     spec = name + (":" + ",".join(f"{k}={v}" for k, v in values.items()) if values else "")
     match name:
         case "limited_distance":
-            return by_rule(spec, rules.limited_distance(values["N"]))
+            return by_rule(spec, tier_rules.limited_distance(values["N"]))
         case "server_aggressive":
-            return by_rule(spec, rules.aggressive, tolerated=values["T"])
+            return by_rule(spec, tier_rules.aggressive, tolerated=values["T"])
         case "server_conservative":
-            return by_rule(spec, rules.conservative, tolerated=values["T"])
+            return by_rule(spec, tier_rules.conservative, tolerated=values["T"])
         case "directory_conservative":
-            return by_rule(spec, rules.conservative, Unit.DIRECTORY, values["T"])
+            return by_rule(spec, tier_rules.conservative, Unit.DIRECTORY, values["T"])
         case "lswc":
             # Irrelevant at Na >= S, which is Na > S - 1.
-            rule = rules.lswc(values["T"])
+            rule = tier_rules.lswc(values["T"])
             return by_rule(spec, rule, tolerated=values["S"] - 1, guesses_unknown=True)
         case "perfect":
-            return by_rule(spec, rules.perfect, needs_oracle=True)
+            return by_rule(spec, tier_rules.perfect, needs_oracle=True)
         case "adaptive":
             return learned(spec)
         case _:
-            plain: Rule = getattr(rules, name)
+            plain: Rule = getattr(tier_rules, name)
             return by_rule(spec, plain)
 
 

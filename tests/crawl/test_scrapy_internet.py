@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lswc.crawl.internet import ScrapyInternet
+from lswc.crawl.scrapy_internet import ScrapyInternet
 from lswc.guest.internet import ClosingError
 
 

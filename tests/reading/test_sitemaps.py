@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lswc.reading.listings import MAX_LISTINGS, MAX_PAGES, Listing, of_robots, read
+from lswc.reading.sitemaps import MAX_LISTINGS, MAX_PAGES, Listing, of_robots, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
