@@ -25,6 +25,9 @@ LONG = 60
 """Letters from which on a block with few links is text by itself."""
 SHORT = 15
 """Letters below which a block is text only among text."""
+LONG_LINKED = 120
+"""Letters from which on a block that lies in a link with all it has is text, set aside: no
+headline has as many."""
 MOST_LINKED = 0.4
 """Share of a block's letters in links above which it is a menu."""
 LEAST_ASIDE = 0.75
@@ -39,7 +42,6 @@ _SKIPPED = [
 ]  # fmt: skip
 _FORMS = "form,[role=search]"
 _ASIDES = "aside,[aria-hidden=true],[role=complementary]"
-_LEADING = frozenset({"a", "label"})  # their text names a page, or a control
 _LICENCE = (
     "a[rel~=license][href], link[rel~=license][href], area[rel~=license][href],"
     " a[href*='//creativecommons.org/licenses/'], a[href*='//creativecommons.org/publicdomain/']"
@@ -70,7 +72,8 @@ class Block:
     """A run of text between two block elements.
 
     ``letters`` are weighed, and so are those ``linked``: in links, and in labels of controls.
-    ``is_aside`` says that the page sets it aside, or hides it from readers of screens.
+    ``is_aside`` says that the page sets it aside, hides it from readers of screens, or has a link
+    around it.
     """
 
     text: str
@@ -190,7 +193,7 @@ class _Blocks:
         self._sure = 0
         self._pieces: list[str] = []
         self._linked: list[str] = []
-        self._links = 0
+        self._links = self._blocks_linked = 0
         self._heading = False
         self._preformatted = 0
         self._breaks = 0
@@ -224,7 +227,8 @@ class _Blocks:
             self._border()
             self._heading = tag in _HEADINGS
             self._preformatted += tag in _PREFORMATTED
-        elif tag in _LEADING:
+            self._blocks_linked += self._links > 0
+        elif _leads(node):
             self._links += 1
         elif tag == "br" and self._preformatted:
             self._pieces.append("\n")
@@ -238,14 +242,16 @@ class _Blocks:
 
     def _leave(self, node: LexborNode) -> None:
         tag = node.tag
-        if tag in _LEADING:
+        if tag in _BLOCKS:
+            if tag in _PREFORMATTED:
+                self._end()
+                self._preformatted -= 1
+            else:
+                self._border()
+                self._heading = False
+            self._blocks_linked -= self._links > 0
+        elif _leads(node):
             self._links -= 1
-        elif tag in _PREFORMATTED:
-            self._end()
-            self._preformatted -= 1
-        elif tag in _BLOCKS:
-            self._border()
-            self._heading = False
         if node.mem_id in self._boxes:
             self._end_box(self._begun.pop())
 
@@ -293,10 +299,19 @@ class _Blocks:
         else:
             text = " ".join(written.split())
         if text:
-            linked = weight("".join(self._linked))
-            block = Block(text, kind, weight(text), linked, self._within > 0)
+            letters, linked = weight(text), weight("".join(self._linked))
+            is_aside = self._within > 0
+            if self._blocks_linked and kind == "text" and letters >= LONG_LINKED:
+                linked, is_aside = 0.0, True  # the link is around an article's first lines
+            block = Block(text, kind, letters, linked, is_aside)
             self._found.append(block)
             self._sure += block.is_text
         self._pieces, self._linked, self._breaks = [], [], 0
         self._is_blank = True
         self._ends += 1
+
+
+def _leads(node: LexborNode) -> bool:
+    """Tell whether an element's text names a page, or a control; a target of links names none."""
+    tag = node.tag
+    return tag == "label" or (tag == "a" and "href" in node.attributes)

@@ -351,7 +351,7 @@ def flattened(source: bytes, bounds: Bounds) -> bytes:
 
     What is in a declarative shadow root (HTML Standard §4.12.3) is part of the page.
     """
-    if _SHADOW_ROOT in source:
+    if _SHADOW_ROOT in source.lower():
         source = _with_shadow_roots(source)
     characters = np.frombuffer(source, np.uint8)
     starts = (characters == ord("<")).nonzero()[0]
@@ -376,7 +376,7 @@ def _with_shadow_roots(source: bytes) -> bytes:
 
     def renamed(tag: re.Match[bytes]) -> bytes:
         if not tag[1]:
-            opened.append(_SHADOW_ROOT in tag[2])
+            opened.append(_SHADOW_ROOT in tag[2].lower())
         is_root = opened[-1] if opened else False
         if tag[1] and opened:
             opened.pop()

@@ -175,6 +175,19 @@ FIELDS = "".join(f"<label>{THAI}</label><input name=x{n}>" for n in range(4))
             f"<div><template shadowrootmode=open><p>{LONG}</template></div>", [LONG],
             id="a shadow root",
         ),
+        pytest.param(
+            f"<a href=x><h2>{LINE}</h2><p>{LONG + LONG}</p></a><a href=y><p>{LONG + LONG}</p></a>",
+            [LONG + LONG, LONG + LONG],
+            id="a page of articles' beginnings, each in its link",
+        ),
+        pytest.param(
+            f"<p>{LONG}<p>{LONG}<a href=x><p>{LONG + LONG}</p></a>", [LONG, LONG],
+            id="another article's beginning",
+        ),
+        pytest.param(
+            f"<p>{LONG}<a href=x><div>{LONG}</div></a>", [LONG], id="a headline in a link"
+        ),
+        pytest.param(f"<a name=top><p>{LINE}<p>{LONG}</a>", [LINE, LONG], id="an open anchor"),
     ],
 )  # fmt: skip
 def test_what_is_in_forms_and_asides_is_judged_by_what_it_says(html: str, kept: list[str]) -> None:

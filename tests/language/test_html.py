@@ -217,8 +217,9 @@ def test_tags_that_seem_to_begin_in_each_other_are_not_read_for_each() -> None:
 SHADOW = b"<p>light<template shadowrootmode=open><p>shadow<a href=x>y</a></template><p>end"
 
 
-def test_a_shadow_root_is_part_of_the_page() -> None:
-    page = parse(SHADOW, BASE)
+@pytest.mark.parametrize("name", [b"shadowrootmode", b"SHADOWROOTMODE", b"shadowRootMode"])
+def test_a_shadow_root_is_part_of_the_page(name: bytes) -> None:
+    page = parse(SHADOW.replace(b"shadowrootmode", name), BASE)
     assert (page.content.split(), page.anchors) == (["light", "shadow", "end"], "y")
     within = b"<template shadowrootmode=open><template>no</template>yes</template>after</template>"
     assert parse(within, BASE).content.split() == ["yes", "after"]
