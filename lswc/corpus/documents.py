@@ -52,6 +52,7 @@ SCHEMA = pa.schema(
         ("duplicate_of", pa.string()),
         ("opt_outs", pa.list_(pa.string())),
         ("licence", pa.string()),
+        ("text_quality", pa.float32()),
     ]
 )
 """One row per page with text in the language; docs/archive.md says what the columns mean."""
@@ -139,13 +140,19 @@ class Cleaner:
             "duplicate_of": of,
             "opt_outs": page.opt_outs,
             "licence": found.licence,
+            "text_quality": found.quality,
         }
 
     def _document(self, page: Stored, body: bytes) -> Text:
         most = Most(text=LONGEST, size=LONGEST)
         text = self._aside.read(page.kind, body, page.content_type or "", most)
         lines = filter(None, map(str.strip, text.text.splitlines()))
-        return Text(text.title, [Block(line, "text", weight(line), 0.0) for line in lines], None)
+        return Text(
+            text.title,
+            [Block(line, "text", weight(line), 0.0) for line in lines],
+            None,
+            text.quality,
+        )
 
     def _may_be_variant(self, paragraph: Paragraph) -> bool:
         """Tell whether nothing says that a paragraph is in another variant than the target's."""

@@ -94,11 +94,15 @@ class Block:
 
 
 class Text(NamedTuple):
-    """A page's title, its blocks of text in order, and the licence that it states."""
+    """A page's title, its blocks of text in order, and the licence that it states.
+
+    ``quality`` is that of a PDF's text (``lswc.reading.documents.text``).
+    """
 
     title: str
     blocks: list[Block]
     licence: str | None
+    quality: float | None = None
 
 
 def weight(text: str) -> float:

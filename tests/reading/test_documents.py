@@ -117,12 +117,47 @@ def test_thai_glyphs_of_private_use_are_their_letters() -> None:
     assert shown.text == "ก่อน"
 
 
-def test_letters_that_chromium_s_pdfs_give_twice_are_there_once() -> None:
-    lines = ["ว่าว่ ด้วด้ ยสิทสิ ธิมธิ นุษยชน", "ซ้ำซ้อน"]
-    assert of(Kind.PDF, made.pdf([lines], producer="Skia/PDF m156")).text.startswith(
-        "ว่าด้วยสิทธิมนุษยชน"
+def _shown(*drawn: tuple[str, float]) -> bytes:
+    """Return a PDF with texts in one line, by where each is put."""
+    letters = sorted({letter for text, _ in drawn for letter in text})
+    parts = []
+    for text, at in drawn:
+        codes = "".join(f"{0x21 + letters.index(one):04x}" for one in text)
+        parts.append(f"BT /F 10 Tf {at} 700 Td <{codes}> Tj ET")
+    return made.pdf([letters], stream="\n".join(parts).encode())
+
+
+def test_what_a_pdf_says_of_its_glyphs_is_there_once() -> None:
+    """Its glyphs lie in one another, so that PDFium gives it again after the letter between."""
+    mark = b"\xfe\xff".hex() + "กี่".encode("utf-16-be").hex()
+    shown = (
+        f"/Span << /ActualText <{mark}> >> BDC BT /F 10 Tf 50 700 Td <00210021> Tj ET "
+        "BT /F 10 Tf 64 700 Td <00210021> Tj ET EMC BT /F 10 Tf 61 700 Td <00220022> Tj ET"
     )
-    assert of(Kind.PDF, made.pdf([lines])).text.startswith(lines[0])
+    assert of(Kind.PDF, made.pdf([["กข"]], stream=shown.encode())).text == "กี่ขข"
+
+
+def test_a_mark_stays_with_its_letter_wherever_it_is_drawn() -> None:
+    assert of(Kind.PDF, _shown(("សស", 50), ("្ដ", 62), ("ពព", 61))).text == "សស្ដពព"
+
+
+def test_what_is_drawn_later_in_a_line_is_read_in_its_place() -> None:
+    assert of(Kind.PDF, _shown(("กี", 50), ("กก", 90), ("20", 70))).text == "กี 20 กก"
+
+
+def test_a_radical_is_the_letter_whose_glyph_it_has() -> None:
+    assert of(Kind.PDF, made.pdf([["日本"]], names={"日": "⽇"})).text == "日本"
+
+
+def test_it_is_said_how_much_of_a_text_is_sure() -> None:
+    assert of(Kind.PDF, made.pdf([[LINE]])).quality == 1.0
+    assert of(Kind.PDF, made.pdf([[LINE]], mapped=False)).quality == 0.0
+    private = {"ข": "\ue000", "ค": "\ue001"}
+    half = of(Kind.PDF, made.pdf([["ก" * 40], ["ขค" * 20]], names=private))
+    assert (half.text, half.quality) == ("ก" * 40, 0.5)
+    assert of(Kind.PDF, made.pdf([["ก" + " ี" * 20]])).quality == pytest.approx(0.5, abs=0.05)
+    assert of(Kind.PDF, made.pdf()).quality is None
+    assert of(Kind.TEXT, b"good").quality is None
 
 
 def test_what_is_read_has_bounds() -> None:

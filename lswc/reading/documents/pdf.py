@@ -6,12 +6,13 @@ import ctypes
 import re
 from itertools import islice
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from unicodedata import normalize
 
-from lswc.reading.documents.text import Reference, Text
+from lswc.reading.documents.text import Reference, Text, legible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
 
@@ -26,13 +27,16 @@ _SAMPLE = 200  # glyphs of a page
 _FULL = 0.7  # of the length of a page's longest lines
 # TDM Reservation Protocol (W3C Community Group 2024), in XMP.
 _RESERVED = re.compile(rb"tdm:reservation\s{0,9}(?:>|=\s{0,9}[\"'])\s{0,9}([01])\b")
-_HYPHEN = re.compile("[\x02\ufffe]\r?\n?")
-# PDFium gives a cluster of letters again for each of its glyphs if a PDF says by ActualText what
-# they are together (ISO 32000-2 §14.9.4), as Chromium's PDFs do: "ด้วด้ ย".
-_CHROMIUM = "Skia/PDF"
-_MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u17b4-\u17d3"
-_REPEATED = re.compile(rf"(\S{{1,8}}[{_MARKS}])(\S{{1,4}}?)\1(?: (?=\S))")
-_IN_ONE_ANOTHER = 3
+_HYPHEN = re.compile("(?:[\x02\ufffe]|\xad(?=\r?\n))\r?\n?")
+# Marks where no letter is that they could be of.
+_MISPLACED = re.compile(
+    r"(?:^|[\s!-~])"
+    "[\u093a-\u093c\u093e-\u094f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd"
+    "\u102b-\u103e\u17b6-\u17d3]",
+    re.MULTILINE,
+)
+# A glyph of both has the lower code point in many a font's map: U+2F47 for U+65E5.
+_RADICALS = {n: normalize("NFKC", chr(n)) for n in range(0x2E80, 0x2FE0)}
 # Scripts whose lines go on in the next without a blank.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
 _JOINED = re.compile(f"(?<=[{_UNSPACED}])\x00(?=[{_UNSPACED}])")
@@ -58,18 +62,19 @@ def read(body: bytes, most: Most) -> Text:
 def _document(document: PdfDocument, most: Most) -> Text:
     texts: list[str] = []
     references: list[Reference] = []
-    size, unread, end = 0, 0, monotonic() + SECONDS
-    repeats = _CHROMIUM in _said(document, "Producer")
+    size, unread, shown, sure, end = 0, 0, 0, 0, monotonic() + SECONDS
     number = len(document)
     for index in range(min(number, _PAGES)):
         if size > most.text or monotonic() > end:
             break
-        text, links = _page(document, index, most.links + 1)
-        texts.append(paragraphs(_once(text) if repeats else text))
-        size += len(text)
-        taken = links[: max(0, most.links - len(references))]
+        page = _page(document, index, most.links + 1)
+        texts.append(paragraphs(page.text))
+        size += len(page.text)
+        shown += page.shown
+        sure += page.sure
+        taken = page.links[: max(0, most.links - len(references))]
         references += taken
-        unread += len(links) - len(taken)
+        unread += len(page.links) - len(taken)
     return Text(
         title=_said(document, "Title"),
         text="\n".join(filter(None, texts)),
@@ -77,23 +82,40 @@ def _document(document: PdfDocument, most: Most) -> Text:
         references=tuple(references),
         unread=unread,
         is_cut=len(texts) < number,
+        quality=round(sure / shown, 3) if shown else None,
     )
 
 
-def _page(document: PdfDocument, index: int, most: int) -> tuple[str, list[Reference]]:
-    """Return the text and the links of a page; none of a broken one."""
+class _Page(NamedTuple):
+    """A page's text and links; of so many letters ``shown`` so many are ``sure``."""
+
+    text: str = ""
+    links: Sequence[Reference] = ()
+    shown: int = 0
+    sure: int = 0
+
+
+def _page(document: PdfDocument, index: int, most: int) -> _Page:
+    """Return what a page says; nothing of a broken one."""
     from pypdfium2 import PdfiumError
+
+    from lswc.reading.documents.pdf_content import in_order
 
     try:
         page = document[index]
     except PdfiumError:
-        return "", []
+        return _Page()
     try:
         text = page.get_textpage()
-        links = list(islice(_links(document, page, text), most))
-        return text.get_text_bounded() if _is_named(text) else "", links
+        links, shown = list(islice(_links(document, page, text), most)), text.count_chars()
+        if not _is_named(text):
+            return _Page(links=links, shown=shown)
+        found = in_order(page, text, text.get_text_bounded()).translate(_RADICALS)
+        if not legible(found):
+            return _Page(links=links, shown=shown)
+        return _Page(found, links, shown, max(0, shown - len(_MISPLACED.findall(found))))
     except PdfiumError:
-        return "", []
+        return _Page()
     finally:
         page.close()
 
@@ -106,12 +128,6 @@ def _is_named(text: PdfTextPage) -> bool:
     sample = range(0, number, max(1, number // _SAMPLE))
     unnamed = sum(raw.FPDFText_HasUnicodeMapError(text, place) == 1 for place in sample)
     return bool(2 * unnamed <= len(sample))
-
-
-def _once(text: str) -> str:
-    for _ in range(_IN_ONE_ANOTHER):
-        text = _REPEATED.sub(r"\1\2", text)
-    return text
 
 
 def paragraphs(text: str) -> str:

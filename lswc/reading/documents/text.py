@@ -52,7 +52,9 @@ class Text(NamedTuple):
     ``text`` has a paragraph a line. ``lang`` is the language that it declares, a BCP 47 tag in
     lower case, or "". ``decoded`` is how plain text came to be text. ``robots`` is what it says of
     itself, in the words of META. ``unread`` links were too many; ``is_cut`` says that more was left
-    unread.
+    unread. ``quality`` is the share of a PDF's letters of which it is sure which they are, and
+    where; None for other documents, and for one that shows no letters. ``text`` has no page of
+    which none is.
     """
 
     title: str = ""
@@ -63,6 +65,7 @@ class Text(NamedTuple):
     robots: frozenset[str] = frozenset()
     unread: int = 0
     is_cut: bool = False
+    quality: float | None = None
 
     def completed(self, most: Most) -> Text:
         """Return it with the addresses in its text as links, and without what can't be read."""
