@@ -142,6 +142,10 @@ class FrontierError(ConfigError):
     """A frontier isn't this crawl's, or is in use; the message says what to do."""
 
 
+class VersionError(FrontierError):
+    """A frontier is of another version of lswc; nothing of it is read or changed."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Terms:
     """What a crawl sets for its frontier.
@@ -411,6 +415,18 @@ class Frontier(Stock):
         """Close the store. Unfinished leases become pending."""
 
 
+def check_format(found: Mapping[str, object], otherwise: str = "") -> None:
+    """Raise VersionError unless what was found of a crawl says that it is of this version.
+
+    ``otherwise`` says what to do instead of going on with that crawl.
+    """
+    given = str(found.get("format"))
+    if given != str(FORMAT):
+        is_later = given.isdecimal() and int(given) > FORMAT
+        name = "a later version of lswc" if is_later else "lswc 0.1"
+        raise VersionError(f"this crawl was begun with {name}: finish it with that one{otherwise}")
+
+
 def check_identity(
     found: Mapping[str, object], identity: Mapping[str, str], otherwise: str
 ) -> None:
@@ -418,17 +434,16 @@ def check_identity(
 
     ``otherwise`` says what to do instead of going on with that crawl.
     """
-    for key in ("format", "cells"):
-        if found.get(key) != identity.get(key) and found.get("strategy") == identity.get(
-            "strategy"
-        ):
-            raise FrontierError(
-                "this crawl was begun with another version of lswc: finish it with that one, or "
-                + otherwise
-            )
+    check_format(found, f", or {otherwise}")
     for key, value in identity.items():
-        if found.get(key) != value:
+        if found.get(key) == value:
+            continue
+        if key == "cells" and found.get("strategy") == identity["strategy"]:
             raise FrontierError(
-                f"this crawl has {key} {found.get(key)!r}, not {value!r}: "
-                f"go on with that, or {otherwise}"
+                "this crawl was begun with another version of the strategy: finish it with the "
+                f"lswc that began it, or {otherwise}"
             )
+        raise FrontierError(
+            f"this crawl has {key} {found.get(key)!r}, not {value!r}: "
+            f"go on with that, or {otherwise}"
+        )

@@ -9,7 +9,7 @@ from functools import cached_property
 from heapq import nsmallest
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.frontier.contract import FORMAT, FULL, Counts, FrontierError
+from lswc.frontier.contract import FULL, Counts, check_format
 from lswc.frontier.harvest import harvest
 from lswc.strategy import REQUISITES, LearnedOrder, adaptive, order, status, strategy
 from lswc.urls import parse
@@ -205,8 +205,7 @@ class Reader(ABC):
 
     def check_version(self) -> None:
         """Raise FrontierError unless it is a frontier of this version."""
-        if self.identity().get("format") != str(FORMAT):
-            raise FrontierError("this crawl was begun with another version of lswc: use that one")
+        check_format(self.identity())
 
     def order(self) -> Order:
         """Return the order of cells as it is now."""

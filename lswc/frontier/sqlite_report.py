@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from json import dumps
 from typing import TYPE_CHECKING
 
-from lswc.frontier.contract import FrontierError
+from lswc.frontier.contract import FrontierError, check_format
 from lswc.frontier.experience import experience_of
 from lswc.frontier.report import Ended, Queue, Reader, Standing, by_kind
 from lswc.frontier.sqlite_cells import longest, waiting
@@ -172,7 +172,10 @@ class SqliteReader(Reader):
 
 @contextmanager
 def connected(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a frontier's file only to read it; not a byte of it changes. Raises FrontierError."""
+    """Open a frontier's file only to read it; not a byte of it changes.
+
+    Raises FrontierError, also for what can't be read of a frontier of another version.
+    """
     if not path.is_file():
         raise FrontierError(f"no frontier: {path} doesn't exist")
     try:
@@ -182,6 +185,7 @@ def connected(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         yield db
     except (sqlite3.DatabaseError, KeyError, ValueError, StrategyError) as error:
+        _check_format(db)
         raise FrontierError(f"not a frontier of lswc, or a damaged one: {error}") from error
     finally:
         db.close()
@@ -205,7 +209,16 @@ def lengths(path: Path) -> dict[str, int] | None:
         tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
         if not tables:
             return None
-        return read_lengths(db) if "file" in tables else {}  # none: of another version
+        _check_format(db)
+        return read_lengths(db)
+
+
+def _check_format(db: sqlite3.Connection) -> None:
+    """Raise VersionError for a frontier of another version; a damaged one says none."""
+    with suppress(sqlite3.DatabaseError):
+        about = dict(db.execute("SELECT key, value FROM about WHERE key = 'format'"))
+        if about:
+            check_format(about)
 
 
 def finished(path: Path) -> Iterator[tuple[str, str]]:

@@ -247,7 +247,7 @@ def test_another_version_or_crawl_or_kind_is_refused_untouched(
     with pytest.raises(FrontierError, match="language 'th', not 'lo'"):
         join(language="lo")
     client.hset("{c}:about", "format", "0")
-    assert "another version of lswc: finish it with that one" in refused(redis_server.url)
+    assert "begun with lswc 0.1: finish it with that one, or" in refused(redis_server.url)
     client.hset("{c}:about", "format", str(FORMAT))
     assert client.hgetall("{c}:about") == before
     client.set("{c}:about", "something else")

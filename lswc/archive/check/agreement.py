@@ -11,6 +11,7 @@ from lswc.archive.appended_files import ArchiveError, Aside
 from lswc.archive.check.comparison import FAULTS, Comparison, Disagreement
 from lswc.archive.check.recovery import mend
 from lswc.frontier import FRONTIER_FILE, FrontierError, sqlite_report
+from lswc.frontier.contract import VersionError
 from lswc.frontier.lock import lock
 from lswc.frontier.sqlite import open_existing
 from lswc.outcomes import may_return
@@ -88,9 +89,14 @@ def _check_folder(crawl: Path) -> None:
 
 
 def _committed(path: Path) -> dict[str, int] | None:
-    """Return the lengths that a frontier knows, None if there is none that can be read."""
+    """Return the lengths that a frontier knows, None if there is none that can be read.
+
+    Raises VersionError: an older crawl is no damaged one.
+    """
     try:
         return sqlite_report.lengths(path)
+    except VersionError:
+        raise
     except FrontierError:
         return None
 
