@@ -15,16 +15,23 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+MAX_LETTER = 2 * (2**32 - 1)
+"""Bytes of a letter that its lengths allow, with what goes with it."""
+
+MAX_ANSWER = 100_000_000
+"""Bytes of an answer at most: a page of DOWNLOAD_MAXSIZE and its links are far fewer."""
+
 _LENGTHS = Struct("<II")
 
 
 class Letters:
     """Letters out of a stream of bytes, that comes in pieces of any size.
 
-    A letter has at most so many bytes as ``most`` says; the lengths alone allow 8 GB.
+    A letter has at most so many bytes as ``most`` says: MAX_ANSWER from a process that a page may
+    have taken over, MAX_LETTER from the crawl.
     """
 
-    def __init__(self, most: int = 2 * (2**32 - 1)) -> None:
+    def __init__(self, most: int) -> None:
         self._data = bytearray()
         self._most = most
 

@@ -17,7 +17,7 @@ import msgspec
 
 from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
-from lswc.processes import Letters, environment, letter
+from lswc.processes import MAX_ANSWER, Letters, environment, letter
 from lswc.reading.browser.messages import (
     TOO_LARGE,
     TOO_LONG,
@@ -83,7 +83,7 @@ def check(settings: Settings) -> None:
 
 
 def _first(socket: socket.socket) -> Started:
-    letters = Letters()
+    letters = Letters(MAX_ANSWER)
     while piece := socket.recv(1 << 16):
         for said, _ in letters.add(piece):
             return cast("Started", _said.decode(said))
@@ -163,7 +163,7 @@ class _Window(asyncio.Protocol):
     def __init__(self, settings: Settings) -> None:
         """Start the process. Raises OSError."""
         self._process = _Process()
-        self._letters = Letters()
+        self._letters = Letters(MAX_ANSWER)
         self._seconds = settings.seconds + _SLACK
         self._fetch: Fetch | None = None
         self._fetching: set[asyncio.Task[None]] = set()
@@ -207,7 +207,7 @@ class _Window(asyncio.Protocol):
         try:
             for content, with_it in self._letters.add(data):
                 self._take(_said.decode(content), with_it)
-        except msgspec.DecodeError:
+        except ValueError:  # more than an answer, or none
             self.connection_lost(None)
 
     def _take(self, said: Started | Wanted | Shown, with_it: bytes) -> None:

@@ -13,7 +13,7 @@ import msgspec
 
 from lswc.errors import LswcError
 from lswc.outcomes import Outcome
-from lswc.processes import Letters, environment, letter
+from lswc.processes import MAX_ANSWER, Letters, environment, letter
 from lswc.reading.messages import Answer, answered
 from lswc.safety.content_types import Kind, file_name, kind_of
 
@@ -29,9 +29,6 @@ STARTS = 3
 
 AGAIN = 1.0
 """Seconds between two starts."""
-
-MAX_ANSWER = 100_000_000
-"""Bytes of an answer at most: a page of DOWNLOAD_MAXSIZE and its links are far fewer."""
 
 _Letter = tuple[bytes, bytes]
 

@@ -7,7 +7,6 @@ a page. It ends with the socket: with the crawl, however that ends.
 
 from __future__ import annotations
 
-import resource
 import signal
 import socket
 import traceback
@@ -16,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lswc.processes import Letters, letter
+from lswc.processes import MAX_LETTER, Letters, letter
+from lswc.reading.confinement import confine
 from lswc.reading.messages import Answer, AnyAsked, answered
 from lswc.reading.reader_settings import ReaderSettings
 
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lswc.reading.page import PageReader
-
-MEMORY = 1_000_000_000
-"""Bytes of addresses that a reader may have. It begins with a fifth; a page takes some millions."""
 
 _PIECE = 1 << 20
 _asked: msgspec.msgpack.Decoder[AnyAsked] = msgspec.msgpack.Decoder(AnyAsked)
@@ -39,8 +36,7 @@ def main() -> None:
 
 
 def _serve() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    confine()
     with socket.socket(fileno=0) as crawl:
         letters = _received(crawl)
         first, _ = next(letters)
@@ -62,7 +58,7 @@ def _serve() -> None:
 
 
 def _received(crawl: socket.socket) -> Iterator[tuple[bytes, bytes]]:
-    letters = Letters()
+    letters = Letters(MAX_LETTER)
     while piece := crawl.recv(_PIECE):
         yield from letters.add(piece)
 

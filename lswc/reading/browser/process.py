@@ -27,7 +27,7 @@ import msgspec
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
 
-from lswc.processes import Letters, letter
+from lswc.processes import MAX_LETTER, Letters, letter
 from lswc.reading.browser.children import end_children, memory
 from lswc.reading.browser.messages import (
     DIED,
@@ -127,7 +127,7 @@ def _end(folder: str) -> None:
 
 
 async def _received(stream: asyncio.StreamReader) -> AsyncIterator[tuple[Any, bytes]]:
-    letters = Letters()
+    letters = Letters(MAX_LETTER)
     while piece := await stream.read(_PIECE):
         for said, with_it in letters.add(piece):
             yield _letters.decode(said), with_it

@@ -6,7 +6,6 @@ document; it ends with the socket.
 
 from __future__ import annotations
 
-import resource
 import signal
 import socket
 import sys
@@ -16,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lswc.processes import Letters, environment, letter
+from lswc.processes import MAX_ANSWER, MAX_LETTER, Letters, environment, letter
 from lswc.reading import documents
+from lswc.reading.confinement import confine
 from lswc.reading.documents.text import Most, Text
 from lswc.safety.content_types import Kind
 
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
     from typing import Self
-
-MEMORY = 1_000_000_000
-"""Bytes of addresses that the process may have."""
 
 SECONDS = 60.0
 """A document that takes longer costs the process, and is read as one without text."""
@@ -61,9 +58,9 @@ class Aside:
         theirs = self._socket or self._start()
         try:
             theirs.sendall(letter((kind, content_type, most), body))
-            answer, _ = next(_received(theirs))
+            answer, _ = next(_received(theirs, MAX_ANSWER))
             return _text.decode(answer)
-        except (OSError, StopIteration, msgspec.MsgspecError):
+        except (OSError, StopIteration, ValueError):  # msgspec's error is a ValueError
             self._end()
             return Text()
 
@@ -90,18 +87,17 @@ class Aside:
         self._process = self._socket = None
 
 
-def _received(other: socket.socket) -> Iterator[tuple[bytes, bytes]]:
-    letters = Letters()
+def _received(other: socket.socket, most: int) -> Iterator[tuple[bytes, bytes]]:
+    letters = Letters(most)
     while piece := other.recv(_PIECE):
         yield from letters.add(piece)
 
 
 def main() -> None:
     """Read documents until the socket ends."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    confine()
     with socket.socket(fileno=0) as other, suppress(ConnectionError):
-        for asked, body in _received(other):
+        for asked, body in _received(other, MAX_LETTER):
             kind, content_type, most = _asked.decode(asked)
             # Who asked has given up by then, or is gone.
             signal.setitimer(signal.ITIMER_REAL, 2 * SECONDS)
