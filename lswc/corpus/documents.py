@@ -25,6 +25,7 @@ from lswc.language.variants import variants_of
 from lswc.progress import Say, silent
 from lswc.reading.documents.separate_process import Aside
 from lswc.reading.documents.text import Most
+from lswc.reading.opt_outs import forbids_mining, reasons
 from lswc.safety.content_types import Kind as PageKind
 
 if TYPE_CHECKING:
@@ -205,7 +206,8 @@ class Counts:
     """What became of pages.
 
     Each that was ``read`` is a row, or left out for one reason of OPTED_OUT, COPY, EMPTY and
-    OTHER_LANGUAGE. ``duplicates`` are the rows of "exact" and "near" ones. ``unreadable`` are
+    OTHER_LANGUAGE. ``opt_outs`` are what those said that opted out; a page may say several, and a
+    copy is COPY. ``duplicates`` are the rows of "exact" and "near" ones. ``unreadable`` are
     records, and weren't read.
     """
 
@@ -213,6 +215,7 @@ class Counts:
     rows: int = 0
     duplicates: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
+    opt_outs: Counter[str] = field(default_factory=Counter)
     unreadable: int = 0
 
     def add(self, more: Counts) -> None:
@@ -221,6 +224,7 @@ class Counts:
         self.rows += more.rows
         self.duplicates += more.duplicates
         self.left_out += more.left_out
+        self.opt_outs += more.opt_outs
         self.unreadable += more.unreadable
 
 
@@ -272,9 +276,10 @@ def _rows(
         counts = hosts[host_of(page.url)]
         counts.read += 1
         # Its copies are the same text.
-        if skips and (page.opt_outs or page.refers_to in opted_out):
+        if skips and (forbids_mining(page.opt_outs) or page.refers_to in opted_out):
             opted_out.add(page.url)
             counts.left_out[OPTED_OUT] += 1
+            counts.opt_outs.update({*reasons(page.opt_outs)} or {COPY})
             continue
         row = cleaner.row(page)
         if isinstance(row, str):

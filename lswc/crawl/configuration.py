@@ -31,13 +31,14 @@ from lswc.language.html import Bounds
 from lswc.language.registry import Wanted, wanted
 from lswc.reading.browser.installed import chromium
 from lswc.reading.browser.messages import Settings as BrowserSettings
+from lswc.reading.opt_outs import forbids_mining
 from lswc.reading.reader_settings import ReaderSettings
 from lswc.safety.server_limits import DIRECTORY_PAGES, TIMEOUTS, Limits, Quota, Quotas
 from lswc.strategy import PageLanguage, Strategy, Unit, strategy
 from lswc.urls import directory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from scrapy.settings import BaseSettings
 
@@ -191,6 +192,10 @@ class Crawl:
     def unit(self) -> Callable[[Url], str]:
         """What tells for what the strategy counts a URL's page: its server or its directory."""
         return attrgetter("server") if self.strategy.unit is Unit.SERVER else directory
+
+    def withholds(self, opt_outs: Iterable[str]) -> bool:
+        """Tell whether what has these opt-outs is kept out of the archive."""
+        return self.opt_out == "skip-archive" and forbids_mining(opt_outs)
 
     @property
     def has_records(self) -> bool:

@@ -186,7 +186,7 @@ class Pages:
             await self._ask_server(page, len(response.body))
         if visit.opt_outs:
             visit.tally["content", "opt-out"] += 1
-        if reading.unwanted or (visit.opt_outs and self.crawl.opt_out == "skip-archive"):
+        if reading.unwanted or self.crawl.withholds(visit.opt_outs):
             visit.withhold()
         elif is_kept:
             self.requisites.need(visit, reading.needed, 1)

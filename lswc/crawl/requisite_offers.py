@@ -85,7 +85,7 @@ class Requisites:
             return
         if (url := url_of(visit)) is not None:
             self._guest.limits.answered(url, True)
-        if visit.opt_outs and self._crawl.opt_out == "skip-archive":
+        if self._crawl.withholds(visit.opt_outs):
             visit.withhold()
         elif self._crawl.reader.requisites is not None:
             needed = await self._read(response, visit.lease.depth)

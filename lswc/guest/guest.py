@@ -127,7 +127,8 @@ class Guest:
         if refusal := self._refusal(address, robots):
             self._addresses.give_back(groups, asked=False)
             return refusal
-        opt_outs = in_robots(robots.content_usage(address))
+        usage, signal = robots.content_usage(address), robots.content_signal(address)
+        opt_outs = in_robots(usage, signal, robots.forbids(address))
         return self._go(Go(url, groups, robots.crawl_delay, opt_outs))
 
     def _go(self, go: Go) -> Go:

@@ -44,7 +44,10 @@ def robots_words(headers: Iterable[str]) -> frozenset[str]:
 
 
 _USES = frozenset({"bots", "tdm", "train-ai"})
+_SIGNALS = frozenset({"ai-input", "ai-train", "search"})
+_OF_SEARCH = "search=no"
 _RESERVATION, _POLICY = "tdm-reservation", "tdm-policy"
+_DISALLOWED = "disallow"  # AI crawlers, by their names
 
 
 class OptOuts(NamedTuple):
@@ -62,17 +65,19 @@ def opt_outs(headers: Headers, in_headers: Iterable[str], in_page: Iterable[str]
     """Return the opt-outs of a page.
 
     ``in_headers`` are the words of X-Robots-Tag that are meant for this robot, ``in_page`` those
-    of META robots, and "tdm-reservation=1". Three ways are known: ``noai``; ``tdm-reservation`` in
+    of META robots, and "tdm-reservation=1". Four ways are known: ``noai``; ``tdm-reservation`` in
     META, else in a header (TDM Reservation Protocol, W3C Community Group 2024, "Processing
-    priority"); and ``Content-Usage`` that refuses automated processing, or training
-    (draft-ietf-aipref-attach, draft-ietf-aipref-vocab).
+    priority"); ``Content-Usage`` that refuses automated processing, or training
+    (draft-ietf-aipref-attach, draft-ietf-aipref-vocab); and ``Content-Signal``, whatever it refuses
+    (https://contentsignals.org).
     """
     in_page = set(in_page)
     tdm = _tdm(headers, in_page)
     said = [
         *(f"{word} (X-Robots-Tag)" for word in in_headers if word == "noai"),
         *(f"{word} (META)" for word in in_page if word == "noai"),
-        *(f"{use}=n (Content-Usage)" for use in _refused(headers.get("content-usage", ()))),
+        *_usages(headers.get("content-usage", ()), "Content-Usage"),
+        *_signals(headers.get("content-signal", ()), "Content-Signal"),
         *(tdm or ()),
     ]
     return OptOuts(tuple(sorted(said)), tdm is not None)
@@ -100,12 +105,39 @@ def reserved(policy: str, where: str) -> tuple[str, ...]:
     return (*said, f"{_POLICY}={policy} ({where})") if policy and is_shown else said
 
 
-def in_robots(preferences: str) -> tuple[str, ...]:
-    """Return the opt-outs of the Content-Usage of a robots.txt."""
-    return tuple(f"{use}=n (robots.txt)" for use in _refused([preferences]))
+def in_robots(usage: str, signal: str, crawlers: Iterable[str]) -> tuple[str, ...]:
+    """Return the opt-outs in a robots.txt: its Content-Usage and Content-Signal for a page, and
+    the AI crawlers that mustn't ask for it."""
+    said = (*_usages([usage], "robots.txt"), *_signals([signal], "robots.txt"))
+    names = " ".join(crawlers)
+    return (*said, f"{_DISALLOWED}={names} (robots.txt)") if names else said
 
 
-def _refused(values: Iterable[str]) -> Iterator[str]:
+def forbids_mining(said: Iterable[str]) -> bool:
+    """Tell whether any of a page's opt-outs is more than that it isn't to be found by a search."""
+    return any(not one.startswith(_OF_SEARCH) for one in said)
+
+
+def reasons(said: Iterable[str]) -> Iterator[str]:
+    """Yield what in a page's opt-outs keeps its text from being mined, each AI crawler by name."""
+    for one in said:
+        key, _, names = one.partition("=")
+        if key == _DISALLOWED:
+            names, _, where = names.partition(" (")
+            yield from (f"{_DISALLOWED}={name} ({where}" for name in names.split())
+        elif key != _POLICY and not one.startswith(_OF_SEARCH):
+            yield one
+
+
+def _usages(values: Iterable[str], where: str) -> Iterator[str]:
+    return (f"{use}=n ({where})" for use in _refused(values, _USES, "n"))
+
+
+def _signals(values: Iterable[str], where: str) -> Iterator[str]:
+    return (f"{use}=no ({where})" for use in _refused(values, _SIGNALS, "no"))
+
+
+def _refused(values: Iterable[str], uses: frozenset[str], no: str) -> Iterator[str]:
     """Return the uses that a dictionary of preferences refuses (RFC 9651 §3.2).
 
     The last one of a name counts.
@@ -114,4 +146,4 @@ def _refused(values: Iterable[str]) -> Iterator[str]:
     for item in ",".join(values).lower().split(","):
         use, _, preference = item.partition(";")[0].partition("=")
         preferences[use.strip()] = preference.strip()
-    return (use for use, preference in preferences.items() if use in _USES and preference == "n")
+    return (use for use, preference in preferences.items() if use in uses and preference == no)

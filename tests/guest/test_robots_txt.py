@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lswc.guest.robots_txt import MAX_PATTERNS, MAX_SIZE, RobotsRules
+from lswc.guest.robots_txt import AI_CRAWLERS, MAX_PATTERNS, MAX_SIZE, RobotsRules
 
 SITE = "http://a.example"
 
@@ -99,3 +101,48 @@ def test_the_rest_of_a_long_file_is_not_read() -> None:
 )
 def test_content_usage(lines: str, path: str, said: str) -> None:
     assert rules(f"User-agent: *\n{lines}").content_usage(SITE + path) == said
+
+
+@pytest.mark.parametrize(
+    ("lines", "path", "said"),
+    [
+        ("Content-Signal: search=yes, ai-train=no", "/a", "search=yes, ai-train=no"),
+        ("Content-signal: /a ai-input=no", "/b", ""),
+        ("Content-Usage: ai-train=no", "/a", ""),
+        ("Disallow: /c\nUser-agent: GPTBot\nContent-Signal: ai-train=no", "/a", ""),
+    ],
+)
+def test_content_signal(lines: str, path: str, said: str) -> None:
+    assert rules(f"User-agent: *\n{lines}").content_signal(SITE + path) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "crawlers"),
+    [
+        ("User-agent: GPTBot\nDisallow: /", "/a", ("GPTBot",)),
+        ("User-agent: gptbot/1.2\nUser-Agent: CCBot\nDisallow: /a", "/a", ("CCBot", "GPTBot")),
+        ("User-agent: GPTBot\nDisallow: /a", "/b", ()),
+        ("User-agent: AI2Bot\nDisallow: /\nAllow: /a$", "/b", ("AI2Bot",)),
+        ("User-agent: AI2Bot\nDisallow: /\nAllow: /a$", "/a", ()),
+        ("User-agent: *\nDisallow: /a", "/a", ()),
+        ("User-agent: Googlebot\nDisallow: /", "/a", ()),
+        ("User-agent: GPTBotX\nDisallow: /", "/a", ()),
+        ("User-agent: GPTBot\nCrawl-delay: 9", "/a", ()),
+    ],
+)
+def test_ai_crawlers_by_name(text: str, path: str, crawlers: tuple[str, ...]) -> None:
+    said = rules(text)
+    assert said.forbids(SITE + path) == crawlers
+    assert said.allows(SITE + path) == ("*" not in text), "that is another question"
+
+
+def test_many_rules_for_many_ai_crawlers_cost_no_more_than_many_for_all() -> None:
+    heads = "\n".join(f"User-agent: {name}" for name in AI_CRAWLERS.values())
+    ruled = "\n".join(f"Disallow: /{n}" for n in range(20_000))
+    own = "\n".join(f"User-agent: {n}\nDisallow: /x{n}" for n in AI_CRAWLERS.values())
+    begun = process_time()
+    rules(f"User-agent: *\n{ruled}")
+    plain, begun = process_time() - begun, process_time()
+    said = rules(f"{own}\n{heads}\n{ruled}")
+    assert process_time() - begun < 4 * plain + 1
+    assert said.forbids(f"{SITE}/1") == tuple(sorted(AI_CRAWLERS.values()))

@@ -24,6 +24,8 @@ from lswc.reading.opt_outs import opt_outs
          ["train-ai=n (Content-Usage)"]),
         ({"content-usage": ["train-ai=n", "train-ai=y"]}, [], [], []),
         ({"content-usage": ["=,;,n"]}, [], [], []),
+        ({"content-signal": ["ai-train=no, ai-input=n, search=yes"]}, [], [],
+         ["ai-train=no (Content-Signal)"]),
     ],
 )  # fmt: skip
 def test_what_is_said_and_where(

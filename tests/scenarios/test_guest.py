@@ -148,19 +148,25 @@ OPT_OUTS: dict[str, Given] = {
     f"{HUB}noai": Answer(page(THAI), headers={"X-Robots-Tag": "noai"}),
     f"{HUB}usage": Answer(page(THAI), headers={"Content-Usage": "train-ai=n"}),
     f"{HUB}none": Answer(page(THAI * 2), headers={"Content-Usage": "train-ai=y"}),
+    f"{HUB}signal": Answer(page(THAI)),
+    f"{HUB}search": Answer(page(THAI * 3), headers={"Content-Signal": "search=no, ai-train=yes"}),
+    f"{HUB}named": Answer(page(THAI)),
     f"{HUB}copy": Answer(page(THAI)),
 }
 
 
 @pytest.mark.parametrize(
     ("setting", "archived", "in_corpus", "left_out"),
-    [("record", 6, 6, 0), ("skip-corpus", 6, 2, 4), ("skip-archive", 3, 3, 0)],
+    [("record", 9, 9, 0), ("skip-corpus", 9, 3, 6), ("skip-archive", 4, 4, 0)],
 )
 def test_pages_that_must_not_be_mined(
     tmp_path: Path, setting: str, archived: int, in_corpus: int, left_out: int
 ) -> None:
     answers = {HUB: Answer(page(THAI, *OPT_OUTS)), **OPT_OUTS}
-    answers[f"{HUB}robots.txt"] = robots("Content-Usage: /usage bots=n, search=n")
+    answers[f"{HUB}robots.txt"] = robots(
+        "Content-Usage: /usage bots=n, search=n\nContent-Signal: /signal ai-train=no,search=yes\n"
+        "User-agent: GPTBot\nUser-agent: CCBot\nDisallow: /named"
+    )
     site, _ = crawl(tmp_path, answers, LSWC_OPT_OUT=setting)
     assert {record["url"].removeprefix(HUB): record["opt_outs"] for record in site.records} == {
         "": [],
@@ -168,12 +174,26 @@ def test_pages_that_must_not_be_mined(
         "noai": ["noai (X-Robots-Tag)"],
         "usage": ["bots=n (robots.txt)", "train-ai=n (Content-Usage)"],
         "none": [],
+        "signal": ["ai-train=no (robots.txt)"],
+        "search": ["search=no (Content-Signal)"],
+        "named": ["disallow=CCBot GPTBot (robots.txt)"],
         "copy": [],
     }
     stored = {r.url for r in records(site.folder) if r.type in ("response", "revisit")}
     assert len(stored - RULES) == archived
     total = write(site.folder, tmp_path / "corpus").total
     assert (total.rows, total.left_out[OPTED_OUT]) == (in_corpus, left_out)
+    if left_out:
+        assert total.opt_outs == {
+            "tdm-reservation=1 (META)": 1,
+            "noai (X-Robots-Tag)": 1,
+            "bots=n (robots.txt)": 1,
+            "train-ai=n (Content-Usage)": 1,
+            "ai-train=no (robots.txt)": 1,
+            "disallow=CCBot (robots.txt)": 1,
+            "disallow=GPTBot (robots.txt)": 1,
+            "copy": 1,
+        }
 
 
 PLACES = ("open", "closed", "own")

@@ -56,6 +56,9 @@ class Command(UserCommand):
             print(f"{number:,} of them {kind} duplicates")
         for reason, number in sorted(total.left_out.items()):
             print(f"{number:,} pages left out: {_LEFT_OUT[reason]}")
+            if reason == "opted out":
+                for said, pages in total.opt_outs.most_common():
+                    print(f"  {pages:,} by {said}")
         if total.unreadable:
             print(f"{total.unreadable:,} records can't be read: scrapy check {crawl}")
         if written.hosts:
