@@ -9,7 +9,7 @@ from hashlib import blake2b
 from importlib.resources import files
 from string import ascii_letters, digits
 from struct import unpack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import can_ada
 from msgspec import Struct
@@ -32,6 +32,7 @@ _SESSION = re.compile(
 _ESCAPE = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])%([0-9A-Fa-f]{2})|[][\\^`{|}]")
 _NOT_NORMAL = re.compile(r"[][\\^`{|}%]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_PORTS = {"http": 80, "https": 443}
 _UNRESERVED = frozenset(ascii_letters + digits + "-._~")  # RFC 3986 §2.3
 
 
@@ -41,21 +42,17 @@ class Url(Struct, frozen=True, array_like=True, gc=False):
     ``href`` is its canonical form: the WHATWG serialisation without fragment, credentials, an
     empty query, the root's dot, session ids and tracking parameters, its escapes as RFC 3986 §2
     and §6.2.2 want them. ``server`` is the host, plus the port if it isn't the scheme's default
-    (so http and https are one server); ``path`` begins with a slash; ``query`` has no mark.
+    (so http and https are one server); ``port`` is the one that is connected to, 0 for a scheme
+    without servers; ``path`` begins with a slash; ``query`` has no mark.
     """
 
     href: str
     scheme: str
     server: str
     hostname: str
+    port: int
     path: str
     query: str = ""
-
-    @property
-    def port(self) -> int:
-        """The port that is connected to; 0 for a scheme without servers."""
-        written = self.server[len(self.hostname) + 1 :]
-        return int(written) if written else {"http": 80, "https": 443}.get(self.scheme, 0)
 
 
 def parse(url: str) -> Url | None:
@@ -70,9 +67,9 @@ def parse(url: str) -> Url | None:
     except TypeError:  # surrogates, which no page has and UTF-8 can't carry
         return parse(_SURROGATE.sub("\ufffd", url))
     scheme, hostname = parsed.protocol[:-1], parsed.hostname
-    if scheme not in ("http", "https"):
+    if scheme not in _PORTS:
         parsed.hash = ""
-        return Url(parsed.href, scheme, parsed.host, hostname, parsed.pathname)
+        return Url(parsed.href, scheme, parsed.host, hostname, 0, parsed.pathname)
     server, path, query = parsed.host, _normal(parsed.pathname), parsed.search[1:]
     if hostname[-1] == ".":
         server, hostname = hostname[:-1] + server[len(hostname) :], hostname[:-1]
@@ -83,7 +80,8 @@ def parse(url: str) -> Url | None:
     if query:
         query = "&".join(filter(_is_wanted, _normal(query).split("&")))
     href = f"{scheme}://{server}{path}?{query}" if query else f"{scheme}://{server}{path}"
-    return Url(href, scheme, server, hostname, path, query)
+    port = int(parsed.port or _PORTS[scheme])
+    return Url(href, scheme, server, hostname, port, path, query)
 
 
 def _normal(text: str) -> str:
@@ -108,11 +106,6 @@ def directory(url: Url) -> str:
     return f"{url.server}{url.path[: end + 1] if end > 0 else '/'}"
 
 
-def folder(url: Url) -> str:
-    """Return the server plus the path up to and including its last slash."""
-    return url.server + url.path[: url.path.rfind("/") + 1]
-
-
 @cache
 def _suffixes() -> TLDExtract:
     # No list URLs: only the bundled snapshot, never a download while crawling.
@@ -131,6 +124,20 @@ def registered_domain(hostname: str) -> str:
 def site(hostname: str) -> str:
     """Return the registered domain; the host itself where there is none."""
     return registered_domain(hostname) or hostname
+
+
+class Home(NamedTuple):
+    """Where a URL is: its server, its site, and its folder, to the last slash of its path."""
+
+    server: str
+    site: str
+    folder: str
+
+
+def home(url: Url) -> Home:
+    """Return where a URL is."""
+    folder = url.server + url.path[: url.path.rfind("/") + 1]
+    return Home(url.server, site(url.hostname), folder)
 
 
 def tld(hostname: str) -> str:

@@ -19,6 +19,8 @@ from lswc.strategy import Named
 from lswc.urls import site
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from lswc.language.registry import Variant
     from lswc.urls import Url
 
@@ -61,6 +63,23 @@ def named(target: str, url: Url, tag: str = "", text: str = "") -> Named:
     if code not in found or (is_variant and _names_other_variant(target, url, tag, text)):
         return Named.OTHER
     return Named.TARGET
+
+
+def named_by_links(targets: Sequence[str], links: Iterable[tuple[Url, str, str]]) -> list[Named]:
+    """Return the language that each link names: a target, if it is any of them.
+
+    A link is what ``named`` takes of it.
+    """
+    return [_named_by(targets, *link) for link in links]
+
+
+def _named_by(targets: Sequence[str], url: Url, tag: str, text: str) -> Named:
+    found = Named.NONE
+    for target in targets:
+        found = named(target, url, tag, text)
+        if found != Named.OTHER:
+            break
+    return found
 
 
 def _names_other_variant(target: str, url: Url, tag: str, text: str) -> bool:

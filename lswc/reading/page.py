@@ -5,8 +5,8 @@ A crawl, a trace made from a web, and ``scrapy seeds --fetch`` read pages by thi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
@@ -20,13 +20,13 @@ from lswc.outcomes import Outcome
 from lswc.reading.app_shell import is_shell
 from lswc.reading.documents import read as read_here
 from lswc.reading.documents.text import Most
-from lswc.reading.named_language import LONGEST, named
+from lswc.reading.named_language import LONGEST, named_by_links
 from lswc.reading.opt_outs import OptOuts, opt_outs, robots_words, said
 from lswc.reading.requisites import Needed, RequisiteReader
 from lswc.safety.content_types import Kind, file_name, kind_of
 from lswc.safety.near_duplicates import simhash
 from lswc.strategy import Anchor, Locality, Named, PageLanguage
-from lswc.urls import Url, folder, site
+from lswc.urls import Home, Url, home
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +44,7 @@ EXAMINED = 20_000
 _TARGETS = 16_384  # of links that are remembered, with no longer addresses than these
 _LONGEST = 300
 _MENU = LONGEST + 1  # characters of an anchor text that tell whether it names a language
+_Link = tuple[str, bool, str, str]  # address, whether it is too deep, tag and text of a language
 _UNWANTED = (Outcome.NOINDEX, Outcome.NOARCHIVE)
 
 
@@ -109,6 +110,7 @@ class PageReader:
     requisites: RequisiteReader | None = None
     documents: bool = False
     read_document: Callable[[Kind, bytes, str, Most], Text] = read_here
+    _known: dict[_Link, _Target | Outcome] = field(default_factory=dict, init=False, repr=False)
 
     def read(
         self,
@@ -136,18 +138,16 @@ class PageReader:
         nofollow = self._obeys(Outcome.NOFOLLOW, told)
         links: list[ReadLink] = []
         left: list[LeftLink] = []
-        here = _Place(url.server, site(url.hostname), folder(url))
+        here = home(url)
         follows_none = Outcome.NOFOLLOW in self.obeyed
-        is_deep = 0 < self.scope.max_depth <= depth
-        for link, anchor in zip(raw.links, raw.anchors, strict=True):
-            look = self._looked_at if len(link.url) <= _LONGEST else self._look
-            target = look(link.url, is_deep, link.hreflang or link.lang, link.text[:_MENU])
+        targets = self._targets_of(raw.links, is_deep=0 < self.scope.max_depth <= depth)
+        for link, anchor, target in zip(raw.links, raw.anchors, targets, strict=True):
             if isinstance(target, Outcome):
                 left.append(LeftLink(link.url[: self.scope.max_length or None], anchor, target))
             elif nofollow or (link.nofollow and follows_none):
                 left.append(LeftLink(target.url.href, anchor, Outcome.NOFOLLOW))
             elif target.url.href != url.href:
-                where, is_near = here.locality(target.url), target.folder == here.folder
+                where, is_near = _locality(here, target.home), target.home.folder == here.folder
                 links.append(ReadLink(target.url, where, anchor, target.named, is_near))
         identified = self.identifier.relevance(raw.identification)
         return PageReading(
@@ -201,25 +201,39 @@ class PageReader:
     def _tags(self) -> tuple[str, ...]:
         return tuple(target.tag for target in self.identifier.targets)
 
-    @cached_property
-    def _looked_at(self) -> Callable[[str, bool, str, str], _Target | Outcome]:
-        # Menus stand on every page of a site.
-        return lru_cache(maxsize=_TARGETS)(self._look)
+    def _targets_of(self, links: list[ParsedLink], *, is_deep: bool) -> list[_Target | Outcome]:
+        """Return what each link leads to, or why it is left out.
 
-    def _look(self, address: str, is_deep: bool, tag: str, text: str) -> _Target | Outcome:
-        """Return what a link leads to, by its absolute address, or why it is left out.
-
-        ``is_deep`` says that it is deeper than the crawl goes, ``tag`` and ``text`` name languages.
+        ``is_deep`` says that they are deeper than the crawl goes. Menus stand on every page of a
+        site: what was found of a link lately is known.
         """
-        url = self.scope.check(address, self.scope.max_depth + is_deep)
-        if isinstance(url, Outcome):
-            return url
-        found = Named.NONE
-        for target in self._tags:
-            found = named(target, url, tag, text)
-            if found != Named.OTHER:
-                break  # the target, if a link names one of several
-        return _Target(url, folder(url), found)
+        asked: list[_Link] = [
+            (link.url, is_deep, link.hreflang or link.lang, link.text[:_MENU]) for link in links
+        ]
+        known = self._known
+        new = [link for link in dict.fromkeys(asked) if link not in known]
+        if not new:
+            return [known[link] for link in asked]
+        found = self._judged(new, self.scope.max_depth + is_deep)
+        targets = [known.get(link) or found[link] for link in asked]
+        if len(known) + len(found) > _TARGETS:
+            known.clear()
+        known.update((link, target) for link, target in found.items() if len(link[0]) <= _LONGEST)
+        return targets
+
+    def _judged(self, links: list[_Link], depth: int) -> dict[_Link, _Target | Outcome]:
+        """Return what links of this depth lead to, or why they are left out, all at once."""
+        checked = self.scope.check_all([address for address, *_ in links], depth)
+        found: dict[_Link, _Target | Outcome] = {}
+        kept: dict[_Link, Url] = {}
+        for link, url in zip(links, checked, strict=True):
+            if isinstance(url, Outcome):
+                found[link] = url
+            else:
+                kept[link] = url
+        names = named_by_links(self._tags, [(url, *link[2:]) for link, url in kept.items()])
+        homes = map(home, kept.values())
+        return found | dict(zip(kept, map(_Target, kept.values(), homes, names), strict=True))
 
 
 def _simhash(text: str, kind: Kind, body: bytes) -> int:
@@ -249,18 +263,13 @@ def without_closed(reading: PageReading, closed: Callable[[Url], Outcome | None]
     )
 
 
+def _locality(here: Home, there: Home) -> Locality:
+    if there.server == here.server:
+        return Locality.SAME_SERVER
+    return Locality.SAME_SITE if there.site == here.site else Locality.ELSEWHERE
+
+
 class _Target(NamedTuple):
     url: Url
-    folder: str
+    home: Home
     named: Named
-
-
-class _Place(NamedTuple):
-    server: str
-    site: str
-    folder: str
-
-    def locality(self, url: Url) -> Locality:
-        if url.server == self.server:
-            return Locality.SAME_SERVER
-        return Locality.SAME_SITE if site(url.hostname) == self.site else Locality.ELSEWHERE

@@ -166,8 +166,9 @@ class RequisiteReader:
         """Return those of what was found that may be asked for."""
         kept: dict[str, Requisite] = {}
         dropped: Counter[str] = Counter()
-        for requisite in found:
-            url = self.scope.check(requisite.url, 0)
+        found = list(found)
+        urls = self.scope.check_all([requisite.url for requisite in found], 0)
+        for requisite, url in zip(found, urls, strict=True):
             if isinstance(url, Outcome):
                 dropped[url] += 1
             elif self.most and len(kept) >= self.most and url.href not in kept:

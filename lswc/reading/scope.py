@@ -16,6 +16,8 @@ from lswc.safety.content_types import by_extension
 from lswc.urls import parse
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lswc.urls import Url
 
 # A parsed URL may be shorter, without its session or fragment; one beyond ASCII hardly is. Parsing
@@ -79,15 +81,26 @@ class Scope:
 
     def check(self, address: str, depth: int) -> Url | Outcome:
         """Return the parsed URL of an absolute address if in scope, else the reason why not."""
-        if self._is_long(address):
-            return Outcome.URL_TOO_LONG
-        url = parse(address)
+        return self.check_all((address,), depth)[0]
+
+    def check_all(self, addresses: Sequence[str], depth: int) -> list[Url | Outcome]:
+        """Return of each address, all of this depth, what ``check`` says."""
+        long = [self._is_long(address) for address in addresses]
+        urls = [
+            None if is_long else parse(address)
+            for address, is_long in zip(addresses, long, strict=True)
+        ]
+        return [
+            Outcome.URL_TOO_LONG if is_long else self._judged(url, depth)
+            for url, is_long in zip(urls, long, strict=True)
+        ]
+
+    def _judged(self, url: Url | None, depth: int) -> Url | Outcome:
         if url is None or not url.server:
             # A scheme such as javascript: or mailto: has no server.
             return Outcome.INVALID_URL if url is None else Outcome.SCHEME
         if url.scheme not in ("http", "https"):
             return Outcome.SCHEME
-        port = url.port
         if self.max_length and len(url.href) > self.max_length:
             return Outcome.URL_TOO_LONG
         if self.max_depth and depth > self.max_depth:
@@ -96,7 +109,7 @@ class Scope:
             return Outcome.DOMAIN_NOT_ALLOWED
         if not self.documents and by_extension(url.path):
             return Outcome.DOCUMENT_LEFT
-        return self._refusal(url.hostname, port) or self.shape.trap(url.path, url.query) or url
+        return self._refusal(url.hostname, url.port) or self.shape.trap(url.path, url.query) or url
 
     def _is_long(self, address: str) -> bool:
         longest = self.max_length * (_SHRINK if address.isascii() else 1)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from lswc.lab.trace import graph
 from lswc.lab.trace.format import LINKS, URLS, About, TraceError, write
 from lswc.strategy import Anchor, Named
-from lswc.urls import directory, folder, parse, site, tld
+from lswc.urls import directory, home, parse, site, tld
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -143,7 +143,9 @@ def places(urls: Iterable[Url | None]) -> dict[str, list[Any]]:
     numbers: dict[str, dict[str, int]] = {name: {} for name in _PLACES}
     found: dict[str, list[Any]] = {name: [] for name in (*_PLACES, "tld")}
     for url in urls:
-        of_url = (url.server, directory(url), folder(url), site(url.hostname)) if url else [""] * 4
+        of_url = (
+            (url.server, directory(url), home(url).folder, site(url.hostname)) if url else [""] * 4
+        )
         for name, place in zip(_PLACES, of_url, strict=True):
             found[name].append(numbers[name].setdefault(place, len(numbers[name])))
         found["tld"].append(tld(url.hostname) if url else "")

@@ -13,8 +13,7 @@ from lswc.lab.analysis.questions import Questions, read, sections
 from lswc.lab.trace import graph
 from lswc.lab.trace.format import LINKS, URLS, About, write
 from lswc.strategy import Anchor, Named
-from lswc.urls import directory, parse, site, tld
-from lswc.urls import folder as urls_folder
+from lswc.urls import directory, home, parse, site, tld
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,7 +93,7 @@ def _urls(rows: list[Row], distance: np.ndarray[tuple[int], np.dtype[np.int16]])
             "url": [url.href for url in urls],
             "server": _numbered(url.server for url in urls),
             "directory": _numbered(directory(url) for url in urls),
-            "folder": _numbered(urls_folder(url) for url in urls),
+            "folder": _numbered(home(url).folder for url in urls),
             "site": _numbered(site(url.hostname) for url in urls),
             "tld": [tld(url.hostname) for url in urls],
             "language": [row.language if row.page else None for row in rows],
