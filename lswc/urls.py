@@ -112,7 +112,6 @@ def _suffixes() -> TLDExtract:
     return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 
 
-@lru_cache(maxsize=65_536)
 def registered_domain(hostname: str) -> str:
     """Return the registered domain, private suffixes on; "" where there is none.
 
@@ -121,6 +120,7 @@ def registered_domain(hostname: str) -> str:
     return _suffixes().extract_str(hostname).top_domain_under_public_suffix
 
 
+@lru_cache(maxsize=65_536)
 def site(hostname: str) -> str:
     """Return the registered domain; the host itself where there is none."""
     return registered_domain(hostname) or hostname

@@ -92,35 +92,32 @@ class Commits:
 
     def begin(self, lease: Lease, now: float) -> Visit:
         """Begin the visit of a URL that was leased ``now``."""
-        visit = self.visits[lease.id] = Visit(lease, now)
+        visit = self.visits[lease.id] = Visit(lease, now, is_over=self.failed)
         return visit
 
-    def is_under_way(self, visit: Visit) -> bool:
-        """Tell whether a visit is still this worker's to end."""
-        return self.visits.get(visit.lease.id) is visit and not self.failed
-
-    def commit(self, visit: Visit, outcome: str) -> None:
-        """End a visit, if it hasn't ended yet: write what it brought, then commit it.
-
-        One that failed may be postponed instead, or given back if this machine is offline.
-        """
-        self.notice_sleep()
-        if self.is_under_way(visit) and not self._guest.network.takes(visit, outcome):
-            self.end(visit, outcome)
-
     def errback(self, failure: Failure) -> None:
-        """End the visit of a request that brought no answer to read. Never yields anything."""
+        """End the visit of a request that brought no answer to read. Never yields anything.
+
+        It is given back instead if this machine is offline, or ends once that is known.
+        """
         request = vars(failure)["request"]  # set by Scrapy's scraper
         visit, url = visit_of(request), url_of(request)
         if url is not None and isinstance(failure.value, HttpError):
             self._guest.limits.answered(url, True)
-        if visit is not None:
-            self.commit(visit, outcome_of(failure.value))
+        if visit is not None and not visit.is_over:
+            outcome = outcome_of(failure.value)
+            if not self._guest.network.takes(visit, outcome):
+                self.commit(visit, outcome)
 
-    def end(self, visit: Visit, outcome: str) -> None:
-        """End a visit whose outcome says nothing of this machine's network."""
-        if not self.is_under_way(visit):
+    def commit(self, visit: Visit, outcome: str) -> None:
+        """End a visit, if it hasn't ended yet: write what it brought, then commit it.
+
+        One that failed may be postponed instead.
+        """
+        self.notice_sleep()
+        if visit.is_over:
             return
+        visit.is_over = True
         del self.visits[visit.lease.id]
         self.latest_end = monotonic()
         visit.outcome = outcome
@@ -130,7 +127,8 @@ class Commits:
         if not visit.is_page:
             kind = "requisites" if visit.lease.is_requisite else "listings"
             visit.tally[kind, outcome] += 1
-        due = self._guest.due(visit, outcome)
+        had = visit.record is not None
+        due = None if had else self._guest.due(visit, outcome)
         visit.put_off = due is not None
         try:
             visit.dropped = self._frontier.dropped_by(visit)
@@ -185,8 +183,9 @@ class Commits:
 
     def give_back(self, visit: Visit) -> None:
         """End a visit as if its URL hadn't been asked for."""
-        if not self.is_under_way(visit):
+        if visit.is_over:
             return
+        visit.is_over = True
         del self.visits[visit.lease.id]
         try:
             self._frontier.give_back(visit)
@@ -198,6 +197,8 @@ class Commits:
         """Renew the leases, and leave out the visits whose leases expired. Raises LswcError."""
         self._renewed = monotonic()
         expired = [self.visits.pop(number, None) for number in self._frontier.renew(now)]
+        for visit in filter(None, expired):
+            visit.is_over = True
         if expired:
             logger.warning(
                 "this process stood still for longer than its leases last: %d URLs of its are "
@@ -218,6 +219,8 @@ class Commits:
         """Stop the crawl in order because its state can't be written; resume goes on from it."""
         if not self.failed:
             self.failed = True
+            for visit in self.visits.values():
+                visit.is_over = True
             logger.error("%s; the crawl stops, and goes on from here when started again", error)
             self.stop(LOST_STORE if isinstance(error, LostStoreError) else CANNOT_WRITE)
 

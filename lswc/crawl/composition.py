@@ -101,7 +101,7 @@ def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Part
         internet,
         crawl.seeds,
         crawl.max_offline,
-        lambda visit, outcome: commits.end(visit, outcome),
+        lambda visit, outcome: commits.commit(visit, outcome),
         lambda visit: commits.give_back(visit),
         lambda: stop(OFFLINE_TOO_LONG),
     )

@@ -100,7 +100,7 @@ class Leases:
             if reason is None:
                 return visit
             visit.rest = 0.0
-            self._commits.end(visit, reason)
+            self._commits.commit(visit, reason)
         self._has_more = True
         return None
 

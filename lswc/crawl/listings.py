@@ -78,7 +78,7 @@ class Listings:
             return
         try:
             answer = await self._readers.ask(AskedListing(response.url), response.body)
-            if commits.is_under_way(visit):
+            if not visit.is_over:
                 self._take(visit, answer.listing)
         except Unread as error:
             commits.commit(visit, error.outcome)

@@ -129,7 +129,7 @@ class StrategyMiddleware(BaseSpiderMiddleware):
         if not isinstance(item, Page):
             return item
         visit = item.visit
-        if not self._commits.is_under_way(visit):
+        if visit.is_over:
             return None  # its lease has ended: what comes of the URL is another visit's
         visit.offers = [*self._offers(item), *visit.offers]
         visit.relevant = item.relevant

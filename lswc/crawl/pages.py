@@ -221,7 +221,7 @@ class Pages:
         except ReaderError as error:
             self.commits.fail(error)
             return None
-        if not self.commits.is_under_way(visit):
+        if visit.is_over:
             return None  # its lease has ended, or its place was blocked meanwhile
         if reading is None:
             self.commits.commit(visit, self._left(asked, response.body))

@@ -200,7 +200,7 @@ class Rendering:
         """
         reading = await self._readers.read(asked, response.body)
         if reading is not None and reading.is_shell and not reading.unwanted:
-            if not self._commits.is_under_way(visit):
+            if visit.is_over:
                 return reading
             reading = await self._as_shown(visit, response, asked, reading)
         self._pages += reading is not None
@@ -272,7 +272,7 @@ class Rendering:
 
     def refusal_of_file(self, visit: Visit, address: str) -> str | None:
         """Return why a page that is shown doesn't get a file; None if it may."""
-        if not self._commits.is_under_way(visit):
+        if visit.is_over:
             return Outcome.LOST
         return self._guest.admission.of_file(address, monotonic())
 

@@ -89,7 +89,7 @@ class Requisites:
             visit.withhold()
         elif self._crawl.reader.requisites is not None:
             needed = await self._read(response, visit.lease.depth)
-            if commits.is_under_way(visit):
+            if not visit.is_over:
                 self.need(visit, needed, visit.lease.depth + 1)
         commits.commit(visit, Outcome.REQUISITE)
 

@@ -121,7 +121,7 @@ class Retries:
             request = heappop(self.waiting)[2]
             self._retried -= _is_retried(request)
             visit = visit_of(request)
-            if visit is not None and self._commits.is_under_way(visit):
+            if visit is not None and not visit.is_over:
                 return request
         return None
 

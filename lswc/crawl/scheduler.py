@@ -126,7 +126,7 @@ class TierScheduler(BaseScheduler):
             paused = self._guest.admission.pause(url) if url else None
             if visit is None or paused is None:
                 return retry
-            self._commits.end(visit, paused)
+            self._commits.commit(visit, paused)
         return None
 
     def _wake_later(self, now: float) -> None:

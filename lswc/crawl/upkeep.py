@@ -84,7 +84,7 @@ class Upkeep:
         self._archive.forget(is_blocked)
         for visit in list(self._commits.visits.values()):
             if is_blocked(visit.url):
-                self._commits.end(visit, Outcome.BLOCKED)
+                self._commits.commit(visit, Outcome.BLOCKED)
         if allows:
             self._leases.retry_refused()
         if self._guest.control.control.stop:

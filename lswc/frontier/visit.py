@@ -262,10 +262,11 @@ class Visit:
     ``fetched`` are the requests sent for what the page asked for there, ``scripts`` the URLs
     of those that needed none, as another page had asked for them.
 
-    ``since`` is when the URL was handed out, in seconds of a monotonic clock; ``rest`` the least
-    time from then until the server's next: None for the crawl's own delay, 0 if nothing was
-    fetched. ``put_off`` says that the URL is tried again another time: then nothing is kept of it
-    but that it was tried.
+    ``is_over`` says that it has ended, or that its lease is another worker's by now: nobody waits
+    for what still comes. ``since`` is when the URL was handed out, in seconds of a monotonic clock;
+    ``rest`` the least time from then until the server's next: None for the crawl's own delay, 0 if
+    nothing was fetched. ``put_off`` says that the URL is tried again another time: then nothing is
+    kept of it but that it was tried.
     """
 
     lease: Lease
@@ -287,6 +288,7 @@ class Visit:
     rendered: bool = False
     fetched: list[Attempt] = field(default_factory=list)
     scripts: list[str] = field(default_factory=list)
+    is_over: bool = False
     is_page: bool = field(init=False)
 
     @property

@@ -52,6 +52,8 @@ class Network:
     That a name has no address counts only once the name of a server that answered before is found
     anew: servers whose addresses are remembered go on to answer, which says nothing of names. If
     it isn't found, the network is doubted at once.
+
+    ``paused`` says that nothing is to be asked for now.
     """
 
     def __init__(
@@ -75,11 +77,7 @@ class Network:
         self._asking: asyncio.Task[None] | None = None
         self._since: float | None = None
         self.resumed: Callable[[], None] = lambda: None
-
-    @property
-    def paused(self) -> bool:
-        """Whether nothing is to be asked for now."""
-        return self._looking is not None
+        self.paused = False
 
     @property
     def offline(self) -> float:
@@ -170,6 +168,7 @@ class Network:
 
     def _doubt(self) -> None:
         if not self.paused:
+            self.paused = True
             self._looking = asyncio.ensure_future(self._look())
 
     async def _look(self) -> None:
@@ -184,7 +183,7 @@ class Network:
             wait = min(2 * wait, LONGEST)
         if self._since is not None:
             logger.warning("online again after %.0f s: the crawl goes on", self.offline)
-        self._since = self._looking = None
+        self.paused, self._since, self._looking = False, None, None
         if self._asking is not None:
             self._asking.cancel()
             self._asking = None
@@ -228,4 +227,4 @@ class Network:
         for task in (self._looking, self._asking):
             if task is not None:
                 task.cancel()
-        self._looking = self._asking = None
+        self.paused, self._looking, self._asking = False, None, None

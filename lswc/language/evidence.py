@@ -59,22 +59,15 @@ def declared(document: Document) -> dict[str, str]:
     page = document.page
     _, encoding, how, _ = document.decoded
     charset = encoding if how in ("header", "meta", "escapes", "detector") else ""
+    in_url = (parts[0] or parts[1] for parts in _IN_URL.findall(document.url[:500].lower()))
     found = {
         "lang": known_code(page.lang),
         "locale": known_code(page.locale),
-        "url": _in_url(document.url),
+        "url": next(filter(None, map(known_code, in_url)), None),
         "domain": languages_by_tld().get(_tld(document.url)),
         "charset": languages_by_charset().get(charset),
     }
     return {source: code for source, code in found.items() if code}
-
-
-def _in_url(url: str) -> str | None:
-    for parts in _IN_URL.findall(url[:500].lower()):
-        code = known_code(parts[0] or parts[1])
-        if code:
-            return code
-    return None
 
 
 def _tld(url: str) -> str:

@@ -396,6 +396,7 @@ for _three, _two in zip(*[iter(_PAIRS.split())] * 2, strict=True):
         _THREE.setdefault(_two, _three)
 
 
+@cache
 def three_letters(code: str) -> str:
     """Return the code of ISO 639-3 for one that lswc uses, by which web archives know it."""
     return _THREE.get(code, code)

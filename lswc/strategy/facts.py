@@ -8,6 +8,7 @@ are kept with a queued URL as one small integer, its *code*.
 from __future__ import annotations
 
 from enum import Enum, IntEnum
+from functools import lru_cache
 from itertools import product
 from math import prod
 from operator import getitem
@@ -183,11 +184,14 @@ def all_facts() -> Iterator[Facts]:
         yield Facts(*values)
 
 
+# What a code says never changes, and is asked several times a page.
+@lru_cache(maxsize=10_000)
 def distance_of(code: int) -> int:
     """Return the distance from the latest relevant referrer; a seed's is 1."""
     return 1 if code >= SEED else int(FIELDS["distance"].of(code))
 
 
+@lru_cache(maxsize=10_000)
 def source_of(code: int) -> str:
     """Return what named a URL, in a word: ``seed``, ``link``, ``sitemap`` or ``feed``."""
     if code >= SEED:
@@ -205,6 +209,7 @@ def next_distance(relevant: bool, distance: int) -> int:
     return 1 if relevant else min(distance + 1, MAX_DISTANCE)
 
 
+@lru_cache(maxsize=10_000)
 def from_site_queue(code: int) -> bool:
     """Tell whether a page with this code came from the site queue (Mon 2010, Algorithm 1).
 

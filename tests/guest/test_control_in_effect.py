@@ -92,7 +92,7 @@ async def test_a_blocked_site_is_let_go_and_comes_back(folder: Path) -> None:
     assert crawl.tally == {"finished": {"blocked": 1}}
     assert crawl.asked() == ["http://b.example/1"]
     assert crawl.tally == {"finished": {"blocked": 3, "html": 1}}
-    assert Expected(request, visit, crawl.parts.commits.is_under_way, None).refuses(b"<html>")
+    assert Expected(request, visit, None).refuses(b"<html>")
     body = page(THAI).encode()
     response = HtmlResponse(
         visit.url, body=body, request=request, headers={"Content-Type": "text/html"}

@@ -125,6 +125,8 @@ class Answer:
                 self.keeps_alive = False
         except (DownloadFailedError, BrokenBodyError) as error:
             self._error = error
+        if self.is_whole:
+            self.leave()
         self._tell()
         return self._error is None and not self.is_whole
 

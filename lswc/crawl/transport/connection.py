@@ -82,7 +82,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def rest(self) -> None:
         """Stay open for another request."""
-        self._leave()
+        self._answer = None
         self.since = monotonic()
 
     def close(self) -> None:

@@ -17,8 +17,6 @@ from lswc.safety.content_types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy import Request
     from scrapy.http import Headers
 
@@ -41,15 +39,14 @@ class Expected:
         self,
         request: Request,
         visit: Visit | None,
-        is_under_way: Callable[[Visit], bool],
         max_document: int | None,
     ) -> None:
         self._request, self._max_document = request, max_document
-        self._visit, self._is_under_way = visit, is_under_way
+        self._visit = visit
         self._left = MAX_SIZE if RULES in request.meta else None
         self._is_first = visit is not None and visit.is_page
         self._content_type = self._name = ""
-        self._is_plain = False
+        self._is_plain_text = False
 
     def refuses_head(self, headers: Headers) -> bool:
         """Tell whether the headers of a page say that it is none, or nobody waits for it."""
@@ -59,10 +56,11 @@ class Expected:
         disposition = (headers.get("Content-Disposition") or b"").decode("latin-1")
         path = self._request.url.partition("?")[0]
         self._name = file_name({"content-disposition": [disposition]} if disposition else {}, path)
-        self._is_plain = b"Content-Encoding" not in headers
+        kind = document_named(self._content_type, self._name)
+        self._is_plain_text = kind is Kind.TEXT and b"Content-Encoding" not in headers
         meta = self._request.meta
         meta.pop(_LARGEST, None)  # of an earlier try
-        if self._max_document is not None and document_named(self._content_type, self._name):
+        if self._max_document is not None and kind is not None:
             meta[_LARGEST] = self._max_document
             return False
         return not may_be_html(self._content_type)
@@ -78,20 +76,16 @@ class Expected:
         if self._has_ended or not self._is_first:
             return self._has_ended
         self._is_first = False
-        return self._is_other(piece) or self._is_no_text(piece)
+        # Servers call plain text what they don't know.
+        return self._is_other(piece) or (self._is_plain_text and not is_text(piece))
 
     @property
     def _has_ended(self) -> bool:
         """Whether what comes is nobody's any more: its place was blocked, say."""
-        return self._visit is not None and not self._is_under_way(self._visit)
+        return self._visit is not None and self._visit.is_over
 
     def _is_other(self, piece: bytes) -> bool:
         if not has_other_signature(piece):
             return False
         documents = self._max_document is not None
         return not (documents and may_begin_document(self._content_type, self._name, piece))
-
-    def _is_no_text(self, piece: bytes) -> bool:
-        """Tell whether what is called plain text isn't: so servers call what they don't know."""
-        is_called_text = document_named(self._content_type, self._name) is Kind.TEXT
-        return is_called_text and self._is_plain and not is_text(piece)

@@ -140,7 +140,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
             "ip_address": answer.address,
             "protocol": f"HTTP/{answer.version}",
         }
-        expected = Expected(request, visit, self._commits.is_under_way, self._max_document)
+        expected = Expected(request, visit, self._max_document)
         length = answer.length
         stop = check_stop_download(
             signals.headers_received, self.crawler, request, headers=headers, body_length=length
