@@ -4,7 +4,10 @@ PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3; do \
 	$$name -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 		&& echo $$name && break; done)
 
-.PHONY: crawl faults redis replay test
+SAMPLE ?= 200
+SEED ?= 1
+
+.PHONY: crawl faults mutants redis replay test
 
 $(VENV)/installed: requirements.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or later with venv is missing: on Debian," \
@@ -78,3 +81,12 @@ $(VENV)/replaywebpage/package/ui.js: $(VENV)/installed
 # What goes wrong around whole crawls: kills, workers, the network, Redis, disks, clocks, hostile pages.
 faults: $(VENV)/installed redis
 	$(VENV)/bin/pytest -q -n 3 -m slow
+
+# How many small changes of a room's code its tests notice: make mutants ROOM=strategy SAMPLE=200.
+mutants: $(VENV)/mutmut redis
+	@test -n "$(ROOM)" || { echo "Name a room: make mutants ROOM=strategy" >&2; exit 2; }
+	$(VENV)/bin/python -m benchmarks.mutants $(ROOM) --sample $(SAMPLE) --seed $(SEED)
+
+$(VENV)/mutmut: $(VENV)/installed
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[mutants]'
+	touch $@
