@@ -4,10 +4,11 @@ mutmut makes the mutants: the room's code with one small change each. The neares
 ``tests/ROOM``, run over each of them in a process of its own; what they don't notice is printed as
 a diff. The exit code is 1 if the score is below the room's goal, and 2 if the tests fail as it is.
 
-A mutant meets the tests that run its function, those that take a fixture which does first. If no
-test calls it in the tests' own process, or if it runs when a module is loaded, it meets all tests.
-All is done in a copy of the tree. Words for people are not changed: strings with a space, and what
-exceptions and log lines are given. Mutants that change nothing stand in equivalent_mutants.toml.
+A mutant meets the tests that run its function, then the others of their files. If no test runs it
+in the tests' own process, or if it runs when a module is loaded, it meets all tests of the room.
+All is done in a copy of the tree, which is deleted. Words for people are not changed: strings with
+a space, and what exceptions and log lines are given. What changes nothing that anybody could
+notice stands in equivalent_mutants.toml, each with its reason.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ class Reach:
     by_line: dict[str, dict[int, set[str]]]
 
     def tests(self, mutant: Mutant, lines: range) -> list[str]:
-        """Return the tests that a mutant meets, those of a file together, the short ones first."""
+        """Return the tests that a mutant meets: those that run it, then the rest of their files."""
         of_line = self.by_line.get(mutant.path, {})
         found = set().union(*(of_line.get(line, set()) for line in lines))
         if "" in found or not found:
@@ -107,8 +108,8 @@ class Reach:
         files: dict[str, float] = defaultdict(float)
         for test in found:
             files[_file(test)] += self.seconds[test]
-        chosen = [test for test in self.seconds if test in found]
-        return sorted(chosen, key=lambda test: (files[_file(test)], _file(test)))
+        chosen = [test for test in self.seconds if _file(test) in files]
+        return sorted(chosen, key=lambda test: (test not in found, files[_file(test)], _file(test)))
 
 
 def _file(test: str) -> str:
@@ -229,9 +230,9 @@ class Watch:
 
 
 def _forget() -> None:
-    """Empty the caches of the project's functions."""
+    """Empty the caches of the project's functions, and of its tests'."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("lswc."):
+        if name.startswith(("lswc.", "tests.")):
             for value in list(vars(module).values()):
                 if hasattr(value, "cache_clear"):
                     value.cache_clear()
@@ -297,6 +298,7 @@ def _fork(run: Callable[[], int], tree: Path, cpu: float = 0) -> int:
     code = 3
     try:
         os.setsid()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         said = os.open(tree / "said.txt", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
         for stream in (1, 2):
             os.dup2(said, stream)
@@ -330,7 +332,17 @@ def survivors(
     found: Sequence[Mutant], reach: Reach, trees: list[Path]
 ) -> Iterator[tuple[Mutant, bool]]:
     """Run the tests over each mutant; yield it, and whether it survived, as they end."""
-    waiting, free, running = list(found), list(trees), dict[int, Running]()
+    running: dict[int, Running] = {}
+    try:
+        yield from _run(list(found), list(trees), running, reach)
+    finally:
+        for child in running:
+            _end(child)
+
+
+def _run(
+    waiting: list[Mutant], free: list[Path], running: dict[int, Running], reach: Reach
+) -> Iterator[tuple[Mutant, bool]]:
     while waiting or running:
         while waiting and free:
             mutant, tree = waiting.pop(0), free.pop()
@@ -346,8 +358,7 @@ def survivors(
             ended, status = os.waitpid(child, os.WNOHANG)
             if not ended and time.monotonic() < one.until:
                 continue
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(child, signal.SIGKILL)  # what the tests started, too
+            _end(child)
             if not ended:
                 _, status = os.waitpid(child, 0)
             del running[child]
@@ -355,6 +366,12 @@ def survivors(
             free.append(one.tree)
             yield one.mutant, os.waitstatus_to_exitcode(status) == 0
         time.sleep(0.02)
+
+
+def _end(child: int) -> None:
+    """Kill a process of tests, and what it has started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
 
 
 def interval(killed: int, all_: int) -> tuple[float, float]:
@@ -382,6 +399,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--children", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     if not (ROOT / "lswc" / given.room).is_dir() or not (ROOT / "tests" / given.room).is_dir():
         parser.error(f"no room is called {given.room}")
     known = tomllib.loads(EQUIVALENT.read_text("utf-8"))["mutant"]

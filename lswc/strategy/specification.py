@@ -115,9 +115,10 @@ def _build(name: str, values: dict[str, int]) -> Strategy:
 
 
 def _own(specification: str) -> Strategy:
-    module, function, *assignments = specification.split(":", 2)
+    module, _, rest = specification.partition(":")
+    function, _, assignments = rest.partition(":")
     name = f"{module}:{function}"
-    values = _values(name, "".join(assignments), {"T": _T_SERVER})
+    values = _values(name, assignments, {"T": _T_SERVER})
     try:
         rule = getattr(import_module(module), function)
     except (ImportError, AttributeError, SyntaxError) as error:

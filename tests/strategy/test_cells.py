@@ -7,9 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lswc.strategy import (
+    LISTING,
     NAMES,
     NO_PAGES,
+    REQUISITE,
     SEED,
+    SUBLISTING,
     Anchor,
     Named,
     Pages,
@@ -21,6 +24,7 @@ from lswc.strategy import (
     encode,
     strategy,
     tier_rules,
+    with_requisites,
 )
 from tests.strategy import own_rules
 
@@ -51,6 +55,18 @@ def test_kinds_are_what_a_strategy_tells_apart(name: str) -> None:
     assert len(chosen.kind_of) == SEED + 1
     assert set(chosen.kind_of) == set(range(chosen.kinds))
     assert len(set(chosen.cell_of)) == chosen.kinds
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_no_strategy_sees_has_one_cell_wherever_it_leads(name: str) -> None:
+    plain = strategy(name)
+    chosen = with_requisites(plain)
+    assert len({SEED, REQUISITE, LISTING, SUBLISTING}) == 4
+    for place in range(chosen.places):
+        for code in (REQUISITE, LISTING, SUBLISTING):
+            assert chosen.cell(code, place) == tier_rules.REQUISITES
+        for code in (0, SEED - 1, SEED):
+            assert chosen.cell(code, place) == plain.cell(code, place)
 
 
 @pytest.mark.parametrize(

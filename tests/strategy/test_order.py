@@ -119,6 +119,7 @@ def test_experience_of_two_workers_is_the_sum_in_any_order(
         ({"cells": [[1, 2]]}, "no experience of a crawl"),
         ({"cells": [[1, 2, 3]]}, "counts that no crawl makes"),
         ({"cells": [[10**6, 2, 1]]}, "counts that no crawl makes"),
+        ({"cells": [[adaptive.SEEDS, 2, 1]]}, "counts that no crawl makes"),
         ({"cells": None}, "no experience of a crawl"),
     ],
 )
@@ -206,6 +207,38 @@ def test_what_one_cell_teaches_is_the_number_worked_out_by_hand(
     assert learned.expected(cell_of(*features, place=place)) == pytest.approx(expected, rel=1e-6)
 
 
+def test_what_a_cell_of_later_features_teaches_is_the_same_number() -> None:
+    cells = {cell_of(*UNLIKE, place=NO_SITE): Pages(8, 6)}
+    learned = LearnedOrder(Experience(cells, Pages(8, 6)))
+    of_itself = (6 + 8 * share(11 / 4 * (14596 / 13519) ** 3.5)) / 16  # as above
+    expected = {
+        (UNLIKE, NO_SITE): of_itself,
+        (ALIKE, NO_SITE): 11 / 15,
+        (UNLIKE, KNOWN): share(MIDDLE * (55 / 52) ** 3.5),
+        (ONE_ALIKE, KNOWN): share(MIDDLE * (55 / 52) ** 2.8),  # four alike
+        (ALIKE, KNOWN): share(MIDDLE),
+    }
+    for (features, place), worked_out in expected.items():
+        found = learned.expected(cell_of(*features, place=place))
+        assert found == pytest.approx(worked_out, rel=1e-6)
+    assert learned.expected(adaptive.SEEDS) == pytest.approx(7 / 10)
+
+
+def test_what_the_last_place_teaches_is_the_number_worked_out_by_hand() -> None:
+    last = 36  # 97 % and more of many pages; taken for the middle of 97-99 %, odds sqrt(3201)
+    best = cell_of(*UNLIKE, place=last)
+    learned = LearnedOrder(Experience({best: Pages(8, 4)}, Pages(8, 4)))  # mean 1/2
+    before = share(sqrt(97 / 3 * 99))
+    here = (4 + 4 * before) / 12
+    overall = 1 / odds((8 * here + 2) / 12)  # 1/2 was seen, so odds of 1
+    moved = odds((4 + 4 * share(odds(here) * overall)) / 12) / odds(here)
+    of_best = (4 + 8 * share(odds(here) * moved**3.5)) / 16
+    assert learned.expected(best) == pytest.approx(of_best, rel=1e-6)
+    assert learned.expected(cell_of(*ALIKE, place=last)) == pytest.approx(here, rel=1e-6)
+    elsewhere = learned.expected(cell_of(*UNLIKE, place=KNOWN))
+    assert elsewhere == pytest.approx(share(MIDDLE * overall**3.5), rel=1e-6)
+
+
 def test_what_two_places_teach_is_the_number_worked_out_by_hand() -> None:
     one, other = cell_of(*ALIKE, place=NO_SITE), cell_of(*ALIKE, place=KNOWN)
     cells = {one: Pages(8, 6), other: Pages(4, 0)}
@@ -229,6 +262,7 @@ def test_what_two_places_teach_is_the_number_worked_out_by_hand() -> None:
         # (Nr + 2 * the site's) / (Na + 2), the site's being (Nr + 2 * mean) / (Na + 2).
         ((0, 0), (0, 0), (100, 50), NO_SITE),
         ((0, 0), (2, 1), (98, 49), 9),  # mean 1/2, site 1/2, server 1/2: 50-70 %
+        ((0, 0), (2, 1), (2, 1), 9),  # the same of a crawl that has just begun
         ((0, 0), (2, 0), (98, 69), UNVISITED),  # mean 7/10, site 7/20, server 7/20
         ((2, 0), (2, 0), (98, 69), 12 + 7),  # server 7/40: 10-30 %, few pages
         ((3, 1), (3, 1), (98, 49), 24 + 8),  # site 2/5, server 9/25: 30-50 %, more pages

@@ -27,6 +27,7 @@ from lswc.strategy import (
     encode,
     from_site_queue,
     next_distance,
+    source_of,
     status,
     strategy,
 )
@@ -232,6 +233,12 @@ def test_distance_of_a_code_is_that_of_its_facts() -> None:
     assert all(distance_of(encode(f)) == f.distance for f in every())
 
 
+def test_what_named_a_url_is_a_word() -> None:
+    codes = [encode(every()[0]._replace(source=source)) for source in Source]
+    assert list(map(source_of, codes)) == ["link", "sitemap", "feed"]
+    assert [source_of(code) for code in (SEED, SEED + 1)] == ["seed", "seed"]
+
+
 def test_distance_of_links() -> None:
     assert [next_distance(True, d) for d in (1, 7, 12)] == [1, 1, 1]
     assert [next_distance(False, d) for d in (1, 7, 11, 12)] == [2, 8, 12, 12]
@@ -252,6 +259,8 @@ def test_only_an_unknown_page_takes_the_inherited_language() -> None:
         ("lswc", "lswc:S=3,T=5"),
         ("lswc:T=1,S=1", "lswc:S=1,T=1"),
         ("limited_distance:N=3", "limited_distance:N=3"),
+        ("limited_distance", "limited_distance:N=2"),
+        ("server_conservative", "server_conservative:T=10"),
     ],
 )
 def test_names(given: str, canonical: str) -> None:
@@ -267,7 +276,7 @@ def test_names(given: str, canonical: str) -> None:
         ("lswc:N=1", "no parameter 'N'; it takes: S, T"),
         ("lswc:S=0", "S must be a whole number from 1"),
         ("lswc:T=12", "T must be a whole number from 1 to 11"),
-        ("limited_distance:N=x", "N must be a whole number"),
+        ("limited_distance:N=x", "strategy limited_distance: N must be a whole number"),
         ("limited_distance:N=12", "N must be a whole number from 1 to 11"),
         ("lswc:S=1,S=2", "given twice"),
     ],
