@@ -44,7 +44,7 @@ $(VENV)/protego_google.py: $(VENV)/installed
 	mv $(VENV)/test_on_google_spec.py $@
 
 crawl: $(VENV)/installed
-	$(VENV)/bin/lswc demo
+	$(VENV)/bin/lswc demo --fresh
 
 # The tests of many workers run a redis-server of their own; without one they are skipped.
 redis:

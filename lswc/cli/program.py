@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -22,7 +22,8 @@ from scrapy.utils.project import ENVVAR, get_project_settings
 from typing_extensions import override
 
 from lswc import __version__
-from lswc.cli.command import INTERRUPTED, PROGRAM
+from lswc.cli.command import PROGRAM
+from lswc.cli.commands.crawl import DETAILS
 from lswc.errors import ConfigError, LswcError, writing
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ GROUPS = {
 NAMES = tuple(name for group in GROUPS.values() for name in group)
 
 _OWN = {
-    "demo": "Crawl a demo web on this machine for Thai, and print the result",
+    "demo": "Crawl a demo web on this machine for Thai, or go on with it, and print the result",
     "crawl": "Crawl the web of one language",
     "completion": "Print what makes your shell complete lswc's arguments",
 }
@@ -91,9 +92,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except LswcError as error:
         print(f"lswc: error: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:  # before the command began: the imports take their time
-        print("lswc: stopped by Ctrl-C", file=sys.stderr)
-        sys.exit(INTERRUPTED)
 
 
 def overview() -> str:
@@ -123,7 +121,7 @@ def _run(name: str, given: list[str]) -> int:
         print(shtab.complete(_whole(), parser.parse_args(given).shell))
         return 0
     if name in _OWN:
-        return _crawl(parser.parse_args(given), demo=name == "demo")
+        return _crawl(_crawl_options(parser, given), demo=name == "demo")
     command = _command(name)
     options, rest = parser.parse_known_args(given)
     try:
@@ -197,11 +195,34 @@ def _add_crawl_options(parser: ArgumentParser, *, demo: bool) -> None:
         add("--seeds", metavar="FILE", help="one URL a line, instead of the shipped ones")
         add("--web", metavar="FOLDER", help="a frozen web, instead of the real one (LSWC_WEB)")
         add("--into", metavar="FOLDER", help="the crawl's folder, crawls/LANG if not given")
+    else:
+        add("--fresh", action="store_true", help="begin anew: what crawls/demo holds is deleted")
     add("--profile", metavar="NAME", help="which strategy, with its settings (LSWC_PROFILE)")
-    add("--pages", metavar="N", help="stop after about so many pages (CLOSESPIDER_ITEMCOUNT)")
+    pages = "stop after about so many pages (CLOSESPIDER_ITEMCOUNT)"
+    add("--pages", metavar="N", type=_positive, help=pages)
     add("-s", "--set", metavar="NAME=VALUE", action="append", default=[], help="any setting")
     add("-L", "--loglevel", metavar="LEVEL", help="DEBUG shows what Scrapy says, too")
+    add("--details", action="store_true", help=DETAILS)
     add("--logfile", metavar="FILE", help="where the log goes, instead of the terminal")
+
+
+def _positive(given: str) -> int:
+    """Return a whole number of at least 1. Raises ArgumentTypeError."""
+    if not (given.isdecimal() and int(given)):
+        raise ArgumentTypeError(f"{given!r} isn't a whole number of at least 1")
+    return int(given)
+
+
+def _crawl_options(parser: ArgumentParser, given: list[str]) -> Namespace:
+    """Return the options of a crawl; the parser ends the program for those that are none."""
+    options, rest = parser.parse_known_args(given)
+    if rest:
+        several = "; several languages are one word: th,lo" if rest[0].isalpha() else ""
+        parser.error(f"unrecognized arguments: {' '.join(rest)}{several}")
+    for setting in options.set:
+        if not setting.partition("=")[1]:
+            parser.error(f"-s {setting}: a setting is given as NAME=VALUE")
+    return options
 
 
 _SETTINGS = {
@@ -226,7 +247,7 @@ def crawl_arguments(options: Namespace) -> list[str]:
     for name in ("loglevel", "logfile"):
         if getattr(options, name):
             arguments += [f"--{name}", getattr(options, name)]
-    return arguments
+    return [*arguments, *(["--details"] if options.details else [])]
 
 
 def _crawl(options: Namespace, *, demo: bool) -> int:
@@ -234,7 +255,7 @@ def _crawl(options: Namespace, *, demo: bool) -> int:
         options.lang, options.web, options.into = "th", "demo", str(_DEMO)
         options.contact = options.seeds = None
         options.set = ["DOWNLOAD_DELAY=0", *options.set]  # nobody is disturbed
-        if _DEMO.is_dir():
+        if options.fresh and _DEMO.is_dir():
             with writing(_DEMO):
                 shutil.rmtree(_DEMO)
     execute(["lswc", *crawl_arguments(options)])

@@ -1,14 +1,17 @@
-"""Summary of a crawl on the terminal: a table, and what to do next."""
+"""Summary of a crawl on the terminal: what it brought, what is left, and what to do next."""
 
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rich.filesize import decimal
 
 from lswc.cli.command import program
-from lswc.cli.tables import counted
+from lswc.cli.tables import counted, lines_table
+from lswc.crawl.harvest_stop import REASON as LITTLE_LEFT
+from lswc.extras import GROUPS, is_installed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +22,58 @@ if TYPE_CHECKING:
     from lswc.monitor.snapshot import Coverage, OfLanguage, Snapshot
 
 
+MOST = 5
+"""Names in a line of the summary."""
+
+
 def summary_table(snapshot: Snapshot) -> Table:
-    """Return a crawl that closed as a table for the terminal."""
+    """Return a crawl that closed in as few lines as a terminal shows: the result, and what is left.
+
+    ``details_table`` has the rest.
+    """
+    tallies, (worker, *_) = snapshot.tallies, snapshot.workers
+    time = (
+        f"{timedelta(seconds=round(worker.seconds))}, {worker.mean_pages_per_second:.1f} a second"
+    )
+    found = f"{snapshot.relevant:,}, a harvest rate of {snapshot.harvest_rate or 0:.1%}"
+    lines = {
+        "pages": f"{snapshot.pages:,}, {decimal(snapshot.received)} received",
+        "relevant": found + (f"; {snapshot.guessed:,} more guessed" if snapshot.guessed else ""),
+        "coverage": _covered(snapshot.coverage) if snapshot.coverage else "",
+        **{f"  {tag}": _line_of(found) for tag, found in snapshot.by_language.items()},
+        "this run": f"{worker.pages:,} pages in {time}",
+        "languages": _listed(tallies.languages),
+        "not had": _listed(tallies.errors),
+        "not wanted": _listed(tallies.left_out),
+        "pending": _ahead(snapshot),
+    }
+    return lines_table(_title(snapshot), {name: line for name, line in lines.items() if line})
+
+
+def _title(snapshot: Snapshot) -> str:
+    return f"{snapshot.language}, {snapshot.strategy}: {snapshot.reason}"
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    names = [f"{name} {count:,}" for name, count in islice(counts.items(), MOST)]
+    more = [f"{len(counts) - MOST} more kinds"] if len(counts) > MOST else []
+    return ", ".join(names + more)
+
+
+def _line_of(found: OfLanguage) -> str:
+    known = f"; coverage {_covered(found.coverage)}" if found.coverage is not None else ""
+    return f"{found.relevant:,} relevant, {found.harvest_rate or 0:.1%} of the pages{known}"
+
+
+def _ahead(snapshot: Snapshot) -> str:
+    """Say what is pending, and what is known of it: an estimate, which leaves out what it hides."""
+    if not snapshot.pending:
+        return "no URL"
+    return f"{snapshot.pending:,} URLs, {snapshot.outlook.in_words} by what others brought"
+
+
+def details_table(snapshot: Snapshot) -> Table:
+    """Return all that is counted of a crawl that closed."""
     tallies, outlook, (worker, *_) = snapshot.tallies, snapshot.outlook, snapshot.workers
     result: dict[str, object] = {
         "pages": snapshot.pages,
@@ -30,10 +83,10 @@ def summary_table(snapshot: Snapshot) -> Table:
         "received": decimal(snapshot.received),
     }
     if snapshot.coverage is not None:
-        result["coverage of the known relevant pages"] = _covered(snapshot.coverage)
+        result["coverage"] = _covered(snapshot.coverage)
     if snapshot.pending:
         result["URLs pending"] = snapshot.pending
-        result["relevant pages expected among them"] = round(outlook.expected)
+        result["relevant, estimated"] = round(outlook.expected)
     groups: dict[str, Mapping[str, object]] = {
         "result": result,
         **{tag: _of_language(found) for tag, found in snapshot.by_language.items()},
@@ -57,7 +110,7 @@ def summary_table(snapshot: Snapshot) -> Table:
         "pages that need their scripts": tallies.shells,
         "URLs finished": tallies.finished,
     }
-    return counted(f"{snapshot.language}, {snapshot.strategy}: {snapshot.reason}", groups)
+    return counted(_title(snapshot), groups)
 
 
 def _of_language(found: OfLanguage) -> dict[str, object]:
@@ -69,18 +122,30 @@ def _of_language(found: OfLanguage) -> dict[str, object]:
 
 
 def _covered(coverage: Coverage) -> str:
-    return f"{coverage.share:.1%}, {coverage.collected:,} of {coverage.relevant:,}"
+    known = f"{coverage.relevant:,} relevant pages known"
+    return f"{coverage.share:.1%}, {coverage.collected:,} of {known}"
 
 
 def advice(snapshot: Snapshot, folder: Path) -> str:
     """Return how to go on with a crawl, and what to do with what it collected."""
     lines = []
     if snapshot.pending:
-        lines.append(f"{snapshot.pending:,} URLs are pending: the same command goes on with them.")
+        more = _TO_THE_END if snapshot.reason == LITTLE_LEFT else ""
+        lines.append(f"{snapshot.pending:,} URLs are pending: the same command{more} goes on.")
     if snapshot.pages:
-        lines += ["Next:", *(f"  {program()} {command.format(folder)}" for command in _NEXT)]
+        lines += ["Next:", *(_next(group, line.format(folder)) for group, line in _NEXT)]
     return "\n".join(lines)
 
 
-_NEXT = ("analyze {} --out report", "corpus {}", "frontier {}")
-"""Commands that make sense after a crawl."""
+_TO_THE_END = " with -s LSWC_STOP_HARVEST=0"
+
+_NEXT = (("lab", "analyze {} --out report"), ("corpus", "corpus {}"), ("", "frontier {}"))
+"""Commands that make sense after a crawl, each with the group of lswc.extras that it needs."""
+
+
+def _next(group: str, command: str) -> str:
+    """Return the line of a command, with what is to be installed before it, if anything is."""
+    line = f"  {program()} {command}"
+    if all(map(is_installed, GROUPS.get(group, ()))):
+        return line
+    return f"{line}    (after pip install 'lswc[{group}]')"

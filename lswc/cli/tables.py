@@ -58,6 +58,16 @@ def counted(
     return grid
 
 
+def lines_table(title: str, lines: Mapping[str, str]) -> Table:
+    """Return a table of named lines; the names stay on one line each."""
+    grid = Table(title=_plain(title), title_justify="left", box=None, show_header=False)
+    grid.add_column(no_wrap=True, style="bold")
+    grid.add_column()
+    for name, line in lines.items():
+        grid.add_row(_plain(name), _plain(line))
+    return grid
+
+
 def _cell(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else _plain(str(value))
 

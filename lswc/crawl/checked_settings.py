@@ -8,6 +8,8 @@ from difflib import get_close_matches
 from math import inf
 from typing import TYPE_CHECKING
 
+from scrapy.settings import SETTINGS_PRIORITIES, default_settings
+
 from lswc import settings as defaults
 from lswc.archive import page_record
 from lswc.errors import ConfigError
@@ -25,6 +27,12 @@ OPT_OUT = ("record", "skip-corpus", "skip-archive")
 UNKNOWN = ("strategy", "irrelevant", "guess")
 ROBOTS_WORDS = ("nofollow", "noindex", "noarchive")
 
+_MISSPELLED = 0.9
+"""How near a name is to a known one, by difflib's ratio, if it is that one misspelled."""
+
+_SIGNED = {"DEPTH_PRIORITY", "REDIRECT_PRIORITY_ADJUST", "RETRY_PRIORITY_ADJUST"}
+"""Settings that may be less than 0."""
+
 _CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
 _HEADER = re.compile(r"[ -~]+")
 
@@ -34,18 +42,41 @@ def check(settings: BaseSettings) -> None:
 
     Raises ConfigError.
     """
-    own = {name: value for name, value in vars(defaults).items() if name.isupper()}
-    known = {name for name in own if name.startswith("LSWC_")}
-    for name in settings:
-        if name.startswith("LSWC_") and name not in known:
-            close = get_close_matches(name, known, 1)
-            hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(sorted(known))}"
+    known = _of_scrapy() | _own()
+    for name in unknown(settings):
+        is_own = name.startswith("LSWC_")
+        of = [one for one in known if one.startswith("LSWC_")] if is_own else list(known)
+        close = get_close_matches(name, of, 1, 0.6 if is_own else _MISSPELLED)
+        if close or is_own:
+            hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(sorted(of))}"
             raise ConfigError(f"unknown setting {name}; {hint}")
-    for name, default in own.items():
+    for name, default in known.items():
         if isinstance(default, bool):
             switch(settings, name)
-        elif isinstance(default, (int, float)):
+        elif isinstance(default, (int, float)) and name not in _SIGNED:
             number(settings, name)
+    if not whole(settings, "CONCURRENT_REQUESTS"):
+        raise ConfigError("CONCURRENT_REQUESTS must be at least 1")
+
+
+def unknown(settings: BaseSettings) -> list[str]:
+    """Return the settings given for this crawl that nothing is known to read."""
+    known = _of_scrapy().keys() | _own().keys()
+    given = SETTINGS_PRIORITIES["cmdline"]
+    return [
+        name
+        for name in settings
+        if name not in known
+        and (name.startswith("LSWC_") or (settings.getpriority(name) or 0) >= given)
+    ]
+
+
+def _own() -> dict[str, object]:
+    return {name: value for name, value in vars(defaults).items() if name.isupper()}
+
+
+def _of_scrapy() -> dict[str, object]:
+    return {name: value for name, value in vars(default_settings).items() if name.isupper()}
 
 
 def number(settings: BaseSettings, name: str) -> float:
@@ -109,8 +140,9 @@ def contact(settings: BaseSettings) -> str:
     given = str(settings.get("LSWC_CONTACT") or "").strip()
     if not _CONTACT.fullmatch(given):
         raise ConfigError(
-            "LSWC_CONTACT must say who crawls the real web: a URL or an e-mail address, "
-            f"for example -s LSWC_CONTACT=https://library.example/crawl, not {given!r}"
+            "who crawls the real web? Give a URL or an e-mail address: --contact "
+            "crawl@library.example, or -s LSWC_CONTACT=https://library.example/crawl"
+            + (f"; {given!r} is neither" if given else "")
         )
     return given
 

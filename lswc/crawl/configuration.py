@@ -138,12 +138,12 @@ class Crawl:
         chosen = strategy(settings.get("LSWC_STRATEGY"))
         if chosen.needs_oracle:
             raise ConfigError(f"strategy {chosen.name!r} needs an oracle: simulations only")
+        if not settings.get("LSWC_WEB"):
+            checked.contact(settings)
         folder = Path(settings.get("LSWC_CRAWL") or f"crawls/{target.name}")
         make_writable(folder)
         check_records(folder, settings.get("LSWC_FRONTIER"))
         web = prepare(settings.get("LSWC_WEB"), folder.parent)
-        if web is None:
-            checked.contact(settings)
         guesses = _guesses(settings, chosen)
         accepted = checked.accept_language(settings, target.accepted)
         quotas = quotas_of(settings, target)

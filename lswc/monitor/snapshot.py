@@ -115,6 +115,12 @@ class Outlook(Struct, frozen=True, kw_only=True):
     best: tuple[Cell, ...] = ()
     largest: tuple[Cell, ...] = ()
 
+    @property
+    def in_words(self) -> str:
+        """How many of the pending URLs should be relevant: what lies behind them isn't known."""
+        expected = round(self.expected)
+        return f"some {expected:,} of them relevant" if expected else "hardly one of them relevant"
+
 
 class Fetch(Struct, frozen=True):
     """A URL that is being fetched, and for how many seconds."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Self
 
@@ -16,6 +17,8 @@ from scrapy.exceptions import NotConfigured
 from lswc.monitor.recorder import snapshot_taken
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scrapy.crawler import Crawler
 
     from lswc.monitor.snapshot import Snapshot
@@ -27,10 +30,8 @@ def line(snapshot: Snapshot) -> str:
     """Return a crawl in one line."""
     parts = [
         f"{snapshot.pages:,} pages",
-        f"harvest rate {snapshot.harvest_rate or 0:.1%}",
-        f"{snapshot.pending:,} URLs pending",
-        f"{snapshot.outlook.expected:,.0f} relevant pages expected among them",
-        f"{snapshot.servers:,} servers",
+        f"{snapshot.harvest_rate or 0:.1%} relevant",
+        f"{snapshot.pending:,} URLs pending, {snapshot.outlook.in_words}",
     ]
     offline = sum(worker.offline for worker in snapshot.workers)
     if offline:
@@ -48,8 +49,8 @@ class TerminalLine:
         self._interval, self._shown = interval, monotonic()
         if sys.stderr.isatty():
             self._live = Status("", console=Console(stderr=True))
-            crawler.signals.connect(self._live.start, signals.spider_opened)
-            crawler.signals.connect(self._live.stop, signals.spider_closed)
+            crawler.signals.connect(self._begin, signals.spider_opened)
+            crawler.signals.connect(self._end, signals.spider_closed)
         crawler.signals.connect(self._show, snapshot_taken)
 
     @classmethod
@@ -60,9 +61,29 @@ class TerminalLine:
             raise NotConfigured
         return cls(crawler, interval)
 
+    def _begin(self) -> None:
+        if self._live is not None:
+            with _log_led_through():
+                self._live.start()
+
+    def _end(self) -> None:
+        if self._live is not None:
+            with _log_led_through():
+                self._live.stop()
+
     def _show(self, snapshot: Snapshot) -> None:
         if self._live is not None:
             self._live.update(escape(line(snapshot)))
         elif monotonic() - self._shown >= self._interval and snapshot.is_live:
             self._shown = monotonic()
             logger.info(line(snapshot))
+
+
+@contextmanager
+def _log_led_through() -> Iterator[None]:
+    """Let the log go where standard error goes when the block ends: above the line, or past it."""
+    before = sys.stderr
+    yield
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, logging.StreamHandler) and handler.stream is before:
+            handler.setStream(sys.stderr)

@@ -79,6 +79,17 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
         (("x",), f"lswc: error: unknown command 'x'; known: {', '.join(program.NAMES)}"),
         (("crawl",), "lswc crawl: error: the following arguments are required: lang"),
         (("crawl", "th", "--deph", "3"), "lswc crawl: error: unrecognized arguments: --deph 3"),
+        (("crawl", "th", "lo"), "lswc crawl: error: unrecognized arguments: lo; several languages"),
+        (
+            ("crawl", "th", "--pages", "-5"),
+            "lswc crawl: error: argument --pages: '-5' isn't a whole",
+        ),
+        (("crawl", "th", "--pages", "x"), "lswc crawl: error: argument --pages: 'x' isn't a whole"),
+        (("crawl", "th", "-s", "A"), "lswc crawl: error: -s A: a setting is given as NAME=VALUE"),
+        (
+            ("why", ".", "notaurl"),
+            "lswc why: error: 'notaurl' isn't a URL, such as http://notaurl/",
+        ),
         (("frontier",), "lswc frontier: error: name one crawl folder, or one Redis"),
         (("frontier", "x", "-s", "A"), "lswc frontier: error: Invalid -s value, use -s NAME=VALUE"),
         (("why", "none", "http://a/"), "lswc why: error: none is not a crawl folder"),
@@ -126,6 +137,51 @@ def test_a_mistake_in_a_crawl_is_said_by_the_name_that_was_called(tmp_path: Path
     assert done.returncode == 2
     assert done.stderr.startswith("lswc crawl: error: ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ("DOWNLOAD_DELY=0", "unknown setting DOWNLOAD_DELY; did you mean DOWNLOAD_DELAY?"),
+        ("LSWC_DELAY=0", "unknown setting LSWC_DELAY; did you mean LSWC_"),
+        ("CONCURRENT_REQUESTS=0", "CONCURRENT_REQUESTS must be at least 1"),
+        ("CONCURRENT_REQUESTS=-3", "CONCURRENT_REQUESTS must be a number of at least 0, not '-3'"),
+        ("CLOSESPIDER_ITEMCOUNT=x", "CLOSESPIDER_ITEMCOUNT must be a number of at least 0"),
+        ("LOG_FILE=nodir/x", "can't write nodir/x: No such file or directory"),
+        ("LSWC_CONTACT=you", "who crawls the real web? Give a URL or an e-mail address: --contact"),
+    ],
+)
+def test_a_wrong_setting_is_one_line(tmp_path: Path, setting: str, says: str) -> None:
+    done = elsewhere(tmp_path, "crawl", "th", "-s", setting)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"lswc crawl: error: {says}")
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_setting_that_nothing_reads_is_told_and_the_crawl_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "web" / "a.example").mkdir(parents=True)
+    (tmp_path / "web" / "a.example" / "index.html").write_text("a")
+    (tmp_path / "seeds.txt").write_text("http://a.example/\n")
+    done = elsewhere(
+        tmp_path, *("crawl", "th", "--web", "web", "--seeds", "seeds.txt", "-s", "OUR_TEAM=archive")
+    )
+    assert done.returncode == 0, done.stderr
+    assert "warning: neither lswc nor Scrapy has a setting OUR_TEAM\n" in done.stderr
+
+
+def test_a_demo_goes_on_unless_it_is_to_begin_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(program, "execute", lambda arguments: None)
+    page = tmp_path / "crawls" / "demo" / "pages.jsonl"
+    page.parent.mkdir(parents=True)
+    page.touch()
+    assert run("demo") == 0
+    assert page.exists()
+    assert run("demo", "--fresh") == 0
+    assert not page.exists()
 
 
 def test_bash_can_read_the_completion(capsys: pytest.CaptureFixture[str]) -> None:

@@ -153,7 +153,7 @@ def test_refused_until_it_is_repaired(
     assert refused.returncode == 2
     (line,) = refused.stderr.splitlines()
     assert said in line
-    assert f"`scrapy check {site.folder} --repair`" in line
+    assert f"`lswc check {site.folder} --repair`" in line
     assert files(site.folder) == before, "something was changed"
     assert not check(site.folder).agrees
     assert files(site.folder) == before, "something was changed"
@@ -300,7 +300,7 @@ def test_a_part_of_the_record_is_gone(packed: Site, crawls: Crawls) -> None:
     (packed.folder / "pages-00001.jsonl.gz").unlink()
     refused = run(packed.command())
     assert refused.returncode == 2
-    assert "pages-00001.jsonl is gone: put it back, or `scrapy check" in refused.stderr
+    assert "pages-00001.jsonl is gone: put it back, or `lswc check" in refused.stderr
     assert not check(packed.folder).agrees
     repair(packed.folder)
     check_whole(packed, crawls)

@@ -36,7 +36,7 @@ LEAST = {
 def cases(tmp_path_factory: pytest.TempPathFactory) -> list[Labelled]:
     file: Path = tmp_path_factory.mktemp("cases") / "pages.jsonl"
     file.write_text("".join(json.dumps(page) + "\n" for page in made()), "utf-8")
-    return load(file)
+    return load(file)[0]
 
 
 def test_there_are_enough_of_each_kind(cases: list[Labelled]) -> None:

@@ -19,7 +19,7 @@ from rich.console import Console
 from scrapy import signals
 
 from lswc.cli.commands.frontier import shown
-from lswc.cli.summary_table import advice, summary_table
+from lswc.cli.summary_table import advice, details_table, summary_table
 from lswc.frontier.visit import Offer
 from lswc.monitor import snapshot, terminal_line
 from lswc.monitor.course import Point, read, read_now
@@ -65,10 +65,9 @@ def of_line(snapshot: Snapshot) -> Numbers:
     return matched(
         terminal_line.line(snapshot),
         pages=r"([\d,]+) pages,",
-        percent=r"harvest rate ([\d.]+)%",
+        percent=r"([\d.]+)% relevant",
         pending=r"([\d,]+) URLs pending",
-        expected=r"([\d,]+) relevant pages expected",
-        servers=r"([\d,]+) servers",
+        expected=r"some ([\d,]+) of them relevant",
     )
 
 
@@ -86,11 +85,22 @@ def of_summary(snapshot: Snapshot) -> Numbers:
 def of_table(snapshot: Snapshot) -> Numbers:
     return matched(
         printed(summary_table(snapshot)),
+        pages=r"\n +pages +([\d,]+)",
+        relevant=r"\n +relevant +([\d,]+)",
+        percent=r"harvest rate of ([\d.]+)%",
+        pending=r"\n +pending +([\d,]+)",
+        expected=r"some ([\d,]+) of them relevant",
+    )
+
+
+def of_details(snapshot: Snapshot) -> Numbers:
+    return matched(
+        printed(details_table(snapshot)),
         pages=r"result +pages +([\d,]+)",
         relevant=r"\n +relevant +([\d,]+)",
         percent=r"harvest rate +([\d.]+)%",
         pending=r"\n +URLs pending +([\d,]+)",
-        expected=r"expected among them +([\d,]+)",
+        expected=r"relevant, estimated +([\d,]+)",
     )
 
 
@@ -156,6 +166,7 @@ RENDERERS: dict[str, Callable[[Snapshot], Numbers]] = {
     "line": of_line,
     "summary": of_summary,
     "table": of_table,
+    "details": of_details,
     "now": of_now,
     "prometheus": of_prometheus,
     "frontier": of_frontier,

@@ -38,7 +38,7 @@ def refuse_older(crawl: Path, committed: Mapping[str, int]) -> None:
 
 def repair(crawl: Path) -> str:
     """Return the command that repairs a crawl folder."""
-    return f"`scrapy check {crawl} --repair`"
+    return f"`lswc check {crawl} --repair`"
 
 
 def settle(crawl: Path, frontier: Frontier) -> dict[str, int]:
@@ -63,7 +63,7 @@ def settle(crawl: Path, frontier: Frontier) -> dict[str, int]:
         )
     if gone:
         more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
-        logger.warning("%s%s: gone; if you didn't move it, see `scrapy check %s`",
+        logger.warning("%s%s: gone; if you didn't move it, see `lswc check %s`",
                        gone[0], more, crawl)  # fmt: skip
     if not damage:
         return committed

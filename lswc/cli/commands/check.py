@@ -1,4 +1,4 @@
-"""``scrapy check CRAWL``: whether a crawl's frontier, files and counters agree."""
+"""``lswc check CRAWL``: whether a crawl's frontier, files and counters agree."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Command(UserCommand):
         elif mend is not None:
             print("\n".join(mend()))
         else:
-            print(f"`scrapy check {crawl} --repair` lets what is lost be fetched anew.")
+            print(f"`lswc check {crawl} --repair` lets what is lost be fetched anew.")
             self.exitcode = 1
 
 

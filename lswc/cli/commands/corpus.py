@@ -60,7 +60,7 @@ class Command(UserCommand):
                 for said, pages in total.opt_outs.most_common():
                     print(f"  {pages:,} by {said}")
         if total.unreadable:
-            print(f"{total.unreadable:,} records can't be read: scrapy check {crawl}")
+            print(f"{total.unreadable:,} records can't be read: lswc check {crawl}")
         if written.hosts:
             _print_hosts(written.hosts, out)
 

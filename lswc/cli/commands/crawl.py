@@ -14,7 +14,7 @@ from scrapy.spiderloader import get_spider_loader
 
 from lswc.cli.command import program
 from lswc.cli.tables import terminal
-from lswc.errors import ConfigError, LswcError
+from lswc.errors import ConfigError, LswcError, writing
 
 if TYPE_CHECKING:
     import argparse
@@ -31,6 +31,10 @@ class Command(CrawlCommand):
     """
 
     _ran: Crawler | None = None
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--details", action="store_true", help=DETAILS)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
@@ -59,12 +63,12 @@ class Command(CrawlCommand):
         super().run(args, opts)
         from lswc.crawl.close_reasons import EXIT_CODES
 
-        self._show_summary()
+        self._show_summary(details=opts.details)
         reason = self._ran.stats.get_value("finish_reason") if self._ran is not None else ""
         self.exitcode = EXIT_CODES.get(reason, self.exitcode)
 
-    def _show_summary(self) -> None:
-        from lswc.cli.summary_table import advice, summary_table
+    def _show_summary(self, *, details: bool) -> None:
+        from lswc.cli.summary_table import advice, details_table, summary_table
         from lswc.monitor.recorder import Recorder
 
         if self._ran is None or self._ran.extensions is None:  # it couldn't begin
@@ -74,6 +78,8 @@ class Command(CrawlCommand):
             return
         console = terminal()
         console.print(summary_table(recorder.last))
+        if details:
+            console.print(details_table(recorder.last))
         text = advice(recorder.last, recorder.folder)
         console.print(text, markup=False, highlight=False, soft_wrap=True)
 
@@ -81,6 +87,9 @@ class Command(CrawlCommand):
         self._ran = super()._create_crawler(spidercls)
         return self._ran
 
+
+DETAILS = "print all that was counted, too; summary.json has it in any case"
+"""Help of the option."""
 
 _TALKERS = ("lswc", "scrapy", "twisted")
 """Loggers that have something to say of every page."""
@@ -114,6 +123,7 @@ def _log(file: str | None, line: str) -> None:
 
 def _check(settings: Settings, spider_name: str, arguments: dict[str, str]) -> None:
     """Find what is wrong with the spider, its arguments or the settings. Raises LswcError."""
+    from lswc.crawl import checked_settings
     from lswc.crawl.spider import LswcSpider
     from lswc.monitor import metrics
 
@@ -121,7 +131,14 @@ def _check(settings: Settings, spider_name: str, arguments: dict[str, str]) -> N
     if spider_name not in loader.list():
         known = ", ".join(loader.list())
         raise ConfigError(f"unknown spider {spider_name!r}; known: {known}")
+    if file := settings.get("LOG_FILE"):
+        with writing(file), Path(file).open("a", encoding="utf-8"):
+            pass
     spider_class = loader.load(spider_name)
     if issubclass(spider_class, LswcSpider):
         spider_class.check(settings, **arguments)
         metrics.check(settings)
+        for name in checked_settings.unknown(settings):
+            line = f"{program()} crawl: warning: neither lswc nor Scrapy has a setting {name}"
+            print(line, file=sys.stderr)
+            _log(file, line)

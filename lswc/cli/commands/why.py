@@ -41,6 +41,8 @@ class Command(UserCommand):
         from lswc.urls import parse
 
         crawl, url = Path(args[0]), args[1].strip()
+        if "://" not in url:
+            raise UsageError(f"{url!r} isn't a URL, such as http://{url}/", print_help=False)
         has_frontier = bool(opts.redis) or (crawl / FRONTIER_FILE).exists()
         canonical = parse(url) if has_frontier else None
         with working() as say:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lswc.cli.command import UserCommand, option
+from lswc.cli.command import UserCommand, option, program
 from lswc.cli.progress_lines import working
 from lswc.cli.tables import table, terminal
 from lswc.errors import ConfigError
@@ -96,7 +97,9 @@ class Command(UserCommand):
         codes = opts.lang.split(",") if opts.lang else [c for c in known() if language(c).scripts]
         methods = (opts.method or self._setting("LSWC_IDENTIFIER", "auto")).split(",")
         identifiers = [self._identifier(opts, c, m) for m in methods for c in codes]
-        labelled = load(Path(opts.evaluate))
+        labelled, mistakes = load(Path(opts.evaluate))
+        for mistake in mistakes:
+            print(f"{program()} identify: left out: {mistake}", file=sys.stderr)
         rows, confusions, kinds, tenths = [], [], [], []
         with working() as say:
             scores = []

@@ -96,24 +96,29 @@ class Score:
         return 2 * self.right / total if total else None
 
 
-def load(file: Path) -> list[Labelled]:
-    """Read labelled pages from JSON lines, gzipped or not. Raises EvaluationError.
+def load(file: Path) -> tuple[list[Labelled], list[str]]:
+    """Return the labelled pages of JSON lines, gzipped or not, and what is wrong with other lines.
 
-    Each has ``language`` and either ``text``, ``html``, ``base64`` (the page's bytes) or ``file``,
-    a path beside the JSON lines; ``content_type``, ``url`` and ``kind`` may be given.
+    Raises EvaluationError if the file can't be read, or has no such page. Each has ``language`` and
+    either ``text``, ``html``, ``base64`` (the page's bytes) or ``file``, a path beside the JSON
+    lines; ``content_type``, ``url`` and ``kind`` may be given.
     """
     opener = gzip.open if file.suffix == ".gz" else open
-    pages = []
+    pages, mistakes = [], []
     try:
         with opener(file, "rt", encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
-                if line.strip():
+                if not line.strip():
+                    continue
+                try:
                     pages.append(_labelled(line, f"{file}:{number}", file))
+                except EvaluationError as error:
+                    mistakes.append(str(error))
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise EvaluationError(f"{file}: {error}") from error
     if not pages:
-        raise EvaluationError(f"{file}: no labelled pages")
-    return pages
+        raise EvaluationError(mistakes[0] if mistakes else f"{file}: no labelled pages")
+    return pages, mistakes
 
 
 def _labelled(line: str, place: str, file: Path) -> Labelled:

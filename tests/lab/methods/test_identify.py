@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
@@ -225,18 +226,30 @@ def test_mistakes_are_one_line_and_exit_code_2(
         ("{", ":2: not JSON"),
         ("[]", ':2: an object with "language"'),
         ('{"language": "th"}', ':2: one of "text", "html", "base64" and "file"'),
-        ('{"language": "th", "file": "nowhere"}', "nowhere"),
     ],
 )
-def test_a_wrong_label_is_told_with_its_line(
+def test_a_wrong_label_is_told_with_its_line_and_the_others_are_used(
     line: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "labelled.jsonl"
     file.write_text('{"language": "th", "text": "x"}\n' + line, "utf-8")
-    code, _, err = identify(capsys, "--lang", "th", "--evaluate", file)
-    assert code == 2
+    code, out, err = identify(capsys, "--lang", "th", "--evaluate", file)
+    assert code == 0
     assert message in err
     assert err.count("\n") == 1
+    assert re.search(r"auto +th .* 1 +\d+ *\n", out)
+    file.write_text(line, "utf-8")
+    assert identify(capsys, "--lang", "th", "--evaluate", file)[0] == 2
+
+
+def test_a_labelled_file_that_is_not_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "labelled.jsonl"
+    file.write_text('{"language": "th", "file": "nowhere"}', "utf-8")
+    code, _, err = identify(capsys, "--lang", "th", "--evaluate", file)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "nowhere" in err
 
 
 def test_a_warc_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

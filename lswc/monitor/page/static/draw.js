@@ -12,7 +12,7 @@ const Draw = (() => {
   const kinds = {
     "chart-share": {
       name: "Harvest rate and coverage over time", top: 1, value: percent, tick: (value) => `${Math.round(100 * value)} %`,
-      series: [["Harvest rate", "harvest", "first"], ["Coverage, at most", "coverage", "second"],
+      series: [["Harvest rate", "harvest", "first"], ["Estimated coverage", "coverage", "second"],
         ["Harvest rate, latest", "recent", "third"]],
       empty: "How the harvest rate and the coverage go appears here a few seconds after the crawl has begun.",
     },

@@ -5,7 +5,7 @@ const EVERY = 2000;
 
 const GLOSSARY = {
   harvest: "Relevant pages downloaded, divided by all pages downloaded. A page is relevant if it is in the language of the crawl.",
-  coverage: "Relevant pages downloaded, divided by those and the ones expected among pending URLs. Pages that nobody has linked to yet aren’t in it, so the true coverage is lower.",
+  coverage: "An estimate: relevant pages downloaded, divided by those and the ones expected among pending URLs. Pages that nobody has linked to yet aren’t in it, so the true coverage is lower.",
   frontier: "The frontier: URLs that were found and aren’t finished. Each is fetched once.",
   expected: "How many relevant pages the pending URLs should bring, by what URLs like them have brought so far.",
   status: "Relevant: gave a relevant page. Undecided: none yet, of few. Irrelevant: none, of more than the strategy tolerates. Unvisited: gave no page at all.",
@@ -228,7 +228,7 @@ function tiles(told) {
   set("n-harvest-more", `${large(told.relevant)} relevant` + (told.guessed ? `, ${large(told.guessed)} guessed` : "")
     + (live && told.recent_harvest_rate != null ? `; ${percent(told.recent_harvest_rate)} in the latest minute` : ""));
   set("n-coverage", percent(told.coverage_at_most));
-  set("n-coverage-more", told.coverage_at_most == null ? "" : "of what is known");
+  set("n-coverage-more", told.coverage_at_most == null ? "" : "of what it knows of, an estimate");
   set("n-speed", live ? decimal.format(told.pages_per_second) : "–");
   set("n-speed-more", live ? `${told.under_way} under way` : "nothing runs");
   set("n-pending", large(told.pending));
