@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from lswc.cli.command import KEY, UserCommand, one, option
 from lswc.errors import ConfigError
-from lswc.urls import parse
 
 if TYPE_CHECKING:
     import argparse
@@ -26,6 +25,8 @@ class Command(UserCommand):
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
+        from lswc.urls import parse
+
         name = one(args, "crawl folder, or one Redis")
         if not (opts.port.isascii() and opts.port.isdecimal() and int(opts.port) < 2**16):
             raise ConfigError(f"--port={opts.port!r} isn't a port: 0 to 65535")
