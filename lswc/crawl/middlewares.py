@@ -17,7 +17,6 @@ from lswc.crawl.composition import parts_of
 from lswc.crawl.pages import Page
 from lswc.crawl.requests import visit_of
 from lswc.errors import LswcError
-from lswc.frontier.harvest import group
 from lswc.frontier.visit import FollowedLink, Offer, Record
 from lswc.outcomes import Outcome
 from lswc.safety.content_types import Kind
@@ -186,7 +185,7 @@ class StrategyMiddleware(BaseSpiderMiddleware):
             tally["source", page.source] += 1
         tally["language", identification.language or "unknown"] += 1
         tally["encoding", identification.encoding] += 1
-        tally["fetched", group(lease.cell, lease.expected)] += 1
+        tally["fetched", lease.group] += 1
         if len(self._targets) > 1:
             for tag in self._identifier.relevant_for(identification):
                 tally["relevant", tag] += 1

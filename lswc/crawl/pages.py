@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from lswc.crawl.commits import Commits
     from lswc.crawl.configuration import Crawl
     from lswc.crawl.listings import Listings
+    from lswc.crawl.readers import Readers
     from lswc.crawl.rendering import Rendering
     from lswc.crawl.requisite_offers import Requisites
     from lswc.frontier.visit import Visit
@@ -164,13 +165,15 @@ class Page:
 class Pages:
     """Makes a Page of an answer; its visit ends here if it is none.
 
-    ``rendering`` reads it. What it needs, and the sitemaps of its server, are offered with its
+    ``readers`` read it, and once more as ``rendering`` shows it, if it is empty until its scripts
+    run. What it needs, and the sitemaps of its server, are offered with its
     links if it is kept.
     """
 
     crawl: Crawl
     commits: Commits
     guest: Guest
+    readers: Readers
     rendering: Rendering
     requisites: Requisites
     listings: Listings
@@ -198,8 +201,7 @@ class Pages:
         """Add what a page's server reserves; its first page waits for that."""
         visit, url = page.visit, page.url
         try:
-            visit.opt_outs += await self.guest.reserved(url, size)
-            self.guest.keep_away(visit, self.guest.wait(url.server))
+            visit.opt_outs += await self.guest.reserved(visit, url, size)
         except ClosingError:
             self.commits.give_back(visit)
         except LswcError as error:
@@ -213,7 +215,9 @@ class Pages:
             return None  # of a request that another component sent
         asked = Asked(headers_of(response), url, visit.lease.depth, response.url)
         try:
-            reading = await self.rendering.read(visit, response, asked)
+            reading = await self.readers.read(asked, response.body)
+            if reading is not None and reading.is_shell and not (reading.unwanted or visit.is_over):
+                reading = await self.rendering.read(visit, response, asked, reading)
         except Unread as error:
             logger.warning("%s: %s", visit.url, error.outcome.sentence)
             self.commits.commit(visit, error.outcome)

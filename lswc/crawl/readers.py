@@ -61,8 +61,8 @@ class Readers:
     A process is started when a page comes and no other is free, and replaced when it died. Its page
     is read once more then: the machine may have ended it, for its memory or by a mistake. A page
     that a second process dies of has cost it.
-    Documents are never read in this one: for them there is one in any case. A page has so many
-    ``seconds``.
+    ``pages`` counts those that were read. Documents are never read in this one: for them there is
+    one in any case. A page has so many ``seconds``.
     """
 
     def __init__(self, crawl: Crawl, seconds: float = MAX_READING) -> None:
@@ -70,6 +70,7 @@ class Readers:
         self._free = asyncio.Semaphore(max(1, crawl.readers))
         self._all: set[_Reader] = set()
         self._idle: list[_Reader] = []
+        self.pages = 0
         if not crawl.readers:
             crawl.reader.identifier.load()
 
@@ -79,8 +80,12 @@ class Readers:
         Raises Unread, PageError and ReaderError.
         """
         if not self._crawl.readers and not self._is_document(asked, body):
-            return answered(self._crawl.reader, asked, body).reading
-        return (await self._answer(asked, body)).reading
+            reader, headers = self._crawl.reader, asked.headers
+            reading = reader.read(body, headers, asked.url, asked.depth, asked.base)
+        else:
+            reading = (await self._answer(asked, body)).reading
+        self.pages += reading is not None
+        return reading
 
     async def ask(self, asked: AskedRequisite | AskedListing, body: bytes) -> Answer:
         """Read what isn't a page. Raises Unread, PageError and ReaderError."""

@@ -171,7 +171,7 @@ class Needs:
 
 
 class Rendering:
-    """Reads a crawl's pages; those that need their scripts as a browser shows them, if it has one.
+    """Reads pages that need their scripts as a browser shows them, if the crawl has one.
 
     ``download`` takes a request through all downloader middlewares.
     """
@@ -191,25 +191,16 @@ class Rendering:
         self._settings = crawl.browser
         self._browser = Browser(self._settings) if self._settings else None
         self._scripts = Scripts()
-        self._pages = self._asked = self._under_way = 0
+        self._read_again = self._asked = self._under_way = 0
 
-    async def read(self, visit: Visit, response: Response, asked: Asked) -> PageReading | None:
-        """Read a page; None if it is neither HTML nor a document.
-
-        Each allows a share of another to be shown. Raises Unread, PageError and ReaderError.
-        """
-        reading = await self._readers.read(asked, response.body)
-        if reading is not None and reading.is_shell and not reading.unwanted:
-            if visit.is_over:
-                return reading
-            reading = await self._as_shown(visit, response, asked, reading)
-        self._pages += reading is not None
-        return reading
-
-    async def _as_shown(
+    async def read(
         self, visit: Visit, response: Response, asked: Asked, shell: PageReading
     ) -> PageReading | None:
-        """Return what a page says once its scripts have run, if it is shown."""
+        """Return what a page says once its scripts have run, if it is shown.
+
+        Each page that was read allows a share of another to be shown. Raises Unread, PageError and
+        ReaderError.
+        """
         rendered = await self.of(visit, response)
         if rendered is None or not visit.attempts:
             return shell
@@ -218,6 +209,7 @@ class Rendering:
         led_to = "".join(f'<a href="{escape(url)}"></a>' for url in rendered.led_to)
         headers = {**asked.headers, "content-type": ["text/html; charset=utf-8"]}
         shown = Asked(headers, asked.url, asked.depth, rendered.url)
+        self._read_again += 1
         return await self._readers.read(shown, rendered.html + led_to.encode())
 
     async def of(self, visit: Visit, response: Response) -> Rendered | None:
@@ -262,7 +254,8 @@ class Rendering:
         """Return why a page isn't shown; "" if it is."""
         if self._browser is None:
             return Outcome.NOT_RENDERED
-        if not SHARE or self._asked >= AT_FIRST + SHARE * self._pages:
+        read = self._readers.pages - self._read_again
+        if not SHARE or self._asked >= AT_FIRST + SHARE * read:
             return Outcome.RENDERED_ENOUGH
         if self._under_way > WAITING:
             return Outcome.BROWSER_BUSY

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from lswc.frontier.visit import BANDS, group
 from lswc.strategy import Pages
 
 if TYPE_CHECKING:
@@ -19,23 +20,6 @@ NEXT = 10_000
 
 _PRIOR = 8.0
 """Pages of a cell that weigh as much as the crawl's mean, where the order isn't learned."""
-
-
-_BANDS = (
-    (0.8, "expected 80-100 %"),
-    (0.5, "expected 50-80 %"),
-    (0.2, "expected 20-50 %"),
-    (0.05, "expected 5-20 %"),
-    (0.01, "expected 1-5 %"),
-    (0.0, "expected under 1 %"),
-)
-
-
-def group(cell: int, expected: float | None) -> str:
-    """Return what URLs of a cell are counted under: its tier, or what a learned order expects."""
-    if expected is None:
-        return f"tier {cell}"
-    return next(name for least, name in _BANDS if expected >= least)
 
 
 @dataclass(frozen=True)
@@ -109,7 +93,7 @@ def by_group(cells: Iterable[CellHarvest]) -> list[Group]:
         groups[name] = Group(
             name, before.pending + cell.pending, before.pages + pages, before.relevant + relevant
         )
-    bands = [name for _, name in _BANDS]  # seeds come first whatever is expected of them
+    bands = [name for _, name in BANDS]  # seeds come first whatever is expected of them
     return sorted(groups.values(), key=lambda g: bands.index(g.name) if g.name in bands else -1)
 
 

@@ -57,6 +57,24 @@ class Offer(NamedTuple):
         return key(self.url, self.code)
 
 
+BANDS = (
+    (0.8, "expected 80-100 %"),
+    (0.5, "expected 50-80 %"),
+    (0.2, "expected 20-50 %"),
+    (0.05, "expected 5-20 %"),
+    (0.01, "expected 1-5 %"),
+    (0.0, "expected under 1 %"),
+)
+"""What a learned order expects of URLs: the least share of each band, and its name."""
+
+
+def group(cell: int, expected: float | None) -> str:
+    """Return what URLs of a cell are counted under: its tier, or what a learned order expects."""
+    if expected is None:
+        return f"tier {cell}"
+    return next(name for least, name in BANDS if expected >= least)
+
+
 class Lease(Struct, frozen=True):
     """A URL handed out: what the frontier knew of it. Its server is busy until the visit ends.
 
@@ -88,6 +106,11 @@ class Lease(Struct, frozen=True):
     def tier(self) -> int | None:
         """The tier that it was handed out of; None in a learned order, and of a requisite."""
         return self.cell if self.expected is None and self.is_page else None
+
+    @property
+    def group(self) -> str:
+        """What it is counted under: its tier, or what was expected of it."""
+        return group(self.cell, self.expected)
 
     @property
     def source(self) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lswc.frontier.visit import Visit
     from lswc.guest.control import Rule
     from lswc.guest.control_in_effect import ControlInEffect
-    from lswc.guest.second_tries import SecondTries
+    from lswc.guest.rests import SecondTries
     from lswc.reading.scope import Scope
     from lswc.safety.server_limits import Limits
     from lswc.urls import Url

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 class Go:
     """It is asked for now: its server and its slots count as taken until it has ended.
 
-    ``crawl_delay`` is what robots.txt asks for, in seconds; ``opt_outs`` are what it says against
-    mining the page.
+    ``rest`` are the seconds that its server is to rest afterwards at least, as robots.txt or an
+    instruction asks for; ``opt_outs`` are what robots.txt says against mining the page.
     """
 
     url: Url
     groups: Sequence[Group] = ()
-    crawl_delay: float = 0.0
+    rest: float = 0.0
     opt_outs: tuple[str, ...] = ()
 
 

@@ -12,8 +12,7 @@ from lswc.guest.admission import Admission
 from lswc.guest.decisions import Decision, Go, Refuse, Wait
 from lswc.guest.disk import Disk
 from lswc.guest.internet import ROBOTS, TDMREP, ClosingError
-from lswc.guest.rests import OVERLOADED, Backoff, Rests, seconds
-from lswc.guest.second_tries import SecondTries
+from lswc.guest.rests import OVERLOADED, Backoff, Latencies, Rests, SecondTries, seconds
 from lswc.guest.server_rules import PATH, ServerRules
 from lswc.guest.slots import AddressSlots
 from lswc.outcomes import Outcome
@@ -91,6 +90,7 @@ class Guest:
         self.rests = Rests(politeness.delay, internet.now)
         self.rules = ServerRules(internet, politeness.robot)
         self.tries = SecondTries(politeness.try_again)
+        self.latencies = Latencies()
         self.admission = Admission(reach, stores.frontier, self.control, limits, self.tries)
         self._addresses = AddressSlots(stores.slots, politeness, internet)
         self._pages = 0
@@ -112,7 +112,8 @@ class Guest:
         ``ended``. Fetches robots.txt if that isn't known; the page then waits for its turn.
         Raises what the network does, if that fails.
         """
-        if self.control.rule(url).block:
+        rule = self.control.rule(url)
+        if rule.block:
             return Refuse(Outcome.BLOCKED)
         # For robots.txt its page has had the slots.
         groups = [] if file == ROBOTS else await self._addresses.groups(url)
@@ -120,7 +121,7 @@ class Guest:
         if wait := self.wait(url.server) or self._addresses.take(groups):
             return Wait(wait)
         if file == ROBOTS or not self.rules.robot:
-            return self._go(Go(url, groups))
+            return self._go(Go(url, groups, rule.delay or 0.0))
         robots = (self.rules.robots.get if file else self.rules.robots.fresh)(url.server)
         if robots is None:
             return await self._after_robots(url, address, groups)
@@ -129,7 +130,7 @@ class Guest:
             return refusal
         usage, signal = robots.content_usage(address), robots.content_signal(address)
         opt_outs = in_robots(usage, signal, robots.forbids(address))
-        return self._go(Go(url, groups, robots.crawl_delay, opt_outs))
+        return self._go(Go(url, groups, max(robots.crawl_delay, rule.delay or 0.0), opt_outs))
 
     def _go(self, go: Go) -> Go:
         self.rests.begin(go.url.server)
@@ -174,12 +175,7 @@ class Guest:
             self.network.answered(go.url)
         elif end.is_live and not (end.nameless and self._internet.is_frozen):
             self.network.silent(go.url, nameless=end.nameless)
-        rest = max(
-            self._wanted(go.url, end),
-            self.control.rule(go.url).delay or 0.0,
-            self._politeness.delay,
-            go.crawl_delay,
-        )
+        rest = max(self._wanted(go.url, end), self._politeness.delay, go.rest)
         self.rests.end(server, rest)
         return rest
 
@@ -188,6 +184,8 @@ class Guest:
         if end.timed_out:
             return self._after_silence(url)
         rest = self._politeness.delay_factor * end.latency
+        if end.status:
+            self.latencies.add(url.server, end.latency)
         if end.status in OVERLOADED:
             return max(rest, self._after_overload(url.server, end.retry_after))
         if 0 < end.status < 500:
@@ -214,11 +212,11 @@ class Guest:
         wait = seconds(retry_after, self._internet.unix_time())
         return (wait or 0.0) > self._politeness.longest_retry_after
 
-    async def reserved(self, url: Url, size: int) -> tuple[str, ...]:
+    async def reserved(self, visit: Visit, url: Url, size: int) -> tuple[str, ...]:
         """Return what a page's server says against mining it, in its tdmrep.json.
 
         The first page of a server, of ``size`` bytes, waits until that may be asked for, but holds
-        up no other. Raises ClosingError.
+        up no other. Its server then rests as long as it has to after that. Raises ClosingError.
         """
         if (rules := self.rules.reservations.fresh(url.server)) is None:
             self._pages += 1
@@ -227,6 +225,7 @@ class Guest:
                     await self._fetch_reservations(url)
             finally:
                 self._pages -= 1
+            self.keep_away(visit, self.wait(url.server))
             rules = self.rules.reservations.get(url.server)
         return () if rules is None else rules.opt_outs(url.href)
 

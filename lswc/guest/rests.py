@@ -6,16 +6,22 @@ A server that is overloaded says so by Retry-After (RFC 9110 §10.2.3), or rests
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from heapq import nlargest
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.archive.appended_files import Appended, replace
 from lswc.errors import writing
+from lswc.outcomes import Outcome, is_transient
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from lswc.frontier.visit import Visit
 
 AGAIN = 0.05
 """Seconds until it is seen again whether a server has answered."""
@@ -169,3 +175,92 @@ def seconds(value: str, now: float) -> float | None:
         return max(0.0, parsedate_to_datetime(value).timestamp() - now)
     except (ValueError, OverflowError, TypeError):
         return None
+
+
+FAR = 3.2e8
+"""Seconds for which a paused URL is postponed unless it is allowed again: ten years."""
+
+AWAY = 10_000
+"""Servers that can't be had, before those are forgotten that are to be asked again."""
+
+_OF_SERVER = {
+    Outcome.NAME_LOOKUP_FAILED, Outcome.CONNECTION_REFUSED, Outcome.ROBOTS_UNAVAILABLE,
+}  # fmt: skip
+
+
+class _Away(NamedTuple):
+    outcome: str
+    until: float
+
+
+class SecondTries:
+    """``waits`` are the seconds before a URL's second try, its third, and so on.
+
+    Where nothing can be had of a server, its other URLs share that without being asked for. Times
+    are those of a monotonic clock.
+    """
+
+    def __init__(self, waits: Sequence[float]) -> None:
+        self._waits = waits
+        self._away: dict[str, _Away] = {}
+
+    def due(self, visit: Visit, outcome: str, now: float) -> float | None:
+        """Return when a URL is tried again that ends so; None if it never is."""
+        if outcome == Outcome.PAUSED:
+            return now + FAR
+        if not self._waits or not is_transient(outcome):
+            return None
+        server, tries = visit.lease.server, visit.lease.tries
+        away = self._away.get(server)
+        until = away.until if away is not None and now < away.until else None
+        if until is None:
+            until = now + self._waits[min(tries, len(self._waits) - 1)]
+            if outcome in _OF_SERVER:
+                self._leave(server, _Away(outcome, until), now)
+        return until if tries < len(self._waits) else None
+
+    def _leave(self, server: str, away: _Away, now: float) -> None:
+        self._away[server] = away
+        if len(self._away) > AWAY:
+            self._away = {name: other for name, other in self._away.items() if now < other.until}
+
+    def away(self, server: str, now: float) -> str | None:
+        """Return why nothing can be had of a server now; None if it may be asked."""
+        if not self._away:
+            return None
+        away = self._away.get(server)
+        return away.outcome if away is not None and now < away.until else None
+
+
+_TIMED = 5_000  # servers
+_RECENT = 0.3  # weight of a server's latest answer
+
+
+@dataclass
+class _Answers:
+    seconds: float
+    number: int = 1
+
+
+class Latencies:
+    """Seconds from a request to its answer, by server; the latest answers count most."""
+
+    def __init__(self) -> None:
+        self._servers: OrderedDict[str, _Answers] = OrderedDict()
+
+    def add(self, server: str, seconds: float) -> None:
+        """Take notice of an answer."""
+        known = self._servers.get(server)
+        if known is None:
+            self._servers[server] = _Answers(seconds)
+        else:
+            known.seconds += _RECENT * (seconds - known.seconds)
+            known.number += 1
+        self._servers.move_to_end(server)
+        if len(self._servers) > _TIMED:
+            self._servers.popitem(last=False)
+
+    def slowest(self, most: int) -> list[tuple[str, float, int]]:
+        """Return the slowest servers: name, seconds, and answers."""
+        found = nlargest(most, self._servers.items(), key=lambda item: item[1].seconds)
+        return [(name, round(a.seconds, 3), a.number) for name, a in found]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections import OrderedDict, deque
-from dataclasses import dataclass
-from heapq import nlargest, nsmallest
+from collections import deque
+from heapq import nsmallest
 from math import inf
 from operator import attrgetter
 from os import getpid
@@ -52,39 +51,6 @@ MINUTE = 60.0
 STUCK = 300.0
 """Seconds in which some URL must end, if there is anything to do; at least five timeouts."""
 
-_REMEMBERED = 5_000  # servers
-_RECENT = 0.3  # weight of a server's latest answer
-
-
-@dataclass
-class _Answers:
-    seconds: float
-    number: int = 1
-
-
-class Latencies:
-    """Seconds from a request to its answer, by server; the latest answers count most."""
-
-    def __init__(self) -> None:
-        self._servers: OrderedDict[str, _Answers] = OrderedDict()
-
-    def add(self, server: str, seconds: float) -> None:
-        """Take notice of an answer."""
-        known = self._servers.get(server)
-        if known is None:
-            self._servers[server] = _Answers(seconds)
-        else:
-            known.seconds += _RECENT * (seconds - known.seconds)
-            known.number += 1
-        self._servers.move_to_end(server)
-        if len(self._servers) > _REMEMBERED:
-            self._servers.popitem(last=False)
-
-    def slowest(self, most: int) -> tuple[Latency, ...]:
-        """Return the slowest servers."""
-        found = nlargest(most, self._servers.items(), key=lambda item: item[1].seconds)
-        return tuple(Latency(name, round(a.seconds, 3), a.number) for name, a in found)
-
 
 class Observer:
     """Takes snapshots of the crawl that runs here. ``is_busy`` tells whether a request is sent."""
@@ -96,7 +62,6 @@ class Observer:
         stats: StatsCollector,
         is_busy: Callable[[], bool],
     ) -> None:
-        self.latencies = Latencies()
         self._parts = parts
         self._stats = stats
         self._requests = settings.getint("CONCURRENT_REQUESTS")
@@ -190,7 +155,7 @@ class Observer:
             unsaved=parts.frontier.unsaved,
             is_stuck=state == RUNNING and self._is_stuck(idle),
             fetching=() if state == CLOSED else self._fetching(),
-            slowest=self.latencies.slowest(TOP),
+            slowest=tuple(Latency(*slow) for slow in parts.guest.latencies.slowest(TOP)),
         )
 
     def _state(self) -> tuple[str, str]:

@@ -16,7 +16,6 @@ from scrapy.utils.asyncio import create_looping_call
 
 from lswc.crawl.close_reasons import said
 from lswc.crawl.composition import parts_of
-from lswc.crawl.requests import url_of
 from lswc.errors import LswcError
 from lswc.monitor.course import Course, Point, write_now
 from lswc.monitor.observer import Observer
@@ -24,9 +23,7 @@ from lswc.monitor.snapshot import CLOSED, Snapshot, of_workers
 from lswc.monitor.summary import SUMMARY, write
 
 if TYPE_CHECKING:
-    from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
     from lswc.crawl.composition import Parts
 
@@ -62,7 +59,6 @@ class Recorder:
             lambda: bool(crawler.engine and crawler.engine.downloader.active),
         )
         crawler.signals.connect(self._opened, signals.spider_opened)
-        crawler.signals.connect(self._answered, signals.response_received)
         crawler.signals.connect(self._closed, signals.spider_closed)
 
     @classmethod
@@ -74,11 +70,6 @@ class Recorder:
         self._parts.closing = self._close
         self._task = create_looping_call(self._record)
         self._task.start(EVERY)
-
-    def _answered(self, response: Response, request: Request) -> None:
-        url, seconds = url_of(request), request.meta.get("download_latency")
-        if url is not None and seconds is not None:
-            self.observer.latencies.add(url.server, seconds)
 
     def _record(self) -> None:
         if self._parts.commits.failed:

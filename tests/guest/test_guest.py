@@ -286,10 +286,10 @@ async def test_a_server_is_asked_once_in_its_turn_what_it_reserves(tmp_path: Pat
         host.guest.ended(await host.go(A), End(200, latency=2.0))
         before = host.world.time
         reserved = ("tdm-reservation=1 (tdmrep.json)",)
-        assert await host.guest.reserved(url_of(f"{A}closed"), 1_000) == reserved
+        assert await host.reserved(f"{A}closed") == reserved
         assert host.world.time == before + 10.0 + 1.0, "it rests first; the answer takes a second"
         assert await host.may(A) == Wait(1.0)
-        assert await host.guest.reserved(url_of(A), 1_000) == ()
+        assert await host.reserved(A) == ()
         assert host.world.fetched == [("a.example", ROBOTS), ("a.example", TDMREP)]
 
 
@@ -304,18 +304,16 @@ async def test_what_a_server_reserves_that_cannot_say_it(tmp_path: Path, failure
         else:
             host.world.files["a.example", TDMREP] = failure
         host.guest.ended(await host.go(A), OK)
-        assert await host.guest.reserved(url_of(f"{A}closed"), 1_000) == ()
+        assert await host.reserved(f"{A}closed") == ()
         asked = list(host.world.fetched)
         host.world.time += 3_599.0
-        assert await host.guest.reserved(url_of(f"{A}closed"), 1_000) == ()
+        assert await host.reserved(f"{A}closed") == ()
         assert host.world.fetched == asked
         host.world.files.clear()
         host.world.time += 86_400.0
         host.world.says("a.example", RESERVED, file=TDMREP)
         host.guest.ended(await host.go(f"{A}1"), OK)
-        assert await host.guest.reserved(url_of(f"{A}closed"), 1_000), (
-            "it is asked again an hour later"
-        )
+        assert await host.reserved(f"{A}closed"), "it is asked again an hour later"
 
 
 @in_loop
@@ -333,7 +331,7 @@ async def test_a_crawl_that_closes_waits_no_longer(
 
         monkeypatch.setattr(host.world, "sleep", closing)
         with pytest.raises(ClosingError):
-            await host.guest.reserved(url_of(A), 1_000)
+            await host.reserved(A)
         assert full == [True], "so many pages wait at most"
         assert not host.guest.is_full
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lswc.crawl.leases import STAY
-from lswc.guest.second_tries import FAR, SecondTries
+from lswc.guest.rests import FAR, SecondTries
 from lswc.outcomes import Outcome
 from tests.crawl.running import SetUp
 

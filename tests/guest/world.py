@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from scrapy.http import Response
@@ -152,6 +153,11 @@ class Hosted:
             assert isinstance(decision, Wait)
             self.world.time += decision.seconds
         raise AssertionError(f"it never goes: {decision}")
+
+    async def reserved(self, address: str) -> tuple[str, ...]:
+        """Return what a page's server reserves."""
+        visit: Any = SimpleNamespace(since=0.0, rest=None)
+        return await self.guest.reserved(visit, url_of(address), 1_000)
 
     async def rest(self, address: str, end: End) -> float:
         """Ask for a URL, let the request end so, and return the rest of its server."""

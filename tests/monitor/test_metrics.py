@@ -137,7 +137,7 @@ def test_a_port_in_use_is_found_before_anything_is_fetched() -> None:
 def test_a_crawl_says_what_it_does_and_its_last_word(tmp_path: Path) -> None:
     async def crawl_a_page() -> None:
         crawl = SetUp(tmp_path, "http://a.example/", "http://b.example/")
-        extension = Recorder.from_crawler(crawl.crawler)
+        recorder = Recorder.from_crawler(crawl.crawler)
         visit = crawl.visit()
         crawl.crawler.signals.send_catch_log(signal=signals.spider_opened)
         now = course.read_now(tmp_path / "crawl")
@@ -147,8 +147,9 @@ def test_a_crawl_says_what_it_does_and_its_last_word(tmp_path: Path) -> None:
         assert (now.pending, now.servers) == (1, 2)
         visit.tally["page", "relevant"] = 1
         crawl.parts.commits.commit(visit, "html")
-        extension.observer.latencies.add("slow.example", 9.0)
+        crawl.parts.guest.latencies.add("slow.example", 9.0)
         crawl.parts.close("shutdown")
+        assert recorder.last is not None
 
     run(crawl_a_page())
     now = course.read_now(tmp_path / "crawl")
