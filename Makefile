@@ -54,12 +54,14 @@ redis:
 			&& apt-get install -y -qq redis-server >/dev/null 2>&1; } \
 		|| echo "redis-server is missing: install it with the system's package manager" >&2
 
+# The pages of docs/ that are made from the code are made anew: what git shows of them is to be kept.
 # A test starts hundreds of processes: what they are made of is compiled once, whatever the user's
 # environment says. An empty value is none.
 test faults: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/installed $(VENV)/whatwg.json $(VENV)/google_robots.py $(VENV)/protego_google.py redis
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/python -m lswc.cli.reference docs
 	$(VENV)/bin/mypy --num-workers 2
 	$(VENV)/bin/pytest -q -n 3 -m "not slow"
 

@@ -7,14 +7,15 @@ a diff. The exit code is 1 if the score is below the room's goal, and 2 if the t
 A mutant meets the tests that run its function, then the others of their files. If no test runs it
 in the tests' own process, or if it runs when a module is loaded, it meets all tests of the room.
 All is done in a copy of the tree, which is deleted. Words for people are not changed: strings with
-a space, and what exceptions and log lines are given. What changes nothing that anybody could
-notice stands in equivalent_mutants.toml, each with its reason.
+a space, and what exceptions and log lines are given; nor are names of codecs. What changes nothing
+that anybody could notice stands in equivalent_mutants.toml, each with its reason.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import codecs
 import compileall
 import contextlib
 import difflib
@@ -116,19 +117,11 @@ def _file(test: str) -> str:
     return test.partition("::")[0]
 
 
-def mutants(path: Path, source: str) -> Iterator[tuple[cst.Module, file_mutation.Mutation]]:
-    """Yield mutmut's changes of a file, without those that are no change of what it does."""
-    module, found, _, _ = file_mutation.create_mutations(str(path), source)
-    for one in found:
-        if _decides(one):
-            yield module, one
-
-
 def _decides(mutation: file_mutation.Mutation) -> bool:
     """Tell whether a change is one of behaviour, not of words for people or of a name's type."""
     node = mutation.original_node
     if isinstance(node, cst.BaseString):
-        words = " " in getattr(node, "value", "")
+        words = " " in getattr(node, "value", "") or _is_codec(node)
         return not words and isinstance(mutation.contained_by_top_level_function, cst.FunctionDef)
     if isinstance(node, cst.Call):
         called = node.func
@@ -141,6 +134,14 @@ def _decides(mutation: file_mutation.Mutation) -> bool:
     return True
 
 
+def _is_codec(node: cst.BaseString) -> bool:
+    """Tell whether a string names a codec, whose case is nothing to Python."""
+    try:
+        return isinstance(node, cst.SimpleString) and bool(codecs.lookup(str(node.evaluated_value)))
+    except (LookupError, ValueError):
+        return False
+
+
 def sample(room: str, size: int, seed: int) -> list[Mutant]:
     """Return mutants of a room, as many as are asked for (0: all), the same for the same seed."""
     ranked = []
@@ -149,9 +150,11 @@ def sample(room: str, size: int, seed: int) -> list[Mutant]:
             continue
         name = str(path.relative_to(ROOT))
         source = path.read_text("utf-8")
-        for number, (module, one) in enumerate(mutants(path, source)):
+        module, changes, _, _ = file_mutation.create_mutations(name, source)
+        for number, one in enumerate(changes):
             rank = hashlib.sha256(f"{seed} {name} {number}".encode()).digest()
-            ranked.append((rank, name, source, module, one))
+            if _decides(one):
+                ranked.append((rank, name, source, module, one))
     ranked.sort(key=lambda each: each[0])
     print(f"{room}: {len(ranked)} mutants", flush=True)
     return [
@@ -260,7 +263,11 @@ def reached(tree: Path, room: str) -> Reach:
         return 0
 
     for run in (look, lambda: _pytest(tree, [f"tests/{room}"])):
-        _, status = os.waitpid(_fork(run, tree), 0)
+        child = _fork(run, tree)
+        try:
+            _, status = os.waitpid(child, 0)
+        finally:
+            _end(child)
     if os.waitstatus_to_exitcode(status):
         print((tree / "said.txt").read_text("utf-8", "replace")[-5_000:])
         print(f"the tests of {room} fail as they are", file=sys.stderr)

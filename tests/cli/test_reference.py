@@ -2,22 +2,60 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from scrapy.settings import Settings
 
 from lswc import settings
-from lswc.cli.reference import page, pages, sections
+from lswc.cli import program
+from lswc.cli.reference import page, sections
+from lswc.outcomes import Outcome
 
 ROOT = Path(__file__).parents[2]
 SOURCE = Path(settings.__file__).read_text(encoding="utf-8")
 ALL = [setting for section in sections(SOURCE) for setting in section.settings]
 
 
-def test_the_pages_are_up_to_date() -> None:
-    made = pages()
-    written = {name: (ROOT / "docs" / name).read_text(encoding="utf-8") for name in made}
-    assert made == written, "run: python -m lswc.cli.reference docs"
+WORDS: dict[str, Any] = {"none": [], "empty": "", "on": True, "off": False}
+
+
+def rows(name: str) -> dict[str, str]:
+    """Return the first and second column of a page's tables."""
+    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    return dict(re.findall(r"^\| `([^`]+)` \| (.*?) \|", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", [name for name in dir(settings) if name.startswith("LSWC_")])
+def test_a_crawl_has_what_the_page_says_of_a_setting(name: str) -> None:
+    said = rows("settings.md")[name]
+    value = WORDS[said] if said in WORDS else ast.literal_eval(said.strip("`"))
+    assert Settings({name: getattr(settings, name)}).get(name) == value
+
+
+def test_every_outcome_is_on_its_page() -> None:
+    assert {str(outcome) for outcome in Outcome} <= rows("outcomes.md").keys()
+
+
+@pytest.mark.parametrize("name", program.NAMES)
+def test_a_command_takes_the_options_on_its_page(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    of_all = text.split("## Options of every command")[1].split("\n## ")[0]
+    own = text.split(f"\n### {name}\n")[1].split("\n## ")[0].split("\n### ")[0]
+    named, shared = (set(re.findall(r"^\| `(?:-\w, )?(--[\w-]+)", part, re.MULTILINE))
+                     for part in (own, of_all))  # fmt: skip
+    with contextlib.suppress(SystemExit):
+        program.main([name, "--help"])
+    taken = set(
+        re.findall(r"^ +(?:-\w[^,\n]*, )?(--[\w-]+)", capsys.readouterr().out, re.MULTILINE)
+    )
+    assert named <= taken <= named | shared
 
 
 def test_it_has_every_setting_once() -> None:

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lswc.safety.content_types import by_extension, file_name, is_html, kind_of, may_begin_document
+from lswc.safety.content_types import (
+    by_extension,
+    file_name,
+    is_html,
+    kind_of,
+    may_be_html,
+    may_begin_document,
+)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +66,8 @@ PAGE = b"\n <!DOCTYPE html><html>"
         ("text/html", "", b"%PDF-1.7", "pdf"),
         ("text/html", "", b"\r\n%PDF-1.7", "pdf"),
         ("text/plain", "", b"%PDF-1.7", "pdf"),
+        ("text/plain", "", b"\n\n\n%PDF-1.7", "pdf"),
+        ("text/plain", "", b"\n\n\n\n%PDF-1.7", "text"),
         ("", "", b"%PDF-1.7", "pdf"),
         (BYTES, "/a.PDF", b"%PDF-1.7", "pdf"),
         (BYTES, "/a.pdf", PAGE, "html"),
@@ -68,6 +77,9 @@ PAGE = b"\n <!DOCTYPE html><html>"
         (WORD, "", IN_ZIP, "word"),
         (WORD, "", ZIP + b"docProps/app.xml", "word"),
         ("text/html", "", IN_ZIP, "word"),
+        ("text/html", "", ZIP + b"word/document.xml", "word"),
+        ("text/html", "", ZIP + b"[Content_Types].xml" + bytes(200) + b"word/x.xml", "word"),
+        ("text/html", "", ZIP + b"readme" + bytes(200) + b"word/x.xml", None),
         ("application/zip", "/a.docx", IN_ZIP, "word"),
         ("application/zip", "/a.zip", ZIP + b"readme", None),
         ("text/html", "", ZIP + b"readme", None),
@@ -91,6 +103,38 @@ PAGE = b"\n <!DOCTYPE html><html>"
 )
 def test_kind_of(content_type: str, name: str, body: bytes, kind: str | None) -> None:
     assert kind_of(content_type, body, name) == kind
+
+
+@pytest.mark.parametrize(
+    ("content_type", "expected"),
+    [
+        ("Text/HTML; charset=tis-620", True),
+        ("application/xhtml+xml", True),
+        ("", True),
+        ("unknown/unknown", True),
+        ("application/pdf", False),
+        ("text/plain", False),
+    ],
+)
+def test_what_a_header_says_before_the_body_comes(content_type: str, expected: bool) -> None:
+    assert may_be_html(content_type) is expected
+
+
+@pytest.mark.parametrize(
+    ("content_type", "name", "first", "expected"),
+    [
+        ("application/pdf", "", b"junk\n%PDF-1.7", True),
+        ("text/html", "", b"junk\n%PDF-1.7", False),
+        (BYTES, "/a.doc", OLD, True),
+        (BYTES, "/a", OLD, False),
+        (BYTES, "", ZIP + b"[Content_Types].xml", True),
+        (BYTES, "", ZIP + b"readme", False),
+    ],
+)
+def test_first_bytes_that_may_be_a_documents(
+    content_type: str, name: str, first: bytes, expected: bool
+) -> None:
+    assert may_begin_document(content_type, name, first) is expected
 
 
 def test_the_name_of_a_file() -> None:

@@ -25,6 +25,12 @@ def test_a_quota_is_reached(server: Taken, domain: Taken, expected: Outcome | No
     assert reached(Quotas(), server, domain) is None
 
 
+def test_one_page_or_one_byte_may_be_enough() -> None:
+    assert reached(Quotas(Quota(1, 0)), Taken(1, 9), Taken(1, 9)) == Outcome.SERVER_PAGES
+    assert reached(Quotas(Quota(0, 1)), Taken(1, 1), Taken(1, 1)) == Outcome.SERVER_BYTES
+    assert reached(Quotas(Quota(1, 0)), Taken(0, 9), Taken(9, 9)) is None
+
+
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
@@ -37,3 +43,10 @@ def test_a_quota_is_reached(server: Taken, domain: Taken, expected: Outcome | No
 )
 def test_what_is_said_holds_instead(said: Quotas, expected: Quotas) -> None:
     assert Quotas(Quota(10, 100), Quota(50, 0)).unless(said) == expected
+
+
+def test_what_is_said_of_a_server_has_room_in_its_domain() -> None:
+    quotas = Quotas(Quota(10, 100), Quota(50, 500))
+    assert quotas.unless(Quotas(Quota(70, 700))).domain == Quota(70, 700)
+    assert quotas.unless(Quotas(Quota(20, 700))).domain == Quota(50, 700)
+    assert quotas.unless(Quotas(Quota(20, 200))).domain == Quota(50, 500)
