@@ -241,7 +241,7 @@ EXTENSIONS = {
     "lswc.monitor.terminal_line.TerminalLine": 500,
     "lswc.monitor.recorder.Recorder": 500,
     "lswc.monitor.metrics.MetricsExtension": 500,
-    "lswc.crawl.harvest_stop.HarvestStopExtension": 500,
+    "lswc.crawl.ends.HarvestStopExtension": 500,
     "lswc.seeds.seeds_folder.SeedsFolderExtension": 500,
 }
 # Scrapy's own extensions, without its consoles: else their servers are loaded with every crawl.
@@ -251,7 +251,7 @@ EXTENSIONS_BASE = {
     "scrapy.extensions.logcount.LogCount": 0,
     "scrapy.extensions.memusage.MemoryUsage": 0,
     "scrapy.extensions.memdebug.MemoryDebugger": 0,
-    "scrapy.extensions.closespider.CloseSpider": 0,
+    "lswc.crawl.ends.CloseSpider": 0,
     "scrapy.extensions.feedexport.FeedExporter": 0,
     "scrapy.extensions.spiderstate.SpiderState": 0,
     "scrapy.extensions.throttle.AutoThrottle": 0,

@@ -10,7 +10,7 @@ from rich.filesize import decimal
 
 from lswc.cli.command import program
 from lswc.cli.tables import counted, lines_table
-from lswc.crawl.harvest_stop import REASON as LITTLE_LEFT
+from lswc.crawl.ends import REASON as LITTLE_LEFT
 from lswc.extras import GROUPS, is_installed
 
 if TYPE_CHECKING:

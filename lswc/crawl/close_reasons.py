@@ -14,9 +14,12 @@ OFFLINE_TOO_LONG = "offline too long"
 TOLD = "told to stop"
 """control.toml says stop."""
 
+PAGES = "closespider_itemcount"
+"""It has as many pages as it was to have: the name is Scrapy's."""
+
 _SAID = {
     "shutdown": "stopped by its user",
-    "closespider_itemcount": "CLOSESPIDER_ITEMCOUNT pages are reached",
+    PAGES: "CLOSESPIDER_ITEMCOUNT pages are reached",
     "closespider_timeout": "CLOSESPIDER_TIMEOUT seconds are over",
 }
 

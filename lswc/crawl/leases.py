@@ -11,7 +11,7 @@ from lswc.outcomes import LIFTED, OF_QUOTA, Outcome, has_failed
 from lswc.strategy import SEED, PageLanguage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from scrapy.statscollectors import StatsCollector
 
@@ -25,7 +25,8 @@ AT_ONCE = 50
 """URLs of servers left alone that are finished at once; others run between."""
 
 STAY = 90.0
-"""A crawl with nothing else left waits for a URL that is tried again in so many seconds."""
+"""A crawl with nothing else left waits for a URL that is tried again in so many seconds; one that
+ends, for a server of its requisites that rests."""
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +46,8 @@ class Leases:
         self._commits, self._stats = commits, stats
         self._pages = self._requisites = 0
         self._ends_because = ""
+        self._confirms: Callable[[], bool] = lambda: True
+        self._idle_since: float | None = None
         self._stopped = self._has_more = False
 
     def open(self) -> None:
@@ -128,9 +131,8 @@ class Leases:
         lease_requisite = self._frontier.lease_requisite
         if self._ends_because:
             lease = lease_requisite(now)
-            if lease is None:
-                self._stop_if_finished()
-            return lease
+            if lease is not None or self._ends(now):
+                return lease
         handed_out = self._pages + self._requisites
         if self._requisites + 1 <= self._crawl.requisites_share * (handed_out + 1):
             return lease_requisite(now) or self._lease_page(now)
@@ -158,15 +160,31 @@ class Leases:
             return rested
         return self._frontier.next_ready()
 
-    def finish(self, reason: str) -> None:
-        """Close the crawl for a reason, once what its archived pages need was asked for."""
-        self._ends_because = reason
-        self._stop_if_finished()
+    def finish(self, reason: str, confirms: Callable[[], bool] = lambda: True) -> None:
+        """Close the crawl for a reason, once what its archived pages need was asked for.
 
-    def _stop_if_finished(self) -> None:
-        if not self._stopped and not self._commits.visits and not self._frontier.requisites:
-            self._stopped = True
-            self._commits.stop(self._ends_because)
+        It goes on if ``confirms`` says False then.
+        """
+        self._ends_because, self._confirms = reason, confirms
+        self._ends(monotonic())
+
+    def _ends(self, now: float) -> bool:
+        """Close the crawl if nothing more is asked for; tell whether it is to end at all.
+
+        Requisites whose servers rest for long are left.
+        """
+        if self._commits.visits:
+            self._idle_since = None
+            return True
+        self._idle_since = now if self._idle_since is None else self._idle_since
+        if self._stopped or (self._frontier.requisites and now - self._idle_since < STAY):
+            return True
+        if not self._confirms():
+            self._ends_because = ""
+            return False
+        self._stopped = True
+        self._commits.stop(self._ends_because)
+        return True
 
     def stays(self) -> bool:
         """Tell whether URLs are left that are worth to wait for."""

@@ -33,6 +33,27 @@ def test_a_crawl_ends_when_little_is_left_and_goes_on_when_asked_to(site: Site) 
     assert site.summary["pages"] == 401
 
 
+def test_what_a_sitemap_names_counts_before_a_crawl_ends(site: Site) -> None:
+    """The sitemap can be asked for after 6 s only; by then nothing else is left to find."""
+    site.seeds(HOME)
+    site.add("www.one.co.th/robots.txt", "User-agent: *\nCrawl-delay: 6\nSitemap: /map.xml")
+    site.add("www.one.co.th/", page(THAI, *(f"http://h{n % 7}.example.com/{w}.html"
+                                            for n, w in enumerate(SPELLED))))  # fmt: skip
+    for number, word in enumerate(SPELLED):
+        text = " ".join(f"{word} {other} is news." for other in SPELLED[number : number + 20])
+        site.add(f"h{number % 7}.example.com/{word}.html", page(ENGLISH + text))
+    named = [f"{HOME}{word}.html" for word in SPELLED[:4]]
+    for name in named:
+        site.add(name.removeprefix("http://"), page(THAI + name * 9))
+    located = "".join(f"<url><loc>{name}</loc></url>" for name in named)
+    site.add("www.one.co.th/map.xml", f"<urlset>{located}</urlset>")
+    site.crawl(
+        LSWC_PROFILE="adaptive", LSWC_STOP_HARVEST=0.005, LSWC_ARCHIVE="none", LSWC_SITEMAPS=1
+    )
+    assert set(named) <= {*site.urls}
+    assert site.summary["reason"] in ("little left to find", "finished")
+
+
 def fill(site: Site) -> list[str]:
     """Pages whose URLs name a language, but always the wrong one: that has to be learned."""
     names = [f"/th/{word}.html" for word in SPELLED[:30]]

@@ -67,6 +67,14 @@ def attempts(site: Site) -> list[dict[str, Any]]:
     return found
 
 
+def test_a_crawl_that_has_enough_pages_ends_with_what_they_need(dressed: Site) -> None:
+    dressed.crawl(CLOSESPIDER_ITEMCOUNT=1, CONCURRENT_REQUESTS=1)
+    assert dressed.urls == [SEED]
+    asked = {row["url"] for row in log(dressed.folder)[0].to_pylist()}
+    assert NEEDED.keys() <= asked
+    assert dressed.summary["reason"] == "closespider_itemcount"
+
+
 def test_they_are_archived_and_the_log_says_whose_they_are(dressed: Site) -> None:
     dressed.crawl(LSWC_PROFILE="hard_focused", LSWC_ALLOWED_DOMAINS="one.co.th")
     rows = [row for row in attempts(dressed) if row["kind"] == "requisite"]
