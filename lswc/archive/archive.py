@@ -99,7 +99,7 @@ class Archive:
         """
         self._files.mark()
         if visit.record is not None:
-            self._pages.append(json_line(visit.record))
+            self._pages.growing.append(json_line(visit.record))
         keeps, place = self._keeps(visit), _place(visit)
         if keeps:
             about: list[Mapping[str, object]] = [{}] * len(visit.attempts)

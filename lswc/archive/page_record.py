@@ -305,8 +305,8 @@ def _take_out(path: Path, urls: Collection[str], aside: Aside) -> None:
 class Parts:
     """Appends to ``pages.jsonl`` among a crawl's files, and closes it once it has ``limit`` bytes.
 
-    Never at 0. ``committed`` has the lengths of the parts at the frontier's last commit; nothing
-    may lie beyond. Raises LswcError.
+    Never at 0. ``growing`` is that file. ``committed`` has the lengths of the parts at the
+    frontier's last commit; nothing may lie beyond. Raises LswcError.
     """
 
     def __init__(self, files: OpenFiles, limit: float, committed: Iterable[str]) -> None:
@@ -314,13 +314,9 @@ class Parts:
         self._crawl = crawl = files.crawl
         self._limit = limit
         self._latest = max(map(_number, [*closed(crawl), *committed]), default=0)
-        self._growing = files.open(PAGES)
+        self.growing = files.open(PAGES)
         self._to_pack = bool(closed(crawl))  # a kill may have left some
         self._packing: Thread | None = None
-
-    def append(self, line: bytes) -> None:
-        """Add a line. Raises LswcError; it may be torn then."""
-        self._growing.append(line)
 
     def turn(self) -> dict[str, int]:
         """Close ``pages.jsonl`` if it is long enough, and begin another.
@@ -328,16 +324,16 @@ class Parts:
         What it holds is committed, durably. Returns the length of the part that was closed, by its
         name. Raises LswcError.
         """
-        if not 0 < self._limit <= self._growing.end:
+        if not 0 < self._limit <= self.growing.end:
             return {}
         self._files.close(PAGES)
         self._latest += 1
         part = self._crawl / f"pages-{self._latest:05}.jsonl"
         with writing(part):
-            self._growing.path.rename(part)
+            self.growing.path.rename(part)
             sync_folder(self._crawl)
-        length = self._growing.end
-        self._growing = self._files.open(PAGES)
+        length = self.growing.end
+        self.growing = self._files.open(PAGES)
         self._to_pack = True
         return {part.name: length}
 

@@ -55,7 +55,8 @@ class Listings:
     A page that a listing names counts as one that a relevant page of the server links to, without
     a word: that is what its facts say, and which kind of listing it was. One that an ``earlier``
     crawl holds, and that has changed since by what the listing says, is queued as the seeds are: it
-    is visited again first. The frontier knows which listing was asked for.
+    is visited again first. The frontier knows which listing was asked for; ``asked`` are the
+    servers that were asked for theirs in this run.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class Listings:
         self._crawl, self._earlier = crawl, earlier
         self._frontier, self._commits, self._readers = frontier, commits, readers
         self._said: OrderedDict[str, tuple[str, ...]] = OrderedDict()
-        self._asked: OrderedDict[str, None] = OrderedDict()
+        self.asked: OrderedDict[str, None] = OrderedDict()
 
     async def parse(self, response: Response) -> None:
         """End the visit of a sitemap or feed: its pages are offered as links."""
@@ -94,9 +95,9 @@ class Listings:
     def of_server(self, visit: Visit) -> list[Offer]:
         """Return the offers of the sitemaps of a relevant page's server, once a run."""
         server = visit.lease.server
-        if not self._crawl.sitemaps or server in self._asked:
+        if not self._crawl.sitemaps or server in self.asked:
             return []
-        _remember(self._asked, server, None)
+        _remember(self.asked, server, None)
         said = self._said.get(server) or (urljoin(visit.url, "/sitemap.xml"),)
         return self._offers(said, LISTING, visit.lease.depth + 1)
 

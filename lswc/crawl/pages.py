@@ -189,11 +189,11 @@ class Pages:
             await self._ask_server(page, len(response.body))
         if visit.opt_outs:
             visit.tally["content", "opt-out"] += 1
-        if reading.unwanted or self.crawl.withholds(visit.opt_outs):
+        if reading.unwanted or (visit.opt_outs and self.crawl.withholds(visit.opt_outs)):
             visit.withhold()
-        elif is_kept:
+        elif is_kept and (any(reading.needed) or visit.fetched or visit.scripts):
             self.requisites.need(visit, reading.needed, 1)
-        if page.identified:
+        if page.identified and visit.lease.server not in self.listings.asked:
             visit.offers = [*visit.offers, *self.listings.of_server(visit)]
         yield page
 

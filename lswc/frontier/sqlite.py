@@ -170,6 +170,9 @@ class SqliteFrontier(Frontier):
     def _reading(self) -> Iterator[SqliteReader]:
         yield _OpenReader(self)
 
+    def pages(self, units: Collection[str]) -> dict[str, Pages]:
+        return self._servers.pages(set(units))
+
     @property
     def pending(self) -> int:
         return self.unfinished - len(self._leases.held)
@@ -247,7 +250,7 @@ class SqliteFrontier(Frontier):
 
     def lease_requisite(self, now: float) -> Lease | None:
         self._wake(now)
-        line = self._lines.first_requisite()
+        line = self._lines.first_requisite() if self._lines.waiting[REQUISITES] else None
         return None if line is None else self._hand_out(line, now)
 
     def _hand_out(self, line: Line, now: float) -> Lease:
@@ -277,7 +280,9 @@ class SqliteFrontier(Frontier):
 
     def _wake(self, now: float) -> None:
         self._leases.let_rested_go(now)
-        self._urls.bring_back(now)
+        postponed = self._urls.postponed.waiting
+        if postponed and postponed[0][0] <= now:
+            self._urls.bring_back(now)
 
     def commit(self, visit: Visit, lengths: Mapping[str, int] | None = None) -> bool:
         held = self._leases.of(visit)
@@ -397,9 +402,6 @@ class _OpenReader(SqliteReader):
 
     def order(self) -> Order:
         return self._frontier._order
-
-    def pages(self, units: Collection[str]) -> dict[str, Pages]:
-        return self._frontier._servers.pages(set(units))
 
     def tallies(self) -> dict[str, dict[str, int]]:
         return self._sorted(self._frontier._tallies.by_kind)

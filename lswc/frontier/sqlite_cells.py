@@ -280,7 +280,7 @@ class Lines:
 
     def first_requisite(self) -> Line | None:
         """Return the line whose oldest requisite is next, among free servers."""
-        return self._first_of(REQUISITES) if self.waiting[REQUISITES] else None
+        return self._first_of(REQUISITES)
 
     def _first_of(self, cell: int) -> Line | None:
         while (row := self._db.execute(_FIRST, (cell,)).fetchone()) is not None:

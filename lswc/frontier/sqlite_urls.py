@@ -338,34 +338,35 @@ def _name(url: str, code: int) -> str:
 
 
 class Postponed:
-    """The URLs that were put off, by when they are due (seconds on the clock of ``lease``)."""
+    """The URLs that were put off: ``waiting`` is a heap of when they are due, on the clock of
+    ``lease``, and of their numbers."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self._waiting: list[tuple[float, int]] = []
+        self.waiting: list[tuple[float, int]] = []
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        return len(self.waiting)
 
     def load(self) -> None:
         """Take what the file holds; all is due."""
         rows = self._db.execute(
             "SELECT seq FROM later JOIN url USING (seq) WHERE url.outcome = ?", (Outcome.PUT_OFF,)
         )
-        self._waiting = [(0.0, seq) for (seq,) in rows]
-        heapify(self._waiting)
+        self.waiting = [(0.0, seq) for (seq,) in rows]
+        heapify(self.waiting)
 
     @property
     def next_due(self) -> float | None:
         """When the first is due; None if there is none."""
-        return self._waiting[0][0] if self._waiting else None
+        return self.waiting[0][0] if self.waiting else None
 
     def take_due(self, now: float) -> Iterator[int]:
         """Give the numbers of URLs that are due, which no longer wait here."""
         for _ in range(AT_ONCE):
-            if not self._waiting or self._waiting[0][0] > now:
+            if not self.waiting or self.waiting[0][0] > now:
                 return
-            yield heappop(self._waiting)[1]
+            yield heappop(self.waiting)[1]
 
     def keep(self, seq: int, tries: int, outcome: str) -> None:
         """Note how often a URL was put off, and why."""
@@ -373,7 +374,7 @@ class Postponed:
 
     def wait(self, seq: int, due: float) -> None:
         """Let a URL wait that is kept here."""
-        heappush(self._waiting, (due, seq))
+        heappush(self.waiting, (due, seq))
 
     def forget(self, seq: int) -> None:
         """Forget a URL that is finished."""
@@ -395,10 +396,10 @@ class Postponed:
                 self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (Outcome.PUT_OFF, seq))
                 numbers[server, outcome] += 1
         due = {seq for seq, *_ in found}
-        again = sum(when > 0 and seq in due for when, seq in self._waiting)
-        self._waiting = [(when, seq) for when, seq in self._waiting if seq not in due]
-        self._waiting += [(0.0, seq) for seq in due]
-        heapify(self._waiting)
+        again = sum(when > 0 and seq in due for when, seq in self.waiting)
+        self.waiting = [(when, seq) for when, seq in self.waiting if seq not in due]
+        self.waiting += [(0.0, seq) for seq in due]
+        heapify(self.waiting)
         return numbers, again
 
 

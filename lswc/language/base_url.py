@@ -13,7 +13,7 @@ import can_ada
 from w3lib.encoding import resolve_encoding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 _PLAIN = re.compile(
     r"(/|\./|(?:\.\./)*)((?:[\w~-](?!\S*/\.)[\w%~/?=&;,+.-]*)?(?:#[\w%~!$&()*+,./:;=?@-]*)?)",
@@ -82,6 +82,10 @@ class Base:
                 higher, rest = plain
                 return self._folders[max(0, len(self._folders) - 1 - higher)] + rest
         return self._join(href)
+
+    def join_all(self, hrefs: Iterable[str]) -> list[str]:
+        """Resolve each of these."""
+        return [self.join(href) for href in hrefs]
 
     def _join(self, href: str) -> str:
         path, mark, query = href.partition("?")

@@ -219,6 +219,7 @@ class _Reader:
         self.title = ""
         self._compose = compose
         self.links: list[ParsedLink] = []
+        self._found: list[tuple[str, str, bool, str, str]] = []
         self.robots: set[str] = set()
         self.hints: list[str] = []
         self.locale = ""
@@ -231,7 +232,10 @@ class _Reader:
         self._has_base = False
 
     def take(self, nodes: list[LexborNode]) -> None:
-        """Take the elements that _SELECTOR finds, in document order."""
+        """Take the elements that _SELECTOR finds, in document order.
+
+        Links are relative to the page's BASE wherever that is (HTML Standard §2.4.3).
+        """
         for node in nodes:
             tag, attributes = node.tag, node.attributes
             if tag == "a":
@@ -242,6 +246,10 @@ class _Reader:
                 self._meta(attributes)
             else:
                 self._take_other(tag, node, attributes)
+        urls = self._base.join_all([href for href, *_ in self._found])
+        self.links = [
+            _link((url, *found[1:])) for url, found in zip(urls, self._found, strict=True)
+        ]
 
     def _take_other(self, tag: str | None, node: LexborNode, attributes: Attributes) -> None:
         if tag == "link":
@@ -316,10 +324,10 @@ class _Reader:
         lang = get("lang") or get("xml:lang")  # of pages that are XHTML, too
         nofollow = rel is not None and _is_nofollow(rel)
         of_target, of_text = _tag(hreflang) if hreflang else "", _tag(lang) if lang else ""
-        self.links.append(_link((self._base.join(href), text, nofollow, of_target, of_text)))
+        self._found.append((href, text, nofollow, of_target, of_text))
 
     def _has_room(self) -> bool:
-        if len(self.links) < self._most:
+        if len(self._found) < self._most:
             return True
         self.unread += 1
         return False

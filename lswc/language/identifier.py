@@ -68,6 +68,7 @@ class Identifier:
         if not 0 < min_share <= 1:
             raise IdentifierError(f"min_share must be above 0 and at most 1, not {min_share}")
         self.targets = target.languages if isinstance(target, Wanted) else (target,)
+        self._tags = tuple(target.tag for target in self.targets)
         self.method = method
         self._other = None if method == AUTO else self._checked(method)
         if relevant not in RELEVANT:
@@ -146,7 +147,7 @@ class Identifier:
         Of a page in the target language whose variant can't be told, as little as of one whose
         language can't.
         """
-        if any(self._is_in(target, identification) for target in self.targets):
+        if any(self._is_in(tag, identification) for tag in self._tags):
             return PageLanguage.TARGET
         language = identification.language
         untold = (target.code for target in self.targets if target.tag != target.code)
@@ -156,12 +157,12 @@ class Identifier:
 
     def relevant_for(self, identification: Identification) -> list[str]:
         """Return the tags of the target languages that a page is relevant for."""
-        return [t.tag for t in self.targets if self._is_in(t, identification)]
+        return [tag for tag in self._tags if self._is_in(tag, identification)]
 
-    def _is_in(self, target: Language, identification: Identification) -> bool:
-        if target.tag in (identification.language, identification.variant):
+    def _is_in(self, tag: str, identification: Identification) -> bool:
+        if tag in (identification.language, identification.variant):
             return True
-        return self._contains and identification.share(target.tag) >= self.min_share
+        return self._contains and identification.share(tag) >= self.min_share
 
     def anchor(self, text: str, hint: str | None = None) -> Anchor:
         """Return the language of an anchor text.

@@ -44,10 +44,10 @@ _LEADS_ON = (
 _UNSEEN = ["script", "style", "noscript", "template", "title", "head"]
 
 
-def is_shell(document: Document, text: int) -> bool:
-    """Tell whether a page, with so many characters of text and anchor texts, is an app shell."""
+def is_shell(document: Document) -> bool:
+    """Tell whether a page that hardly has text, anchor texts included, is an app shell."""
     markup = document.markup
-    if text > 2 * MAX_TEXT or len(markup) > _MAX_SIZE or _SCRIPT.search(markup) is None:
+    if len(markup) > _MAX_SIZE or _SCRIPT.search(markup) is None:
         return False
     tree = LexborHTMLParser(markup)
     if tree.body is None or _leads_on(tree):

@@ -17,7 +17,7 @@ from lswc.language.base_url import Base
 from lswc.language.document import TextDocument
 from lswc.language.html import ParsedLink, ParsedPage
 from lswc.outcomes import Outcome
-from lswc.reading.app_shell import is_shell
+from lswc.reading.app_shell import MAX_TEXT, is_shell
 from lswc.reading.documents import read as read_here
 from lswc.reading.documents.text import Most
 from lswc.reading.named_language import LONGEST, named_by_links
@@ -165,7 +165,7 @@ class PageReader:
             left=tuple(left),
             unread_links=raw.unread_links,
             is_cut=raw.is_cut,
-            is_shell=kind is Kind.HTML and is_shell(raw.document, len(raw.text)),
+            is_shell=kind is Kind.HTML and len(raw.text) <= 2 * MAX_TEXT and is_shell(raw.document),
         )
 
     def _document(self, kind: Kind, body: bytes, content_type: str, url: str) -> Reading:

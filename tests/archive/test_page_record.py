@@ -52,7 +52,7 @@ def write(folder: Path, limit: int, frontier: Path, *, to: int = LINES, packs: i
     lengths = {**begun.lengths, **page_record.lengths(folder)}
     for number in range(begun.lines, to):
         lengths |= writer.turn()
-        writer.append(line(number))
+        writer.growing.append(line(number))
         lengths |= files.lengths()
         new = frontier.with_suffix(".new")
         new.write_text(json.dumps([lengths, number + 1]))

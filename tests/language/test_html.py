@@ -19,6 +19,10 @@ def only_link(html: str, url: str = BASE, charset: str = "utf-8") -> str:
     return link.url
 
 
+def test_a_base_counts_for_links_before_it() -> None:
+    assert only_link('<a href="x"><base href="/first/">') == "http://a.test/first/x"
+
+
 def test_the_first_base_counts() -> None:
     html = '<base href="/first/"><base href="/second/"><a href="x">'
     assert only_link(html) == "http://a.test/first/x"

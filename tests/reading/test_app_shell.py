@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lswc.language.document import Document
-from lswc.reading.app_shell import is_shell
+from lswc.reading.app_shell import MAX_TEXT, is_shell
 from tests.scenarios.site import THAI
 
 HEAD = '<!doctype html><html><head><meta charset="utf-8"><title>ข่าว</title>'
@@ -61,7 +61,8 @@ OTHERS = {
 
 def told(source: str) -> bool:
     document = Document(source.encode(), "text/html; charset=utf-8", "https://a.example/")
-    return is_shell(document, len(document.page.content) + len(document.page.anchors))
+    text = len(document.page.content) + len(document.page.anchors)
+    return text <= 2 * MAX_TEXT and is_shell(document)
 
 
 @pytest.mark.parametrize("source", SHELLS.values(), ids=SHELLS)
