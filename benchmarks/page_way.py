@@ -18,6 +18,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from asyncio import ensure_future
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -37,7 +38,6 @@ HOSTS = 5
 LINKS = 4
 """Of a page; each is another round through the same functions."""
 
-PAGES = 90
 TRACED = range(50, 71)
 """Numbers of the pages that are traced; robots.txt of all hosts is known by then."""
 
@@ -53,6 +53,7 @@ class Tracer:
         self._scraped = 0
         self._way: list[tuple[str, str]] = []
         self._ways: list[list[tuple[str, str]]] = []
+        self._crawler = crawler
         crawler.signals.connect(self._page, signals.item_scraped)
         crawler.signals.connect(self._closed, signals.spider_closed)
 
@@ -66,6 +67,8 @@ class Tracer:
         self._scraped += 1
         self._way = []
         sys.setprofile(self._call if self._scraped in TRACED else None)
+        if self._scraped == TRACED.stop:
+            self._closing = ensure_future(self._crawler.engine.close_spider_async(reason="traced"))
 
     def _call(self, frame: FrameType, event: str, arg: object) -> None:
         code = frame.f_code
@@ -97,7 +100,6 @@ def ways() -> list[list[tuple[str, str]]]:
             "LSWC_MAX_DUPLICATES": 0,
             "LSWC_STOP_HARVEST": 0,
             "CONCURRENT_REQUESTS": 1,
-            "CLOSESPIDER_ITEMCOUNT": PAGES,
             "DOWNLOAD_DELAY": 0,
             "TWISTED_DNS_RESOLVER": "benchmarks.crawl.EveryName",
             "EXTENSIONS": json.dumps(EXTENSIONS | {"benchmarks.page_way.Tracer": 1_000}),
@@ -119,13 +121,18 @@ def moves(way: list[tuple[str, str]]) -> int:
     return sum(here[0] != there[0] for here, there in pairwise(way))
 
 
+def median(found: list[list[tuple[str, str]]]) -> list[tuple[str, str]]:
+    """Return the way with the median number of moves."""
+    return sorted(found, key=moves)[len(found) // 2]
+
+
 def main() -> None:
     """Print one page's way."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", action="store_true", help="print every call, indented by file")
     options = parser.parse_args()
     found = sorted(ways(), key=moves)
-    way = found[len(found) // 2]
+    way = median(found)
     files: dict[str, int] = {}
     for file, _ in way:
         files[file] = files.get(file, 0) + 1

@@ -93,10 +93,8 @@ class Listings:
             _remember(self._said, server, said)
 
     def of_server(self, visit: Visit) -> list[Offer]:
-        """Return the offers of the sitemaps of a relevant page's server, once a run."""
+        """Return the offers of the sitemaps of a relevant page's server: it counts as asked."""
         server = visit.lease.server
-        if not self._crawl.sitemaps or server in self.asked:
-            return []
         _remember(self.asked, server, None)
         said = self._said.get(server) or (urljoin(visit.url, "/sitemap.xml"),)
         return self._offers(said, LISTING, visit.lease.depth + 1)

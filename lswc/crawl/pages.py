@@ -193,7 +193,8 @@ class Pages:
             visit.withhold()
         elif is_kept and (any(reading.needed) or visit.fetched or visit.scripts):
             self.requisites.need(visit, reading.needed, 1)
-        if page.identified and visit.lease.server not in self.listings.asked:
+        is_first = visit.lease.server not in self.listings.asked
+        if page.identified and self.crawl.sitemaps and is_first:
             visit.offers = [*visit.offers, *self.listings.of_server(visit)]
         yield page
 
