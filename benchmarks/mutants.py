@@ -58,10 +58,7 @@ GOAL = 75
 OTHER_FILES = {"frontier": "redis*.py"}
 """Files of a room that a sample leaves out: what is in them is Lua, or talks to Lua."""
 
-COPIED = (
-    "lswc", "tests", "benchmarks", "docs", "seeds", "settings_profiles", "README.md", "Makefile",
-    "pyproject.toml", "requirements.txt", "scrapy.cfg",
-)  # fmt: skip
+NOT_COPIED = shutil.ignore_patterns("__pycache__", ".*", "*.egg-info", "build", "crawls", "dist")
 PRELOADED = (
     "hypothesis.strategies", "numpy", "scrapy", "scrapy.http", "lxml.etree", "msgspec", "tomlkit",
     "rich.console", "redis", "chardet", "selectolax", "tldextract", "w3lib.url",
@@ -430,12 +427,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _copy(tree: Path) -> Path:
-    tree.mkdir()
-    for name in COPIED:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy2(ROOT / name, tree / name)
+    shutil.copytree(ROOT, tree, ignore=NOT_COPIED)
     # Bytecode that is known by its source's hash: a changed file is never taken for the old one.
     compileall.compile_dir(
         tree / "lswc", quiet=1, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.http import Response
 
-from lswc.guest import guest, slots
+from lswc.guest import guest, rests, slots
 from lswc.guest.control import change
 from lswc.guest.decisions import End, Fails, Go, Refuse, Wait
 from lswc.guest.internet import ROBOTS, TDMREP, ClosingError
@@ -383,3 +383,48 @@ async def test_an_instruction_halts_the_whole_crawl(tmp_path: Path) -> None:
         assert host.guest.halt == "paused"
         instruct(host, "pause", None)
         assert not host.guest.halt
+
+
+# --- What is left alone ----------------------------------------------------------------------
+
+
+def test_what_a_page_in_the_browser_needs_is_held_by_instructions_and_limits(
+    tmp_path: Path,
+) -> None:
+    with hosted(tmp_path) as host:
+        admission = host.guest.admission
+
+        def refusal(address: str) -> str | None:
+            return admission.of_file(address, host.world.now())
+
+        instruct(host, "block", True, "a.example")
+        instruct(host, "pause", True, "b.example")
+        instruct(host, "max_depth", 0, "c.example")
+        assert refusal(f"{A}style.css") == Outcome.BLOCKED
+        assert refusal(f"{B}style.css") == Outcome.PAUSED
+        assert refusal(f"{C}style.css") is None, "no link leads there, so it has no depth"
+        assert refusal("ftp://d.example/") is not None
+        host.limits.close(url_of("http://d.example/").server, Outcome.SERVER_PAGES)
+        host.limits.close(url_of("http://e.example/").server, Outcome.SERVER_BYTES)
+        assert refusal("http://d.example/x.png") is None, "a limit of pages"
+        assert refusal("http://e.example/x.png") == Outcome.SERVER_BYTES
+
+
+def test_servers_that_have_rested_are_forgotten_and_no_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rests, "REMEMBERED", 3)
+    now = 1_000.0
+    known = rests.Rests(1.0, lambda: now)
+    for server, rest in (("rested", 0.0), ("resting", 60.0)):
+        known.begin(server)
+        known.end(server, rest)
+    now += 30.0
+    for server in ("asked", "latest"):
+        known.begin(server)
+    # Both have the crawl's delay behind them; a longer one shows who is still known.
+    assert known.wait("rested", crawl_delay=90.0) == 0.0
+    assert known.wait("resting", crawl_delay=90.0) == 60.0
+    assert known.wait("asked") == known.wait("latest") == 1.0
+    known.end("asked", 5.0)
+    assert known.wait("asked") == 5.0

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lswc.guest.network import IN_A_ROW, Network
 from lswc.outcomes import Outcome
 from lswc.urls import Url, parse
 from tests.guest.world import World
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def server(number: int) -> Url:
@@ -114,5 +117,117 @@ def test_names_fail_for_nothing_that_answered_until_enough_did() -> None:
         assert named.network.paused
         assert named.back == [IN_A_ROW]
         named.network.close()
+
+    asyncio.run(crawl())
+
+
+class Cut:
+    """A network that is cut off until a look of a certain number; time goes by in ``slept``."""
+
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, seeds: tuple[str, ...], longest: float, back_at: int
+    ) -> None:
+        self.world, self.slept = World(), list[float]()
+        self.knocked: list[list[str]] = [[]]
+        self.ended: list[tuple[int, str]] = []
+        self.back: list[int] = []
+        self.stopped = self.resumed = 0
+        at_once = asyncio.sleep
+
+        async def sleep(seconds: float) -> None:
+            if seconds:
+                self.slept.append(seconds)
+                self.knocked.append([])
+                self.world.time += seconds
+            await at_once(0)
+
+        async def opens(url: Url) -> bool:
+            self.knocked[-1].append(url.hostname)
+            return len(self.knocked) >= back_at
+
+        monkeypatch.setattr(asyncio, "sleep", sleep)
+        monkeypatch.setattr(self.world, "opens", opens)
+        self.network = Network(
+            self.world,
+            seeds,
+            longest,
+            lambda visit, outcome: self.ended.append((visit.lease.id, outcome)),
+            lambda visit: self.back.append(visit.lease.id),
+            self.stop,
+        )
+        self.network.resumed = self.resume
+
+    def stop(self) -> None:
+        self.stopped += 1
+
+    def resume(self) -> None:
+        self.resumed += 1
+
+    async def fall_silent(self, *numbers: int) -> None:
+        for number in numbers:
+            self.network.silent(server(number))
+            visit: Any = SimpleNamespace(lease=SimpleNamespace(id=number))
+            assert self.network.takes(visit, Outcome.TIMEOUT)
+        for _ in range(99):
+            await asyncio.sleep(0)
+
+
+def test_a_crawl_without_its_network_looks_again_and_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def crawl() -> None:
+        cut = Cut(monkeypatch, ("http://seed.example/", "no URL"), 0.0, back_at=10)
+        cut.network.answered(server(0))
+        await cut.fall_silent(1, 2)
+        assert cut.slept == [1, 2, 4, 8, 16, 32, 60, 60, 60]
+        assert cut.knocked[0] == cut.knocked[8] == ["www.s0.example", "seed.example"]
+        assert cut.knocked[9] == ["www.s0.example"], "one that opens is enough"
+        assert (cut.ended, cut.back) == ([], [1, 2])
+        assert (cut.resumed, cut.stopped, cut.network.paused) == (1, 0, False)
+        assert cut.network.offline == 0.0
+        await cut.fall_silent(3)
+        assert not cut.network.paused, "the row begins anew"
+
+    asyncio.run(crawl())
+
+
+def test_a_crawl_that_is_cut_off_for_too_long_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def crawl() -> None:
+        cut = Cut(monkeypatch, (), 10.0, back_at=99)
+        cut.network.answered(server(0))
+        await cut.fall_silent(1, 2)
+        assert cut.slept == [1, 2, 4, 8]
+        assert (cut.stopped, cut.resumed, cut.network.paused) == (1, 0, True)
+        assert cut.network.offline == 15.0
+        assert cut.back == [1, 2]
+
+    asyncio.run(crawl())
+
+
+def test_the_latest_five_that_answered_are_knocked_at_and_no_seeds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def crawl() -> None:
+        cut = Cut(monkeypatch, ("http://seed.example/",), 0.0, back_at=2)
+        for number in (0, 1, 2, 3, 4, 5, 1):
+            cut.network.answered(server(number))
+        await cut.fall_silent(*range(10, 15))
+        assert cut.knocked[0][0] == "www.s1.example", "the latest first"
+        assert sorted(cut.knocked[0]) == [f"www.s{number}.example" for number in range(1, 6)]
+        assert cut.resumed == 1
+
+    asyncio.run(crawl())
+
+
+def test_where_the_network_is_there_the_failures_are_the_servers_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def crawl() -> None:
+        cut = Cut(monkeypatch, (), 0.0, back_at=1)
+        cut.network.answered(server(0))
+        await cut.fall_silent(1, 2)
+        assert (cut.slept, cut.back) == ([], [])
+        assert cut.ended == [(1, Outcome.TIMEOUT), (2, Outcome.TIMEOUT)]
+        assert cut.resumed == 1
 
     asyncio.run(crawl())

@@ -188,3 +188,10 @@ def test_a_domain_that_is_down_keeps_the_servers_that_gave_pages() -> None:
     assert limits.closed(url("http://lab.uni.ac.th/")) == "timeouts on site"
     add(limits, url("http://www.uni.ac.th/b"), "")
     assert limits.closed(url("http://lab.uni.ac.th/")) is None
+
+
+def test_one_silence_may_be_enough() -> None:
+    limits = Limits(timeouts=1)
+    limits.answered(url("http://a.example/"), False)
+    assert limits.closed(url("http://a.example/x")) == Outcome.TIMEOUTS_ON_SITE
+    assert limits.closed(url("http://b.example.org/")) is None

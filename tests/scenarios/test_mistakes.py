@@ -55,7 +55,7 @@ def mistake(site: Site, *arguments: str, **settings: object) -> str:
         ("LSWC_MAX_TAGS", "9", "unknown setting LSWC_MAX_TAGS"),
         ("LSWC_SITEMAPS", "maybe", "LSWC_SITEMAPS must be 0 or 1, True or False, not 'maybe'"),
         ("LSWC_ROBOTS_META", "noindex,noimage", "LSWC_ROBOTS_META: 'noimage' isn't one of: nofoll"),
-        ("LSWC_WEB", "", "LSWC_CONTACT must say who crawls the real web"),
+        ("LSWC_WEB", "", "who crawls the real web? Give a URL or an e-mail address"),
         ("LSWC_ALLOWED_NETWORKS", "home", "'home' does not appear to be"),
         ("LSWC_ALLOWED_PORTS", "80,http", "not a port: 'http'"),
     ],

@@ -129,7 +129,7 @@ def test_nothing_on_this_machine_is_asked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({}, "LSWC_CONTACT must say who crawls the real web"),
+        ({}, "who crawls the real web? Give a URL or an e-mail address"),
         ({"LSWC_WEB": "no/such/folder"}, "no/such/folder"),
         ({"LSWC_CONTACT": "https://a.example/", "LSWC_PROFILE": "bsf"}, "known: adaptive, anchor"),
         ({"LSWC_CONTACT": "https://a.example/", "LSWC_DELY": 1}, "unknown setting LSWC_DELY"),

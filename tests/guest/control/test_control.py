@@ -137,6 +137,7 @@ def test_of_each_thing_the_narrowest_place_is_heard() -> None:
         ("requests = 0x" + "f" * 5_000, "requests must be a whole number of at most"),
         ("pause = 0x" + "f" * 5_000, "pause must be true or false, not one of thousands"),
         ('["a.th"]\ndelay = ' + "9" * 400, "delay must be a number of seconds"),
+        (f'["a.th"]\ndelay = {2**53 + 1}', "delay must be a number of seconds"),
         ("a = " + "[" * 200_000, "recursion"),
         ("#" * 4_000_001, "larger than 4,000,000"),
     ],
@@ -144,6 +145,11 @@ def test_of_each_thing_the_narrowest_place_is_heard() -> None:
 def test_what_is_wrong_is_said(text: str, says: str) -> None:
     with pytest.raises(ControlError, match=says.replace("?", r"\?")):
         parsed(text)
+
+
+def test_the_largest_numbers_are_taken() -> None:
+    rule = parsed(f'["a.th"]\ndelay = {2**53}\nmax_bytes = {2**53}').at(url("http://a.th/"))
+    assert (rule.delay, rule.max_bytes) == (2.0**53, 2**53)
 
 
 def test_hours_of_a_day() -> None:
@@ -155,7 +161,11 @@ def test_hours_of_a_day() -> None:
     by_day = parsed('hours = "8:30-24:00"')
     assert not by_day.rests(datetime(2026, 1, 1, 8, 30, tzinfo=UTC))
     assert not by_day.rests(datetime(2026, 1, 1, 23, 59, 59, tzinfo=UTC))
+    assert by_day.rests(datetime(2026, 1, 1, 8, 29, tzinfo=UTC))
     assert by_day.rests(datetime(2026, 1, 1, tzinfo=UTC))
+    from_noon = parsed('hours = "12:15-13:45"')
+    assert not from_noon.rests(datetime(2026, 1, 1, 13, 44, tzinfo=UTC))
+    assert from_noon.rests(datetime(2026, 1, 1, 13, 45, tzinfo=UTC))
 
 
 def test_hours_end_with_their_last_instant() -> None:
@@ -265,6 +275,15 @@ def test_two_writers_lose_nothing(tmp_path: Path) -> None:
         process.join()
     where = InFolder(tmp_path)
     assert len(read(where).rules) == len(history(where)) == 40
+
+
+def test_the_only_crawl_of_a_store_needs_no_name(redis_server: RedisServer) -> None:
+    client = Redis.from_url(redis_server.url)
+    client.flushall()
+    store = RedisFrontier(client, "alone", strategy("bfs"), IDENTITY)
+    change(in_redis(client), "block", True, "a.th")
+    assert read(in_redis(client, "alone")).at(url("http://a.th/")).block
+    store.close()
 
 
 def test_what_is_no_crawl_of_this_version(tmp_path: Path, redis_server: RedisServer) -> None:
