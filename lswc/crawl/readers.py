@@ -178,16 +178,20 @@ class _Reader(asyncio.Protocol):
         self._said: asyncio.Future[_Letter | None] | None = None
         command = [sys.executable, "-m", "lswc.reading.reader_process"]
         self._socket, theirs = socket.socketpair()
-        with theirs:
-            # In a session of its own: Ctrl-C is for the crawl, which then ends in order.
-            self._process = Popen(
-                command,
-                stdin=theirs.fileno(),
-                stdout=DEVNULL,
-                # One thread: a library's others would take the cores from other readers.
-                env={**environment(), "OPENBLAS_NUM_THREADS": "1"},
-                start_new_session=True,
-            )
+        try:
+            with theirs:
+                # In a session of its own: Ctrl-C is for the crawl, which then ends in order.
+                self._process = Popen(
+                    command,
+                    stdin=theirs.fileno(),
+                    stdout=DEVNULL,
+                    # One thread: a library's others would take the cores from other readers.
+                    env={**environment(), "OPENBLAS_NUM_THREADS": "1"},
+                    start_new_session=True,
+                )
+        except OSError:
+            self._socket.close()
+            raise
 
     async def start(self, first: bytes) -> None:
         """Return once it can read. Raises ReaderError if it says why not, Unread if it died."""

@@ -168,10 +168,14 @@ class SqliteFrontier(Frontier):
 
     @contextmanager
     def _reading(self) -> Iterator[SqliteReader]:
-        yield _OpenReader(self)
+        with self._errors():
+            yield _OpenReader(self)
 
     def pages(self, units: Collection[str]) -> dict[str, Pages]:
-        return self._servers.pages(set(units))
+        try:
+            return self._servers.pages(set(units))
+        except sqlite3.Error as error:
+            raise self._failed(error) from error
 
     @property
     def pending(self) -> int:
@@ -225,33 +229,37 @@ class SqliteFrontier(Frontier):
         held = self._leases.of(visit)
         if held is None or visit.lease.id in self._urls.again:
             return ()
-        rows = self._db.execute(
-            "SELECT url, code FROM url"
-            " WHERE server = ? AND unit = ? AND outcome IS NULL AND seq <> ?",
-            (held.server, held.unit, visit.lease.id),
-        )
-        return ((url, self._strategy.kind_of[code]) for url, code in rows)
+        with self._errors():
+            rows = self._db.execute(
+                "SELECT url, code FROM url"
+                " WHERE server = ? AND unit = ? AND outcome IS NULL AND seq <> ?",
+                (held.server, held.unit, visit.lease.id),
+            ).fetchall()
+        return [(url, self._strategy.kind_of[code]) for url, code in rows]
 
     def offer(self, offers: Sequence[Offer]) -> None:
         with self._transaction():
             self._urls.store(offers, None)
 
     def lease(self, now: float) -> Lease | None:
-        self._wake(now)
-        line = self._lines.first()
-        if line is None or self._waits_for_better(line.cell, now):
-            return None
-        return self._hand_out(line, now)
+        with self._errors():
+            self._wake(now)
+            line = self._lines.first()
+            if line is None or self._waits_for_better(line.cell, now):
+                return None
+            return self._hand_out(line, now)
 
     def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
-        self._wake(now)
-        line = self._lines.first_among(servers)
-        return None if line is None else self._hand_out(line, now)
+        with self._errors():
+            self._wake(now)
+            line = self._lines.first_among(servers)
+            return None if line is None else self._hand_out(line, now)
 
     def lease_requisite(self, now: float) -> Lease | None:
-        self._wake(now)
-        line = self._lines.first_requisite() if self._lines.waiting[REQUISITES] else None
-        return None if line is None else self._hand_out(line, now)
+        with self._errors():
+            self._wake(now)
+            line = self._lines.first_requisite() if self._lines.waiting[REQUISITES] else None
+            return None if line is None else self._hand_out(line, now)
 
     def _hand_out(self, line: Line, now: float) -> Lease:
         row = self._db.execute(_HAND_OUT, (line.seq,)).fetchone()
@@ -373,11 +381,15 @@ class SqliteFrontier(Frontier):
         try:
             yield
         except sqlite3.Error as error:
-            self._db.rollback()
-            with suppress(sqlite3.Error):  # what can't be written can hardly be reset either
-                self._load()
-            self._db.rollback()
-            raise StorageError(f"can't write the frontier: {error}") from error
+            raise self._failed(error) from error
+
+    def _failed(self, error: sqlite3.Error) -> StorageError:
+        """Go back to what was committed; return what is raised for an error of SQLite's."""
+        self._db.rollback()
+        with suppress(sqlite3.Error):  # what can't be written can hardly be reset either
+            self._load()
+        self._db.rollback()
+        return StorageError(f"can't write the frontier: {error}")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

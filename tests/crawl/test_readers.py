@@ -229,6 +229,24 @@ def test_a_reader_outlives_no_crawl_even_while_a_page_holds_it() -> None:
             assert process.wait(BRAKE) == -signal.SIGALRM
 
 
+def test_a_process_that_cannot_be_made_leaves_no_socket(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs: list[tuple[socket.socket, socket.socket]] = []
+    pair = socket.socketpair
+
+    def kept() -> tuple[socket.socket, socket.socket]:
+        pairs.append(pair())
+        return pairs[-1]
+
+    def full(*_: object, **__: object) -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr("lswc.crawl.readers.socket.socketpair", kept)
+    monkeypatch.setattr("lswc.crawl.readers.Popen", full)
+    with pytest.raises(BlockingIOError):
+        _Reader(1.0)
+    assert [one.fileno() for one in pairs[0]] == [-1, -1]
+
+
 def test_a_reader_that_does_not_start_is_told() -> None:
     async def use(readers: Readers) -> None:
         with pytest.raises(ReaderError, match="no such folder: missing"):

@@ -64,6 +64,34 @@ def test_what_a_failed_write_brought_is_forgotten(tmp_path: Path) -> None:
         assert frontier.pages_of("seed").downloaded == 1
 
 
+def test_a_store_that_fails_says_so_whatever_is_asked_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "frontier.db"
+    with (
+        closing(SqliteFrontier(path, strategy("server_aggressive:T=1"), IDENTITY)) as frontier,
+        closing(sqlite3.connect(path, isolation_level=None)) as other,
+    ):
+        frontier.offer([Offer("http://a/", "a", "a", SEED, PageLanguage.TARGET, 0)])
+        lease = frontier.lease(0.0)
+        assert lease is not None
+        assert frontier.put_off(ended(lease, "timeout"), 5.0)
+        other.execute("CREATE TRIGGER t BEFORE UPDATE ON url BEGIN SELECT RAISE(ABORT, 'no'); END")
+        asked = frontier.lease, lambda now: frontier.lease_among(["a"], now)
+        for ask in (*asked, frontier.lease_requisite):
+            with pytest.raises(StorageError, match="no"):
+                ask(9.0)
+        other.execute("DROP TRIGGER t")
+        lease = frontier.lease(9.0)
+        assert lease is not None
+        frontier.checkpoint()
+        other.execute("ALTER TABLE server RENAME TO gone")
+        other.execute("ALTER TABLE url RENAME TO lost")
+        visit = ended(lease, relevant=False)
+        with pytest.raises(StorageError, match="no such table"):
+            frontier.statuses({"b"}, lease, False)
+        with pytest.raises(StorageError, match="no such table"):
+            frontier.dropped_by(visit)
+
+
 def test_who_reads_for_long_doesnt_have_each_commit_saved(tmp_path: Path) -> None:
     path = tmp_path / "frontier.db"
 

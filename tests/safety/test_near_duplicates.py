@@ -30,6 +30,13 @@ bases = st.sampled_from([0, 2**64 - 1, 0x0123456789ABCDEF])
 near = st.builds(flipped, bases, st.sets(st.integers(0, 63), max_size=4))
 
 
+def test_three_bits_make_a_near_duplicate_and_four_do_not() -> None:
+    seen = Seen(4)
+    seen.add(0x0123456789ABCDEF)
+    assert seen.holds(0x0123456789ABCDEF ^ 1 << 63 ^ 1 << 40 ^ 1)
+    assert not seen.holds(0x0123456789ABCDEF ^ 1 << 63 ^ 1 << 40 ^ 1 << 20 ^ 1)
+
+
 @given(st.integers(1, 6), st.lists(near, max_size=30))
 @example(4, [0, 1 << 63 | 1 << 40 | 1 << 20])  # one quarter is the same, each in its turn
 @example(4, [0, 1 << 63 | 1 << 40 | 1 << 2])

@@ -50,6 +50,31 @@ def test_each_bit_is_set_in_half_of_all_hashes() -> None:
         assert 400 < sum(value >> bit & 1 for value in hashes) < 600
 
 
+def plain(text: str) -> int:
+    """Return the simhash by the definition, number by number (Charikar 2002 §3)."""
+    letters = [ord(letter) for letter in text.lower() if not (letter.isspace() or letter.isdigit())]
+    letters += [0] * 5 if len(letters) < 5 else []
+    factors = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1)
+    runs = {
+        sum(letters[at + n] * factors[n] for n in range(5)) % 2**32
+        for at in range(len(letters) - 4)
+    }
+    votes = [0] * 64
+    for run in runs:
+        mixed = ((run ^ run >> 30) * 0xBF58476D1CE4E5B9) % 2**64
+        mixed = ((mixed ^ mixed >> 27) * 0x94D049BB133111EB) % 2**64
+        mixed ^= mixed >> 31
+        for bit in range(64):
+            votes[bit] += 1 if mixed >> bit & 1 else -1
+    return sum(1 << bit for bit in range(64) if votes[bit] > 0)
+
+
+@given(st.text(LETTERS + "aAÄé ж7๒\n", max_size=700))
+def test_it_is_the_majority_of_the_runs_of_five_letters(text: str) -> None:
+    # Bytes of the hash lie in the machine's order, which a stored hash keeps.
+    assert simhash(text) == int.from_bytes(plain(text).to_bytes(8, "little"))
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -135,6 +135,23 @@ def test_wilson_by_a_published_interval() -> None:
     assert wilson(20, 20)[1] == 1
 
 
+@pytest.mark.parametrize(("part", "whole"), [(1, 1), (1, 2), (15, 148), (1, 29), (999, 1000)])
+def test_wilson_ends_where_the_share_seen_is_just_within_its_error(part: int, whole: int) -> None:
+    """By its definition (Wilson 1927): |p - seen| = 1.95996 standard errors of p, p by halving."""
+
+    def end(outer: float) -> float:
+        seen, inner = part / whole, part / whole
+        for _ in range(60):
+            middle = (inner + outer) / 2
+            error = 1.959963985 * (middle * (1 - middle) / whole) ** 0.5
+            inner, outer = (middle, outer) if abs(middle - seen) < error else (inner, middle)
+        return inner
+
+    low = end(0.0)
+    high = 1.0 if part == whole else end(1.0)
+    assert wilson(part, whole) == pytest.approx((low, high), abs=1e-6)
+
+
 def test_recall_is_corrected_both_ways() -> None:
     assert corrected_recall(1000, 10_000, 1, 1) == pytest.approx(0.1)
     # Mon 2010 §6.1, as printed.
