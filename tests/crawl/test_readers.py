@@ -170,19 +170,35 @@ def test_a_page_whose_reader_dies_costs_itself_only() -> None:
     during(use, Few())
 
 
-def test_readers_that_are_killed_cost_no_page_be_they_idle_or_at_work_or_starting() -> None:
+def test_readers_that_are_killed_cost_no_page_be_they_idle_or_at_work_or_starting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(*given: Any, **more: Any) -> subprocess.Popen[bytes]:
+        started.append(subprocess.Popen(*given, **more))
+        if len(started) == 3:
+            started[-1].send_signal(signal.SIGSTOP)  # so it is starting until it is killed
+        return started[-1]
+
+    monkeypatch.setattr("lswc.crawl.readers.Popen", start)
+
     async def use(readers: Readers) -> None:
         await readers.read(*PAGES[0])
-        os.kill(children()[0], signal.SIGKILL)
+        os.kill(started[0].pid, signal.SIGKILL)
         assert await readers.read(*PAGES[0]) is not None  # at once: the loop hasn't seen its end
-        os.kill(children()[0], signal.SIGSTOP)
+        started[1].send_signal(signal.SIGSTOP)
         reading = asyncio.ensure_future(readers.read(*PAGES[0]))
-        await asyncio.sleep(0.1)
-        os.kill(children()[0], signal.SIGKILL)
-        await asyncio.sleep(0.1)  # another one is starting
-        os.kill(children()[0], signal.SIGKILL)
+        for _ in range(10):
+            await asyncio.sleep(0)  # an idle process is asked at once
+        started[1].kill()
+        async with asyncio.timeout(BRAKE):
+            while len(started) < 3:
+                await asyncio.sleep(0.01)
+        started[2].kill()
         assert await reading is not None
-        assert len(children()) == 1
+        assert len(started) == 4
+        assert children() == [started[3].pid]
 
     during(use, Few())
 

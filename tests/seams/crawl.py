@@ -22,7 +22,7 @@ from typing_extensions import override
 import lswc
 from lswc import settings as defaults
 from lswc.archive import appended_files, page_record
-from lswc.crawl import internet, readers, stores
+from lswc.crawl import readers, scrapy_internet, stores
 from lswc.crawl.spider import LswcSpider
 from lswc.crawl.transport import connection
 from lswc.crawl.transport.resolver import Resolver
@@ -79,10 +79,10 @@ class Machine:
         swaps, disk = self.swaps, self.disk
         swaps.put_item(sys.modules, "twisted.internet.reactor")
         swaps.keep_time(self.clock)
-        swaps.put(internet.ScrapyInternet, "now", staticmethod(self.clock.monotonic))
-        swaps.put(internet.ScrapyInternet, "unix_time", staticmethod(self.clock.time))
+        swaps.put(scrapy_internet.ScrapyInternet, "now", staticmethod(self.clock.monotonic))
+        swaps.put(scrapy_internet.ScrapyInternet, "unix_time", staticmethod(self.clock.time))
         swaps.put(stores, "OwnSlots", partial(OwnSlots, self.clock.monotonic))
-        swaps.put(internet.ScrapyInternet, "opens", self._opens)
+        swaps.put(scrapy_internet.ScrapyInternet, "opens", self._opens)
         swaps.put(connection, "start_connection", self.web.connect)
         swaps.put(readers, "Popen", self._popen)
         swaps.put(os, "fsync", disk.sync)

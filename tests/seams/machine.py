@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 from typing_extensions import override
 
-from lswc.processes import Letters, letter
+from lswc.processes import MAX_LETTER, Letters, letter
 from lswc.reading.messages import AnyAsked, answered
 from lswc.reading.reader_settings import ReaderSettings
 
@@ -182,7 +182,7 @@ class Process:
     def __init__(self, reading: Reading, loop: AbstractEventLoop, stdin: int, fault: str) -> None:
         self._reading, self._loop, self._fault = reading, loop, fault
         self._socket = socket.socket(fileno=os.dup(stdin))
-        self._letters = Letters()
+        self._letters = Letters(MAX_LETTER)
         self._reader: PageReader | None = None
         self.is_busy = False
         self.returncode: int | None = None
