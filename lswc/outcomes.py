@@ -124,6 +124,10 @@ class Outcome(StrEnum):
         "site's queue full",
         "Ten times as many URLs of its registered domain were pending, none worse than it.",
     )
+    LISTED_MISSING = (
+        "sitemap's misses",
+        "Its sitemap or feed named 50 URLs that aren't there, and ten more for each page.",
+    )
     TOO_MANY_LINKS = "too many links", "The page has more than LSWC_MAX_LINKS."
     TOO_MANY_REQUISITES = (
         "too many requisites",
@@ -197,6 +201,7 @@ LIFTED = (
     Outcome.DEPTH,
     Outcome.DOMAIN_NOT_ALLOWED,
     Outcome.PORT,
+    Outcome.LISTED_MISSING,
 )
 """Outcomes of URLs that were queued before they were refused: the user may allow them again."""
 

@@ -231,6 +231,8 @@ class WarcWriter:
         date, payload = warc_date(attempt.time), b"".join(exchange.body)
         digest = digest_of(payload)
         seen = self._seen.get(digest)
+        if seen is None and payload and attempt.held and attempt.held.digest == digest:
+            seen = attempt.held
         if payload:
             self._keep(seen or Original(attempt.url, date, digest))
         earlier = attempt.unchanged or seen

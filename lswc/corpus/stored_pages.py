@@ -12,7 +12,7 @@ from lswc.archive.appended_files import ArchiveError
 from lswc.archive.archive import earlier_of
 from lswc.archive.cdxj import DOM, entries, index_of
 from lswc.archive.check.recovery import repair
-from lswc.archive.earlier_crawls import Earlier
+from lswc.archive.earlier_crawls import Earlier, Held
 from lswc.archive.warc_reading import LARGEST, Record, Records
 from lswc.archive.warc_writer import NOT_MODIFIED
 from lswc.outcomes import RECORDED
@@ -126,6 +126,14 @@ def host_of(url: str) -> str:
     return parsed.hostname if parsed else ""
 
 
+def _is_as_held(record: Record, held: Held) -> bool:
+    """Tell whether a revisit is one of what an earlier crawl holds of the same URL."""
+    about = record.headers
+    is_same = about.get("warc-payload-digest") == f"sha1:{held.original.digest}"
+    of_itself = about.get("warc-refers-to-target-uri") == record.url
+    return _is_unchanged(record) or (is_same and of_itself)
+
+
 def _is_unchanged(record: Record) -> bool:
     return record.headers.get("warc-profile") == NOT_MODIFIED
 
@@ -134,7 +142,7 @@ def _page(record: Record, earlier: Earlier) -> Stored:
     response, body = record.response(), None
     if record.type == WarcRecordType.response:
         body = response.content(LARGEST)
-    elif _is_unchanged(record) and (held := earlier.find(record.url)):
+    elif (held := earlier.find(record.url)) and _is_as_held(record, held):
         response = held.response
         body = response.content(LARGEST)
     refers_to = record.headers.get("warc-refers-to-target-uri")

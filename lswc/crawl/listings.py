@@ -6,6 +6,8 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urljoin
 
+from scrapy.spidermiddlewares.httperror import HttpError
+
 from lswc.crawl.readers import Unread
 from lswc.crawl.requests import visit_of
 from lswc.errors import LswcError
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from scrapy.http import Response
+    from twisted.python.failure import Failure
 
     from lswc.archive.earlier_crawls import Earlier
     from lswc.crawl.commits import Commits
@@ -44,6 +47,9 @@ if TYPE_CHECKING:
     from lswc.urls import Url
 
 _Value = TypeVar("_Value")
+
+_USUAL, _OTHER = "/sitemap.xml", "/sitemap_index.xml"
+"""Where a sitemap is that robots.txt doesn't name, and where it is if it isn't there."""
 
 REMEMBERED = 10_000
 """Servers whose robots.txt is remembered to have named sitemaps, or that were asked for theirs."""
@@ -87,6 +93,19 @@ class Listings:
             commits.fail(error)
         commits.commit(visit, Outcome.LISTING)
 
+    def failed(self, failure: Failure) -> None:
+        """End the visit of a listing that couldn't be had: as the errback of its request."""
+        request = vars(failure)["request"]  # set by Scrapy's scraper
+        if (visit := visit_of(request)) is not None and isinstance(failure.value, HttpError):
+            visit.offers = self._instead(visit)
+        self._commits.errback(failure)
+
+    def _instead(self, visit: Visit) -> list[Offer]:
+        """Return the offer of the other place of a sitemap, if none was at the usual one."""
+        if visit.lease.code != LISTING or urljoin(visit.url, _USUAL) != visit.url:
+            return []
+        return self._offers((urljoin(visit.url, _OTHER),), LISTING, visit.lease.depth)
+
     def heard(self, server: str, robots: bytes, url: str) -> None:
         """Take note of the sitemaps that a server's robots.txt names."""
         if self._crawl.sitemaps and (said := sitemaps.of_robots(robots, url)):
@@ -96,7 +115,7 @@ class Listings:
         """Return the offers of the sitemaps of a relevant page's server: it counts as asked."""
         server = visit.lease.server
         _remember(self.asked, server, None)
-        said = self._said.get(server) or (urljoin(visit.url, "/sitemap.xml"),)
+        said = self._said.get(server) or (urljoin(visit.url, _USUAL),)
         return self._offers(said, LISTING, visit.lease.depth + 1)
 
     def _offers(self, addresses: Iterable[str], code: int, depth: int) -> list[Offer]:
@@ -121,8 +140,10 @@ class Listings:
         source = Source.FEED if found.is_feed else Source.SITEMAP
         offers = [self._ask(visit, page, target, known, source) for page, target in kept]
         visit.offers = [offer for offer in offers if offer is not None]
+        if not found.pages and not found.listings:
+            visit.offers = self._instead(visit)
         if visit.lease.code == LISTING:  # an index names no index (sitemaps.org)
-            visit.offers += self._offers(found.listings, SUBLISTING, depth)
+            visit.offers = [*visit.offers, *self._offers(found.listings, SUBLISTING, depth)]
 
     def _ask(
         self,

@@ -235,6 +235,8 @@ class Pages:
 
     def _page(self, visit: Visit, url: Url, response: Response, reading: PageReading) -> Page:
         near_duplicate = self.guest.limits.add(url, reading.simhash)
+        if listing := visit.lease.listing:
+            self.guest.limits.listed(listing, True)
         admission, depth = self.guest.admission, visit.lease.depth + 1
         if admission.refuses:
             reading = without_closed(reading, lambda link: admission.of_link(link, depth))

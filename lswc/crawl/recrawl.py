@@ -1,4 +1,4 @@
-"""Recrawl of what earlier crawls stored: only what has changed since is sent."""
+"""Recrawl of what earlier crawls stored: only what has changed is sent, or stored again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _HELD = "lswc_held"
 class RecrawlMiddleware:
     """Downloader middleware: conditional requests (RFC 9110 §13) for what LSWC_RECRAWL stored.
 
-    A page that hasn't changed is read as it was stored, so it counts and leads on as before.
+    A page that hasn't changed is read as it was stored, so it counts and leads on as before. One
+    that is sent whole is told what was stored of it: the same payload isn't stored again.
     """
 
     def __init__(self, earlier: Earlier) -> None:
@@ -49,20 +50,31 @@ class RecrawlMiddleware:
             request.headers.pop(condition, None)
         request.meta.pop(_HELD, None)
         held = self._earlier.find(request.url) if page_visit_of(request) is not None else None
-        for name, value in held.response.headers if held else ():
+        if held is None:
+            return
+        request.meta[_HELD] = held
+        for name, value in held.response.headers:
             if name.lower() in _CONDITION_OF:
                 request.headers[_CONDITION_OF[name.lower()]] = value
-                request.meta[_HELD] = held
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Return what is stored instead of a 304 (Not Modified) that was asked for."""
         held: Held | None = request.meta.pop(_HELD, None)
-        if held is None or response.status != 304:
-            return response
         visit = page_visit_of(request)
-        if visit is not None and visit.attempts:
-            visit.attempts[-1].unchanged = held.original
-        return _stored(held, response)
+        attempt = visit.attempts[-1] if visit is not None and visit.attempts else None
+        if held is None or (response.status == 304 and not _is_conditional(request)):
+            return response
+        if response.status == 304:
+            if attempt is not None:
+                attempt.unchanged = held.original
+            return _stored(held, response)
+        if attempt is not None:
+            attempt.held = held.original
+        return response
+
+
+def _is_conditional(request: Request) -> bool:
+    return any(name in request.headers for name in _CONDITION_OF.values())
 
 
 def _stored(held: Held, response: Response) -> Response:

@@ -63,6 +63,7 @@ class TierScheduler(BaseScheduler):
         pages: Any = spider
         # One bound method for all: Scrapy parses a callback's source once an object.
         self._errback = self._commits.errback
+        self._listing_failed = self._parts.listings.failed
         self._parse: Callable[..., Any] = pages.parse
         self._parse_requisite: Callable[..., Any] = pages.parse_requisite
         self._parse_listing: Callable[..., Any] = pages.parse_listing
@@ -113,7 +114,8 @@ class TierScheduler(BaseScheduler):
         except LswcError as error:
             commits.fail(error)
             return None
-        return request_for(visit, self._parts.crawl.headers, self._callback(visit), self._errback)
+        errback = self._listing_failed if visit.lease.is_listing else self._errback
+        return request_for(visit, self._parts.crawl.headers, self._callback(visit), errback)
 
     def _callback(self, visit: Visit) -> Callable[..., Any]:
         if visit.is_page:

@@ -118,6 +118,11 @@ class Lease(Struct, frozen=True):
         return source_of(self.code)
 
     @property
+    def listing(self) -> str | None:
+        """The sitemap or feed that named it; None if none did."""
+        return self.referrer if self.is_page and self.source in ("sitemap", "feed") else None
+
+    @property
     def is_page(self) -> bool:
         """Whether it is asked for as a page, which a strategy decided on."""
         return self.code not in _MARKS
@@ -185,7 +190,8 @@ class Attempt:
     said, without parameters; ``error`` the name of what failed. ``exchange`` is None if nothing
     is archived or nothing came; ``truncated`` says why its body isn't whole, as WARC-Truncated
     does. ``rendered`` is the page as a browser showed it, if one did. ``unchanged`` is what an
-    earlier crawl stored, if the server says that it still holds.
+    earlier crawl stored, if the server says that it still holds; ``held`` if it sent it again, or
+    something else.
     """
 
     url: str
@@ -198,6 +204,7 @@ class Attempt:
     exchange: Exchange | None = None
     truncated: str = ""
     unchanged: Original | None = None
+    held: Original | None = None
     rendered: Rendered | None = None
 
 

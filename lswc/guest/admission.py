@@ -125,8 +125,13 @@ class Admission:
             return url
         away = self._tries.away(visit.lease.server, now)
         rule = self._control.rule(url)
-        held = _pause(rule) or self._full(visit, url, rule)
+        held = _pause(rule) or self._full(visit, url, rule) or self._missing(visit)
         return self._refusal_by_place(visit, url, rule) or held or away
+
+    def _missing(self, visit: Visit) -> Outcome | None:
+        """Return that what a visit's sitemap or feed names is missing mostly."""
+        listing = visit.lease.listing
+        return self._limits.missing(listing) if listing else None
 
     def _full(self, visit: Visit, url: Url, rule: Rule) -> Outcome | None:
         """Return which bound on a server's or domain's pages or bytes is reached."""

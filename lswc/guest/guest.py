@@ -15,7 +15,7 @@ from lswc.guest.internet import ROBOTS, TDMREP, ClosingError
 from lswc.guest.rests import OVERLOADED, Backoff, Latencies, Rests, SecondTries, seconds
 from lswc.guest.server_rules import PATH, ServerRules
 from lswc.guest.slots import AddressSlots
-from lswc.outcomes import Outcome
+from lswc.outcomes import Outcome, has_failed
 from lswc.reading.opt_outs import in_robots
 from lswc.urls import parse
 
@@ -257,6 +257,8 @@ class Guest:
         """Take note of how a visit ended; return when its URL is tried again, None if never."""
         if outcome == Outcome.TIMEOUT and (url := parse(visit.url)) is not None:
             self.limits.answered(url, False)
+        if _is_missing(outcome) and (listing := visit.lease.listing):
+            self.limits.listed(listing, False)
         return self.tries.due(visit, outcome, self._internet.now())
 
     def look(self) -> tuple[bool, bool]:
@@ -274,3 +276,8 @@ class Guest:
         """Close what is open."""
         self.network.close()
         self.backoff.close()
+
+
+def _is_missing(outcome: str) -> bool:
+    """Tell whether there is nothing at a URL that ended so; what failed may be had later."""
+    return outcome.startswith(f"{Outcome.STATUS} 4") and not has_failed(outcome)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lswc.strategy import PageLanguage
 
 FEED = "feed"
-"""The kind of what a page doesn't need, but names: RSS and Atom."""
+"""The kind of what a page doesn't need, but names: RSS, Atom and JSON Feed."""
 
 MAX_DEPTH = 5
 """Steps from a page to a requisite: a frame, its style sheet, what that imports, an image there."""
@@ -52,7 +52,14 @@ _KIND_OF_TAG = {
     "iframe": "frame", "object": "object", "embed": "object", "body": "image", "table": "image",
     "td": "image", "th": "image",
 }  # fmt: skip
-_FEEDS = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml"})
+_FEEDS = frozenset(
+    {
+        "application/rss+xml",
+        "application/atom+xml",
+        "application/rdf+xml",
+        "application/feed+json",
+    }
+)
 _BACKGROUND = ("background",)
 _REFERENCES = {
     "image": ("href", "xlink:href"), "use": ("href", "xlink:href"), "object": ("data",),

@@ -1,19 +1,21 @@
 """Sitemaps and feeds: files in which a server names its pages.
 
 Sitemaps as in <https://www.sitemaps.org/protocol.html>, also as text, their indexes, and
-``xhtml:link hreflang``; RSS, RDF and Atom (RFC 4287). They come from anywhere, so all is bounded,
+``xhtml:link hreflang``; RSS, RDF and Atom (RFC 4287), JSON Feed
+(<https://www.jsonfeed.org/version/1.1/>). They come from anywhere, so all is bounded,
 and no entity is ever replaced.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import zlib
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from io import BytesIO
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml import etree
 
@@ -36,9 +38,11 @@ _MAX_DEPTH = 50  # elements within one another
 _LONGEST = 8_000  # characters of an address
 _SITEMAP = re.compile(rb"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
 _CHANGED = frozenset({"lastmod", "updated", "pubdate", "date"})
-_LONGEST_TIME, _DAY = 64, 10  # characters
+_LONGEST_TIME, _DAY, _LONGEST_TAG = 64, 10, 100  # characters
 _FEED = re.compile(rb"<(?:\w{1,20}:)?(?:rss|rdf|feed)[\s>]", re.IGNORECASE)
 _HEAD = 4_000  # bytes in which a feed says that it is one
+_LARGEST_JSON = 5_000_000  # bytes: it is held whole, and takes ten times as much
+_JSON_FEED = "https://jsonfeed.org/version/"
 _ROOTS = frozenset({"urlset", "sitemapindex", "rss", "rdf", "feed"})
 
 
@@ -99,7 +103,8 @@ def read(body: bytes, url: str) -> Listing:
             listings.setdefault(absolute)
         else:
             break
-    return Listing(tuple(pages.values()), tuple(listings), _FEED.search(body[:_HEAD]) is not None)
+    is_feed = _FEED.search(body[:_HEAD]) is not None or _start(body).startswith(b"{")
+    return Listing(tuple(pages.values()), tuple(listings), is_feed)
 
 
 def _time(text: str) -> datetime | None:
@@ -128,12 +133,38 @@ def _unpacked(body: bytes) -> bytes:
 
 def _references(body: bytes) -> Iterator[_Named]:
     """Yield what a listing names, in its order."""
-    start = body[:1_000].lstrip(b"\xef\xbb\xbf \t\r\n")
+    start = _start(body)
     if start.startswith((b"http://", b"https://")):
         lines = body.decode("utf-8", "replace").splitlines()
         yield from (_Named(line) for line in lines if line.startswith("http"))
     elif start.startswith((b"<", b"\xff\xfe", b"\xfe\xff")):
         yield from _of_xml(body)
+    elif start.startswith(b"{") and len(body) <= _LARGEST_JSON:
+        yield from _of_json(body)
+
+
+def _start(body: bytes) -> bytes:
+    return body[:1_000].lstrip(b"\xef\xbb\xbf \t\r\n")
+
+
+def _of_json(body: bytes) -> Iterator[_Named]:
+    """Yield what a JSON Feed names; any other JSON names nothing."""
+    try:
+        feed = json.loads(body.removeprefix(b"\xef\xbb\xbf"))
+    except (ValueError, RecursionError):
+        return
+    if not isinstance(feed, dict) or not _text(feed, "version").startswith(_JSON_FEED):
+        return
+    items = feed.get("items")
+    for item in items if isinstance(items, list) else ():
+        if isinstance(item, dict):
+            yield _Named(_text(item, "url"), _text(item, "language")[:_LONGEST_TAG])
+            yield _Named(changed=_text(item, "date_modified") or _text(item, "date_published"))
+
+
+def _text(found: dict[str, Any], name: str) -> str:
+    value = found.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def _of_xml(body: bytes) -> Iterator[_Named]:
@@ -177,4 +208,4 @@ def _of_element(name: str, parent: str, element: etree._Element) -> Iterator[_Na
     elif name == "link" and parent in ("url", "entry"):
         rel = element.get("rel") or "alternate"
         if rel == "alternate":
-            yield _Named(element.get("href") or "", (element.get("hreflang") or "")[:100])
+            yield _Named(element.get("href") or "", (element.get("hreflang") or "")[:_LONGEST_TAG])

@@ -89,6 +89,9 @@ TIMEOUTS = 40
 """URLs in a row that no server of a registered domain answers in time, until those of its servers
 are left that never gave a page."""
 
+MISSES, EARNED = 50, 10
+"""URLs of a sitemap or feed that may be missing, and as many more for each that is a page."""
+
 OF_PAGES = frozenset(
     {
         Outcome.SERVER_PAGES,
@@ -148,6 +151,7 @@ class Limits:
         self._in_a_row: _Latest[int] = _Latest()
         self._unanswered: _Latest[int] = _Latest()
         self._silent: _Latest[None] = _Latest()
+        self._misses: _Latest[int] = _Latest()
         self._closed: _Latest[Outcome] = _Latest()
         # Servers some of whose directories are closed: links to others needn't be looked at.
         self._partly: _Latest[None] = _Latest()
@@ -204,6 +208,15 @@ class Limits:
     def unanswered(self, url: Url) -> int:
         """Return how many URLs of a server in a row weren't answered in time."""
         return self._unanswered.get(hash(url.server), 0)
+
+    def listed(self, listing: str, is_page: bool) -> None:
+        """Count a URL that a sitemap or feed named: it is a page, or there is none."""
+        key = hash(listing)
+        self._misses[key] = self._misses.get(key, 0) + (-EARNED if is_page else 1)
+
+    def missing(self, listing: str) -> Outcome | None:
+        """Return that too many URLs of a sitemap or feed are missing for more to be asked for."""
+        return Outcome.LISTED_MISSING if self._misses.get(hash(listing), 0) >= MISSES else None
 
     def close(self, server: str, reason: Outcome) -> None:
         """Leave a server alone from now on."""

@@ -30,6 +30,12 @@ def test_profile_is_named_after_its_strategy(name: str) -> None:
     assert name == "_".join(parts)
 
 
+def test_papers_know_links_only() -> None:
+    listed = {name for name in profiles.names() if applied(name).getbool("LSWC_SITEMAPS")}
+    fed = {name for name in profiles.names() if applied(name).getbool("LSWC_FEEDS")}
+    assert listed == fed == {"adaptive", "archive"}
+
+
 def test_command_line_wins_over_the_profile() -> None:
     assert applied("bfs", LSWC_STRATEGY="soft_focused")["LSWC_STRATEGY"] == "soft_focused"
 

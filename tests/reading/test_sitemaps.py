@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -177,3 +178,38 @@ def test_no_listing_holds_the_reader_or_reads_more_than_itself(name: str) -> Non
 def test_any_bytes_are_a_listing_or_none(body: bytes) -> None:
     read(body, URL)
     read(b"<urlset><url><loc>" + body, URL)
+
+
+def json_feed(**more: object) -> bytes:
+    items = [
+        {"url": "1", "date_modified": "2026-03-01T10:00:00Z", "language": "th"},
+        {"url": "/2", "date_published": "2026-03-01"},
+        {"url": 3}, {"id": "4"}, "5", None,
+    ]  # fmt: skip
+    return json.dumps(
+        {"version": "https://jsonfeed.org/version/1", "items": items, **more}
+    ).encode()
+
+
+def test_a_json_feed_names_pages() -> None:
+    listing = read(json_feed(), URL)
+    assert urls(listing) == ["maps/1", "2"]
+    assert [page.hreflang for page in listing.pages] == ["th", ""]
+    assert [page.changed and page.changed.isoformat() for page in listing.pages] == [
+        "2026-03-01T10:00:00+00:00", "2026-03-02T00:00:00+00:00",
+    ]  # fmt: skip
+    assert listing.is_feed
+    assert read(b"\xef\xbb\xbf" + json_feed(), URL) == listing
+    assert read(gzip.compress(json_feed()), URL) == listing
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        json_feed(version="2"), json_feed(version=1), json_feed(items={"url": "1"}),
+        json_feed()[:-9], b"{" * 100_000, b'{"a":' * 100_000, b'{"version": ' + b"9" * 9_000,
+        json_feed(filler=" " * 5_000_000),
+    ],
+)  # fmt: skip
+def test_other_json_names_nothing(body: bytes) -> None:
+    assert read(body, URL).pages == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -101,3 +102,46 @@ def test_an_index_that_an_index_names_leads_no_further(orphans: Site) -> None:
     assert f"http://{HOST}/maps/second.xml" in rows
     assert f"http://{HOST}/maps/a.xml" not in rows
     assert found(orphans) == {"listed"}
+
+
+def test_a_json_feed_and_a_sitemap_where_it_is_not_looked_for_first(orphans: Site) -> None:
+    """WordPress and others: their sitemaps are at /sitemap_index.xml."""
+    head = '<link rel="alternate" type="application/feed+json" href="/feed.json">'
+    orphans.add("plain.example/", page(THAI) + head)
+    feed = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "items": [{"url": "http://plain.example/told.html", "date_modified": "2026-01-01"}],
+    }
+    orphans.add("plain.example/feed.json", json.dumps(feed))
+    orphans.add("plain.example/told.html", page(THAI))
+    sitemap = orphans.web / "plain.example" / "sitemap.xml"
+    sitemap.rename(sitemap.with_name("sitemap_index.xml"))
+    orphans.crawl(LSWC_SITEMAPS=1, LSWC_FEEDS=1)
+    assert found(orphans) == ORPHANS | {"told"}
+    rows = [row["url"] for row in log(orphans.folder)[0].to_pylist() if row["kind"] == "listing"]
+    assert [url for url in rows if "plain" in url and "feed" not in url] == [
+        "http://plain.example/sitemap.xml", "http://plain.example/sitemap_index.xml",
+    ]  # fmt: skip
+    sources = {record["url"]: record["source"] for record in orphans.records}
+    assert sources["http://plain.example/told.html"] == "feed"
+
+
+@pytest.mark.parametrize("pages", [0, 5])
+def test_no_more_is_asked_of_a_sitemap_than_its_pages_earn(site: Site, pages: int) -> None:
+    site.seeds(f"http://{HOST}/")
+    site.add(f"{HOST}/", page(THAI))
+    there = [f"there{number}" for number in range(pages)]
+    names = [*there, *(f"gone{number}" for number in range(300))]
+    located = "".join(f"<url><loc>/{name}.html</loc></url>" for name in names)
+    site.add(f"{HOST}/sitemap.xml", f"<urlset>{located}</urlset>")
+    for name in there:
+        site.add(f"{HOST}/{name}.html", page(THAI))
+    site.crawl(LSWC_SITEMAPS=1, LSWC_MAX_DUPLICATES=0)
+    missing = 50 + 10 * pages
+    ended = {"html": pages + 1, "listing": 1, "status 404": missing,
+             "sitemap's misses": 300 - missing}  # fmt: skip
+    assert site.summary["finished"] == ended
+    site.crawl(LSWC_SITEMAPS=1, LSWC_MAX_DUPLICATES=0)
+    again = site.summary["finished"]
+    assert again["status 404"] == missing + 50, "what was left is tried when it is started again"
+    assert sum(again.values()) == sum(ended.values())

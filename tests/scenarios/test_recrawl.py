@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 
-from lswc.archive.warc_writer import NOT_MODIFIED
+from lswc.archive.warc_writer import IDENTICAL, NOT_MODIFIED
 from tests.archive.raw import PORT, serving
 from tests.archive.reading import check, index, records
 from tests.scenarios.site import ENGLISH, SCRAPY, THAI, Site, page, run
@@ -60,7 +60,7 @@ def test_what_a_sitemap_says_has_changed_is_visited_first(site: Site) -> None:
     )
     site.add("www.one.co.th/deep/x.html", page(THAI + "ฉ"))
     wanted = {"LSWC_PROFILE": "adaptive", "LSWC_REQUISITES_SHARE": 1, "LSWC_IN_ORDER": 1}
-    assert list(again(site, "without", "first", **wanted))[:2] == ["/", "/a.html"]
+    assert list(again(site, "without", "first", LSWC_SITEMAPS=0, **wanted))[:2] == ["/", "/a.html"]
     found = again(site, "second", "first", LSWC_SITEMAPS=1, **wanted)
     assert list(found)[:2] == ["/", "/b.html"]
     sources = {path: record["source"] for path, record in found.items()}
@@ -206,3 +206,39 @@ def test_validators_are_asked_for_as_they_were_given(
     }  # fmt: skip
     finished = json.loads((tmp_path / "second" / "summary.json").read_text())["finished"]
     assert finished == {"html": 6, "redirect": 1, "status 304": 1}
+    first = {r.url: r for r in records(tmp_path / "first") if r.type == "response"}
+    revisits = {r.url: r for r in records(tmp_path / "second") if r.type == "revisit"}
+    about = revisits[f"{HOST}/none"].headers  # it was sent again, by a server without validators
+    assert about["WARC-Profile"] == IDENTICAL
+    assert about["WARC-Refers-To-Date"] == first[f"{HOST}/none"].headers["WARC-Date"]
+    assert about["WARC-Refers-To-Target-URI"] == f"{HOST}/none"
+    (row,) = (row for row in corpus_of(tmp_path / "second") if row["url"] == f"{HOST}/none")
+    assert THAI.strip() in row["text"]
+
+
+def corpus_of(folder: Path) -> list[dict[str, Any]]:
+    done = run([*SCRAPY, "corpus", str(folder)])
+    assert done.returncode == 0, done.stderr
+    rows: list[dict[str, Any]] = pq.read_table(folder / "corpus" / "corpus.parquet").to_pylist()
+    return rows
+
+
+def test_what_is_sent_again_is_stored_once_and_what_has_changed_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = Site(tmp_path / "web", tmp_path / "first")
+    site.add("never.example/", "a web needs a host")
+    site.seeds(f"{HOST}/")
+    names = [f"/{number}.html" for number in range(35)]
+    answers = {name: told(b"200 OK", page(THAI * 2 + name * 20).encode(), HTML) for name in names}
+    answers["/"] = told(b"200 OK", page(THAI, *names).encode(), HTML)
+    settings = {"TWISTED_DNS_RESOLVER": "tests.archive.raw.ToRawServer", "LSWC_ARCHIVE": "all",
+                "LSWC_MAX_DUPLICATES": 0}  # fmt: skip
+    with serving(answers) as server:
+        monkeypatch.setenv(PORT, str(server["port"]))
+        site.crawl(**settings)
+        answers["/3.html"] = told(b"200 OK", page(OTHER).encode(), HTML)
+        again(site, "second", "first", **settings)
+    types = {r.url.removeprefix(HOST): r.type for r in records(tmp_path / "second")
+             if r.type in ("response", "revisit") and "robots" not in r.url}  # fmt: skip
+    assert types == {**dict.fromkeys(["/", *names], "revisit"), "/3.html": "response"}
