@@ -231,7 +231,8 @@ def test_what_is_sent_again_is_stored_once_and_what_has_changed_anew(
     site.seeds(f"{HOST}/")
     names = [f"/{number}.html" for number in range(35)]
     answers = {name: told(b"200 OK", page(THAI * 2 + name * 20).encode(), HTML) for name in names}
-    answers["/"] = told(b"200 OK", page(THAI, *names).encode(), HTML)
+    answers |= {"/": told(b"200 OK", page(THAI, *names).encode(), HTML),
+                "/robots.txt": told(b"200 OK")}  # fmt: skip
     settings = {"TWISTED_DNS_RESOLVER": "tests.archive.raw.ToRawServer", "LSWC_ARCHIVE": "all",
                 "LSWC_MAX_DUPLICATES": 0}  # fmt: skip
     with serving(answers) as server:
