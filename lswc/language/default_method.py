@@ -131,7 +131,7 @@ class Auto:
     def _weighed(self, weighed: Weighed) -> Finding:
         candidates = evidence.candidates(weighed.measured, weighed.declared)
         likely = evidence.probabilities(candidates)
-        shares = _rounded(weighed.measured.shares)
+        shares = _rounded(evidence.believed(likely, weighed.measured))
         charset = weighed.declared.get("charset")
         best, confidence = evidence.leading(likely, weighed.measured, charset)
         if best is None:

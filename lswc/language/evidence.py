@@ -140,6 +140,7 @@ ENOUGH = 150.0
 _CERTAIN = 0.9
 _LIKELY = 0.45
 _DOUBT = 0.25
+_MOST = 0.5
 _PLACES = ("url", "domain")
 
 FEATURES = (
@@ -201,6 +202,27 @@ def probabilities(candidates: dict[str, list[float]]) -> dict[str, float]:
     return {code: value / total for code, value in odds.items()}
 
 
+def believed(likely: dict[str, float], measured: Measured) -> dict[str, float]:
+    """Return the shares of the languages that probably are in the text.
+
+    CLD2 finds some language in any text: of one that is likeliest none that it knows, only letters
+    that are a language's own tell a share.
+    """
+    unknown = 1 - sum(likely.values())
+    is_known = max(likely.values(), default=0.0) > unknown
+    return {
+        code: share
+        for code, share in measured.shares.items()
+        if code in measured.told or (is_known and _is_in(code, likely, measured))
+    }
+
+
+def _is_in(code: str, likely: dict[str, float], measured: Measured) -> bool:
+    """Tell whether CLD2 is sure enough of a language, and the page doesn't speak against it."""
+    unknown = 1 - sum(likely.values())
+    return measured.certainty[code] >= _LIKELY and likely[code] > unknown * _DOUBT
+
+
 def leading(
     likely: dict[str, float], measured: Measured, charset: str | None = None
 ) -> tuple[str | None, float]:
@@ -214,11 +236,14 @@ def leading(
     best = max(likely, key=likely.__getitem__, default=None)
     if best is None or likely[best] <= unknown:
         return None, 0.0
+    shares = measured.shares
+    most = [c for c in shares if shares[c] >= _MOST and measured.certainty[c] >= _LIKELY]
+    if measured.total >= ENOUGH and best not in shares and most:
+        # Much text that is clearly another language is that, whatever the page declares.
+        odds = likely[most[0]]
+        return most[0], odds / (odds + unknown)
     if measured.total >= ENOUGH and measured.certainty.get(best, 0.0) >= _LIKELY:
-        shares = measured.shares
-        sure = [
-            c for c in shares if measured.certainty[c] >= _LIKELY and likely[c] > unknown * _DOUBT
-        ]
+        sure = [code for code in shares if code in most or _is_in(code, likely, measured)]
         chosen = max(sure, key=lambda code: shares[code] * (3 if code == charset else 1))
         return chosen, sum(likely[code] for code in sure)
     return best, likely[best]

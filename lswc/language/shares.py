@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -56,7 +59,11 @@ _UNSURE = 0.5
 _FEW = 60  # characters
 _WORD = re.compile(r"[^\W\d_]+")
 _PIECES = 3
-_NORMAL_SCORE = 500.0  # CLD2's for real text is above that, for text in a font below 200
+_TYPICAL_SCORE = 1_000  # CLD2's for text of a language that isn't in the table
+_NORMAL = 0.6  # of a language's typical score; text of a related language that CLD2 lacks has less
+_NORMAL_SHORT = 500.0  # nor more in a few words, where scores vary
+_MOSTLY = 80  # percent of a text that is in one language
+_SHARPNESS = 3  # how fast certainty falls below the normal score
 _COMMON_ENGLISH = (" the ", " of ", " and ", " to ", " in ", " is ", " for ")
 _LONG = 200
 _UNPRINTABLE = re.compile(
@@ -315,12 +322,33 @@ def cld2(sample: str) -> list[Guess]:
     for place, (_, name, percent, score) in enumerate(ranked):
         code = name.partition("-")[0]
         code = RENAMED.get(code, code)
-        certainty = min(1.0, score / _NORMAL_SCORE) * (
+        certainty = _certainty(code, score, len(sample) > _LONG) * (
             1.0 if reliable and not place and not is_word else 0.5
         )
         if code in known:
             found.append(Guess(code, percent / max(1, whole), certainty))
     return found
+
+
+SCORES = files(__package__) / "cld2_scores.json"
+"""The typical score of a language's text, by ``python -m lswc.lab.methods.cld2_scores``."""
+
+
+@cache
+def _typical_scores() -> dict[str, int]:
+    scores: dict[str, int] = json.loads(SCORES.read_text("utf-8"))
+    return scores
+
+
+def _certainty(code: str, score: float, is_long: bool) -> float:
+    """Return how sure a language is by CLD2's score, 0 to 1: a multiple of what a byte says.
+
+    It is as high for one's own language as the table has it, for a neighbour's far lower.
+    """
+    normal = _NORMAL * _typical_scores().get(code, _TYPICAL_SCORE)
+    if not is_long:
+        return min(1.0, score / min(normal, _NORMAL_SHORT))
+    return min(1.0, score / normal) ** _SHARPNESS
 
 
 def _detect(sample: str) -> tuple[bool, int, tuple[tuple[str, str, int, float], ...]]:
@@ -336,6 +364,16 @@ def _detect(sample: str) -> tuple[bool, int, tuple[tuple[str, str, int, float], 
         printable = _UNPRINTABLE.sub(" ", sample).encode("utf-8", "replace")
         found = pycld2.detect(printable, bestEffort=is_long)
     return found
+
+
+def score_of(text: str, code: str) -> float:
+    """Return CLD2's score of a text that it tells to be in a language; 0 if it tells another."""
+    try:
+        _, _, ((_, name, percent, score), *_) = _detect(_sample(text))
+    except pycld2.error:
+        return 0.0
+    told = name.partition("-")[0]
+    return score if RENAMED.get(told, told) == code and percent >= _MOSTLY else 0.0
 
 
 def _sample(text: str, most: int = _SAMPLE) -> str:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from lswc.language import Identification, Identifier
+from lswc.language import Identification, Identifier, shares
 from lswc.language.registry import language
 from lswc.strategy import Anchor, PageLanguage
 
@@ -264,3 +264,67 @@ def test_an_unloved_import_waits_until_it_is_asked_for() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+# Article 1 of the Universal Declaration of Human Rights, in Kurmanji and in a Nahuatl language.
+KURMANJI = (
+    "Hemû mirov azad û di weqar û mafan de wekhev tên dinyayê. Ew xwedî hiş û şuûr in û divê li "
+    "hember hev bi zihniyeteke bratiyê bilivin. "
+) * 3
+NAHUATL = (
+    "Nochi tlakamej uan siuamej kipiaj manoj kuali tlakatisej, nochi san se totlatechpouiltilis "
+    "uan titlatepanitalojkej, yeka moneki kuali ma timouikakaj, ma timoiknelikaj, ma "
+    "timotlasojtlakaj uan ma timotlepanitakaj. "
+) * 2
+
+
+@pytest.mark.parametrize("text", [KURMANJI, NAHUATL])
+def test_a_language_that_is_not_known_is_relevant_for_none(text: str) -> None:
+    found = identify(f"<p>{text}", "vi")
+    assert found.language is None
+    assert found.shares == ()
+
+
+def test_letters_of_its_own_tell_a_share_beside_a_language_that_is_not_known() -> None:
+    found = identify(f"<p>{KURMANJI}<p>{THAI * 4}")
+    assert found.share("th") > 0.3
+    assert {code for code, _ in found.shares} == {"th"}
+
+
+@pytest.mark.parametrize("code", ["vi", "id", "de", "it", "tr"])
+def test_much_text_that_is_english_is_english_whatever_the_page_declares(code: str) -> None:
+    identifier = Identifier(language(code))
+    page = f"<html lang={code}><p>{ENGLISH * 20}"
+    found = identifier.read(page.encode(), None, f"http://a.test/{code}/p").identification
+    assert found.language == "en"
+    assert found.confidence > 0.8
+    assert identifier.relevance(found) is PageLanguage.ENGLISH
+
+
+def test_a_few_words_of_english_are_what_the_page_declares() -> None:
+    found = identify("<html lang=vi><p>Home page", "vi")
+    assert found.language == "vi"
+
+
+def test_a_little_of_the_language_between_code_does_not_lead() -> None:
+    code = "def name(self): return platform.node() # the name of this machine\n" * 30
+    assert identify(f"<html lang=th><h1>ดูเพิ่ม</h1><p>{ENGLISH * 20}<p>{code}").language == "en"
+
+
+@pytest.mark.parametrize(
+    ("code", "score", "is_long", "expected"),
+    [
+        # Typical scores: az 1621, am 499, and 1000 of those that aren't in the table.
+        ("az", 973, True, 1.0),
+        ("az", 560, True, 0.191),  # Talysh: (560 / (0.6 * 1621)) ** 3
+        ("am", 300, True, 1.0),
+        ("am", 200, True, 0.298),
+        ("xx", 300, True, 0.125),
+        ("az", 250, False, 0.5),  # of at most 500
+        ("am", 150, False, 0.501),
+    ],
+)
+def test_a_score_is_weighed_by_what_is_typical_of_the_language(
+    code: str, score: float, is_long: bool, expected: float
+) -> None:
+    assert shares._certainty(code, score, is_long) == pytest.approx(expected, abs=0.001)
