@@ -6,8 +6,10 @@ A letter is plain values: nothing in it can be run, and what isn't of the declar
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from struct import Struct
+from subprocess import DEVNULL, Popen
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -58,6 +60,28 @@ def letter(content: object, with_it: bytes = b"") -> bytes:
     """Return a letter. Raises UnicodeEncodeError for a surrogate."""
     packed = msgspec.msgpack.encode(content)
     return b"".join((_LENGTHS.pack(len(packed), len(with_it)), packed, with_it))
+
+
+def started(module: str, *arguments: str, **variables: str) -> tuple[Popen[bytes], socket.socket]:
+    """Start a module as a process whose standard input is a socket; return it, and our end of that.
+
+    ``variables`` are added to its environment. Raises OSError.
+    """
+    ours, theirs = socket.socketpair()
+    try:
+        with theirs:
+            # In a session of its own: Ctrl-C is for the crawl, which then ends in order.
+            process = Popen(
+                [sys.executable, "-m", module, *arguments],
+                stdin=theirs.fileno(),
+                stdout=DEVNULL,
+                env={**environment(), **variables},
+                start_new_session=True,
+            )
+    except OSError:
+        ours.close()
+        raise
+    return process, ours
 
 
 def environment() -> dict[str, str]:

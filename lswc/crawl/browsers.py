@@ -6,18 +6,15 @@ import asyncio
 import logging
 import os
 import shutil
-import socket
-import sys
 import tempfile
 from pathlib import Path
-from subprocess import DEVNULL, Popen
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import msgspec
 
 from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
-from lswc.processes import MAX_ANSWER, Letters, environment, letter
+from lswc.processes import MAX_ANSWER, Letters, letter, started
 from lswc.reading.browser.messages import (
     TOO_LARGE,
     TOO_LONG,
@@ -30,6 +27,7 @@ from lswc.reading.browser.messages import (
 )
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Awaitable, Callable
 
     Fetch = Callable[[Wanted], Awaitable[tuple[Answered, bytes]]]
@@ -96,17 +94,8 @@ class _Process:
     def __init__(self) -> None:
         """Start it. Raises OSError."""
         self.folder = Path(tempfile.mkdtemp(prefix="lswc-browser-"))
-        self.socket, theirs = socket.socketpair()
-        command = [sys.executable, "-m", "lswc.reading.browser.process", str(self.folder)]
-        with theirs:
-            # In a session of its own: Ctrl-C is for the crawl, which then ends in order.
-            self._process = Popen(
-                command,
-                stdin=theirs.fileno(),
-                stdout=DEVNULL,
-                env={**environment(), "TMPDIR": str(self.folder)},
-                start_new_session=True,
-            )
+        folder = str(self.folder)
+        self._process, self.socket = started("lswc.reading.browser.process", folder, TMPDIR=folder)
 
     def end(self) -> None:
         """End it, the browser, and what that wrote."""

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import socket
-import sys
-from subprocess import DEVNULL, Popen
 from typing import TYPE_CHECKING, cast
 
 import msgspec
 
 from lswc.errors import LswcError
 from lswc.outcomes import Outcome
-from lswc.processes import MAX_ANSWER, Letters, environment, letter
+from lswc.processes import MAX_ANSWER, Letters, letter, started
 from lswc.reading.messages import Answer, answered
 from lswc.safety.content_types import Kind, file_name, kind_of
 
@@ -176,22 +173,10 @@ class _Reader(asyncio.Protocol):
         self._seconds = seconds or None
         self._letters = Letters(MAX_ANSWER)
         self._said: asyncio.Future[_Letter | None] | None = None
-        command = [sys.executable, "-m", "lswc.reading.reader_process"]
-        self._socket, theirs = socket.socketpair()
-        try:
-            with theirs:
-                # In a session of its own: Ctrl-C is for the crawl, which then ends in order.
-                self._process = Popen(
-                    command,
-                    stdin=theirs.fileno(),
-                    stdout=DEVNULL,
-                    # One thread: a library's others would take the cores from other readers.
-                    env={**environment(), "OPENBLAS_NUM_THREADS": "1"},
-                    start_new_session=True,
-                )
-        except OSError:
-            self._socket.close()
-            raise
+        # One thread: a library's others would take the cores from other readers.
+        self._process, self._socket = started(
+            "lswc.reading.reader_process", OPENBLAS_NUM_THREADS="1"
+        )
 
     async def start(self, first: bytes) -> None:
         """Return once it can read. Raises ReaderError if it says why not, Unread if it died."""
