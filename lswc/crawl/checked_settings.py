@@ -51,7 +51,7 @@ def check(settings: BaseSettings) -> None:
             hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(sorted(of))}"
             raise ConfigError(f"unknown setting {name}; {hint}")
     for name, default in known.items():
-        if isinstance(default, bool):
+        if isinstance(default, bool) or name.endswith("_ENABLED"):  # Scrapy's may be 1
             switch(settings, name)
         elif isinstance(default, (int, float)) and name not in _SIGNED:
             number(settings, name)

@@ -181,7 +181,7 @@ def test_readers_that_are_killed_cost_no_page_be_they_idle_or_at_work_or_startin
             started[-1].send_signal(signal.SIGSTOP)  # so it is starting until it is killed
         return started[-1]
 
-    monkeypatch.setattr("lswc.crawl.readers.Popen", start)
+    monkeypatch.setattr("lswc.processes.Popen", start)
 
     async def use(readers: Readers) -> None:
         await readers.read(*PAGES[0])
@@ -256,8 +256,8 @@ def test_a_process_that_cannot_be_made_leaves_no_socket(monkeypatch: pytest.Monk
     def full(*_: object, **__: object) -> None:
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr("lswc.crawl.readers.socket.socketpair", kept)
-    monkeypatch.setattr("lswc.crawl.readers.Popen", full)
+    monkeypatch.setattr("lswc.processes.socket.socketpair", kept)
+    monkeypatch.setattr("lswc.processes.Popen", full)
     with pytest.raises(BlockingIOError):
         _Reader(1.0)
     assert [one.fileno() for one in pairs[0]] == [-1, -1]

@@ -20,9 +20,10 @@ from scrapy.settings import Settings
 from typing_extensions import override
 
 import lswc
+from lswc import processes
 from lswc import settings as defaults
 from lswc.archive import appended_files, page_record
-from lswc.crawl import readers, scrapy_internet, stores
+from lswc.crawl import scrapy_internet, stores
 from lswc.crawl.spider import LswcSpider
 from lswc.crawl.transport import connection
 from lswc.crawl.transport.resolver import Resolver
@@ -84,7 +85,7 @@ class Machine:
         swaps.put(stores, "OwnSlots", partial(OwnSlots, self.clock.monotonic))
         swaps.put(scrapy_internet.ScrapyInternet, "opens", self._opens)
         swaps.put(connection, "start_connection", self.web.connect)
-        swaps.put(readers, "Popen", self._popen)
+        swaps.put(processes, "Popen", self._popen)
         swaps.put(os, "fsync", disk.sync)
         swaps.put(page_record, "Thread", _AtOnce)
         opened, connect = appended_files.Appended.__init__, sqlite3.connect
