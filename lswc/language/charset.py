@@ -70,7 +70,12 @@ _DOUBLED = re.compile(
     rb"(?:\xc3[\x80-\xbf](?:\xc2|\xc3|\xc5|\xc6|\xcb|\xe2\x80|\xe2\x82|\xe2\x84))"
 )
 _TWICE = re.compile("[\xc2-\xf4][\x80-\xbf\u0152-\u2122]")
-_HALF_HIRAGANA = re.compile(rb"\xe3([\x80-\xbf])(?![\x80-\xbf])")
+_HALF_HIRAGANA = re.compile(rb"\xe3\??([\x80-\xbf])(?![\x80-\xbf])")  # or a mark in its place
+_BYTES = re.compile(
+    rb"&#(?:0{0,5}(1(?:2[89]|[3-9]\d)|2(?:[0-4]\d|5[0-5]))|x0{0,5}([89a-f][\da-f]));?",
+    re.IGNORECASE,
+)
+"""References to what may be bytes beyond ASCII."""
 # Of Shift_JIS most first bytes are signs that Windows-1252 has beyond Latin-1.
 _BEYOND_LATIN_1 = bytes(range(0x80, 0xA0)).decode("cp1252", "ignore")
 _RUN = re.compile(f"[\x80-\xff{re.escape(_BEYOND_LATIN_1)}]{{3,}}")
@@ -166,10 +171,26 @@ def _ascii(body: bytes, content_type: str | None) -> Decoded:
     text = body.decode("ascii")
     if "~" in text and "~{" in text and (chinese := _hz(body)) is not None:
         return Decoded(chinese, "hz-gb-2312", "escapes")
+    if "&#" in text and (referred := _bytes_as_references(body)) is not None:
+        return referred
     for codec, how in declarations(body, content_type):
         if codec not in _UTF_16_32:
             return Decoded(text, _name(codec), how, True)
     return Decoded(text, "ascii", "nothing", True)
+
+
+def _bytes_as_references(body: bytes) -> Decoded | None:
+    """Return the text if its bytes, not its characters, are references: ``&#224;&#184;``.
+
+    Letters of Latin-1 that are written so are no UTF-8, and no detector is sure of them.
+    """
+    if len(_BYTES.findall(body[: _SAMPLE * 4])) < _FEW:
+        return None
+    given = _BYTES.sub(lambda found: bytes((int(found[1] or int(found[2], 16)),)), body)
+    found = decode(given)
+    if found.how == "content" or _is_sure(found.text):
+        return Decoded(found.text, f"{found.encoding} (references)", found.how)
+    return None
 
 
 def _escaped(body: bytes) -> Decoded:
@@ -197,6 +218,8 @@ def _wide(sample: bytes) -> str | None:
     """Return UTF-16 or UTF-32 by where the zero bytes of its ASCII characters are."""
     zeros = np.flatnonzero(np.frombuffer(sample, np.uint8) == 0)
     first, second, third, fourth = np.bincount(zeros % 4, minlength=4).tolist()
+    if min(first, second, third, fourth) * 8 > len(sample):  # holes in a file
+        return None
     if min(third, fourth) > _ALL * len(sample) / 4:
         return "utf-32-le"
     if min(first, second) > _ALL * len(sample) / 4:
@@ -324,7 +347,8 @@ def _in_ascii(text: str) -> bytes:
 def _as_windows_1252(text: str) -> bytes | None:
     """Return the bytes that were read as Windows-1252 or Latin-1; None for what they can't give."""
     body = text.encode("cp1252", _C1)
-    return body if body.count(b"?") - text.count("?") <= len(text) // 100 else None
+    lost = body.count(b"?") - text.count("?") - text.count("\ufffd")
+    return body if lost <= len(text) // 100 else None
 
 
 def _is_sure(text: str) -> bool:

@@ -172,7 +172,7 @@ def parse(
     reader.take(tree.css(_SELECTOR))
     anchors = "\n".join([link.text for link in reader.links])
     root = tree.root
-    lang = (root.attributes.get("lang") or "").lower() if root else ""
+    lang = next(filter(None, map(_lang, (root, tree.body))), "")
     tree.strip_tags(_BOILERPLATE)
     body = tree.body or root
     content, hints = body.text(separator="\n", strip=True) if body else "", "\n".join(reader.hints)
@@ -191,6 +191,13 @@ def parse(
         bounded is not source and len(_LINK.findall(bounded)) < len(_LINK.findall(source)),
         reader.charset,
     )
+
+
+def _lang(node: LexborNode | None) -> str:
+    """Return the language that an element says its text is in, as ``lang`` or ``xml:lang``."""
+    if node is None:
+        return ""
+    return (node.attributes.get("lang") or node.attributes.get("xml:lang") or "").lower()
 
 
 def composed(text: str) -> str:

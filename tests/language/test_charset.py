@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lswc.lab.methods import papers
-from lswc.language.charset import decode
+from lswc.language.charset import Decoded, decode
 from lswc.language.document import Document
 from lswc.language.registry import language
 
@@ -35,6 +35,15 @@ CODECS = [
     (TRADITIONAL, "big5", "big5"),
 ]
 UNICODE = ["utf-8", "utf-8-sig", "utf-16", "utf-32"]
+
+
+SENTENCES = {
+    "th": "นักเรียนไปโรงเรียนทุกวัน และอ่านหนังสือในห้องสมุดของเมืองหลวง ครูสอนประวัติศาสตร์ ",
+    "ja": "生徒たちは毎日学校へ行き、町の図書館で本を読みます。先生は日本語と歴史を教えています。",
+    "ko": "학생들은 매일 학교에 가서 도시의 도서관에서 책을 읽습니다. 선생님은 역사를 가르칩니다.",
+    "zh": "学生们每天去学校，在城市的图书馆里读书。老师教中文和历史。",
+    "vi": "Học sinh đến trường mỗi ngày và đọc sách trong thư viện của thành phố. ",
+}
 
 
 @pytest.mark.parametrize(("text", "codec", "name"), CODECS)
@@ -217,6 +226,45 @@ def test_japanese_read_as_windows_1252_is_read_once(codec: str) -> None:
 )
 def test_what_was_read_once_stays(text: str) -> None:
     assert decode(text.encode()) == (text, "utf-8", "content", True)
+
+
+@pytest.mark.parametrize("code", ["th", "ja", "ko", "zh", "vi"])
+@pytest.mark.parametrize("lost", ["\ufffd", "?"])
+def test_what_was_read_twice_and_lost_bytes_is_read_once(code: str, lost: str) -> None:
+    text = SENTENCES[code] * 3
+    garbled = text.encode().decode("cp1252", "replace").replace("\ufffd", lost)
+    found = decode(f"<p>{garbled}".encode())
+    assert found.encoding == "utf-8 (double)"
+    assert len(set(found.text) & set(text)) > 0.5 * len(set(text))
+
+
+@pytest.mark.parametrize(
+    ("code", "codec"),
+    [("th", "utf-8"), ("th", "cp874"), ("ja", "cp932"), ("ko", "euc-kr"), ("zh", "gb18030"),
+     ("vi", "utf-8")],
+)  # fmt: skip
+@pytest.mark.parametrize("reference", ["&#{};", "&#0{};", "&#x{:x};", "&#X{:X};"])
+def test_bytes_that_are_written_as_references(code: str, codec: str, reference: str) -> None:
+    text = SENTENCES[code] * 3
+    given = "".join(chr(b) if b < 128 else reference.format(b) for b in text.encode(codec))
+    found = decode(f"<p>{given}".encode())
+    assert found.text == f"<p>{text}"
+    assert found.encoding.endswith(" (references)")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Où était l'élève à l'école, là où ça a été déjà créé ? ", "Über Öl für grüß Gott, äußern ",
+     "Ελλάδα και πόλη ", "Học sinh đến trường mỗi ngày ", SENTENCES["th"]],
+)  # fmt: skip
+def test_letters_that_are_written_as_references_stay(text: str) -> None:
+    given = "".join(letter if letter.isascii() else f"&#{ord(letter)};" for letter in text * 9)
+    assert decode(given.encode()) == Decoded(given, "ascii", "nothing", True)
+
+
+@pytest.mark.parametrize("page", [b"\0" * 1070 + b"<p>a page", b"<p>a page" + b"\0" * 1070])
+def test_holes_in_a_file_are_no_utf_32(page: bytes) -> None:
+    assert decode(page).encoding == "ascii"
 
 
 def test_utf_16_without_a_mark_or_an_ascii_character() -> None:

@@ -328,3 +328,8 @@ def test_a_score_is_weighed_by_what_is_typical_of_the_language(
     code: str, score: float, is_long: bool, expected: float
 ) -> None:
     assert shares._certainty(code, score, is_long) == pytest.approx(expected, abs=0.001)
+
+
+@pytest.mark.parametrize("page", ["<html xml:lang=vi><p>Home page", "<body lang=vi><p>Home page"])
+def test_where_else_a_page_may_say_its_language(page: str) -> None:
+    assert identify(page, "vi").language == "vi"
