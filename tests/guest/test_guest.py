@@ -7,6 +7,7 @@ from asyncio import run
 from dataclasses import replace
 from email.utils import formatdate
 from functools import wraps
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,7 +20,9 @@ from lswc.guest.control import change
 from lswc.guest.decisions import End, Fails, Go, Refuse, Wait
 from lswc.guest.internet import ROBOTS, TDMREP, ClosingError
 from lswc.guest.rests import seconds
+from lswc.guest.server_rules import lifetime
 from lswc.outcomes import Outcome
+from lswc.safety.server_limits import NOTHING_TAKEN
 from tests.guest.world import BEGIN, POLITE, Hosted, hosted, url_of
 
 if TYPE_CHECKING:
@@ -385,6 +388,25 @@ async def test_an_instruction_halts_the_whole_crawl(tmp_path: Path) -> None:
         assert not host.guest.halt
 
 
+@pytest.mark.parametrize(
+    ("said", "holds"),
+    [
+        ([], 86_400.0),  # RFC 9309 §2.4: no longer than 24 hours
+        (["max-age=90000"], 86_400.0),
+        (["max-age=3600"], 3600.0),
+        (["public, Max-Age=10"], 10.0),
+        (["s-max-age=10"], 86_400.0),
+        (["public", "max-age=20"], 20.0),
+        (["max-age=0"], 600.0),
+        (["no-store"], 600.0),
+        (["No-Cache, max-age=50"], 600.0),
+    ],
+)
+def test_how_long_rules_hold(said: list[str], holds: float) -> None:
+    answer = Response("http://a.example/robots.txt", headers={"Cache-Control": said})
+    assert lifetime(answer) == holds
+
+
 # --- What is left alone ----------------------------------------------------------------------
 
 
@@ -428,3 +450,22 @@ def test_servers_that_have_rested_are_forgotten_and_no_others(
     assert known.wait("asked") == known.wait("latest") == 1.0
     known.end("asked", 5.0)
     assert known.wait("asked") == 5.0
+
+
+@pytest.mark.parametrize("is_page", [True, False])
+def test_a_server_that_cannot_be_had_is_asked_for_nothing_else(
+    tmp_path: Path, is_page: bool
+) -> None:
+    with hosted(tmp_path, replace(POLITE, try_again=(60.0, 600.0))) as host:
+        lease: Any = SimpleNamespace(
+            server="a.example", url=A, depth=0, tries=0, unit="a.example", is_requisite=not is_page,
+            of_server=NOTHING_TAKEN, of_domain=NOTHING_TAKEN,
+        )  # fmt: skip
+        visit: Any = SimpleNamespace(lease=lease, url=A, is_page=is_page)
+        admission, now = host.guest.admission, host.world.now()
+        assert admission.of_visit(visit, now) is None
+        assert host.guest.tries.due(visit, Outcome.CONNECTION_REFUSED, now) == now + 60.0
+        assert admission.of_visit(visit, now + 59.0) == Outcome.CONNECTION_REFUSED
+        assert admission.of_file(f"{A}style.css", now + 59.0) == Outcome.CONNECTION_REFUSED
+        assert admission.of_file(f"{B}style.css", now + 59.0) is None
+        assert admission.of_visit(visit, now + 60.0) is None

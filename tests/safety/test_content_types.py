@@ -82,6 +82,7 @@ PAGE = b"\n <!DOCTYPE html><html>"
         ("text/html", "", ZIP + b"readme" + bytes(200) + b"word/x.xml", None),
         ("application/zip", "/a.docx", IN_ZIP, "word"),
         ("application/zip", "/a.zip", ZIP + b"readme", None),
+        ("application/pdf", "", ZIP + b"readme", None),
         ("text/html", "", ZIP + b"readme", None),
         (BYTES, "/a.xlsx", SHEETS, None),
         ("application/msword", "", OLD, "word"),

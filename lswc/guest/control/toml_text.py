@@ -71,8 +71,8 @@ def _check_counted(place: Any, rule: Rule) -> None:
             raise ControlError(f"{FILE}, {place.name}: {name} is for servers and domains only")
 
 
-def value_of(name: str, value: object, *, place: str = "") -> Any:
-    """Return the value of a key, checked. Raises ControlError."""
+def value_of(name: str, value: object, *, place: str) -> Any:
+    """Return the value of a key, checked; of the whole crawl at "". Raises ControlError."""
     keys = OF_PLACE if place else OF_CRAWL
     return _checked({name: value}, keys, place or "the whole crawl")[name]
 

@@ -196,6 +196,31 @@ def stores(tmp_path: Path, redis_server: RedisServer) -> list[InFolder | InRedis
     return [in_folder(tmp_path), in_redis(client, "controlled")]
 
 
+def test_a_reason_stands_beside_what_it_is_for() -> None:
+    assert parsed(edited("", "pause", True, why="we move")) == parsed(
+        'pause = true\nwhy = "we move"'
+    )
+    assert "we move" in edited("", "pause", True, why="we move")
+    assert "we move" not in edited(edited("", "pause", True, why="we move"), "pause", None)
+
+
+def test_a_history_is_dated_in_utc_and_read_though_it_is_damaged(tmp_path: Path) -> None:
+    where = InFolder(tmp_path)
+    control = ControlInEffect(where, lambda _: None)
+    assert control.wrong == ""
+    before = datetime.now(UTC).replace(microsecond=0)
+    change(where, "block", True, "a.th")
+    (file,) = (
+        path
+        for path in tmp_path.iterdir()
+        if b"a.th" in path.read_bytes() and path.suffix != ".toml"
+    )
+    with file.open("ab") as torn:
+        torn.write(b'{"place": "\xff')
+    (entry,) = history(where)
+    assert before <= datetime.fromisoformat(entry.time) <= datetime.now(UTC)
+
+
 def test_changes_are_kept_with_their_history(tmp_path: Path, redis_server: RedisServer) -> None:
     for where in stores(tmp_path, redis_server):
         control = ControlInEffect(where, lambda _: None)
