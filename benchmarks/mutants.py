@@ -202,9 +202,14 @@ def function_at(source: str, line: int) -> tuple[str, range]:
 class Watch:
     """Pytest plugin: says to coverage which test runs, and keeps how long each took."""
 
-    def __init__(self, seen: coverage.Coverage) -> None:
-        self._seen = seen
+    def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self.failed: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Remember which tests fail."""
+        if report.failed and report.nodeid not in self.failed:
+            self.failed.append(report.nodeid)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
@@ -219,14 +224,21 @@ class Watch:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
         """Count what a fixture runs for the whole file: it may be shared."""
-        self._seen.switch_context(_file(item.nodeid))
+        coverage_now().switch_context(_file(item.nodeid))
         return (yield)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
         """Count what a test runs for itself."""
-        self._seen.switch_context(item.nodeid)
+        coverage_now().switch_context(item.nodeid)
         return (yield)
+
+
+def coverage_now() -> coverage.Coverage:
+    """Return what looks on."""
+    seen = coverage.Coverage.current()
+    assert seen is not None
+    return seen
 
 
 def _forget() -> None:
@@ -241,14 +253,14 @@ def _forget() -> None:
 def reached(tree: Path, room: str) -> Reach:
     """Run a room's tests as they are; return what they reach. Ends the program if one fails.
 
-    They run twice, as those that measure memory fail while coverage looks on.
+    Those that fail while coverage looks on, as where memory is measured, run once more without.
     """
     told = tree / "reached.json"
 
     def look() -> int:
         seen = coverage.Coverage(data_file=None, source=[str(tree / "lswc" / room)])
         seen.start()
-        watch = Watch(seen)
+        watch = Watch()
         _pytest(tree, [f"tests/{room}", "--maxfail=9999"], [watch])
         seen.stop()
         data = seen.get_data()
@@ -256,20 +268,17 @@ def reached(tree: Path, room: str) -> Reach:
             str(Path(path).relative_to(tree)): data.contexts_by_lineno(path)
             for path in data.measured_files()
         }
-        told.write_text(json.dumps({"seconds": watch.seconds, "lines": lines}))
+        told.write_text(json.dumps(vars(watch) | {"lines": lines}))
         return 0
 
-    for run in (look, lambda: _pytest(tree, [f"tests/{room}"])):
-        child = _fork(run, tree)
-        try:
-            _, status = os.waitpid(child, 0)
-        finally:
-            _end(child)
-    if os.waitstatus_to_exitcode(status):
+    code = _waited(_fork(look, tree))
+    found = json.loads(told.read_text()) if told.exists() else {}
+    if code == 0 and found["failed"]:
+        code = _waited(_fork(lambda: _pytest(tree, found["failed"]), tree))
+    if code or not found:
         print((tree / "said.txt").read_text("utf-8", "replace")[-5_000:])
         print(f"the tests of {room} fail as they are", file=sys.stderr)
         raise SystemExit(2)
-    found = json.loads(told.read_text())
     files: dict[str, set[str]] = defaultdict(set)
     for test in found["seconds"]:
         files[_file(test)].add(test)
@@ -370,6 +379,15 @@ def _run(
             free.append(one.tree)
             yield one.mutant, os.waitstatus_to_exitcode(status) == 0
         time.sleep(0.02)
+
+
+def _waited(child: int) -> int:
+    """Wait for a process of tests; return its exit code, and leave nothing that it has started."""
+    try:
+        _, status = os.waitpid(child, 0)
+    finally:
+        _end(child)
+    return os.waitstatus_to_exitcode(status)
 
 
 def _end(child: int) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.archive import SETTINGS
+from lswc.archive.cdxj import DOM
 from lswc.archive.warc_writer import IDENTICAL, NOT_MODIFIED
 from lswc.corpus.documents import COPY, EMPTY, OPTED_OUT, OTHER_LANGUAGE, Counts, write
 from lswc.crawl.web.recorded import WarcWeb
@@ -87,6 +88,18 @@ def test_a_page_of_any_shape_is_in_the_corpus(tmp_path: Path) -> None:
     assert [row["url"] for row in rows] == [f"{URL}{n}" for n in range(len(SHAPES))]
     assert {row["text"] for row in rows if row["duplicate"] is None} == {(THAI * 3).strip()}
     assert written == Counts(len(rows), len(rows), Counter(exact=len(rows) - 1))
+
+
+def test_a_page_is_what_a_browser_showed_of_it_and_of_no_other(tmp_path: Path) -> None:
+    other = "หน้าที่เบราว์เซอร์แสดงหลังจากสคริปต์ทำงานแล้วมีข้อความอื่น " * 3
+    shown = f"<p>{other}</p>".encode()
+    pages = []
+    for name, of in (("1", "1"), ("2", "1")):
+        stored, about = page(name, response(BODY))
+        pages.append([stored, record(f"{DOM}{URL}{of}", shown, "resource"), about])
+    counted(crawl(tmp_path, pages))
+    rows = pq.read_table(tmp_path / "out" / "corpus.parquet").to_pylist()
+    assert [row["text"] for row in rows] == [other.strip(), (THAI * 3).strip()]
 
 
 def test_every_page_is_a_row_or_counted_once(tmp_path: Path) -> None:

@@ -147,6 +147,7 @@ def test_numbers_make_no_other_directory() -> None:
 
 
 def test_long_names_take_no_more_memory() -> None:
+    Limits().add(url("http://first.example/"), 0)  # loads the Public Suffix List
     tracemalloc.start()
     try:
         limits = Limits(directory_pages=1, duplicates=1, timeouts=1)
