@@ -278,6 +278,18 @@ def test_zawgyi_becomes_unicode_and_is_flagged() -> None:
     assert row["title"].startswith(UNICODE)
 
 
+@pytest.mark.parametrize(
+    ("code", "zawgyi", "in_unicode"), [("my", 1, 1), ("my-Qaag", 1, 0), ("my-Mymr", 0, 1)]
+)
+def test_how_burmese_was_written_tells_its_variant(
+    code: str, zawgyi: bool, in_unicode: bool
+) -> None:
+    more = " စာကြည့်တိုက်တွင် စာအုပ်များကို ဖတ်ကြသည်။ မြို့ထဲတွင် ဈေးကြီးတစ်ခု ရှိသည်။"
+    for text, is_kept in ((ZAWGYI, zawgyi), (UNICODE + more, in_unicode)):
+        (row,) = cleaned(code, f"<meta charset=utf-8><p>{text}</p>")
+        assert (row is not None) == bool(is_kept)
+
+
 def test_unicode_burmese_stays_as_it_is() -> None:
     text = UNICODE + " စာကြည့်တိုက်တွင် စာအုပ်များကို ဖတ်ကြသည်။ မြို့ထဲတွင် ဈေးကြီးတစ်ခု ရှိသည်။"
     (row,) = cleaned("my", f"<p>{text}</p>")

@@ -102,6 +102,18 @@ def test_a_page_is_what_a_browser_showed_of_it_and_of_no_other(tmp_path: Path) -
     assert [row["text"] for row in rows] == [other.strip(), (THAI * 3).strip()]
 
 
+def test_each_line_of_a_document_is_a_paragraph(tmp_path: Path) -> None:
+    text = f"{THAI * 3}\n\n  {ENGLISH * 3}\n{THAI * 2}\n".encode()
+    url, block = f"{URL}a.txt", response(text).replace(b"text/html", b"text/plain")
+    fields = b"outcome: document\r\nkind: text\r\nencoding: utf-8\r\n"
+    stored = [record(url, block), record(url, fields, "metadata")]
+    assert counted(crawl(tmp_path, [stored])) == Counts(1, 1)
+    (row,) = pq.read_table(tmp_path / "out" / "corpus.parquet").to_pylist()
+    lines = [(THAI * 3).strip(), (ENGLISH * 3).strip(), (THAI * 2).strip()]
+    assert (row["kind"], row["text"].split("\n")) == ("text", lines)
+    assert [one["language"] for one in row["paragraphs"]] == ["th", "en", "th"]
+
+
 def test_every_page_is_a_row_or_counted_once(tmp_path: Path) -> None:
     same = {"WARC_Profile": IDENTICAL}
     unchanged = {"WARC_Profile": NOT_MODIFIED, "WARC_Refers_To_Target_URI": f"{URL}gone"}
@@ -131,6 +143,12 @@ def test_every_page_is_a_row_or_counted_once(tmp_path: Path) -> None:
     assert found == Counts(11, 5, duplicates, left_out, found.opt_outs, 2)
     about = json.loads((folder / "out" / "manifest.json").read_text("utf-8"))
     assert list(about["hosts"]) == ["a.example", "b.example", ""]
+    rows = pq.read_table(folder / "out" / "corpus.parquet").to_pylist()
+    (copy,) = (row for row in rows if row["url"] == f"{URL}4")
+    assert {name: value for name, value in copy.items() if value} == {
+        "url": f"{URL}4", "kind": "html", "date": "2026-01-01T00:00:00Z", "encoding": "utf-8",
+        "duplicate": "exact", "duplicate_of": f"{URL}1",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("at", [0, 1, 3])
@@ -168,8 +186,9 @@ def test_what_is_lost_has_its_host_if_anything_says_it(tmp_path: Path) -> None:
 
 def test_records_that_only_the_index_knows_are_an_error(tmp_path: Path) -> None:
     folder = crawl(tmp_path, [page("1", response(BODY))], indexed=2)
-    with pytest.raises(ArchiveError, match=r"1 records, but 2 in its index: .*--repair"):
+    with pytest.raises(ArchiveError, match=r"1 records, but 2 in its index: .*--repair") as told:
         write(folder, tmp_path / "out")
+    assert str(folder) in str(told.value).partition("--repair")[0]
     assert not list((tmp_path / "out").glob("corpus.*"))
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.errors import StorageError
-from lswc.frontier.contract import FrontierError
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.contract import FrontierError, Terms
+from lswc.frontier.sqlite import SqliteFrontier, open_existing
 from lswc.frontier.visit import Offer
-from lswc.strategy import SEED, PageLanguage, strategy
+from lswc.strategy import SEED, Experience, PageLanguage, Pages, strategy
 from tests.visits import ended
 
 if TYPE_CHECKING:
@@ -140,3 +140,22 @@ def test_what_was_passed_over_for_a_busy_server_is_leased_after_a_restart(tmp_pa
             found.append(lease.url)
             assert frontier.commit(ended(lease))
         assert found == ["http://a/1", "http://a/2"]
+
+
+@pytest.mark.parametrize("name", ["lswc:S=3,T=5", "directory_conservative:T=10", "adaptive"])
+def test_a_frontier_is_opened_as_the_crawl_that_it_is(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "frontier.db"
+    identity = {"language": "th", "strategy": name}
+    terms = Terms(experience=Experience({1: Pages(8, 6)}, Pages(8, 6)))
+    urls = {f"http://a.example/{page}": "a.example" for page in range(3)}
+    with closing(SqliteFrontier(path, strategy(name), identity, terms)) as begun:
+        begun.offer(
+            [Offer(url, host, host, SEED, PageLanguage.TARGET, 0) for url, host in urls.items()]
+        )
+    with closing(open_existing(path)) as again:
+        assert again.counts().pending == {0: 3}
+        lease = again.lease(0.0)
+        assert lease is not None
+        assert lease.url in urls
+    with pytest.raises(FrontierError, match="doesn't exist"):
+        open_existing(tmp_path / "none.db")

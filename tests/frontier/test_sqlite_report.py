@@ -1,15 +1,16 @@
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.frontier.contract import FrontierError
+from lswc.frontier.contract import FrontierError, VersionError
 from lswc.frontier.report import Queue
 from lswc.frontier.sqlite import SqliteFrontier
-from lswc.frontier.sqlite_report import opened
+from lswc.frontier.sqlite_report import lengths, opened
 from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.visits import ended
@@ -53,6 +54,22 @@ def test_foreign_file_is_a_clear_error(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(FrontierError, match="not a frontier of lswc"), opened(path) as reader:
         reader.report()
+
+
+@pytest.mark.parametrize(("format_", "name"), [("9", "lswc 0.1"), ("99", "a later version")])
+def test_a_frontier_of_another_version_is_named_as_that(
+    tmp_path: Path, format_: str, name: str
+) -> None:
+    path = tmp_path / "frontier.db"
+    SqliteFrontier(path, strategy("bfs"), {"language": "th", "strategy": "bfs"}).close()
+    assert lengths(path) == {}
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE about SET value = ? WHERE key = 'format'", (format_,))
+        db.execute("DROP TABLE url")
+    with pytest.raises(VersionError, match=name):
+        lengths(path)
+    with pytest.raises(VersionError, match=name), opened(path) as reader:
+        list(reader.finished())
 
 
 @pytest.mark.parametrize("few", [1, 2, 3, 1000])
