@@ -177,7 +177,7 @@ class Counts:
     leased: int
     servers: Mapping[str, int]
     tally: Mapping[str, Mapping[str, int]]
-    requisites: int = 0
+    requisites: int
 
 
 class Stock(ABC):
