@@ -33,6 +33,26 @@ def is_whole(warc: Path, entry: Mapping[str, str]) -> bool:
     return member.eof and f"\r\nWARC-Target-URI: {entry['url']}\r\n".encode() in record[:65_536]
 
 
+def is_described(warc: Path, begin: int, end: int | None) -> bool:
+    """Tell whether a WARC file has a whole metadata record from ``begin`` on, before ``end``.
+
+    Between a page and the next one stand the other records of its exchange; None: to the end.
+    """
+    try:
+        with warc.open("rb") as file:
+            file.seek(begin)
+            data = file.read(-1 if end is None else max(0, end - begin))
+        while data:
+            member = zlib.decompressobj(31)
+            record = member.decompress(data)
+            if member.eof and b"\r\nWARC-Type: metadata\r\n" in record[:65_536]:
+                return True
+            data = member.unused_data
+    except (OSError, zlib.error):
+        return False
+    return False
+
+
 def damaged(warc: Path, cdxj: Path) -> int:
     """Return how many records of the last megabyte of a WARC file aren't whole."""
     size = warc.stat().st_size if warc.exists() else 0

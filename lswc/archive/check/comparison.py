@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from bisect import bisect_right
 from contextlib import closing
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lswc.archive import cdxj, crawl_log, page_record
 from lswc.archive.crawl_log import RETRY
 from lswc.archive.page_record import PAGES
-from lswc.archive.warc_repair import is_whole
+from lswc.archive.warc_repair import is_described, is_whole
 from lswc.outcomes import OF_REQUISITE, may_return
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ FAULTS = ("missing", "unknown", "double", "torn")
 """What may be wrong with a URL in a file: it should be there, it shouldn't, it is twice; or a line
 can't be read."""
 
-# `said` is what a file says of a URL, and how often: for the log the outcome, or 'archived'.
+# `said` is what a file says of a URL, and how often: for the log the outcome, or 'archived'; for
+# WARC files 'described', where a metadata record follows.
 # In a temporary file of SQLite's: a crawl has more URLs than memory.
 _SCHEMA = """
 CREATE TABLE finished (url TEXT, outcome TEXT, PRIMARY KEY (url, outcome)) WITHOUT ROWID;
@@ -35,6 +37,7 @@ CREATE VIEW record AS SELECT * FROM said WHERE file = 'pages.jsonl';
 CREATE VIEW ended AS SELECT * FROM said
     WHERE file = 'log' AND kind NOT IN ('retry', 'archived') AND kind NOT LIKE '%file';
 CREATE VIEW archived AS SELECT * FROM said WHERE file = 'log' AND kind = 'archived';
+CREATE VIEW described AS SELECT * FROM said WHERE file = 'WARC';
 CREATE VIEW entry AS SELECT * FROM said WHERE file = 'index';
 """
 _SAY = "INSERT INTO said VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET times = times + 1"
@@ -52,6 +55,8 @@ INSERT OR IGNORE INTO wrong SELECT 'log', 'double', url FROM ended
     WHERE times > 1 AND NOT transient(kind);
 INSERT OR IGNORE INTO wrong SELECT 'index', 'missing', url FROM archived
     WHERE times > coalesce((SELECT times FROM entry WHERE entry.url = archived.url), 0);
+INSERT OR IGNORE INTO wrong SELECT 'WARC', 'missing', url FROM record
+    WHERE url IN (SELECT url FROM entry) AND url NOT IN (SELECT url FROM described);
 INSERT OR IGNORE INTO wrong SELECT 'index', 'double', url FROM entry
     WHERE times > (SELECT coalesce(sum(times), 0) FROM said
         WHERE file = 'log' AND said.url = entry.url AND (kind = 'archived' OR kind LIKE '%file'));
@@ -128,7 +133,9 @@ class Comparison:
     def _index(self) -> Iterator[tuple[str, str, str]]:
         for path in sorted((self._crawl / "warc").glob("*.cdxj")):
             file = path.with_suffix(".warc.gz")
-            for line, entry in cdxj.index(path, self._until(f"warc/{path.name}")):
+            found = list(cdxj.index(path, self._until(f"warc/{path.name}")))
+            begins = sorted(_place(entry)[0] for _, entry in found if entry is not None)
+            for line, entry in found:
                 if entry is None:
                     self._torn.append((INDEX, "torn", line.decode(errors="replace")))
                     continue
@@ -137,6 +144,11 @@ class Comparison:
                     yield INDEX, url, ""
                 if not is_whole(file, entry):
                     self._torn.append((WARC, "missing", url))
+                begin, end = _place(entry)
+                following = bisect_right(begins, begin)
+                until = begins[following] if following < len(begins) else None
+                if is_described(file, end, until):
+                    yield WARC, url, "described"
 
     def findings(self) -> list[Disagreement]:
         """Return what is wrong, file by file."""
@@ -189,6 +201,15 @@ def disagreeing(
     """
     with closing(Comparison(crawl, finished)) as comparison:
         return comparison.urls(), comparison.requisites()
+
+
+def _place(entry: Mapping[str, str]) -> tuple[int, int]:
+    """Return where the record of an index entry begins and ends; 0, 0 if it doesn't say so."""
+    try:
+        begin = int(entry["offset"])
+        return begin, begin + int(entry["length"])
+    except (KeyError, ValueError):
+        return 0, 0
 
 
 def _may_return(name: str) -> bool:
