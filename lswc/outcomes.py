@@ -133,6 +133,10 @@ class Outcome(StrEnum):
         "too many requisites",
         "Its page needs more than 300 in all, or it is more than five steps away.",
     )
+    TOO_MANY_GUESSES = (
+        "too many guesses",
+        "Only a script names it, and too little of what scripts named on its server is there.",
+    )
     NOFOLLOW = "nofollow", "The page, or the link, asks not to be followed."
 
     # The strategy's.

@@ -126,7 +126,7 @@ class Commits:
         visit.tally["received", "bytes"] += visit.received
         if not visit.is_page:
             kind = "requisites" if visit.lease.is_requisite else "listings"
-            visit.tally[kind, outcome] += 1
+            visit.tally[kind, f"guessed: {outcome}" if visit.lease.is_guess else outcome] += 1
         had = visit.record is not None
         due = None if had else self._guest.due(visit, outcome)
         visit.put_off = due is not None

@@ -28,6 +28,9 @@ GO = "lswc_go"
 RENDERING = "lswc_rendering"
 """Key in ``request.meta`` of what a request is sent for that a page in the browser needs."""
 
+CUT = "cut"
+"""Flag of a response whose body goes on: it was cut at the limit."""
+
 _WAKE_UP = "lswc_wake_up"
 
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lswc.crawl.readers import ReaderError, Unread
-from lswc.crawl.requests import url_of, visit_of
+from lswc.crawl.requests import CUT, url_of, visit_of
 from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.reading.messages import AskedRequisite
-from lswc.reading.requisites import FEED, Needed, Requisite, RequisiteReader
+from lswc.reading.requisites import FEED, GUESS, Needed, Place, Requisite, RequisiteReader
+from lswc.strategy import GUESS as GUESS_CODE
 from lswc.strategy import LISTING, REQUISITE, PageLanguage
 from lswc.urls import parse
 
@@ -30,15 +31,23 @@ if TYPE_CHECKING:
 REMEMBERED = 50_000
 """Files that may need more themselves, and whose page is remembered."""
 
+GUESSED = 1_000
+"""Servers whose guesses are remembered."""
+
+UNPROVED = 100
+"""Guesses of a server that may be wrong; each that was right allows two more."""
+
 logger = logging.getLogger(__name__)
 
-_LEAVES = frozenset({"image", "icon", "font", "media", "manifest", "data"})
+_LEAVES = frozenset({"image", "icon", "font", "media", "data"})
+_MAY_NEED_MORE = (".svg", ".js", ".mjs", ".css")
 
 
 @dataclass(slots=True)
 class _Tree:
-    """A page with all that it needs: the number of files so far."""
+    """A page with all that it needs: the number of files so far, and where its scripts are run."""
 
+    place: Place | None
     files: int = 0
 
 
@@ -54,20 +63,56 @@ class Trees:
         self._most = most
         self._tree_of: OrderedDict[str, _Tree] = OrderedDict()
 
-    def take(self, url: str, found: Sequence[Requisite], *, is_page: bool) -> Sequence[Requisite]:
-        """Count what a page, or a requisite, needs; return as much of it as its page may have."""
-        if not self._most:
-            return found
-        tree = None if is_page else self._tree_of.pop(url, None)
-        tree = tree or _Tree()
-        taken = found[: max(0, self._most - tree.files)]
+    def place(self, url: str) -> Place | None:
+        """Return the page that a file belongs to, None if that is forgotten."""
+        tree = self._tree_of.get(url)
+        return None if tree is None else tree.place
+
+    def take(
+        self, url: str, found: Sequence[Requisite], place: Place | None = None
+    ) -> Sequence[Requisite]:
+        """Count what a page, or a requisite, needs; return as much of it as its page may have.
+
+        A page has a ``place``.
+        """
+        tree = None if place else self._tree_of.pop(url, None)
+        tree = tree or _Tree(place)
+        taken = found[: max(0, self._most - tree.files)] if self._most else found
         tree.files += len(taken)
         for requisite in taken:
-            if requisite.kind not in _LEAVES or ".svg" in requisite.url:
+            is_leaf = requisite.kind in _LEAVES or requisite.kind == GUESS
+            if not is_leaf or any(name in requisite.url for name in _MAY_NEED_MORE):
                 self._tree_of.setdefault(requisite.url, tree)
         while len(self._tree_of) > REMEMBERED:
             self._tree_of.popitem(last=False)
         return taken
+
+
+class Earned:
+    """What each server's guesses have earned: a server that has few of what is named is left alone.
+
+    A URL that is guessed again counts once. Of this process, and of the latest servers.
+    """
+
+    def __init__(self) -> None:
+        self._of: OrderedDict[str, tuple[set[str], int]] = OrderedDict()
+
+    def allow(self, offer: Offer) -> bool:
+        """Tell whether a guess may be offered, and count it."""
+        guessed, right = self._of.setdefault(offer.server, (set(), 0))
+        self._of.move_to_end(offer.server)
+        if len(self._of) > GUESSED:
+            self._of.popitem(last=False)
+        if offer.url not in guessed and len(guessed) >= UNPROVED + 3 * right:
+            return False
+        guessed.add(offer.url)
+        return True
+
+    def prove(self, server: str) -> None:
+        """Count a guess that was right."""
+        if server in self._of:
+            guessed, right = self._of[server]
+            self._of[server] = guessed, right + 1
 
 
 class Requisites:
@@ -76,6 +121,7 @@ class Requisites:
     def __init__(self, crawl: Crawl, commits: Commits, guest: Guest, readers: Readers) -> None:
         self._crawl, self._commits, self._guest = crawl, commits, guest
         self._readers = readers
+        self._right = Earned()
         self._trees = Trees(crawl.reader.requisites.most if crawl.reader.requisites else 0)
 
     async def parse(self, response: Response) -> None:
@@ -85,20 +131,26 @@ class Requisites:
             return
         if (url := url_of(visit)) is not None:
             self._guest.limits.answered(url, True)
+        if visit.lease.is_guess:
+            self._right.prove(visit.lease.server)
         if self._crawl.withholds(visit.opt_outs):
             visit.withhold()
         elif self._crawl.reader.requisites is not None:
-            needed = await self._read(response, visit.lease.depth)
+            needed = await self._read(response, visit)
             if not visit.is_over:
                 self.need(visit, needed, visit.lease.depth + 1)
         commits.commit(visit, Outcome.REQUISITE)
 
-    async def _read(self, response: Response, steps: int) -> Needed:
+    async def _read(self, response: Response, visit: Visit) -> Needed:
         """Return what a requisite needs; if it cost its reader nothing, with the reason."""
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        if CUT in response.flags:
+            visit.tally["content", "file cut"] += 1
+            return Needed()
         if not RequisiteReader.reads(response.body, content_type):
             return Needed()
-        asked = AskedRequisite(content_type, response.url, steps)
+        place = self._trees.place(visit.url)
+        asked = AskedRequisite(content_type, response.url, visit.lease.depth, place)
         try:
             return (await self._readers.ask(asked, response.body)).needed
         except Unread as error:
@@ -117,19 +169,30 @@ class Requisites:
         ]
         feeds = [one for one in wanted if one.kind == FEED]
         files = [one for one in wanted if one.kind != FEED and one.url not in had]
-        taken = self._trees.take(visit.url, files, is_page=visit.is_page)
+        place = (needed.place or Place(visit.url)) if visit.is_page else None
+        taken = self._trees.take(visit.url, files, place)
         if len(taken) < len(files):
             beyond = len(files) - len(taken)
             visit.tally["requisites dropped", Outcome.TOO_MANY_REQUISITES] += beyond
         for reason, number in needed.dropped:
             visit.tally["requisites dropped", reason] += number
+        sure = [one for one in taken if one.kind != GUESS]
         offers = [
-            *self._offers(visit, taken, REQUISITE, PageLanguage.TARGET, steps),
+            *self._offers(visit, sure, REQUISITE, PageLanguage.TARGET, steps),
+            *self._guesses(visit, [one for one in taken if one.kind == GUESS], steps),
             *self._offers(visit, feeds, LISTING, PageLanguage.OTHER, visit.lease.depth + 1),
         ]
         visit.offers = [*visit.offers, *offers]
-        visit.requisites = [offer.url for offer in offers if offer.code == REQUISITE]
+        visit.requisites = [offer.url for offer in offers if offer.code in (REQUISITE, GUESS_CODE)]
         visit.requisites += sorted(had)
+
+    def _guesses(self, visit: Visit, wanted: Sequence[Requisite], steps: int) -> Iterator[Offer]:
+        """Yield the guesses that their servers have earned by those that were right."""
+        for offer in self._offers(visit, wanted, GUESS_CODE, PageLanguage.TARGET, steps):
+            if self._right.allow(offer):
+                yield offer
+            else:
+                visit.tally["requisites dropped", Outcome.TOO_MANY_GUESSES] += 1
 
     def _offers(
         self,

@@ -42,6 +42,7 @@ from lswc.frontier.visit import Lease, Offer
 from lswc.outcomes import Outcome, is_transient, may_return
 from lswc.safety.server_limits import Taken
 from lswc.strategy import (
+    GUESSES,
     REQUISITE,
     REQUISITES,
     SEED,
@@ -356,7 +357,7 @@ class RedisFrontier(Frontier):
         self._order.refresh_if_due()
         if not self._order.requisites:
             return None
-        return self._lease(now, packed_cells([REQUISITES]), 1)[1]
+        return self._lease(now, packed_cells([REQUISITES, GUESSES]), 2)[1]
 
     def _lease(
         self, now: float, cells: bytes, good: int, *servers: str
@@ -372,7 +373,7 @@ class RedisFrontier(Frontier):
         if not leased:
             return free, None
         cell = leased[2]
-        expected = None if cell == REQUISITES else self._order.expected(cell)
+        expected = None if cell >= REQUISITES else self._order.expected(cell)
         return free, self._leases.add(leased, expected)
 
     def next_ready(self) -> float | None:

@@ -11,7 +11,7 @@ from lswc.frontier.contract import is_far_better
 from lswc.frontier.experience import experience_of
 from lswc.frontier.ready_cells import ReadyCells
 from lswc.frontier.redis_script import packed_cells
-from lswc.strategy import REQUISITES, LearnedOrder, adaptive, order
+from lswc.strategy import GUESSES, REQUISITES, LearnedOrder, adaptive, order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ pages of all workers as make it worth to score all cells again."""
 
 
 class SharedOrder:
-    """The order of cells, and which cells have URLs. ``requisites`` is how many of those wait.
+    """The order of cells, and which cells have URLs.
 
     What this worker does is known at once, what others do at the next ``refresh``. Methods that
     ask Redis raise LswcError.
@@ -38,10 +38,15 @@ class SharedOrder:
         self._reader = reader
         self.order = order(reader.strategy)
         self._ready = ReadyCells(self.rank)
-        self.requisites = 0
+        self._beyond = {REQUISITES: 0, GUESSES: 0}
         self._looked = 0.0
         self._pages = 0
         self._earlier = reader.identity().get("earlier")
+
+    @property
+    def requisites(self) -> int:
+        """How many requisites wait."""
+        return sum(self._beyond.values())
 
     def rank(self, cell: int) -> Rank:
         """Return what cells are compared by: the smaller rank comes first."""
@@ -54,8 +59,8 @@ class SharedOrder:
     def pending(self, numbers: Sequence[Any]) -> None:
         """Take notice of cells and the number of URLs that now wait in each."""
         for cell, number in zip(map(int, numbers[::2]), numbers[1::2], strict=True):
-            if cell == REQUISITES:
-                self.requisites = number
+            if cell in self._beyond:
+                self._beyond[cell] = number
             elif number:
                 self._ready.add(cell)
             else:
@@ -107,7 +112,7 @@ class SharedOrder:
                 self.order = self._looked_at(self.order)
                 self._pages = self.order.experience.crawl.downloaded
             pending = self._reader.pending()
-        self.requisites = pending.pop(REQUISITES, 0)
+        self._beyond = {cell: pending.pop(cell, 0) for cell in self._beyond}
         self._ready = ReadyCells(self.rank, pending)
         self._looked = monotonic()
 

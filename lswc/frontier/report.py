@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.frontier.contract import FULL, Counts, check_format
 from lswc.frontier.harvest import harvest
-from lswc.strategy import REQUISITES, LearnedOrder, adaptive, order, status, strategy
+from lswc.strategy import GUESSES, REQUISITES, LearnedOrder, adaptive, order, status, strategy
 from lswc.urls import parse
 
 if TYPE_CHECKING:
@@ -222,13 +222,14 @@ class Reader(ABC):
         return self._harvest(self.pending())
 
     def _harvest(self, pending: dict[int, int]) -> tuple[CellHarvest, ...]:
-        pending.pop(REQUISITES, None)
+        for cell in (REQUISITES, GUESSES):
+            pending.pop(cell, None)
         return harvest(self.order(), pending, self.pages_by_cell())
 
     def counts(self) -> Counts:
         """Count everything, exactly."""
         pending = self.pending()
-        requisites = pending.pop(REQUISITES, 0)
+        requisites = pending.pop(REQUISITES, 0) + pending.pop(GUESSES, 0)
         return Counts(pending, self.leased(), self.statuses(), self.tallies(), requisites)
 
     def report(self, top: int = 10) -> Report:

@@ -32,6 +32,7 @@ from lswc.frontier.visit import Lease
 from lswc.outcomes import OF_QUOTA, Outcome, is_transient
 from lswc.safety.server_limits import Taken
 from lswc.strategy import (
+    GUESSES,
     REQUISITES,
     LearnedOrder,
     Order,
@@ -187,7 +188,7 @@ class SqliteFrontier(Frontier):
 
     @property
     def requisites(self) -> int:
-        return self._lines.waiting[REQUISITES]
+        return sum(self._lines.waiting[cell] for cell in (REQUISITES, GUESSES))
 
     @property
     def later(self) -> int:
@@ -258,13 +259,13 @@ class SqliteFrontier(Frontier):
     def lease_requisite(self, now: float) -> Lease | None:
         with self._errors():
             self._wake(now)
-            line = self._lines.first_requisite() if self._lines.waiting[REQUISITES] else None
+            line = self._lines.first_requisite() if self.requisites else None
             return None if line is None else self._hand_out(line, now)
 
     def _hand_out(self, line: Line, now: float) -> Lease:
         row = self._db.execute(_HAND_OUT, (line.seq,)).fetchone()
         name, seq, url, unit, code, inherited, depth, redirects, referrer, tries, *taken = row
-        expected = None if line.cell == REQUISITES else self._order.expected(line.cell)
+        expected = None if line.cell >= REQUISITES else self._order.expected(line.cell)
         token = self._leases.add(seq, line.server, unit, now)
         return Lease(
             seq, url, name, name if self._lines.by_server else self._servers.directory(unit), code,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.frontier.contract import FULL
 from lswc.frontier.ready_cells import ReadyCells
-from lswc.strategy import DISCARD, REQUISITES, Unit
+from lswc.strategy import DISCARD, GUESSES, REQUISITES, Unit
 
 if TYPE_CHECKING:
     import sqlite3
@@ -89,12 +89,15 @@ class Line(NamedTuple):
     seq: int
 
 
+_BEYOND = (REQUISITES, GUESSES)
+
+
 class Lines:
     """The lines of all servers. ``waiting`` counts their URLs by cell, the leased ones too;
     ``sizes`` by server and site.
 
     ``busy`` are the servers that nothing may be handed out of now. ``ready`` are the cells that
-    may have a URL of a free server, ``occupied`` those that have a URL at all; never REQUISITES.
+    may have a URL of a free server, ``occupied`` those that have a URL at all; never those beyond.
     """
 
     waiting: Counter[int]
@@ -118,7 +121,7 @@ class Lines:
         self._there.clear()
         self.waiting = Counter(waiting(self._db))
         self.sizes.load()
-        cells = self.waiting.keys() - {REQUISITES}
+        cells = self.waiting.keys() - _BEYOND
         self.ready = ReadyCells(rank, cells)
         self.occupied = ReadyCells(rank, cells)
         begin(self._db)
@@ -153,7 +156,7 @@ class Lines:
     def _add(self, cells: Mapping[int, int]) -> None:
         """Count URLs by cell, and take it that their cells have some."""
         self.waiting.update(cells)
-        of_pages = cells.keys() - {REQUISITES}
+        of_pages = cells.keys() - _BEYOND
         self.ready.add(*of_pages)
         self.occupied.add(*of_pages)
 
@@ -270,7 +273,7 @@ class Lines:
         place = {name: number for number, name in enumerate(servers)}
         rows = self._db.execute(
             "SELECT name, line.server, line, cell, seq FROM server JOIN line ON line.server = id"
-            " WHERE name IN (SELECT value FROM json_each(?)) AND cell <> ?",
+            " WHERE name IN (SELECT value FROM json_each(?)) AND cell < ?",
             (dumps(list(servers)), REQUISITES),
         )
         found = [(place[name], Line(*row)) for name, *row in rows if row[0] not in self.busy]
@@ -279,8 +282,8 @@ class Lines:
         return min(found, key=lambda pair: (pair[0], self.rank(pair[1].cell), pair[1].seq))[1]
 
     def first_requisite(self) -> Line | None:
-        """Return the line whose oldest requisite is next, among free servers."""
-        return self._first_of(REQUISITES)
+        """Return the line whose oldest requisite is next, among free servers; guesses are last."""
+        return self._first_of(REQUISITES) or self._first_of(GUESSES)
 
     def _first_of(self, cell: int) -> Line | None:
         while (row := self._db.execute(_FIRST, (cell,)).fetchone()) is not None:
@@ -306,7 +309,7 @@ class Lines:
             "UPDATE line SET hidden = 0 WHERE server = ? AND hidden = 1 RETURNING cell", (server,)
         )
         for (cell,) in shown.fetchall():
-            if cell != REQUISITES:
+            if cell not in _BEYOND:
                 self.ready.add(cell)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 
 from lswc.safety.server_limits import NOTHING_TAKEN, Taken
-from lswc.strategy import LISTING, REQUISITE, SUBLISTING, PageLanguage, source_of
+from lswc.strategy import GUESS, LISTING, REQUISITE, SUBLISTING, PageLanguage, source_of
 from lswc.urls import fingerprint, fingerprints
 
 if TYPE_CHECKING:
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 LISTINGS = (LISTING, SUBLISTING)
-_MARKS = {REQUISITE: 0x5245_5155_4953_4954, **dict.fromkeys(LISTINGS, 0x4C49_5354_494E_4753)}
+_REQUISITES = (REQUISITE, GUESS)
+_MARKS = {
+    **dict.fromkeys(_REQUISITES, 0x5245_5155_4953_4954),
+    **dict.fromkeys(LISTINGS, 0x4C49_5354_494E_4753),
+}
 
 
 def key(url: str, code: int) -> int:
@@ -135,7 +139,12 @@ class Lease(Struct, frozen=True):
     @property
     def is_requisite(self) -> bool:
         """Whether it isn't asked for as a page, but as what an archived page needs."""
-        return self.code == REQUISITE
+        return self.code in _REQUISITES
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether it is asked for as what an archived page may need."""
+        return self.code == GUESS
 
     @property
     def key(self) -> int:

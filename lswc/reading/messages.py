@@ -8,7 +8,7 @@ import msgspec
 
 from lswc.reading import sitemaps
 from lswc.reading.page import PageReading
-from lswc.reading.requisites import Needed
+from lswc.reading.requisites import Needed, Place
 from lswc.reading.sitemaps import Listing
 from lswc.urls import Url
 
@@ -31,6 +31,7 @@ class AskedRequisite(msgspec.Struct, frozen=True, array_like=True, tag=1):
     content_type: str
     url: str
     steps: int
+    place: Place | None = None
 
 
 class AskedListing(msgspec.Struct, frozen=True, array_like=True, tag=2):
@@ -64,5 +65,5 @@ def answered(reader: PageReader, asked: AnyAsked, body: bytes) -> Answer:
             return Answer(listing=sitemaps.read(body, asked.url))
     if reader.requisites is None:
         return Answer()
-    needed = reader.requisites.read(body, asked.content_type, asked.url, asked.steps)
+    needed = reader.requisites.read(body, asked.content_type, asked.url, asked.steps, asked.place)
     return Answer(needed=needed)

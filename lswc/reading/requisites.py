@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import tinycss2
@@ -16,6 +16,7 @@ from lswc.language.base_url import Base
 from lswc.language.document import Document
 from lswc.language.html import BOUNDS, flattened
 from lswc.outcomes import Outcome
+from lswc.reading import named_files
 from lswc.safety.content_types import is_html
 
 if TYPE_CHECKING:
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
 
 FEED = "feed"
 """The kind of what a page doesn't need, but names: RSS, Atom and JSON Feed."""
+
+GUESS = "guess"
+"""The kind of what a page may need: a script, or data of one, names it; or browsers ask for it."""
+
+MAX_GUESSES = named_files.MOST
+"""Guesses of a page, and of a script."""
 
 MAX_DEPTH = 5
 """Steps from a page to a requisite: a frame, its style sheet, what that imports, an image there."""
@@ -84,6 +91,12 @@ _IMPORT = re.compile(
     rf"(?<![\w$.])(?:from|import)\s{{0,20}}\(?\s{{0,20}}{_SPECIFIER}"
     rf"|\bURL\(\s{{0,20}}{_SPECIFIER}\s{{0,20}},\s{{0,20}}import\.meta\.url"
 )
+_BARE = re.compile(
+    r"(?<![\w$.])(?:from|import)\s{0,20}\(?\s{0,20}[\"']([\w@][^\"'\s\\:]{0,500})[\"']"
+)
+_RUN = frozenset({"", "module", "text/javascript", "application/javascript", "application/json"})
+_WRITTEN = 100  # script elements of a page that are read
+_MAX_MANIFEST = 100_000  # bytes
 _SCRIPTS = frozenset({"text/javascript", "application/javascript", "application/x-javascript"})
 _IMPORTS = 200  # of one script
 _BETWEEN = " \t\n\f\r,"
@@ -111,11 +124,35 @@ class Requisite(NamedTuple):
     kind: str
 
 
+class Place(NamedTuple):
+    """A page, as its scripts see it: its base URL, and what its import map says of names.
+
+    Names that end with a slash are those of folders (HTML Standard §8.1.6.2).
+    """
+
+    base: str
+    imports: tuple[tuple[str, str], ...] = ()
+
+    def imported(self, name: str) -> str | None:
+        """Return the URL of a module by its bare name, None if the page has none for it."""
+        folders = [
+            pair for pair in self.imports if pair[0][-1:] == "/" and name.startswith(pair[0])
+        ]
+        if (url := dict(self.imports).get(name)) is not None:
+            return url
+        folder = max(folders, key=lambda pair: len(pair[0]), default=None)
+        return folder and folder[1] + name[len(folder[0]) :]
+
+
 class Needed(NamedTuple):
-    """The requisites that may be asked for, and how many may not, with the reasons."""
+    """The requisites that may be asked for, and how many may not, with the reasons.
+
+    ``place`` is where the names in a page's scripts lead from.
+    """
 
     requisites: tuple[Requisite, ...] = ()
     dropped: tuple[tuple[str, int], ...] = ()
+    place: Place | None = None
 
 
 @dataclass(frozen=True)
@@ -138,30 +175,41 @@ class RequisiteReader:
         wants_files, wants_feeds = language in self.of, language in self.feeds_of
         if not wants_files and not wants_feeds:
             return Needed()
-        found = of_document(document)
-        return self.chosen(
-            one for one in found if (wants_feeds if one.kind == FEED else wants_files)
+        found = _read(document.markup, document.url, document.decoded.encoding)
+        named = _named_by_page(document, found) if wants_files else ()
+        chosen = self.chosen(
+            one
+            for one in (*found.requisites, *named)
+            if (wants_feeds if one.kind == FEED else wants_files)
         )
+        return chosen._replace(place=found.place) if chosen.requisites else chosen
 
     @staticmethod
     def reads(body: bytes, content_type: str) -> bool:
         """Tell whether a requisite may need anything itself, so that it is worth to be read."""
         media_type = content_type.partition(";")[0].strip().lower()
         is_read = media_type in ("text/css", "image/svg+xml", *_SCRIPTS)
-        return is_read or is_html(content_type, body)
+        return is_read or _is_manifest(body) or is_html(content_type, body)
 
-    def read(self, body: bytes, content_type: str, url: str, steps: int) -> Needed:
+    def read(
+        self, body: bytes, content_type: str, url: str, steps: int, place: Place | None = None
+    ) -> Needed:
         """Return what a requisite needs itself: a style sheet, a script, SVG, a page in a frame.
 
-        ``steps`` are its own from the page that it belongs to.
+        ``steps`` are its own from the page that it belongs to, which ``place`` tells of.
         """
         media_type = content_type.partition(";")[0].strip().lower()
         if media_type == "text/css":
             found = of_style(body[:MAX_STYLE].decode("utf-8", "replace"), url)
         elif media_type in _SCRIPTS:
-            found = of_script(body[:MAX_STYLE].decode("utf-8", "replace"), url)
+            text = body[:MAX_STYLE].decode("utf-8", "replace")
+            place = place or Place(url)
+            found = [*of_script(text, url, place), *_named_by_script(text, url, place)]
         elif media_type == "image/svg+xml" or is_html(content_type, body):
             found = of_document(Document(body, content_type, url, self.bounds))
+        elif _is_manifest(body):
+            images = named_files.in_manifest(body.decode("utf-8", "replace"))
+            found = _absolute(((image, "icon") for image in images), Base(url), url)
         else:
             return Needed()
         found = [requisite for requisite in found if requisite.kind != FEED]
@@ -173,16 +221,19 @@ class RequisiteReader:
         """Return those of what was found that may be asked for."""
         kept: dict[str, Requisite] = {}
         dropped: Counter[str] = Counter()
+        guesses = 0
         found = list(found)
         urls = self.scope.check_all([requisite.url for requisite in found], 0)
         for requisite, url in zip(found, urls, strict=True):
+            is_guess = requisite.kind == GUESS
             if isinstance(url, Outcome):
-                dropped[url] += 1
-            elif self.most and len(kept) >= self.most and url.href not in kept:
-                dropped[Outcome.TOO_MANY_REQUISITES] += 1
+                dropped[url] += not is_guess  # it may be no address at all
+            elif (self.most and len(kept) >= self.most) or guesses >= MAX_GUESSES:
+                dropped[Outcome.TOO_MANY_REQUISITES] += url.href not in kept
             else:
                 kept.setdefault(url.href, Requisite(url.href, requisite.kind))
-        return Needed(tuple(kept.values()), tuple(dropped.items()))
+                guesses += is_guess
+        return Needed(tuple(kept.values()), tuple((+dropped).items()))
 
 
 def of_document(document: Document) -> list[Requisite]:
@@ -197,8 +248,21 @@ def of_page(markup: bytes, url: str, charset: str = "utf-8") -> list[Requisite]:
     the page's own, ``charset`` the one that it came in: queries are written in it. A BASE counts
     for what comes after it, as in browsers, which ask for what comes before it at once.
     """
+    return _read(markup, url, charset).requisites
+
+
+class _Read(NamedTuple):
+    """What a page needs, where its scripts' names lead from, and what is written in them."""
+
+    requisites: list[Requisite]
+    place: Place
+    scripts: list[str]
+
+
+def _read(markup: bytes, url: str, charset: str) -> _Read:
     base = Base(url, charset)
     found: list[Requisite] = []
+    written = _Written([], {})
     rebased = False
     for node in LexborHTMLParser(markup).css(_SELECTOR):
         if node.tag == "base":
@@ -207,10 +271,69 @@ def of_page(markup: bytes, url: str, charset: str = "utf-8") -> list[Requisite]:
                 base, rebased = base.rebased(href), True
         else:
             found += _absolute(_of_element(node), base, url)
+            if node.tag == "script" and not node.attributes.get("src"):
+                found += written.take(node, base)
     kinds: dict[str, str] = {}
     for requisite in found:
         kinds.setdefault(*requisite)
-    return [Requisite(*each) for each in kinds.items()]
+    place = Place(base.join("."), (*written.imports.items(),))
+    return _Read([Requisite(*each) for each in kinds.items()], place, written.scripts)
+
+
+class _Written(NamedTuple):
+    """What a page's script elements hold: scripts and data, and what import maps say."""
+
+    scripts: list[str]
+    imports: dict[str, str]
+
+    def take(self, node: LexborNode, base: Base) -> list[Requisite]:
+        """Take a script element; return the modules that it imports by what import maps say."""
+        media_type = (node.attributes.get("type") or "").strip().lower()
+        if media_type == "importmap":
+            for name, address in _import_map(node.text()[:_LONGEST]):
+                self.imports.setdefault(name, base.join(address))
+        elif media_type in _RUN and len(self.scripts) < _WRITTEN:
+            text = node.text()[:MAX_STYLE]
+            self.scripts.append(text)
+            return _imported(text, Place("", (*self.imports.items(),)))
+        return []
+
+
+def _named_by_page(document: Document, read: _Read) -> Iterator[Requisite]:
+    """Yield what a page's own scripts and data name, and the icon that browsers ask for."""
+    base = Base(read.place.base)
+    written = map(named_files.in_script, read.scripts)
+    of_data = named_files.in_attributes(document.markup) if b"data-" in document.markup else ()
+    for one in chain(of_data, *written):
+        yield Requisite(base.join(one.reference).partition("#")[0], GUESS)
+    if read.requisites and all(requisite.kind != "icon" for requisite in read.requisites):
+        yield Requisite(base.join("/favicon.ico"), GUESS)
+
+
+def _named_by_script(text: str, url: str, place: Place) -> Iterator[Requisite]:
+    """Yield what a script of its own address names.
+
+    A name is relative to the page, but for a worker's; one that begins with a folder in which the
+    script lies is so to where that folder is.
+    """
+    own = Base(url)
+    base = own if named_files.is_worker(text) else Base(place.base)
+    path = named_files.public_path(text)
+    for one in named_files.in_script(text):
+        first, slash, _ = one.reference.partition("/")
+        folder = url.find(f"/{first}/", len("https://")) if first and slash else -1
+        if one.of_script and path is not None:
+            name = base.join(path + one.reference)
+        elif folder > 0 and first not in (".", ".."):
+            name = url[: folder + 1] + one.reference
+        else:
+            name = (own if one.of_script else base).join(one.reference)
+        yield Requisite(name.partition("#")[0], GUESS)
+
+
+def _is_manifest(body: bytes) -> bool:
+    """Tell whether this is the manifest of a web app, which servers give many media types."""
+    return len(body) < _MAX_MANIFEST and body.lstrip()[:1] == b"{" and b'"icons"' in body
 
 
 def of_style(text: str, url: str) -> list[Requisite]:
@@ -218,9 +341,21 @@ def of_style(text: str, url: str) -> list[Requisite]:
     return _absolute(_of_css(text), Base(url), url)
 
 
-def of_script(text: str, url: str) -> list[Requisite]:
-    """Return the modules that a script imports, as far as their addresses stand in it."""
-    return _absolute(_of_imports(text), Base(url), url)
+def of_script(text: str, url: str, place: Place | None = None) -> list[Requisite]:
+    """Return the modules that a script imports, as far as their addresses stand in it.
+
+    What has a bare name is where the import map of the script's page says.
+    """
+    by_name = _imported(text, place) if place and place.imports else []
+    return [*_absolute(_of_imports(text), Base(url), url), *by_name]
+
+
+def _imported(text: str, place: Place) -> list[Requisite]:
+    if not place.imports or ("import" not in text and "from" not in text):
+        return []
+    names = dict.fromkeys(found[1] for found in islice(_BARE.finditer(text), _IMPORTS))
+    urls = filter(None, map(place.imported, names))
+    return [Requisite(url, "script") for url in urls if url.startswith(("http://", "https://"))]
 
 
 def _absolute(found: Iterable[tuple[str, str]], base: Base, own: str) -> list[Requisite]:
@@ -309,20 +444,23 @@ def _of_own_script(
         if reference := attributes.get(name):
             yield reference, "script"
     if attributes.get("type") == "importmap":
-        yield from _of_import_map(node.text()[:_LONGEST])
+        for _, address in _import_map(node.text()[:_LONGEST]):
+            if not address.endswith("/"):  # which maps a whole folder
+                yield address, "script"
     elif not attributes.get("src"):
         yield from _of_imports(node.text()[:MAX_STYLE])
 
 
-def _of_import_map(text: str) -> Iterator[tuple[str, str]]:
+def _import_map(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the names of an import map, and the address of each."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return
     imports = found.get("imports") if isinstance(found, dict) else None
-    for address in list(imports.values())[:_IMPORTS] if isinstance(imports, dict) else ():
-        if isinstance(address, str) and not address.endswith("/"):  # which maps a whole folder
-            yield address, "script"
+    for name, address in islice(imports.items(), _IMPORTS) if isinstance(imports, dict) else ():
+        if isinstance(address, str):
+            yield name, address
 
 
 def _of_imports(text: str) -> Iterator[tuple[str, str]]:

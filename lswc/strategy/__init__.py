@@ -6,6 +6,7 @@ from lswc.strategy.facts import (
     CODES,
     FIELDS,
     FROZEN,
+    GUESS,
     LISTING,
     MAX_DISTANCE,
     NEVER,
@@ -34,13 +35,15 @@ from lswc.strategy.facts import (
 )
 from lswc.strategy.order import FixedOrder, Order, better, order
 from lswc.strategy.specification import NAMES, strategy
-from lswc.strategy.tier_rules import DISCARD, REQUISITES
+from lswc.strategy.tier_rules import DISCARD, GUESSES, REQUISITES
 
 __all__ = [
     "CODES",
     "DISCARD",
     "FIELDS",
     "FROZEN",
+    "GUESS",
+    "GUESSES",
     "LISTING",
     "MAX_DISTANCE",
     "NAMES",

@@ -343,7 +343,7 @@ class LearnedOrder:
         return -self.rank(cell)[0]
 
     def rank(self, cell: int) -> Rank:
-        if cell == REQUISITES:
+        if cell >= REQUISITES:
             return (0.0, cell)  # after all pages
         known = self._scores.get(cell)
         if known is None:

@@ -15,7 +15,7 @@ from lswc.errors import ConfigError
 from lswc.strategy import adaptive
 from lswc.strategy.enumeration import ask_all
 from lswc.strategy.facts import NEVER, NO_PAGES, Facts, Pages, Status, Unit, status
-from lswc.strategy.tier_rules import DISCARD, REQUISITES
+from lswc.strategy.tier_rules import DISCARD, GUESSES, REQUISITES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,14 +121,15 @@ def by_rule(
 
 
 def with_requisites(strategy: Strategy) -> Strategy:
-    """Return a strategy that also knows REQUISITE, LISTING and SUBLISTING.
+    """Return a strategy that also knows REQUISITE, LISTING, SUBLISTING and GUESS.
 
-    In any place their cell is REQUISITES.
+    In any place their cell is REQUISITES, that of the last GUESSES.
     """
+    beyond = [(cell,) * strategy.places for cell in (REQUISITES, GUESSES)]
     return replace(
         strategy,
-        kind_of=(*strategy.kind_of, *[strategy.kinds] * 3),
-        cell_of=(*strategy.cell_of, (REQUISITES,) * strategy.places),
+        kind_of=(*strategy.kind_of, *[strategy.kinds] * 3, strategy.kinds + 1),
+        cell_of=(*strategy.cell_of, *beyond),
     )
 
 

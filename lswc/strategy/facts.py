@@ -158,6 +158,9 @@ _STEPS = tuple(
 LISTING, SUBLISTING = REQUISITE + 1, REQUISITE + 2
 """Codes of a sitemap or feed, and of a sitemap that an index names: no strategy sees them."""
 
+GUESS = SUBLISTING + 1
+"""Code of a requisite that a page may need, as one of its scripts names it."""
+
 
 def encode(facts: Facts) -> int:
     """Return the code of the frozen facts. Raises ValueError for a value that no link has."""

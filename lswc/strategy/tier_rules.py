@@ -16,6 +16,9 @@ DISCARD = -1
 REQUISITES = 20_000
 """The cell of all requisites of pages: beyond those of any strategy, and in no order."""
 
+GUESSES = REQUISITES + 1
+"""The cell of requisites that pages may need: they come after all others."""
+
 Rule = Callable[[Facts], int]
 
 

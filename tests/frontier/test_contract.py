@@ -15,6 +15,7 @@ from lswc.frontier.sqlite import SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import (
+    GUESS,
     REQUISITE,
     SEED,
     Anchor,
@@ -420,6 +421,24 @@ def test_requisites_wait_in_a_queue_of_their_own(frontier: Open, spec: str) -> N
     assert f.counts().tally["finished"] == {"requisite": 3, "html": 2}
     assert f.unfinished == f.requisites == 0
     assert f.cells() == cells
+
+
+def test_what_pages_may_need_comes_last_and_is_one_file_with_what_they_need(
+    frontier: Open,
+) -> None:
+    f = frontier("adaptive")
+    f.offer([offer("http://s/")])
+    guesses = [offer(f"http://s/{name}.js", GUESS) for name in "abcd"]
+    visit(f, True, *guesses[:3], requisite("http://s/d.js"), requisite("http://cdn/e.js"))
+    assert (f.requisites, f.counts().requisites, f.cells()) == (5, 5, f.cells())
+    assert sum(cell.pending for cell in f.cells()) == 0
+    assert taken(f) == "http://s/d.js"
+    # What was a guess is needed after all; what was asked for isn't guessed again.
+    first = taken(f, 0.0, requisite("http://s/c.js"), guesses[3])
+    assert {first, taken(f)} == {"http://cdn/e.js", "http://s/c.js"}
+    assert [taken(f), taken(f)] == ["http://s/a.js", "http://s/b.js"]
+    assert f.lease_requisite(0) is None
+    assert f.unfinished == f.requisites == 0
 
 
 def test_a_page_and_a_requisite_may_have_one_url(frontier: Open) -> None:

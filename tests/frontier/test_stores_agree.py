@@ -24,7 +24,7 @@ from lswc.frontier.redis_script import source
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.frontier.visit import Attempt, Offer
 from lswc.outcomes import OF_QUOTA, Outcome
-from lswc.strategy import NEVER, REQUISITE, SEED, PageLanguage, Unit, status, strategy
+from lswc.strategy import GUESS, NEVER, REQUISITE, SEED, PageLanguage, Unit, status, strategy
 from tests.visits import ended
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def found(draw: st.DrawFn) -> Offer:
         f"{draw(st.sampled_from(['http', 'https']))}://{directory}{draw(st.integers(0, 4))}",
         server,
         directory,
-        draw(st.sampled_from([0, 1, SEED, SEED, REQUISITE]) | st.integers(0, SEED)),
+        draw(st.sampled_from([0, 1, SEED, SEED, REQUISITE, GUESS]) | st.integers(0, SEED)),
         draw(st.sampled_from(PageLanguage)),
         draw(st.sampled_from([1, 2]) | st.integers(0, 400)),
         draw(st.sampled_from([0, 0, 0, 3])),

@@ -13,6 +13,7 @@ from lswc.outcomes import Outcome
 from lswc.reading.page import PageReader
 from lswc.reading.requisites import (
     MAX_DEPTH,
+    Needed,
     Requisite,
     RequisiteReader,
     of_document,
@@ -290,7 +291,7 @@ def test_what_a_requisite_needs_itself_ends() -> None:
     style = b"p { background: url(1.png) }"
     assert urls(list(reader().read(style, "text/css", PAGE, 1).requisites)) == ["b/1.png"]
     last = reader().read(style, "text/css; charset=utf-8", PAGE, MAX_DEPTH)
-    assert last == ((), ((Outcome.TOO_MANY_REQUISITES, 1),))
+    assert last == Needed((), ((Outcome.TOO_MANY_REQUISITES, 1),))
     assert not reader().read(style, "text/plain", PAGE, 1).requisites
     assert not reader().read(b"\x89PNG\r\n\x1a\n<img src=x>", "text/html", PAGE, 1).requisites
 

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lswc.archive.check.agreement import check
+from lswc.crawl.requisite_offers import UNPROVED, Earned
+from lswc.frontier.visit import Offer
 from lswc.lab.trace.from_log import log, to_trace
 from lswc.reading.requisites import MOST
+from lswc.strategy import PageLanguage
 from tests.crawl.running import SetUp
 from tests.scenarios.site import ENGLISH, THAI, page
 
@@ -41,12 +44,13 @@ def dressed(site: Site) -> Site:
     """A Thai page that needs files of four kinds, of three hosts, and an English one."""
     site.seeds(SEED)
     head = (
-        "<link rel=stylesheet href=site.css><script src=//static.cdn.example/lib.js></script>"
+        "<link rel=icon href=logo.png><link rel=stylesheet href=site.css>"
+        "<script src=//static.cdn.example/lib.js></script>"
         "<img src=logo.png><img src=missing.png><img src=http://static.cdn.example/old.png>"
         "<iframe src=http://frames.example/in.html></iframe>"
     )
     site.add("www.one.co.th/", page(THAI, "/a.html", "/logo.png", "http://en.example/") + head)
-    site.add("www.one.co.th/a.html", page(THAI) + "<img src=/logo.png>")
+    site.add("www.one.co.th/a.html", page(THAI) + "<link rel=icon href=/logo.png>")
     site.add("en.example/", page(ENGLISH) + "<img src=/never.png>")
     site.add("en.example/never.png", b"\x89PNG\r\n\x1a\n")
     site.add("www.one.co.th/site.css", "@import 'fonts.css'; p { background: url(logo.png) }")
@@ -85,6 +89,49 @@ def test_they_are_archived_and_the_log_says_whose_they_are(dressed: Site) -> Non
     stored = b"".join(gzip.decompress(p.read_bytes()) for p in dressed.folder.glob("warc/*.gz"))
     assert set(NEEDED) <= {u.decode() for u in re.findall(rb"WARC-Target-URI: (\S+)\r", stored)}
     assert stored.count(b"kind: requisite\r\n") == len(NEEDED)
+
+
+def test_what_scripts_name_is_asked_for_last_and_what_is_too_large_is_cut(site: Site) -> None:
+    site.seeds(SEED)
+    head = "<script src=app.js></script><script>f('data/a.json')</script><img src=large.png>"
+    site.add("www.one.co.th/", page(THAI, "/en.html") + head)
+    site.add("www.one.co.th/en.html", page(ENGLISH) + "<script>f('data/never.json')</script>")
+    site.add("www.one.co.th/app.js", "import './b.js'; f('data/b.json'); f('data/missing.json')")
+    site.add("www.one.co.th/b.js", "1")
+    site.add("www.one.co.th/large.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 500)
+    site.add("www.one.co.th/favicon.ico", b"\0\0\1\0")
+    for name in ("a", "b", "never"):
+        site.add(f"www.one.co.th/data/{name}.json", "{}")
+    site.crawl(DOWNLOAD_MAXSIZE=100_000)
+    asked = [row["url"] for row in attempts(site) if row["kind"] == "requisite"]
+    sure = {f"{SEED}{name}" for name in ("app.js", "large.png", "b.js")}
+    guessed = {"data/a.json", "data/b.json", "data/missing.json", "favicon.ico"}
+    assert set(asked[:3]) == sure
+    assert set(asked[3:]) == {f"{SEED}{name}" for name in guessed}
+    ended = {"requisite": 3, "guessed: requisite": 3, "guessed: status 404": 1}
+    assert site.summary["requisites"] == ended
+    assert site.summary["content"]["file cut"] == 1
+    stored = b"".join(gzip.decompress(p.read_bytes()) for p in site.folder.glob("warc/*.gz"))
+    (cut,) = (head for head in stored.split(b"WARC/1.1\r\n") if b"WARC-Truncated" in head)
+    assert b"WARC-Truncated: length\r\n" in cut
+    assert b"large.png\r\n" in cut
+    assert 100_000 <= len(cut) < 101_000
+    assert check(site.folder).agrees
+
+
+def test_a_server_has_as_many_guesses_as_its_right_ones_earn() -> None:
+    earned = Earned()
+
+    def allowed(first: int, number: int) -> int:
+        names = (f"http://a.example/{n}" for n in range(first, first + number))
+        offers = (Offer(url, "a.example", "a.example", 0, PageLanguage.TARGET, 1) for url in names)
+        return sum(map(earned.allow, offers))
+
+    assert allowed(0, UNPROVED + 10) == UNPROVED
+    assert allowed(0, UNPROVED) == UNPROVED, "they are the same"
+    earned.prove("a.example")
+    assert allowed(UNPROVED, 10) == 3
+    earned.prove("b.example")
 
 
 def test_they_are_no_pages_anywhere_else(dressed: Site, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from scrapy.utils.url import add_http_if_no_scheme
 from typing_extensions import override
 
 from lswc.crawl.composition import parts_of
-from lswc.crawl.requests import RENDERING, RULES, page_visit_of
+from lswc.crawl.requests import CUT, RENDERING, RULES, page_visit_of
 from lswc.crawl.transport.answer import MAX_HEADS, Answer, Bounds, BrokenBodyError
 from lswc.crawl.transport.connection import Connections, Place
 from lswc.crawl.transport.early_stop import Expected
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 _PORTS = {"http": 80, "https": 443}
 _OLD_RENEGOTIATION = 0x4  # SSL_OP_LEGACY_SERVER_CONNECT, as Scrapy's own handler has it
 # Scrapy's flags as ISO 28500:2017 §5.13 calls them.
-_TRUNCATED = {"dataloss": "disconnect", "download_stopped": "unspecified"}
+_TRUNCATED = {"dataloss": "disconnect", "download_stopped": "unspecified", CUT: "length"}
 _STOP = StopDownload(fail=False)
 
 
@@ -149,7 +149,9 @@ class AttemptHandler(BaseHttpDownloadHandler):
             return make_response(**said, stop_download=stop or _STOP)
         body = bytearray()
         most = request.meta.get("download_maxsize", self._default_maxsize) or sys.maxsize
-        _check_size(length or 0, most)
+        is_cut = visit is not None and visit.lease.is_requisite  # which a page shows in part
+        if not is_cut:
+            _check_size(length or 0, most)
         try:
             while piece := await answer.piece():
                 body += piece
@@ -159,6 +161,12 @@ class AttemptHandler(BaseHttpDownloadHandler):
                 if stop is None and expected.refuses(piece):
                     stop = _STOP
                 if stop is not None:
+                    break
+                if is_cut and len(body) > most:
+                    del body[most:]
+                    answer.exchange.body = [b"".join(answer.exchange.body)[:most]]
+                    headers.pop("Content-Encoding", None)  # what is left can't be unpacked
+                    said["flags"] = [CUT]
                     break
                 _check_size(len(body), most)
         except BrokenBodyError as error:
