@@ -58,9 +58,12 @@ LSWC_FEEDS = False
 # Whether pages that are empty until their scripts run are shown in a browser, and read as it shows
 # them (browser.md): `off`, `auto` with the system's Chromium, or the path of one.
 LSWC_BROWSER = "off"
-# Whether documents are collected as pages are: PDF, Word, OpenDocument, RTF and plain text. At 0 no
-# URL is asked for that ends as their names do.
+# Whether documents are collected as pages are: PDF, Word, PowerPoint, Excel, OpenDocument, EPUB,
+# RTF, plain text and CSV. At 0 no URL is asked for that ends as their names do.
 LSWC_DOCUMENTS = True
+# Documents whose language can't be told (scans, encrypted and damaged files, older formats) are
+# archived too if a relevant page links to them, up to so many bytes in all. At 0 none are.
+LSWC_LINKED_DOCUMENTS = 10_000_000_000
 # Who runs the crawl, such as `National Library of Example`: the `operator` in WARC files.
 LSWC_OPERATOR = ""
 # What the crawl is for: the `description` in WARC files, and in a WACZ file.

@@ -141,7 +141,8 @@ class Archive:
             case "all":
                 return True
             case "relevant" if visit.record is not None:
-                return visit.record.relevant or visit.record.guessed
+                record = visit.record
+                return bool(record.relevant or record.guessed or record.reason)
             case "relevant":
                 # A redirect or an error that a reader of the archived pages may meet.
                 linked = visit.lease.inherited == PageLanguage.TARGET
@@ -196,6 +197,7 @@ class Archive:
         self._log.close(whole=whole)
 
 
+_YES_OR_NO = {True: "yes", False: "no", None: None}
 _OF_RECORD = (
     "kind",
     "title",
@@ -330,7 +332,8 @@ def _about(visit: Visit, place: Mapping[str, Any]) -> dict[str, object]:
             "decided-by": record.decided_by,
             "shares": record.shares or None,
             "confidence": record.confidence,
-            "relevant": "yes" if record.relevant else "no",
+            "relevant": _YES_OR_NO[record.relevant],
+            "reason": record.reason or None,
             "server-status": record.server_status,
             "opt-out": "; ".join(record.opt_outs) or None,
             "rendered": "yes" if record.rendered else None,

@@ -123,7 +123,7 @@ def _pages(crawl: Path, indexes: Iterable[Path]) -> Iterator[bytes]:
     yield json.dumps(_BEGINNING).encode() + b"\n"
     archived = {fingerprint(url) for path in indexes for url, _ in entries(path)}
     for record in page_record.records(crawl):
-        wanted = record.get("relevant") or record.get("guessed")
+        wanted = any(record.get(name) for name in ("relevant", "guessed", "reason"))
         if wanted and fingerprint(record["url"]) in archived:
             page = {
                 "id": str(record["id"]),

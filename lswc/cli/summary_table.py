@@ -106,6 +106,7 @@ def details_table(snapshot: Snapshot) -> Table:
         "pages fetched": tallies.fetched,
         "URLs pending": {group.name: group.pending for group in outlook.groups if group.pending},
         "URLs postponed": tallies.postponed,
+        "documents in no known language": tallies.linked_documents,
         "requisites of archived pages": tallies.requisites,
         "pages that need their scripts": tallies.shells,
         "URLs finished": tallies.finished,

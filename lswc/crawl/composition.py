@@ -128,7 +128,7 @@ def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Part
         rendering,
         requisites,
         listings,
-        Pages(crawl, commits, guest, readers, rendering, requisites, listings),
+        Pages(crawl, frontier, commits, guest, readers, rendering, requisites, listings),
         earlier,
     )
 

@@ -79,7 +79,8 @@ class Crawl:
     folder of a frozen web, None for the real one. ``store`` says where the frontier is, and
     ``lease_seconds`` after how long a dead worker's URLs go to others. ``in_order``: one URL at a
     time, in the papers' order. ``readers`` processes read pages as ``reading`` says; ``reader``
-    does so in this process. Documents have up to ``max_document`` bytes.
+    does so in this process. Documents have up to ``max_document`` bytes;
+    those that are archived because a relevant page links to them, ``linked_documents`` in all.
     ``stop_harvest``: the expected harvest rate below which the crawl ends. ``experience`` names
     an earlier crawl's folder or Redis, or is empty. ``max_offline`` are the
     seconds that a crawl waits for the network. ``retry_failed``: what couldn't be had is tried once
@@ -99,6 +100,7 @@ class Crawl:
     reader: PageReader
     readers: int
     max_document: int
+    linked_documents: float
     headers: Mapping[str, str]
     browser: BrowserSettings | None
     limits: LimitSettings
@@ -160,6 +162,7 @@ class Crawl:
             reader=reading.reader(),
             readers=checked.readers(settings),
             max_document=whole(settings, "LSWC_MAX_DOCUMENT"),
+            linked_documents=number(settings, "LSWC_LINKED_DOCUMENTS"),
             sitemaps=settings.getbool("LSWC_SITEMAPS"),
             requisites_share=checked.share(settings, "LSWC_REQUISITES_SHARE"),
             headers={"Accept-Language": accepted},

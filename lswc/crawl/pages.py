@@ -15,7 +15,7 @@ from lswc.guest.internet import ClosingError
 from lswc.outcomes import Outcome
 from lswc.reading.messages import Asked
 from lswc.reading.page import without_closed
-from lswc.safety.content_types import document_named, file_name, kind_of
+from lswc.safety.content_types import Kind, document_named, file_name, kind_of
 from lswc.strategy import (
     SEED,
     Anchor,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from lswc.crawl.readers import Readers
     from lswc.crawl.rendering import Rendering
     from lswc.crawl.requisite_offers import Requisites
+    from lswc.frontier import Frontier
     from lswc.frontier.visit import Visit
     from lswc.guest.guest import Guest
     from lswc.reading.page import PageReading, ReadLink
@@ -50,6 +51,11 @@ logger = logging.getLogger(__name__)
 
 NOT_MODIFIED = "not modified"
 """Flag of a response that is an earlier crawl's: the page hasn't changed since."""
+
+LINKED = "linked by a relevant page"
+"""Reason why a document is archived though its language can't be told."""
+
+_LINKED_DOCUMENTS = "linked documents"  # kind of counts
 
 LinkFacts = tuple[Status, Locality, bool, Anchor, Named, bool]
 """What a link's facts have of its own: status of its target's unit, locality, whether its TLD is
@@ -68,7 +74,7 @@ class Page:
 
     ``relevant``: strategies count the page as written in the target language. ``identified``: it
     was identified as such, and harvest rates count these pages only. ``guessed``: it is taken for
-    such because its referrer is, its own language being unknown.
+    such because its referrer is, its own language being unknown. ``reason`` is LINKED, or "".
     """
 
     visit: Visit
@@ -85,6 +91,7 @@ class Page:
     links: Sequence[ReadLink] = field(init=False)
     relevant: bool = field(init=False)
     identified: bool = field(init=False)
+    reason: str = ""
     guessed: bool = field(init=False)
     source: str = field(init=False)
     distance: int = field(init=False)
@@ -142,7 +149,8 @@ class Page:
             confidence=round(identified.confidence, 3),
             decided_by=identified.how,
             shares=" ".join(f"{code}={share}" for code, share in identified.shares),
-            relevant=self.identified,
+            relevant=None if self.reason else self.identified,
+            reason=self.reason,
             guessed=self.guessed,
             distance=self.distance,
             tier=lease.tier,
@@ -171,6 +179,7 @@ class Pages:
     """
 
     crawl: Crawl
+    frontier: Frontier
     commits: Commits
     guest: Guest
     readers: Readers
@@ -184,19 +193,46 @@ class Pages:
         if page is None:
             return
         visit, reading = page.visit, page.reading
-        is_kept = (page.relevant or self.crawl.archived == "all") and not reading.unwanted
+        if reading.kind is not Kind.HTML and self._is_linked(page, len(response.body)):
+            page.reason = LINKED
+        is_kept = page.relevant or page.reason or self.crawl.archived == "all"
+        is_kept = is_kept and not reading.unwanted
         if is_kept and not reading.opt_outs.is_tdm_told:
             await self._ask_server(page, len(response.body))
         if visit.opt_outs:
             visit.tally["content", "opt-out"] += 1
         if reading.unwanted or (visit.opt_outs and self.crawl.withholds(visit.opt_outs)):
             visit.withhold()
+            page.reason = ""
         elif is_kept and (any(reading.needed) or visit.fetched or visit.scripts):
             self.requisites.need(visit, reading.needed, 1)
+        if page.reason:
+            visit.tally[_LINKED_DOCUMENTS, "archived"] += 1
+            visit.tally[_LINKED_DOCUMENTS, "bytes"] += len(response.body)
         is_first = visit.lease.server not in self.listings.asked
         if page.identified and self.crawl.sitemaps and is_first:
             visit.offers = [*visit.offers, *self.listings.of_server(visit)]
         yield page
+
+    def _is_linked(self, page: Page, size: int) -> bool:
+        """Tell whether a document is archived for its referrer's sake; one too many is counted."""
+        reading, lease = page.reading, page.visit.lease
+        most = self.crawl.linked_documents
+        if page.identified or (reading.identification.language and reading.has_text):
+            return False
+        if lease.inherited != PageLanguage.TARGET or lease.referrer is None:
+            return False
+        if reading.unwanted or self.crawl.archived != "relevant" or not most:
+            return False
+        try:
+            taken = self.frontier.tallies().get(_LINKED_DOCUMENTS, {}).get("bytes", 0)
+        except LswcError as error:
+            self.commits.fail(error)
+            return False
+        if taken + size > most:
+            page.visit.tally[_LINKED_DOCUMENTS, "beyond LSWC_LINKED_DOCUMENTS"] += 1
+            return False
+        return True
 
     async def _ask_server(self, page: Page, size: int) -> None:
         """Add what a page's server reserves; its first page waits for that."""

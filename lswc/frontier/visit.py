@@ -221,11 +221,13 @@ class Attempt:
 class Record:
     """The record of a page; an item as Scrapy's feeds and pipelines know it.
 
-    ``id`` is the page's number in the frontier, ``kind`` what it is written in: ``html``, ``pdf``,
-    ``word``, ``opendocument``, ``rtf`` or ``text``. ``language`` is the identified one, None if it
+    ``id`` is the page's number in the frontier, ``kind`` what it is written in: ``html``, or a
+    document's (``lswc.safety.content_types``). ``language`` is the identified one, None if it
     can't be told; ``variant`` the way it is written, such as ``zh-Hant``, "" if that can't be
     told or it has but one; ``decided_by`` says by what, ``shares`` how much of the text is in which
-    language, such as ``th=0.62 en=0.35``. ``relevant`` says that it is the target language;
+    language, such as ``th=0.62 en=0.35``. ``relevant`` says that it is the target language, None
+    of a document whose language can't be told, and that is archived for the ``reason`` "linked by a
+    relevant page";
     ``guessed`` that it can't be told, and that the page counts for the strategy as its referrer
     does, which is relevant. ``distance`` is the page's own from the latest relevant referrer,
     ``tier`` the one it was fetched in, or ``expected`` how probable it was, when it was fetched,
@@ -251,7 +253,8 @@ class Record:
     confidence: float
     decided_by: str
     shares: str
-    relevant: bool
+    relevant: bool | None
+    reason: str
     guessed: bool
     distance: int
     tier: int | None

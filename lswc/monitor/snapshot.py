@@ -69,8 +69,9 @@ class Tallies(Struct, frozen=True, kw_only=True):
     ``kinds`` of pages are HTML and documents; ``sources`` say what named the relevant ones, and
     ``relevant`` counts these by language. Links are kept by tier, or discarded with their reason;
     URLs finished, or postponed, by outcome; ``fetched`` pages by group. ``left_out`` has links and
-    pending URLs that weren't wanted, ``errors`` the URLs that couldn't be had. ``requisites`` of
-    archived pages and ``shells``, pages that need their scripts, are counted by what came of them.
+    pending URLs that weren't wanted, ``errors`` the URLs that couldn't be had. ``linked_documents``
+    are archived though their language can't be told. ``requisites`` of archived pages and
+    ``shells``, pages that need their scripts, are counted by what came of them.
     """
 
     kinds: Numbers = {}
@@ -86,6 +87,7 @@ class Tallies(Struct, frozen=True, kw_only=True):
     finished: Numbers = {}
     left_out: Numbers = {}
     errors: Numbers = {}
+    linked_documents: Numbers = {}
     requisites: Numbers = {}
     shells: Numbers = {}
 
@@ -387,6 +389,7 @@ def _tallies(kinds: Mapping[str, Mapping[str, int]], requisites: int) -> Tallies
         finished=finished,
         left_out=_sorted(Counter(discarded) + Counter(unwanted)),
         errors=_sorted({n: k for n, k in finished.items() if n not in unwanted and _failed(n)}),
+        linked_documents=of("linked documents"),
         requisites=of("requisites") | wait | not_done("requisites dropped", "not asked for"),
         shells=of("shells") | not_done("not given to browser", "not given to browser"),
     )

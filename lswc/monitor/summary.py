@@ -56,6 +56,7 @@ def summary(snapshot: Snapshot, reason: str) -> dict[str, Any]:
         "fetched": tallies.fetched,
         "pending": {group.name: group.pending for group in outlook.groups if group.pending},
         "put_off": tallies.postponed,
+        "linked documents": tallies.linked_documents,
         "requisites": tallies.requisites,
         "shells": tallies.shells,
         "forecast": {

@@ -75,7 +75,8 @@ class PageReading(Struct, frozen=True, array_like=True):
     depends on. ``opt_outs`` is what the page itself says against mining its text. ``left`` are
     links out of scope; ``unread_links`` counts those beyond LSWC_MAX_LINKS. ``is_cut`` says that
     more than links was left unread. ``needed`` are its requisites, if they were to be read.
-    ``is_shell`` says that the page is empty until its scripts run.
+    ``is_shell`` says that the page is empty until its scripts run, ``has_text`` that a
+    document says anything, besides its title.
     """
 
     kind: Kind
@@ -93,6 +94,7 @@ class PageReading(Struct, frozen=True, array_like=True):
     is_cut: bool
     needed: Needed
     is_shell: bool
+    has_text: bool
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,7 @@ class PageReader:
             unread_links=raw.unread_links,
             is_cut=raw.is_cut,
             is_shell=kind is Kind.HTML and len(raw.text) <= 2 * MAX_TEXT and is_shell(raw.document),
+            has_text=kind is Kind.HTML or bool(raw.text.strip()),
         )
 
     def _document(self, kind: Kind, body: bytes, content_type: str, url: str) -> Reading:

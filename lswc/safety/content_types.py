@@ -17,24 +17,41 @@ class Kind(StrEnum):
     PDF = "pdf"
     WORD = "word"
     OPENDOCUMENT = "opendocument"
+    POWERPOINT = "powerpoint"
+    EXCEL = "excel"
+    EPUB = "epub"
     RTF = "rtf"
     TEXT = "text"
+    CSV = "csv"
 
 
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _UNTOLD = frozenset({"", "unknown/unknown", "application/unknown", "*/*"})
 _OPENDOCUMENT = "application/vnd.oasis.opendocument."
-_WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml."
+_EPUB = "application/epub+zip"
+_OFFICE = "application/vnd.openxmlformats-officedocument."
+_OF_OFFICE = {
+    f"{_OFFICE}wordprocessingml.": Kind.WORD,
+    f"{_OFFICE}presentationml.": Kind.POWERPOINT,
+    f"{_OFFICE}spreadsheetml.": Kind.EXCEL,
+    "application/vnd.ms-word": Kind.WORD,
+    "application/vnd.ms-powerpoint": Kind.POWERPOINT,
+    "application/vnd.ms-excel": Kind.EXCEL,
+}
 _DOCUMENTS = {
     "application/pdf": Kind.PDF,
     "application/x-pdf": Kind.PDF,
     "application/msword": Kind.WORD,
-    "application/vnd.ms-word": Kind.WORD,
-    "application/vnd.ms-word.document.macroenabled.12": Kind.WORD,
+    "application/mspowerpoint": Kind.POWERPOINT,
+    "application/msexcel": Kind.EXCEL,
+    _EPUB: Kind.EPUB,
     "application/rtf": Kind.RTF,
     "text/rtf": Kind.RTF,
     "text/plain": Kind.TEXT,
+    "text/csv": Kind.CSV,
+    "application/csv": Kind.CSV,
 }
+_OF_TEXT = (Kind.TEXT, Kind.CSV)
 # What servers say of files that they have no type for.
 _VAGUE = frozenset({
     "application/octet-stream", "application/octetstream", "binary/octet-stream",
@@ -49,7 +66,15 @@ _BY_EXTENSION = {
     "odt": Kind.OPENDOCUMENT,
     "odp": Kind.OPENDOCUMENT,
     "ods": Kind.OPENDOCUMENT,
+    "ppt": Kind.POWERPOINT,
+    "pptx": Kind.POWERPOINT,
+    "pptm": Kind.POWERPOINT,
+    "xls": Kind.EXCEL,
+    "xlsx": Kind.EXCEL,
+    "xlsm": Kind.EXCEL,
+    "epub": Kind.EPUB,
     "rtf": Kind.RTF,
+    "csv": Kind.CSV,
 }
 _EXTENSION = re.compile(r"\.([a-z]{3,4})$", re.IGNORECASE)
 _FILE_NAME = re.compile(r"filename\*?\s*=\s*\"?([^;\"]{1,500})", re.IGNORECASE)
@@ -67,6 +92,8 @@ _BINARY = re.compile(
     rb"|\0\0[\x01\x02]\0|\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1|\{\\rtf",
     re.DOTALL,
 )
+# Where a zipped file of Office has its main part.
+_FOLDERS = {Kind.WORD: b"word/", Kind.POWERPOINT: b"ppt/", Kind.EXCEL: b"xl/"}
 _GZIP = b"\x1f\x8b\x08"
 _ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _SNIFFED = 1_445  # bytes: MIME Sniffing §5.2
@@ -82,7 +109,7 @@ def kind_of(content_type: str, body: bytes, name: str = "") -> Kind | None:
 
     A type that says HTML is believed unless the bytes are another format's; without a type the
     bytes alone decide. A document is one by its bytes, whatever it is called; what is called
-    one and is HTML, as many an error page, is HTML. What is called plain text stays that.
+    one and is HTML, as many an error page, is HTML. What is called plain text, or CSV, stays that.
     """
     if is_html(content_type, body):
         return Kind.HTML
@@ -91,11 +118,11 @@ def kind_of(content_type: str, body: bytes, name: str = "") -> Kind | None:
         return found
     if declared is None or has_other_signature(body) or body.startswith(_GZIP):
         return None
-    if declared is not Kind.TEXT:
+    if declared not in _OF_TEXT:
         blank = _BLANK.match(body)
         is_markup = _MARKUP.match(body, blank.end() if blank else 0) is not None
         return Kind.HTML if is_markup else None
-    return Kind.TEXT if is_text(body) else None
+    return declared if is_text(body) else None
 
 
 def is_html(content_type: str, body: bytes) -> bool:
@@ -112,8 +139,9 @@ def document_named(content_type: str, name: str) -> Kind | None:
     essence = _essence(content_type)
     if essence.startswith(_OPENDOCUMENT):
         return Kind.OPENDOCUMENT
-    if essence.startswith(_WORD):
-        return Kind.WORD
+    for begins, kind in _OF_OFFICE.items():
+        if essence.startswith(begins):
+            return kind
     if essence in _VAGUE | _UNTOLD:
         return by_extension(name)
     return _DOCUMENTS.get(essence)
@@ -144,15 +172,19 @@ def _by_signature(declared: Kind | None, body: bytes) -> Kind | None:
     if body.startswith(b"{\\rtf"):
         return Kind.RTF
     if body.startswith(_OLE):
-        return declared if declared is Kind.WORD else None
+        return declared if declared in _FOLDERS else None
     if not body.startswith(_ZIP):
         return None
     first = body[_FIRST_NAME : _FIRST_NAME + 100]
     if first.startswith(b"mimetype" + _OPENDOCUMENT.encode()):
         return Kind.OPENDOCUMENT
-    if b"word/" in first or (first.startswith(b"[Content_Types].xml") and b"word/" in body):
-        return Kind.WORD
-    return declared if declared in (Kind.WORD, Kind.OPENDOCUMENT) else None
+    if first.startswith(b"mimetype" + _EPUB.encode()):
+        return Kind.EPUB
+    where = body if first.startswith(b"[Content_Types].xml") else first
+    for kind, folder in _FOLDERS.items():
+        if folder in where:
+            return kind
+    return declared if declared in (*_FOLDERS, Kind.OPENDOCUMENT, Kind.EPUB) else None
 
 
 def _essence(content_type: str) -> str:

@@ -32,6 +32,7 @@ NUMBERS: dict[str, Callable[[Crawl], Any]] = {
     "LSWC_MAX_PER_ADDRESS": lambda crawl: crawl.politeness.per_address,
     "LSWC_MAX_PER_DOMAIN": lambda crawl: crawl.politeness.per_domain,
     "LSWC_MAX_DOCUMENT": lambda crawl: crawl.max_document,
+    "LSWC_LINKED_DOCUMENTS": lambda crawl: crawl.linked_documents,
     "LSWC_MAX_LINKS": lambda crawl: crawl.reading.bounds.links,
     "LSWC_MAX_SERVER_PAGES": lambda crawl: crawl.quotas.server.pages,
     "LSWC_MAX_SERVER_BYTES": lambda crawl: crawl.quotas.server.bytes,

@@ -45,7 +45,7 @@ MAX_DOCUMENT = 2_000_000
 HEADERS = 65_536
 REDIRECTS = 5
 DUPLICATES = 10
-LINKS = 400
+LINKS = 450
 URL_LENGTH = 2_083
 CRAWL_DELAY = 2
 RETRY_AFTER = 2
@@ -218,7 +218,7 @@ FETCHED: dict[str, dict[str, str]] = {
         "pdf-is-html.example/": "html",
         "pdf-is-none.example/": "not HTML",
         "text-is-binary.example/": "not HTML",
-        "docx-is-sheets.example/": "not HTML",
+        "docx-is-another.example/": "not HTML",
     },
     "guest": {
         "retry-after.example/": "html",
@@ -264,6 +264,8 @@ HTTPS = {
 UNREAD = {
     "links-many.example/": 1,
     "links-unread.example/": 3_100 - LINKS,
+    "fields-without-end-in-rtf.example/": 25_000 - LINKS,
+    "links-without-end-in-rtf.example/": 40_000 - LINKS,
     "links-cut.example/": 6_000 - LINKS,
     "nested-links.example/": 6_000 - LINKS,
     "base-huge.example/": 5_000 - LINKS,
@@ -600,6 +602,10 @@ _TYPES = {
     Kind.PDF: "application/pdf",
     Kind.WORD: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     Kind.OPENDOCUMENT: "application/vnd.oasis.opendocument.text",
+    Kind.POWERPOINT: ("application/vnd.openxmlformats-officedocument.presentationml.presentation"),
+    Kind.EXCEL: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    Kind.EPUB: "application/epub+zip",
+    Kind.RTF: "application/rtf",
     Kind.TEXT: "text/plain",
 }
 
@@ -622,7 +628,7 @@ def _liars() -> dict[str, tuple[bytes, str]]:
     """Return what isn't what it says, or larger, by host, with its headers."""
     said = "Content-Type: application/pdf\r\n"
     bomb = gzip.compress(b"%PDF-1.7\n" + bytes(10 * MAX_DOCUMENT))
-    sheets = made.zipped({"[Content_Types].xml": b"", "xl/workbook.xml": b""})
+    archive = made.zipped({"[Content_Types].xml": b"", "of/another.xml": b""})
     return {
         "form-in-itself": (form_in_itself(3), said),
         "pdf-big": (made.pdf([["a"]]).ljust(MAX_DOCUMENT + 1, b"%"), said),
@@ -630,7 +636,7 @@ def _liars() -> dict[str, tuple[bytes, str]]:
         "pdf-is-html": (html("", seed=700).encode(), said),
         "pdf-is-none": (b"no such file", said),
         "text-is-binary": (bytes(range(256)) * 900, "Content-Type: text/plain\r\n"),
-        "docx-is-sheets": (sheets, ""),
+        "docx-is-another": (archive, ""),
     }
 
 

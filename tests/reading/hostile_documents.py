@@ -19,7 +19,9 @@ CUT = {
     "laughs in an attribute", "a file as an entity", "elements nested deep",
     "many files in a zip", "a part in itself", "an encrypted zip",
     "a zip packed in an unknown way", "broken XML", "a million pages",
-    "text of nothing but brackets", "a thousand addresses",
+    "text of nothing but brackets", "a thousand addresses", "a zip bomb in PowerPoint",
+    "a bomb of many slides", "a zip bomb in Excel", "laughs in Excel",
+    "a bomb of many pages in a book", "a page of a book that is a bomb", "a long RTF",
 }  # fmt: skip
 """Those of which it is seen that they have more than is read."""
 
@@ -102,12 +104,106 @@ def documents() -> dict[str, tuple[Kind, Callable[[], bytes]]]:
         ),
         "text of nothing but brackets": (Kind.TEXT, lambda: b"http://" + b"(" * 500_000),
         "a thousand addresses": (Kind.TEXT, lambda: b"http://a.example/x " * 27_000),
+        "a zip bomb in PowerPoint": (
+            Kind.POWERPOINT,
+            lambda: made.zipped({"ppt/slides/slide1.xml": _zeros()}),
+        ),
+        "a bomb of many slides": (
+            Kind.POWERPOINT,
+            lambda: made.zipped(
+                {f"ppt/slides/slide{n}.xml": _zeros(b"x", _BOMB // 30) for n in range(30)}
+            ),
+        ),
+        "slides without end": (
+            Kind.POWERPOINT,
+            lambda: made.zipped({f"ppt/slides/slide{n}.xml": b"<a/>" for n in range(9_999)}),
+        ),
+        "a slide outside": (
+            Kind.POWERPOINT,
+            lambda: made.zipped(
+                {"ppt/slides/../../../etc/passwd": b"root:", "/etc/passwd": b"root:"}
+            ),
+        ),
+        "a zip bomb in Excel": (
+            Kind.EXCEL,
+            lambda: made.zipped({"xl/sharedStrings.xml": _zeros()}),
+        ),
+        "laughs in Excel": (
+            Kind.EXCEL,
+            lambda: made.zipped({"xl/sharedStrings.xml": _DOCTYPE % (_LAUGHS, b"&a9;")}),
+        ),
+        "laughs in a book": (
+            Kind.EPUB,
+            lambda: made.epub(parts={"OPS/package.opf": _DOCTYPE % (_LAUGHS, b"&a9;")}),
+        ),
+        "laughs in a page of a book": (
+            Kind.EPUB,
+            lambda: made.epub("a", parts={"OPS/page0.xhtml": _DOCTYPE % (_LAUGHS, b"&a9;")}),
+        ),
+        "a book of a file outside": (
+            Kind.EPUB,
+            lambda: made.epub("a").replace(b'href="page0.xhtml"', b'href="/etc/passwd"'),
+        ),
+        "a book of itself": (
+            Kind.EPUB,
+            lambda: made.epub("a").replace(b'OPS/package.opf"', b'META-INF/../x.x"'),
+        ),
+        "a book whose order is long": (
+            Kind.EPUB,
+            lambda: made.epub(*["<p>a"] * 2_000),
+        ),
+        "a bomb of many pages in a book": (
+            Kind.EPUB,
+            lambda: made.zipped(_book(b"a" * 400_000, _BOMB // 400_000)),
+        ),
+        "a page of a book that is a bomb": (Kind.EPUB, lambda: made.zipped(_book(_zeros(), 1))),
+        "a page of a book nested deep": (Kind.EPUB, lambda: made.epub("<div>" * 90_000)),
+        "groups without end in RTF": (Kind.RTF, lambda: b"{\\rtf1" + b"{" * 900_000),
+        "ends of groups in RTF": (Kind.RTF, lambda: b"{\\rtf1" + b"}" * 900_000),
+        "fonts without end in RTF": (Kind.RTF, lambda: b"{\\rtf1{\\fonttbl" + b"{\\f1" * 180_000),
+        "many fonts in RTF": (
+            Kind.RTF,
+            lambda: b"{\\rtf1{\\fonttbl" + b"{\\f1\\fcharset1" * 60_000,
+        ),
+        "some fonts without an end in RTF": (
+            Kind.RTF,
+            lambda: b"{\\rtf1{\\fonttbl" + b"{\\f1\\fcharset1" * 499 + b"x" * 900_000,
+        ),
+        "fields without end in RTF": (
+            Kind.RTF,
+            lambda: b"{\\rtf1" + b'{\\field{\\*\\fldinst{HYPERLINK "x"}}{' * 25_000,
+        ),
+        "links without end in RTF": (
+            Kind.RTF,
+            lambda: b"{\\rtf1{\\field{\\*\\fldinst{" + b'HYPERLINK "' * 80_000,
+        ),
+        "quotes without end in RTF": (
+            Kind.RTF,
+            lambda: b'{\\rtf1{\\field{\\*\\fldinst{HYPERLINK "' + b'"}}{ }} ' * 100_000,
+        ),
+        "a long number in RTF": (
+            Kind.RTF,
+            lambda: b"{\\rtf1\\pict\\bin" + b"9" * 400_000 + b"\\u9999999999? \\uc x}",
+        ),
+        "an unknown letter in RTF": (Kind.RTF, lambda: b"{\\rtf1\\u99999999?a}"),
+        "an unknown encoding in RTF": (
+            Kind.RTF,
+            lambda: b"{\\rtf1\\ansicpg99999\\fcharset99999 \\'ff\\'fe a}",
+        ),
+        "a long RTF": (Kind.RTF, lambda: b"{\\rtf1 " + b"a " * 900_000),
         "a PDF of noise": (Kind.PDF, lambda: b"%PDF-1.4" + zlib.compress(bytes(range(256)) * 100)),
     }
 
 
-def _zeros(sign: bytes = b"x") -> bytes:
-    return sign * _BOMB
+def _book(page: bytes, number: int) -> dict[str, bytes]:
+    """Return the files of a book whose pages are all the same."""
+    with ZipFile(BytesIO(made.epub(*["a"] * number))) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    return {name: page if name.endswith(".xhtml") else files[name] for name in files}
+
+
+def _zeros(sign: bytes = b"x", number: int = _BOMB) -> bytes:
+    return sign * number
 
 
 def _part(content: bytes) -> bytes:

@@ -179,6 +179,83 @@ def odt(
     return zipped({**{n: t.encode() for n, t in files.items()}, **(parts or {})}, ZIP_STORED)
 
 
+_A = "http://schemas.openxmlformats.org/drawingml/2006/main"
+
+
+def pptx(*slides: str, links: Mapping[str, str] | None = None, lang: str = "th-TH") -> bytes:
+    """Return a PowerPoint file of slides, each of a paragraph; ``links`` are of the first."""
+    files = {
+        "[Content_Types].xml": b'<Types xmlns="x"/>',
+        "ppt/slides/_rels/slide1.xml.rels": _hyperlinks(links or {}),
+    }
+    for number, text in reversed([*enumerate(slides, 1)]):
+        files[f"ppt/slides/slide{number}.xml"] = (
+            f'<p:sld xmlns:p="p" xmlns:a="{_A}"><a:p><a:r><a:rPr lang="{lang}"/><a:t>'
+            f"{escape(text)}</a:t></a:r></a:p></p:sld>"
+        ).encode()
+    return zipped(files)
+
+
+def xlsx(*shared: str, inline: str = "", links: Mapping[str, str] | None = None) -> bytes:
+    """Return an Excel file with shared texts, and one in its cell."""
+    texts = "".join(f"<si><t>{escape(one)}</t><rPh><t>sound</t></rPh></si>" for one in shared)
+    sheet = (
+        f"<worksheet><row><c><v>7</v></c><c><is><t>{escape(inline)}</t></is></c></row></worksheet>"
+    )
+    return zipped({
+        "[Content_Types].xml": b'<Types xmlns="x"/>',
+        "xl/sharedStrings.xml": f"<sst>{texts}</sst>".encode(),
+        "xl/worksheets/sheet1.xml": sheet.encode(),
+        "xl/worksheets/_rels/sheet1.xml.rels": _hyperlinks(links or {}),
+    })  # fmt: skip
+
+
+def _hyperlinks(links: Mapping[str, str]) -> bytes:
+    rows = (
+        f'<Relationship Id="{id_}" Type="{_R}/hyperlink" Target={quoteattr(to)}/>'
+        for id_, to in links.items()
+    )
+    return f'<Relationships xmlns="{_RELS}">{"".join(rows)}</Relationships>'.encode()
+
+
+def epub(
+    *pages: str, title: str = "", lang: str = "", parts: Mapping[str, bytes] | None = None
+) -> bytes:
+    """Return a book of pages, each the content of a body."""
+    names = [f"page{number}.xhtml" for number in range(len(pages))]
+    items = "".join(f'<item id="{name}" href="{name}"/>' for name in names)
+    order = "".join(f'<itemref idref="{name}"/>' for name in names)
+    package = (
+        f'<package xmlns="http://www.idpf.org/2007/opf"><metadata xmlns:dc="{_DC}"><dc:title>'
+        f"{escape(title)}</dc:title><dc:language>{lang}</dc:language></metadata><manifest>{items}"
+        f"</manifest><spine>{order}</spine></package>"
+    )
+    container = (
+        '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+        '<rootfile full-path="OPS/package.opf"/></rootfiles></container>'
+    )
+    head = '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "x.dtd"><html><body>'
+    files = {
+        "mimetype": b"application/epub+zip",
+        "META-INF/container.xml": container.encode(),
+        "OPS/package.opf": package.encode(),
+        **{
+            f"OPS/{name}": f"{head}{page}</body></html>".encode()
+            for name, page in zip(names, pages, strict=True)
+        },
+    }
+    return zipped({**files, **(parts or {})}, ZIP_STORED)
+
+
+def rtf(content: str) -> bytes:
+    """Return an RTF file of a content, in a font of Thai's charset."""
+    return (
+        b"{\\rtf1\\ansi\\deff0{\\fonttbl{\\f0\\fcharset222 Angsana;}}\\f0 "
+        + content.encode()
+        + b"}"
+    )
+
+
 def zipped(files: Mapping[str, bytes], packed: int = ZIP_DEFLATED) -> bytes:
     """Return a zip file."""
     out = BytesIO()

@@ -86,6 +86,55 @@ def test_an_opendocument_file() -> None:
     assert list(text.references) == [("../c", "c"), *ADDRESSES]
 
 
+def test_a_powerpoint_file() -> None:
+    body = made.pptx(LINE, LAST, *"c" * 9, links={"a": "http://a.example/"})
+    text = of(Kind.POWERPOINT, body)
+    assert text.text.splitlines() == [LINE, LAST, *"c" * 9]
+    assert (text.lang, text.is_cut) == ("th-th", False)
+    assert list(text.references) == [("http://a.example/", ""), *ADDRESSES]
+
+
+def test_an_excel_file() -> None:
+    body = made.xlsx(LINE, "b", inline=LAST, links={"a": "http://a.example/"})
+    text = of(Kind.EXCEL, body)
+    assert (text.text, text.is_cut) == (f"{LINE}\nb\n{LAST}", False)
+    assert list(text.references) == [("http://a.example/", ""), *ADDRESSES]
+
+
+def test_a_book() -> None:
+    links = '<p><a href="http://a.example/">out</a><a href="page1.xhtml">in</a></p>'
+    text = of(
+        Kind.EPUB, made.epub(f"<p>{LINE}&nbsp;</p>", links, f"<p>{LAST}", title="ชื่อ", lang="th")
+    )
+    assert (text.text, text.title, text.lang) == (f"{LINE}\n{LAST}", "ชื่อ", "th")
+    assert list(text.references) == [("http://a.example/", "out"), *ADDRESSES]
+    assert not text.is_cut
+
+
+def test_a_rich_text_file() -> None:
+    in_font = "".join(f"\\'{byte:02x}" for byte in LINE.encode("cp874"))
+    coded = "".join(f"\\u{ord(one)}?" for one in LINE)
+    field = '{\\field{\\*\\fldinst{HYPERLINK "http://a.example/?x=1&y=2"}}{\\fldrslt here}}'
+    picture = "{\\pict " + "0f" * 500_000 + "}"
+    about = "{\\info{\\title \\u3594?\\u3639?\\u3656?\\u3629?}}"
+    body = made.rtf(
+        f"{about}{picture}{in_font}\\par {coded}\\par {{{field}}}\\par \\u-10179?\\u-8704?"
+    )
+    text = of(Kind.RTF, body)
+    assert text.text.splitlines() == [LINE, LINE, "here", "\U0001f600"]
+    assert (text.title, text.is_cut) == ("ชื่อ", False)
+    assert list(text.references) == [("http://a.example/?x=1&y=2", "")]
+
+
+def test_a_table_as_text() -> None:
+    assert of(Kind.CSV, f"a;{LINE}\r\n".encode("cp874"), "text/csv").text == f"a;{LINE}\n"
+
+
+@pytest.mark.parametrize("kind", [Kind.WORD, Kind.POWERPOINT, Kind.EXCEL])
+def test_older_formats_say_nothing(kind: Kind) -> None:
+    assert of(kind, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(1_000)) == Text()
+
+
 def test_plain_text_in_its_charset() -> None:
     text = of(Kind.TEXT, f"{LINE}\r\n{LAST}".encode("cp874"), "text/plain; charset=tis-620")
     assert text.text == f"{LINE}\n{LAST}"
@@ -176,10 +225,14 @@ def test_a_part_of_a_packed_document_is_unpacked_to_a_bound(
 ) -> None:
     body = made.docx(made.paragraph("a") * 20_000)
     whole = of(Kind.WORD, body)
-    monkeypatch.setattr(office, "MAX_PART", 100_000)
+    monkeypatch.setattr(office, "MAX_UNPACKED", 100_000)
     cut = of(Kind.WORD, body)
     assert (whole.is_cut, cut.is_cut) == (False, True)
     assert 0 < len(cut.text) < len(whole.text) / 2
+    slides = of(Kind.POWERPOINT, made.pptx(*["a" * 30_000] * 9))
+    assert (len(slides.text) // 30_000, slides.is_cut) == (4, True)
+    book = of(Kind.EPUB, made.epub(*["a" * 30_000] * 9))
+    assert (len(book.text) // 30_000, book.is_cut) == (4, True)
 
 
 def test_a_reservation_in_a_pdf_is_heeded() -> None:

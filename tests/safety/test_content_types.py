@@ -47,6 +47,7 @@ def test_is_html(content_type: str, body: bytes, expected: bool) -> None:
 
 
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+SHEET_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 OPEN = "application/vnd.oasis.opendocument.text"
 BYTES = "application/octet-stream"
 ZIP = b"PK\x03\x04" + bytes(26)
@@ -84,14 +85,25 @@ PAGE = b"\n <!DOCTYPE html><html>"
         ("application/zip", "/a.zip", ZIP + b"readme", None),
         ("application/pdf", "", ZIP + b"readme", None),
         ("text/html", "", ZIP + b"readme", None),
-        (BYTES, "/a.xlsx", SHEETS, None),
+        (BYTES, "/a.xlsx", SHEETS, "excel"),
+        ("text/html", "", SHEETS, "excel"),
+        ("application/vnd.ms-powerpoint", "", ZIP + b"ppt/presentation.xml", "powerpoint"),
+        (BYTES, "/a.ppt", OLD, "powerpoint"),
+        ("application/vnd.ms-excel", "", OLD, "excel"),
+        ("application/vnd.ms-excel", "", PAGE, "html"),
+        (f"{SHEET_TYPE}.sheet", "", ZIP + b"docProps/app.xml", "excel"),
+        ("text/csv", "", b"a;b", "csv"),
+        ("text/csv", "", PAGE, "csv"),
+        ("text/csv", "", b"a\x00b", None),
+        (BYTES, "/a.csv", b"a;b", "csv"),
         ("application/msword", "", OLD, "word"),
         ("text/plain", "/a.doc", OLD, None),
         (BYTES, "/a.doc", OLD, "word"),
-        (BYTES, "/a.xls", OLD, None),
+        (BYTES, "/a.xls", OLD, "excel"),
         (OPEN, "", ZIP + b"mimetype" + OPEN.encode(), "opendocument"),
         ("text/html", "", ZIP + b"mimetype" + OPEN.encode(), "opendocument"),
-        ("text/html", "", ZIP + b"mimetypeapplication/epub+zip", None),
+        ("text/html", "", ZIP + b"mimetypeapplication/epub+zip", "epub"),
+        ("application/epub+zip", "", ZIP + b"META-INF/container.xml", "epub"),
         ("application/rtf", "", b"{\\rtf1", "rtf"),
         ("application/msword", "", b"{\\rtf1", "rtf"),
         ("text/plain", "", b"words", "text"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
@@ -81,6 +82,82 @@ def test_they_are_pages_of_their_own_kinds(site: Site) -> None:
         assert list(table.rows)[:2] == [("html", 5, 5, 1.0), ("pdf", 3, 1, 1 / 3)]
     index = "".join(path.read_text() for path in site.folder.glob("warc/*.cdxj"))
     assert '"mime":"application/pdf"' in index.replace(" ", "")
+
+
+def archived(site: Site) -> set[str]:
+    """Return what of the site is archived."""
+    indexes = "".join(path.read_text() for path in site.folder.glob("warc/*.cdxj"))
+    return set(re.findall(r'"url": ?"http://www\.one\.co\.th/([^"]*)"', indexes)) - {"robots.txt"}
+
+
+UNREAD = {
+    "scanned.pdf": made.pdf(stream=b"0 0 m 9 9 l S"),
+    "scanned-in-english.pdf": made.pdf(stream=b"0 0 m 9 9 l S", lang="en", title=ENGLISH[:60]),
+    "encrypted.pdf": made.encrypted_pdf(),
+    "damaged.pdf": made.pdf([[THAI[:60]]])[:400],
+    "old.doc": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(1_000),
+    "old.xls": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(1_000),
+    "numbers.xlsx": made.xlsx("1", "2"),
+    "numbers.csv": b"1;2\n3;4\n",
+    "pictures.pptx": made.pptx(""),
+    "pictures.epub": made.epub("<img src='a.png'>"),
+    "empty.rtf": made.rtf(""),
+}
+"""Documents whose language can't be read."""
+
+
+def test_what_a_relevant_page_links_to_is_archived_though_it_cannot_be_read(site: Site) -> None:
+    site.seeds(HERE, "http://english.example/")
+    read = {
+        "slides.pptx": made.pptx(THAI * 3),
+        "table.xlsx": made.xlsx(THAI * 3),
+        "book.epub": made.epub(f"<p>{THAI * 3}"),
+        "notes.rtf": made.rtf("".join(f"\\'{byte:02x}" for byte in (THAI * 3).encode("cp874"))),
+        "table.csv": f"a;{THAI * 3}".encode("cp874"),
+    }
+    english = made.pdf([[ENGLISH[:60], ENGLISH[20:80]]])
+    site.add("www.one.co.th/", page(THAI, *UNREAD, *read, "english.pdf"))
+    for name, body in {**UNREAD, **read, "english.pdf": english}.items():
+        site.add(f"www.one.co.th/{name}", body)
+    site.add("english.example/", page(ENGLISH, "http://english.example/scanned.pdf"))
+    site.add("english.example/scanned.pdf", UNREAD["scanned.pdf"])
+    site.crawl(LSWC_PROFILE="bfs", LSWC_UNKNOWN="irrelevant")
+    assert archived(site) == {"", *UNREAD, *read}
+    found = {r["url"]: (r["relevant"], r["reason"]) for r in site.records}
+    for name in UNREAD:
+        assert found[HERE + name] == (None, "linked by a relevant page"), name
+    for name in read:
+        assert found[HERE + name] == (True, ""), name
+    assert found[HERE + "english.pdf"] == found["http://english.example/scanned.pdf"] == (False, "")
+    size = sum(map(len, UNREAD.values()))
+    assert site.summary["linked documents"] == {"archived": len(UNREAD), "bytes": size}
+    stored = b"".join(gzip.decompress(p.read_bytes()) for p in site.folder.glob("warc/*.gz"))
+    assert stored.count(b"reason: linked by a relevant page\r\n") == len(UNREAD)
+    assert check(site.folder).agrees
+
+
+def test_what_is_archived_for_a_link_has_a_bound(site: Site) -> None:
+    site.seeds(HERE)
+    scan = UNREAD["scanned.pdf"]
+    site.add("www.one.co.th/", page(THAI, "1.pdf", "2.pdf", "3.pdf"))
+    for name in ("1.pdf", "2.pdf", "3.pdf"):
+        site.add(f"www.one.co.th/{name}", scan)
+    site.crawl(
+        LSWC_PROFILE="bfs", LSWC_UNKNOWN="irrelevant", LSWC_LINKED_DOCUMENTS=len(scan),
+        LSWC_IN_ORDER=1,
+    )  # fmt: skip
+    assert archived(site) == {"", "1.pdf"}
+    counted = {"archived": 1, "bytes": len(scan), "beyond LSWC_LINKED_DOCUMENTS": 2}
+    assert site.summary["linked documents"] == counted
+
+
+def test_a_profile_for_a_corpus_archives_none_of_them(site: Site) -> None:
+    site.seeds(HERE)
+    site.add("www.one.co.th/", page(THAI, "scanned.pdf"))
+    site.add("www.one.co.th/scanned.pdf", UNREAD["scanned.pdf"])
+    site.crawl(LSWC_PROFILE="corpus", LSWC_UNKNOWN="irrelevant")
+    assert archived(site) == {""}
+    assert [r["relevant"] for r in site.records] == [True, False]
 
 
 @pytest.mark.slow

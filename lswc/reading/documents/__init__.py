@@ -1,4 +1,4 @@
-"""Documents that aren't HTML: PDF, Word, OpenDocument, RTF, plain text; reading never fails.
+"""Documents that aren't HTML: PDF, Office, OpenDocument, EPUB, RTF, text; reading never fails.
 
 Only a process that reads pages does so: a document may take it down.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lswc.reading.documents import office, pdf
+from lswc.reading.documents import epub, office, pdf, rtf
 from lswc.reading.documents.text import Text, plain_text
 from lswc.safety.content_types import Kind
 
@@ -18,14 +18,18 @@ if TYPE_CHECKING:
 def read(kind: Kind, body: bytes, content_type: str, most: Most) -> Text:
     """Return what a document says; of one that is broken or encrypted, as far as that goes.
 
-    Of Word's older format, and of RTF, nothing is read.
+    Of the older formats of Word, PowerPoint and Excel nothing is read.
     """
     match kind:
         case Kind.PDF:
             return pdf.read(body, most)
-        case Kind.WORD | Kind.OPENDOCUMENT:
+        case Kind.WORD | Kind.POWERPOINT | Kind.EXCEL | Kind.OPENDOCUMENT:
             return office.read(kind, body, most)
-        case Kind.TEXT:
+        case Kind.EPUB:
+            return epub.read(body, most)
+        case Kind.RTF:
+            return rtf.read(body, most)
+        case Kind.TEXT | Kind.CSV:
             return plain_text(body, content_type, most)
         case _:
             return Text()

@@ -1,4 +1,4 @@
-"""Word (.docx, ECMA-376) and OpenDocument (ISO/IEC 26300): XML in a zip file.
+"""Word, PowerPoint and Excel (ECMA-376), and OpenDocument (ISO/IEC 26300): XML in a zip file.
 
 Libraries for them hold a whole document, and unpack all of it first. Here the few parts with text
 are parsed as they are unpacked, to a bound, and nothing is held but the text.
@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
+from dataclasses import dataclass, field
 from io import BytesIO
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
 from lxml import etree
@@ -20,18 +21,23 @@ from lswc.reading.documents.text import Reference, Text
 from lswc.safety.content_types import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from lswc.reading.documents.text import Most
 
-MAX_PART = 50_000_000
-"""Bytes of a part that are unpacked."""
+MAX_UNPACKED = 50_000_000
+"""Bytes of a document that are unpacked."""
 
 SECONDS = 5.0
-"""After so many no more of a part is read."""
+"""After so many no more of a document is read."""
+
+PARTS = 2_000
+"""Slides, or sheets, of which something is read."""
 
 _PIECE = 65_536
 _MAIN = "word/document.xml"
+_SLIDE = re.compile(r"ppt/slides/slide(\d{1,6})\.xml")
+_SHEET = re.compile(r"xl/worksheets/sheet(\d{1,6})\.xml")
 _FIELD = re.compile(r"\bHYPERLINK\s+\"([^\"]{1,2000})\"")
 _LONGEST = 2_000  # characters of a linked text
 _COMPLEX = re.compile("[\u0590-\u08ff\u0900-\u109f\u1780-\u17ff\ufb1d-\ufdff\ufe70-\ufefc]")
@@ -66,65 +72,125 @@ class _Part:
         """Take the end of the part."""
 
 
+@dataclass
+class Budget:
+    """The bytes that may still be unpacked of a document, and until when."""
+
+    left: int = field(default_factory=lambda: MAX_UNPACKED)
+    end: float = field(default_factory=lambda: monotonic() + SECONDS)
+
+    def pieces(self, part: IO[bytes]) -> Iterator[bytes]:
+        """Yield a part as it is unpacked, until the budget is used up."""
+        while not self.is_used and (piece := part.read(_PIECE)):
+            self.left -= len(piece)
+            yield piece
+
+    @property
+    def is_used(self) -> bool:
+        """Whether no more may be read."""
+        return self.left <= 0 or monotonic() >= self.end
+
+
+class _Packed(NamedTuple):
+    """A document as it is packed, and what may be read of it."""
+
+    archive: ZipFile
+    most: Most
+    budget: Budget
+
+    def parse(self, name: str, target: _Part) -> bool:
+        """Let lxml tell a target of a part; return whether that isn't all that there was."""
+        parser = etree.XMLParser(
+            target=target, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True,
+            remove_pis=True,
+        )  # fmt: skip
+        try:
+            with self.archive.open(name) as part:
+                for piece in self.budget.pieces(part):
+                    parser.feed(piece)
+            if not self.budget.is_used:
+                parser.close()
+        except (KeyError, _Enough, _Refused, *BROKEN):
+            return True
+        return self.budget.is_used
+
+    def relations(self, name: str) -> dict[str, tuple[str, str]]:
+        """Return the relationships of a part, by their ids: type and target."""
+        folder, _, last = name.rpartition("/")
+        found = _Relations()
+        self.parse(f"{folder}/_rels/{last}.rels".lstrip("/"), found)
+        return found.of
+
+    def links(self, name: str) -> dict[str, str]:
+        """Return what a part links to, by the ids of the relationships."""
+        found = self.relations(name)
+        return {id_: to for id_, (type_, to) in found.items() if type_ == "hyperlink"}
+
+    def numbered(self, pattern: re.Pattern[str]) -> list[str]:
+        """Return the names of parts that a pattern finds, by their number there."""
+        found = {name: pattern.fullmatch(name) for name in self.archive.namelist()}
+        numbers = {name: int(match[1]) for name, match in found.items() if match}
+        return sorted(numbers, key=numbers.__getitem__)[:PARTS]
+
+
 def read(kind: Kind, body: bytes, most: Most) -> Text:
     """Return what a document says: as far as it is neither broken nor encrypted."""
     try:
         with ZipFile(BytesIO(body)) as archive:
-            found = _word(archive, most) if kind is Kind.WORD else _open(archive, most)
-    except (ValueError, OverflowError, *_BROKEN):
+            found = _READ[kind](_Packed(archive, most, Budget()))
+    except (ValueError, OverflowError, *BROKEN):
         return Text()
     return found.completed(most)
 
 
-def _word(archive: ZipFile, most: Most) -> Text:
-    package = _Relations()
-    _parse(archive, "_rels/.rels", package)
-    main = next((t for type_, t in package.of.values() if type_ == "officeDocument"), _MAIN)
-    main = main.lstrip("/")
-    folder, _, name = main.rpartition("/")
-    relations, about = _Relations(), _About()
-    _parse(archive, f"{folder}/_rels/{name}.rels", relations)
-    _parse(archive, "docProps/core.xml", about)
-    links = {id_: to for id_, (type_, to) in relations.of.items() if type_ == "hyperlink"}
-    content = _Word(most, links)
-    is_cut = _parse(archive, main, content)
-    declared = next((tag for tag, _ in content.tags.most_common(1)), "")
-    return content.found(about, declared, is_cut)
+def _word(packed: _Packed) -> Text:
+    package = packed.relations("")
+    main = next((t for type_, t in package.values() if type_ == "officeDocument"), _MAIN)
+    main, about = main.lstrip("/"), _About()
+    links = packed.links(main)
+    packed.parse("docProps/core.xml", about)
+    content = _Word(packed.most, links)
+    is_cut = packed.parse(main, content)
+    return content.found(about, content.declared, is_cut)
 
 
-def _open(archive: ZipFile, most: Most) -> Text:
-    content, about, styles = _Open(most), _About(), _Styles()
-    is_cut = _parse(archive, "content.xml", content)
-    _parse(archive, "meta.xml", about)
-    _parse(archive, "styles.xml", styles)
+def _slides(packed: _Packed) -> Text:
+    about, content = _About(), _Slides(packed.most, {})
+    packed.parse("docProps/core.xml", about)
+    is_cut = False
+    for name in packed.numbered(_SLIDE):
+        content.link_all(packed.links(name))
+        is_cut |= packed.parse(name, content)
+    return content.found(about, content.declared, is_cut)
+
+
+def _sheets(packed: _Packed) -> Text:
+    about, content = _About(), _Sheets(packed.most, {})
+    packed.parse("docProps/core.xml", about)
+    is_cut = packed.parse("xl/sharedStrings.xml", content)
+    for name in packed.numbered(_SHEET):
+        content.link_all(packed.links(name))
+        is_cut |= packed.parse(name, content)
+    return content.found(about, "", is_cut)
+
+
+def _open(packed: _Packed) -> Text:
+    content, about, styles = _Open(packed.most), _About(), _Styles()
+    is_cut = packed.parse("content.xml", content)
+    packed.parse("meta.xml", about)
+    packed.parse("styles.xml", styles)
     written = {_COMPLEX: "language-complex", _EAST_ASIAN: "language-asian"}
     text = content.text[:_LONGEST]
     of_script = next((name for script, name in written.items() if script.search(text)), "language")
     return content.found(about, styles.languages.get(of_script, ""), is_cut)
 
 
-def _parse(archive: ZipFile, name: str, target: _Part) -> bool:
-    """Let lxml tell a target of a part; return whether that isn't all that there was."""
-    parser = etree.XMLParser(
-        target=target, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True,
-        remove_pis=True,
-    )  # fmt: skip
-    left, end = MAX_PART, monotonic() + SECONDS
-    try:
-        with archive.open(name) as part:
-            while left > 0 and monotonic() < end and (piece := part.read(_PIECE)):
-                left -= len(piece)
-                parser.feed(piece)
-        is_cut = left <= 0 or monotonic() >= end
-        if not is_cut:
-            parser.close()
-    except (KeyError, _Enough, _Refused, *_BROKEN):
-        return True
-    return is_cut
-
+_READ = {
+    Kind.WORD: _word, Kind.POWERPOINT: _slides, Kind.EXCEL: _sheets, Kind.OPENDOCUMENT: _open,
+}  # fmt: skip
 
 # A part that is packed in a way unknown, or encrypted, is a NotImplementedError or RuntimeError.
-_BROKEN = (etree.LxmlError, BadZipFile, EOFError, OSError, RuntimeError, zlib.error)
+BROKEN = (etree.LxmlError, BadZipFile, EOFError, OSError, RuntimeError, zlib.error)
 
 
 def _local(tag: str) -> str:
@@ -226,6 +292,16 @@ class _Word(_Content):
         self._run: dict[str, str] = {}
         self._field = ""
 
+    @property
+    def declared(self) -> str:
+        """The language that is declared of most letters."""
+        return next((tag for tag, _ in self.tags.most_common(1)), "")
+
+    def link_all(self, links: Mapping[str, str]) -> None:
+        """Take the links of a part."""
+        for target in links.values():
+            self._refer(target)
+
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         name = _local(tag)
         self._within = name
@@ -276,6 +352,36 @@ class _Word(_Content):
             of_script = "eastAsia"
         if tag := self._run.get(of_script):
             self.tags[tag] += len(text)
+
+
+class _Slides(_Word):
+    """The slides of a PowerPoint file: DrawingML (§21.1.2)."""
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        super().start(tag, attributes)
+        if _local(tag) == "rPr" and (lang := attributes.get("lang")):
+            self._run = dict.fromkeys(("val", "bidi", "eastAsia"), lang)
+
+
+class _Sheets(_Word):
+    """The texts of an Excel file: shared, or in their cells (§18.4.8, §18.3.1.53)."""
+
+    _sounds = 0
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        super().start(tag, attributes)
+        self._sounds += _local(tag) == "rPh"  # how a text is read aloud
+
+    def end(self, tag: str) -> None:
+        super().end(tag)
+        name = _local(tag)
+        self._sounds -= name == "rPh"
+        if name in ("si", "is"):
+            self._add("\n")
+
+    def data(self, data: str) -> None:
+        if not self._sounds:
+            super().data(data)
 
 
 class _Open(_Content):

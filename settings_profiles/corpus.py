@@ -1,0 +1,6 @@
+"""For text: the learned order to its best part, and nothing archived that has no text."""
+
+LSWC_STRATEGY = "adaptive"
+LSWC_STOP_HARVEST = 0.05
+LSWC_REQUISITES = "none"
+LSWC_LINKED_DOCUMENTS = 0
