@@ -1,4 +1,4 @@
-"""What the synthetic web's assumptions do to each strategy: ``python -m benchmarks.assumptions``.
+"""Effect of the synthetic web's assumptions on each strategy: ``python -m benchmarks.assumptions``.
 
 ``--scale 0.1 --out FOLDER [--only NAME ...] [--strategy SPEC ...]``
 

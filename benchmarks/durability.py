@@ -1,4 +1,4 @@
-"""What it costs to make a crawl outlast a power cut: ``python -m benchmarks.durability [pages]``.
+"""Cost of making a crawl outlast a power cut: ``python -m benchmarks.durability [pages]``.
 
 Crawls the web of benchmarks.archive in pairs, with and without saving, taking turns. Prints the
 processor time a page of each, and the share of the saving crawls' time that was spent in saving:

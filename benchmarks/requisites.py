@@ -1,4 +1,4 @@
-"""What it costs a crawl to ask for what its archived pages need, on the demo web.
+"""Cost of asking for what archived pages need, on the demo web.
 
 ``python -m benchmarks.requisites [--requests 1500] [--pairs 3] [--delay 0] [--share 0.1]``
 

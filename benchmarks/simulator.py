@@ -1,4 +1,4 @@
-"""How fast the simulator is: python -m benchmarks.simulator [--scale 1.0] [--all].
+"""Speed of the simulator: python -m benchmarks.simulator [--scale 1.0] [--all].
 
 Prints, for a synthetic web of that scale: the time to make and to read it, each strategy's time
 on one core, the peak of memory, and the kernel beside the plain Python reference of the tests

@@ -1,4 +1,4 @@
-"""How many downloads each strategy needs: python -m benchmarks.strategies TRACE ... [options].
+"""Downloads that each strategy needs: python -m benchmarks.strategies TRACE ... [options].
 
 For every trace (one language each), for several sets of seeds: the pages downloaded until 50, 80,
 90, 95 and 99 % of the relevant pages that can be reached, as a multiple of what `perfect` needs.

@@ -1,4 +1,4 @@
-"""How fast URLs are brought into canonical form, beside w3lib's canonicalize_url in the same run.
+"""Speed of bringing URLs into canonical form, beside w3lib's canonicalize_url in the same run.
 
 python -m benchmarks.urls
 """

@@ -1,4 +1,4 @@
-"""What it costs to watch a large crawl: until the page is there, and what the crawl loses.
+"""Cost of watching a large crawl: until the page is there, and what the crawl loses.
 
 ``python -m benchmarks.watch FOLDER [--urls 5000000] [--servers 100000] [--pairs 10]``
 

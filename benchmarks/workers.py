@@ -1,4 +1,4 @@
-"""What four workers do when two are killed, with lswc and with plain scrapy-redis 0.9.1.
+"""Work of four workers of which two are killed, with lswc and with plain scrapy-redis 0.9.1.
 
 ``python -m benchmarks.workers [--pages 480]`` from the project's folder. One real web on
 loopback, one Redis, four processes; two of them get SIGKILL when a quarter of the pages was

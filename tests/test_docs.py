@@ -1,7 +1,8 @@
-"""What the documents name is there."""
+"""What the documents name is there, and a module says in its first words what it holds."""
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING
 
@@ -32,3 +33,14 @@ def test_links_lead_somewhere_and_settings_exist(document: Path) -> None:
         assert not anchor or anchor in anchors(target), f"{path}#{anchor}"
     named = set(re.findall(r"\bLSWC_[A-Z_]+\b", text))
     assert named <= set(dir(settings))
+
+
+MODULES = sorted(p for room in ("lswc", "benchmarks") for p in (ROOT / room).rglob("*.py"))
+QUESTION = re.compile(r"(?:Wh(?:at|en|ere|ether|ich|o|y)|How|If|That)\b")
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_begins_with_the_name_of_what_it_holds(module: Path) -> None:
+    said = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8")))
+    assert said, "no docstring"
+    assert not QUESTION.match(said), "a noun is wanted first, such as 'Archive index: ...'"

@@ -31,8 +31,8 @@ SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _COUNTED = {
     "page": ("lswc_pages", "Pages recorded, by what they count as.", "kind"),
     "finished": ("lswc_finished_urls", "URLs that ended, by outcome.", "outcome"),
-    "put_off": ("lswc_put_off_urls", "Times that a URL was postponed, by outcome.", "outcome"),
-    "dropped": ("lswc_dropped_urls", "Links and URLs that were discarded, by reason.", "reason"),
+    "put_off": ("lswc_postponed_urls", "Times that a URL was postponed, by outcome.", "outcome"),
+    "dropped": ("lswc_discarded_urls", "Links and URLs that were discarded, by reason.", "reason"),
     "content": ("lswc_remarkable_pages", "Pages by what is remarkable about them.", "remark"),
 }
 """Metrics of what is counted under ``lswc/<kind>/<name>`` in Scrapy's stats."""
@@ -149,12 +149,12 @@ def _gauges(snapshot: Snapshot) -> dict[str, tuple[str, float]]:
 
 
 def _labelled(snapshot: Snapshot) -> Iterator[Metric]:
-    states = GaugeMetricFamily("lswc_queue_urls", "Pending URLs, by state.", labels=["state"])
+    states = GaugeMetricFamily("lswc_pending_urls", "Pending URLs, by state.", labels=["state"])
     states.add_metric(["ready"], snapshot.ready)
-    states.add_metric(["later"], snapshot.postponed)
+    states.add_metric(["postponed"], snapshot.postponed)
     yield states
     groups = GaugeMetricFamily(
-        "lswc_queue_group_urls", "Pending URLs, by tier or what is expected of them.",
+        "lswc_pending_group_urls", "Pending URLs, by tier or what is expected of them.",
         labels=["group"],
     )  # fmt: skip
     for group in snapshot.outlook.groups:

@@ -23,7 +23,7 @@ def summary(snapshot: Snapshot, reason: str) -> dict[str, Any]:
     Resumed runs are included; ``run`` is the latest, ``received`` are bytes of bodies as they were
     sent. ``servers`` (or directories) by status; ``fetched`` pages and ``pending`` URLs by tier, or
     by expected relevance in a learned order; ``forecast`` says what the pending ones should bring.
-    ``put_off`` are URLs that couldn't be had and are tried again, by what went wrong last.
+    ``postponed`` are URLs that couldn't be had and are tried again, by what went wrong last.
     ``by_language`` is left out unless the crawl has several.
     """
     tallies, outlook, (worker, *_) = snapshot.tallies, snapshot.outlook, snapshot.workers
@@ -52,15 +52,15 @@ def summary(snapshot: Snapshot, reason: str) -> dict[str, Any]:
         "content": tallies.content,
         "servers": snapshot.by_status,
         "links_kept": tallies.links_kept,
-        "dropped": tallies.discarded,
+        "discarded": tallies.discarded,
         "fetched": tallies.fetched,
         "pending": {group.name: group.pending for group in outlook.groups if group.pending},
-        "put_off": tallies.postponed,
+        "postponed": tallies.postponed,
         "linked documents": tallies.linked_documents,
         "requisites": tallies.requisites,
         "shells": tallies.shells,
         "forecast": {
-            "waiting": outlook.expected,
+            "pending": outlook.expected,
             "next_downloads": outlook.next_downloads,
             "next_relevant": outlook.next_relevant,
         },

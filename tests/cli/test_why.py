@@ -79,7 +79,7 @@ def test_each_url_that_a_server_lost_has_a_row(crawled: Site) -> None:
     attempts = pq.read_table(crawled.folder / "log" / "attempts-00001.parquet").to_pylist()
     rows = [row for row in attempts if row["outcome"] == Outcome.SERVER_BECAME_IRRELEVANT]
     assert {row["url"] for row in rows} == {f"{FAR}3.html", f"{FAR}4.html"}
-    assert crawled.summary["dropped"][Outcome.SERVER_BECAME_IRRELEVANT] == len(rows)
+    assert crawled.summary["discarded"][Outcome.SERVER_BECAME_IRRELEVANT] == len(rows)
 
 
 def test_a_url_that_is_pending(site: Site, capsys: pytest.CaptureFixture[str]) -> None:

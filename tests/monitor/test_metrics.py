@@ -62,7 +62,7 @@ def test_what_is_counted_is_exposed(tmp_path: Path) -> None:
     with SetUp(tmp_path, "http://a.example/", "http://b.example/") as crawl:
         frontier, exposition = crawl.parts.frontier, Exposed(crawl)
         assert frontier.pending == 2
-        assert metrics(exposition)["lswc_queue_urls"] == {("ready",): 2, ("later",): 0}
+        assert metrics(exposition)["lswc_pending_urls"] == {("ready",): 2, ("postponed",): 0}
         visit = crawl.visit()
         visit.tally["page", "relevant"] = 1
         visit.tally["received", "bytes"] = 500
@@ -71,7 +71,7 @@ def test_what_is_counted_is_exposed(tmp_path: Path) -> None:
         found = metrics(exposition)
         assert found["lswc_pages_total"] == {("relevant",): 1}
         assert found["lswc_finished_urls_total"] == {("html",): 1}
-        assert found["lswc_queue_urls"][("ready",)] == 1
+        assert found["lswc_pending_urls"][("ready",)] == 1
         assert found["lswc_servers"] == {(): 2}
 
 

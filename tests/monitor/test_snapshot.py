@@ -78,7 +78,7 @@ def of_summary(snapshot: Snapshot) -> Numbers:
         "relevant": found["relevant"],
         "received": found["received"],
         "harvest_rate": found["harvest_rate"],
-        "expected": found["forecast"]["waiting"],
+        "expected": found["forecast"]["pending"],
     }
 
 
@@ -128,9 +128,9 @@ def gauges(exposition: Exposition) -> Numbers:
         for family in families
         for sample in family.samples
     }
-    later = found["lswc_queue_urls", "later"]
+    later = found["lswc_pending_urls", "postponed"]
     return {
-        "pending": found["lswc_queue_urls", "ready"] + later,
+        "pending": found["lswc_pending_urls", "ready"] + later,
         "postponed": later,
         "servers": found["lswc_servers",],
         "expected": found["lswc_expected_relevant_pages",],
@@ -271,7 +271,9 @@ def test_the_same_crawl_has_the_same_numbers_everywhere(
 
     written = json.loads((folder / "summary.json").read_text())
     assert written == json.loads(json.dumps(summary(last, "shutdown")))
-    assert sum(written["pending"].values()) + sum(written["put_off"].values()) == wanted["pending"]
+    assert (
+        sum(written["pending"].values()) + sum(written["postponed"].values()) == wanted["pending"]
+    )
     assert "4 URLs are pending" in advice(last, folder)
     of_all = {
         "page": of_page(PageData(stored)),

@@ -99,7 +99,7 @@ def test_strategy_decides_what_is_fetched(small: Site) -> None:
         "http://www.one.co.th/",
         "http://www.one.co.th/a.html",
     ]
-    assert small.summary["dropped"] == {"strategy": 2}
+    assert small.summary["discarded"] == {"strategy": 2}
 
 
 def test_urls_of_a_server_found_irrelevant_are_dropped(small: Site) -> None:
@@ -107,7 +107,7 @@ def test_urls_of_a_server_found_irrelevant_are_dropped(small: Site) -> None:
     assert "http://far.example/4.html" not in small.urls
     assert small.summary["servers"]["irrelevant"] == 1
     # 3.html and 4.html waited in the queue, the third page linked to 4.html again.
-    assert small.summary["dropped"] == {"server became irrelevant": 2, "irrelevant server": 1}
+    assert small.summary["discarded"] == {"server became irrelevant": 2, "irrelevant server": 1}
 
 
 def test_same_crawl_twice_visits_in_the_same_order(small: Site) -> None:
@@ -180,7 +180,7 @@ def test_every_other_end_of_a_request_is_counted(site: Site) -> None:
     assert finished.pop("not HTML") == 1
     assert finished.pop("redirect") == 1
     assert list(finished.values()) == [1], "the unknown host"
-    assert site.summary["dropped"] == {"scheme": 1, "URL too long": 1}
+    assert site.summary["discarded"] == {"scheme": 1, "URL too long": 1}
 
 
 @pytest.mark.parametrize(
@@ -212,4 +212,4 @@ def test_depth_limit_and_allowed_domains_bound_the_crawl(small: Site) -> None:
         "http://www.one.co.th/",
         "http://www.one.co.th/a.html",
     ]
-    assert small.summary["dropped"] == {"depth": 3}
+    assert small.summary["discarded"] == {"depth": 3}

@@ -64,7 +64,7 @@ def test_they_are_pages_of_their_own_kinds(site: Site) -> None:
     }
     assert site.summary["kinds"] == {"html": 5, "pdf": 3, "word": 2, "opendocument": 1, "text": 1}
     assert site.summary["finished"] == {"html": 5, "document": 7}
-    assert site.summary["dropped"]["scheme"] == 1
+    assert site.summary["discarded"]["scheme"] == 1
     assert check(site.folder).agrees
     stored = b"".join(gzip.decompress(p.read_bytes()) for p in site.folder.glob("warc/*.gz"))
     assert LARGE in stored
@@ -187,7 +187,7 @@ def test_they_are_left_if_that_is_wanted(site: Site) -> None:
     site.crawl(LSWC_DOCUMENTS=0)
     assert [r["url"] for r in site.records] == [HERE]
     assert site.summary["finished"] == {"html": 1, "document left": 2}
-    assert site.summary["dropped"] == {"document left": 1}
+    assert site.summary["discarded"] == {"document left": 1}
 
 
 @pytest.mark.slow

@@ -117,7 +117,7 @@ def test_what_pages_ask_of_robots(
         finished[end] = finished.get(end, 0) + times
     assert site.summary["finished"] == finished
     links = times * len(unfollowed) + bool(setting)
-    assert site.summary["dropped"] == ({"nofollow": links} if links else {})
+    assert site.summary["discarded"] == ({"nofollow": links} if links else {})
 
 
 # --- In which language, and who asks ----------------------------------------------------------
