@@ -48,6 +48,23 @@ def test_no_font_of_this_machine_has_a_part_in_a_text() -> None:
     assert asked == []
 
 
+def test_a_letter_alone_of_a_font_that_is_not_there_is_read() -> None:
+    """Japanese as older programs write it: a font by its name, each letter put by itself."""
+    font = (
+        "<< /Type /Font /Subtype /Type0 /BaseFont /Ryumin-Light /Encoding /90ms-RKSJ-H"
+        " /DescendantFonts [<< /Type /Font /Subtype /CIDFontType0 /BaseFont /Ryumin-Light /DW 1000"
+        " /CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 2 >>"
+        " /FontDescriptor 6 0 R >>] >>"
+    )
+    written = "日本語の日"
+    shown = "\n".join(
+        f"BT /G 10 Tf {50 + 10 * place} 700 Td <{letter.encode('cp932').hex()}> Tj ET"
+        for place, letter in enumerate(written)
+    )
+    body = made.pdf(stream=shown.encode()).replace(b"/F 3 0 R >>", f"/G {font} >>".encode())
+    assert of(Kind.PDF, body).text == written
+
+
 def test_a_word_file() -> None:
     link = '<w:hyperlink r:id="a"><w:r><w:t>{}</w:t></w:r></w:hyperlink>'
     fallback = "<mc:Fallback xmlns:mc='m'><w:r><w:t>again</w:t></w:r></mc:Fallback>"

@@ -45,11 +45,11 @@ _JOINED = re.compile(f"(?<=[{_UNSPACED}])\x00(?=[{_UNSPACED}])")
 def read(body: bytes, most: Most) -> Text:
     """Return what a PDF says; nothing if it is broken, or needs a password."""
     # Not above: most crawls' readers never need it.
-    from pypdfium2 import PdfDocument, PdfiumError, raw
+    from pypdfium2 import PdfDocument, PdfiumError
 
-    # For a font that isn't embedded PDFium takes one of this machine's; a letter that such a font
-    # lacks has no extent, and text without extent is left out. Its own fonts are everywhere alike.
-    raw.FPDF_SetSystemFontInfo(None)
+    from lswc.reading.documents import pdf_fonts
+
+    pdf_fonts.use()
     reserved = _RESERVED.search(body)
     robots = frozenset({f"tdm-reservation={reserved[1].decode()}"} if reserved else ())
     try:
