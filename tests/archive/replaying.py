@@ -98,6 +98,7 @@ def seen(
 ) -> Seen:
     """Return what Chromium makes of a page; ``whole`` waits for more and says where it is."""
     page = browser.new_page(viewport={"width": _SIZE[0], "height": _SIZE[1]})
+    page.set_default_timeout(1_000 * _WAIT)
     files: dict[str, int] = {}
     page.context.on("response", lambda answer: files.__setitem__(answer.url, answer.status))
     page.goto(address, wait_until="networkidle")

@@ -13,6 +13,7 @@ import tempfile
 import threading
 from contextlib import suppress
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -43,10 +44,12 @@ SETTINGS = Settings(
     sandbox=os.geteuid() != 0,
     agent="lswc/test",
     language="th, en;q=0.5",
-    seconds=4,
+    seconds=BRAKE,
     requests=40,
     largest=2_000_000,
 )
+HURRIED = replace(SETTINGS, seconds=4)
+"""For pages that hang until their seconds are over."""
 
 
 class Showing:
@@ -75,6 +78,14 @@ class Showing:
         """Return a page that a script has changed."""
         return self.show(f"<p id=p></p><script>{script}</script>").html.decode()
 
+    def shows_others(self) -> bool:
+        """Tell whether a page is shown; a slow machine may need more than its seconds for one."""
+        until = monotonic() + BRAKE
+        while monotonic() < until:
+            with suppress(Unshown):
+                return "after" in self.text("p.textContent = 'after'")
+        return False
+
     def close(self) -> None:
         async def close() -> None:
             self.browser.close()
@@ -86,6 +97,13 @@ class Showing:
 @pytest.fixture(scope="module")
 def showing() -> Iterator[Showing]:
     showing = Showing()
+    yield showing
+    showing.close()
+
+
+@pytest.fixture(scope="module")
+def hurried() -> Iterator[Showing]:
+    showing = Showing(HURRIED)
     yield showing
     showing.close()
 
@@ -231,19 +249,18 @@ class Listening:
     ],
 )
 def test_a_page_that_plays_tricks_is_shown_all_the_same(
-    showing: Showing, script: str, left: str
+    hurried: Showing, script: str, left: str
 ) -> None:
     with suppress(Unshown):
-        assert left in showing.text(script)
-    assert "after" in showing.text("p.textContent = 'after'")
+        assert left in hurried.text(script)
+    assert hurried.shows_others()
 
 
 @pytest.mark.slow
 def test_a_page_that_asks_for_ever_is_answered_as_often_as_is_allowed(showing: Showing) -> None:
-    with suppress(Unshown):  # a slow machine isn't done with it in its seconds
-        showing.text(
-            "for (let i = 0; i < 300; i++) fetch('/n' + i).catch(() => 0); p.textContent = 'x'"
-        )
+    assert "x" in showing.text(
+        "for (let i = 0; i < 300; i++) fetch('/n' + i).catch(() => 0); p.textContent = 'x'"
+    )
     assert len(showing.wanted) == SETTINGS.requests
     assert "after" in showing.text("p.textContent = 'after'")
 
@@ -258,11 +275,11 @@ HANGS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("script", HANGS.values(), ids=HANGS)
-def test_a_page_that_hangs_costs_only_itself(showing: Showing, script: str) -> None:
+def test_a_page_that_hangs_costs_only_itself(hurried: Showing, script: str) -> None:
     with pytest.raises(Unshown) as unshown:
-        showing.text(script)
+        hurried.text(script)
     assert unshown.value.outcome == Outcome.RENDERING_TOO_LONG
-    assert "after" in showing.text("p.textContent = 'after'")
+    assert hurried.shows_others()
 
 
 @pytest.mark.slow
@@ -289,15 +306,15 @@ def test_a_page_that_hangs_costs_only_itself(showing: Showing, script: str) -> N
     ],
 )
 def test_a_page_that_takes_the_memory_costs_only_itself(
-    showing: Showing, script: str, outcomes: set[Outcome]
+    hurried: Showing, script: str, outcomes: set[Outcome]
 ) -> None:
     if outcomes:
         with pytest.raises(Unshown) as unshown:
-            showing.text(script)
+            hurried.text(script)
         assert unshown.value.outcome in outcomes
     else:
-        assert "x" in showing.text(script)
-    assert "after" in showing.text("p.textContent = 'after'")
+        assert "x" in hurried.text(script)
+    assert hurried.shows_others()
 
 
 def name_of(process: Any) -> str:

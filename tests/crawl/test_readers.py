@@ -203,6 +203,19 @@ def test_readers_that_are_killed_cost_no_page_be_they_idle_or_at_work_or_startin
     during(use, Few())
 
 
+def test_idle_readers_that_are_killed_are_no_lives_of_a_page() -> None:
+    async def use(readers: Readers) -> None:
+        await asyncio.gather(*(readers.read(*PAGES[0]) for _ in range(2)))
+        killed = children()
+        assert len(killed) == 2
+        for process in killed:
+            os.kill(process, signal.SIGKILL)
+            os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
+        assert await readers.read(*PAGES[0]) is not None  # at once: the loop hasn't seen their end
+
+    during(use, Few(readers=2))
+
+
 def test_a_page_that_two_readers_die_of_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     died: list[int] = []
     read = _Reader.read

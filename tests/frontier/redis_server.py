@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 import redis
 
+from tests.scenarios.site import BRAKE
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -56,6 +58,13 @@ class RedisServer:
         """End the server at once, as a crash would."""
         self._process.kill()
         self._process.wait()
+
+    def missed(self, times: int) -> None:
+        """Wait, while the server is down, until somebody has asked for it so many times."""
+        with socket.create_server(("127.0.0.1", self.port)) as port:
+            port.settimeout(BRAKE)
+            for _ in range(times):
+                port.accept()[0].close()
 
     def stop(self) -> None:
         """End the server in order."""

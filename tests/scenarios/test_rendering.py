@@ -108,7 +108,7 @@ def test_only_the_share_is_shown_and_nothing_of_irrelevant_servers(site: Site) -
 
 def test_a_crawl_that_is_killed_while_a_page_is_shown_shows_it_again(site: Site) -> None:
     app(site)
-    site.add("one.example/app.js", f"await new Promise(done => setTimeout(done, 900));{APP}")
+    site.add("one.example/app.js", f"await new Promise(() => 0);{APP}")  # till it is killed
     command = site.command(**settings())
     crawl = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
     try:
@@ -118,6 +118,7 @@ def test_a_crawl_that_is_killed_while_a_page_is_shown_shows_it_again(site: Site)
         crawl.wait()
     _, alive = psutil.wait_procs(started, timeout=BRAKE)
     assert not alive
+    site.add("one.example/app.js", APP)
     site.crawl(**settings())
     assert len(site.records) == 3
     assert sum(record["rendered"] for record in site.records) == 2

@@ -194,7 +194,7 @@ def test_redis_restarted_mid_crawl_loses_nothing(
     workers.wait_until(lambda: gate.held > 0)
     redis.kill()
     gate.open()
-    sleep(0.5)  # so that they miss it
+    redis.missed(2)
     redis.start()
     workers.finish()
     assert [worker.returncode for worker in workers.running] == [0, 0]

@@ -22,6 +22,7 @@ from hypothesis.stateful import (
 
 from lswc.crawl.close_reasons import CANNOT_WRITE, OFFLINE_TOO_LONG, TOLD
 from lswc.errors import ConfigError, LswcError
+from lswc.frontier import sqlite_report
 from lswc.frontier.sqlite import open_existing
 from lswc.guest.control.store import InFolder, change
 from lswc.guest.control_in_effect import at_start
@@ -145,12 +146,18 @@ class Seams(RuleBasedStateMachine):
         self.met.poison.clear()
         for place, key in list(self.said):
             self._take_back(place, key)
+        if self.runs:
+            self._let(5.0)
+        hears = self.runs
         for _ in range(12):
             if not self.runs:
                 self._begin()
             for _ in range(60):
                 if self.runs:
                     self._let(30.0)
+            if hears and not self.runs:
+                assert not self._held(), "taken back, and it wasn't heard"
+            hears = False
             if not self.runs and not self._left():
                 break
         assert not self.runs, "it doesn't end"
@@ -161,8 +168,13 @@ class Seams(RuleBasedStateMachine):
         """Return what isn't finished, or was only held back by what doesn't hold any more."""
         with closing(open_existing(self.machine.folder / "frontier.db")) as frontier:
             unfinished = [f"{frontier.unfinished} URLs"] if frontier.unfinished else []
-            held = (*LIFTED, *OF_QUOTA)
-            return unfinished + [f"{u} {o}" for u, o in frontier.finished() or () if o in held]
+        return unfinished + self._held()
+
+    def _held(self) -> list[str]:
+        """Return what ended only because of instructions."""
+        held = (*LIFTED, *OF_QUOTA)
+        finished = sqlite_report.finished(self.machine.folder / "frontier.db")
+        return [f"{address} {outcome}" for address, outcome in finished if outcome in held]
 
     # What happens.
 
