@@ -134,6 +134,7 @@ class Machine:
             "LSWC_CRAWL": str(self.folder),
             "LSWC_PROFILE": self._profile,
             "LSWC_READERS": 2,
+            "LSWC_SITEMAPS": True,
             "LSWC_TRY_AGAIN": [30, 60],
             "LSWC_BACKOFF": 5,
             "LSWC_MIN_DISK": 0,

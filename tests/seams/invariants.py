@@ -87,7 +87,7 @@ def _plain(address: str) -> str:
 
 def _is_due(address: str, outcome: str, web: Web, met: Met) -> bool:
     """Tell whether a URL may have ended so, by what was answered and said."""
-    if outcome.startswith(OF_REQUISITE):
+    if outcome.startswith(OF_REQUISITE) or address.endswith(".xml"):
         return True
     number = number_of(_plain(address))
     assert number is not None, address

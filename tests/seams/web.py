@@ -224,10 +224,12 @@ class _Server(asyncio.Protocol):
             if kind != "hang":
                 web.rules[name] = kind
             return kind, *_robots(kind)
-        if path.endswith(".json"):
-            return "404", *_plain("404 Not Found")
+        if path == "/sitemap.xml":
+            return "listing", *_listing(name, web.pages)
         if path.endswith(".png"):
             return "image", *_plain("200 OK", IMAGE, "Content-Type: image/png")
+        if not path.endswith(".html"):
+            return "404", *_plain("404 Not Found")
         rules = web.rules.get(name, "never asked for")
         if rules in ("nothing", "never asked for"):
             web.wrong.append(f"{address} was asked for, and robots.txt: {rules}")
@@ -283,6 +285,17 @@ def _robots(kind: str) -> tuple[bytes, bool]:
         "hang": (b"", False),
         "slow crawl": _plain("200 OK", f"{allowed}Crawl-delay: 15\n".encode()),
     }[kind]  # fmt: skip
+
+
+def _listing(name: str, pages: int) -> tuple[bytes, bool]:
+    """Return a server's sitemap, which every other server has; one isn't XML."""
+    number = int(name[5])
+    if number % 2:
+        return _plain("404 Not Found")
+    places = "".join(f"<url><loc>{url(n)}</loc></url>" for n in range(number, pages, HOSTS))
+    xmlns = "http://www.sitemaps.org/schemas/sitemap/0.9"
+    text = f'<urlset xmlns="{xmlns}">{places}</urlset>' if number else "<p>no sitemap"
+    return _plain("200 OK", text.encode(), "Content-Type: application/xml")
 
 
 def number_of(address: str) -> int | None:
