@@ -140,6 +140,14 @@ def test_the_better_offer_wins(
         assert wins is (distance < known_distance)
 
 
+@pytest.mark.parametrize(
+    ("scored", "due"), [(0, 1), (1, 2), (99, 100), (199, 200), (200, 202), (299, 301), (5000, 5050)]
+)
+def test_cells_are_scored_at_each_page_and_later_at_each_per_cent(scored: int, due: int) -> None:
+    assert adaptive.is_due(due, scored)
+    assert not adaptive.is_due(due - 1, scored)
+
+
 def cell_of(*features: int, place: int) -> int:
     """Return a cell by language named, referrer, locality, anchor, domain; and place."""
     named, referrer, near, anchor, tld = features
