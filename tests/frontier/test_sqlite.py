@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.errors import StorageError
-from lswc.frontier.contract import FrontierError, Terms
+from lswc.frontier.contract import Caps, FrontierError, Terms
 from lswc.frontier.sqlite import SqliteFrontier, open_existing
 from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, Experience, PageLanguage, Pages, strategy
@@ -159,3 +159,21 @@ def test_a_frontier_is_opened_as_the_crawl_that_it_is(tmp_path: Path, name: str)
         assert lease.url in urls
     with pytest.raises(FrontierError, match="doesn't exist"):
         open_existing(tmp_path / "none.db")
+
+
+def test_beyond_a_cap_what_a_learned_order_expects_least_of_is_discarded(tmp_path: Path) -> None:
+    chosen = strategy("adaptive")
+    codes = {chosen.cell(code, 0): code for code in range(SEED)}
+    bad, good = min(codes), max(codes)  # by their numbers it would be the other way round
+    taught = Experience({bad: Pages(40, 0), good: Pages(40, 40)}, Pages(80, 40))
+    terms = Terms(caps=Caps(server=2), experience=taught)
+    identity = {"language": "th", "strategy": "adaptive"}
+    with closing(SqliteFrontier(tmp_path / "frontier.db", chosen, identity, terms)) as frontier:
+        frontier.offer(
+            [
+                Offer(f"http://a.example/{n}", "a.example", "a.example", codes[cell],
+                      PageLanguage.TARGET, 0)
+                for n, cell in enumerate((bad, good, bad, good))
+            ]
+        )  # fmt: skip
+        assert frontier.counts().pending == {good: 2}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.frontier.contract import FrontierError, VersionError
-from lswc.frontier.report import Queue
+from lswc.frontier.contract import FULL, Caps, FrontierError, Terms, VersionError
+from lswc.frontier.report import Queue, Standing
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.frontier.sqlite_report import lengths, opened
 from lswc.frontier.visit import Offer
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def offer(server: str, page: int) -> Offer:
+def offer(server: str, page: int, code: int = SEED) -> Offer:
     url = f"http://{server}/{page}"
-    return Offer(url, server, server, SEED, PageLanguage.TARGET, 0)
+    return Offer(url, server, server, code, PageLanguage.TARGET, 0)
 
 
 def test_report_reads_a_frontier_in_use(tmp_path: Path) -> None:
@@ -40,6 +40,33 @@ def test_report_reads_a_frontier_in_use(tmp_path: Path) -> None:
     assert report.counts.servers == {"relevant": 1, "unvisited": 1}
     assert report.counts.tally == {"finished": {"html": 1}, "dropped": {"depth": 2}}
     assert report.queues == (Queue("b.example", 5, 0, 0),)
+    frontier.close()
+
+
+def test_what_is_known_of_a_server_and_of_a_url(tmp_path: Path) -> None:
+    path = tmp_path / "frontier.db"
+    chosen = strategy("soft_focused")
+    identity = {"language": "th", "strategy": chosen.name}
+    near, far = (next(c for c in range(SEED) if chosen.cell(c, 0) == tier) for tier in (0, 1))
+    frontier = SqliteFrontier(path, chosen, identity, Terms(caps=Caps(server=5)))
+    frontier.offer([offer("a.example", page, far) for page in range(3)])
+    frontier.offer([offer("a.example", page, near) for page in (7, 8)])
+    frontier.offer([offer("a.example", page, far) for page in (10, 11)])
+    with opened(path) as reader:
+        found = reader.server("a.example", top=4)
+        assert found is not None
+        following = [(f"http://a.example/{page}", tier) for page, tier in
+                     ((7, 0), (8, 0), (0, 1), (1, 1))]  # fmt: skip
+        assert list(found.next) == following
+        assert (found.strategy, found.status, found.waiting) == (
+            chosen.name, "unvisited", {0: 2, 1: 3}
+        )  # fmt: skip
+        assert (found.queue.server, found.queue.pending) == ("a.example", 5)
+        assert reader.server("b.example") is None
+        assert reader.standing("http://a.example/7") == Standing(None, near)
+        assert reader.standing("http://a.example/11") == Standing(FULL["server"])
+        assert reader.standing("http://b.example/") is None
+        assert reader.standing("no URL") is None
     frontier.close()
 
 
