@@ -413,6 +413,11 @@ def is_equivalent(mutant: Mutant, known: Iterable[dict[str, str]]) -> bool:
     )
 
 
+def _is_gone(known: dict[str, str]) -> bool:
+    path = ROOT / known["in"].partition(":")[0]
+    return not path.exists() or known["was"].splitlines()[0] not in path.read_text("utf-8")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure a room; return the exit code."""
     parser = argparse.ArgumentParser(description="Mutation score of a room.")
@@ -425,6 +430,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not (ROOT / "lswc" / given.room).is_dir() or not (ROOT / "tests" / given.room).is_dir():
         parser.error(f"no room is called {given.room}")
     known = tomllib.loads(EQUIVALENT.read_text("utf-8"))["mutant"]
+    for each in filter(_is_gone, known):
+        print(f"{EQUIVALENT.name}: no line of {each['in']} is {each['was']!r} any more")
     found = sample(given.room, given.sample, given.seed)
     chosen = [mutant for mutant in found if not is_equivalent(mutant, known)]
     for name in PRELOADED:

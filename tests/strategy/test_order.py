@@ -120,6 +120,7 @@ def test_experience_of_two_workers_is_the_sum_in_any_order(
         ({"cells": [[1, 2, 3]]}, "counts that no crawl makes"),
         ({"cells": [[10**6, 2, 1]]}, "counts that no crawl makes"),
         ({"cells": [[adaptive.SEEDS, 2, 1]]}, "counts that no crawl makes"),
+        ({"cells": [[adaptive.CELLS, 2, 1]]}, "counts that no crawl makes"),
         ({"cells": None}, "no experience of a crawl"),
     ],
 )
