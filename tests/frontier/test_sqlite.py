@@ -11,7 +11,9 @@ import pytest
 from lswc.errors import StorageError
 from lswc.frontier.contract import Caps, FrontierError, Terms
 from lswc.frontier.sqlite import SqliteFrontier, open_existing
+from lswc.frontier.sqlite_report import opened
 from lswc.frontier.visit import Offer
+from lswc.outcomes import Outcome
 from lswc.strategy import SEED, Experience, PageLanguage, Pages, strategy
 from tests.visits import ended
 
@@ -177,3 +179,22 @@ def test_beyond_a_cap_what_a_learned_order_expects_least_of_is_discarded(tmp_pat
             ]
         )  # fmt: skip
         assert frontier.counts().pending == {good: 2}
+
+
+def test_a_server_whose_quota_is_raised_is_cut_no_more(tmp_path: Path) -> None:
+    path = tmp_path / "frontier.db"
+    with closing(SqliteFrontier(path, strategy("bfs"), IDENTITY | {"strategy": "bfs"})) as frontier:
+        for page in range(2):
+            url = f"http://a.example/{page}"
+            frontier.offer([Offer(url, "a.example", "a.example", SEED, PageLanguage.TARGET, 0)])
+            lease = frontier.lease(0.0)
+            assert lease is not None
+            frontier.commit(ended(lease, Outcome.SERVER_PAGES))
+        with opened(path) as reader:
+            assert reader.completion().cut == (("a.example", Outcome.SERVER_PAGES, 2),)
+        assert frontier.retry([Outcome.SERVER_PAGES], lambda url, _: url.endswith("1")) == 1
+        with opened(path) as reader:
+            assert reader.completion().cut == (("a.example", Outcome.SERVER_PAGES, 1),)
+        assert frontier.retry([Outcome.SERVER_PAGES]) == 1
+        with opened(path) as reader:
+            assert reader.completion().cut == ()
