@@ -156,7 +156,6 @@ class Outcome(StrEnum):
         "rendered enough",
         "The page needs its scripts; one in twenty of the pages was shown.",
     )
-    BROWSER_BUSY = "browser busy", "The page needs its scripts; others wait for the browser."
     BROWSER_DIED = "browser died", "The browser that showed the page died of it; others go on."
     RENDERING_TOO_LONG = "rendering too long", "The browser that showed the page hung."
     RENDERED_TOO_LARGE = (

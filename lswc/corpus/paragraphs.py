@@ -38,10 +38,15 @@ _BOUNDS = Bounds(tags=50_000)  # there is more time than in a crawl
 _SKIPPED = [
     "script", "style", "template", "noscript", "svg", "math", "iframe", "object", "canvas",
     "nav", "footer", "select", "button", "textarea", "dialog",
-    "[hidden]", "[role=navigation]", "[role=banner]", "[role=contentinfo]",
+    "[hidden]:not(main):not(article):not(section):not(div)",
+    "[role=navigation]", "[role=banner]", "[role=contentinfo]",
 ]  # fmt: skip
 _FORMS = "form,[role=search]"
-_ASIDES = "aside,[aria-hidden=true],[role=complementary]"
+# What a wall that asks for consent hides may be all that a page says.
+_ASIDES = (
+    "aside,[aria-hidden=true],[role=complementary],"
+    "main[hidden],article[hidden],section[hidden],div[hidden]"
+)
 _LICENCE = (
     "a[rel~=license][href], link[rel~=license][href], area[rel~=license][href],"
     " a[href*='//creativecommons.org/licenses/'], a[href*='//creativecommons.org/publicdomain/']"

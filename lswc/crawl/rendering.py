@@ -48,9 +48,6 @@ SHARE = 0.05
 AT_FIRST = 20
 """Pages that may be shown whatever their share: a crawl's seeds may all need it."""
 
-WAITING = 4
-"""Pages that wait for the browser; more aren't shown, as each holds its server."""
-
 TOLERATED = 5
 """Pages of a server without a relevant one, after which no more are shown, whatever the strategy:
 most never call a server irrelevant."""
@@ -60,6 +57,9 @@ HELD = 32_000_000
 
 SHELLS = "shells"
 """Kind of the counts of pages that need their scripts, by what became of them."""
+
+ROUTES = "hash routes left"
+"""The name among these of links to what such pages show by a fragment: no URL of its own."""
 
 NOT_GIVEN = "not given to browser"
 """Kind of the counts of what such pages asked for and didn't get, by the reason."""
@@ -191,7 +191,7 @@ class Rendering:
         self._settings = crawl.browser
         self._browser = Browser(self._settings) if self._settings else None
         self._scripts = Scripts()
-        self._read_again = self._asked = self._under_way = 0
+        self._read_again = self._asked = 0
 
     async def read(
         self, visit: Visit, response: Response, asked: Asked, shell: PageReading
@@ -236,16 +236,16 @@ class Rendering:
     async def _shown(self, browser: Browser, needs: Needs, response: Response) -> Rendered:
         """Show a page. Raises Unshown."""
         self._asked += 1
-        self._under_way += 1
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
         try:
             shell = Shell(response.url, content_type)
             html, shown = await browser.render(shell, response.body, needs.answer)
         finally:
             needs.is_over = True
-            self._under_way -= 1
         for kind, number in shown.refused.items():
             needs.visit.tally[NOT_GIVEN, kind] += number
+        if shown.routes:
+            needs.visit.tally[SHELLS, ROUTES] += shown.routes
         # A page can give itself another URL of its server, or one that nothing is relative to.
         url = shown.url if shown.url.startswith("http") else response.url
         return Rendered(html, url, shown.led_to)
@@ -257,8 +257,6 @@ class Rendering:
         read = self._readers.pages - self._read_again
         if not SHARE or self._asked >= AT_FIRST + SHARE * read:
             return Outcome.RENDERED_ENOUGH
-        if self._under_way > WAITING:
-            return Outcome.BROWSER_BUSY
         pages = self._frontier.pages_of(visit.lease.unit)
         is_irrelevant = status(*pages, TOLERATED) == Status.IRRELEVANT
         return Outcome.IRRELEVANT_SERVER if is_irrelevant else ""

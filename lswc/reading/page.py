@@ -17,7 +17,7 @@ from lswc.language.base_url import Base
 from lswc.language.document import TextDocument
 from lswc.language.html import ParsedLink, ParsedPage
 from lswc.outcomes import Outcome
-from lswc.reading.app_shell import MAX_TEXT, is_shell
+from lswc.reading.app_shell import FETCHES, FEW_LINKS, MAX_TEXT, is_shell, lacks_list
 from lswc.reading.documents import read as read_here
 from lswc.reading.documents.text import Most
 from lswc.reading.named_language import LONGEST, named_by_links
@@ -75,8 +75,8 @@ class PageReading(Struct, frozen=True, array_like=True):
     depends on. ``opt_outs`` is what the page itself says against mining its text. ``left`` are
     links out of scope; ``unread_links`` counts those beyond LSWC_MAX_LINKS. ``is_cut`` says that
     more than links was left unread. ``needed`` are its requisites, if they were to be read.
-    ``is_shell`` says that the page is empty until its scripts run, ``has_text`` that a
-    document says anything, besides its title.
+    ``is_shell`` says that the page, or its list, is empty until its scripts run, ``has_text`` that
+    a document says anything, besides its title.
     """
 
     kind: Kind
@@ -167,7 +167,7 @@ class PageReader:
             left=tuple(left),
             unread_links=raw.unread_links,
             is_cut=raw.is_cut,
-            is_shell=kind is Kind.HTML and len(raw.text) <= 2 * MAX_TEXT and is_shell(raw.document),
+            is_shell=kind is Kind.HTML and _needs_scripts(raw),
             has_text=kind is Kind.HTML or bool(raw.text.strip()),
         )
 
@@ -237,6 +237,14 @@ class PageReader:
         names = named_by_links(self._tags, [(url, *link[2:]) for link, url in kept.items()])
         homes = map(home, kept.values())
         return found | dict(zip(kept, map(_Target, kept.values(), homes, names), strict=True))
+
+
+def _needs_scripts(raw: Reading) -> bool:
+    """Tell whether a page lacks its text, or its list, until its scripts run."""
+    if len(raw.text) <= 2 * MAX_TEXT and is_shell(raw.document):
+        return True
+    may_lack = len(raw.links) <= FEW_LINKS and FETCHES.search(raw.document.markup) is not None
+    return may_lack and lacks_list(raw.document)
 
 
 def _simhash(text: str, kind: Kind, body: bytes) -> int:

@@ -187,6 +187,14 @@ FIELDS = "".join(f"<label>{THAI}</label><input name=x{n}>" for n in range(4))
         pytest.param(
             f"<p>{LONG}<a href=x><div>{LONG}</div></a>", [LONG], id="a headline in a link"
         ),
+        pytest.param(
+            f"<div><p>Cookies?</p><button>Yes</button></div><main hidden><p>{LONG}</main>", [LONG],
+            id="text that a wall hides",
+        ),
+        pytest.param(
+            f"<p>{LONG}<p>{LONG}<div hidden><p>{LONG}</div><p hidden>{LONG}", [LONG, LONG],
+            id="text that is hidden beside other",
+        ),
         pytest.param(f"<a name=top><p>{LINE}<p>{LONG}</a>", [LINE, LONG], id="an open anchor"),
     ],
 )  # fmt: skip

@@ -24,6 +24,7 @@ from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
 from lswc.reading.browser.installed import CHROMIUMS
 from lswc.reading.browser.messages import Answered, Settings, Shell, Wanted
+from lswc.reading.browser.process import SCROLLS
 from tests.scenarios.site import BRAKE
 
 if TYPE_CHECKING:
@@ -124,6 +125,51 @@ def test_a_page_is_shown_as_its_scripts_leave_it(showing: Showing) -> None:
     assert [wanted.kind for wanted in showing.wanted] == ["script", "script", "fetch"]
     assert seen.shown.url == URL
     assert not seen.shown.led_to
+
+
+def test_open_shadow_roots_are_in_the_page_one_in_another(showing: Showing) -> None:
+    html = showing.text(
+        "const a = p.attachShadow({mode: 'open'}); a.innerHTML = '<b>open</b><div id=i></div>';"
+        "a.getElementById('i').attachShadow({mode: 'open'}).innerHTML = 'within';"
+        "document.body.append(document.createElement('div'));"
+        "document.body.lastChild.attachShadow({mode: 'closed'}).innerHTML = 'closed'"
+    )
+    assert html.startswith("<!DOCTYPE html><html>")
+    assert '<template shadowrootmode="open"><b>open</b>' in html
+    assert '<template shadowrootmode="open">within</template>' in html
+    assert "<div></div>" in html
+
+
+def test_a_page_without_text_is_waited_for(showing: Showing) -> None:
+    late = replace(SETTINGS, seconds=20)
+    patient = Showing(late)
+    try:
+        write = "setTimeout(() => p.textContent = 'late '.repeat(50), 4000)"
+        assert "late late" in patient.text(write)
+    finally:
+        patient.close()
+
+
+def test_a_list_is_followed_to_where_it_goes_on_within_bounds(showing: Showing) -> None:
+    html = showing.text(
+        "p.textContent = 'x '.repeat(200);"
+        "const more = () => { for (let i = 0; i < 50; i++) document.body.append("
+        "Object.assign(document.createElement('h2'), {textContent: 'item'})) }; more();"
+        "addEventListener('scroll', () => { if (scrollY + innerHeight > "
+        "document.body.scrollHeight - 50) more() })"
+    )
+    assert 50 < html.count("item</h2>") <= 50 * (SCROLLS + 2)
+
+
+def test_links_to_hash_routes_are_counted(showing: Showing) -> None:
+    seen = showing.show("<a href='#/a'>a</a><a href='#!b'>b</a><a href='#/a'></a><a href=#c></a>")
+    assert seen.shown.routes == 2
+
+
+def test_what_a_page_tells_of_itself_is_not_believed(showing: Showing) -> None:
+    script = "Element.prototype.getHTML = () => ({}); Set = function () { return {size: 'x'} }"
+    html = showing.text(f"{script}; p.attachShadow({{mode: 'open'}}).innerHTML = 'x'")
+    assert html.startswith("<!DOCTYPE html>")
 
 
 @pytest.mark.slow

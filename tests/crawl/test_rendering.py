@@ -13,7 +13,7 @@ from scrapy.http import Request, Response
 
 from lswc.crawl import rendering as rendering_of_pages
 from lswc.crawl.guest_middleware import GuestMiddleware
-from lswc.crawl.rendering import AT_FIRST, Needs, Scripts
+from lswc.crawl.rendering import AT_FIRST, ROUTES, Needs, Scripts
 from lswc.crawl.requests import RENDERING
 from lswc.crawl.transport.refused import Refused
 from lswc.errors import ConfigError
@@ -189,10 +189,32 @@ class Shows:
         pass
 
     async def render(self, *_: object) -> tuple[bytes, SimpleNamespace]:
-        return b"<p>shown</p>", SimpleNamespace(refused={}, url=PAGE, led_to=())
+        return b"<p>shown</p>", SimpleNamespace(refused={}, url=PAGE, led_to=(), routes=3)
 
     def close(self) -> None:
         pass
+
+
+def test_pages_wait_for_the_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    turn = asyncio.Lock()
+
+    class OneByOne(Shows):
+        async def render(self, *asked: object) -> tuple[bytes, SimpleNamespace]:
+            async with turn:
+                await asyncio.sleep(0.01)
+                return await super().render(*asked)
+
+    monkeypatch.setattr(rendering_of_pages, "Browser", OneByOne)
+    with SetUp(tmp_path, PAGE, DOWNLOAD_DELAY=0, LSWC_BROWSER=sys.executable) as crawl:
+        visit = crawl.visit()
+
+        async def show() -> None:
+            shown = (crawl.parts.rendering.of(visit, Response(PAGE)) for _ in range(AT_FIRST))
+            await asyncio.gather(*shown)
+
+        asyncio.run(show())
+        expected = {("shells", "rendered"): AT_FIRST, ("shells", ROUTES): AT_FIRST * 3}
+        assert dict(visit.tally) == expected
 
 
 def test_a_share_of_the_pages_is_shown_and_no_more(
@@ -207,5 +229,9 @@ def test_a_share_of_the_pages_is_shown_and_no_more(
                 await crawl.parts.rendering.of(visit, Response(PAGE))
 
         asyncio.run(show())
-        expected = {("shells", "rendered"): AT_FIRST, ("shells", Outcome.RENDERED_ENOUGH): 5}
+        expected = {
+            ("shells", "rendered"): AT_FIRST,
+            ("shells", ROUTES): AT_FIRST * 3,
+            ("shells", Outcome.RENDERED_ENOUGH): 5,
+        }
         assert dict(visit.tally) == expected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lswc.language.document import Document
-from lswc.reading.app_shell import MAX_TEXT, is_shell
+from lswc.reading.app_shell import MAX_TEXT, is_shell, lacks_list
 from tests.scenarios.site import THAI
 
 HEAD = '<!doctype html><html><head><meta charset="utf-8"><title>ข่าว</title>'
@@ -73,6 +73,35 @@ def test_a_page_that_scripts_fill_is_a_shell(source: str) -> None:
 @pytest.mark.parametrize("source", OTHERS.values(), ids=OTHERS)
 def test_a_page_that_can_be_read_or_leads_on_is_none(source: str) -> None:
     assert not told(source)
+
+
+FETCHES = "fetch('/list.json').then(r => r.json()).then(show)"
+LISTS = {
+    f'<ul id="list"></ul><script>{FETCHES}; f("#list")</script>': True,
+    f"<table><tbody class=x id=rows>\n</tbody></table><script>$('#rows li'); {FETCHES}</script>":
+        True,
+    '<div id="news"></div><script>a = $("#news"); $.getJSON("/x", g)</script>': True,
+    # What isn't empty, is nobody's, or is filled with what is there.
+    f'<ul id="list"><li>x</ul><script>{FETCHES}; f("#list")</script>': False,
+    f'<ul id="list"></ul><script>{FETCHES}; f("#other")</script>': False,
+    '<ul id="list"></ul><script>f("#list")</script>': False,
+    f'<ul id="list"></ul><script src="/a.js"></script><p>{FETCHES} "#list"</p>': False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "lacks"), LISTS.items())
+def test_a_page_with_text_may_lack_its_list(source: str, lacks: bool) -> None:
+    html = f"{HEAD}<body><p>{THAI * 9}</p>{source}"
+    document = Document(html.encode(), "text/html; charset=utf-8", "https://a.example/")
+    assert lacks_list(document) is lacks
+
+
+@pytest.mark.usefixtures("brake")
+def test_empty_lists_without_end_take_no_time() -> None:
+    for unit in ("<ul id=a></ul>", "<ul id=a " + "x " * 90 + ">", "<ul ", "fetch(<div id=a>"):
+        html = f"<script>fetch('x')</script>{unit * (250_000 // len(unit))}"
+        document = Document(html.encode(), "text/html", "https://a.example/")
+        assert not lacks_list(document)
 
 
 @pytest.mark.usefixtures("brake")

@@ -57,6 +57,26 @@ def app(site: Site) -> None:
     site.seeds("http://one.example/")
 
 
+def test_a_page_with_text_is_shown_if_a_script_makes_its_list(site: Site) -> None:
+    listed = json.dumps(["/1.html", "/2.html"])
+    script = (
+        "fetch('/list.json').then(r => r.json()).then(urls => { for (const url of urls)"
+        " document.getElementById('list').insertAdjacentHTML('beforeend',"
+        " `<li><a href=${url}>x</a>`) })"
+    )
+    body = f"<p>{THAI * 9}</p><ul id=list></ul><a href=#/a>a</a><script>{script}</script>"
+    site.add("one.example/", f"<html><title>t</title><body>{body}")
+    site.add("one.example/list.json", listed)
+    for number in (1, 2):
+        site.add(f"one.example/{number}.html", page(THAI))
+    site.seeds("http://one.example/")
+    site.crawl(**settings())
+    told = {record["url"]: record["rendered"] for record in site.records}
+    one = "http://one.example/"
+    assert told == {one: True, f"{one}1.html": False, f"{one}2.html": False}
+    assert site.summary["shells"]["rendered"] == site.summary["shells"]["hash routes left"] == 1
+
+
 def test_a_page_is_read_archived_and_counted_as_its_scripts_leave_it(site: Site) -> None:
     app(site)
     site.crawl(**settings(LSWC_ARCHIVE="relevant", LSWC_READERS=1))

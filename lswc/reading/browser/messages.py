@@ -64,13 +64,15 @@ class Shown(Struct, frozen=True, tag=True):
     """A page as the browser has it now; ``problem`` names what is wrong if it has none.
 
     ``url`` is its own, which a script may have changed; ``led_to`` are the pages that it wanted to
-    go to; ``refused`` counts by kind what it asked for and wasn't given.
+    go to; ``refused`` counts by kind what it asked for and wasn't given; ``routes`` are its links
+    that differ in their fragment only, which its scripts show as pages.
     """
 
     url: str
     led_to: tuple[str, ...]
     refused: dict[str, int]
     problem: str = ""
+    routes: int = 0
 
 
 TOO_LONG, TOO_LARGE, DIED = "too long", "too large", "died"

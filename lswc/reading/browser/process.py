@@ -52,6 +52,15 @@ QUIET = 0.5
 LOOKS = 6
 """Looks at a page that changes each time: a clock, say."""
 
+PATIENCE = 6.0
+"""Seconds that a page without text is waited for after it rests: a timer may write it."""
+
+EMPTY = 200
+"""Characters of a page without text: a title, "Loading ..."."""
+
+SCROLLS = 5
+"""Times that a page which grew, or may grow, is scrolled to its end: lists go on there."""
+
 GRACE = 10.0
 """Seconds that the browser has to say what a page looks like."""
 
@@ -59,6 +68,7 @@ _WATCHED = 0.5  # seconds between two looks at the browser's memory
 _LED_TO = 10  # pages
 _PIECE = 1 << 20
 _URL = 8_000  # characters
+_MOST_TOLD = 1 << 31  # of what a page counts of itself
 _FETCHED = frozenset({"script", "xhr", "fetch"})
 _HEADERS = ("accept", "origin", "referer", "x-requested-with")
 _ARGUMENTS = (
@@ -85,6 +95,30 @@ _ARGUMENTS = (
 )
 
 _PREFIX = re.compile(r"^\W*\[pid=\d+\]\[err\]\s*(?:\[[^\]]*\]\s*)?")
+
+# What a page looks like: its HTML with open shadow roots written out (HTML Standard §8.5.4), null
+# if it has none; the length of its text; and its links that only its scripts tell apart.
+_LOOK = """() => {
+  const roots = [], hosts = [document];
+  for (const host of hosts)
+    for (const element of host.querySelectorAll('*'))
+      if (element.shadowRoot && roots.length < 1000) {
+        roots.push(element.shadowRoot); hosts.push(element.shadowRoot);
+      }
+  const root = document.documentElement;
+  const whole = () => '<!DOCTYPE html>' + root.cloneNode(false).outerHTML.split('</html')[0]
+    + root.getHTML({shadowRoots: roots}) + '</html>';
+  const texts = roots.map(shadow => shadow.textContent.trim().length);
+  const text = texts.reduce((sum, length) => sum + length, document.body?.innerText.length || 0);
+  const routes = [...document.querySelectorAll('a[href^="#/"], a[href^="#!"]')];
+  return [roots.length ? whole() : null, text,
+    new Set(routes.map(route => route.getAttribute('href'))).size];
+}"""
+_SCROLL = """() => {
+  const page = document.scrollingElement, before = page ? page.scrollTop : 0;
+  if (page) page.scrollTo({top: page.scrollHeight, behavior: 'instant'});
+  return Boolean(page) && page.scrollTop > before;
+}"""
 
 _letters = msgspec.msgpack.Decoder(Settings | Shell | Answered)
 
@@ -238,16 +272,17 @@ class _OnePage:
     ) -> None:
         self._shell, self._body, self._settings = shell, body, settings
         self._fetched, self._pending = fetched, pending
+        self._grace = min(GRACE, settings.seconds)
         self._page: Page | None = None
         self._is_open = False
-        self._asked = 0
+        self._asked = self._text = self._routes = 0
         self._led_to: dict[str, None] = {}
         self._refused: Counter[str] = Counter()
 
     def told(self, problem: str) -> Shown:
         """Return what is to say of it."""
         url = self._page.url if self._page is not None else ""
-        return Shown(url[:_URL], tuple(self._led_to), dict(self._refused), problem)
+        return Shown(url[:_URL], tuple(self._led_to), dict(self._refused), problem, self._routes)
 
     async def seen(self, page: Page) -> bytes:
         """Return it once it rests, or its time is over; as it is then.
@@ -259,20 +294,37 @@ class _OnePage:
         until = monotonic() + self._settings.seconds
         with suppress(PlaywrightError):  # it may go elsewhere at once, which it isn't let
             await page.goto(self._shell.url, wait_until="commit", timeout=1_000 * GRACE)
-        html, looks = "", 0
+        patience = min(until, monotonic() + PATIENCE)
+        html, looks, scrolls = "", 0, 0
         while monotonic() < until and looks < LOOKS:
             await asyncio.sleep(QUIET)
-            if not self._pending:
-                before, html = html, await self._content(page)
+            if self._pending:
+                continue
+            before, html = html, await self._content(page)
+            if len(html) != len(before):
                 looks += 1
-                if len(html) == len(before):
-                    break
+            elif self._text > EMPTY and scrolls < SCROLLS and await self._scrolled(page):
+                scrolls, looks = scrolls + 1, 0
+            elif self._text > EMPTY or monotonic() >= patience:
+                break
         else:
             html = await self._content(page)
         return html.encode("utf-8", "replace")
 
     async def _content(self, page: Page) -> str:
-        return await asyncio.wait_for(page.content(), min(GRACE, self._settings.seconds))
+        """Return the page's HTML, open shadow roots within; take notice of its text."""
+        html, self._text, self._routes = _told(await self._asked_of(page, _LOOK))
+        return html or await asyncio.wait_for(page.content(), self._grace)
+
+    async def _scrolled(self, page: Page) -> bool:
+        """Scroll to the page's end; tell whether that wasn't seen yet."""
+        return await self._asked_of(page, _SCROLL) is True
+
+    async def _asked_of(self, page: Page, script: str) -> object:
+        """Return what a script says of the page; None if it fails. Raises TimeoutError."""
+        with suppress(PlaywrightError):  # the page goes elsewhere meanwhile, or broke what it needs
+            return await asyncio.wait_for(page.evaluate(script), self._grace)
+        return None
 
     async def answer(self, route: Route, request: Request) -> None:
         """Give it what it asks for: from the crawl, or not at all."""
@@ -314,6 +366,13 @@ class _OnePage:
             return "not http"
         self._asked += 1
         return "too many" if self._asked > self._settings.requests else ""
+
+
+def _told(told: object) -> tuple[str, int, int]:
+    """Return what a page tells of itself, which may be anything: HTML, if it has other; numbers."""
+    html, text, routes = told if isinstance(told, list) and len(told) == 3 else ("", 0, 0)
+    numbers = [n if isinstance(n, int) and 0 <= n <= _MOST_TOLD else 0 for n in (text, routes)]
+    return html if isinstance(html, str) else "", numbers[0], numbers[1]
 
 
 def _may_be_asked(request: Request) -> bool:
