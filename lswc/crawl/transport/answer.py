@@ -24,6 +24,7 @@ A header there that never ends would be copied with each piece of it that comes.
 
 _START = b"HTTP/"
 _HEAD_END = re.compile(rb"\n\r?\n")
+_PACKED = frozenset({b"gzip", b"x-gzip", b"deflate"})  # codings of RFC 9112 §7.2
 _FOLD = re.compile(rb"\r?\n[ \t]+")
 _STATUS = re.compile(rb"HTTP/(\d)\.(\d)\d*[ \t]+(\d{3})(?!\d)[ \t]*", re.IGNORECASE)
 _NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token, RFC 9110 §5.6.2
@@ -297,8 +298,8 @@ def _mended(head: bytes) -> bytes:
     """Return a head as llhttp reads it, which is stricter than browsers are.
 
     Lines end in CR LF; there are no other CRs and NULs (RFC 9112 §2.2); folded lines are unfolded
-    (§5.2), and those without a name left out. Equal lengths are one (§6.3), and of transfer
-    codings only ``chunked`` counts.
+    (§5.2), and those without a name left out. Equal lengths are one (§6.3). Of transfer codings
+    ``chunked`` counts as one; what else the body was packed by counts as packed by its server.
     """
     start, *lines = _FOLD.sub(b" ", head).split(b"\n")
     fields = [_STATUS.sub(rb"HTTP/\1.\2 \3 ", start)]
@@ -314,6 +315,7 @@ def _mended(head: bytes) -> bytes:
             case _ if colon and _NAME.fullmatch(name):
                 fields.append(name + b":" + value)
     fields += [b"content-length:" + length for length in lengths]
+    fields += [b"content-encoding:" + coding for coding in sorted(codings & _PACKED)]
     if b"chunked" in codings:
         fields.append(b"transfer-encoding:chunked")
     return b"".join(_CONTROLS.sub(b" ", field.strip()) + b"\r\n" for field in fields) + b"\r\n"
