@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lswc.lab.analysis import figures
 from lswc.lab.analysis.section import Section
-from lswc.lab.analysis.table import Table, share
+from lswc.lab.analysis.table import Table, readable, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -120,14 +120,6 @@ def _counted_by(column: str, title: str, collection: Collection) -> list[Table]:
     rows = [(*row, share(row[2], row[1])) for row in found]
     heads = (column, "pages", f"{collection.language} pages", f"share of the {column}")
     return [Table(f"pages_by_{column}", title, heads, rows)]
-
-
-def readable(dotted: str) -> str:
-    """Return a domain in its own script: ".xn--o3cw4h" is written in Thai."""
-    try:
-        return dotted.encode().decode("idna") if dotted.startswith(".xn--") else dotted
-    except UnicodeError:
-        return dotted
 
 
 def _dotted(tld: str | None) -> str:

@@ -11,6 +11,7 @@ from lswc.errors import writing
 from lswc.files import is_partial, whole_folder
 from lswc.lab.analysis import figures
 from lswc.lab.analysis.collection import AnalysisError
+from lswc.lab.analysis.table import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -128,7 +129,7 @@ def _section(section: Section, out: Path) -> str:
     parts = [
         f'<section id="{section.name}"><h2>{escape(section.title)}</h2>',
         f'<p class="purpose">{escape(section.purpose)}</p>',
-        *(f"<p>{escape(finding)}</p>" for finding in section.findings),
+        *(f"<p>{escape(readable(finding))}</p>" for finding in section.findings),
     ]
     if section.figure is not None:
         data = b64encode((out / "figures" / f"{section.name}.svg").read_bytes()).decode()
@@ -144,14 +145,16 @@ def _table(table: Table) -> str:
     )
     if not table.shown:
         return f'<p class="note">{escape(table.title)}: {len(table.rows):,} rows, {files}</p>'
-    left = len(table.rows) - table.shown
-    more = f"{left:,} more rows and all files: " if left > 0 else "As a file: "
-    first = table.rows[0] if table.rows else (None,) * len(table.heads)
+    left, hidden = len(table.rows) - table.shown, len(table.heads) - len(table.on_page[0])
+    beyond = [f"{left:,} more rows"] * (left > 0)
+    beyond += [f"{hidden} more columns"] * (hidden > 0)
+    more = f"{' and '.join(beyond)}: " if beyond else "As a file: "
+    shown, rows = table.on_page
+    first = rows[0] if rows else (None,) * len(shown)
     heads = "".join(
-        f"<th{_class(value)}>{escape(head)}</th>"
-        for head, value in zip(table.heads, first, strict=True)
+        f"<th{_class(value)}>{escape(head)}</th>" for head, value in zip(shown, first, strict=True)
     )
-    body = "".join(f"<tr>{_row(table.heads, row)}</tr>" for row in table.rows[: table.shown])
+    body = "".join(f"<tr>{_row(shown, row)}</tr>" for row in rows)
     return (
         f'<div class="wide"><table class="data"><caption>{escape(table.title)}</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
@@ -180,5 +183,5 @@ def _cell(head: str, value: object) -> str:
         return f"{value:.2%}" if head.startswith("share") else f"{value:,.2f}"
     if isinstance(value, int):
         return f"{value:,}"
-    text = str(value)
+    text = readable(str(value))
     return escape(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lswc.lab.analysis.census import readable
 from lswc.lab.analysis.countries import country_of_tld, located
 from lswc.lab.analysis.section import Section
 from lswc.lab.analysis.size import wilson
-from lswc.lab.analysis.table import Table, share
+from lswc.lab.analysis.table import Table, readable, share
 from lswc.language.names import NOBODY, codes, names
 from lswc.urls import parse, site
 
@@ -46,6 +45,9 @@ _HEADS = (
     "site", "kinds of evidence", "evidence", "relevant pages", "pages", "share of relevant pages",
     "language of the front page", "relevant contact pages", "sites inside that link to it",
     "country of the server", "address of the server", "first seen", "last seen", "example page",
+)  # fmt: skip
+_ON_PAGE = (
+    "site", "evidence", "relevant pages", "pages", "sites inside that link to it", "example page",
 )  # fmt: skip
 
 
@@ -142,7 +144,8 @@ def section(collection: Collection, locate: Locate | None, addresses: Mapping[st
         return Section(*head, ("Not in this report: the data has no column tld, or url.",))
     sites = list(_sites(collection, locate, addresses))
     rows = sorted((_row(found, name) for found in sites), key=_rank)
-    table = Table("nominations", f"{name} sites {where}, the surest first", _HEADS, rows)
+    title = f"{name} sites {where}, the surest first"
+    table = Table("nominations", title, _HEADS, rows, columns=_ON_PAGE)
     return Section(*head, tuple(_said(collection, sites, locate)), (table,) if rows else ())
 
 

@@ -10,6 +10,7 @@ from lswc.lab.analysis import (
     compare,
     countries,
     estimate,
+    holdings,
     html_report,
     locality,
     nominations,
@@ -18,6 +19,7 @@ from lswc.lab.analysis import (
     words,
 )
 from lswc.lab.analysis.collection import AnalysisError, Collection
+from lswc.lab.trace.from_log import log
 from lswc.strategy import strategy
 
 if TYPE_CHECKING:
@@ -35,7 +37,8 @@ class Questions:
     ``countries``: an IP database, ``addresses``: a CSV of server and address. ``counts``: a CSV
     of word counts, ``extremes`` of its pairs left out; ``text``: the crawl's text, to count
     ``words`` (a file) in. ``quality``: the identifier's precision and accuracy. ``seed``: of
-    random choices. ``lang``: of a crawl folder without summary.
+    random choices. ``lang``: of a crawl folder without summary. ``crawl``: the folders of the
+    crawl whose log the trace was made of.
     """
 
     control: Path | None = None
@@ -49,6 +52,7 @@ class Questions:
     extremes: int = 2
     seed: int = 1
     lang: str = ""
+    crawl: tuple[Path, ...] = ()
 
 
 def analyze(
@@ -101,6 +105,7 @@ def sections(collection: Collection, questions: Questions) -> Iterator[Section]:
     addresses = countries.read_addresses(questions.addresses) if questions.addresses else {}
     yield countries.section(collection, locate, addresses)
     yield nominations.section(collection, locate, addresses)
+    yield holdings.section(log(*questions.crawl)[0] if questions.crawl else None)
     yield from _sizes(collection, questions)
     if questions.control is not None:
         control = Collection.read(questions.control, questions.lang)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,8 @@ class Table:
     a formula begins with an apostrophe (OWASP, CSV injection). Parquet has them as they are.
 
     A column whose head begins with "share" or "difference" holds fractions of 1. ``shown`` is
-    the number of rows that the report shows; the files have all.
+    the number of rows that the report shows, and ``columns`` are the heads that fit on its page,
+    if not all do; the files have all. People see hosts as they are written (``readable``).
     """
 
     name: str
@@ -30,6 +32,14 @@ class Table:
     heads: tuple[str, ...]
     rows: Sequence[tuple[Any, ...]]
     shown: int = 20
+    columns: tuple[str, ...] = ()
+
+    @property
+    def on_page(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """The heads and the rows that the report shows."""
+        places = [n for n, head in enumerate(self.heads) if head in (self.columns or self.heads)]
+        rows = [tuple(row[n] for n in places) for row in self.rows[: self.shown]]
+        return tuple(self.heads[n] for n in places), rows
 
     def write(self, folder: Path) -> None:
         """Write ``name``.csv and ``name``.parquet into a folder."""
@@ -42,12 +52,28 @@ class Table:
         pq.write_table(pa.table(columns, list(self.heads)), folder / f"{self.name}.parquet")
 
 
+_LABEL = re.compile(r"\bxn--[a-z0-9-]{1,59}")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def _plain(value: object) -> object:
-    """Return what no spreadsheet takes for a formula."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    """Return a text with readable hosts, which no spreadsheet takes for a formula."""
+    if not isinstance(value, str):
+        return value
+    text = readable(value)
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def readable(text: str) -> str:
+    """Return a text with its host names in their own script: "xn--o3cw4h" is written in Thai."""
+    return _LABEL.sub(_in_own_script, text) if "xn--" in text else text
+
+
+def _in_own_script(label: re.Match[str]) -> str:
+    try:
+        return label[0].encode().decode("idna")
+    except UnicodeError:
+        return label[0]
 
 
 def share(part: float, whole: float) -> float | None:

@@ -49,10 +49,11 @@ class Command(UserCommand):
         from lswc.lab.analysis.questions import Questions, analyze
         from lswc.lab.trace.from_log import as_trace
 
+        has_log = len(args) > 1 or (Path(args[0]) / "log").is_dir()
         questions = Questions(
             opts.control, opts.strategy, opts.countries, opts.addresses, opts.counts, opts.text,
             opts.words, (opts.precision, opts.accuracy), opts.extremes, opts.random_seed,
-            opts.lang,
+            opts.lang, tuple(map(Path, args)) if has_log else (),
         )  # fmt: skip
         with working() as say:
             say("links", 0, 0)
