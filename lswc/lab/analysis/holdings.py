@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from lswc.archive.crawl_log import NO_VISIT, RETRY
+from lswc.archive.crawl_log import NO_PAGES, NO_VISIT, RETRY
 from lswc.lab.analysis.section import Section
 from lswc.lab.analysis.table import Table
 from lswc.outcomes import RECORDED, Outcome, is_left_out
@@ -25,10 +25,11 @@ _PURPOSE = (
 )
 _HEADS = (
     "site", "bytes received", "bytes archived", "pages archived", "other files archived",
-    "media types", "pages not archived", "forbidden by robots.txt", "not wanted", "not to be had",
+    "media types", "pages not archived", "forbidden by robots.txt", "not wanted",
+    "pages not to be had",
 )  # fmt: skip
 _MOST = 3  # media types of a site that are named
-_COLUMNS = ("url", "outcome", "bytes", "mime", "archived")
+_COLUMNS = ("url", "kind", "outcome", "bytes", "mime", "archived")
 
 
 @dataclass
@@ -64,7 +65,7 @@ class _Holding:
             self.forbidden += 1
         elif is_left_out(outcome):
             self.not_wanted += 1
-        elif outcome not in _HAD:
+        elif row["kind"] not in NO_PAGES and outcome not in _HAD:  # files may be mere guesses
             self.not_had += 1
 
     def row(self, name: str) -> tuple[Any, ...]:
@@ -117,5 +118,5 @@ def _said(holdings: Iterable[_Holding]) -> Iterator[str]:
         f"Not archived: {sum(one.not_archived for one in found):,} pages that were fetched; "
         f"{sum(one.forbidden for one in found):,} URLs that robots.txt forbids; "
         f"{sum(one.not_wanted for one in found):,} that limits or the strategy left out; "
-        f"{sum(one.not_had for one in found):,} that couldn't be had."
+        f"{sum(one.not_had for one in found):,} pages that couldn't be had."
     )

@@ -35,7 +35,7 @@ def test_bytes_types_refusals_and_gaps_by_site(tmp_path: Path) -> None:
     one, english = rows["one.co.th"], rows["en.example"]
     assert (one["pages archived"], one["other files archived"]) == ("2", "1")
     assert one["media types"].split(", ")[:2] == ["text/html 2", "image/png 1"]
-    assert (one["forbidden by robots.txt"], one["not to be had"]) == ("2", "1")
+    assert (one["forbidden by robots.txt"], one["pages not to be had"]) == ("2", "1")
     assert int(one["bytes received"]) >= int(one["bytes archived"]) > len(PNG)
     assert (english["pages not archived"], english["bytes archived"]) == ("1", "0")
     report = (out / "report.html").read_text()
