@@ -449,6 +449,21 @@ class Room:
             _Scope(caps.domain, FULL["site"], sizes.site, sizes.of_site, self._of_site),
         )
         self._scopes = [scope for scope in scopes if scope.most]
+        self._most = caps.server
+
+    def hopeless(self, server: int, new: Sequence[tuple[int, int]]) -> list[int]:
+        """Return which of a server's new URLs would be discarded at once: they are in vain.
+
+        ``new`` are their cells and numbers. Nothing that waits is worse than these, but more of
+        them than are too many.
+        """
+        excess = self._lines.sizes.of_server(server) + len(new) - self._most
+        if not self._most or excess <= 0:
+            return []
+        rank = self._lines.rank
+        waiting = max((rank(line.cell) for line in self._lines.lines_of(server)), default=None)
+        worst = nlargest(excess, ((rank(cell), seq) for cell, seq in new))
+        return [seq for of_cell, seq in worst if waiting is None or of_cell >= waiting]
 
     def make(self, servers: Collection[int]) -> Counter[tuple[int, str]]:
         """Discard what is too much of servers and of their sites.

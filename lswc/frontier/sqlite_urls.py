@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import partial
 from heapq import heapify, heappop, heappush
 from json import dumps
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from lswc.frontier.contract import AT_ONCE, is_twin_of_redirect
-from lswc.frontier.sqlite_cells import PUT_OLDEST, Line, begin
+from lswc.frontier.contract import AT_ONCE, FULL, is_twin_of_redirect
+from lswc.frontier.sqlite_cells import PUT_OLDEST, Line, begin, keep_left_out
 from lswc.frontier.sqlite_servers import read_tallies, write_tallies
 from lswc.frontier.visit import keys
 from lswc.outcomes import OF_REQUISITE, Outcome
@@ -221,6 +221,7 @@ class Urls:
         if not new:
             return
         place_of = {met.id: met.place for met in servers.values()}
+        new = self._without_hopeless(new, place_of)
         self._db.executemany(_INSERT, new)
         lines: dict[tuple[int, int], list[int]] = {}
         for row in new:
@@ -231,6 +232,30 @@ class Urls:
                 lines[where] = [self._lines.cell_of(line, place_of[server]), row[0], 1]
         self._lines.put_new(lines)
         self._make_room(place_of)
+
+    def _without_hopeless(self, new: list[_Row], place_of: Mapping[int, int]) -> list[_Row]:
+        """Return the new URLs that there is room for; a server that is full has many that aren't.
+
+        To store them and to discard them at once would take twice the time.
+        """
+        found: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        for row in new:
+            server = row[_SERVER]
+            cell = self._lines.cell_of(row[_LINE], place_of[server])
+            found[server].append((cell, row[0]))
+        hopeless = {server: self._room.hopeless(server, rows) for server, rows in found.items()}
+        gone: dict[tuple[int, str], int] = {
+            (server, FULL["server"]): len(seqs) for server, seqs in hopeless.items() if seqs
+        }
+        if not gone:
+            return new
+        keep_left_out(self._db, gone)
+        self._tallies.add("dropped", FULL["server"], sum(gone.values()))
+        left = {seq for seqs in hopeless.values() for seq in seqs}
+        for row in new:
+            if row[0] in left:
+                self._seen.changed(row[2])
+        return [row for row in new if row[0] not in left]
 
     def _make_room(self, servers: Collection[int]) -> None:
         """Discard the worst URLs of servers that have too many."""
