@@ -17,7 +17,7 @@ from scrapy.http import HtmlResponse
 from lswc.crawl.guest_middleware import GuestMiddleware
 from lswc.crawl.requests import request_for, visit_of
 from lswc.crawl.scheduler import TierScheduler
-from lswc.crawl.transport.early_stop import Expected
+from lswc.crawl.transport.handler import Expected
 from lswc.crawl.transport.refused import Refused
 from lswc.errors import ConfigError
 from lswc.frontier.visit import Attempt, Exchange, Visit
