@@ -10,7 +10,7 @@ from fastwarc import WarcRecordType
 
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.archive import earlier_of
-from lswc.archive.cdxj import DOM, entries, index_of
+from lswc.archive.cdxj import DOM, entries, index_of, page_of
 from lswc.archive.check.recovery import repair
 from lswc.archive.earlier_crawls import Earlier, Held
 from lswc.archive.warc_reading import LARGEST, Record, Records
@@ -49,9 +49,9 @@ class StoredPages:
 
     Those that hadn't changed since come from earlier crawls. ``say`` hears of each how much of the
     files is read. ``unreadable`` counts by host the records that are damaged, and the pages that
-    are said to be as they were in an earlier crawl, which doesn't hold them any more. Those of
-    which no more is known have the host "". Raises ArchiveError if there are no files, or if the
-    index has records that were neither read nor counted.
+    are said to be as they were in an earlier crawl, which doesn't hold them any more. Those that
+    neither metadata nor the index name have the host "". Raises ArchiveError if there are no
+    files, or if the index has records that were neither read nor counted.
     """
 
     def __init__(self, folder: Path, say: Say = silent) -> None:
@@ -75,24 +75,38 @@ class StoredPages:
     def _of_file(self, path: Path, earlier: Earlier) -> Iterator[tuple[Stored, int]]:
         with path.open("rb") as file:
             records = Records(file, _INDEXED | WarcRecordType.metadata, LARGEST)
-            indexed, damaged = Counter[bool](), Counter[str]()
+            read, damaged = Counter[str](), Counter[str]()
 
             def counted() -> Iterator[Record]:
                 for record in records:
-                    indexed[bool(record.type & _INDEXED)] += 1
+                    if record.type & _INDEXED:
+                        read[host_of(record.url.removeprefix(DOM))] += 1
                     yield record
 
             for page in self._joined(counted(), earlier, damaged):
                 yield page, file.tell()
-        self.unreadable += damaged
-        self.unreadable[""] += max(0, records.unreadable - damaged.total())
         index = index_of(path)
-        expected = sum(1 for _ in entries(index)) if index.exists() else 0
-        if expected > indexed[True] + records.unreadable:
+        named = (page_of(entry) for _, entry in entries(index)) if index.exists() else ()
+        expected = Counter(map(host_of, named))
+        self._count_unreadable(records.unreadable, damaged, expected - read - damaged)
+        if expected.total() > read.total() + records.unreadable:
             raise ArchiveError(
-                f"{path} has {indexed[True]} records, but {expected} in its index: "
+                f"{path} has {read.total()} records, but {expected.total()} in its index: "
                 f"{repair(self._folder)} fetches the pages anew that are lost"
             )
+
+    def _count_unreadable(self, number: int, damaged: Counter[str], lost: Counter[str]) -> None:
+        """Count so many damaged records of a file by host.
+
+        ``damaged`` are those whose metadata was read, ``lost`` those that the index names besides.
+        """
+        self.unreadable += damaged
+        left = number - damaged.total()
+        for host, records in lost.items():
+            taken = max(0, min(records, left))
+            self.unreadable[host] += taken
+            left -= taken
+        self.unreadable[""] += max(0, left)
 
     def _joined(
         self, records: Iterable[Record], earlier: Earlier, damaged: Counter[str]

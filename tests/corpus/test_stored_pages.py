@@ -219,3 +219,19 @@ def test_all_that_read_warc_files_count_what_is_damaged(tmp_path: Path) -> None:
     asked = Asked(("th",), tell=lambda body, header, url: "th")
     assert [one.url for one in read_seeds(file, asked)] == [f"{URL}0", f"{URL}1"]
     assert asked.passed == {"unreadable record": 1}
+
+
+def test_a_damaged_record_without_metadata_counts_for_the_host_in_the_index(tmp_path: Path) -> None:
+    pages = [page("1", response(BODY)), page("2", response(BODY * 2), host="b.example")]
+    folder = crawl(tmp_path, pages)
+    broken = gzip.compress(page("3", response(BODY), host="c.example")[0])
+    warc = folder / "warc" / "th-1.warc.gz"
+    with warc.open("ab") as file:
+        file.write(broken[:-8] + bytes(4) + broken[-4:])
+    urls = (f"{URL}1", "http://b.example/2", "http://c.example/3")
+    lines = (b'k 20260101000000 {"url": "%b", "offset": "0"}\n' % url.encode() for url in urls)
+    warc.with_name("th-1.cdxj").write_bytes(b"".join(lines))
+    _, hosts = write(folder, folder / "out")
+    assert {host: counts.unreadable for host, counts in hosts.items()} == {
+        "a.example": 0, "b.example": 0, "c.example": 1,
+    }  # fmt: skip
