@@ -59,7 +59,10 @@ _X32 = 0x40000000  # x86-64 has further numbers for the same calls, from here on
 _LOAD, _EQUAL, _AT_LEAST, _HAS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # linux/bpf_common.h
 _ALLOW, _ERROR = 0x7FFF0000, 0x00050000  # linux/seccomp.h
 _NUMBER, _MACHINE, _ARGUMENTS = 0, 4, 16
-_NO_NEW_PRIVILEGES, _SET_FILTER, _ALL_THREADS = 38, 1, 1
+_NO_NEW_PRIVILEGES, _SET_FILTER = 38, 1
+# For all threads; and, which Linux has since 4.17, without what makes a filtered process slower by
+# some per cent before 5.16: what is kept from others' code here is no secret.
+_FLAGS = (1 | 4, 1)
 _SECCOMP = (317, 277)
 
 
@@ -99,8 +102,11 @@ def _filtered(machine: str) -> bool:
     system = ctypes.CDLL(None, use_errno=True)
     if system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0):
         return False
-    done = system.syscall(_SECCOMP[place], _SET_FILTER, _ALL_THREADS, ctypes.byref(program))
-    return bool(done == 0)
+    filters = (
+        system.syscall(_SECCOMP[place], _SET_FILTER, flags, ctypes.byref(program)) == 0
+        for flags in _FLAGS
+    )
+    return any(filters)
 
 
 def _instructions(audit: int, place: int) -> list[bytes]:

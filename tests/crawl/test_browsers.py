@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 
+from lswc.crawl import browsers
 from lswc.crawl.browsers import Browser, Unshown, check
 from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
@@ -371,6 +372,18 @@ def name_of(process: Any) -> str:
 
 
 @pytest.mark.slow
+def test_a_browser_that_answers_too_much_costs_one_page(
+    showing: Showing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    showing.browser.close()  # the bound is that of a process
+    with monkeypatch.context() as small:
+        small.setattr(browsers, "MAX_ANSWER", 1_000)
+        with pytest.raises(Unshown) as raised:
+            showing.show("a" * 5_000)
+        assert raised.value.outcome == Outcome.BROWSER_DIED
+    assert b"<p>good" in showing.show("<p>good").html
+
+
 def test_a_browser_that_is_killed_is_started_anew_and_ends_when_it_is_closed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.reading.documents import office, read
+from lswc.reading.documents import office, read, separate_process
 from lswc.reading.documents.separate_process import Aside
 from lswc.reading.documents.text import Most, Text
 from lswc.safety.content_types import Kind
@@ -287,3 +287,13 @@ def test_one_that_takes_too_long_costs_its_process_only() -> None:
         assert reads.read(Kind.PDF, made.pdf([["a"]]), "", Most()) == Text()
     with Aside() as reads:
         assert reads.read(Kind.PDF, made.pdf([["a"]]), "", Most()).text == "a"
+
+
+def test_an_answer_that_is_too_large_costs_its_process_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with Aside() as reads:
+        with monkeypatch.context() as small:
+            small.setattr(separate_process, "MAX_ANSWER", 100)
+            assert reads.read(Kind.TEXT, b"a" * 200, "", Most()) == Text()
+        assert reads.read(Kind.TEXT, b"a" * 200, "", Most()).text == "a" * 200
