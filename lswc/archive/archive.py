@@ -23,7 +23,7 @@ from lswc.strategy import PageLanguage, distance_of, source_of
 from lswc.urls import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from lswc.frontier.visit import Visit
 
@@ -60,17 +60,32 @@ class Archive:
         description: Mapping[str, object],
         committed: Mapping[str, int],
     ) -> None:
-        self._files = files = OpenFiles(folder)
-        self._archived = archived
+        self._folder, self._prefix, self._archived, self._sizes = folder, prefix, archived, sizes
         self._rules: OrderedDict[str, list[Attempt]] = OrderedDict()
         self._held = 0
         self._rules_to_log: list[tuple[Attempt, str]] = []
         _describe(folder / SETTINGS, description)
-        self._pages = Parts(files, sizes.part, committed)
-        self._warc = WarcWriter(files, prefix, published(description), sizes.warc, committed)
+        self._published = published(description)
+        self._open(committed)
+
+    def _open(self, committed: Mapping[str, int]) -> None:
+        self._files = files = OpenFiles(self._folder)
+        self._pages = Parts(files, self._sizes.part, committed)
+        self._warc = WarcWriter(files, self._prefix, self._published, self._sizes.warc, committed)
         self._log = Log(files, committed)
         # A kill may have kept the frontier from hearing of the latest.
-        self._parts = page_record.lengths(folder)
+        self._parts = page_record.lengths(self._folder)
+
+    def reopen(self, settle: Callable[[], Mapping[str, int]]) -> None:
+        """Close the files, have them settled, and go on with the lengths that returns.
+
+        Raises LswcError; they stay closed then, and it may be tried again.
+        """
+        self.close(whole=False)
+        self._open(settle())
+        held = [attempt for attempts in self._rules.values() for attempt in attempts]
+        # Their rows may be aside, and they aren't archived yet.
+        self._rules_to_log = [(one, one.url.rpartition("/")[2]) for one in held]
 
     def add(self, attempt: Attempt, name: str) -> None:
         """Take an attempt to get a server's rules: of a file of this name, such as robots.txt.
@@ -252,6 +267,19 @@ def settings_of(crawl: Path) -> dict[str, Any]:
         return {**found}
     except (OSError, ValueError, TypeError) as error:
         raise ArchiveError(f"{crawl} is not a crawl folder: it has no {SETTINGS}") from error
+
+
+def settings_of_all(crawls: Sequence[Path]) -> dict[str, Any]:
+    """Return what the first worker of a crawl was run with, of these folders.
+
+    Raises ArchiveError if one holds no crawl, or one of another language.
+    """
+    first, *others = crawls
+    about = settings_of(first)
+    for other in others:
+        if settings_of(other).get("language") != about.get("language"):
+            raise ArchiveError(f"{other} is a crawl of another language than {first}")
+    return about
 
 
 def _setting(crawl: Path, name: str) -> Any:

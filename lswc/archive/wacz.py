@@ -11,14 +11,14 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 from lswc import __version__
 from lswc.archive import page_record
 from lswc.archive.appended_files import ArchiveError
-from lswc.archive.archive import settings_of
-from lswc.archive.cdxj import entries, index
+from lswc.archive.archive import settings_of_all
+from lswc.archive.cdxj import entries, index, index_of
 from lswc.errors import writing
 from lswc.files import whole
 from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 VERSION = "1.1.1"
@@ -39,26 +39,26 @@ class Written(NamedTuple):
 
 
 def write(
-    crawl: Path, out: Path, say: Callable[[str, int, int], None] = lambda *_: None
+    crawls: Sequence[Path], out: Path, say: Callable[[str, int, int], None] = lambda *_: None
 ) -> Written:
     """Write a crawl's WARC files, their index and its pages to ``out``, all of it or nothing.
 
-    Of the pages those are named that are archived and in the language. ``say`` hears of the files:
-    what, how many are done, of how many. Raises LswcError.
+    ``crawls`` is its folder, or those of its workers. Of the pages those are named that are
+    archived and in the language. ``say`` hears of the files: what, how many are done, of how many.
+    Raises LswcError.
     """
-    warcs = sorted((crawl / "warc").glob("*.warc.gz"))
+    warcs = [warc for crawl in crawls for warc in sorted((crawl / "warc").glob("*.warc.gz"))]
     if not warcs:
-        raise ArchiveError(f"{crawl} has no WARC files: there is nothing to pack")
-    about = settings_of(crawl)
+        raise ArchiveError(f"{crawls[0]} has no WARC files: there is nothing to pack")
+    about, names = settings_of_all(crawls), _names(warcs)
     with writing(out), whole(out) as beside, ZipFile(beside, "w") as archive:
         packed = _Packed(archive)
         for number, warc in enumerate(warcs):
             say("WARC files", number, len(warcs))
-            packed.add(f"archive/{warc.name}", _pieces(warc), ZIP_STORED)
+            packed.add(f"archive/{names[warc]}", _pieces(warc), ZIP_STORED)
         say("index", 0, 0)
-        indexes = sorted((crawl / "warc").glob("*.cdxj"))
-        captures = packed.add("indexes/index.cdxj", _index(indexes))
-        named = packed.add("pages/pages.jsonl", _pages(crawl, indexes))
+        captures = packed.add("indexes/index.cdxj", _index(names))
+        named = packed.add("pages/pages.jsonl", _pages(crawls))
         packed.finish(about)
     return Written(len(warcs), captures, named - 1)
 
@@ -109,18 +109,41 @@ def _pieces(path: Path) -> Iterator[bytes]:
             yield piece
 
 
-def _index(indexes: Iterable[Path]) -> Iterator[bytes]:
+def _names(warcs: Iterable[Path]) -> dict[Path, str]:
+    """Return what each WARC file is called in the WACZ file: of two workers' they may be alike."""
+    names: dict[Path, str] = {}
+    for warc in warcs:
+        own, number = warc.name, 1
+        while own in names.values():
+            number += 1
+            own = warc.name.replace(".warc.gz", f"-{number}.warc.gz")
+        names[warc] = own
+    return names
+
+
+def _index(names: Mapping[Path, str]) -> Iterator[bytes]:
     """Yield the lines of all indexes in order; that of a killed crawl isn't sorted yet."""
-    yield from merge(*(_sorted(path) for path in indexes))
+    indexes = ((index_of(warc), warc.name, name) for warc, name in names.items())
+    yield from merge(*(_sorted(path, *both) for path, *both in indexes if path.exists()))
 
 
-def _sorted(path: Path) -> list[bytes]:
-    return sorted(line for line, entry in index(path) if entry is not None)
+def _sorted(path: Path, before: str, name: str) -> list[bytes]:
+    """Return the lines of an index whose WARC file gets another name."""
+    found = sorted(line for line, entry in index(path) if entry is not None)
+    if name == before:
+        return found
+    return [line.replace(f'"{before}"'.encode(), f'"{name}"'.encode()) for line in found]
 
 
-def _pages(crawl: Path, indexes: Iterable[Path]) -> Iterator[bytes]:
+def _pages(crawls: Iterable[Path]) -> Iterator[bytes]:
     """Yield the lines of ``pages.jsonl``: what a reader may begin with."""
     yield json.dumps(_BEGINNING).encode() + b"\n"
+    for crawl in crawls:
+        yield from _pages_of(crawl)
+
+
+def _pages_of(crawl: Path) -> Iterator[bytes]:
+    indexes = (crawl / "warc").glob("*.cdxj")
     archived = {fingerprint(url) for path in indexes for url, _ in entries(path)}
     for record in page_record.records(crawl):
         wanted = any(record.get(name) for name in ("relevant", "guessed", "reason"))

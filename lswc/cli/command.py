@@ -6,6 +6,7 @@ import signal
 import sys
 from abc import abstractmethod
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from scrapy.commands import ScrapyCommand
@@ -68,6 +69,13 @@ def one(args: list[str], what: str) -> str:
     if len(args) != 1:
         raise UsageError(f"name one {what}", print_help=False)
     return args[0]
+
+
+def folders(args: list[str]) -> list[Path]:
+    """Return the folders of a crawl, one or those of its workers. Raises UsageError."""
+    if not args:
+        raise UsageError("name a crawl folder, or those of its workers", print_help=False)
+    return [Path(name) for name in args]
 
 
 class UserCommand(ScrapyCommand):

@@ -6,13 +6,14 @@ import json
 from collections import Counter, defaultdict
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from myanmar.converter import convert
 
-from lswc.archive.archive import language_of, opt_out_of
+from lswc.archive.archive import language_of, opt_out_of, settings_of_all
 from lswc.corpus.duplicates import Duplicates
 from lswc.corpus.paragraphs import Block, Text, paragraphs, read, weight
 from lswc.corpus.stored_pages import LONGEST, Stored, StoredPages, host_of
@@ -29,7 +30,7 @@ from lswc.reading.opt_outs import forbids_mining, reasons
 from lswc.safety.content_types import Kind as PageKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from lswc.corpus.paragraphs import Kind
@@ -236,7 +237,7 @@ class Written(NamedTuple):
 
 
 def write(
-    crawl: Path,
+    crawls: Sequence[Path],
     out: Path,
     only_language: bool = False,
     say: Say = silent,
@@ -244,13 +245,17 @@ def write(
 ) -> Written:
     """Write ``corpus.jsonl.zst``, ``corpus.parquet`` and ``manifest.json`` of a crawl.
 
-    The manifest has what is returned. ``lang`` is the language's tag, if the crawl has several.
-    They are there when they are whole. Raises ArchiveError if the folder isn't a crawl with WARC
-    files, LswcError if ``out`` can't be written.
+    ``crawls`` is its folder, or those of its workers. The manifest has what is returned. ``lang``
+    is the language's tag, if the crawl has several. They are there when they are whole. Raises
+    ArchiveError if the folder isn't a crawl with WARC files, LswcError if ``out`` can't be written.
     """
-    target = language_of(crawl, lang)
-    skips = opt_out_of(crawl) != "record"
-    pages, hosts = StoredPages(crawl, say), defaultdict[str, Counts](Counts)
+    settings_of_all(crawls)
+    target = language_of(crawls[0], lang)
+    skips = any(opt_out_of(crawl) != "record" for crawl in crawls)
+    # A worker may have archived nothing.
+    archived = [c for c in crawls if any((c / "warc").glob("*.warc.gz"))] or crawls[:1]
+    pages = [StoredPages(crawl, say) for crawl in archived]
+    hosts = defaultdict[str, Counts](Counts)
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
         with (
@@ -260,15 +265,17 @@ def write(
             Aside() as aside,
         ):
             cleaner = Cleaner(target, aside, only_language)
-            _write(_rows(pages, cleaner, skips, hosts), lines, table)
-            written = _counted(hosts, pages.unreadable)
+            all_pages = chain.from_iterable(pages)
+            _write(_rows(all_pages, cleaner, skips, hosts), lines, table)
+            unreadable = sum((one.unreadable for one in pages), Counter[str]())
+            written = _counted(hosts, unreadable)
             about = vars(written.total) | {"hosts": {h: vars(c) for h, c in hosts.items()}}
             manifest.write_text(json.dumps(about, ensure_ascii=False, indent=1) + "\n", "utf-8")
     return written
 
 
 def _rows(
-    pages: StoredPages, cleaner: Cleaner, skips: bool, hosts: defaultdict[str, Counts]
+    pages: Iterable[Stored], cleaner: Cleaner, skips: bool, hosts: defaultdict[str, Counts]
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of pages, and count what became of each."""
     opted_out: set[str] = set()

@@ -79,9 +79,9 @@ def test_a_crawl_becomes_one_file_that_says_what_it_holds(site: Site, tmp_path: 
 def test_without_warc_files_nothing_is_written(site: Site, tmp_path: Path) -> None:
     site.folder.mkdir()
     with pytest.raises(ArchiveError, match="no WARC files"):
-        write(site.folder, tmp_path / "x.wacz")
+        write([site.folder], tmp_path / "x.wacz")
     (site.folder / "warc").mkdir()
     (site.folder / "warc" / "th-1-00001.warc.gz").write_bytes(b"")
     with pytest.raises(ArchiveError, match=r"settings\.json"):
-        write(site.folder, tmp_path / "x.wacz")
+        write([site.folder], tmp_path / "x.wacz")
     assert not list(tmp_path.glob("*.wacz"))

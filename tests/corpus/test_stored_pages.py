@@ -64,7 +64,7 @@ def counted(folder: Path) -> Counts:
     Each that was read is a row, or left out for one reason: in all, of each host, and so it is in
     the manifest.
     """
-    total, hosts = write(folder, folder / "out")
+    total, hosts = write([folder], folder / "out")
     sums = Counts()
     for counts in (total, *hosts.values()):
         assert counts.read == counts.rows + counts.left_out.total()
@@ -180,14 +180,14 @@ def test_what_is_lost_has_its_host_if_anything_says_it(tmp_path: Path) -> None:
     for damaged in (0, 5):  # of the first page what it holds, of the last what is said of it
         members[damaged] = members[damaged][:-8] + b"\0\0\0\0" + members[damaged][-4:]
     (folder / "warc" / "th-1.warc.gz").write_bytes(b"".join(members))
-    hosts = write(folder, tmp_path / "out").hosts
+    hosts = write([folder], tmp_path / "out").hosts
     assert hosts == {"a.example": Counts(unreadable=2), "": Counts(unreadable=1)}
 
 
 def test_records_that_only_the_index_knows_are_an_error(tmp_path: Path) -> None:
     folder = crawl(tmp_path, [page("1", response(BODY))], indexed=2)
     with pytest.raises(ArchiveError, match=r"1 records, but 2 in its index: .*--repair") as told:
-        write(folder, tmp_path / "out")
+        write([folder], tmp_path / "out")
     assert str(folder) in str(told.value).partition("--repair")[0]
     assert not list((tmp_path / "out").glob("corpus.*"))
 

@@ -69,7 +69,7 @@ def test_they_are_pages_of_their_own_kinds(site: Site) -> None:
     stored = b"".join(gzip.decompress(p.read_bytes()) for p in site.folder.glob("warc/*.gz"))
     assert LARGE in stored
     assert b"WARC-Truncated" not in stored
-    write(site.folder, site.folder / "corpus")
+    write([site.folder], site.folder / "corpus")
     table = pq.read_table(site.folder / "corpus" / "corpus.parquet", columns=["kind", "text"])
     texts = {row["kind"]: row["text"] for row in table.to_pylist() if row["kind"] != "html"}
     assert texts.keys() == {"pdf", "word", "opendocument", "text"}

@@ -181,7 +181,7 @@ def test_pages_that_must_not_be_mined(
     }
     stored = {r.url for r in records(site.folder) if r.type in ("response", "revisit")}
     assert len(stored - RULES) == archived
-    total = write(site.folder, tmp_path / "corpus").total
+    total = write([site.folder], tmp_path / "corpus").total
     assert (total.rows, total.left_out[OPTED_OUT]) == (in_corpus, left_out)
     if left_out:
         assert total.opt_outs == {

@@ -170,6 +170,6 @@ def check_corpus(folder: Path) -> None:
     kept = [r for r in page_record.records(folder) if r["relevant"] or r["guessed"]]
     if not kept:
         return
-    written = documents.write(folder, folder / "corpus").total
+    written = documents.write([folder], folder / "corpus").total
     assert written.unreadable == 0
     assert written.read == len(kept) == written.rows + written.left_out.total()

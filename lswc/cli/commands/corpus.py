@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from lswc.cli.command import UserCommand, one, option
+from lswc.cli.command import UserCommand, folders, option
 from lswc.cli.progress_lines import working
 from lswc.cli.tables import LONGEST, table
 
@@ -33,7 +33,7 @@ class Command(UserCommand):
 
     requires = ("corpus",)
 
-    usage = "<crawl folder>"
+    usage = "<crawl folder> [folders of its other workers]"
     summary = "Write a crawl's clean text as JSON Lines and Parquet"
     options = (
         option(
@@ -46,10 +46,11 @@ class Command(UserCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         from lswc.corpus.documents import write
 
-        crawl = Path(one(args, "crawl folder"))
+        crawls = folders(args)
+        crawl = crawls[0]
         out = opts.out or crawl / "corpus" / opts.lang
         with working() as say:
-            written = write(crawl, out, opts.only_language, say, opts.lang)
+            written = write(crawls, out, opts.only_language, say, opts.lang)
         total = written.total
         print(f"{total.rows:,} pages with text in {out}, of {total.read:,} that were read")
         for kind, number in sorted(total.duplicates.items()):

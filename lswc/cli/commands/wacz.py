@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lswc.cli.command import UserCommand, one, option
+from lswc.cli.command import UserCommand, folders, option
 from lswc.cli.progress_lines import working
 
 if TYPE_CHECKING:
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 class Command(UserCommand):
     """Writes the archive of a crawl as one WACZ file."""
 
-    usage = "<crawl folder>"
+    usage = "<crawl folder> [folders of its other workers]"
     summary = "Pack a crawl's archive into one WACZ file, to replay it anywhere"
     options = (option("--out", "the file (default: <crawl folder>.wacz)", Path),)
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         from lswc.archive.wacz import write
 
-        crawl = Path(one(args, "crawl folder"))
-        out: Path = opts.out or crawl.with_name(f"{crawl.resolve().name}.wacz")
+        crawls = folders(args)
+        out: Path = opts.out or crawls[0].with_name(f"{crawls[0].resolve().name}.wacz")
         with working() as say:
-            written = write(crawl, out, say)
+            written = write(crawls, out, say)
         print(
             f"{out}: {written.pages:,} pages; {written.captures:,} captures in "
             f"{written.files:,} WARC file{'s' if written.files != 1 else ''}"
