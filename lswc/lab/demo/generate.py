@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -37,17 +39,26 @@ def prepare(folder: Path, seed: int = 1) -> Path:
     if _marker(folder) == marker:
         return folder
     with writing(folder):
-        _prepare(folder, seed, marker)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        alone = os.open(folder.parent, os.O_RDONLY)
+        try:
+            fcntl.flock(alone, fcntl.LOCK_EX)  # or the web of a crawl that just began is replaced
+            if _marker(folder) != marker:
+                _prepare(folder, seed, marker)
+        finally:
+            os.close(alone)
     return folder
 
 
 def _prepare(folder: Path, seed: int, marker: object) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(prefix=".demo-web-", dir=folder.parent))
     try:
         generate(unfinished, seed)
         (unfinished / MARKER).write_text(json.dumps(marker))
-        _replace(folder, unfinished, marker)
+        unfinished.chmod(0o755)
+        if folder.exists():
+            shutil.rmtree(folder)
+        unfinished.replace(folder)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 
@@ -82,17 +93,6 @@ def _marker(folder: Path) -> object:
         return json.loads((folder / MARKER).read_bytes())
     except (OSError, ValueError):
         return None
-
-
-def _replace(folder: Path, finished: Path, marker: object) -> None:
-    finished.chmod(0o755)
-    if folder.exists():
-        shutil.rmtree(folder)
-    try:
-        finished.replace(folder)
-    except OSError:
-        if _marker(folder) != marker:  # unless another crawl has just made the same
-            raise
 
 
 def _file(path: str) -> str:

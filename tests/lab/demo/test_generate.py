@@ -82,6 +82,17 @@ def test_it_is_made_once_and_made_again_when_it_is_not_whole(demo: Path) -> None
     assert list(demo.parent.iterdir()) == [demo]
 
 
+def test_two_that_begin_at_once_make_one(tmp_path: Path) -> None:
+    """The first one's folder is never replaced by the second's."""
+    code = "import sys; from pathlib import Path; from lswc.lab.demo.generate import prepare\n"
+    code += "print(prepare(Path(sys.argv[1])).stat().st_ino)"
+    command = [sys.executable, "-c", code, str(tmp_path / "demo-web")]
+    both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) for _ in range(2)]
+    said = [process.communicate()[0] for process in both]
+    assert said[0]
+    assert said[0] == said[1]
+
+
 def test_no_setting_is_the_real_web(tmp_path: Path) -> None:
     assert prepare("", tmp_path) is None
     assert not list(tmp_path.iterdir())
