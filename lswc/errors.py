@@ -15,7 +15,8 @@
     │   └── AnalysisError   a question that the collection can't answer
     ├── ReaderError         no process can be started that reads pages: exit code 1
     └── StorageError        a full or broken disk: exit code 1
-        └── LostStoreError  Redis can't be reached, or has lost the crawl
+        └── LostStoreError  Redis has lost the crawl
+            └── AwayError   Redis can't be reached, or is an older copy
 """
 
 from __future__ import annotations
@@ -50,7 +51,14 @@ class StorageError(LswcError):
 
 
 class LostStoreError(StorageError):
-    """The Redis of a crawl can't be reached any more, or doesn't hold the crawl any more."""
+    """The Redis of a crawl doesn't hold the crawl any more."""
+
+
+class AwayError(LostStoreError):
+    """The Redis of a crawl can't be reached now, or is an older copy of what it was.
+
+    A worker that runs joins it again (``Frontier.rejoin``).
+    """
 
 
 _MISNAMED = (

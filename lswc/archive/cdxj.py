@@ -9,6 +9,7 @@ import json
 import re
 import warnings
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -118,6 +119,11 @@ def sort(path: Path) -> None:
         new = path.with_suffix(".new")
         new.write_bytes(b"".join(sorted(lines(path))))
         replace(path, new)
+
+
+def is_sorted(path: Path) -> bool:
+    """Tell whether the lines of a file are in order, as in one that was closed."""
+    return all(one <= other for one, other in pairwise(lines(path)))
 
 
 def number_of(name: str) -> int:

@@ -231,6 +231,13 @@ def rows(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[Ro
                 yield Row(row["url"], outcome, archived, row.get("kind"))
 
 
+def ended(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[str]:
+    """Yield the URLs whose visits ended, as ``rows`` has them. Raises LswcError."""
+    for row in rows(crawl, committed):
+        if row is not None and row.outcome not in (*NO_VISIT, RETRY):
+            yield row.url
+
+
 def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:
     """Keep the rows about URLs, and all that is damaged, aside. Raises LswcError."""
     for table in converted(crawl):

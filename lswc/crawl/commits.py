@@ -35,10 +35,12 @@ from typing import TYPE_CHECKING
 
 from scrapy.spidermiddlewares.httperror import HttpError
 
+from lswc.archive import page_record
+from lswc.archive.check.recovery import settle
 from lswc.crawl.close_reasons import CANNOT_WRITE, LOST_STORE
 from lswc.crawl.failures import outcome_of
 from lswc.crawl.requests import url_of, visit_of
-from lswc.errors import LostStoreError, LswcError
+from lswc.errors import AwayError, LostStoreError, LswcError
 from lswc.frontier.visit import Visit
 from lswc.outcomes import Outcome
 
@@ -53,6 +55,10 @@ if TYPE_CHECKING:
     from lswc.frontier import Frontier
     from lswc.frontier.visit import Lease
     from lswc.guest.guest import Guest
+
+FIRST, LONGEST = 0.5, 30.0
+"""Seconds between two looks whether the store is back: the first, and the most after twice as many
+each time."""
 
 SAVE_SECONDS, SAVE_BYTES = 15.0, 64_000_000
 """After so many seconds, or bytes of the frontier's log, what is committed is made durable.
@@ -74,6 +80,9 @@ class Commits:
     failed = False
     """Whether the crawl's state can't be written any more; nothing is, from then on."""
 
+    joins = 0
+    """How often the store was joined again, after it was away."""
+
     def __init__(
         self,
         crawl: Crawl,
@@ -89,10 +98,22 @@ class Commits:
         self.visits: dict[int, Visit] = {}
         self.latest_end = self._saved = self._renewed = monotonic()
         self.rested = 0.0
+        self._away: float | None = None
+        self._next_try = self._wait = 0.0
+
+    @property
+    def away(self) -> bool:
+        """Whether the store can't be reached now; nothing is asked for and written meanwhile."""
+        return self._away is not None
+
+    @property
+    def halted(self) -> bool:
+        """Whether the crawl's state can't be written, now or any more."""
+        return self.failed or self.away
 
     def begin(self, lease: Lease, now: float) -> Visit:
         """Begin the visit of a URL that was leased ``now``."""
-        visit = self.visits[lease.id] = Visit(lease, now, is_over=self.failed)
+        visit = self.visits[lease.id] = Visit(lease, now, is_over=self.halted)
         return visit
 
     def errback(self, failure: Failure) -> None:
@@ -209,20 +230,59 @@ class Commits:
     def notice_sleep(self) -> None:
         """See which leases are left, if this process may have stood still for too long."""
         now = monotonic()
-        if now - self._renewed > self._crawl.lease_seconds and not self.failed:
+        if now - self._renewed > self._crawl.lease_seconds and not self.halted:
             try:
                 self.renew(now)
             except LswcError as error:
                 self.fail(error)
 
     def fail(self, error: LswcError) -> None:
-        """Stop the crawl in order because its state can't be written; resume goes on from it."""
+        """Stop the crawl in order because its state can't be written; resume goes on from it.
+
+        If its store is only away, wait for it: what is under way is fetched anew then.
+        """
+        if isinstance(error, AwayError) and not self.failed and self._waits(error):
+            return
         if not self.failed:
             self.failed = True
             for visit in self.visits.values():
                 visit.is_over = True
             logger.error("%s; the crawl stops, and goes on from here when started again", error)
             self.stop(LOST_STORE if isinstance(error, LostStoreError) else CANNOT_WRITE)
+
+    def _waits(self, error: AwayError) -> bool:
+        """Begin to wait for the store, or go on with it; False if that was for too long."""
+        now, longest = monotonic(), self._crawl.max_offline
+        if self._away is None:
+            logger.warning("%s; the crawl waits until it can go on with what is there", error)
+            self._away, self._wait, self._next_try = now, FIRST, now
+            for visit in self.visits.values():
+                visit.is_over = True
+            self.visits.clear()
+            self._count("lswc/store/away")
+        return not 0 < longest < now - self._away
+
+    def rejoin(self) -> bool:
+        """Go on with what the store holds, if it is there; tell whether it is.
+
+        What it doesn't know of this worker's files is moved aside: its URLs wait again.
+        """
+        now = monotonic()
+        if self._away is None or self.failed or now < self._next_try:
+            return False
+        self._next_try, self._wait = now + self._wait, min(2 * self._wait, LONGEST)
+        try:
+            self._frontier.rejoin()
+            self._archive.reopen(lambda: settle(self._crawl.folder, self._frontier))
+        except LswcError as error:
+            self.fail(error)
+            return False
+        self._guest.limits.reload(page_record.records(self._crawl.folder))
+        logger.warning("the store is back after %.0f s: the crawl goes on", now - self._away)
+        self._away = None
+        self._saved = self._renewed = self.latest_end = monotonic()
+        self.joins += 1
+        return True
 
 
 def _forget(visit: Visit) -> None:

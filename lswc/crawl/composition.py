@@ -20,7 +20,7 @@ from lswc.crawl.readers import Readers
 from lswc.crawl.rendering import Rendering
 from lswc.crawl.requisite_offers import Requisites
 from lswc.crawl.scrapy_internet import ScrapyInternet
-from lswc.crawl.stores import control_of, frontier_of, slots_of
+from lswc.crawl.stores import backoff_of, control_of, files_of, frontier_of, slots_of
 from lswc.crawl.upkeep import Upkeep
 from lswc.errors import ConfigError, LswcError
 from lswc.guest.admission import Reach
@@ -70,7 +70,7 @@ class Parts:
         self.rendering.close()
         ends: tuple[Callable[[], None], ...] = (
             lambda: self.closing(reason),
-            lambda: self.archive.close(whole=not self.commits.failed),
+            lambda: self.archive.close(whole=not self.commits.halted),
         )
         for end in ends:
             try:
@@ -87,7 +87,7 @@ def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Part
     settings, stats = crawler.settings, crawler.stats
     handles = _handles(crawl, settings.getint("CONCURRENT_REQUESTS"))
     frontier = frontier_of(crawl, settings)
-    control = ControlInEffect(control_of(crawl, settings), stats.inc_value)
+    control = ControlInEffect(control_of(crawl, frontier), stats.inc_value)
     archive = Archive(
         crawl.folder,
         crawl.language.name,
@@ -105,7 +105,14 @@ def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Part
         lambda visit: commits.give_back(visit),
         lambda: stop(OFFLINE_TOO_LONG),
     )
-    stores = Stores(crawl.folder, frontier, slots_of(crawl, settings), control)
+    stores = Stores(
+        crawl.folder,
+        frontier,
+        slots_of(crawl, frontier),
+        control,
+        backoff_of(crawl, frontier),
+        files_of(crawl, frontier),
+    )
     guest = Guest(crawl.politeness, _reach(crawl), stores, _limits(crawl), internet, network)
     commits = Commits(crawl, frontier, archive, guest, stats, stop)
     leases = Leases(crawl, frontier, guest, commits, stats)

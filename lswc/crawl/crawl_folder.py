@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from lswc.archive import page_record
 from lswc.archive.check.recovery import refuse_older, repair
-from lswc.errors import ConfigError
+from lswc.errors import ConfigError, writing
+from lswc.files import whole
 from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis, sqlite_report
 from lswc.frontier.lock import lock
 
@@ -46,6 +50,51 @@ def earlier_crawls(given: list[str], folder: Path) -> tuple[Path, ...]:
                 f"LSWC_RECRAWL: {crawl} is this crawl's own folder: choose a new one, LSWC_CRAWL"
             )
     return earlier
+
+
+REDIS = "redis.json"
+"""Name of the file in a worker's folder that says where the crawl is."""
+
+
+class Place(NamedTuple):
+    """Where a worker's crawl is: ``address`` of its Redis without a login, ``key`` its name there.
+
+    ``mark`` is what the crawl is known again by, ``worker`` the name of this one among its workers.
+    """
+
+    address: str
+    key: str
+    mark: str
+    worker: str
+
+
+def without_login(address: str) -> str:
+    """Return the URL of a Redis without name and password."""
+    url = urlsplit(address)
+    query = [pair for pair in parse_qsl(url.query) if pair[0] not in ("username", "password")]
+    host = url.netloc.rpartition("@")[2]
+    return url._replace(netloc=host, query=urlencode(query)).geturl()
+
+
+def remember(folder: Path, place: Place) -> None:
+    """Keep where a worker's crawl is. Raises LswcError."""
+    if remembered(folder) != place:
+        with writing(folder / REDIS), whole(folder / REDIS) as beside:
+            beside.write_text(json.dumps(place._asdict(), indent=1) + "\n", "utf-8")
+
+
+def remembered(folder: Path) -> Place | None:
+    """Return where a worker's crawl is; None if the folder doesn't say."""
+    try:
+        found = json.loads((folder / REDIS).read_text("utf-8"))
+        return Place(*(str(found[name]) for name in Place._fields))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def names_a_redis(folder: Path) -> bool:
+    """Tell whether a folder is a worker's, whose crawl is in Redis."""
+    return not (folder / FRONTIER_FILE).exists() and remembered(folder) is not None
 
 
 def make_writable(folder: Path) -> None:

@@ -74,7 +74,7 @@ class HarvestStopExtension:
     def page_recorded(self) -> None:
         """Count a page, and now and then look at what comes next."""
         self._pages += 1
-        if self._pages % EVERY or self._commits.failed:
+        if self._pages % EVERY or self._commits.halted:
             return
         self._below += 1
         if self._is_over():

@@ -98,7 +98,7 @@ class TierScheduler(BaseScheduler):
 
     def next_request(self) -> Request | None:
         commits = self._commits
-        if len(commits.visits) - len(self._retries.waiting) >= self._most or commits.failed:
+        if len(commits.visits) - len(self._retries.waiting) >= self._most or commits.halted:
             return None
         if self._guest.halt or self._guest.network.paused:
             return None
@@ -167,8 +167,8 @@ class TierScheduler(BaseScheduler):
                 logger.warning("request lost: %s", visit.url)
                 commits.commit(visit, Outcome.LOST)
         self._orphans = left
-        if commits.failed:
-            return False
+        if commits.halted:
+            return commits.away and not commits.failed
         try:
             self._leases.take_fed_seeds()
             return bool(self._retries.waiting) or self._leases.stays()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from asyncio import ensure_future
+from contextlib import closing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -84,8 +85,8 @@ class LswcSpider(Spider):
         Handles.of(settings.getint("CONCURRENT_REQUESTS"), crawl.web is not None)
         if crawl.browser is not None:
             browsers.check(crawl.browser)
-        frontier_of(crawl, settings).close()
-        at_start(control_of(crawl, settings))
+        with closing(frontier_of(crawl, settings)) as frontier:
+            at_start(control_of(crawl, frontier))
 
     def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Page]:
         """Yield an answer as one Page, if it is one."""

@@ -10,6 +10,8 @@ from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_repo
 from lswc.frontier.contract import PATIENCE, Terms
 from lswc.frontier.experience import taught_by
 from lswc.guest.control import InFolder
+from lswc.guest.rests import FILE as BACKOFF_FILE
+from lswc.guest.rests import Backoff
 from lswc.guest.slots import OwnSlots, Slots
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from lswc.crawl.configuration import Crawl
     from lswc.frontier import Frontier
     from lswc.guest.control.store import Instructions
+    from lswc.guest.redis_rules import SharedFiles
     from lswc.strategy import Experience
 
 
@@ -51,19 +54,37 @@ def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
     return taught_by(folder, sqlite_report.opened(folder / FRONTIER_FILE), crawl.language.tag)
 
 
-def control_of(crawl: Crawl, settings: BaseSettings) -> Instructions:
+def control_of(crawl: Crawl, frontier: Frontier) -> Instructions:
     """Return what people say to a crawl: in its folder, or to all workers together."""
     if names_redis(crawl.store):
         from lswc.crawl import workers
 
-        return workers.control(crawl, settings)
+        return workers.control(frontier)
     return InFolder(crawl.folder)
 
 
-def slots_of(crawl: Crawl, settings: BaseSettings) -> Slots:
+def slots_of(crawl: Crawl, frontier: Frontier) -> Slots:
     """Return where the slots of machines and domains are taken: of all workers together."""
     if names_redis(crawl.store):
         from lswc.crawl import workers
 
-        return workers.slots(crawl, settings)
+        return workers.slots(crawl, frontier)
     return OwnSlots()
+
+
+def backoff_of(crawl: Crawl, frontier: Frontier) -> Backoff:
+    """Return the rests of overloaded servers: those that any worker heard of. Raises LswcError."""
+    if names_redis(crawl.store):
+        from lswc.crawl import workers
+
+        return workers.backoff(crawl, frontier)
+    return Backoff(crawl.folder / BACKOFF_FILE, crawl.politeness.backoff)
+
+
+def files_of(crawl: Crawl, frontier: Frontier) -> SharedFiles | None:
+    """Return the files of servers' rules that workers share; None if there is but one."""
+    if names_redis(crawl.store):
+        from lswc.crawl import workers
+
+        return workers.files(frontier)
+    return None

@@ -35,7 +35,7 @@ class Upkeep:
         self, crawl: Crawl, archive: Archive, guest: Guest, commits: Commits, leases: Leases
     ) -> None:
         self._interval = max(crawl.lease_seconds / RENEWALS, 0.1)
-        self._archive, self._guest = archive, guest
+        self._crawl, self._archive, self._guest = crawl, archive, guest
         self._commits, self._leases = commits, leases
         self.changed: Callable[[], None] = lambda: None
 
@@ -53,9 +53,10 @@ class Upkeep:
 
     def tend(self) -> None:
         """Renew the leases, look after the files, take the seeds that were fed."""
-        if not self._commits.failed:
+        if not self._commits.halted:
             try:
                 self._archive.check()
+                self._guest.renew()
                 self._commits.renew(monotonic())
                 self._leases.take_fed_seeds()
             except LswcError as error:
@@ -63,7 +64,9 @@ class Upkeep:
 
     def look(self) -> bool:
         """Look at the disk and at the instructions, and obey; tell whether anything changed."""
-        if self._commits.failed:
+        if self._commits.rejoin():
+            self._go_on()
+        if self._commits.halted:
             return False
         before = self._guest.halt
         try:
@@ -77,6 +80,14 @@ class Upkeep:
         if changed:
             self.changed()
         return changed
+
+    def _go_on(self) -> None:
+        """Say again what a store that was away may not know."""
+        try:
+            self._leases.offer_seeds(self._crawl.seeds)
+        except LswcError as error:
+            self._commits.fail(error)
+        self.changed()
 
     def _obey(self, allows: bool) -> None:
         """End what is under way in blocked places; make pending what is allowed again."""

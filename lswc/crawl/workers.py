@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scrapy_redis.connection import get_redis
 from scrapy_redis.defaults import REDIS_PARAMS
 
-from lswc.archive.archive import wanted_of
+from lswc.archive.check.recovery import refuse_lost
+from lswc.crawl.crawl_folder import Place, make_writable, remember, remembered, without_login
 from lswc.errors import ConfigError
 from lswc.frontier import names_redis, redis_report
 from lswc.frontier.experience import taught_by
-from lswc.frontier.redis import RedisFrontier, Worker
-from lswc.frontier.redis_script import RECONNECT
+from lswc.frontier.redis import RedisFrontier, Worker, open_existing
+from lswc.frontier.redis_script import text
 from lswc.guest.control.redis_store import InRedis
+from lswc.guest.redis_rules import SharedBackoff, SharedFiles
 from lswc.guest.redis_slots import SharedSlots
 
 if TYPE_CHECKING:
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from lswc.crawl.configuration import Crawl
+    from lswc.frontier import Frontier
     from lswc.frontier.contract import Terms
     from lswc.strategy import Experience
 
@@ -30,10 +35,13 @@ if TYPE_CHECKING:
 def connect(settings: BaseSettings) -> Redis:
     """Return a client for the Redis of ``LSWC_FRONTIER``, with scrapy-redis's REDIS_PARAMS.
 
+    A password that neither has is that of REDISCLI_AUTH in the environment, as for redis-cli.
     Nothing is sent yet. Raises ConfigError for a URL that redis-py doesn't understand.
     """
     try:
         params = {**REDIS_PARAMS, **settings.getdict("REDIS_PARAMS"), "decode_responses": False}
+        if password := os.environ.get("REDISCLI_AUTH"):
+            params.setdefault("password", password)
         client: Redis = get_redis(**params, url=settings.get("LSWC_FRONTIER"))
     except ValueError as error:
         raise ConfigError(f"LSWC_FRONTIER or REDIS_PARAMS doesn't name a Redis: {error}") from error
@@ -53,47 +61,86 @@ def read_experience(crawl: Crawl, settings: BaseSettings) -> Experience:
 
 
 def join(crawl: Crawl, settings: BaseSettings, terms: Terms) -> RedisFrontier:
-    """Join the crawl ``LSWC_REDIS_KEY``, or begin it. Raises FrontierError or ConfigError."""
-    name = _name(crawl, settings)
-    return RedisFrontier(
-        connect(settings),
-        name,
-        crawl.strategy,
-        crawl.identity,
-        terms,
-        Worker(
-            folder=crawl.folder,
-            recorded=crawl.has_records,
-            feed=settings.get("REDIS_START_URLS_KEY", "") % {"name": name},
-            time_to_live=crawl.lease_seconds,
-        ),
+    """Join the crawl ``LSWC_REDIS_KEY``, or begin it. Raises LswcError."""
+    name, before = _name(crawl, settings), remembered(crawl.folder)
+    worker = Worker(
+        folder=crawl.folder,
+        recorded=crawl.has_records,
+        feed=settings.get("REDIS_START_URLS_KEY", "") % {"name": name},
+        time_to_live=crawl.lease_seconds,
     )
+    if before is not None and before.worker == worker.name:
+        worker = replace(worker, mark=before.mark)
+    frontier = RedisFrontier(connect(settings), name, crawl.strategy, crawl.identity, terms, worker)
+    try:
+        refuse_lost(crawl.folder, frontier.lengths())
+        address = without_login(settings.get("LSWC_FRONTIER"))
+        remember(crawl.folder, Place(address, name, frontier.connection.mark, worker.name))
+    except BaseException:
+        frontier.close()
+        raise
+    return frontier
 
 
-def control(crawl: Crawl, settings: BaseSettings) -> InRedis:
+def control(frontier: Frontier) -> InRedis:
     """Return what is said to the crawl that the workers share."""
-    client = connect(settings)
-    client.set_retry(RECONNECT)
-    return InRedis(client, _name(crawl, settings))
+    shared = _shared(frontier)
+    return InRedis(shared.connection.client, shared.name)
 
 
-def slots(crawl: Crawl, settings: BaseSettings) -> SharedSlots:
+def slots(crawl: Crawl, frontier: Frontier) -> SharedSlots:
     """Return the slots that the workers of a crawl share."""
-    # A page's request may take as long as that, and its robots.txt before it; then it rests.
-    life = 3 * (crawl.politeness.timeout or 600.0) + crawl.politeness.delay
-    return SharedSlots(connect(settings), f"{{{_name(crawl, settings)}}}:", life)
+    return SharedSlots(_shared(frontier).connection, crawl.lease_seconds)
+
+
+def backoff(crawl: Crawl, frontier: Frontier) -> SharedBackoff:
+    """Return the rests of servers that said to a worker that they are overloaded."""
+    return SharedBackoff(_shared(frontier).connection, crawl.politeness.backoff)
+
+
+def files(frontier: Frontier) -> SharedFiles:
+    """Return the files of servers' rules that the workers fetched."""
+    return SharedFiles(_shared(frontier).connection)
+
+
+def _shared(frontier: Frontier) -> RedisFrontier:
+    if not isinstance(frontier, RedisFrontier):
+        raise TypeError(f"{frontier} isn't shared")
+    return frontier
 
 
 def named(settings: BaseSettings, address: str, key: str, folder: Path) -> tuple[Redis, str]:
-    """Return the Redis that a command's user names, and the name of a folder's crawl in it.
+    """Return the Redis of a worker's crawl, and its name there: empty for the only one there is.
 
-    That is ``key`` if LSWC_REDIS_KEY was set. Raises LswcError.
+    They are what a command's user says, else what the folder remembers. A login is that of
+    LSWC_FRONTIER if that names this Redis, else of REDIS_PARAMS or the environment (``connect``).
+    Raises LswcError.
     """
-    if not names_redis(address):
+    place = remembered(folder)
+    if address and not names_redis(address):
         raise ConfigError(f"--redis isn't the URL of a Redis: {address!r}")
     chosen = settings.copy()
-    chosen.set("LSWC_FRONTIER", address)
-    return connect(chosen), key or f"lswc:{wanted_of(folder).tag}"
+    if address:
+        chosen.set("LSWC_FRONTIER", address, priority="cmdline")
+    elif place is None:
+        raise ConfigError(f"{folder} doesn't say where its Redis is: name it, --redis redis://...")
+    elif without_login(settings.get("LSWC_FRONTIER", "")) != place.address:
+        chosen.set("LSWC_FRONTIER", place.address, priority="cmdline")
+    return connect(chosen), key or (place.key if place is not None else "")
+
+
+def existing(client: Redis, name: str, folder: Path) -> RedisFrontier:
+    """Join a crawl as it is, as the worker whose folder this is, or was. Raises LswcError."""
+    place = remembered(folder)
+    worker = Worker(folder=folder, known_as=place.worker if place is not None else "")
+    with redis_report.opened(client, name) as reader:
+        reader.check_version()
+        known, name = reader.worker_numbers(), reader.name
+    if worker.name.encode() not in known:
+        names = ", ".join(sorted(map(text, known)))
+        raise ConfigError(f"{folder} is no worker's folder of the crawl {name}; these are: {names}")
+    make_writable(folder)
+    return open_existing(client, name, worker)
 
 
 def _name(crawl: Crawl, settings: BaseSettings) -> str:

@@ -30,6 +30,7 @@ from lswc.urls import site
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from lswc.frontier.harvest import CellHarvest
     from lswc.frontier.report import Reader
@@ -131,7 +132,7 @@ def site_of(server: str) -> str:
     return site(host if host and port.isdecimal() else server)
 
 
-FORMAT = 10
+FORMAT = 11
 """Version of what the stores keep: a crawl of another one is refused."""
 
 Wanted = Callable[[str, int], bool]
@@ -234,6 +235,13 @@ class Stock(ABC):
         """
         with self._reading() as reader:
             return reader.finished()
+
+    def finished_here(self) -> Iterator[int]:
+        """Yield the fingerprints of the URLs that this worker finished.
+
+        Nothing by default, of a store that keeps what is ``finished``.
+        """
+        return iter(())
 
     @property
     @abstractmethod
@@ -408,6 +416,17 @@ class Frontier(Stock):
 
         Also a ``point`` of the crawl's course, if that isn't empty, and no other worker told one
         within ``seconds``. Nothing by default: who watches sees the folder.
+        """
+
+    def others(self) -> tuple[list[Path], int]:
+        """Return the folders of the other workers that took part, and how many aren't here."""
+        return [], 0
+
+    def rejoin(self) -> None:
+        """Join the store again after an AwayError: what it holds now is the crawl.
+
+        This worker's leases are forgotten; they expire. Raises LswcError. Nothing by default: no
+        other process holds what this one needs.
         """
 
     @abstractmethod

@@ -2,12 +2,13 @@
 --
 -- KEYS[1]  "{<crawl>}:about"; every key of the crawl begins with "{<crawl>}:", so they share a slot
 -- ARGV     verb, now in ms ("" for Redis's own clock), T, how: "server" or "directory" if a fixed
---          order counts by that, "learns" for a learned one; delay in ms, the crawl's mark, the most
---          URLs of a server and of a site that wait (0: any number); then the verb's own
+--          order counts by that, "learns" for a learned one; delay in ms, the crawl's mark, the
+--          worker, the token of its link before (`latest`), the most URLs of a server and of a site
+--          that wait (0: any number); then the verb's own
 --
 -- about          hash   what the crawl is, and "next", the number of URLs so far
--- seen:<n>       hash   fingerprint -> the URL's number; once the URL is finished "", or "http" if
---                       that only redirected
+-- seen:<n>       hash   fingerprint -> the URL's number; once the URL is finished "." and the number of
+--                       the worker that recorded it; "h" and that of one by http that only redirected
 -- urls:<n>       list   CHUNK URLs by number: a record while pending or leased; afterwards the URL if
 --                       it is some link's referrer, else "" (as for a discarded URL)
 -- queue:<server> zset   number of a pending URL -> line * STEP + number, exact in a double
@@ -36,9 +37,11 @@
 -- experience     hash   "n" and "r": pages and relevant pages, an earlier crawl's included that this
 --                       one learns from; "n:<cell>" and "r:<cell>": own, leased from a cell
 -- cells          string 1 + cell by kind and place, 2 bytes each (0: discard)
--- workers        set    all that ever took part
+-- workers        hash   all that ever took part -> their numbers
+-- lives          zset   worker that has joined and not left -> until when it is taken to live
 -- files:<worker> hash   path in its folder -> length in bytes
--- latest         hash   worker -> token of the lease that it ended last
+-- latest         hash   worker -> token of the lease that it ended last, at first of its joining. A
+--                       worker that knows a later one knows that this Redis is an older copy
 -- later          zset   "number server" of a URL that was put off -> when it is due
 -- tries          hash   number of such a URL, until it is finished -> "tries outcome"
 -- failed         hash   number of a URL that ended by an outcome of which it may return
@@ -58,13 +61,15 @@
 local prefix = KEYS[1]:sub(1, -6)
 local verb, clock, tolerated, how = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local delay, mark = tonumber(ARGV[5]), ARGV[6]
-local most = { server = tonumber(ARGV[7]), site = tonumber(ARGV[8]) }
+local worker, before = ARGV[7], ARGV[8]
+local most = { server = tonumber(ARGV[9]), site = tonumber(ARGV[10]) }
 local by_directory, learns = how == 'directory', how == 'learns'
-local FIRST = 9 -- of the verb's own arguments
+local FIRST = 11 -- of the verb's own arguments
 local ABOUT, FREE, BUSY = KEYS[1], prefix .. 'free', prefix .. 'busy'
 local LEASES, SERVERS = prefix .. 'leases', prefix .. 'servers'
 local UNITS, SITES, CELLS = prefix .. 'units', prefix .. 'sites', prefix .. 'cells'
 local WORKERS, FILES, LATEST = prefix .. 'workers', prefix .. 'files:', prefix .. 'latest'
+local LIVES = prefix .. 'lives'
 local LATER, TRIES, FAILED = prefix .. 'later', prefix .. 'tries', prefix .. 'failed'
 local PENDING, STATUSES, TALLY = prefix .. 'pending', prefix .. 'statuses', prefix .. 'tally'
 local EXPERIENCE, WAITING = prefix .. 'experience', prefix .. 'waiting'
@@ -520,8 +525,9 @@ local function store(first, referrer)
     else
       local bucket, field = seen(ARGV[i + 1])
       local number = call('HGET', bucket, field)
-      if number == 'http' then number = not is_twin_of_redirect(record) and '' end
-      if number ~= '' then -- else it is finished
+      local how_known = number and number:sub(1, 1)
+      if how_known == 'h' and is_twin_of_redirect(record) then number, how_known = false, false end
+      if how_known ~= '.' and how_known ~= 'h' then -- else it is finished
         local known = number and read(number) or ''
         if known == '' then -- never seen, or discarded since
           number = add(server, unit, record, line, cell)
@@ -738,19 +744,28 @@ end
 
 local verbs = {}
 
--- worker, table of cells, pages and relevant pages of an earlier crawl; then what the crawl is:
--- field, value, ...
+-- Say that the worker lives, for so many ms; return whether any other does.
+local function live(life)
+  local time = redis_clock(prefix .. 'clock') -- whatever a caller's is
+  call('ZREMRANGEBYSCORE', LIVES, '-inf', time)
+  call('ZADD', LIVES, time + life, worker)
+  return call('ZCARD', LIVES) > 1
+end
+
+-- token of joining, time to live in ms, table of cells, pages and relevant pages of an earlier crawl;
+-- then what the crawl is: field, value, ... Returns that, and the worker's number.
 function verbs.open()
   if call('EXISTS', ABOUT) == 0 then
-    call('HSET', EXPERIENCE, 'n', ARGV[FIRST + 2], 'r', ARGV[FIRST + 3])
-    call('HSET', ABOUT, unpack(ARGV, FIRST + 4))
-    call('SET', CELLS, ARGV[FIRST + 1])
+    call('HSET', EXPERIENCE, 'n', ARGV[FIRST + 3], 'r', ARGV[FIRST + 4])
+    call('HSET', ABOUT, unpack(ARGV, FIRST + 5))
+    call('SET', CELLS, ARGV[FIRST + 2])
   end
-  call('SADD', WORKERS, ARGV[FIRST])
-  if call('HLEN', LEASES) == 0 then -- the crawl was stopped meanwhile
+  call('HSETNX', WORKERS, worker, call('HLEN', WORKERS) + 1)
+  call('HSET', LATEST, worker, ARGV[FIRST])
+  if not live(ARGV[FIRST + 1]) then -- the crawl was stopped meanwhile
     call('ZUNIONSTORE', LATER, 1, LATER, 'WEIGHTS', 0)
   end
-  return call('HGETALL', ABOUT)
+  return { call('HGETALL', ABOUT), tonumber(call('HGET', WORKERS, worker)) }
 end
 
 -- offers
@@ -799,6 +814,7 @@ end
 
 -- time to live in ms; server, token, each. Returns the servers whose leases have ended.
 function verbs.renew()
+  live(ARGV[FIRST])
   local till, ended = now() + ARGV[FIRST], {}
   for i = FIRST + 1, #ARGV, 2 do
     if lease_of(ARGV[i]) == ARGV[i + 1] then
@@ -812,7 +828,7 @@ end
 
 -- End a lease that a worker holds: number, since. Else nil, and 1 if it ended it before: after a
 -- lost connection the client asks again, though the first time may have done it.
-local function end_lease(worker, server, token, lengths, received)
+local function end_lease(server, token, lengths, received)
   local held, number, since = lease_of(server)
   if held ~= token then return nil, call('HGET', LATEST, worker) == token and 1 or 0 end
   call('HSET', LATEST, worker, token)
@@ -824,13 +840,13 @@ local function end_lease(worker, server, token, lengths, received)
   return number, since
 end
 
--- worker, server, token, lengths of its files that changed, as JSON, or "", bytes received, fingerprint, "1" if relevant, "0" if not, ""
+-- server, token, lengths of its files that changed, as JSON, or "", bytes received, fingerprint, "1" if relevant, "0" if not, ""
 -- if it is no page, cell that it was leased from, what `seen` keeps of it, its outcome if that is
 -- transient or "", its URL, number of tallies; tallies: field, count; offers
 function verbs.commit()
-  local worker, server, token, lengths, received = unpack(ARGV, FIRST, FIRST + 4)
-  local fingerprint, relevant, cell, kept, failed, url, tallies = unpack(ARGV, FIRST + 5, FIRST + 11)
-  local number, since = end_lease(worker, server, token, lengths, received)
+  local server, token, lengths, received = unpack(ARGV, FIRST, FIRST + 3)
+  local fingerprint, relevant, cell, kept, failed, url, tallies = unpack(ARGV, FIRST + 4, FIRST + 10)
+  local number, since = end_lease(server, token, lengths, received)
   if not number then return { since, {}, {}, 0, {} } end
   call('HDEL', TRIES, number)
   if failed == '' then
@@ -845,11 +861,11 @@ function verbs.commit()
     count(TAKEN, 'pages *.' .. site_of(server), 1)
     count_page(server, unit, tonumber(relevant), cell)
   end
-  local offers = FIRST + 12 + 2 * tallies
+  local offers = FIRST + 11 + 2 * tallies
   local referred, undecided = store(offers, number)
   if failed == '' then write(number, referred and url or '') end
   rest(server, delay > 0 and math.max(since, now()) + delay)
-  for i = FIRST + 12, offers - 1, 2 do
+  for i = FIRST + 11, offers - 1, 2 do
     count(TALLY, ARGV[i], ARGV[i + 1])
     local quota = OF_QUOTA[ARGV[i]]
     if quota then call('HINCRBY', LET_GO, server .. '\n' .. quota, 1) end
@@ -858,12 +874,12 @@ function verbs.commit()
   return { 1, flush(), undecided, pages, over() }
 end
 
--- worker, server, token, lengths of its files that changed, as JSON, or "", bytes received, when the URL is due, tries,
+-- server, token, lengths of its files that changed, as JSON, or "", bytes received, when the URL is due, tries,
 -- outcome
 function verbs.put_off()
-  local worker, server, token, lengths, received = unpack(ARGV, FIRST, FIRST + 4)
-  local due, tries, outcome = unpack(ARGV, FIRST + 5, FIRST + 7)
-  local number, since = end_lease(worker, server, token, lengths, received)
+  local server, token, lengths, received = unpack(ARGV, FIRST, FIRST + 3)
+  local due, tries, outcome = unpack(ARGV, FIRST + 4, FIRST + 6)
+  local number, since = end_lease(server, token, lengths, received)
   if not number then return since end
   call('ZADD', LATER, due, number .. ' ' .. server)
   call('HSET', TRIES, number, tries .. ' ' .. outcome)
@@ -963,9 +979,12 @@ function verbs.release()
   return { released, flush() }
 end
 
--- worker, what it does now, a point of the course or "", ms in which no other is taken
+-- The worker ends: it holds no lease any more.
+function verbs.leave() call('ZREM', LIVES, worker) end
+
+-- what the worker does now, a point of the course or "", ms in which no other is taken
 function verbs.tell()
-  local worker, now, point, wait = unpack(ARGV, FIRST, FIRST + 3)
+  local now, point, wait = unpack(ARGV, FIRST, FIRST + 2)
   call('HSET', prefix .. 'now', worker, now)
   if point == '' then return end
   if wait == '0' or call('SET', prefix .. 'told', '', 'NX', 'PX', wait) then
@@ -990,7 +1009,12 @@ function verbs.place()
   return place_of(unpack(pages))
 end
 
-if mark ~= '' and verb ~= 'open' and call('HGET', ABOUT, 'mark') ~= mark then
-  return redis.error_reply(LOST)
+if mark ~= '' then
+  if call('HGET', ABOUT, 'mark') ~= mark then return redis.error_reply(LOST) end
+  if before ~= '' and verb ~= 'open' then
+    local latest = call('HGET', LATEST, worker)
+    -- A commit that is asked for again, after a lost connection, may have been done.
+    if latest ~= before and latest ~= ARGV[FIRST + 1] then return redis.error_reply(OLDER) end
+  end
 end
 return verbs[verb]()

@@ -7,6 +7,7 @@ import secrets
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from socket import gethostname
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,6 @@ from lswc.urls import directory, parse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     import redis
 
@@ -86,22 +86,26 @@ class Worker:
     """One of the processes that share a frontier.
 
     ``folder`` is its own crawl folder: the record file in it is this worker's, and ``recorded``
-    says that the file isn't empty. ``feed`` is the key of the list, set or sorted set that users
-    push seeds to, as for scrapy-redis. Its leases expire after ``time_to_live`` seconds. Time is
-    Redis's own; with ``clock_of_caller`` it is what ``lease`` is called with, and the delay
-    counts from there.
+    says that the file isn't empty; ``mark`` is that of its crawl, as the folder remembers it, or
+    empty. ``known_as`` is its name, if that is another than host:folder. ``feed`` is the key of the
+    list, set or sorted set that users push seeds to, as for scrapy-redis. Its leases expire after
+    ``time_to_live`` seconds. Time is Redis's own; with ``clock_of_caller`` it is what ``lease`` is
+    called with, and the delay counts from there.
     """
 
     folder: Path | None = None
     recorded: bool = False
+    mark: str = ""
     feed: str = ""
+    known_as: str = ""
     time_to_live: float = TIME_TO_LIVE
     clock_of_caller: bool = False
 
     @property
     def name(self) -> str:
         """The name by which the others know it."""
-        return f"{gethostname()}:{self.folder.resolve()}" if self.folder else ""
+        own = f"{gethostname()}:{self.folder.resolve()}" if self.folder else ""
+        return self.known_as or own
 
 
 ANYONE = Worker()
@@ -114,6 +118,11 @@ class _Leases:
         self.by_id: dict[int, Lease] = {}
         self._worker = secrets.token_hex(8)
         self._used = 0
+
+    @property
+    def joining(self) -> str:
+        """What names the beginning, before any lease."""
+        return f"{self._worker}:0"
 
     @property
     def next_token(self) -> str:
@@ -178,40 +187,58 @@ class RedisFrontier(Frontier):
         self._leases = _Leases()
         self._lengths: dict[str, int] = {}
         self._strategy = strategy = with_requisites(strategy)
-        self._connection = Connection(client, f"{{{name}}}:")
+        self.name = name
+        self.connection = Connection(client, f"{{{name}}}:")
         self._reader = RedisReader(client, name, strategy)
         self._terms = terms
         self._worker = worker
         self._feed = worker.feed or f"{name}:start_urls"
         self._life = milliseconds(worker.time_to_live)
         self._ahead = self._asked = 0.0
+        self._identity = identity_of(strategy, identity)
+        self._number, self._latest = 0, ""
         self._lock = lock(worker.folder) if worker.folder else None
         try:
-            self._open(client, identity_of(strategy, identity))
+            self._open(client)
         except BaseException:
             self.close()
             raise
 
-    def _open(self, client: redis.Redis, identity: dict[str, str]) -> None:
+    def _open(self, client: redis.Redis) -> None:
         client.set_retry(AT_ONCE_OR_NOT)
-        connection, worker = self._connection, self._worker
-        with connection.errors():
-            connection.check_server()
+        with self.connection.errors():
+            self.connection.check_server()
             found = self._reader.identity()
-            check_identity(found or identity, identity, _ANOTHER_NAME)
-            if worker.recorded and not client.sismember(connection.prefix + "workers", worker.name):
-                raise FrontierError(
-                    "this folder holds the record of another crawl: move it away, or choose "
-                    "another folder with LSWC_CRAWL"
-                )
-        about = self._begin(identity)
-        check_identity(about, identity, _ANOTHER_NAME)
+            check_identity(found or self._identity, self._identity, _ANOTHER_NAME)
+            self._check_worker(found.get("mark"))
+        self._join()
+
+    def _check_worker(self, mark: str | None) -> None:
+        """Raise FrontierError if the record in the folder isn't of the crawl of this mark."""
+        worker = self._worker
+        if not worker.recorded or (mark and worker.mark == mark):
+            return
+        if worker.name.encode() not in self._reader.worker_numbers():
+            raise FrontierError(
+                "this folder holds the record of another crawl: move it away, or choose "
+                "another folder with LSWC_CRAWL"
+            )
+
+    def _join(self) -> None:
+        """Begin or join the crawl; once it was joined, only the same one."""
+        connection = self.connection
+        about = self._begin(self._identity)
+        check_identity(about, self._identity, _ANOTHER_NAME)
         connection.mark = about["mark"]
         self._lengths = self.lengths()
         with connection.errors():
             self._order = SharedOrder(connection, self._reader)
             self._order.refresh()
-        client.set_retry(RECONNECT)
+        connection.client.set_retry(RECONNECT)
+
+    def rejoin(self) -> None:
+        self._leases.by_id.clear()
+        self._join()
 
     def _begin(self, identity: dict[str, str]) -> dict[str, str]:
         """Begin the crawl, unless another worker did; return what it is."""
@@ -221,7 +248,10 @@ class RedisFrontier(Frontier):
             about["earlier"] = dumped(experience)
             pages = experience.crawl
         pairs = (text for pair in about.items() for text in pair)
-        found = self._call("open", self._worker.name, packed_table(self._strategy), *pages, *pairs)
+        table, joining = packed_table(self._strategy), self._leases.joining
+        found, self._number = self._call("open", joining, self._life, table, *pages, *pairs)
+        # Several processes may be anyone: none of them knows which link comes before its next.
+        self._latest = joining if self._worker.name else ""
         return texts(dict(zip(found[::2], found[1::2], strict=True)))
 
     def _call(
@@ -232,25 +262,25 @@ class RedisFrontier(Frontier):
         delay = milliseconds(terms.delay if rest is None else rest)
         given = milliseconds(now) if self._worker.clock_of_caller and now is not None else ""
         caps = (terms.caps.server, terms.caps.domain)
-        mark = self._connection.mark
-        return self._connection.run(
-            verb, given, strategy.tolerated, how, delay, mark, *caps, *arguments
+        crawl = (self.connection.mark, self._worker.name, self._latest)
+        return self.connection.run(
+            verb, given, strategy.tolerated, how, delay, *crawl, *caps, *arguments
         )
 
     @contextmanager
     def _reading(self) -> Iterator[RedisReader]:
-        self._connection.ask()
-        with self._connection.errors():
-            yield RedisReader(self._connection.client, self._reader.name, self._strategy)
+        self.connection.ask()
+        with self.connection.errors():
+            yield RedisReader(self.connection.client, self._reader.name, self._strategy)
 
     @property
     def pending(self) -> int:
-        pending, later = self._connection.ask(("HVALS", "pending", ()), ("ZCARD", "later", ()))
+        pending, later = self.connection.ask(("HVALS", "pending", ()), ("ZCARD", "later", ()))
         return sum(map(int, pending)) + int(later)
 
     @property
     def unfinished(self) -> int:
-        pending, later, leased = self._connection.ask(
+        pending, later, leased = self.connection.ask(
             ("HVALS", "pending", ()), ("ZCARD", "later", ()), ("HLEN", "leases", ())
         )
         return sum(map(int, pending)) + int(later) + int(leased)
@@ -261,16 +291,16 @@ class RedisFrontier(Frontier):
 
     @property
     def later(self) -> int:
-        (number,) = self._connection.ask(("ZCARD", "later", ()))
+        (number,) = self.connection.ask(("ZCARD", "later", ()))
         return int(number)
 
     def next_due(self) -> float | None:
-        (first,) = self._connection.ask(("ZRANGE", "later", _FIRST))
+        (first,) = self.connection.ask(("ZRANGE", "later", _FIRST))
         return _score(first) + self._ahead if first else None
 
     def lengths(self) -> dict[str, int]:
         """Return the lengths of this worker's files at its last commit."""
-        (found,) = self._connection.ask(("HGETALL", f"files:{self._worker.name}", ()))
+        (found,) = self.connection.ask(("HGETALL", f"files:{self._worker.name}", ()))
         return {name: int(length) for name, length in texts(found).items()}
 
     def reopen(
@@ -286,7 +316,7 @@ class RedisFrontier(Frontier):
         ]
         flat = [part for pair in lengths.items() for part in pair]
         files = f"files:{self._worker.name}"
-        self._connection.ask(
+        self.connection.ask(
             *(
                 (("HDEL", f"seen:{bucket}", (field,)))
                 for bucket, field in (bucket_of(offer.key) for offer in offers)
@@ -298,13 +328,36 @@ class RedisFrontier(Frontier):
         self.offer(offers)
         return len(offers)
 
+    def others(self) -> tuple[list[Path], int]:
+        with self._reading() as reader:
+            names = map(bytes.decode, reader.worker_numbers())
+        parts = [name.partition(":") for name in names if name not in ("", self._worker.name)]
+        folders = [Path(folder) for host, _, folder in parts if host == gethostname()]
+        here = [folder for folder in folders if folder.is_dir()]
+        return here, len(parts) - len(here)
+
+    def finished_here(self) -> Iterator[int]:
+        with self._reading() as reader:
+            yield from reader.finished_by(self._number)
+
+    def kept_urls(self) -> Iterator[str]:
+        """Yield the finished URLs that Redis still has. Raises LswcError."""
+        with self._reading() as reader:
+            yield from reader.kept_urls()
+
+    def forget(self, keys: Iterable[int]) -> None:
+        """Take it that URLs weren't seen, by their fingerprints: links bring them again."""
+        buckets = map(bucket_of, keys)
+        while some := list(islice(buckets, _REVIVED)):
+            self.connection.ask(*(("HDEL", f"seen:{n}", (field,)) for n, field in some))
+
     def _pending_of(self, visit: Visit) -> Iterable[tuple[str, int]]:
         lease = visit.lease
         if self._strategy.unit is Unit.SERVER:
-            (numbers,) = self._connection.ask(("ZRANGE", f"queue:{lease.server}", (0, -1)))
+            (numbers,) = self.connection.ask(("ZRANGE", f"queue:{lease.server}", (0, -1)))
         else:
-            (numbers,) = self._connection.ask(("SMEMBERS", f"of:{lease.unit}", ()))
-        for facts, _, url in map(unpacked, filter(None, self._connection.records(numbers))):
+            (numbers,) = self.connection.ask(("SMEMBERS", f"of:{lease.unit}", ()))
+        for facts, _, url in map(unpacked, filter(None, self.connection.records(numbers))):
             yield url, facts[0]
 
     def offer(self, offers: Sequence[Offer]) -> None:
@@ -377,23 +430,23 @@ class RedisFrontier(Frontier):
         return free, self._leases.add(leased, expected)
 
     def next_ready(self) -> float | None:
-        found = self._connection.ask(("ZRANGE", "busy", _FIRST), ("ZRANGE", "later", _FIRST))
+        found = self.connection.ask(("ZRANGE", "busy", _FIRST), ("ZRANGE", "later", _FIRST))
         times = [_score(first) + self._ahead for first in found if first]
         return min([*times, self._asked + POLL]) if times else None
 
     def renew(self, now: float) -> list[int]:
         tokens = self._leases.tokens()
-        ended = self._call("renew", self._life, *tokens, now=now) if tokens else []
+        ended = self._call("renew", self._life, *tokens, now=now)
         return self._leases.lost({server.decode() for server in ended})
 
     @contextmanager
     def fed_seeds(self) -> Iterator[list[str]]:
-        client = self._connection.client
-        with self._connection.errors():
+        client = self.connection.client
+        with self.connection.errors():
             kind, entries = read_feed(client, self._feed)
         yield addresses(entries)
         if entries:
-            with self._connection.errors():
+            with self.connection.errors():
                 take_off(client, kind, self._feed, entries)
 
     def commit(self, visit: Visit, lengths: Mapping[str, int] | None = None) -> bool:
@@ -408,7 +461,7 @@ class RedisFrontier(Frontier):
             key_of(lease.key),
             "" if visit.relevant is None else int(visit.relevant),
             lease.cell,
-            "http" if moved else "",
+            f"{'h' if moved else '.'}{self._number}",
             visit.outcome if may_return(visit.outcome) else "",
             visit.url,
             len(tally),
@@ -417,10 +470,8 @@ class RedisFrontier(Frontier):
             now=0.0,  # a caller's time isn't known here: the lease's counts
             rest=visit.rest,
         )
-        del self._leases.by_id[lease.id]
-        if not ended:
+        if not self._has_ended(lease, ended, lengths):
             return False
-        self._lengths.update(lengths or {})
         self._order.pending(pending)
         if visit.relevant is not None:
             self._order.learn(lease.cell, visit.relevant)
@@ -442,10 +493,7 @@ class RedisFrontier(Frontier):
             now=0.0,
             rest=visit.rest,
         )
-        del self._leases.by_id[lease.id]
-        if ended:
-            self._lengths.update(lengths or {})
-        return bool(ended)
+        return self._has_ended(lease, ended, lengths)
 
     def give_back(self, visit: Visit) -> bool:
         lease = visit.lease
@@ -459,37 +507,47 @@ class RedisFrontier(Frontier):
 
     def retry(self, outcomes: Collection[str], wanted: Wanted | None = None) -> int:
         names = [f"{kind}\n{name}" for kind in ("finished", "put off") for name in outcomes]
-        (tallied,) = self._connection.ask(("HMGET", "tally", names)) if names else ([],)
+        (tallied,) = self.connection.ask(("HMGET", "tally", names)) if names else ([],)
         if not any(map(int, filter(None, tallied))):
             return 0  # without looking at every URL
-        revived, ended = 0, _ended(self._connection, {name.encode() for name in outcomes})
+        revived, ended = 0, _ended(self.connection, {name.encode() for name in outcomes})
         while found := list(islice(ended, _REVIVED)):
             chosen = found
             if wanted is not None:
-                records = self._connection.records(number for number, _ in found)
+                records = self.connection.records(number for number, _ in found)
                 chosen = [p for p, r in zip(found, records, strict=True) if _is(r, wanted)]
             revived += self._call("retry", *(part for pair in chosen for part in pair))
         return revived
 
     def _end(
         self, lease: Lease, visit: Visit, lengths: Mapping[str, int] | None
-    ) -> tuple[str, str, str, str, str]:
+    ) -> tuple[str, str, str, str]:
         """Return what the script needs to end a lease."""
         changed = changed_of(lengths, self._lengths)
         flat = [str(part) for pair in changed.items() for part in pair]
         files = json.dumps(flat) if flat else ""
         token = self._leases.token(lease)
-        return self._worker.name, lease.server, token, files, str(visit.received)
+        return lease.server, token, files, str(visit.received)
+
+    def _has_ended(self, lease: Lease, ended: Any, lengths: Mapping[str, int] | None) -> bool:
+        """Take notice that a lease is over; return whether that was this worker's to say."""
+        del self._leases.by_id[lease.id]
+        if ended:
+            self._lengths.update(lengths or {})
+            self._latest = self._latest and self._leases.token(lease)
+        return bool(ended)
 
     def tell(self, now: str, point: str, seconds: float) -> None:
-        self._call("tell", self._worker.name, now, point, milliseconds(seconds))
+        self._call("tell", now, point, milliseconds(seconds))
 
     def close(self) -> None:
         tokens = self._leases.tokens()
         with suppress(LswcError):  # then the leases expire
             if tokens:
                 self._call("release", *tokens, now=0.0)
-        self._connection.client.close()
+            if self.connection.mark:
+                self._call("leave")
+        self.connection.client.close()
         if self._lock is not None:
             self._lock.close()
 
@@ -528,12 +586,12 @@ def _score(first: Any) -> float:
     return float(score) / 1000
 
 
-def open_existing(client: redis.Redis, name: str, folder: Path) -> RedisFrontier:
-    """Join the crawl of this name as it is, as the worker of a folder. Raises LswcError."""
+def open_existing(client: redis.Redis, name: str, worker: Worker) -> RedisFrontier:
+    """Join the crawl of this name as it is. Raises LswcError."""
     with opened(client, name) as reader:
         identity = {key: value for key, value in reader.identity().items() if key not in _OWN}
         chosen = strategy(identity["strategy"])
-    return RedisFrontier(client, name, chosen, identity, worker=Worker(folder=folder))
+    return RedisFrontier(client, name, chosen, identity, worker=worker)
 
 
 _OWN = {"next", "places", "mark", "earlier", "format", "cells"}

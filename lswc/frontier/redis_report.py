@@ -8,15 +8,18 @@ from contextlib import contextmanager
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
-from redis import RedisError
+from redis import AuthenticationError, RedisError
 
 from lswc.errors import StorageError
 from lswc.frontier.contract import FULL, FrontierError, site_of
 from lswc.frontier.experience import experience_of
 from lswc.frontier.redis_script import (
+    BUCKETS,
     STEP,
     bucket_of,
+    known_as,
     place_of,
+    text,
     texts,
     unpacked,
     without_referrer,
@@ -57,6 +60,10 @@ class RedisReader(Reader):
     def identity(self) -> dict[str, str]:
         return texts(self._hash("about"))
 
+    def worker_numbers(self) -> dict[bytes, bytes]:
+        """Return the workers that ever took part, host:folder, and their numbers."""
+        return self._hash("workers")
+
     def workers(self) -> list[bytes]:
         """Return what each worker told that it does, as JSON."""
         return list(self._hash("now").values())
@@ -96,9 +103,9 @@ class RedisReader(Reader):
         names = list(units)
         found = self._client.hmget(self._prefix + "units", names) if names else []
         return {
-            name: Pages(*map(int, text.split()[:2]))
-            for name, text in zip(names, found, strict=True)
-            if text is not None
+            name: Pages(*map(int, counts.split()[:2]))
+            for name, counts in zip(names, found, strict=True)
+            if counts is not None
         }
 
     def taken(self, server: str) -> tuple[Taken, Taken]:
@@ -145,9 +152,9 @@ class RedisReader(Reader):
     def _pages(self) -> dict[str, Pages]:
         """Return the pages of each server that was met."""
         pages: dict[str, Pages] = {}
-        for unit, text in self._client.hscan_iter(f"{self._prefix}units", count=BATCH):
+        for unit, counts in self._client.hscan_iter(f"{self._prefix}units", count=BATCH):
             server = unit.decode().partition("/")[0]  # a directory's name begins with its server's
-            downloaded, relevant = map(int, text.split()[:2])
+            downloaded, relevant = map(int, counts.split()[:2])
             before = pages.get(server, NO_PAGES)
             pages[server] = Pages(before.downloaded + downloaded, before.relevant + relevant)
         return pages
@@ -204,7 +211,7 @@ class RedisReader(Reader):
         return found
 
     def servers_like(self, text: str, most: int) -> list[str]:
-        pattern = "*" + _GLOB.sub(r"\\\g<0>", text) + "*"
+        pattern = f"*{_escaped(text)}*"
         found: dict[str, None] = {}
         for unit, _ in self._client.hscan_iter(f"{self._prefix}units", match=pattern, count=BATCH):
             found[unit.decode().partition("/")[0]] = None
@@ -221,9 +228,31 @@ class RedisReader(Reader):
         if failed is not None:
             return Standing(failed.decode().partition("\n")[0])
         if not known.isdigit():
-            return Standing("")
+            return Standing("", worker=self._worker(known[1:]))
         put_off = self._client.hexists(f"{self._prefix}tries", known)
         return Standing(Outcome.PUT_OFF if put_off else None)
+
+    def _worker(self, number: bytes) -> str:
+        names = self.worker_numbers().items()
+        return next((text(name) for name, known in names if known == number), "")
+
+    def finished_by(self, number: int) -> Iterator[int]:
+        """Yield the fingerprints of the URLs that the worker of this number finished."""
+        own = (b".%d" % number, b"h%d" % number)
+        for first in range(0, BUCKETS, BATCH):
+            buckets = range(first, min(first + BATCH, BUCKETS))
+            with self._client.pipeline(transaction=False) as pipeline:
+                for bucket in buckets:
+                    pipeline.hgetall(f"{self._prefix}seen:{bucket}")
+                for bucket, found in zip(buckets, pipeline.execute(), strict=True):
+                    yield from (known_as(bucket, f) for f, by in found.items() if by in own)
+
+    def kept_urls(self) -> Iterator[str]:
+        """Yield the finished URLs that are kept, as they are the referrers of others."""
+        for key in self._client.scan_iter(match=f"{_escaped(self._prefix)}urls:*", count=BATCH):
+            for record in self._client.lrange(key, 0, -1):
+                if record[:1].isalpha():  # those of URLs that may return begin with a number
+                    yield record.decode()
 
     def left_out(self, server: str | None = None) -> Iterable[tuple[str, str, int]]:
         if server is None:
@@ -261,6 +290,11 @@ def _numbers_of(line: int) -> tuple[int, str]:
     return line * STEP, f"({(line + 1) * STEP}"
 
 
+def _escaped(plain: str) -> str:
+    """Return a text as a pattern of Redis's that matches it alone."""
+    return _GLOB.sub(r"\\\g<0>", plain)
+
+
 def _integers(found: Mapping[bytes, bytes]) -> Iterable[tuple[int, int]]:
     return ((int(key), int(value)) for key, value in found.items())
 
@@ -273,6 +307,11 @@ def opened(client: Redis, name: str = "") -> Iterator[RedisReader]:
     """
     try:
         yield RedisReader(client, _named(client, name))
+    except AuthenticationError as error:
+        raise FrontierError(
+            "this Redis refuses the password, or asks for one: say it in REDIS_PARAMS, in the "
+            f"environment as REDISCLI_AUTH, or in the URL: {error}"
+        ) from error
     except RedisError as error:
         raise StorageError(f"can't read the frontier in Redis: {error}") from error
 

@@ -17,7 +17,7 @@ import redis
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
-from lswc.errors import LostStoreError, StorageError
+from lswc.errors import AwayError, LostStoreError, StorageError
 from lswc.frontier.contract import AT_ONCE, FULL, SOON, FrontierError, site_of
 from lswc.outcomes import OF_QUOTA, Outcome
 from lswc.strategy import DISCARD, Status, adaptive, distance_of
@@ -39,9 +39,10 @@ _FACTS = Struct(">HBIHBB")  # kind, distance, code, depth, inherited, redirects
 _MAX_DEPTH, _MAX_REDIRECTS = 2**16 - 1, 2**8 - 1
 
 LOST = "LOST the crawl is not here any more"
+OLDER = "OLDER this is a copy of the crawl from before"
 AT_ONCE_OR_NOT = Retry(NoBackoff(), 0)
-RECONNECT = Retry(ExponentialBackoff(cap=2.0, base=0.1), 30)
-"""For about a minute: a Redis may be started again."""
+RECONNECT = Retry(ExponentialBackoff(cap=1.0, base=0.1), 20)
+"""For some fifteen seconds: a Redis may be started again. Nothing else happens meanwhile."""
 
 
 def _offset(before: str) -> int:
@@ -69,6 +70,7 @@ def _numbers() -> dict[str, object]:
         "OF_QUOTA": {f"finished\n{outcome}": str(outcome) for outcome in OF_QUOTA},
         "BECAME_IRRELEVANT": str(Outcome.SERVER_BECAME_IRRELEVANT),
         "LOST": LOST,
+        "OLDER": OLDER,
     }
 
 
@@ -122,6 +124,15 @@ def bucket_of(key: int) -> tuple[int, bytes]:
     """Return the number of the hash that a URL is known in, and its field there."""
     name = key_of(key)
     return int.from_bytes(name[:2]), name[2:]
+
+
+BUCKETS = 2**16
+"""Hashes that URLs are known in."""
+
+
+def known_as(bucket: int, field: bytes) -> int:
+    """Return the key of the URL that is known there."""
+    return int.from_bytes(bucket.to_bytes(2) + field, signed=True)
 
 
 def place_of(number: int) -> tuple[str, int]:
@@ -239,11 +250,12 @@ class Connection:
             yield
         except redis.AuthenticationError as error:
             raise FrontierError(
-                f"{self._address()} refuses the password: correct LSWC_FRONTIER: {error}"
+                f"{self._address()} refuses the password, or asks for one: correct LSWC_FRONTIER, "
+                f"REDIS_PARAMS or REDISCLI_AUTH: {error}"
             ) from error
         except (redis.ConnectionError, redis.TimeoutError) as error:
-            self.client.set_retry(AT_ONCE_OR_NOT)  # don't wait another minute at each call
-            raise LostStoreError(
+            self.client.set_retry(AT_ONCE_OR_NOT)  # don't wait again at each call
+            raise AwayError(
                 f"{self._address()} can't be reached: start it, or correct LSWC_FRONTIER: {error}"
             ) from error
         except redis.RedisError as error:
@@ -251,5 +263,9 @@ class Connection:
                 raise LostStoreError(
                     f"{self._address()} has lost the crawl: what was recorded is kept, begin anew "
                     "in another folder"
+                ) from error
+            if str(error).startswith("OLDER"):
+                raise AwayError(
+                    f"{self._address()} has forgotten the latest pages, as an older copy does"
                 ) from error
             raise StorageError(f"{self._address()} refuses the crawl: {error}") from error

@@ -69,11 +69,13 @@ class Standing(NamedTuple):
 
     Of a URL that isn't there it is why the frontier discarded others of its server, if it did.
     ``code`` holds the facts of the link that brought it (``lswc.strategy.decode``), if the
-    frontier still has them.
+    frontier still has them. ``worker`` is the one that finished it, if many share the frontier:
+    host:folder.
     """
 
     outcome: str | None
     code: int | None = None
+    worker: str = ""
 
     @property
     def is_let_go(self) -> bool:

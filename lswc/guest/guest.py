@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin
 
 from lswc.errors import LswcError
-from lswc.guest import rests
 from lswc.guest.admission import Admission
 from lswc.guest.decisions import Decision, Go, Refuse, Wait
 from lswc.guest.disk import Disk
 from lswc.guest.internet import ROBOTS, TDMREP, ClosingError
-from lswc.guest.rests import OVERLOADED, Backoff, Latencies, Rests, SecondTries, seconds
+from lswc.guest.rests import OVERLOADED, Latencies, Rests, SecondTries, seconds
 from lswc.guest.server_rules import PATH, ServerRules
 from lswc.guest.slots import AddressSlots
 from lswc.outcomes import Outcome, has_failed
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
     from lswc.guest.internet import Internet
     from lswc.guest.network import Network
     from lswc.guest.politeness import Politeness
+    from lswc.guest.redis_rules import SharedFiles
+    from lswc.guest.rests import Backoff
     from lswc.guest.robots_txt import RobotsRules
     from lswc.guest.slots import Group, Slots
     from lswc.safety.server_limits import Limits
@@ -49,6 +50,8 @@ class Stores(NamedTuple):
     frontier: Frontier
     slots: Slots
     control: ControlInEffect
+    backoff: Backoff
+    files: SharedFiles | None = None
 
 
 class Guest:
@@ -86,9 +89,9 @@ class Guest:
         self.control = stores.control
         self.disk = Disk(stores.folder, politeness.least_disk)
         self.disk.look()
-        self.backoff = Backoff(stores.folder / rests.FILE, politeness.backoff)
+        self.backoff = stores.backoff
         self.rests = Rests(politeness.delay, internet.now)
-        self.rules = ServerRules(internet, politeness.robot)
+        self.rules = ServerRules(internet, politeness.robot, stores.files)
         self.tries = SecondTries(politeness.try_again)
         self.latencies = Latencies()
         self.admission = Admission(reach, stores.frontier, self.control, limits, self.tries)
@@ -170,13 +173,13 @@ class Guest:
     def ended(self, go: Go, end: End) -> float:
         """Take note of how a request ended; return the seconds that its server rests now."""
         server = go.url.server
-        self._addresses.give_back(go.groups, asked=True)
         if end.is_live and end.status:
             self.network.answered(go.url)
         elif end.is_live and not (end.nameless and self._internet.is_frozen):
             self.network.silent(go.url, nameless=end.nameless)
         rest = max(self._wanted(go.url, end), self._politeness.delay, go.rest)
         self.rests.end(server, rest)
+        self._addresses.give_back(go.groups, asked=True)  # last: a store may be away
         return rest
 
     def _wanted(self, url: Url, end: End) -> float:
@@ -219,15 +222,19 @@ class Guest:
         up no other. Its server then rests as long as it has to after that. Raises ClosingError.
         """
         if (rules := self.rules.reservations.fresh(url.server)) is None:
-            self._pages += 1
-            try:
-                with self._internet.aside(size):
-                    await self._fetch_reservations(url)
-            finally:
-                self._pages -= 1
-            self.keep_away(visit, self.wait(url.server))
+            if not self.rules.knows_reservations(url):
+                await self._wait_for_reservations(url, size)
+                self.keep_away(visit, self.wait(url.server))
             rules = self.rules.reservations.get(url.server)
         return () if rules is None else rules.opt_outs(url.href)
+
+    async def _wait_for_reservations(self, url: Url, size: int) -> None:
+        self._pages += 1
+        try:
+            with self._internet.aside(size):
+                await self._fetch_reservations(url)
+        finally:
+            self._pages -= 1
 
     async def _fetch_reservations(self, url: Url) -> None:
         address = urljoin(url.href, PATH)
@@ -248,6 +255,10 @@ class Guest:
         """Let time go by. Raises ClosingError if the crawl closes."""
         await self._internet.sleep(seconds)
 
+    def renew(self) -> None:
+        """Keep what is held of machines and domains. Ask as often as leases are renewed."""
+        self._addresses.renew()
+
     def keep_away(self, visit: Visit, wait: float) -> None:
         """See to it that the frontier leases no URL of a visit's server for so long from now."""
         until = self._internet.now() - visit.since + wait
@@ -267,6 +278,7 @@ class Guest:
         Raises StorageError.
         """
         self.disk.look()
+        self.backoff.look()
         changed, allows = self.control.look()
         if changed:
             self.admission.forget()

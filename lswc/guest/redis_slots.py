@@ -6,33 +6,28 @@ import secrets
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from redis import RedisError
-
-from lswc.errors import StorageError
-from lswc.frontier.redis_script import RECONNECT, clock_source
+from lswc.frontier.redis_script import clock_source
 from lswc.guest.slots import SOON
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from redis import Redis
-
+    from lswc.frontier.redis_script import Connection
     from lswc.guest.slots import Group
 
 
 class SharedSlots:
     """The slots of a crawl of many workers, in Redis, by its clock.
 
-    The keys begin with ``prefix``. A slot whose worker died is free after ``life`` seconds. No
-    group may rest longer than that.
+    A slot whose worker died is free after ``life`` seconds; a living one renews it.
     """
 
-    def __init__(self, client: Redis, prefix: str, life: float) -> None:
-        client.set_retry(RECONNECT)
-        self._clock = f"{prefix}clock"
-        self._prefix = f"{prefix}slots:"
+    def __init__(self, connection: Connection, life: float) -> None:
+        self._connection = connection
+        self._clock = f"{connection.prefix}clock"
+        self._prefix = f"{connection.prefix}slots:"
         self._life = round(life * 1000)
-        self._script = client.register_script(
+        self._script = connection.client.register_script(
             clock_source() + files("lswc.guest").joinpath("slots.lua").read_text(encoding="utf-8")
         )
         self._worker = secrets.token_hex(8)
@@ -43,13 +38,19 @@ class SharedSlots:
         if not groups:
             return 0.0
         self._number += 1
-        token = f"{self._worker}:{self._number}"
-        wait = self._run("take", token, self._life, *(group.slots for group in groups), of=groups)
+        token, names = f"{self._worker}:{self._number}", [group.name for group in groups]
+        wait = self._run("take", token, self._life, *(group.slots for group in groups), of=names)
         if wait:
             return min(wait / 1000, 1.0) if wait < self._life / 2 else SOON
-        for group in groups:
-            self._tokens.setdefault(group.name, []).append(token)
+        for name in names:
+            self._tokens.setdefault(name, []).append(token)
         return 0.0
+
+    def renew(self) -> None:
+        held = [(name, token) for name, tokens in self._tokens.items() for token in tokens]
+        if held:
+            tokens = (token for _, token in held)
+            self._run("renew", self._life, *tokens, of=[name for name, _ in held])
 
     def give_back(self, groups: Sequence[Group], *, asked: bool) -> None:
         for group in groups:
@@ -57,11 +58,9 @@ class SharedSlots:
             token = tokens.pop(0)
             if not tokens:
                 del self._tokens[group.name]
-            self._run("give back", token, round(group.rest * 1000) * asked, of=[group])
+            self._run("give back", token, round(group.rest * 1000) * asked, of=[group.name])
 
-    def _run(self, *arguments: str | int, of: Sequence[Group]) -> int:
-        keys = [self._clock, *(self._prefix + group.name for group in of)]
-        try:
+    def _run(self, *arguments: str | int, of: Sequence[str]) -> int:
+        keys = [self._clock, *(self._prefix + name for name in of)]
+        with self._connection.errors():
             return int(self._script(keys, arguments))
-        except RedisError as error:
-            raise StorageError(f"can't share slots with other workers: {error}") from error

@@ -82,7 +82,9 @@ LONGEST = 86_400.0
 """Seconds that a server rests at most: a day."""
 
 
-class _Rest(NamedTuple):
+class Rest(NamedTuple):
+    """How often a server was overloaded, and until when it rests, in Unix time."""
+
     times: int
     until: float
 
@@ -109,7 +111,7 @@ class Backoff:
         """Count that a server is overloaded; return the seconds that it is to rest."""
         times = self._rests[server].times if server in self._rests else 0
         rest = self._rest(times)
-        self._rests[server] = _Rest(times + 1, now + rest)
+        self._rests[server] = Rest(times + 1, now + rest)
         self._write(server)
         return rest
 
@@ -129,7 +131,7 @@ class Backoff:
         longest = self._rest(times - 1)
         if until - now > longest:
             until = now + longest
-            self._rests[server] = _Rest(times, until)
+            self._rests[server] = Rest(times, until)
         return max(0.0, until - now)
 
     def _rest(self, times: int) -> float:
@@ -140,22 +142,25 @@ class Backoff:
         self._file.append(self._row(server))
 
     def _row(self, server: str) -> bytes:
-        times, until = self._rests.get(server, _Rest(0, 0.0))
+        times, until = self._rests.get(server, Rest(0, 0.0))
         row = {"server": server, "times": times, "until": round(until, 3)}
         return json.dumps(row).encode() + b"\n"
+
+    def look(self) -> None:
+        """Learn what other workers heard of servers: here there are none."""
 
     def close(self) -> None:
         self._file.close()
 
 
-def _read(text: str) -> dict[str, _Rest]:
-    rests: dict[str, _Rest] = {}
+def _read(text: str) -> dict[str, Rest]:
+    rests: dict[str, Rest] = {}
     for line in text.split("\n")[:-1]:
         try:
             row = json.loads(line)
         except ValueError:
             continue  # torn by a kill or a power cut: the server rests anew if it has to
-        rests[row["server"]] = _Rest(row["times"], row["until"])
+        rests[row["server"]] = Rest(row["times"], row["until"])
     return {server: rest for server, rest in rests.items() if rest.times}
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from lswc.guest.decisions import Go
     from lswc.guest.internet import Answer, Internet
+    from lswc.guest.redis_rules import SharedFiles
     from lswc.urls import Url
 
 REMEMBERED = 10_000_000
@@ -161,11 +162,13 @@ def _rule(value: Any) -> _Rule | None:
 class ServerRules:
     """What servers say of being asked, and of what becomes of their pages.
 
-    ``robot`` is the name for which robots.txt is read, "" if it isn't.
+    ``robot`` is the name for which robots.txt is read, "" if it isn't. ``shared`` are the files
+    that other workers fetched, if there are others.
     """
 
-    def __init__(self, internet: Internet, robot: str) -> None:
+    def __init__(self, internet: Internet, robot: str, shared: SharedFiles | None = None) -> None:
         self._internet = internet
+        self._shared = shared
         self.robot = robot
         self.robots: RuleCache[RobotsRules] = RuleCache(internet.now)
         self.reservations: RuleCache[Reservations] = RuleCache(internet.now)
@@ -180,6 +183,9 @@ class ServerRules:
 
         Return what keeps it from being had. Raises what the network does.
         """
+        if known := self._known(ROBOTS, url.server):
+            self.robots.put(url.server, RobotsRules(known[0], self.robot), known[1])
+            return None
         before = self.robots.get(url.server)
         try:
             answer = await self._internet.fetch(url, ROBOTS, None)
@@ -195,6 +201,7 @@ class ServerRules:
         if not _fails(answer):
             body = answer.body if answer.status < 300 else b""
             self.robots.put(url.server, RobotsRules(body, self.robot), lifetime(answer))
+            self._tell(ROBOTS, url.server, body, lifetime(answer))
         elif before is None:
             return Fails(answer)
         else:
@@ -213,8 +220,22 @@ class ServerRules:
         if isinstance(answer, Refuse) or answer.status >= 500:
             self.reserves_nothing(url)
             return
-        rules = Reservations(answer.body if answer.status < 300 else b"")
-        self.reservations.put(url.server, rules, lifetime(answer))
+        body = answer.body if answer.status < 300 else b""
+        self.reservations.put(url.server, Reservations(body), lifetime(answer))
+        self._tell(TDMREP, url.server, body, lifetime(answer))
+
+    def knows_reservations(self, url: Url) -> bool:
+        """Tell whether another worker fetched the tdmrep.json of a URL's server; take that."""
+        if known := self._known(TDMREP, url.server):
+            self.reservations.put(url.server, Reservations(known[0]), known[1])
+        return known is not None
+
+    def _known(self, name: str, server: str) -> tuple[bytes, float] | None:
+        return None if self._shared is None else self._shared.get(name, server)
+
+    def _tell(self, name: str, server: str, body: bytes, seconds: float) -> None:
+        if self._shared is not None:
+            self._shared.put(name, server, body, seconds)
 
     def reserves_nothing(self, url: Url) -> None:
         """Take it for a while that a URL's server reserves nothing: it can't be asked."""

@@ -41,6 +41,9 @@ class Slots(Protocol):
         """Take a slot of each group and return 0; or take none, and return the seconds until
         one is likely to be free."""
 
+    def renew(self) -> None:
+        """Say that the slots which are taken are still needed. Ask every few seconds."""
+
     def give_back(self, groups: Sequence[Group], *, asked: bool) -> None:
         """Give the slots back, to rest only if the server was ``asked``."""
 
@@ -61,6 +64,9 @@ class OwnSlots:
         for group in groups:
             self._taken[group.name] = self._taken.get(group.name, 0) + 1
         return 0.0
+
+    def renew(self) -> None:
+        """Do nothing: they end with this process."""
 
     def _wait(self, group: Group, now: float) -> float:
         resting = self._resting.get(group.name, [])
@@ -115,6 +121,10 @@ class AddressSlots:
         """Take a slot of each group and return 0, or return the seconds to wait for them."""
         wait = self._slots.take(groups) if groups else 0.0
         return self._in_line(groups[0], wait) if wait else 0.0
+
+    def renew(self) -> None:
+        """Say that the slots which are taken are still needed."""
+        self._slots.renew()
 
     def give_back(self, groups: Sequence[Group], *, asked: bool) -> None:
         """Give back what was taken; it rests if the server was ``asked``."""

@@ -33,7 +33,8 @@ from lswc.monitor.snapshot import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from scrapy.settings import BaseSettings
     from scrapy.statscollectors import StatsCollector
@@ -70,6 +71,8 @@ class Observer:
         self._minute: deque[tuple[float, int, int, int]] = deque()
         self._outlook = Outlook()
         self._outlook_at = -inf
+        self._others: list[Path] = []
+        self._elsewhere = 0
 
     def take(self) -> Snapshot:
         """Return the crawl as it is now. Asked every few seconds. Raises LswcError."""
@@ -81,6 +84,7 @@ class Observer:
         """Return the crawl as it closes, and why: with a full count. Raises LswcError."""
         self._outlook_at = -inf
         known, counts = self._at_hand(), self._parts.frontier.counts()
+        self._others, self._elsewhere = self._parts.frontier.others()
         known |= {**snapshot.full(counts), "leased": 0}
         known["pending"] += counts.leased  # what is leased is pending again
         return self._taken(counts.tally, known, reason)
@@ -88,7 +92,10 @@ class Observer:
     def with_coverage(self, last: Snapshot) -> Snapshot:
         """Return the last snapshot with what is known of coverage. Once the records are closed."""
         crawl = self._parts.crawl
-        tags, known = tuple(crawl.language.tags), _coverages(crawl)
+        # What workers on other machines have isn't known here.
+        records = [crawl.folder, *self._others]
+        known = _coverages(crawl, records) if not self._elsewhere else {}
+        tags = tuple(crawl.language.tags)
         several = {tag: known.get((tag,)) for tag in tags} if len(tags) > 1 else {}
         return replace(
             last,
@@ -201,7 +208,7 @@ def _text(value: Any) -> str:
     return str(value).encode(errors="replace").decode()
 
 
-def _coverages(crawl: Crawl) -> dict[tuple[str, ...], Coverage]:
+def _coverages(crawl: Crawl, folders: Sequence[Path]) -> dict[tuple[str, ...], Coverage]:
     """Compare the records with what is known of the web, in all languages of a crawl and in each.
 
     Empty if nothing is known.
@@ -209,7 +216,7 @@ def _coverages(crawl: Crawl) -> dict[tuple[str, ...], Coverage]:
     known = truth(crawl.web) if crawl.web is not None else None
     if known is None:
         return {}
-    collected = {record["url"] for record in page_record.records(crawl.folder)}
+    collected = {record["url"] for folder in folders for record in page_record.records(folder)}
     tags = tuple(crawl.language.tags)
     return {
         wanted: snapshot.covered(

@@ -7,6 +7,7 @@ tells the last one. With a frontier in Redis the first two are there, too.
 from __future__ import annotations
 
 import logging
+from time import time
 from typing import TYPE_CHECKING, Self
 
 import msgspec
@@ -19,7 +20,7 @@ from lswc.crawl.composition import parts_of
 from lswc.errors import LswcError
 from lswc.monitor.course import Course, Point, write_now
 from lswc.monitor.observer import Observer
-from lswc.monitor.snapshot import CLOSED, Snapshot, of_workers
+from lswc.monitor.snapshot import CLOSED, OFFLINE, Snapshot, of_workers
 from lswc.monitor.summary import SUMMARY, write
 
 if TYPE_CHECKING:
@@ -75,6 +76,10 @@ class Recorder:
         if self._parts.commits.failed:
             self._announce(_ended(self._latest, CLOSING, ""))
             return
+        if self._parts.commits.away:
+            self._announce(_ended(self._latest, OFFLINE, "Redis is away"))
+            self._write(self._latest, None)
+            return
         try:
             self._keep(self.observer.take(), at_end=False)
         except LswcError as error:
@@ -89,7 +94,7 @@ class Recorder:
         except LswcError:
             self._write(_ended(self._latest, CLOSED, said(reason)), None)
             raise
-        if self._parts.commits.failed:  # then only the file can be written, if that
+        if self._parts.commits.halted:  # then only the file can be written, if that
             self._write(self.last, None)
         else:
             self._keep(self.last, at_end=True)
@@ -132,7 +137,7 @@ class Recorder:
 def _ended(snapshot: Snapshot, state: str, reason: str) -> Snapshot:
     """Return a snapshot with its worker in another state, that fetches nothing."""
     workers = tuple(
-        replace(worker, state=state, reason=reason, under_way=0, fetching=())
+        replace(worker, time=time(), state=state, reason=reason, under_way=0, fetching=())
         for worker in snapshot.workers
     )
     return replace(snapshot, **of_workers(workers))

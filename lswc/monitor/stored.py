@@ -7,6 +7,7 @@ from pathlib import Path
 from socket import gethostname
 from typing import TYPE_CHECKING
 
+from lswc.crawl.crawl_folder import names_a_redis
 from lswc.frontier import FRONTIER_FILE, names_redis, sqlite_report
 from lswc.guest.control import in_folder
 from lswc.monitor import course
@@ -112,11 +113,13 @@ class StoredInRedis(StoredCrawl):
 
 
 def stored(place: str, key: str, settings: BaseSettings) -> StoredCrawl:
-    """Return the crawl in a folder or, by its key, in Redis. Raises LswcError."""
-    if not names_redis(place):
+    """Return the crawl in a folder or, by its key, in Redis, as a worker's folder says where.
+
+    Raises LswcError.
+    """
+    if not (in_redis := names_redis(place)) and not names_a_redis(Path(place)):
         return StoredInFolder(Path(place))
     from lswc.crawl import workers  # not above: Redis's client isn't for all
 
-    settings = settings.copy()
-    settings.set("LSWC_FRONTIER", place)
-    return StoredInRedis(workers.connect(settings), key)
+    folder, address = (Path(), place) if in_redis else (Path(place), "")
+    return StoredInRedis(*workers.named(settings, address, key, folder))

@@ -69,6 +69,8 @@ def _conclusion(
         return f"{_ended(last)}: {explained(last['outcome'])}"
     if is_pending:
         return "pending: it is in the frontier, or being fetched now"
+    if standing is not None and standing.worker:
+        return f"finished by another worker: the log in {standing.worker} has the rest"
     taken = [link for link in links if link["dropped"] is None]
     let_go = standing is not None and standing.is_let_go
     if taken and has_frontier:
@@ -81,7 +83,7 @@ def _conclusion(
         reasons = dict.fromkeys(link["dropped"] for link in links)
         return "\n".join(f"discarded, {reason}: {explained(reason)}" for reason in reasons)
     if standing is not None and not let_go:
-        return "finished by another worker: its log has the rest"
+        return "finished; the log that says how isn't here"
     return "never seen: no page that this crawl read links to it, and it is no seed"
 
 

@@ -164,6 +164,15 @@ class Limits:
                 self._count_duplicate(url, record["near_duplicate"])
                 self._seen.add(int(record["simhash"], 16))
 
+    def reload(self, records: Iterable[Mapping[str, Any]]) -> None:
+        """Count the pages that are recorded, and no others: some of them were set aside."""
+        self._seen = Seen(REMEMBERED)
+        self._pages.clear()
+        self._in_a_row.clear()
+        for key in [key for key, reason in self._closed.items() if reason in OF_PAGES]:
+            del self._closed[key]
+        self.load(records)
+
     def add(self, url: Url, simhash: int) -> bool:
         """Count a page; tell whether it is a near-duplicate of one before."""
         self.answered(url, True)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 from redis import Redis
 
-from tests.faults.web import Crawl, FaultyWeb, graph
+from tests.faults.web import Crawl, FaultyWeb, graph, recorded
 from tests.frontier.redis_server import RedisServer
+from tests.scenarios.site import SCRAPY, run
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
@@ -25,9 +28,9 @@ def web(tmp_path: Path) -> Iterator[FaultyWeb]:
 
 
 @pytest.fixture
-def redis(tmp_path: Path) -> Iterator[RedisServer]:
+def redis(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[RedisServer]:
     (tmp_path / "redis").mkdir()
-    server = RedisServer(tmp_path / "redis")
+    server = RedisServer(tmp_path / "redis", *getattr(request, "param", ()))
     yield server
     server.stop()
 
@@ -90,6 +93,175 @@ def test_a_full_redis_ends_the_crawl_which_goes_on_when_there_is_room(
     crawl.start()
     assert crawl.finish() == 0, crawl.log
     crawl.check()
+
+
+@pytest.fixture
+def second(crawl: Crawl, tmp_path: Path) -> Iterator[Crawl]:
+    """A second worker."""
+    with closing(crawl.beside(tmp_path / "second")) as second:
+        yield second
+
+
+def check_both(crawl: Crawl, second: Crawl) -> None:
+    """Assert that all is recorded by one of two workers, nothing twice, and the files agree."""
+    for one in (crawl, second):
+        assert "Traceback" not in one.log, one.log
+    found, wanted = recorded(crawl.folder, second.folder), Counter(list(graph()))
+    assert (wanted - found, found - wanted) == (Counter(), Counter())
+    for one in (crawl, second):
+        done = checked(one.folder)
+        assert (done.returncode, done.stderr) == (0, ""), done.stdout
+
+
+def checked(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return told("check", str(folder), *options)
+
+
+def told(*command: str) -> subprocess.CompletedProcess[str]:
+    return run([*SCRAPY, *command])
+
+
+def comes_back_older(web: FaultyWeb, redis: RedisServer, client: Redis, *, then: int) -> None:
+    """Let Redis be as it was at the tenth request, once so many have come."""
+    web.after(10, client.save)
+    web.after(then, lambda: restarted(redis, client))
+
+
+@pytest.mark.parametrize("then", [25, 60])
+def test_a_redis_that_comes_back_older_has_nothing_twice_and_nothing_missing(
+    web: FaultyWeb, crawl: Crawl, second: Crawl, redis: RedisServer, client: Redis, then: int
+) -> None:
+    comes_back_older(web, redis, client, then=then)
+    for worker in (crawl, second):
+        worker.start()
+    assert [worker.finish() for worker in (crawl, second)] == [0, 0], (crawl.log, second.log)
+    assert any("has forgotten the latest pages" in line for line in crawl.said + second.said)
+    check_both(crawl, second)
+
+
+def test_a_worker_that_an_older_redis_never_met(
+    web: FaultyWeb, crawl: Crawl, second: Crawl, redis: RedisServer, client: Redis
+) -> None:
+    """One that runs, and after a kill one that is started again."""
+    comes_back_older(web, redis, client, then=60)
+    crawl.start()
+    crawl.wait_until(lambda: len(web.asked) > 10)
+    second.start()
+    assert [worker.finish() for worker in (crawl, second)] == [0, 0], (crawl.log, second.log)
+    check_both(crawl, second)
+
+
+def test_a_stopped_worker_that_an_older_redis_never_met(
+    crawl: Crawl, second: Crawl, redis: RedisServer, client: Redis
+) -> None:
+    """It ended in order: its log is in tables, its index is sorted."""
+    crawl.start(CLOSESPIDER_ITEMCOUNT=10)
+    assert crawl.finish() == 0
+    client.save()
+    second.start(CLOSESPIDER_ITEMCOUNT=20)
+    assert second.finish() == 0
+    kept = (second.folder / "pages.jsonl").read_bytes()
+    assert kept
+    restarted(redis, client)
+    second.start()
+    assert second.finish() == 0, second.log
+    check_both(crawl, second)
+    aside = second.folder.glob("aside/*/pages.jsonl")
+    assert sorted(b"".join(path.read_bytes() for path in aside)) == sorted(kept)
+
+
+KEEPS_ALL = ("--appendonly", "yes", "--appendfsync", "always")
+
+
+@pytest.mark.parametrize("redis", [KEEPS_ALL], indirect=True)
+def test_workers_outlive_an_outage(
+    web: FaultyWeb, crawl: Crawl, second: Crawl, redis: RedisServer
+) -> None:
+    """However long it takes: they wait, and go on with what they had."""
+    web.after(30, redis.kill)
+    impatient = '{"tests.faults.component.Impatient": 1, "lswc.monitor.recorder.Recorder": 2}'
+    for worker in (crawl, second):
+        worker.start(EXTENSIONS=impatient)
+    for worker in (crawl, second):
+        worker.wait_until(lambda worker=worker: "can't be reached" in worker.log)  # type: ignore[misc]
+        now = worker.folder / "now.json"
+        worker.wait_until(lambda now=now: now.exists() and b"Redis is away" in now.read_bytes())  # type: ignore[misc]
+    redis.start()
+    assert [worker.finish() for worker in (crawl, second)] == [0, 0], (crawl.log, second.log)
+    check_both(crawl, second)
+
+
+@pytest.mark.parametrize("redis", [KEEPS_ALL], indirect=True)
+def test_an_outage_that_is_too_long_ends_the_crawl_which_goes_on_later(
+    web: FaultyWeb, crawl: Crawl, redis: RedisServer
+) -> None:
+    web.after(30, redis.kill)
+    crawl.start(EXTENSIONS='{"tests.faults.component.Impatient": 1}', LSWC_MAX_OFFLINE=2)
+    assert crawl.finish() == 1, crawl.log
+    assert "Traceback" not in crawl.log
+    redis.start()
+    crawl.start()
+    assert crawl.finish() == 0, crawl.log
+    crawl.check()
+
+
+def test_a_worker_s_folder_that_is_lost(
+    web: FaultyWeb, crawl: Crawl, second: Crawl, redis: RedisServer, tmp_path: Path
+) -> None:
+    for worker in (crawl, second):
+        worker.start()
+    assert [worker.finish() for worker in (crawl, second)] == [0, 0]
+    lost = set(recorded(second.folder))
+    assert lost
+    second.folder.rename(tmp_path / "gone")
+    second.start()
+    assert second.finish() == 2, second.log
+    assert "pages.jsonl is gone: put it back" in second.log
+    assert set(recorded(crawl.folder)) == set(graph()) - lost
+    check_lost(second, redis, lost)
+    second.start()
+    assert second.finish() == 0, second.log
+    check_both(crawl, second)
+
+
+def check_lost(second: Crawl, redis: RedisServer, lost: set[str]) -> None:
+    """Check a folder that is gone, and let what it had wait again."""
+    done = checked(second.folder, "--redis", redis.url)
+    assert done.returncode == 1, done.stderr
+    assert f"{len(lost)} URLs that this worker finished" in done.stdout
+    named = set(done.stdout.splitlines()) & set(graph())
+    assert named
+    assert named <= lost
+    done = checked(second.folder, "--redis", redis.url, "--repair")
+    assert done.returncode == 0, done.stderr
+    assert "wait again" in done.stdout
+
+
+def test_a_worker_s_folder_knows_its_redis(
+    crawl: Crawl, redis: RedisServer, client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.config_set("requirepass", "s3cret")
+    crawl.start(LSWC_FRONTIER=redis.url.replace("//", "//:s3cret@"), CLOSESPIDER_ITEMCOUNT=20)
+    assert crawl.finish() == 0, crawl.log
+    assert not any(b"s3cret" in path.read_bytes() for path in files(crawl.folder))
+    for command in ("check", "frontier", "control"):
+        refused = told(command, str(crawl.folder))
+        assert refused.returncode == 2
+        assert "REDISCLI_AUTH" in refused.stderr
+        monkeypatch.setenv("REDISCLI_AUTH", "s3cret")
+        done = told(command, str(crawl.folder))
+        monkeypatch.delenv("REDISCLI_AUTH")
+        assert (done.returncode, done.stderr) == (0, "")
+    before = {path: path.read_bytes() for path in files(crawl.folder)}
+    redis.kill()
+    away = checked(crawl.folder, "--repair")
+    assert away.returncode == 1
+    assert len(away.stderr.splitlines()) == 1
+    assert {path: path.read_bytes() for path in files(crawl.folder)} == before
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 STEP = """

@@ -146,7 +146,12 @@ class Crawl:
         self.web, self.folder = web, folder
         self._log = folder.with_suffix(".log")
         self._settings = settings
+        self.process: subprocess.Popen[bytes] | None = None
         (folder.parent / "seeds.txt").write_text(url(0), "utf-8")
+
+    def beside(self, folder: Path) -> Crawl:
+        """Return another worker of the same crawl."""
+        return Crawl(self.web, folder, **self._settings)
 
     def start(self, **settings: object) -> None:
         given = {
@@ -177,12 +182,14 @@ class Crawl:
         """Wait until something holds while it runs."""
         until = monotonic() + BRAKE
         while not holds():
+            assert self.process is not None
             assert self.process.poll() is None, self.log
             assert monotonic() < until, self.log
             sleep(0.02)
 
     def finish(self) -> int:
         """Wait for the end; return the exit code."""
+        assert self.process is not None
         return self.process.wait(timeout=BRAKE)
 
     @property
@@ -191,8 +198,9 @@ class Crawl:
         return self._log.read_text("utf-8")
 
     def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
 
     @property
     def said(self) -> list[str]:

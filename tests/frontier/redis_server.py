@@ -20,17 +20,21 @@ MISSING = "redis-server is missing: install it with the system's package manager
 
 
 class RedisServer:
-    """Starts, kills and restarts one server; its data stay in ``folder``."""
+    """Starts, kills and restarts one server; its data stay in ``folder``.
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    ``program`` is another than the one of the system: an older one, or Valkey's.
+    """
+
+    def __init__(self, folder: Path, *options: str, program: str = "redis-server") -> None:
         self._folder = folder
+        self._program = program
         self._options = options
         self.port = _free_port()
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self.start()
 
     def start(self) -> None:
-        program = shutil.which("redis-server")
+        program = shutil.which(self._program)
         if program is None:
             pytest.skip(MISSING)
         options = ["--bind", "127.0.0.1", "--port", str(self.port), "--dir", str(self._folder)]

@@ -279,6 +279,6 @@ def test_a_servers_place_is_the_strategys(
     crawl: tuple[int, int],
 ) -> None:
     with Redis.from_url(redis_server.url) as client:
-        arguments = ["place", "", 0, "learns", 0, "", 0, 0, *server, *site, *crawl]
+        arguments = ["place", "", 0, "learns", 0, "", "", "", 0, 0, *server, *site, *crawl]
         answer = client.register_script(source())(["{x}:about"], arguments)
     assert answer == adaptive.place(*server, *site, *crawl)

@@ -94,6 +94,23 @@ def test_a_status_that_one_worker_found_drops_what_another_offered(join: Join) -
     assert one.counts().tally["dropped"] == {"server became irrelevant": 1}
 
 
+def test_a_worker_that_joins_another_wakes_nothing(join: Join, tmp_path: Path) -> None:
+    """What was postponed waits on, though nothing is leased just now; not if all had ended."""
+    folders = [tmp_path / name for name in ("one", "two", "three")]
+    for folder in folders:
+        folder.mkdir()
+    one = join(folder=folders[0])
+    one.offer([seed("http://a/1")])
+    assert one.put_off(ended(leased(one, 0.0), "timeout"), 1e6)
+    two = join(folder=folders[1])
+    assert two.lease(10.0) is None
+    one.close()
+    join(folder=folders[2]).close()
+    assert two.lease(10.0) is None
+    two.close()
+    assert leased(join(folder=folders[0]), 10.0).url == "http://a/1"
+
+
 def test_a_dead_workers_lease_expires_and_a_living_ones_does_not(join: Join) -> None:
     one, two, three = join(), join(), join()
     one.offer([seed("http://a/1"), seed("http://b/1")])
@@ -211,7 +228,7 @@ def test_all_keys_share_a_slot_and_outlive_the_workers(join: Join, client: Redis
     before = set(client.scan_iter())
     assert all(key.startswith(b"{c}:") for key in before)
     f.close()
-    assert set(client.scan_iter()) == before
+    assert set(client.scan_iter()) == before - {b"{c}:lives"}
 
 
 def test_what_was_committed_outlives_a_killed_redis(tmp_path: Path) -> None:

@@ -243,6 +243,6 @@ def test_a_units_status_is_the_strategys(
     redis_server: RedisServer, downloaded: int, relevant: int, tolerated: int
 ) -> None:
     with Redis.from_url(redis_server.url) as client:
-        arguments = ["status", "", tolerated, "server", 0, "", 0, 0, downloaded, relevant]
+        arguments = ["status", "", tolerated, "server", 0, "", "", "", 0, 0, downloaded, relevant]
         answer = client.register_script(source())(["{x}:about"], arguments)
     assert answer == status(downloaded, relevant, tolerated)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tracemalloc
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hypothesis import given
 from hypothesis import strategies as st
 from redis import Redis
 
+from lswc.frontier.redis_script import Connection
 from lswc.guest.redis_slots import SharedSlots
 from lswc.guest.slots import REMEMBERED, Group, OwnSlots
 
@@ -45,7 +46,7 @@ def test_never_more_than_there_are(steps: list[str]) -> None:
 
 def test_workers_share_them(redis_server: RedisServer) -> None:
     client = Redis.from_url(redis_server.url)
-    one, two = (SharedSlots(client, "{slots-test}:", 60.0) for _ in range(2))
+    one, two = (SharedSlots(Connection(client, "{slots-test}:"), 60.0) for _ in range(2))
     both = [MACHINE, DOMAIN]
     assert [one.take(both), two.take(both)] == [0, 0]
     assert one.take(both) > 0
@@ -60,7 +61,7 @@ def test_workers_share_them(redis_server: RedisServer) -> None:
 
 def test_a_dead_worker_s_slots_are_free_in_time(redis_server: RedisServer) -> None:
     client = Redis.from_url(redis_server.url)
-    dead, living = (SharedSlots(client, "{dead-test}:", 60.0) for _ in range(2))
+    dead, living = (SharedSlots(Connection(client, "{dead-test}:"), 60.0) for _ in range(2))
     assert [dead.take([MACHINE]) for _ in range(2)] == [0, 0]
     assert living.take([MACHINE]) > 0
     key = f"{{dead-test}}:slots:{MACHINE.name}"
@@ -71,6 +72,19 @@ def test_a_dead_worker_s_slots_are_free_in_time(redis_server: RedisServer) -> No
     living.give_back([MACHINE], asked=False)
     dead.give_back([MACHINE], asked=False)  # it only slept: its slot is another's by now
     assert living.take([MACHINE]) == 0
+
+
+def test_a_living_worker_keeps_its_slots(redis_server: RedisServer) -> None:
+    client = Redis.from_url(redis_server.url)
+    living, other = (SharedSlots(Connection(client, "{live-test}:"), 60.0) for _ in range(2))
+    one = Group("one", 1, 0.0)
+    assert living.take([MACHINE, one]) == 0
+    key = f"{{live-test}}:slots:{one.name}"
+    (token,) = cast("list[bytes]", client.zrange(key, 0, -1))
+    client.zincrby(key, -59_000, token)  # as if it were about to expire
+    living.renew()
+    client.zincrby(key, -59_000, token)
+    assert other.take([one]) > 0
 
 
 def test_machines_that_have_rested_take_no_memory() -> None:

@@ -127,7 +127,7 @@ class Workers:
     def recorded(self) -> list[str]:
         """The URLs of the records of all workers that were committed."""
         urls = []
-        workers: Any = self.client.smembers("{lswc:th}:workers")
+        workers: Any = self.client.hkeys("{lswc:th}:workers")
         for worker in map(bytes.decode, workers):
             length: Any = self.client.hget(f"{{lswc:th}}:files:{worker}", "pages.jsonl")
             if length:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from lswc.archive import committed_lengths, page_record
+from lswc.archive import committed_lengths, crawl_log, page_record
 from lswc.archive.appended_files import ArchiveError, Aside
+from lswc.archive.check.fingerprints import Fingerprints
 from lswc.frontier.contract import FrontierError
+from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +32,11 @@ def refuse_older(crawl: Path, committed: Mapping[str, int]) -> None:
             f"more visits that it doesn't know: put the lost frontier.db-wal back, or "
             f"{repair(crawl)} moves them aside, and fetches them anew"
         )
+    refuse_lost(crawl, committed)
+
+
+def refuse_lost(crawl: Path, committed: Mapping[str, int]) -> None:
+    """Refuse a record that isn't all there. Raises ArchiveError."""
     if gone := page_record.gone(crawl, committed):
         raise ArchiveError(
             f"{crawl / gone[0]} is gone: put it back, or {repair(crawl)} fetches its pages anew"
@@ -49,8 +56,9 @@ def settle(crawl: Path, frontier: Frontier) -> dict[str, int]:
     """
     committed = frontier.lengths()
     aside = Aside(crawl)
-    if beyond := committed_lengths.cut(crawl, committed, aside):
+    if beyond := set_aside(crawl, frontier, aside):
         logger.info("%d bytes beyond the last visit were moved to %s", beyond, aside.folder)
+        committed = frontier.lengths()
     gone = committed_lengths.missing(crawl, committed)
     damage = [
         f"{name} is shorter than it was" for name in committed_lengths.short(crawl, committed)
@@ -70,6 +78,26 @@ def settle(crawl: Path, frontier: Frontier) -> dict[str, int]:
     logger.warning("%s: %s", crawl, "; ".join(damage))
     mend(crawl, frontier, aside)
     return frontier.lengths()
+
+
+def set_aside(crawl: Path, frontier: Frontier, aside: Aside) -> int:
+    """Move aside what the files hold beyond the frontier's last commit; return how many bytes.
+
+    A Redis may be older than files that were closed since: then what it doesn't know is taken out.
+    Raises LswcError.
+    """
+    committed = frontier.lengths()
+    if frontier.finished() is not None or not committed_lengths.closed_beyond(crawl, committed):
+        return committed_lengths.cut(crawl, committed, aside)
+    before = sum(committed_lengths.lengths(crawl).values())
+    with Fingerprints(frontier.finished_here()) as finished:
+        recorded = (record["url"] for record in page_record.records(crawl))
+        held = {*recorded, *crawl_log.ended(crawl)}
+        unknown = {url for url in held if fingerprint(url) not in finished}
+    committed_lengths.take_out(crawl, unknown, aside)
+    after = committed_lengths.lengths(crawl)
+    frontier.reopen((), after)
+    return before - sum(after.values())
 
 
 def mend(crawl: Path, frontier: Frontier, aside: Aside) -> int:

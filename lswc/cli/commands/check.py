@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lswc.archive.check.agreement import CheckReport
-    from lswc.frontier.redis import RedisFrontier
 
 
 class Command(UserCommand):
     """Compares a crawl's frontier with all its files; exit code 1 if anything is wrong."""
 
-    usage = "<crawl folder> [--repair] [--redis redis://... [--key NAME]]"
+    usage = (
+        "<crawl folder> [folders of other workers] [--repair] [--redis redis://... [--key NAME]]"
+    )
     summary = "Tell whether a crawl's frontier and files agree, and make them agree"
     options = (
         option(
@@ -32,29 +33,30 @@ class Command(UserCommand):
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        from lswc.archive.appended_files import Aside
-        from lswc.archive.check.agreement import check, compare, mended, repair
+        from lswc.archive.check.agreement import check, repair
+        from lswc.crawl.crawl_folder import names_a_redis
 
-        crawl = Path(one(args, "crawl folder"))
-        if opts.redis:
-            with closing(self._worker(crawl, opts)) as frontier:
-                with working() as say:
-                    say("check", 0, 0)
-                    report = compare(crawl, None, frontier.lengths())
-                mend = partial(mended, crawl, frontier, Aside(crawl))
-                self._told(crawl, report, mend if opts.repair else None)
-        else:
+        crawl = Path(one(args[:1], "crawl folder"))
+        if opts.redis or names_a_redis(crawl):
+            self._check_worker(crawl, [Path(name) for name in args[1:]], opts)
+            return
+        one(args, "crawl folder")
+        with working() as say:
+            say("check", 0, 0)
+            report = check(crawl)
+        self._told(crawl, report, partial(repair, crawl) if opts.repair else None)
+
+    def _check_worker(self, crawl: Path, others: list[Path], opts: argparse.Namespace) -> None:
+        from lswc.archive.check.agreement import check_worker, repair_worker
+        from lswc.crawl import workers
+
+        client, name = workers.named(self.project_settings, opts.redis, opts.key, crawl)
+        with closing(workers.existing(client, name, crawl)) as frontier:
             with working() as say:
                 say("check", 0, 0)
-                report = check(crawl)
-            self._told(crawl, report, partial(repair, crawl) if opts.repair else None)
-
-    def _worker(self, crawl: Path, opts: argparse.Namespace) -> RedisFrontier:
-        from lswc.crawl import workers
-        from lswc.frontier.redis import open_existing
-
-        named = workers.named(self.project_settings, opts.redis, opts.key, crawl)
-        return open_existing(*named, crawl)
+                report = check_worker(crawl, frontier, others or frontier.others()[0])
+            mend = partial(repair_worker, crawl, frontier, report.lost)
+            self._told(crawl, report, mend if opts.repair else None)
 
     def _told(self, crawl: Path, report: CheckReport, mend: Callable[[], list[str]] | None) -> None:
         _show(report)
@@ -74,3 +76,9 @@ def _show(report: CheckReport) -> None:
     terminal().print(table("", ("", "entries", *FAULTS), rows))
     for note in report.notes:
         print(note)
+    if report.lost:
+        named = sorted(url for url in report.lost.values() if url is not None)
+        print(f"{len(report.lost)} URLs that this worker finished are in none of its files:")
+        print("\n".join(named))
+        if len(named) < len(report.lost):
+            print(f"and {len(report.lost) - len(named)} whose URLs nobody here knows")

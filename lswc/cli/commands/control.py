@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from contextlib import suppress
 from getpass import getuser
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
@@ -60,17 +59,9 @@ class Command(UserCommand):
         print(f"{place or 'the whole crawl'}: {key} {said}; a running crawl does it within seconds")
 
     def _where(self, name: str, key: str) -> Instructions:
-        from lswc.frontier import names_redis
-        from lswc.guest.control import in_folder
+        from lswc.monitor.stored import stored
 
-        if not names_redis(name):
-            return in_folder(Path(name))
-        from lswc.crawl import workers
-        from lswc.guest.control.redis_store import in_redis
-
-        settings = self.project_settings.copy()
-        settings.set("LSWC_FRONTIER", name)
-        return in_redis(workers.connect(settings), key)
+        return stored(name, key, self.project_settings).kept
 
 
 def _asked(words: Sequence[str]) -> tuple[str, Any, str]:

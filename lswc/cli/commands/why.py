@@ -36,6 +36,7 @@ class Command(UserCommand):
         if len(args) != 2:
             raise UsageError("name one crawl folder and one URL", print_help=False)
         from lswc.archive.url_history import history
+        from lswc.crawl.crawl_folder import names_a_redis
         from lswc.frontier import FRONTIER_FILE
         from lswc.monitor.story import story
         from lswc.urls import parse
@@ -43,7 +44,8 @@ class Command(UserCommand):
         crawl, url = Path(args[0]), args[1].strip()
         if "://" not in url:
             raise UsageError(f"{url!r} isn't a URL, such as http://{url}/", print_help=False)
-        has_frontier = bool(opts.redis) or (crawl / FRONTIER_FILE).exists()
+        in_redis = bool(opts.redis) or names_a_redis(crawl)
+        has_frontier = in_redis or (crawl / FRONTIER_FILE).exists()
         canonical = parse(url) if has_frontier else None
         with working() as say:
             say("log", 0, 0)
@@ -53,11 +55,13 @@ class Command(UserCommand):
         _show(url, story(*log, standing, _MOST, has_frontier=has_frontier))
 
     def _standing(self, crawl: Path, url: str, opts: argparse.Namespace) -> Standing | None:
-        from lswc.crawl import workers
-        from lswc.frontier import FRONTIER_FILE, redis_report, sqlite_report
+        from lswc.frontier import FRONTIER_FILE, sqlite_report
 
         opened: AbstractContextManager[Reader]
-        if opts.redis:
+        if opts.redis or not (crawl / FRONTIER_FILE).exists():
+            from lswc.crawl import workers
+            from lswc.frontier import redis_report
+
             named = workers.named(self.project_settings, opts.redis, opts.key, crawl)
             opened = redis_report.opened(*named)
         else:

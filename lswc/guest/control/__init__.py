@@ -1,7 +1,7 @@
 """Instructions of people to a crawl, also while it runs: blocked and paused places, limits, hours.
 
-``read``, ``change`` and ``history`` work on the instructions to a crawl: ``in_folder``, or those of
-``lswc.guest.control.redis_store``, ``in_redis``, which loads Redis's client.
+``read``, ``change`` and ``history`` work on the instructions to a crawl: ``in_folder``, or
+``InRedis`` of ``lswc.guest.control.redis_store``, which loads Redis's client.
 """
 
 from lswc.guest.control.places import Place, place_of

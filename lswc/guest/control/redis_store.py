@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from redis import RedisError
-
-from lswc.errors import StorageError
-from lswc.frontier import redis_report
+from lswc.frontier.redis_script import Connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +16,7 @@ class InRedis:
     """In two keys of a crawl in Redis: ``{name}:control`` and ``{name}:control:history``."""
 
     def __init__(self, client: Redis, name: str) -> None:
-        self._client = client
+        self._connection = Connection(client, f"{{{name}}}:")
         self._key = f"{{{name}}}:control"
 
     def version(self) -> object:
@@ -43,19 +40,5 @@ class InRedis:
         return [line.decode(errors="replace") for line in found]
 
     def _asked(self, command: str, *arguments: object) -> Any:
-        try:
-            return getattr(self._client, command)(*arguments)
-        except RedisError as error:
-            raise StorageError(
-                f"can't ask Redis for the instructions to the crawl: {error}"
-            ) from error
-
-
-def in_redis(client: Redis, name: str = "") -> InRedis:
-    """Return the instructions to the crawl of this name; without one, of the only crawl there is.
-
-    Raises FrontierError if there is none, or one of another version.
-    """
-    with redis_report.opened(client, name) as reader:
-        reader.check_version()
-        return InRedis(client, reader.name)
+        with self._connection.errors():
+            return getattr(self._connection.client, command)(*arguments)

@@ -22,9 +22,10 @@ from lswc.guest.control import (
     place_of,
     read,
 )
-from lswc.guest.control.redis_store import InRedis, in_redis
+from lswc.guest.control.redis_store import InRedis
 from lswc.guest.control.toml_text import edited, parsed
 from lswc.guest.control_in_effect import ControlInEffect
+from lswc.monitor.stored import StoredInRedis
 from lswc.strategy import strategy
 from lswc.urls import Url, parse
 
@@ -193,7 +194,7 @@ def stores(tmp_path: Path, redis_server: RedisServer) -> list[InFolder | InRedis
     SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY).close()
     client = Redis.from_url(redis_server.url)
     RedisFrontier(client, "controlled", strategy("bfs"), IDENTITY).close()
-    return [in_folder(tmp_path), in_redis(client, "controlled")]
+    return [in_folder(tmp_path), InRedis(client, "controlled")]
 
 
 def test_a_reason_stands_beside_what_it_is_for() -> None:
@@ -306,8 +307,8 @@ def test_the_only_crawl_of_a_store_needs_no_name(redis_server: RedisServer) -> N
     client = Redis.from_url(redis_server.url)
     client.flushall()
     store = RedisFrontier(client, "alone", strategy("bfs"), IDENTITY)
-    change(in_redis(client), "block", True, "a.th")
-    assert read(in_redis(client, "alone")).at(url("http://a.th/")).block
+    change(StoredInRedis(client).kept, "block", True, "a.th")
+    assert read(StoredInRedis(client, "alone").kept).at(url("http://a.th/")).block
     store.close()
 
 
@@ -318,7 +319,7 @@ def test_what_is_no_crawl_of_this_version(tmp_path: Path, redis_server: RedisSer
     frontier.close()
     client = Redis.from_url(redis_server.url)
     with pytest.raises(LswcError, match="no crawl 'nobodys'"):
-        in_redis(client, "nobodys")
+        StoredInRedis(client, "nobodys")
     client.hset("{old}:about", mapping={"strategy": "bfs", "format": "1"})
     with pytest.raises(LswcError, match=r"begun with lswc 0\.1"):
-        in_redis(client, "old")
+        StoredInRedis(client, "old")
