@@ -231,7 +231,7 @@ def test_a_damaged_record_without_metadata_counts_for_the_host_in_the_index(tmp_
     urls = (f"{URL}1", "http://b.example/2", "http://c.example/3")
     lines = (b'k 20260101000000 {"url": "%b", "offset": "0"}\n' % url.encode() for url in urls)
     warc.with_name("th-1.cdxj").write_bytes(b"".join(lines))
-    _, hosts = write(folder, folder / "out")
+    _, hosts = write([folder], folder / "out")
     assert {host: counts.unreadable for host, counts in hosts.items()} == {
         "a.example": 0, "b.example": 0, "c.example": 1,
     }  # fmt: skip
