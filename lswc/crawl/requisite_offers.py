@@ -40,7 +40,7 @@ UNPROVED = 100
 logger = logging.getLogger(__name__)
 
 _LEAVES = frozenset({"image", "icon", "font", "media", "data"})
-_MAY_NEED_MORE = (".svg", ".js", ".mjs", ".css")
+_MAY_NEED_MORE = (".svg", ".js", ".mjs", ".css", ".json")
 
 
 @dataclass(slots=True)
@@ -54,14 +54,15 @@ class _Tree:
 class Trees:
     """Counts the files that each page needs, with those that its requisites need themselves.
 
-    A file that several pages need belongs to the first. ``most`` is the bound of a page, 0 for
-    none. Which page a file belongs to is forgotten at the end of the process, and when it lies long
-    ago: then the file is counted as a page is.
+    A file that several pages need belongs to the first, sooner to one that surely needs it.
+    ``most`` is the bound of a page, 0 for none. Which page a file belongs to is forgotten at the
+    end of the process, and when it lies long ago: then the file is counted as a page is.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._tree_of: OrderedDict[str, _Tree] = OrderedDict()
+        self._guessed: set[str] = set()
 
     def place(self, url: str) -> Place | None:
         """Return the page that a file belongs to, None if that is forgotten."""
@@ -76,16 +77,26 @@ class Trees:
         A page has a ``place``.
         """
         tree = None if place else self._tree_of.pop(url, None)
+        self._guessed.discard(url)
         tree = tree or _Tree(place)
         taken = found[: max(0, self._most - tree.files)] if self._most else found
         tree.files += len(taken)
         for requisite in taken:
             is_leaf = requisite.kind in _LEAVES or requisite.kind == GUESS
             if not is_leaf or any(name in requisite.url for name in _MAY_NEED_MORE):
-                self._tree_of.setdefault(requisite.url, tree)
+                self._belongs(requisite, tree)
         while len(self._tree_of) > REMEMBERED:
-            self._tree_of.popitem(last=False)
+            self._guessed.discard(self._tree_of.popitem(last=False)[0])
         return taken
+
+    def _belongs(self, requisite: Requisite, tree: _Tree) -> None:
+        url, is_guess = requisite.url, requisite.kind == GUESS
+        if is_guess and url not in self._tree_of:
+            self._guessed.add(url)
+        elif not is_guess and url in self._guessed:
+            self._guessed.remove(url)
+            self._tree_of[url] = tree
+        self._tree_of.setdefault(url, tree)
 
 
 class Earned:

@@ -97,6 +97,7 @@ _BARE = re.compile(
 _RUN = frozenset({"", "module", "text/javascript", "application/javascript", "application/json"})
 _WRITTEN = 100  # script elements of a page that are read
 _MAX_MANIFEST = 100_000  # bytes
+_JSON = "application/json"  # that a script asked for: it may list what is shown
 _SCRIPTS = frozenset({"text/javascript", "application/javascript", "application/x-javascript"})
 _IMPORTS = 200  # of one script
 _BETWEEN = " \t\n\f\r,"
@@ -189,7 +190,8 @@ class RequisiteReader:
         """Tell whether a requisite may need anything itself, so that it is worth to be read."""
         media_type = content_type.partition(";")[0].strip().lower()
         is_read = media_type in ("text/css", "image/svg+xml", *_SCRIPTS)
-        return is_read or _is_manifest(body) or is_html(content_type, body)
+        is_read = is_read or media_type == _JSON or _is_manifest(body)
+        return is_read or is_html(content_type, body)
 
     def read(
         self, body: bytes, content_type: str, url: str, steps: int, place: Place | None = None
@@ -210,6 +212,9 @@ class RequisiteReader:
         elif _is_manifest(body):
             images = named_files.in_manifest(body.decode("utf-8", "replace"))
             found = _absolute(((image, "icon") for image in images), Base(url), url)
+        elif media_type == _JSON:
+            text = body[:MAX_STYLE].decode("utf-8", "replace")
+            found = [*_named_by_script(text, url, place or Place(url))]
         else:
             return Needed()
         found = [requisite for requisite in found if requisite.kind != FEED]

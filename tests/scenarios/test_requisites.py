@@ -134,6 +134,22 @@ def test_a_server_has_as_many_guesses_as_its_right_ones_earn() -> None:
     earned.prove("b.example")
 
 
+def test_a_script_names_files_where_it_runs_even_if_another_page_guessed_it(site: Site) -> None:
+    one = "www.one.co.th"
+    site.seeds(SEED)
+    head = "<link rel=icon href=/x.png>"
+    site.add(f"{one}/", page(THAI, "/a/") + f"{head}<img src=x.png><script>f('a/s.js')</script>")
+    site.add(f"{one}/a/index.html", page(THAI) + f"{head}<script src=s.js></script>")
+    site.add(f"{one}/a/s.js", "fetch('data/b.json')")
+    site.add(f"{one}/a/data/b.json", '[{"image": "data/c.png"}]')
+    for name in ("x.png", "a/data/c.png"):
+        site.add(f"{one}/{name}", b"\x89PNG\r\n\x1a\n")
+    site.crawl(CONCURRENT_REQUESTS=1)
+    asked = [row["url"] for row in attempts(site) if row["kind"] == "requisite"]
+    names = {"x.png", "a/s.js", "a/data/b.json", "a/data/c.png"}
+    assert {url.removeprefix(SEED) for url in asked} == names
+
+
 def test_they_are_no_pages_anywhere_else(dressed: Site, tmp_path: Path) -> None:
     dressed.crawl()
     summary = dressed.summary
