@@ -14,8 +14,8 @@ from lswc.errors import LswcError
 from lswc.frontier.visit import FollowedLink, Offer
 from lswc.outcomes import Outcome
 from lswc.reading import sitemaps
-from lswc.reading.messages import AskedListing
 from lswc.reading.named_language import named
+from lswc.reading.reader_messages import AskedListing
 from lswc.strategy import (
     DISCARD,
     LISTING,

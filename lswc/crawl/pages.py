@@ -13,8 +13,8 @@ from lswc.errors import LswcError
 from lswc.frontier.visit import FollowedLink, Record
 from lswc.guest.internet import ClosingError
 from lswc.outcomes import Outcome
-from lswc.reading.messages import Asked
 from lswc.reading.page import without_closed
+from lswc.reading.reader_messages import Asked
 from lswc.safety.content_types import Kind, document_named, file_name, kind_of
 from lswc.strategy import (
     SEED,

@@ -11,13 +11,13 @@ import msgspec
 from lswc.errors import LswcError
 from lswc.outcomes import Outcome
 from lswc.processes import MAX_ANSWER, Letters, letter, started
-from lswc.reading.messages import Answer, answered
+from lswc.reading.reader_messages import Answer, answered
 from lswc.safety.content_types import Kind, file_name, kind_of
 
 if TYPE_CHECKING:
     from lswc.crawl.configuration import Crawl
-    from lswc.reading.messages import AnyAsked, Asked, AskedListing, AskedRequisite
     from lswc.reading.page import PageReading
+    from lswc.reading.reader_messages import AnyAsked, Asked, AskedListing, AskedRequisite
 
 _START_SECONDS = 120  # of a process that isn't asked for anything yet, on a machine at its limits
 

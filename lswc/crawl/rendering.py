@@ -21,7 +21,7 @@ from lswc.crawl.requests import RENDERING
 from lswc.frontier.visit import Rendered
 from lswc.outcomes import Outcome
 from lswc.reading.browser.messages import Answered, Shell
-from lswc.reading.messages import Asked
+from lswc.reading.reader_messages import Asked
 from lswc.strategy import Status
 from lswc.strategy.facts import status
 

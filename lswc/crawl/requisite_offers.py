@@ -11,7 +11,7 @@ from lswc.crawl.readers import ReaderError, Unread
 from lswc.crawl.requests import CUT, url_of, visit_of
 from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
-from lswc.reading.messages import AskedRequisite
+from lswc.reading.reader_messages import AskedRequisite
 from lswc.reading.requisites import FEED, GUESS, Needed, Place, Requisite, RequisiteReader
 from lswc.strategy import GUESS as GUESS_CODE
 from lswc.strategy import LISTING, REQUISITE, PageLanguage

@@ -17,7 +17,7 @@ import msgspec
 
 from lswc.processes import MAX_LETTER, Letters, letter
 from lswc.reading.confinement import confine
-from lswc.reading.messages import Answer, AnyAsked, answered
+from lswc.reading.reader_messages import Answer, AnyAsked, answered
 from lswc.reading.reader_settings import ReaderSettings
 
 if TYPE_CHECKING:

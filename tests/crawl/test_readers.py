@@ -21,7 +21,7 @@ from lswc.crawl.readers import PageError, ReaderError, Readers, Unread, _Reader
 from lswc.language.html import Bounds
 from lswc.outcomes import Outcome
 from lswc.processes import Letters, letter
-from lswc.reading.messages import Asked, AskedListing, AskedRequisite
+from lswc.reading.reader_messages import Asked, AskedListing, AskedRequisite
 from lswc.reading.reader_settings import ReaderSettings
 from lswc.strategy import PageLanguage
 from lswc.urls import Url, parse

@@ -15,7 +15,7 @@ import msgspec
 from typing_extensions import override
 
 from lswc.processes import MAX_LETTER, Letters, letter
-from lswc.reading.messages import AnyAsked, answered
+from lswc.reading.reader_messages import AnyAsked, answered
 from lswc.reading.reader_settings import ReaderSettings
 
 if TYPE_CHECKING:
