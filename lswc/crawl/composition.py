@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lswc.archive import page_record
 from lswc.archive.archive import Archive
@@ -26,10 +27,11 @@ from lswc.errors import ConfigError, LswcError
 from lswc.guest.admission import Reach
 from lswc.guest.control_in_effect import ControlInEffect
 from lswc.guest.guest import Guest, Stores
-from lswc.guest.network import Network
+from lswc.guest.network import PROBED, Network
+from lswc.urls import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from scrapy.crawler import Crawler
 
@@ -113,7 +115,8 @@ def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Part
         backoff_of(crawl, frontier),
         files_of(crawl, frontier),
     )
-    guest = Guest(crawl.politeness, _reach(crawl), stores, _limits(crawl), internet, network)
+    limits = _limits(crawl, network)
+    guest = Guest(crawl.politeness, _reach(crawl), stores, limits, internet, network)
     commits = Commits(crawl, frontier, archive, guest, stats, stop)
     leases = Leases(crawl, frontier, guest, commits, stats)
     readers = Readers(crawl)
@@ -152,10 +155,21 @@ def _handles(crawl: Crawl, requests: int) -> Handles:
     return handles
 
 
-def _limits(crawl: Crawl) -> Limits:
-    """Return the limits of servers, as far as the pages recorded so far use them up."""
-    limits = crawl.limits.new()
-    limits.load(page_record.records(crawl.folder))
+def _limits(crawl: Crawl, network: Network) -> Limits:
+    """Return the limits of servers, as far as the pages recorded so far use them up.
+
+    The latest of these servers are those that should answer, or have a name, if any does.
+    """
+    limits, latest = crawl.limits.new(), deque[str](maxlen=5 * PROBED)
+
+    def noted() -> Iterator[dict[str, Any]]:
+        for record in page_record.records(crawl.folder):
+            latest.append(record["url"])
+            yield record
+
+    limits.load(noted())
+    for url in filter(None, map(parse, latest)):
+        network.answered(url)
     return limits
 
 

@@ -76,6 +76,24 @@ def test_a_crawl_becomes_one_file_that_says_what_it_holds(site: Site, tmp_path: 
     assert b"description: Thai web\r\n" in info.content
 
 
+def test_files_of_two_workers_have_names_of_their_own(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("one", "two")]
+    for number, folder in enumerate(folders):
+        (folder / "warc").mkdir(parents=True)
+        (folder / "settings.json").write_text('{"language": "th"}')
+        (folder / "warc" / "th-1.warc.gz").write_bytes(b"%d" % number)
+        line = {"url": f"http://a.example/{number}", "filename": "th-1.warc.gz"}
+        (folder / "warc" / "th-1.cdxj").write_text(f"k{number} 20260101000000 {json.dumps(line)}\n")
+    assert write(folders, tmp_path / "x.wacz")[:2] == (2, 2)
+    with ZipFile(tmp_path / "x.wacz") as archive:
+        lines = archive.read("indexes/index.cdxj").splitlines()
+        names = [json.loads(line.split(b" ", 2)[2])["filename"] for line in lines]
+        assert [archive.read(f"archive/{name}") for name in names] == [b"0", b"1"]
+    (folders[1] / "settings.json").write_text('{"language": "lo"}')
+    with pytest.raises(ArchiveError, match="another language"):
+        write(folders, tmp_path / "y.wacz")
+
+
 def test_without_warc_files_nothing_is_written(site: Site, tmp_path: Path) -> None:
     site.folder.mkdir()
     with pytest.raises(ArchiveError, match="no WARC files"):

@@ -90,6 +90,15 @@ def test_a_page_of_any_shape_is_in_the_corpus(tmp_path: Path) -> None:
     assert written == Counts(len(rows), len(rows), Counter(exact=len(rows) - 1))
 
 
+def test_a_crawl_of_two_workers_has_one_corpus(tmp_path: Path) -> None:
+    """The same text is a duplicate, whoever fetched it; a worker may have archived nothing."""
+    folders = [crawl(tmp_path / name, [page(name, response(BODY))]) for name in ("one", "two")]
+    idle = crawl(tmp_path / "idle", [])
+    (idle / "warc" / "th-1.warc.gz").unlink()
+    total, _ = write([*folders, idle], tmp_path / "out")
+    assert total == Counts(2, 2, Counter(exact=1))
+
+
 def test_a_page_is_what_a_browser_showed_of_it_and_of_no_other(tmp_path: Path) -> None:
     other = "หน้าที่เบราว์เซอร์แสดงหลังจากสคริปต์ทำงานแล้วมีข้อความอื่น " * 3
     shown = f"<p>{other}</p>".encode()

@@ -44,6 +44,20 @@ def test_while_no_name_resolves_the_crawl_waits(web: FaultyWeb, crawl: Crawl, sa
     assert ["offline:" in crawl.said[0], "online again" in crawl.said[1]] == [True, True]
 
 
+def test_a_crawl_that_goes_on_while_no_name_is_found_loses_nothing(
+    web: FaultyWeb, crawl: Crawl
+) -> None:
+    """Names that were found in an earlier run tell it, though none was in this one."""
+    crawl.start(CLOSESPIDER_ITEMCOUNT=20)
+    assert crawl.finish() == 0
+    web.names_down("*", "!")
+    crawl.start(CONCURRENT_REQUESTS=2, RETRY_TIMES=0)
+    crawl.wait_until(lambda: "offline:" in crawl.log)
+    web.names_down()
+    assert crawl.finish() == 0
+    crawl.check()
+
+
 def test_a_crawl_that_is_offline_for_too_long_ends_and_goes_on_later(
     web: FaultyWeb, crawl: Crawl
 ) -> None:
