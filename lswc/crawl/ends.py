@@ -78,6 +78,10 @@ class HarvestStopExtension:
             return
         self._below += 1
         if self._is_over():
+            logger.info(
+                "of the next %d pages fewer than %g %% should be relevant: the crawl ends, unless "
+                "more is found by what is still being read", AHEAD, 100 * self._least
+            )  # fmt: skip
             self._leases.finish(REASON, self._is_over)
 
     def _is_over(self) -> bool:
@@ -93,10 +97,7 @@ class HarvestStopExtension:
             return expected is None
         promising = max(PROMISING, self._least)
         waits = any(cell.pending and cell.expected >= promising for cell in cells)
-        is_over = self._below >= (MOST_IN_A_ROW if waits else IN_A_ROW)
-        if is_over:
-            logger.info("of the next %d pages %.2f %% should be relevant", AHEAD, 100 * expected)
-        return is_over
+        return self._below >= (MOST_IN_A_ROW if waits else IN_A_ROW)
 
 
 class CloseSpider(closespider.CloseSpider):
