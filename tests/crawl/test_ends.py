@@ -25,7 +25,7 @@ class Ending:
         self.confirms: Callable[[], bool] | None = None
         frontier: Any = SimpleNamespace(cells=lambda: tuple(self.cells))
         leases: Any = SimpleNamespace(finish=self._finish)
-        commits: Any = SimpleNamespace(failed=False)
+        commits: Any = SimpleNamespace(halted=False)
         self._extension = HarvestStopExtension(0.1, frontier, commits, leases)
 
     def _finish(self, reason: str, confirms: Callable[[], bool]) -> None:
