@@ -124,7 +124,7 @@ def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Part
     requisites = Requisites(crawl, commits, guest, readers)
     earlier = Earlier(crawl.earlier) if crawl.earlier else None
     listings = Listings(crawl, frontier, commits, readers, earlier)
-    internet.heard = listings.heard
+    guest.rules.heard = listings.heard
     return Parts(
         crawl,
         handles,

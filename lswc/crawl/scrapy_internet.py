@@ -25,7 +25,7 @@ from lswc.guest.robots_txt import MAX_SIZE
 from lswc.guest.server_rules import PATH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from scrapy.crawler import Crawler
 
@@ -41,14 +41,10 @@ _REDIRECTS = {ROBOTS: {}, TDMREP: {"redirect_ttl": 5}}
 
 
 class ScrapyInternet:
-    """What a crawl's guest needs of the world; see ``lswc.guest.internet.Internet``.
-
-    ``heard`` is called with the server, the text and the URL of each robots.txt that came.
-    """
+    """What a crawl's guest needs of the world; see ``lswc.guest.internet.Internet``."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self.heard: Callable[[str, bytes, str], None] = lambda *_: None
 
     @cached_property
     def is_frozen(self) -> bool:
@@ -97,8 +93,6 @@ class ScrapyInternet:
             return Response(address, status=404)
         if "dataloss" in response.flags and len(response.body) < MAX_SIZE:
             raise ResponseDataLossError
-        if file == ROBOTS and response.status < 300:
-            self.heard(url.server, response.body, response.url)
         return response
 
     async def sleep(self, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""What servers asked of a crawl of many workers: their rules and their rests, in Redis.
+"""Rules and rests of servers in Redis: what they asked of a crawl of many workers.
 
 A server that told one worker needn't tell the next.
 """

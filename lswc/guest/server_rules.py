@@ -10,6 +10,7 @@ import json
 import re
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from urllib.parse import urljoin
 
 from lswc.guest.decisions import Fails, Refuse
 from lswc.guest.internet import ROBOTS, TDMREP, ClosingError
@@ -163,13 +164,15 @@ class ServerRules:
     """What servers say of being asked, and of what becomes of their pages.
 
     ``robot`` is the name for which robots.txt is read, "" if it isn't. ``shared`` are the files
-    that other workers fetched, if there are others.
+    that other workers fetched, if there are others. ``heard`` is called with the server, the text
+    and the URL of each robots.txt, whoever fetched it.
     """
 
     def __init__(self, internet: Internet, robot: str, shared: SharedFiles | None = None) -> None:
         self._internet = internet
         self._shared = shared
         self.robot = robot
+        self.heard: Callable[[str, bytes, str], None] = lambda *_: None
         self.robots: RuleCache[RobotsRules] = RuleCache(internet.now)
         self.reservations: RuleCache[Reservations] = RuleCache(internet.now)
 
@@ -184,7 +187,7 @@ class ServerRules:
         Return what keeps it from being had. Raises what the network does.
         """
         if known := self._known(ROBOTS, url.server):
-            self.robots.put(url.server, RobotsRules(known[0], self.robot), known[1])
+            self._take(url, *known)
             return None
         before = self.robots.get(url.server)
         try:
@@ -200,13 +203,17 @@ class ServerRules:
             return answer
         if not _fails(answer):
             body = answer.body if answer.status < 300 else b""
-            self.robots.put(url.server, RobotsRules(body, self.robot), lifetime(answer))
+            self._take(url, body, lifetime(answer))
             self._tell(ROBOTS, url.server, body, lifetime(answer))
         elif before is None:
             return Fails(answer)
         else:
             self.robots.put(url.server, before, STALE)
         return None
+
+    def _take(self, url: Url, body: bytes, seconds: float) -> None:
+        self.robots.put(url.server, RobotsRules(body, self.robot), seconds)
+        self.heard(url.server, body, urljoin(url.href, f"/{ROBOTS}"))
 
     async def fetch_reservations(self, url: Url, go: Go) -> None:
         """Fetch the tdmrep.json of a URL's server: one that can't be had says nothing."""

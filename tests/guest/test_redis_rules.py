@@ -50,6 +50,16 @@ def test_robots_txt_is_fetched_by_one(both: list[Hosted]) -> None:
     assert (len(one.world.fetched), len(two.world.fetched)) == (1, 0)
 
 
+def test_its_sitemaps_are_heard_of_by_both(both: list[Hosted]) -> None:
+    said = "User-agent: *\nAllow: /\nSitemap: http://www.a.example/map.xml\n"
+    both[0].world.says(SERVER, said)
+    for worker in both:
+        heard: list[tuple[str, bytes, str]] = []
+        worker.guest.rules.heard = lambda *told, heard=heard: heard.append(told)
+        asyncio.run(worker.may(PAGE))
+        assert heard == [(SERVER, said.encode(), "http://www.a.example/robots.txt")]
+
+
 def test_a_failure_to_give_it_is_not_shared(both: list[Hosted]) -> None:
     one, two = both
     one.world.says(SERVER, "", status=503)
