@@ -357,6 +357,9 @@ class Story(Seams):
             step(self, *given)
             self.nothing_is_wrong()
 
+    def some_are_blocked(self, some: bool) -> None:
+        assert any(held.endswith(Outcome.BLOCKED) for held in self._held()) is some
+
     def kill_a_busy_reader(self) -> None:
         for _ in range(2_000):
             self._let(0.05)
@@ -401,8 +404,10 @@ def test_a_crawl_meets_everything_and_keeps_its_promises() -> None:
             (at, 3.0),
             (Seams.killed,),
             (at, 5.0),
+            (Story.some_are_blocked, True),
             (Seams._take_back, host(0), "block"),
             (at, 5.0),
+            (Story.some_are_blocked, False),
             (Seams.network_is, False),
             (at, 100.0),
             (Seams.network_is, True),
