@@ -198,3 +198,25 @@ def test_a_server_whose_quota_is_raised_is_cut_no_more(tmp_path: Path) -> None:
         assert frontier.retry([Outcome.SERVER_PAGES]) == 1
         with opened(path) as reader:
             assert reader.completion().cut == ()
+
+
+def test_a_second_try_that_went_well_is_forgotten(tmp_path: Path) -> None:
+    path, url = tmp_path / "frontier.db", "http://a.example/"
+    identity = IDENTITY | {"strategy": "bfs"}
+    with closing(SqliteFrontier(path, strategy("bfs"), identity)) as frontier:
+        frontier.offer([Offer(url, "a.example", "a.example", SEED, PageLanguage.TARGET, 0)])
+        lease = frontier.lease(0.0)
+        assert lease is not None
+        frontier.put_off(ended(lease, Outcome.TIMEOUT), 60.0)
+        assert frontier.later == 1
+        again = frontier.lease(60.0)
+        assert again is not None
+        assert (again.url, again.tries) == (url, 1)
+        frontier.commit(ended(again))
+        assert frontier.retry([Outcome.TIMEOUT]) == frontier.later == frontier.unfinished == 0
+    with closing(SqliteFrontier(path, strategy("bfs"), identity)) as frontier:
+        assert frontier.later == frontier.unfinished == 0
+        assert frontier.reopen([url], {}) == 1
+        anew = frontier.lease(0.0)
+        assert anew is not None
+        assert anew.tries == 0

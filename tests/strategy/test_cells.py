@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lswc.strategy import (
+    GUESS,
     LISTING,
     NAMES,
     NO_PAGES,
@@ -62,6 +63,7 @@ def test_what_no_strategy_sees_has_one_cell_wherever_it_leads(name: str) -> None
     plain = strategy(name)
     chosen = with_requisites(plain)
     assert len({SEED, REQUISITE, LISTING, SUBLISTING}) == 4
+    assert len(chosen.kind_of) == GUESS + 1
     for place in range(chosen.places):
         for code in (REQUISITE, LISTING, SUBLISTING):
             assert chosen.cell(code, place) == tier_rules.REQUISITES
@@ -95,6 +97,10 @@ def test_a_rule_of_ones_own_has_a_name_and_a_tolerance() -> None:
         ("no_such_module:rule", "can't take the strategy no_such_module:rule: No module"),
         (OWN + "missing", "has no attribute 'missing'"),
         (OWN + "NOT_A_RULE", "NOT_A_RULE isn't a function"),
+        (
+            OWN + "named_first:S=2",
+            "strategy tests.strategy.own_rules:named_first has no parameter 'S'",
+        ),
         (OWN + "named_first:S=2", "has no parameter 'S'; it takes: T"),
         (OWN + "raises", "raises:T=10 fails: ZeroDivisionError"),
         (OWN + "too_high", "must return a tier, 0 to 99, or DISCARD, not 100"),
