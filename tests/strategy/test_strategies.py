@@ -90,6 +90,14 @@ def test_no_link_comes_from_a_server_without_pages() -> None:
         encode(every()[0]._replace(referrer_server=Status.UNVISITED))
 
 
+def test_what_is_not_said_of_a_link_is_not_so() -> None:
+    said = Facts(
+        PageLanguage.TARGET, 1, Status.RELEVANT, Status.UNVISITED, Locality.SAME_SITE, True,
+        Anchor.TARGET, True,
+    )  # fmt: skip
+    assert said[8:] == (False, Named.NONE, False, False, Source.LINK)
+
+
 def test_the_seed_code_is_no_link() -> None:
     with pytest.raises(ValueError, match="not the code of a link"):
         decode(SEED, Status.UNVISITED)
