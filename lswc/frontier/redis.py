@@ -196,7 +196,8 @@ class RedisFrontier(Frontier):
         self._life = milliseconds(worker.time_to_live)
         self._ahead = self._asked = 0.0
         self._identity = identity_of(strategy, identity)
-        self._number, self._latest = 0, ""
+        self._number = 0
+        self.connection.worker = worker.name
         self._lock = lock(worker.folder) if worker.folder else None
         try:
             self._open(client)
@@ -251,7 +252,7 @@ class RedisFrontier(Frontier):
         table, joining = packed_table(self._strategy), self._leases.joining
         found, self._number = self._call("open", joining, self._life, table, *pages, *pairs)
         # Several processes may be anyone: none of them knows which link comes before its next.
-        self._latest = joining if self._worker.name else ""
+        self.connection.latest = joining if self._worker.name else ""
         return texts(dict(zip(found[::2], found[1::2], strict=True)))
 
     def _call(
@@ -262,7 +263,7 @@ class RedisFrontier(Frontier):
         delay = milliseconds(terms.delay if rest is None else rest)
         given = milliseconds(now) if self._worker.clock_of_caller and now is not None else ""
         caps = (terms.caps.server, terms.caps.domain)
-        crawl = (self.connection.mark, self._worker.name, self._latest)
+        crawl = (self.connection.mark, self._worker.name, self.connection.latest)
         return self.connection.run(
             verb, given, strategy.tolerated, how, delay, *crawl, *caps, *arguments
         )
@@ -534,7 +535,7 @@ class RedisFrontier(Frontier):
         del self._leases.by_id[lease.id]
         if ended:
             self._lengths.update(lengths or {})
-            self._latest = self._latest and self._leases.token(lease)
+            self.connection.latest = self.connection.latest and self._leases.token(lease)
         return bool(ended)
 
     def tell(self, now: str, point: str, seconds: float) -> None:

@@ -193,13 +193,14 @@ def without_referrer(record: bytes) -> bytes:
 class Connection:
     """Asks the Redis of a crawl, whose keys begin with ``prefix``.
 
-    ``mark`` is what the crawl in Redis is known again by, once it is known here.
+    ``mark`` is what the crawl in Redis is known again by, once it is known here; ``latest`` is the
+    token of what ``worker`` committed last, if it is known that no older Redis may answer.
     """
 
     def __init__(self, client: redis.Redis, prefix: str) -> None:
         self.client = client
         self.prefix = prefix
-        self.mark = ""
+        self.mark = self.worker = self.latest = ""
         self._script = client.register_script(source())
 
     def run(self, verb: str, *arguments: Any) -> Any:
@@ -215,11 +216,14 @@ class Connection:
         pipeline: Any  # redis-py's own has no types for this
         with self.errors(), self.client.pipeline() as pipeline:
             pipeline.hget(self.prefix + "about", "mark")
+            pipeline.hget(self.prefix + "latest", self.worker)
             for command, key, arguments in questions:
                 pipeline.execute_command(command, self.prefix + key, *arguments)
-            mark, *found = pipeline.execute()
+            mark, latest, *found = pipeline.execute()
             if self.mark and mark != self.mark.encode():
                 raise redis.ResponseError(LOST)
+            if self.latest and latest != self.latest.encode():
+                raise redis.ResponseError(OLDER)
         answers: list[Any] = found
         return answers
 
