@@ -273,6 +273,7 @@ def test_what_two_places_teach_is_the_number_worked_out_by_hand() -> None:
         ((0, 0), (2, 1), (98, 49), 9),  # mean 1/2, site 1/2, server 1/2: 50-70 %
         ((0, 0), (2, 1), (2, 1), 9),  # the same of a crawl that has just begun
         ((0, 0), (2, 0), (98, 69), UNVISITED),  # mean 7/10, site 7/20, server 7/20
+        ((1, 0), (1, 0), (98, 49), 12 + 7),  # site 1/3, server 2/9: a page is few
         ((2, 0), (2, 0), (98, 69), 12 + 7),  # server 7/40: 10-30 %, few pages
         ((3, 1), (3, 1), (98, 49), 24 + 8),  # site 2/5, server 9/25: 30-50 %, more pages
         ((99, 0), (99, 0), (9998, 99), 24 + 1),  # mean 1/100, server 4e-6: below 0.03 %
