@@ -1,0 +1,133 @@
+"""What ``summary.json`` and the terminal's line say of a crawl, to the letter."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+
+from lswc.frontier.harvest import Group
+from lswc.monitor.snapshot import Coverage, OfLanguage, Outlook, Snapshot, Tallies, Worker
+from lswc.monitor.summary import summary, write
+from lswc.monitor.terminal_line import line
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SNAPSHOT = Snapshot(
+    language="th",
+    strategy="adaptive",
+    pages=1_234,
+    relevant=617,
+    guessed=3,
+    received=99,
+    harvest_rate=0.5,
+    pending=4_321,
+    coverage=Coverage(relevant=8, collected=6, share=0.75),
+    by_status={"relevant": 2},
+    tallies=Tallies(
+        kinds={"html": 1},
+        sources={"title": 2},
+        languages={"th": 3},
+        relevant={"th": 4},
+        encodings={"utf-8": 5},
+        content={"copy": 6},
+        links_kept={"1": 7},
+        discarded={"depth": 8},
+        fetched={"tier 1": 9},
+        postponed={"timeout": 10},
+        finished={"html": 11},
+        left_out={"depth": 12},
+        errors={"status 404": 13},
+        linked_documents={"pdf": 14},
+        requisites={"image": 15},
+        shells={"rendered": 16},
+    ),
+    outlook=Outlook(
+        expected=2_000.4,
+        next_downloads=1_000,
+        next_relevant=700.5,
+        groups=(Group("tier 1", 4_000, 5, 4), Group("tier 2", 0, 6, 0), Group("seeds", 321, 0, 0)),
+    ),
+    workers=(
+        Worker(began=1_767_225_600.0, time=1_767_229_261.9, seconds=3_661.9, pages=17, received=18),
+        Worker(pages=400),
+    ),
+)
+WRITTEN = {
+    "language": "th",
+    "strategy": "adaptive",
+    "reason": "finished",
+    "run": {
+        "began": "2026-01-01T00:00:00+00:00",
+        "ended": "2026-01-01T01:01:01+00:00",
+        "seconds": 3_661.9,
+        "pages": 17,
+        "received": 18,
+    },
+    "pages": 1_234,
+    "relevant": 617,
+    "guessed": 3,
+    "received": 99,
+    "harvest_rate": 0.5,
+    "coverage": {"relevant": 8, "collected": 6, "share": 0.75},
+    "kinds": {"html": 1},
+    "sources": {"title": 2},
+    "languages": {"th": 3},
+    "encodings": {"utf-8": 5},
+    "content": {"copy": 6},
+    "servers": {"relevant": 2},
+    "links_kept": {"1": 7},
+    "discarded": {"depth": 8},
+    "fetched": {"tier 1": 9},
+    "pending": {"tier 1": 4_000, "seeds": 321},
+    "postponed": {"timeout": 10},
+    "linked documents": {"pdf": 14},
+    "requisites": {"image": 15},
+    "shells": {"rendered": 16},
+    "forecast": {"pending": 2_000.4, "next_downloads": 1_000, "next_relevant": 700.5},
+    "finished": {"html": 11},
+}
+
+
+def test_the_summary_of_a_crawl(tmp_path: Path) -> None:
+    write(tmp_path, SNAPSHOT, "finished")
+    text = (tmp_path / "summary.json").read_text("utf-8")
+    assert json.loads(text) == WRITTEN
+    assert list(json.loads(text)) == list(WRITTEN)
+    assert text.startswith('{\n "language": "th",\n')
+    assert text.endswith("}\n")
+
+
+def test_a_summary_is_read_by_people(tmp_path: Path) -> None:
+    write(tmp_path, replace(SNAPSHOT, by_status={"ไทย": 1}), "finished")
+    assert '"ไทย": 1' in (tmp_path / "summary.json").read_text("utf-8")
+
+
+def test_of_several_languages_each_is_told() -> None:
+    several = replace(SNAPSHOT, by_language={"th": OfLanguage(4, 0.25, None)})
+    wanted = {"th": {"relevant": 4, "harvest_rate": 0.25, "coverage": None}}
+    assert summary(several, "finished") == WRITTEN | {"by_language": wanted}
+
+
+def test_of_no_page_the_harvest_rate_is_none_of_it() -> None:
+    nothing = summary(Snapshot(workers=(Worker(),)), "shutdown")
+    assert (nothing["harvest_rate"], nothing["coverage"], nothing["pending"]) == (0.0, None, {})
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "said"),
+    [
+        (SNAPSHOT, "1,234 pages, 50.0% relevant, 4,321 URLs pending, some 2,000 of them relevant"),
+        (Snapshot(), "0 pages, 0.0% relevant, 0 URLs pending, hardly one of them relevant"),
+        (Snapshot(workers=(Worker(offline=59.6),)),
+         "0 pages, 0.0% relevant, 0 URLs pending, hardly one of them relevant, OFFLINE for 60 s"),
+        (Snapshot(state="paused", reason="outside its hours"),
+         "0 pages, 0.0% relevant, 0 URLs pending, hardly one of them relevant, "
+         "PAUSED: outside its hours"),
+    ],
+)  # fmt: skip
+def test_a_crawl_in_one_line(snapshot: Snapshot, said: str) -> None:
+    assert line(snapshot) == said
