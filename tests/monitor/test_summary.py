@@ -1,15 +1,29 @@
-"""What ``summary.json`` and the terminal's line say of a crawl, to the letter."""
+"""What ``summary.json``, the terminal's line and the course say of a crawl, to the letter."""
 
 from __future__ import annotations
 
 import json
+from datetime import time as at
 from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
 
 from lswc.frontier.harvest import Group
-from lswc.monitor.snapshot import Coverage, OfLanguage, Outlook, Snapshot, Tallies, Worker
+from lswc.guest.control.rules_in_force import Control, Hours
+from lswc.monitor.course import Point
+from lswc.monitor.snapshot import (
+    ControlInForce,
+    Coverage,
+    OfLanguage,
+    Outlook,
+    Snapshot,
+    Tallies,
+    Worker,
+    by_language,
+    in_force,
+    made,
+)  # fmt: skip
 from lswc.monitor.summary import summary, write
 from lswc.monitor.terminal_line import line
 
@@ -131,3 +145,38 @@ def test_of_no_page_the_harvest_rate_is_none_of_it() -> None:
 )  # fmt: skip
 def test_a_crawl_in_one_line(snapshot: Snapshot, said: str) -> None:
     assert line(snapshot) == said
+
+
+def test_a_point_of_the_course_is_of_the_run_that_it_was_taken_in() -> None:
+    assert Point.of(replace(SNAPSHOT, time=1_767_229_261.94)) == Point(
+        time=1_767_229_261.9,
+        run=1_767_225_600.0,
+        pages=1_234,
+        relevant=617,
+        received=99,
+        finished=0,
+        pending=4_321,
+        expected=2_000.4,
+        servers=0,
+    )
+
+
+def test_the_control_in_force_is_told_in_words() -> None:
+    control = Control(requests=4, hours=Hours(at(22), at(6, 30), "Asia/Bangkok"), why="a request")
+    assert in_force(control) == ControlInForce(
+        pause=False,
+        stop=False,
+        hours="22:00-06:30 Asia/Bangkok",
+        requests=4,
+        why="a request",
+        rules=0,
+    )
+    assert in_force(Control(pause=True)).hours == ""
+
+
+def test_relevant_pages_are_counted_by_language() -> None:
+    tallies = {"page": {"relevant": 3, "irrelevant": 9}, "relevant": {"th": 2, "lo": 1}}
+    taken = made(tallies)
+    assert taken.tallies.relevant == {"th": 2, "lo": 1}
+    found = by_language(taken, {"th": None, "lo": None})
+    assert found == {"th": OfLanguage(2, 0.1667, None), "lo": OfLanguage(1, 0.0833, None)}

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
+from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -188,6 +189,15 @@ def test_the_page_has_nothing_inline_and_nothing_of_others(shown: Shown) -> None
     assert not re.search(r"<script(?![^>]*src=)|<style|\sstyle=|\son\w+=|https?://", text)
 
 
+def test_every_file_of_the_page_says_its_type(shown: Shown) -> None:
+    linked = re.findall(r'(?:src|href)="/?([\w.-]+\.(?:js|css|svg))"', shown.ask("/")[1])
+    types = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
+    assert {"js", "css"} <= {name.rpartition(".")[2] for name in linked}
+    for name in linked:
+        _, _, headers = shown.answer(f"/{name}")
+        assert headers.get_content_type() == types[name.rpartition(".")[2]]
+
+
 def test_all_that_can_be_said_of_a_place_can_be_chosen(shown: Shown) -> None:
     offered = re.findall(r'<option value="(\w+)">', shown.ask("/")[1])
     assert sorted(offered) == sorted(KEYS)
@@ -197,10 +207,13 @@ def test_a_url_and_a_server_tell_their_history(shown: Shown) -> None:
     told = json.loads(shown.ask("/api/find?q=http://www.one.co.th/")[1])
     assert told["conclusion"].startswith("html, 20")
     assert told["attempts"][0]["title"] == HOSTILE
+    assert time() - 3600 < told["attempts"][0]["time"] <= time()
+    assert (told["url"], told["server"]) == ("http://www.one.co.th/", "www.one.co.th")
     gone = json.loads(shown.ask("/api/find?q=www.one.co.th/gone.html")[1])
     assert gone["conclusion"].startswith("status 404, 20")
     assert [link[0] for link in gone["links"]] == ["http://www.one.co.th/"]
     server = json.loads(shown.ask("/api/find?q=www.one.co.th")[1])
+    assert server["site"] == "one.co.th"
     ended = {name: number for name, number, _ in server["outcomes"]}
     assert (ended["html"], ended["status 404"]) == (2, 1)
 
