@@ -263,3 +263,21 @@ def test_a_long_course_is_drawn_with_few_points_its_ends_and_all_runs(folder: Pa
     assert len(times) < 1.1 * DRAWN
     assert (times[0], times[-1]) == (0, 10 * (number - 1))
     assert 10 * (number // 3) in times
+
+
+def test_a_crawl_is_shown_by_its_name_with_why_it_closed(folder: Path) -> None:
+    closed = Worker(state="closed", time=time(), reason="stopped by its user")
+    write_now(folder, snapshot(closed))
+    shown = counted(PageData(StoredInFolder(folder)))
+    assert (shown["name"], shown["store"]) == (str(folder), "SQLite")
+    assert (shown["state"], shown["reason"]) == ("closed", "stopped by its user")
+
+
+def test_one_of_several_crawls_of_a_redis_is_read(redis_server: RedisServer) -> None:
+    client = Redis(port=redis_server.port)
+    client.flushdb()
+    for name in ("lswc:lo", "lswc:th"):
+        RedisFrontier(client, name, strategy("bfs"), IDENTITY | {"language": name[5:]}).close()
+    for name in ("lswc:lo", "lswc:th"):
+        shown = PageData(StoredInRedis(client, name)).get()
+        assert (shown["name"], shown["language"]) == (name, name[5:])
