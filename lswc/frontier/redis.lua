@@ -782,7 +782,8 @@ function verbs.lease()
   local free = call('SCARD', FREE)
   local cell, line, server, number
   local order, good = ARGV[FIRST + 2], tonumber(ARGV[FIRST + 3])
-  if 2 * good < #order and call('ZCOUNT', BUSY, '-inf', time + SOON) > 0 then
+  local frees = call('EXISTS', LEASES) > 0 or call('ZCOUNT', BUSY, '-inf', time + SOON) > 0
+  if frees and 2 * good < #order then
     order = order:sub(1, 2 * good)
   end
   if #ARGV > FIRST + 3 then

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from contextlib import contextmanager, suppress
 from heapq import heappop, heappush
 from itertools import count
@@ -275,13 +276,31 @@ class SqliteFrontier(Frontier):
 
     def _waits_for_better(self, cell: int, now: float) -> bool:
         """Tell whether far better URLs wait for servers, some of which are free soon."""
-        best = self._lines.occupied.first()
-        patience = self._terms.patience
-        return (
-            best is not None
-            and self._leases.some_end_by(now + SOON)
-            and is_far_better(self._order, best, cell, patience)
+        if not self._leases.some_end_by(now + SOON):
+            return False
+        best = self._best_waiting()
+        return best is not None and is_far_better(self._order, best, cell, self._terms.patience)
+
+    def _best_waiting(self) -> int | None:
+        """Return the best cell with a URL that isn't leased."""
+        lines = self._lines
+        first = lines.occupied.first()
+        if first is None or lines.waiting[first] > len(self._leases.held):
+            return first
+        leased = self._leased_cells()
+        return next((c for c in lines.occupied.best() if lines.waiting[c] > leased[c]), None)
+
+    def _leased_cells(self) -> Counter[int]:
+        """Count the leased URLs by the cell that they are in now.
+
+        It isn't always their lease's: a URL found again while leased may have a better one.
+        """
+        rows = self._db.execute(
+            "SELECT cell FROM url u JOIN line USING (server, line)"
+            " WHERE u.seq IN (SELECT value FROM json_each(?))",
+            (dumps(list(self._leases.held)),),
         )
+        return Counter(cell for (cell,) in rows)
 
     def next_ready(self) -> float | None:
         times = (self._leases.next_rested, self._urls.postponed.next_due)
@@ -421,13 +440,7 @@ class _OpenReader(SqliteReader):
 
     def pending(self) -> dict[int, int]:
         pending = self._frontier._lines.waiting.copy()
-        # Not the leases' own cells: a URL found again while leased may have a better one now.
-        leased = self._db.execute(
-            "SELECT cell FROM url u JOIN line USING (server, line)"
-            " WHERE u.seq IN (SELECT value FROM json_each(?))",
-            (dumps(list(self._frontier._leases.held)),),
-        )
-        pending.subtract(cell for (cell,) in leased)
+        pending.subtract(self._frontier._leased_cells())
         return dict(+pending)
 
     def leased(self) -> int:

@@ -187,6 +187,22 @@ def test_a_site_moves_its_servers_without_pages(frontier: Open) -> None:
     assert lease.server == "b.two.co.th"
 
 
+def test_nobody_waits_for_urls_that_are_leased_already(frontier: Open) -> None:
+    f = frontier(patience=0.9)
+    f.offer([link("a.co.th", 1, 0), seed("b.a.co.th")])
+    lease = f.lease(0.0)
+    assert lease is not None
+    f.commit(ended(lease, relevant=False))
+    f.offer([seed("b.co.th")])
+    better, worse = f.lease(0.0), f.lease(0.0)
+    assert better is not None
+    assert worse is not None
+    assert (better.server, worse.server) == ("b.co.th", "a.co.th")
+    assert worse.expected is not None
+    assert better.expected is not None
+    assert worse.expected < 0.9 * better.expected, "and so it would wait for another like that"
+
+
 @pytest.mark.parametrize("patience", [0.0, 0.9])
 def test_the_patient_wait_for_far_better_urls(frontier: Open, patience: float) -> None:
     f = frontier(patience=patience, delay=2.0)
