@@ -23,6 +23,7 @@ from lswc.guest.decisions import Refuse
 from lswc.guest.internet import ROBOTS, TDMREP, ClosingError
 from lswc.guest.robots_txt import MAX_SIZE
 from lswc.guest.server_rules import PATH
+from lswc.outcomes import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +78,7 @@ class ScrapyInternet:
         return True
 
     async def fetch(self, url: Url, file: str, go: Go | None) -> Response | Refuse:
-        """As ``Internet.fetch``. Raises ResponseDataLossError if a file came cut short."""
+        """As ``Internet.fetch``. Raises also ResponseDataLossError, if a file came cut short."""
         address = urljoin(url.href, _PATHS[file])
         # Its size is no reason to refuse it: what is read of it is bounded on the way.
         meta = {RULES: file, "dont_retry": True, "download_maxsize": 0, **_REDIRECTS[file]}
@@ -88,6 +89,8 @@ class ScrapyInternet:
         try:
             response = await self.download(request)
         except Refused as refused:
+            if refused.outcome == Outcome.LOST:  # the crawl closes; the page may wait for the next
+                raise ClosingError from refused
             return Refuse(refused.outcome)
         except IgnoreRequest:  # too many redirects: it isn't to be had (RFC 9309 §2.3.1.2)
             return Response(address, status=404)

@@ -426,6 +426,18 @@ def test_a_crawl_meets_everything_and_keeps_its_promises() -> None:
         seams.teardown()
 
 
+def test_a_page_whose_robots_txt_redirects_when_the_crawl_stops_waits_for_the_next() -> None:
+    seams = Seams()
+    seams.begin(8553, "server_aggressive_t10")
+    try:
+        seams.robots_answer(kind="redirect", name=host(0))
+        seams.busy_reader_dies()
+        seams.robots_answer(kind="all", name=host(2))
+        seams.stopped(30.0)
+    finally:
+        seams.teardown()
+
+
 def test_promises_hold_whatever_happens() -> None:
     live(6, 15, derandomize=True)
 
