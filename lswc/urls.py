@@ -115,9 +115,19 @@ def _suffixes() -> TLDExtract:
 def registered_domain(hostname: str) -> str:
     """Return the registered domain, private suffixes on; "" where there is none.
 
-    So every blog of a blog host is a site of its own.
+    So every blog of a blog host is a site of its own. Under a top-level domain that the list
+    doesn't know it is the last two labels: the list's default rule is "*".
     """
-    return _suffixes().extract_str(hostname).top_domain_under_public_suffix
+    found = _suffixes().extract_str(hostname)
+    if found.suffix or not tld(hostname):
+        return found.top_domain_under_public_suffix
+    labels = hostname.split(".")
+    return ".".join(labels[-2:]) if len(labels) > 1 else ""
+
+
+def has_public_suffix(hostname: str) -> bool:
+    """Tell whether a name is under a suffix that the Public Suffix List knows."""
+    return bool(_suffixes().extract_str(hostname).top_domain_under_public_suffix)
 
 
 @lru_cache(maxsize=65_536)

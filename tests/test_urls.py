@@ -152,6 +152,21 @@ def test_site_is_the_registered_domain_with_private_suffixes() -> None:
     assert site("192.0.2.1") == "192.0.2.1"
 
 
+@pytest.mark.parametrize(
+    ("hostname", "expected"),
+    [
+        ("www.a.unheardof", "a.unheardof"),
+        ("a.unheardof", "a.unheardof"),
+        ("unheardof", "unheardof"),
+        ("192.0.2.1", "192.0.2.1"),
+        ("[2001:db8::1]", "[2001:db8::1]"),
+        ("x.kawasaki.jp", "x.kawasaki.jp"),
+    ],
+)
+def test_site_under_a_tld_that_the_list_does_not_know(hostname: str, expected: str) -> None:
+    assert site(hostname) == expected
+
+
 def test_tld() -> None:
     assert [tld(h) for h in ("a.co.th", "a.com.", "192.0.2.1", "[::1]")] == ["th", "com", "", ""]
 

@@ -9,6 +9,7 @@ from heapq import heappop, heappush
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
+from lswc.safety.address import machine_of
 from lswc.urls import site
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ class AddressSlots:
         return len(domains) >= NETWORK
 
     async def _address(self, url: Url) -> str:
-        """Return the address that a name leads to, "" if it leads nowhere."""
+        """Return the machine that a name leads to, "" if it leads nowhere."""
         if url.hostname not in self._addresses:
             asked = self._internet.address(url.hostname.strip("[]"), url.port)
             try:
@@ -174,7 +175,7 @@ class AddressSlots:
                 return ""
             if not address:
                 return ""
-            self._addresses[url.hostname] = address
+            self._addresses[url.hostname] = machine_of(address)
             if len(self._addresses) > _REMEMBERED:
                 self._addresses.popitem(last=False)
         return self._addresses[url.hostname]

@@ -50,6 +50,19 @@ class Networks:
         return Outcome.ADDRESS_NOT_PUBLIC
 
 
+def machine_of(address: str) -> str:
+    """Return what counts as one machine: an IPv4 address, or the /64 network of an IPv6 one.
+
+    A host may have all addresses of its /64 (RFC 4291 §2.5.1, RFC 6177 §2). An IPv4 address within
+    an IPv6 one counts as such.
+    """
+    parsed = ip_address(address)
+    if isinstance(parsed, IPv4Address):
+        return address
+    embedded = _embedded(parsed)
+    return str(embedded or IPv6Network((int(parsed), 64), strict=False))
+
+
 def _is_public(address: IPv4Address | IPv6Address) -> bool:
     if isinstance(address, IPv6Address):
         embedded = _embedded(address)

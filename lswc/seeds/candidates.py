@@ -11,7 +11,7 @@ import can_ada
 
 from lswc.errors import ConfigError
 from lswc.progress import Say, silent
-from lswc.urls import registered_domain
+from lswc.urls import has_public_suffix
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,4 +72,4 @@ def written_url(text: str) -> str | None:
         parsed = can_ada.parse(f"http://{bare}")
     except (ValueError, TypeError):  # no URL, or surrogates
         return None
-    return f"http://{bare}" if registered_domain(parsed.hostname) else None
+    return f"http://{bare}" if has_public_suffix(parsed.hostname) else None

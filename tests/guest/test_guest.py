@@ -222,6 +222,36 @@ async def test_a_content_network_has_more_slots(
 
 
 @in_loop
+async def test_the_addresses_of_an_ipv6_network_share_their_slots(tmp_path: Path) -> None:
+    with hosted(tmp_path, replace(POLITE, per_address=2, robot="")) as host:
+        for number in range(200):
+            host.world.addresses[f"www.s{number}.example"] = f"2606:4700:0:1::{number:x}"
+        found = [await host.may(f"http://www.s{number}.example/") for number in range(200)]
+        assert sum(isinstance(decision, Go) for decision in found) == 2
+        host.world.addresses["e.example"] = "2606:4700:0:2::1"
+        assert isinstance(await host.may("http://e.example/"), Go)
+
+
+@in_loop
+async def test_an_ipv6_network_of_many_domains_is_a_content_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slots, "NETWORK", 3)
+    with hosted(tmp_path, replace(POLITE, per_address=1, robot="")) as host:
+        for number in range(10):
+            host.world.addresses[f"www.s{number}.example"] = f"2606:4700:0:1::{number:x}"
+        found = [await host.may(f"http://www.s{number}.example/") for number in range(10)]
+        assert sum(isinstance(decision, Go) for decision in found) == 8
+
+
+@in_loop
+async def test_a_domain_under_an_unknown_tld_has_one_domain_s_slots(tmp_path: Path) -> None:
+    with hosted(tmp_path, replace(POLITE, per_domain=2, robot="")) as host:
+        found = [await host.may(f"http://w{number}.farm.unheardof/") for number in range(5)]
+        assert sum(isinstance(decision, Go) for decision in found) == 2
+
+
+@in_loop
 async def test_a_frozen_web_has_neither(tmp_path: Path) -> None:
     with hosted(tmp_path, replace(POLITE, per_address=1, per_domain=1, robot="")) as host:
         host.world.is_frozen = True

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lswc.errors import ConfigError
-from lswc.safety.address import Networks
+from lswc.safety.address import Networks, machine_of
 
 OPEN = Networks()
 
@@ -75,3 +75,20 @@ def test_ports() -> None:
 def test_wrong_settings(networks: list[str], ports: list[str], named: str) -> None:
     with pytest.raises(ConfigError, match=named):
         Networks.of(networks, ports)
+
+
+@pytest.mark.parametrize(
+    ("address", "machine"),
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("2606:4700::1111", "2606:4700::/64"),
+        ("2606:4700:0:0:ffff::1", "2606:4700::/64"),
+        ("2606:4700:0:1::1", "2606:4700:0:1::/64"),
+        ("::ffff:8.8.8.8", "8.8.8.8"),
+        ("64:ff9b::808:808", "8.8.8.8"),
+        ("64:ff9b::808:809", "8.8.8.9"),
+        ("2002:808:808:1::1", "8.8.8.8"),
+    ],
+)
+def test_a_machine_has_all_addresses_of_its_64(address: str, machine: str) -> None:
+    assert machine_of(address) == machine
