@@ -5,15 +5,17 @@ A record is a member of gzip.
 
 from __future__ import annotations
 
+import os
 from base64 import b32encode
-from collections import OrderedDict
 from hashlib import sha1
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
 from isal import igzip
 
 from lswc.archive.cdxj import DOM, entries, index_line, iso_date, number_of, sort
+from lswc.errors import writing
 from lswc.frontier.visit import Original
 from lswc.language.registry import three_letters
 
@@ -25,9 +27,13 @@ if TYPE_CHECKING:
     from lswc.archive.appended_files import Appended, OpenFiles
     from lswc.frontier.visit import Attempt, Exchange
 
-REMEMBERED = 65_536
-"""Payloads that are remembered, to store the next identical one as a revisit record."""
+PLACES = 131_072
+"""Payloads that are remembered at most; a new one may take the place of any before."""
 
+ROOM = 32_000_000
+"""Bytes of the file that says where they are."""
+
+_LONGEST = 4_096  # bytes of an entry; a payload with a longer URL isn't remembered
 
 _PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
 IDENTICAL = f"{_PROFILES}identical-payload-digest"
@@ -113,6 +119,61 @@ def warc_date(time: datetime) -> str:
     return time.isoformat(timespec="seconds")[:19] + "Z"  # strftime takes ten times as long
 
 
+class Originals:
+    """Where the latest payloads are stored: 1 MB of memory, the rest in a file without a name.
+
+    A digest has one place in memory, which says where its entry is in the file. The file is
+    written from its beginning again once it is full. So whatever is found is compared with the
+    digest. Raises StorageError.
+    """
+
+    def __init__(self, folder: Path, places: int = PLACES, room: int = ROOM) -> None:
+        self._room = room
+        with writing(folder):
+            self._file = TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
+        self._places = _zeros(places)
+        self._end = 0
+
+    def get(self, digest: str) -> Original | None:
+        """Return where a payload of this digest is stored; None if that isn't known (any more)."""
+        place = self._places[self._number(digest)]
+        if not place:
+            return None
+        entry = os.pread(self._file.fileno(), _LONGEST, place - 1)
+        found, _, rest = entry.partition(b"\n")[0].decode("utf-8", "replace").partition(" ")
+        date, _, url = rest.partition(" ")
+        return Original(url, date, digest) if found == digest else None
+
+    def keep(self, kept: Original) -> None:
+        """Remember where a payload is stored."""
+        entry = f"{kept.digest} {kept.date} {kept.url}\n".encode()
+        if len(entry) > _LONGEST:
+            return
+        if self._end + len(entry) > self._room:
+            self._end = 0
+        try:
+            os.pwrite(self._file.fileno(), entry, self._end)
+        except OSError:  # a full disk, say, which the crawl learns elsewhere
+            return
+        self._places[self._number(kept.digest)] = self._end + 1
+        self._end += len(entry)
+
+    def _number(self, digest: str) -> int:
+        return hash(digest) % len(self._places)
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._places = _zeros(len(self._places))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def _zeros(places: int) -> memoryview:
+    return memoryview(bytearray(4 * places)).cast("I")
+
+
 class WarcWriter:
     """Writes the records of one crawl into ``warc/``, among its files.
 
@@ -135,7 +196,7 @@ class WarcWriter:
         self._cdxj: Appended | None = None
         self._name = ""
         self._info_id = ""
-        self._seen: OrderedDict[str, Original] = OrderedDict()
+        self._originals = Originals(files.crawl)
         self._number = self._recover(committed)
 
     def _recover(self, committed: Iterable[str]) -> int:
@@ -154,17 +215,11 @@ class WarcWriter:
         for url, fields in entries(path):
             if fields["mime"] != "warc/revisit" and not url.startswith(DOM):
                 date = iso_date(fields["timestamp"])
-                self._keep(Original(url, date, fields["digest"]))
-
-    def _keep(self, kept: Original) -> None:
-        self._seen[kept.digest] = kept
-        self._seen.move_to_end(kept.digest)
-        if len(self._seen) > REMEMBERED:
-            self._seen.popitem(last=False)
+                self._originals.keep(Original(url, date, fields["digest"]))
 
     def forget(self) -> None:
         """Refer to no payload stored so far."""
-        self._seen.clear()
+        self._originals.clear()
 
     def write(self, attempts: Iterable[tuple[Attempt, Mapping[str, object]]]) -> None:
         """Append the exchanges of attempts, each with a metadata record if it has fields."""
@@ -172,7 +227,7 @@ class WarcWriter:
         if not exchanges:
             return
         if self._warc is not None and self._warc.end >= self._limit:
-            self.close()  # now, because what it holds is committed
+            self._close_file(whole=True)  # now, because what it holds is committed
         warc, cdxj = self._opened(exchanges[0][0].time)
         data, index = bytearray(), bytearray()
         for attempt, exchange, about in exchanges:
@@ -230,11 +285,11 @@ class WarcWriter:
     ) -> tuple[bytes, dict[str, str]]:
         date, payload = warc_date(attempt.time), b"".join(exchange.body)
         digest = digest_of(payload)
-        seen = self._seen.get(digest)
-        if seen is None and payload and attempt.held and attempt.held.digest == digest:
-            seen = attempt.held
-        if payload:
-            self._keep(seen or Original(attempt.url, date, digest))
+        seen = self._originals.get(digest)
+        if seen is None and payload:
+            held = attempt.held
+            seen = held if held is not None and held.digest == digest else None
+            self._originals.keep(seen or Original(attempt.url, date, digest))
         earlier = attempt.unchanged or seen
         if earlier is not None:
             digest = earlier.digest
@@ -256,6 +311,11 @@ class WarcWriter:
         return packed(kind, date, headers, block, record), fields
 
     def close(self, *, whole: bool = True) -> None:
+        """Close the files; the index is sorted as ``_close_file`` says."""
+        self._close_file(whole=whole)
+        self._originals.close()
+
+    def _close_file(self, *, whole: bool) -> None:
         """Close the open files; the next record begins new ones.
 
         The index is sorted if all that was written is committed: a sorted one can't be cut.
