@@ -183,12 +183,17 @@ def test_workers_outlive_an_outage(
     for worker in (crawl, second):
         worker.start(EXTENSIONS=impatient)
     for worker in (crawl, second):
-        worker.wait_until(lambda worker=worker: "can't be reached" in worker.log)  # type: ignore[misc]
-        now = worker.folder / "now.json"
-        worker.wait_until(lambda now=now: now.exists() and b"Redis is away" in now.read_bytes())  # type: ignore[misc]
+        wait_for_outage(worker)
     redis.start()
     assert [worker.finish() for worker in (crawl, second)] == [0, 0], (crawl.log, second.log)
     check_both(crawl, second)
+
+
+def wait_for_outage(worker: Crawl) -> None:
+    """Wait until the log and `now.json` of a worker say that Redis is away."""
+    now = worker.folder / "now.json"
+    worker.wait_until(lambda: "can't be reached" in worker.log)
+    worker.wait_until(lambda: now.exists() and b"Redis is away" in now.read_bytes())
 
 
 @pytest.mark.parametrize("redis", [KEEPS_ALL], indirect=True)
@@ -208,9 +213,10 @@ def test_an_outage_that_is_too_long_ends_the_crawl_which_goes_on_later(
 def test_a_worker_s_folder_that_is_lost(
     web: FaultyWeb, crawl: Crawl, second: Crawl, redis: RedisServer, tmp_path: Path
 ) -> None:
-    for worker in (crawl, second):
-        worker.start()
-    assert [worker.finish() for worker in (crawl, second)] == [0, 0]
+    second.start(CLOSESPIDER_ITEMCOUNT=20)
+    assert second.finish() == 0, second.log
+    crawl.start()
+    assert crawl.finish() == 0, crawl.log
     lost = set(recorded(second.folder))
     assert lost
     second.folder.rename(tmp_path / "gone")
