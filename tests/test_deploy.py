@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 import tomllib
@@ -20,6 +19,7 @@ from urllib.request import urlopen
 import pytest
 import yaml
 
+from tests.ports import free_port
 from tests.scenarios.site import BRAKE
 
 if TYPE_CHECKING:
@@ -158,8 +158,7 @@ def test_redis_takes_its_file(tmp_path: Path) -> None:
     program = shutil.which("redis-server")
     if program is None:
         pytest.skip("redis-server is missing")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
+    port = str(free_port())
     given = [str(DEPLOY / "redis.conf"), "--port", port, "--dir", str(tmp_path)]
     server = subprocess.Popen([program, *given], stdout=subprocess.DEVNULL)
     try:
@@ -178,8 +177,7 @@ def test_redis_takes_its_file(tmp_path: Path) -> None:
 @pytest.fixture
 def scrapyd(place: Path) -> Iterator[str]:
     """The scrapyd of the compose file, on a free port; its URL."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
+    port = str(free_port())
     text = (DEPLOY / "scrapyd.conf").read_text().replace("6800", port)
     text = re.sub("bind_address = .*", "bind_address = 127.0.0.1", text)
     (place / "scrapyd.conf").write_text(text)

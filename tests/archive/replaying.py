@@ -24,6 +24,8 @@ import pytest
 from PIL import Image, ImageChops
 from playwright.sync_api import sync_playwright
 
+from tests.ports import free_port
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -111,9 +113,7 @@ def seen(
 @contextmanager
 def pywb(folder: Path, *options: str) -> Iterator[str]:
     """Run pywb over a crawl's folder, as collection ``crawl``; yields its address."""
-    with closing(socket.socket()) as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     home = folder / "pywb"
     home.mkdir(exist_ok=True)
     warc = folder / "warc"

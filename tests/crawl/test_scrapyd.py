@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from tests.ports import free_port
 from tests.project import copy_project
 from tests.scenarios.site import BRAKE, ENGLISH, Site, page
 
@@ -31,8 +31,7 @@ class Scrapyd:
     """scrapyd in a folder of its own, with the project deployed by ``scrapyd-deploy``."""
 
     def __init__(self, folder: Path) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = str(free.getsockname()[1])
+        port = str(free_port())
         self.folder, self.scheduled = folder, 0
         self.url = f"http://127.0.0.1:{port}/"
         copy_project(folder)

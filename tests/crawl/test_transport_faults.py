@@ -19,6 +19,7 @@ from lswc.crawl.transport.answer import FRAMES, Answer, Bounds, BrokenBodyError,
 from lswc.crawl.transport.connection import Connections, Place
 from lswc.crawl.transport.handler import AttemptHandler
 from tests.crawl.running import SetUp
+from tests.scenarios.site import BRAKE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,7 +46,7 @@ def fed(pieces: Iterable[bytes]) -> Answer:
 
 
 async def body(answer: Answer) -> bytes:
-    async with asyncio.timeout(20):  # else a test would wait for ever
+    async with asyncio.timeout(BRAKE):  # else a test would wait for ever
         await answer.head()
         came = b""
         while piece := await answer.piece():

@@ -71,7 +71,7 @@ def test_a_redis_that_lost_the_crawl_ends_it_and_nothing_is_overwritten(
     crawl.start()
     assert crawl.finish() == 1, crawl.log
     assert "Traceback" not in crawl.log
-    assert "has lost the crawl" in crawl.said[0]
+    assert any("has lost the crawl" in line for line in crawl.said)
     assert (crawl.folder / "summary.json").read_text() == "of an earlier run"
     kept = (crawl.folder / "pages.jsonl").read_bytes()
     assert kept
@@ -88,7 +88,7 @@ def test_a_full_redis_ends_the_crawl_which_goes_on_when_there_is_room(
     crawl.start()
     assert crawl.finish() == 1, crawl.log
     assert "Traceback" not in crawl.log
-    assert "refuses the crawl" in crawl.said[0]
+    assert any("refuses the crawl" in line for line in crawl.said)
     client.config_set("maxmemory", 0)
     crawl.start()
     assert crawl.finish() == 0, crawl.log
@@ -121,17 +121,25 @@ def told(*command: str) -> subprocess.CompletedProcess[str]:
     return run([*SCRAPY, *command])
 
 
-def comes_back_older(web: FaultyWeb, redis: RedisServer, client: Redis, *, then: int) -> None:
-    """Let Redis be as it was at the tenth request, once so many have come."""
+def comes_back_older(
+    web: FaultyWeb, redis: RedisServer, client: Redis, then: int, *workers: Crawl
+) -> None:
+    """Let Redis be as it was at the tenth request, once so many have come and all workers."""
+
+    def older() -> None:
+        for worker in workers:
+            worker.wait_until_it_crawls()
+        restarted(redis, client)
+
     web.after(10, client.save)
-    web.after(then, lambda: restarted(redis, client))
+    web.after(then, older)
 
 
 @pytest.mark.parametrize("then", [25, 60])
 def test_a_redis_that_comes_back_older_has_nothing_twice_and_nothing_missing(
     web: FaultyWeb, crawl: Crawl, second: Crawl, redis: RedisServer, client: Redis, then: int
 ) -> None:
-    comes_back_older(web, redis, client, then=then)
+    comes_back_older(web, redis, client, then, crawl, second)
     for worker in (crawl, second):
         worker.start()
     assert [worker.finish() for worker in (crawl, second)] == [0, 0], (crawl.log, second.log)
@@ -142,11 +150,11 @@ def test_a_redis_that_comes_back_older_has_nothing_twice_and_nothing_missing(
 def test_a_worker_that_an_older_redis_never_met(
     web: FaultyWeb, crawl: Crawl, second: Crawl, redis: RedisServer, client: Redis
 ) -> None:
-    """One that runs, and after a kill one that is started again."""
-    comes_back_older(web, redis, client, then=60)
+    """It comes after the state that Redis goes back to."""
+    comes_back_older(web, redis, client, 60, crawl, second)
+    web.after(11, second.start)
     crawl.start()
-    crawl.wait_until(lambda: len(web.asked) > 10)
-    second.start()
+    crawl.wait_until(lambda: second.process is not None)
     assert [worker.finish() for worker in (crawl, second)] == [0, 0], (crawl.log, second.log)
     check_both(crawl, second)
 
@@ -178,7 +186,13 @@ def test_workers_outlive_an_outage(
     web: FaultyWeb, crawl: Crawl, second: Crawl, redis: RedisServer
 ) -> None:
     """However long it takes: they wait, and go on with what they had."""
-    web.after(30, redis.kill)
+
+    def cut() -> None:
+        for worker in (crawl, second):
+            worker.wait_until_it_crawls()
+        redis.kill()
+
+    web.after(30, cut)
     impatient = '{"tests.faults.component.Impatient": 1, "lswc.monitor.recorder.Recorder": 2}'
     for worker in (crawl, second):
         worker.start(EXTENSIONS=impatient)
@@ -285,7 +299,7 @@ def test_a_clock_that_is_set_back_holds_no_server(
 ) -> None:
     keys = ("{lswc:th}:clock", "{lswc:th}:busy")
     web.after(30, lambda: client.eval(STEP, 2, *keys, 3_600_000))
-    crawl.start()
+    crawl.start(LSWC_LEASE_SECONDS=60)  # a page whose lease ends is asked for twice
     assert crawl.finish() == 0, crawl.log
     crawl.check()
     assert len(web.asked) == len(set(web.asked)) == len(graph()) + 2 * 12, "and rules of servers"

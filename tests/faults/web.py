@@ -66,7 +66,7 @@ class FaultyWeb:
     """Serves the graph on a port of loopback by the Host header.
 
     ``answer`` gives the status for a URL; 0 closes the connection without a byte. ``asked`` are
-    the URLs asked for, in order.
+    the URLs asked for, in order. While something is done ``after`` requests, all others wait.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -74,6 +74,7 @@ class FaultyWeb:
         self.answer: Callable[[str], int] = lambda url: 200
         self.asked: list[str] = []
         self._then: dict[int, Callable[[], object]] = {}
+        one_by_one = threading.Lock()
         pages, web = graph(), self
 
         class Handler(BaseHTTPRequestHandler):
@@ -82,8 +83,9 @@ class FaultyWeb:
 
             def do_GET(self) -> None:
                 address = f"http://{self.headers['Host']}{self.path}"
-                web.asked.append(address)
-                web._then.pop(len(web.asked), lambda: None)()
+                with one_by_one:
+                    web.asked.append(address)
+                    web._then.pop(len(web.asked), lambda: None)()
                 status = web.answer(address)
                 if not status:
                     self.close_connection = True
@@ -159,6 +161,7 @@ class Crawl:
             "LSWC_TRY_AGAIN": "1,1,1,1,1,1",
             "LSWC_CONTACT": "https://library.example/",
             "LSWC_MAX_PER_ADDRESS": 0,
+            "DOWNLOAD_TIMEOUT": BRAKE,
             "DOWNLOAD_DELAY": 0.05,
             "LSWC_BACKOFF": 0.2,
             "LSWC_MAX_DUPLICATES": 0,
@@ -179,13 +182,16 @@ class Crawl:
             )
 
     def wait_until(self, holds: Callable[[], bool]) -> None:
-        """Wait until something holds while it runs."""
+        """Wait until something holds while it runs, or is to be started."""
         until = monotonic() + BRAKE
         while not holds():
-            assert self.process is not None
-            assert self.process.poll() is None, self.log
+            assert self.process is None or self.process.poll() is None, self.log
             assert monotonic() < until, self.log
             sleep(0.02)
+
+    def wait_until_it_crawls(self) -> None:
+        """Wait until it asks for pages, if there are any for it."""
+        self.wait_until((self.folder / "now.json").exists)
 
     def finish(self) -> int:
         """Wait for the end; return the exit code."""

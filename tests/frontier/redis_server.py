@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 import redis
 
+from tests.ports import free_port
 from tests.scenarios.site import BRAKE
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class RedisServer:
         self._folder = folder
         self._program = program
         self._options = options
-        self.port = _free_port()
+        self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self.start()
 
@@ -74,9 +75,3 @@ class RedisServer:
         """End the server in order."""
         self._process.terminate()
         self._process.wait()
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-    return port

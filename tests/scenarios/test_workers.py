@@ -117,6 +117,11 @@ class Workers:
             assert any(worker.poll() is None for worker in self.running), self.logs()
             sleep(0.02)
 
+    @property
+    def crawling(self) -> int:
+        """How many workers ask for pages, if there are any for them."""
+        return len(list(self.folder.glob("worker*/now.json")))
+
     def finish(self) -> None:
         for worker in self.running:
             worker.wait(timeout=BRAKE)
@@ -191,7 +196,7 @@ def test_redis_restarted_mid_crawl_loses_nothing(
     gate.shut(30)
     for _ in range(2):
         workers.start(DOWNLOAD_TIMEOUT=BRAKE)
-    workers.wait_until(lambda: gate.held > 0)
+    workers.wait_until(lambda: gate.held > 0 and workers.crawling == 2)
     redis.kill()
     gate.open()
     redis.missed(2)
@@ -231,8 +236,8 @@ def test_a_worker_that_slept_through_its_lease_leaves_nothing_of_it(
         closing(Workers(tmp_path, web, redis)) as crew,
     ):
         # The delay is longer than the second worker needs to close.
-        own = {"LSWC_LEASE_SECONDS": 1, "DOWNLOAD_DELAY": 3, "ROBOTSTXT_OBEY": False}
-        crew.start(**own, DOWNLOAD_TIMEOUT=600)
+        own = {"DOWNLOAD_DELAY": 3, "ROBOTSTXT_OBEY": False}
+        crew.start(**own, LSWC_LEASE_SECONDS=5, DOWNLOAD_TIMEOUT=600)
         crew.wait_until(lambda: bool(web.fetched))
         crew.start(**own, CLOSESPIDER_ITEMCOUNT=1)
         crew.running[1].wait(timeout=BRAKE)

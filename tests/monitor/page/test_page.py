@@ -23,6 +23,7 @@ from lswc.monitor.course import COURSE, Point
 from lswc.monitor.page.access import Guard
 from lswc.monitor.page.server import Bounded
 from tests import forks
+from tests.ports import free_port
 from tests.scenarios.site import BRAKE, ENGLISH, ROOT, THAI, Site, environment, page
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def watch(site: Site, *options: str, port: int = 0) -> Iterator[Shown]:
         yield Shown(site, port or int(found[1].rpartition(":")[2]), found[2])
         try:
             running.send_signal(signal.SIGINT)
-            assert running.wait(60) == 0
+            assert running.wait(BRAKE) == 0
         finally:
             running.kill()
 
@@ -128,9 +129,7 @@ def test_behind_a_server_with_tls_its_name_is_answered_and_its_page_may_change(
     shown: Shown,
 ) -> None:
     own = "https://watch.library.example"
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with watch(shown.crawl, "--name", "watch.library.example", port=port) as named:
+    with watch(shown.crawl, "--name", "watch.library.example", port=free_port()) as named:
         for host in ("watch.library.example", f"127.0.0.1:{named.port}"):  # passed on, or not
             assert named.ask("/", Host=host)[0] == 200
             given = {"X_Lswc_Token": named.token, "Host": host}
@@ -264,6 +263,7 @@ def view(browser: Any, shown: Shown, told: list[str], **options: Any) -> Any:
         dialog.dismiss()
 
     opened = browser.new_page(**options)
+    opened.set_default_timeout(1_000 * BRAKE)
     opened.on("console", lambda message: told.append(message.text))
     opened.on("pageerror", lambda error: told.append(str(error)))
     opened.on("dialog", dismissed)
