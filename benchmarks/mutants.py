@@ -4,8 +4,9 @@ mutmut makes the mutants: the room's code with one small change each. The neares
 ``tests/ROOM``, run over each of them in a process of its own; what they don't notice is printed as
 a diff. The exit code is 1 if the score is below the room's goal, and 2 if the tests fail as it is.
 
-A mutant meets the tests that run its function, then the others of their files. If no test runs it
-in the tests' own process, or if it runs when a module is loaded, it meets all tests of the room.
+A mutant meets the tests that run its function, then the others of their files, then those of files
+that start processes, in which nobody looks on. If no test runs it in the tests' own process, or if
+it runs when a module is loaded, it meets all tests of the room.
 All is done in a copy of the tree, which is deleted. Words for people are not changed: strings with
 a space, and what exceptions and log lines are given; nor are names of codecs. What changes nothing
 that anybody could notice stands in equivalent_mutants.toml, each with its reason.
@@ -24,6 +25,7 @@ import importlib
 import json
 import os
 import py_compile
+import re
 import resource
 import shutil
 import signal
@@ -34,7 +36,7 @@ import tomllib
 import traceback
 from collections import defaultdict
 from dataclasses import dataclass, field
-from math import sqrt
+from math import inf, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,6 +70,9 @@ PRELOADED = (
 WAIT = 60
 """Seconds that tests may take, beside ten times what they took before."""
 
+STARTING = re.compile(r"\b(subprocess|forks|processes|scenarios\.site)\b")
+"""What a file of tests names that starts processes, or has others start them."""
+
 LOG_LEVELS = {"debug", "info", "warning", "error", "exception", "critical", "log"}
 
 
@@ -92,13 +97,18 @@ class Mutant:
 
 @dataclass
 class Reach:
-    """Which tests run which lines of the room, and how long each test takes in seconds."""
+    """Which tests run which lines of the room, and how long each test takes in seconds.
+
+    ``starting`` are the files of tests that start processes.
+    """
 
     seconds: dict[str, float]
     by_line: dict[str, dict[int, set[str]]]
+    starting: set[str]
 
     def tests(self, mutant: Mutant, lines: range) -> list[str]:
-        """Return the tests that a mutant meets: those that run it, then the rest of their files."""
+        """Return the tests that a mutant meets: those that run it, the rest of their files, then
+        those that may run it in other processes."""
         of_line = self.by_line.get(mutant.path, {})
         found = set().union(*(of_line.get(line, set()) for line in lines))
         if "" in found or not found:
@@ -106,8 +116,9 @@ class Reach:
         files: dict[str, float] = defaultdict(float)
         for test in found:
             files[_file(test)] += self.seconds[test]
-        chosen = [test for test in self.seconds if _file(test) in files]
-        return sorted(chosen, key=lambda test: (test not in found, files[_file(test)], _file(test)))
+        chosen = [t for t in self.seconds if _file(t) in files or _file(t) in self.starting]
+        seconds = defaultdict(lambda: inf, files)
+        return sorted(chosen, key=lambda t: (t not in found, seconds[_file(t)], _file(t)))
 
 
 def _file(test: str) -> str:
@@ -289,7 +300,8 @@ def reached(tree: Path, room: str) -> Reach:
         }
         for path, of_lines in found["lines"].items()
     }
-    return Reach(found["seconds"], by_line)
+    starting = {file for file in files if STARTING.search((tree / file).read_text("utf-8"))}
+    return Reach(found["seconds"], by_line, starting)
 
 
 def _pytest(tree: Path, tests: Sequence[str], plugins: Sequence[object] = ()) -> int:
