@@ -22,7 +22,7 @@ from typing_extensions import override
 import lswc
 from lswc import processes
 from lswc import settings as defaults
-from lswc.archive import appended_files, page_record
+from lswc.archive import appended_files, page_record, warc_writer
 from lswc.crawl import scrapy_internet, stores
 from lswc.crawl.spider import LswcSpider
 from lswc.crawl.transport import connection
@@ -88,6 +88,7 @@ class Machine:
         swaps.put(processes, "Popen", self._popen)
         swaps.put(os, "fsync", disk.sync)
         swaps.put(page_record, "Thread", _AtOnce)
+        swaps.put(warc_writer, "TemporaryFile", disk.temporary)
         opened, connect = appended_files.Appended.__init__, sqlite3.connect
 
         def init(file: Any, path: Path) -> None:

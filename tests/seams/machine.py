@@ -9,6 +9,7 @@ import socket
 import sqlite3
 from contextlib import suppress
 from subprocess import SubprocessError
+from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
@@ -48,6 +49,12 @@ class Disk:
         """Return a file of the archive that is on this disk."""
         self._files.append(file)
         return File(self, file)
+
+    def temporary(self, **given: Any) -> IO[bytes]:
+        """Take the place of ``TemporaryFile``."""
+        file: IO[bytes] = TemporaryFile(**given)  # noqa: SIM115
+        self._files.append(file)
+        return file
 
     def let_go(self) -> None:
         """Close all files, as the end of a process does."""
