@@ -18,6 +18,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "pyarrow", "duckdb", "numba", "matplotlib", "PIL", "maxminddb", "langdetect", "pythainlp",
     ),
     "metrics": ("prometheus_client",),
+    "patterns": ("re2",),
     "browser": ("playwright", "psutil"),
 }  # fmt: skip
 

@@ -81,6 +81,11 @@ class Outcome(StrEnum):
         "More links from the seeds than DEPTH_LIMIT, or control.toml, allows there.",
     )
     DOMAIN_NOT_ALLOWED = "domain not allowed", "Outside LSWC_ALLOWED_DOMAINS."
+    EXCLUDED = "excluded by pattern", "A pattern of LSWC_EXCLUDE, or of control.toml, matches it."
+    NOT_INCLUDED = (
+        "included by no pattern",
+        "None of LSWC_INCLUDE, or none of control.toml, matches it.",
+    )
     PORT = "port", "Not one of LSWC_ALLOWED_PORTS."
     ADDRESS_NOT_PUBLIC = (
         "address not public",
@@ -203,6 +208,8 @@ LIFTED = (
     Outcome.NOT_TOLERATED,
     Outcome.DEPTH,
     Outcome.DOMAIN_NOT_ALLOWED,
+    Outcome.EXCLUDED,
+    Outcome.NOT_INCLUDED,
     Outcome.PORT,
     Outcome.LISTED_MISSING,
 )

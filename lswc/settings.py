@@ -37,6 +37,11 @@ LSWC_STOP_HARVEST = 0.0
 LSWC_EXPERIENCE = ""
 # Only these domains and their subdomains are crawled, if any are given.
 LSWC_ALLOWED_DOMAINS: list[str] = []
+# Only URLs that match one of these patterns are crawled, if any are given: `path:/news/*`,
+# `host:*.example.com`, `example.com/a/*`, or a regex, `query~(^|&)id=` (safety.md#patterns).
+LSWC_INCLUDE: list[str] = []
+# URLs that match one of these patterns are left out; what archived pages need, too.
+LSWC_EXCLUDE: list[str] = []
 # The crawl's folder, `crawls/<lang>` if empty. The same folder goes on with the same crawl.
 LSWC_CRAWL = ""
 # The folder of a frozen web to crawl instead of the real one, or `demo`.

@@ -156,7 +156,8 @@ def test_requirements_are_those_of_all_groups() -> None:
     assert named(every) == named(lines)
     assert extras["all"] == [f"lswc[{','.join(GROUPS)}]"]
     distributions = {
-        "PIL": "pillow", "myanmar": "python-myanmar", "prometheus_client": "prometheus-client"
+        "PIL": "pillow", "myanmar": "python-myanmar", "prometheus_client": "prometheus-client",
+        "re2": "google-re2",
     }  # fmt: skip
     for group, libraries in GROUPS.items():
         assert {distributions.get(name, name) for name in libraries} == set(named(extras[group]))

@@ -35,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "crawl": {
         "archive", "frontier", "guest", "language", "reading", "safety", "strategy",
     },
-    "monitor": {"archive", "crawl", "frontier", "guest", "strategy"},
+    "monitor": {"archive", "crawl", "frontier", "guest", "safety", "strategy"},
     "seeds": {"archive", "crawl", "frontier", "language"},
     "cli": {
         "archive", "corpus", "crawl", "frontier", "guest", "language", "monitor", "reading",

@@ -289,7 +289,7 @@ def _setting(crawl: Path, name: str) -> Any:
         raise ArchiveError(f"{crawl} has no {name} in its {SETTINGS}: put it back") from error
 
 
-_PLACES = ("LSWC_BROWSER", "LSWC_EXPERIENCE", "LSWC_LANGUAGES", "LSWC_RECRAWL", "LSWC_WEB")
+_PLACES = ("LSWC_BROWSER", "LSWC_EXPERIENCE", "LSWC_LANGUAGES", "LSWC_RECRAWL", "LSWC_WEB", "seeds")
 
 
 def published(description: Mapping[str, object]) -> dict[str, object]:

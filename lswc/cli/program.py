@@ -23,7 +23,7 @@ from typing_extensions import override
 
 from lswc import __version__
 from lswc.cli.command import PROGRAM
-from lswc.cli.commands.crawl import DETAILS
+from lswc.cli.commands.crawl import DETAILS, DRY_RUN
 from lswc.errors import ConfigError, LswcError, writing
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ GROUPS = {
         "demo": "lswc demo",
         "crawl": "lswc crawl th --contact https://library.example/crawl",
         "contact-page": "lswc contact-page --lang th --out bot.html -s LSWC_CONTACT=...",
+        "new": "lswc new th",
         "seeds": "lswc seeds urls.csv --lang th --out my-seeds",
     },
     "Look at a crawl, and use it": {
@@ -55,10 +56,15 @@ GROUPS = {
         "simulate": "lswc simulate --trace traces/th --strategy all --out results",
     },
     "Languages": {
+        "languages": "lswc languages",
         "identify": "lswc identify --lang th page.html",
         "learn-language": "lswc learn-language my-languages",
     },
-    "More": {"completion": "lswc completion bash >> ~/.bashrc"},
+    "More": {
+        "profiles": "lswc profiles adaptive",
+        "settings": "lswc settings DOWNLOAD_DELAY",
+        "completion": "lswc completion bash >> ~/.bashrc",
+    },
 }
 """All commands, each with an example."""
 
@@ -67,6 +73,7 @@ NAMES = tuple(name for group in GROUPS.values() for name in group)
 _OWN = {
     "demo": "Crawl a demo web on this machine for Thai, or go on with it, and print the result",
     "crawl": "Crawl the web of one language",
+    "settings": "List the settings, or tell what one of them means",
     "completion": "Print what makes your shell complete lswc's arguments",
 }
 """What the commands do that ``scrapy`` hasn't, or calls otherwise."""
@@ -117,6 +124,11 @@ def _run(name: str, given: list[str]) -> int:
         meant = f"do you mean {near[0]!r}?" if near else f"known: {', '.join(NAMES)}"
         raise ConfigError(f"unknown command {name!r}; {meant}")
     parser = parser_of(name)
+    if name == "settings":
+        from lswc.cli.reference import told  # not above: it knows the commands
+
+        print(told(parser.parse_args(given).name))
+        return 0
     if name == "completion":
         print(shtab.complete(_whole(), parser.parse_args(given).shell))
         return 0
@@ -153,6 +165,8 @@ def parser_of(name: str) -> ArgumentParser:
     )
     if name == "completion":
         parser.add_argument("shell", choices=shtab.SUPPORTED_SHELLS)
+    elif name == "settings":
+        parser.add_argument("name", nargs="?", default="", help="the setting, or a part of it")
     elif name in _OWN:
         _add_crawl_options(parser, demo=name == "demo")
     else:
@@ -190,7 +204,7 @@ def _whole() -> ArgumentParser:
 def _add_crawl_options(parser: ArgumentParser, *, demo: bool) -> None:
     add = parser.add_argument
     if not demo:
-        add("lang", help="the language, such as th or ja: an ISO 639 code; several: th,lo")
+        add("lang", help="the language, an ISO 639 code; several: th,lo; or a crawl file: th.toml")
         add("--contact", help="who crawls: a page about it, or an e-mail address (LSWC_CONTACT)")
         add("--seeds", metavar="FILE", help="one URL a line, instead of the shipped ones")
         add("--web", metavar="FOLDER", help="a frozen web, instead of the real one (LSWC_WEB)")
@@ -203,6 +217,7 @@ def _add_crawl_options(parser: ArgumentParser, *, demo: bool) -> None:
     add("-s", "--set", metavar="NAME=VALUE", action="append", default=[], help="any setting")
     add("-L", "--loglevel", metavar="LEVEL", help="DEBUG shows what Scrapy says, too")
     add("--details", action="store_true", help=DETAILS)
+    add("--dry-run", action="store_true", help=DRY_RUN)
     add("--logfile", metavar="FILE", help="where the log goes, instead of the terminal")
 
 
@@ -237,7 +252,9 @@ _SETTINGS = {
 
 def crawl_arguments(options: Namespace) -> list[str]:
     """Return the arguments of ``scrapy`` for those of ``lswc crawl``."""
-    arguments = ["crawl", "lswc", "-a", f"lang={options.lang}"]
+    is_file = options.lang.endswith((".toml", ".json"))
+    what = ["--file", options.lang] if is_file else ["-a", f"lang={options.lang}"]
+    arguments = ["crawl", "lswc", *what]
     if options.seeds:
         arguments += ["-a", f"seeds={options.seeds}"]
     given = {name: getattr(options, name) for name in _SETTINGS}
@@ -247,7 +264,8 @@ def crawl_arguments(options: Namespace) -> list[str]:
     for name in ("loglevel", "logfile"):
         if getattr(options, name):
             arguments += [f"--{name}", getattr(options, name)]
-    return [*arguments, *(["--details"] if options.details else [])]
+    flags = {"--details": options.details, "--dry-run": options.dry_run}
+    return [*arguments, *(name for name, is_given in flags.items() if is_given)]
 
 
 def _crawl(options: Namespace, *, demo: bool) -> int:

@@ -10,7 +10,9 @@ import re
 import sys
 from argparse import SUPPRESS
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from lswc import settings
@@ -68,7 +70,7 @@ This page is made from the code. [settings.md](settings.md) says what the settin
 | 3 | a crawl: this machine was off the network for too long |
 | {interrupted} | stopped by Ctrl-C |
 
-## Options of every command but demo, crawl and completion
+## Options of every command but demo, crawl, completion and settings
 
 | option | meaning |
 |---|---|
@@ -112,6 +114,29 @@ def page(source: str) -> str:
     return "\n".join([HEAD, *(_table(section) for section in sections(source))])
 
 
+def told(name: str) -> str:
+    """Return what is said of a setting, or the settings whose names have that part.
+
+    Raises ConfigError.
+    """
+    found = sections(Path(settings.__file__).read_text(encoding="utf-8"))
+    rows = {row[0]: row for section in found for row in section.settings}
+    wanted = name.upper()
+    if wanted in rows:
+        _, default, meaning = rows[wanted]
+        return f"{wanted}, default: {default.strip('`')}\n\n{fill(meaning, 78)}"
+    lines = [
+        f"  {row[0]:31}{row[1].strip('`')[:47]}" if wanted in row[0] else ""
+        for section in found
+        for row in section.settings
+    ]
+    if not any(lines):
+        near = get_close_matches(wanted, rows, 1)
+        hint = f"do you mean {near[0]}?" if near else "`lswc settings` names them"
+        raise ConfigError(f"{name} is none of lswc's settings, nor one that it changes; {hint}")
+    return "\n".join(filter(None, lines))
+
+
 def outcomes_page() -> str:
     """Return docs/outcomes.md."""
     return OUTCOMES_HEAD + "".join(f"| `{end}` | {end.sentence} |\n" for end in Outcome)
@@ -151,7 +176,7 @@ def _linked(meaning: str) -> str:
 def commands_page() -> str:
     """Return docs/commands.md."""
     options = {name: _options(program.parser_of(name)) for name in program.NAMES}
-    crawls = ("demo", "crawl", "completion")
+    crawls = ("demo", "crawl", "completion", "settings")
     shared = set.intersection(*(set(options[name]) for name in options if name not in crawls))
     head = COMMANDS_HEAD.format(
         failed=LswcError.exit_code, mistake=ConfigError.exit_code, interrupted=INTERRUPTED

@@ -8,12 +8,14 @@ from difflib import get_close_matches
 from math import inf
 from typing import TYPE_CHECKING
 
-from scrapy.settings import SETTINGS_PRIORITIES, default_settings
+from scrapy.settings import default_settings
 
 from lswc import settings as defaults
 from lswc.archive import page_record
+from lswc.crawl import crawl_file
 from lswc.errors import ConfigError
 from lswc.frontier import names_redis
+from lswc.safety.url_patterns import patterns_of
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -62,12 +64,11 @@ def check(settings: BaseSettings) -> None:
 def unknown(settings: BaseSettings) -> list[str]:
     """Return the settings given for this crawl that nothing is known to read."""
     known = _of_scrapy().keys() | _own().keys()
-    given = SETTINGS_PRIORITIES["cmdline"]
     return [
         name
         for name in settings
         if name not in known
-        and (name.startswith("LSWC_") or (settings.getpriority(name) or 0) >= given)
+        and (name.startswith("LSWC_") or (settings.getpriority(name) or 0) >= crawl_file.PRIORITY)
     ]
 
 
@@ -163,6 +164,16 @@ def robots_words(settings: BaseSettings) -> tuple[str, ...]:
             known = ", ".join(ROBOTS_WORDS)
             raise ConfigError(f"LSWC_ROBOTS_META: {word!r} isn't one of: {known}")
     return tuple(given)
+
+
+def patterns(settings: BaseSettings, name: str) -> tuple[str, ...]:
+    """Return a setting that is a list of URL patterns. Raises ConfigError."""
+    given = tuple(settings.getlist(name))
+    try:
+        patterns_of(given)
+    except ConfigError as error:
+        raise ConfigError(f"{name}: {error}") from error
+    return given
 
 
 def readers(settings: BaseSettings) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import scrapy
-from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
 from lswc import __version__
 from lswc import settings as defaults
@@ -25,16 +25,18 @@ from lswc.crawl.seed_files import seeds_of
 from lswc.crawl.web import prepare
 from lswc.errors import ConfigError
 from lswc.frontier.contract import Caps
+from lswc.frontier.visit import Offer
 from lswc.guest.politeness import Politeness
 from lswc.language import registry
 from lswc.language.html import Bounds
 from lswc.language.registry import Wanted, wanted
+from lswc.outcomes import Outcome
 from lswc.reading.browser.installed import chromium
 from lswc.reading.browser.messages import Settings as BrowserSettings
 from lswc.reading.opt_outs import forbids_mining
 from lswc.reading.reader_settings import ReaderSettings
 from lswc.safety.server_limits import DIRECTORY_PAGES, TIMEOUTS, Limits, Quota, Quotas
-from lswc.strategy import PageLanguage, Strategy, Unit, strategy
+from lswc.strategy import SEED, PageLanguage, Strategy, Unit, strategy
 from lswc.urls import directory
 
 if TYPE_CHECKING:
@@ -75,6 +77,7 @@ class LimitSettings:
 class Crawl:
     """A crawl as its user asked for it.
 
+    ``seeds_given`` names their file, or is empty if they are shipped.
     ``guesses_unknown``: a page of unknown language takes its referrer's. ``web`` is the
     folder of a frozen web, None for the real one. ``store`` says where the frontier is, and
     ``lease_seconds`` after how long a dead worker's URLs go to others. ``in_order``: one URL at a
@@ -107,6 +110,7 @@ class Crawl:
     quotas: Quotas
     politeness: Politeness
     seeds: tuple[str, ...]
+    seeds_given: str
     folder: Path
     web: Path | None
     store: str
@@ -171,6 +175,7 @@ class Crawl:
             quotas=quotas,
             politeness=_politeness(settings),
             seeds=seeds_of(target, seeds, web),
+            seeds_given=seeds,
             folder=folder,
             web=web,
             store=settings.get("LSWC_FRONTIER"),
@@ -190,6 +195,13 @@ class Crawl:
             ),
             earlier=earlier_crawls(settings.getlist("LSWC_RECRAWL"), folder),
         )
+
+    def seed(self, address: str) -> Offer | Outcome:
+        """Return a seed as it is offered to the frontier, or why it is left out."""
+        url = self.reader.scope.check(address, 0)
+        if isinstance(url, Outcome):
+            return url
+        return Offer(url.href, url.server, self.unit(url), SEED, PageLanguage.TARGET, 0)
 
     @cached_property
     def unit(self) -> Callable[[Url], str]:
@@ -223,10 +235,12 @@ class Crawl:
             "format": "WARC File Format 1.1",
             "language": self.language.tag,
             "strategy": self.strategy.name,
+            "seeds": self.seeds_given,
             **_names(settings),
             "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
             "http-header-user-agent": settings.get("USER_AGENT"),
             **{name: settings.get(name) for name in [*names, *_DESCRIBED] if name not in _PRIVATE},
+            **{name: settings.get(name) for name in _chosen(settings) if name not in _PRIVATE},
             "LSWC_EXPERIENCE": _LOGIN.sub("//", settings.get("LSWC_EXPERIENCE") or ""),
             "LSWC_RECRAWL": [str(path) for path in self.earlier],
             "LSWC_MAX_SERVER_PAGES": self.quotas.server.pages,
@@ -248,6 +262,15 @@ def _names(settings: BaseSettings) -> dict[str, object]:
     return {name: value for name, value in names.items() if value}
 
 
+def _chosen(settings: BaseSettings) -> list[str]:
+    """Return the settings of Scrapy's that were given for this crawl, and may be told."""
+    known = vars(default_settings) | vars(defaults)
+    given = SETTINGS_PRIORITIES["spider"]
+    of_crawl = {name for name in known if (settings.getpriority(name) or 0) > given}
+    return sorted(name for name in of_crawl - _MACHINE if not isinstance(known[name], dict))
+
+
+_MACHINE = {"LOG_FILE", "LOG_LEVEL", "REDIS_PARAMS", "LOG_ENABLED"}
 _JUDGE = ("LSWC_IDENTIFIER", "LSWC_MIN_SHARE", "LSWC_RELEVANT", "LSWC_ROBOTS_META", "LSWC_OPT_OUT")
 _DESCRIBED = ("DOWNLOAD_DELAY", "CONCURRENT_REQUESTS", "DEPTH_LIMIT", "URLLENGTH_LIMIT")
 _LOGIN = re.compile("//[^/]*@")
@@ -271,6 +294,8 @@ def reader_settings(tag: str, settings: BaseSettings) -> ReaderSettings:
         domains=tuple(settings.getlist("LSWC_ALLOWED_DOMAINS")),
         networks=tuple(settings.getlist("LSWC_ALLOWED_NETWORKS")),
         ports=tuple(map(str, settings.getlist("LSWC_ALLOWED_PORTS"))),
+        include=checked.patterns(settings, "LSWC_INCLUDE"),
+        exclude=checked.patterns(settings, "LSWC_EXCLUDE"),
         obeyed=checked.robots_words(settings),
         documents=settings.getbool("LSWC_DOCUMENTS"),
     )

@@ -6,9 +6,7 @@ import logging
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from lswc.frontier.visit import Offer
 from lswc.outcomes import LIFTED, OF_QUOTA, Outcome, has_failed
-from lswc.strategy import SEED, PageLanguage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -58,16 +56,12 @@ class Leases:
 
     def offer_seeds(self, addresses: Iterable[str]) -> int:
         """Offer seeds; return how many are in scope."""
-        offers = [offer for address in addresses if (offer := self._seed(address)) is not None]
+        found = [self._crawl.seed(address) for address in addresses]
+        offers = [offer for offer in found if not isinstance(offer, Outcome)]
+        for reason in (one for one in found if isinstance(one, Outcome)):
+            self._stats.inc_value(f"lswc/dropped/{reason}")
         self._frontier.offer(offers)
         return len(offers)
-
-    def _seed(self, address: str) -> Offer | None:
-        url = self._crawl.reader.scope.check(address, 0)
-        if isinstance(url, Outcome):
-            self._stats.inc_value(f"lswc/dropped/{url}")
-            return None
-        return Offer(url.href, url.server, self._crawl.unit(url), SEED, PageLanguage.TARGET, 0)
 
     def take_fed_seeds(self) -> None:
         """Offer the seeds that users fed to the running crawl."""

@@ -10,6 +10,8 @@ import settings_profiles
 from lswc.errors import ConfigError
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from scrapy.settings import BaseSettings
 
 PRIORITY = 25
@@ -22,15 +24,19 @@ def names() -> list[str]:
     return sorted(n.removesuffix(".py") for n in listed if n.endswith(".py") and n[0] != "_")
 
 
+def module(name: str) -> ModuleType:
+    """Return the module of a profile: its settings, and a docstring. Raises ConfigError."""
+    if name not in names():
+        raise ConfigError(f"unknown profile LSWC_PROFILE={name!r}; known: {', '.join(names())}")
+    return import_module(f"settings_profiles.{name}")
+
+
 def apply(settings: BaseSettings) -> None:
     """Set what the profile ``LSWC_PROFILE`` says; a higher priority still wins.
 
     Raises ConfigError for an unknown name.
     """
-    name = settings.get("LSWC_PROFILE")
-    if name not in names():
-        raise ConfigError(f"unknown profile LSWC_PROFILE={name!r}; known: {', '.join(names())}")
-    settings.setmodule(import_module(f"settings_profiles.{name}"), priority=PRIORITY)
+    settings.setmodule(module(settings.get("LSWC_PROFILE")), priority=PRIORITY)
 
 
 class ProfileAddon:

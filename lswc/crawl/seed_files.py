@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 def seeds_of(target: Wanted, given: str, web: Path | None) -> tuple[str, ...]:
     """Return a crawl's seeds: of the file ``given``, of a frozen web, or as shipped.
 
-    Raises ConfigError.
+    ``given`` may also be URLs, with spaces between them. Raises ConfigError.
     """
+    if "://" in given:
+        return _seeds_in("seeds", given.replace(" ", "\n"))
     if given:
         return read_seeds(Path(given))
     seeds = (seed for language in target.languages for seed in _seeds_of(language, web))
@@ -37,6 +39,11 @@ def _seeds_of(target: Language, web: Path | None) -> tuple[str, ...]:
             text = shipped.read_text(encoding="utf-8")
             return _of_variant(target, _seeds_in(f"seeds/{tag}.txt", text))
     raise ConfigError(f"no seeds are shipped for {target.tag!r}: give some, -a seeds=FILE")
+
+
+def has_seeds(tag: str) -> bool:
+    """Tell whether seeds of a language are shipped."""
+    return (files("seeds") / f"{tag}.txt").is_file()
 
 
 def seeds_of_web(web: Path, target: Language) -> Path:

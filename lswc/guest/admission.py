@@ -153,9 +153,10 @@ class Admission:
     def _refusal_by_place(self, visit: Visit, url: Url, rule: Rule) -> Outcome | None:
         """Return why a place is left alone: limits of pages aren't those of what pages need."""
         if visit.is_page:
-            return _refusal(rule, visit.lease.depth) or self._closed(url)
+            return self.of_link(url, visit.lease.depth)
         reason = self._limits.closed(url)
-        return _refusal(rule, 0) or (None if reason in OF_PAGES else reason)
+        refused = _refusal(rule, 0) or self._excluded(url, is_page=False)
+        return refused or (None if reason in OF_PAGES else reason)
 
     def of_file(self, address: str, now: float) -> str | None:
         """Return why nothing is asked for that a page in the browser needs; None if it may be.
@@ -166,19 +167,26 @@ class Admission:
         if isinstance(url, Outcome):
             return url
         reason, rule = self._limits.closed(url), self._control.rule(url)
-        refused = _refusal(rule, 0) or _pause(rule)
+        refused = _refusal(rule, 0) or self._excluded(url, is_page=False) or _pause(rule)
         closed = None if reason in OF_PAGES else reason
         return refused or closed or self._tries.away(url.server, now)
 
     @property
     def refuses(self) -> bool:
         """Whether anything is left alone now, for which links have to be asked one by one."""
-        rules = self._control.control.rules
-        return bool(rules) or self._allowance.refuses or self._limits.refuses
+        control = self._control.control
+        instructed = bool(control.rules) or control.patterns is not None
+        return instructed or self._allowance.refuses or self._limits.refuses
 
     def of_link(self, url: Url, depth: int) -> Outcome | None:
         """Return why a URL is left alone, whoever links to it; None if it isn't."""
-        return _refusal(self._control.rule(url), depth) or self._closed(url)
+        refused = _refusal(self._control.rule(url), depth) or self._excluded(url)
+        return refused or self._closed(url)
+
+    def _excluded(self, url: Url, *, is_page: bool = True) -> Outcome | None:
+        """Return that the instructions' patterns leave a URL out, if they do."""
+        patterns = self._control.control.patterns
+        return None if patterns is None else patterns.refusal(url, is_page=is_page)
 
     def _closed(self, url: Url) -> Outcome | None:
         return self._allowance.refusal(url) or self._limits.closed(url)
@@ -212,7 +220,8 @@ class Admission:
             return False
         rule = self._control.rule(url)
         held = _pause(rule) or self._intolerance(rule, self._reach.unit(url))
-        return not (held or _refusal(rule, depth) or self._is_full(taken, url))
+        refused = _refusal(rule, depth) or self._excluded(url)
+        return not (held or refused or self._is_full(taken, url))
 
     def _is_full(self, taken: Callable[[str], tuple[Taken, Taken]], url: Url) -> bool:
         return bool(

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lswc.archive.archive import settings_of
 from lswc.outcomes import Outcome, sentence
+from lswc.safety.url_patterns import naming
 from lswc.strategy import SEED, Anchor, Named, Status, decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from lswc.frontier.report import Standing
+    from lswc.guest.control import Control
+    from lswc.urls import Url
 
 
 class Link(NamedTuple):
@@ -85,6 +90,19 @@ def _conclusion(
     if standing is not None and not let_go:
         return "finished; the log that says how isn't here"
     return "never seen: no page that this crawl read links to it, and it is no seed"
+
+
+def pattern_against(url: Url | None, settings: Sequence[Path], control: Control) -> str:
+    """Say which pattern excludes a URL now; "" if none does.
+
+    Patterns are those of the folders' ``settings.json``, and of the instructions.
+    """
+    lists = [(settings_of(folder).get("LSWC_EXCLUDE") or (), "LSWC_EXCLUDE") for folder in settings]
+    for written, where in [*lists, (control.exclude, "control.toml")]:
+        named = naming(url, written) if url is not None else ""
+        if named:
+            return f"The pattern is {named}, of {where}."
+    return ""
 
 
 def _ended(attempt: Mapping[str, Any]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from msgspec import Struct
 
 from lswc.language import Identifier, registry
@@ -11,6 +13,7 @@ from lswc.reading.page import PageReader
 from lswc.reading.requisites import RequisiteReader
 from lswc.reading.scope import SHAPE, Scope
 from lswc.safety.address import Networks
+from lswc.safety.url_patterns import url_patterns
 from lswc.strategy import PageLanguage
 
 
@@ -20,7 +23,8 @@ class ReaderSettings(Struct, frozen=True, kw_only=True):
     ``language`` has the tags of the targets, ``own_languages`` LSWC_LANGUAGES. ``depth`` and
     ``length`` are DEPTH_LIMIT and URLLENGTH_LIMIT, ``obeyed`` is LSWC_ROBOTS_META.
     ``requisites_of`` are the pages, by language, of which it is read what they need besides, and
-    ``feeds_of`` those whose feeds are. ``documents`` is LSWC_DOCUMENTS.
+    ``feeds_of`` those whose feeds are. ``documents`` is LSWC_DOCUMENTS, ``include`` and
+    ``exclude`` are LSWC_INCLUDE and LSWC_EXCLUDE.
     """
 
     language: str
@@ -38,6 +42,8 @@ class ReaderSettings(Struct, frozen=True, kw_only=True):
     requisites_of: tuple[PageLanguage, ...] = ()
     feeds_of: tuple[PageLanguage, ...] = ()
     documents: bool = False
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
 
     def reader(self) -> PageReader:
         """Return what reads pages so. Raises ConfigError."""
@@ -50,7 +56,13 @@ class ReaderSettings(Struct, frozen=True, kw_only=True):
                 self.bounds,
                 self.relevant,
             ),
-            self._scope(self.depth, self.domains, self.documents),
+            replace(
+                self.any_host(),
+                max_depth=self.depth,
+                domains=self.domains,
+                documents=self.documents,
+                patterns=url_patterns(self.include, self.exclude),
+            ),
             frozenset(self.obeyed),
             self._requisites(),
             self.documents,
@@ -58,11 +70,9 @@ class ReaderSettings(Struct, frozen=True, kw_only=True):
 
     def any_host(self) -> Scope:
         """Return the limits of what isn't a page, but what one needs: it may be on any host."""
-        return self._scope(0, ())
-
-    def _scope(self, depth: int, domains: tuple[str, ...], documents: bool = True) -> Scope:
         networks = Networks.of(self.networks, self.ports)
-        return Scope(depth, self.length, domains, networks, SHAPE, documents)
+        patterns = url_patterns((), self.exclude)
+        return Scope(0, self.length, (), networks, SHAPE, patterns=patterns)
 
     def _requisites(self) -> RequisiteReader | None:
         of, feeds_of = frozenset(self.requisites_of), frozenset(self.feeds_of)

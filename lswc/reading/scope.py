@@ -18,6 +18,7 @@ from lswc.urls import parse
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lswc.safety.url_patterns import UrlPatterns
     from lswc.urls import Url
 
 # A parsed URL may be shorter, without its session or fragment; one beyond ASCII hardly is. Parsing
@@ -68,7 +69,8 @@ def _most(parts: list[str]) -> int:
 class Scope:
     """The limits of a crawl: DEPTH_LIMIT, URLLENGTH_LIMIT (off at 0), LSWC_ALLOWED_DOMAINS.
 
-    ``networks`` are those that may be connected to, ``shape`` says what URLs lead into traps.
+    ``networks`` are those that may be connected to, ``shape`` says what URLs lead into traps,
+    ``patterns`` are LSWC_INCLUDE and LSWC_EXCLUDE.
     Without ``documents`` (LSWC_DOCUMENTS) those are out whose URLs say that they are documents.
     """
 
@@ -78,6 +80,7 @@ class Scope:
     networks: Networks = field(default_factory=Networks)
     shape: TrapShape = field(default_factory=TrapShape)
     documents: bool = True
+    patterns: UrlPatterns | None = None
 
     def check(self, address: str, depth: int) -> Url | Outcome:
         """Return the parsed URL of an absolute address if in scope, else the reason why not."""
@@ -109,6 +112,8 @@ class Scope:
             return Outcome.DOMAIN_NOT_ALLOWED
         if not self.documents and by_extension(url.path):
             return Outcome.DOCUMENT_LEFT
+        if self.patterns is not None and (reason := self.patterns.refusal(url)) is not None:
+            return reason
         return self._refusal(url.hostname, url.port) or self.shape.trap(url.path, url.query) or url
 
     def _is_long(self, address: str) -> bool:

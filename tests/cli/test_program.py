@@ -45,7 +45,7 @@ def elsewhere(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
 def test_it_has_every_command_of_scrapy() -> None:
     there = {module.name for module in iter_modules(commands.__path__)}
     there |= {point.name for point in entry_points(group="scrapy.commands")}
-    assert there | {"demo", "completion"} == set(program.NAMES)
+    assert there | {"demo", "completion", "settings"} == set(program.NAMES)
 
 
 @pytest.mark.parametrize("arguments", [(), ("-h",), ("--help",)])

@@ -25,7 +25,7 @@ With nothing more it shows what is in force, and its history. Else one of:
   pause [PLACE], unpause [PLACE]  it waits; without a place the whole crawl
   stop, unstop                    the crawl ends in order; it doesn't begin again
   set KEY VALUE [PLACE]           delay, max_pages, max_bytes, max_depth, tolerate, priority;
-                                  of the whole crawl: requests, hours
+                                  of the whole crawl: requests, hours, include, exclude
   unset KEY [PLACE]               takes it back
 PLACE: example.co.th with all its subdomains, www.example.co.th/ for one server,
 www.example.co.th/~somchai/ for what begins so."""
@@ -121,9 +121,9 @@ def _row(change: Change) -> tuple[object, ...]:
 
 
 def _in_force(control: Control) -> Iterator[tuple[object, ...]]:
-    for name in ("pause", "stop", "requests", "hours"):
+    for name in ("pause", "stop", "requests", "hours", "include", "exclude"):
         value = getattr(control, name)
-        if value not in (None, False):
+        if value not in (None, False, ()):
             yield "the whole crawl", name, _written(value), control.why
     for place, rule in control.rules:
         for key, value in rule.given.items():
@@ -131,4 +131,6 @@ def _in_force(control: Control) -> Iterator[tuple[object, ...]]:
 
 
 def _written(value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        return " ".join(map(str, value))
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -35,6 +35,8 @@ class Command(CrawlCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--details", action="store_true", help=DETAILS)
+        parser.add_argument("--file", metavar="FILE", help="a crawl file, of `lswc new`")
+        parser.add_argument("--dry-run", action="store_true", help=DRY_RUN)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
@@ -44,12 +46,31 @@ class Command(CrawlCommand):
         if len(args) != 1 or self.settings is None:
             return  # Scrapy prints its usage
         try:
-            _check(self.settings, args[0], opts.spargs)
+            self._prepare(self.settings, args[0], opts)
         except LswcError as error:
-            line = f"{program()} crawl: error: {error}"
-            print(line, file=sys.stderr)
-            _log(self.settings.get("LOG_FILE"), line)
+            for said in str(error).splitlines():
+                line = f"{program()} crawl: error: {said}"
+                print(line, file=sys.stderr)
+                _log(self.settings.get("LOG_FILE"), line)
             sys.exit(error.exit_code)
+
+    def _prepare(self, settings: Settings, spider: str, opts: argparse.Namespace) -> None:
+        """Take in the crawl file, if there is one, and find mistakes. Raises LswcError."""
+        from lswc.crawl import crawl_file
+
+        file = crawl_file.read(Path(opts.file)) if opts.file else None
+        if file is not None:
+            opts.spargs = {**file.arguments, **opts.spargs}
+            settings.setdict(file.settings, crawl_file.PRIORITY)
+        try:
+            _check(settings, spider, opts.spargs, is_dry=opts.dry_run)
+            if opts.dry_run:
+                from lswc.cli.dry_run import show
+
+                show(settings, opts.spargs, file, details=opts.details)
+                sys.exit(0)
+        except ConfigError as error:
+            raise (error if file is None else file.located(error)) from error
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         # What is loaded by now stays: looking for garbage in it again and again takes a tenth of
@@ -71,9 +92,10 @@ class Command(CrawlCommand):
         from lswc.cli.summary_table import advice, details_table, summary_table
         from lswc.monitor.recorder import Recorder
 
-        if self._ran is None or self._ran.extensions is None:  # it couldn't begin
+        try:
+            recorder = self._ran.get_extension(Recorder) if self._ran is not None else None
+        except RuntimeError:  # it couldn't begin
             return
-        recorder = self._ran.get_extension(Recorder)
         if recorder is None or recorder.last is None:
             return
         console = terminal()
@@ -89,6 +111,9 @@ class Command(CrawlCommand):
 
 
 DETAILS = "print all that was counted, too; summary.json has it in any case"
+"""Help of the option."""
+
+DRY_RUN = "print the settings, where each comes from, and the first URLs; fetch nothing"
 """Help of the option."""
 
 _TALKERS = ("lswc", "scrapy", "twisted")
@@ -121,7 +146,9 @@ def _log(file: str | None, line: str) -> None:
             log.write(f"{line}\n")
 
 
-def _check(settings: Settings, spider_name: str, arguments: dict[str, str]) -> None:
+def _check(
+    settings: Settings, spider_name: str, arguments: dict[str, str], *, is_dry: bool
+) -> None:
     """Find what is wrong with the spider, its arguments or the settings. Raises LswcError."""
     from lswc.crawl import checked_settings
     from lswc.crawl.spider import LswcSpider
@@ -131,12 +158,13 @@ def _check(settings: Settings, spider_name: str, arguments: dict[str, str]) -> N
     if spider_name not in loader.list():
         known = ", ".join(loader.list())
         raise ConfigError(f"unknown spider {spider_name!r}; known: {known}")
-    if file := settings.get("LOG_FILE"):
+    if (file := settings.get("LOG_FILE")) and not is_dry:
         with writing(file), Path(file).open("a", encoding="utf-8"):
             pass
     spider_class = loader.load(spider_name)
     if issubclass(spider_class, LswcSpider):
-        spider_class.check(settings, **arguments)
+        if not is_dry:  # which does the same, and leaves nothing behind
+            spider_class.check(settings, **arguments)
         metrics.check(settings)
         for name in checked_settings.unknown(settings):
             line = f"{program()} crawl: warning: neither lswc nor Scrapy has a setting {name}"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from lswc.frontier.report import Reader, Standing
+    from lswc.guest.control import Control
     from lswc.monitor.story import Story
 
 _MOST = 20
@@ -38,7 +39,9 @@ class Command(UserCommand):
         from lswc.archive.url_history import history
         from lswc.crawl.crawl_folder import names_a_redis
         from lswc.frontier import FRONTIER_FILE
-        from lswc.monitor.story import story
+        from lswc.guest.control import Control
+        from lswc.monitor.story import pattern_against, story
+        from lswc.outcomes import Outcome
         from lswc.urls import parse
 
         crawl, url = Path(args[0]), args[1].strip()
@@ -52,7 +55,17 @@ class Command(UserCommand):
             log = history(crawl, url)
             say("frontier", 0, 0)
             standing = self._standing(crawl, canonical.href, opts) if canonical else None
-        _show(url, story(*log, standing, _MOST, has_frontier=has_frontier))
+        found = story(*log, standing, _MOST, has_frontier=has_frontier)
+        _show(url, found)
+        if Outcome.EXCLUDED in found.conclusion:
+            said = self._instructions(crawl, opts) if has_frontier else Control()
+            print(pattern_against(parse(url), [crawl], said) or "No pattern matches it any more.")
+
+    def _instructions(self, crawl: Path, opts: argparse.Namespace) -> Control:
+        from lswc.guest.control import read
+        from lswc.monitor.stored import stored
+
+        return read(stored(opts.redis or str(crawl), opts.key, self.project_settings).kept)
 
     def _standing(self, crawl: Path, url: str, opts: argparse.Namespace) -> Standing | None:
         from lswc.frontier import FRONTIER_FILE, sqlite_report

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, time
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from lswc.guest.control.places import ControlError, Place
+from lswc.safety.url_patterns import url_patterns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from lswc.safety.url_patterns import UrlPatterns
     from lswc.urls import Url
 
 __all__ = ["KEYS", "Control", "ControlError", "Hours", "Rule", "lifts"]
@@ -74,14 +77,16 @@ _NOTHING = Rule()
 class Control:
     """All instructions to a crawl.
 
-    ``requests``: at a time, of each worker; None if there is no bound. ``rules`` holds
-    places and the rule of each.
+    ``requests``: at a time, of each worker; None if there is no bound. ``include`` and ``exclude``
+    are patterns of URLs. ``rules`` holds places and the rule of each.
     """
 
     pause: bool = False
     stop: bool = False
     requests: int | None = None
     hours: Hours | None = None
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
     why: str = ""
     rules: Sequence[tuple[Place, Rule]] = ()
     _domains: dict[str, Rule] = field(init=False, repr=False, compare=False)
@@ -95,6 +100,11 @@ class Control:
                 servers.setdefault(place.server, []).append((place.start, rule))
         object.__setattr__(self, "_domains", domains)
         object.__setattr__(self, "_servers", servers)
+
+    @cached_property
+    def patterns(self) -> UrlPatterns | None:
+        """The patterns, ready to be matched. Raises ConfigError for a wrong one."""
+        return url_patterns(self.include, self.exclude)
 
     def at(self, url: Url) -> Rule:
         """Return what holds for a URL: of each thing what its narrowest place says."""
@@ -138,6 +148,8 @@ _QUOTAS = ("max_pages", "max_bytes")
 
 def lifts(before: Control, after: Control) -> bool:
     """Tell whether URLs that were refused, or had to wait, may not have to any more."""
+    if (before.include, before.exclude) != (after.include, after.exclude):
+        return True
     more = {(given, permits) for given, permits in _permits(after) if permits}
     less = {(given, permits) for given, permits in _permits(before) if not permits}
     return not (more <= _permits(before) and less <= _permits(after))

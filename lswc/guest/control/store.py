@@ -100,7 +100,8 @@ def _check_given(control: Control, key: str, name: str) -> None:
     """Raise ControlError if there is nothing to take back."""
     rules = {place.name: rule for place, rule in control.rules}
     of = rules.get(name) if name else control
-    if getattr(of, key, None) in (None, False, ""):
+    given = getattr(of, key, None)
+    if given in (None, "", ()) or given is False:
         raise ControlError(f"{key} isn't given for {name or 'the whole crawl'}")
 
 

@@ -10,8 +10,10 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+from lswc.errors import ConfigError
 from lswc.guest.control.places import ControlError, place_of
 from lswc.guest.control.rules_in_force import Control, Hours, Rule
+from lswc.safety.url_patterns import patterns_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -174,6 +176,16 @@ def _text(value: object) -> str:
     return value
 
 
+def _patterns(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(pattern, str) for pattern in value):
+        raise ValueError('a list of patterns, such as ["path:/calendar/*"]')
+    try:
+        patterns_of(value)
+    except ConfigError as error:
+        raise ValueError(f"patterns ({error})") from error
+    return tuple(value)
+
+
 def _hours(value: object) -> Hours:
     wanted = ValueError("hours and a time zone, such as '22:00-06:00 Asia/Bangkok'")
     found = _HOURS.fullmatch(value.strip()) if isinstance(value, str) else None
@@ -205,6 +217,8 @@ OF_CRAWL: dict[str, Callable[[object], Any]] = {
     "stop": _flag,
     "requests": _some,
     "hours": _hours,
+    "include": _patterns,
+    "exclude": _patterns,
     "why": _text,
 }
 """Keys of the whole crawl."""

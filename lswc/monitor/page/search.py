@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from lswc.archive.appended_files import ArchiveError
+from lswc.errors import LswcError
 from lswc.extras import is_installed
 from lswc.guest.control import ControlError, read
-from lswc.monitor.story import explained, story
+from lswc.monitor.story import explained, pattern_against, story
+from lswc.outcomes import Outcome
 from lswc.strategy import strategy
 from lswc.urls import Url, parse, site
 
@@ -96,11 +99,12 @@ def _url(crawl: StoredCrawl, href: str, url: Url | None) -> dict[str, Any]:
     with crawl.frontier() as frontier:
         standing = frontier.standing(href) if url is not None else None
     found = story(links, attempts, standing, MOST)
+    excluded = Outcome.EXCLUDED in found.conclusion
     return {
         "kind": "url",
         "url": href,
         "server": url.server if url is not None else "",
-        "conclusion": found.conclusion,
+        "conclusion": f"{found.conclusion} {_pattern(crawl, url) if excluded else ''}".strip(),
         "facts": found.facts,
         "links": found.links,
         "more_links": found.more_links,
@@ -120,6 +124,13 @@ def _attempt(attempt: Mapping[str, Any]) -> dict[str, Any]:
 
 def _written(time: datetime | None) -> float | None:
     return None if time is None else time.timestamp()
+
+
+def _pattern(crawl: StoredCrawl, url: Url | None) -> str:
+    """Say which pattern keeps a URL out, if one does now."""
+    with suppress(LswcError):
+        return pattern_against(url, crawl.folders(), read(crawl.kept))
+    return ""
 
 
 def _rule(crawl: StoredCrawl, url: Url | None) -> dict[str, Any]:

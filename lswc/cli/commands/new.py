@@ -1,0 +1,38 @@
+"""``lswc new LANG``: a crawl file with comments, to be changed and run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lswc.cli.command import UserCommand, one, option
+from lswc.errors import ConfigError, writing
+
+if TYPE_CHECKING:
+    import argparse
+
+
+class Command(UserCommand):
+    """Writes a crawl file."""
+
+    usage = "<language> [--out th.toml] [--contact ...]"
+    summary = "Write a crawl as a file, with comments, for `lswc crawl FILE`"
+    options = (
+        option("--contact", "who crawls: a page about it, or an e-mail address"),
+        option("--out", "the file, LANG.toml if not given"),
+    )
+
+    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
+        from lswc.crawl.crawl_file import new
+        from lswc.language.registry import wanted
+
+        target = wanted(one(args, "language"))
+        path = Path(opts.out or f"{target.name}.toml")
+        if path.suffix != ".toml":
+            raise ConfigError(f"--out={opts.out}: the name of a crawl file ends with .toml")
+        if path.exists():
+            raise ConfigError(f"{path} is there already: choose another name with --out")
+        with writing(path):
+            path.write_text(new(str(path), target.tag, opts.contact), "utf-8")
+        then = "" if opts.contact else "give it a contact; then: "
+        print(f"{path}: {then}lswc crawl {path} --dry-run")
