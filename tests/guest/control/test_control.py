@@ -19,6 +19,7 @@ from lswc.guest.control import (
     change,
     history,
     in_folder,
+    lifts,
     place_of,
     read,
 )
@@ -129,6 +130,8 @@ def test_of_each_thing_the_narrowest_place_is_heard() -> None:
         ('["a.th/b/"]\nmax_pages = 3', "is for servers and domains only"),
         ("requests = 0", "requests must be a whole number of at least 1, not 0"),
         ("hours = '25:00-06:00'", "hours must be hours and a time zone"),
+        ("exclude = 'path:/x'", "exclude must be a list of patterns"),
+        ("include = ['path:/x', 'path:']", "include must be patterns"),
         ("hours = '22:00-06:00 Asia/Bankok'", "hours must be hours and a time zone"),
         ("[a.th]\nblock = true", "put the place in quotes"),
         ('["a.th"]\n["A.th"]', "stands there twice"),
@@ -151,6 +154,23 @@ def test_what_is_wrong_is_said(text: str, says: str) -> None:
 def test_the_largest_numbers_are_taken() -> None:
     rule = parsed(f'["a.th"]\ndelay = {2**53}\nmax_bytes = {2**53}').at(url("http://a.th/"))
     assert (rule.delay, rule.max_bytes) == (2.0**53, 2**53)
+
+
+def test_patterns_are_taken_back(tmp_path: Path) -> None:
+    where = InFolder(tmp_path)
+    before = change(where, "exclude", ["path:/calendar/*"])
+    assert before.patterns is not None
+    after = change(where, "exclude", None)
+    assert after.patterns is None
+    assert lifts(before, after)
+    with pytest.raises(ControlError, match="exclude isn't given for the whole crawl"):
+        change(where, "exclude", None)
+
+
+def test_a_zero_is_taken_back(tmp_path: Path) -> None:
+    where = InFolder(tmp_path)
+    change(where, "max_depth", 0, "example.co.th")
+    assert not change(where, "max_depth", None, "example.co.th").rules
 
 
 def test_hours_of_a_day() -> None:
