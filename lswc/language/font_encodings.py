@@ -22,8 +22,8 @@ _SHORTEST = 6  # characters of a line that can tell anything
 _MARGIN = 1.5  # nats a character by which a line has to be likelier in the font
 _FACE = re.compile(rb"(?:face\s*=\s*|font-family\s*:\s*)[\"']?([^\"'<>;}]{1,80})")
 _USUAL = "my.utf-8"
-_A_WORD = 22  # characters; fewer without a neighbour's letters are taken for Burmese
-_PRIOR = 8.0  # nats by which Unicode Burmese is likelier beforehand: it decides short texts
+_A_WORD = 8  # characters; fewer without a neighbour's letters are taken for Burmese
+_PRIOR = 20.0  # nats by which Unicode Burmese is likelier beforehand: it decides short texts
 _NOT_LATIN = re.compile("[^\x00-\u024f\u2010-\u2122]")
 _MYANMAR = re.compile("[\u1000-\u109f]")
 _NOT_BURMESE = re.compile("[\u1022\u1028\u1033-\u1035\u105a-\u109f\ua9e0-\uaa7f]")

@@ -33,7 +33,9 @@ RANKED = 400
 
 _WORDS = re.compile(rb"[^\x00-\x20!-@\[-`{-\x7f]+")
 _BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")
-_SLOTS = 65_536
+SLOTS = 65_536
+"""Hashes of n-grams."""
+
 _KNOWN = 0.98
 _UNKNOWN = 0.02 / 5_000  # the rest, spread over the n-grams that a text might hold
 
@@ -130,11 +132,16 @@ def _slots(text: str) -> list[npt.NDArray[np.uint16]]:
     return [first, pairs, pairs * np.uint16(31) + third + np.uint16(40_009)]
 
 
+def trigram_slots(text: str) -> npt.NDArray[np.uint16]:
+    """Return a hash, below SLOTS, of the three characters from each on, but for the last two."""
+    return _slots(text)[2]
+
+
 def _spread(ngrams: dict[str, int], size: int) -> npt.NDArray[np.float64]:
     """Return the counts of n-grams of one size by their hash."""
     padded = "".join(ngram.ljust(3) for ngram in ngrams) + "  "
     slots = _slots(padded)[size - 1][::3]
-    spread = np.zeros(_SLOTS)
+    spread = np.zeros(SLOTS)
     np.add.at(spread, slots, list(ngrams.values()))
     return spread
 
@@ -148,9 +155,9 @@ class Likelihoods:
 
     def __init__(self, groups: dict[str, list[NgramTable]]) -> None:
         self.names = tuple(groups)
-        self._logs = np.zeros((len(groups), _SLOTS), np.float32)
+        self._logs = np.zeros((len(groups), SLOTS), np.float32)
         for row, members in enumerate(groups.values()):
-            counts = np.zeros(_SLOTS)
+            counts = np.zeros(SLOTS)
             total = 0
             for table in members:
                 for size in (1, 2, 3):

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from importlib.resources.abc import Traversable
 
-# CLD2 keeps codes that ISO 639 withdrew; and its Kurdish is Sorani, in Arabic script.
-RENAMED = {"iw": "he", "jw": "jv", "ku": "ckb"}
+# CLD2 keeps codes that ISO 639 withdrew; its Kurdish is Sorani, in Arabic script; and pages in
+# Nynorsk say that they are Norwegian.
+RENAMED = {"iw": "he", "jw": "jv", "ku": "ckb", "nn": "no"}
 """Languages that CLD2 calls otherwise."""
 
 _JOKES = frozenset({"tlh", "zzp"})  # Klingon and Pig Latin
@@ -362,7 +363,7 @@ def detectable() -> dict[str, str]:
     detected = {name.upper() for name in pycld2.DETECTED_LANGUAGES}
     return {
         RENAMED.get(code, code): name.replace("_", " ").title()
-        for name, code in pycld2.LANGUAGES
+        for name, code in reversed(pycld2.LANGUAGES)  # Norwegian is before Nynorsk
         # Its entries with a hyphen are scripts.
         if name.upper() in detected and code.isalpha() and code not in _JOKES
     }

@@ -15,6 +15,7 @@ import pycld2
 
 from lswc.language import scripts, vietnamese
 from lswc.language.font_encodings import myanmar
+from lswc.language.lookalikes import has_lookalikes, lookalike
 from lswc.language.neighbours import neighbours
 from lswc.language.registry import RENAMED, cached_by_languages, detectable, known, language
 from lswc.language.scripts import (
@@ -56,6 +57,7 @@ _LEAST = 0.05  # of the letters in a script that are worth asking CLD2 about
 _SAMPLE = 1_000  # characters that CLD2 sees
 _LARGE_SAMPLE = 6_000  # where it isn't sure of that
 _UNSURE = 0.5
+_NEARLY_ALL = 0.7  # of a text whose language may be another's lookalike
 _FEW = 60  # characters
 _WORD = re.compile(r"[^\W\d_]+")
 _PIECES = 3
@@ -149,6 +151,9 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
         code, found.encoding = myanmar(text)
         amounts[code] = amounts.get(code, 0.0) + counts[MYANMAR]
         found.by_script[code] = {MYANMAR: float(counts[MYANMAR])}
+    for code in filter(has_lookalikes, list(amounts)):
+        if lookalike(code, _sample(text)):
+            del amounts[code]
     latin = float(counts[LATIN] + counts[VIETNAMESE])
     if counts[VIETNAMESE]:
         enough = counts[VIETNAMESE] / _VIETNAMESE_PER_LETTER
@@ -297,7 +302,9 @@ def guesses(text: str, script: int = LATIN, hint: str | None = None) -> list[Gue
     if own is None:
         found = cld2(sample)
         if len(text) > 2 * _SAMPLE and not (found and found[0].certainty > _UNSURE):
-            found = cld2(_sample(text, _LARGE_SAMPLE))
+            sample = _sample(text, _LARGE_SAMPLE)
+            found = cld2(sample)
+        found = [_unless_lookalike(guess, sample) for guess in found]
         if script == LATIN and found and found[0].language in ALIKE:
             first = found[0]._replace(language=told_apart(found[0].language, text, hint))
             return [first, *(guess for guess in found[1:] if guess.language not in ALIKE)]
@@ -306,6 +313,16 @@ def guesses(text: str, script: int = LATIN, hint: str | None = None) -> list[Gue
     left = 1.0 - sum(shares.values())
     mine = [Guess(code, share, 1.0) for code, share in shares.items()]
     return mine + [guess._replace(share=guess.share * left) for guess in cld2(_sample(rest))]
+
+
+def _unless_lookalike(guess: Guess, sample: str) -> Guess:
+    """Return a guess, or that of the language that is mistaken for it: none if CLD2 lacks it."""
+    is_whole = guess.share >= _NEARLY_ALL and guess.certainty >= _UNSURE
+    other = lookalike(guess.language, sample) if is_whole else None
+    if other is None:
+        return guess
+    known = other in detectable()
+    return guess._replace(language=other) if known else guess._replace(certainty=0.0)
 
 
 def cld2(sample: str) -> list[Guess]:

@@ -135,3 +135,18 @@ def test_a_word_is_told_by_its_letters_and_its_page(
     text: str, hint: str | None, expected: str
 ) -> None:
     assert myanmar(text, hint) == (expected, "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ကလေးတွေက ပန်းခြံထဲမှာ ကစားနေကြပြီး အမေက ညစာချက်နေတယ်။", "my"),
+        ("ကလေးများသည် ပန်းခြံထဲတွင် ကစားနေကြပြီး မိခင်က ညစာ ချက်ပြုတ်နေသည်။", "my"),
+        ("အချေတိ ပန်းခြံထဲမာ ကဇတ်နီကတ်ပနာ အမိက ညစာချက်နီရေ။ ခွီးစော် အိမ်ဟောင်းဧ ရှိမာ အိပ်နီရေ။", "rki"),
+        ("လိက်မေံယိုဝ် ၮ်ုအင်းၰူ့ၮေဝ်လှ်။ အ်ုမၠိင်လ်ုဖး မ်ုယောဝ်ႋ။", "kjp"),
+        ("ကဘျံးပၤအံၤ အိၣ်ဒီးတၢ်ကစီၣ်အသီလၢနဂီၢ်န့ၣ်လီၤ.", "ksw"),
+        ("လိတ်မဲ့ငါယိုနဝ်ꩻ အဝ်ႏငဝ်းတသာသွူ။", "blk"),
+    ],
+)
+def test_burmese_is_told_from_its_neighbours(text: str, expected: str) -> None:
+    assert myanmar(text) == (expected, "utf-8")
