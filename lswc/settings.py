@@ -118,6 +118,10 @@ LSWC_LEASE_SECONDS = 60
 # `127.0.0.1:9410`; at port 0 it chooses a free one, and says which. Not at all if empty.
 LSWC_METRICS = ""
 
+# What is told of the end of a crawl, with its summary as JSON: a command, run without a shell, such
+# as `mail -s "the crawl" me@library.example`, or a web address (operations.md#how-it-ends).
+LSWC_ON_END = ""
+
 # A good guest
 
 # Who crawls: the URL of a page about the crawl, or an e-mail address. It is sent with every
@@ -248,6 +252,7 @@ LOG_FORMATTER = "lswc.monitor.log_formatter.ShownFormatter"
 EXTENSIONS = {
     "lswc.monitor.terminal_line.TerminalLine": 500,
     "lswc.monitor.recorder.Recorder": 500,
+    "lswc.monitor.end_notice.EndNotice": 600,
     "lswc.monitor.metrics.MetricsExtension": 500,
     "lswc.crawl.ends.HarvestStopExtension": 500,
     "lswc.seeds.seeds_folder.SeedsFolderExtension": 500,

@@ -23,7 +23,7 @@ from typing_extensions import override
 
 from lswc import __version__
 from lswc.cli.command import PROGRAM
-from lswc.cli.commands.crawl import DETAILS, DRY_RUN
+from lswc.cli.commands.crawl import DETAILS, DRY_RUN, JSON
 from lswc.errors import ConfigError, LswcError, writing
 
 if TYPE_CHECKING:
@@ -217,6 +217,7 @@ def _add_crawl_options(parser: ArgumentParser, *, demo: bool) -> None:
     add("-s", "--set", metavar="NAME=VALUE", action="append", default=[], help="any setting")
     add("-L", "--loglevel", metavar="LEVEL", help="DEBUG shows what Scrapy says, too")
     add("--details", action="store_true", help=DETAILS)
+    add("--json", action="store_true", help=JSON)
     add("--dry-run", action="store_true", help=DRY_RUN)
     add("--logfile", metavar="FILE", help="where the log goes, instead of the terminal")
 
@@ -264,8 +265,8 @@ def crawl_arguments(options: Namespace) -> list[str]:
     for name in ("loglevel", "logfile"):
         if getattr(options, name):
             arguments += [f"--{name}", getattr(options, name)]
-    flags = {"--details": options.details, "--dry-run": options.dry_run}
-    return [*arguments, *(name for name, is_given in flags.items() if is_given)]
+    given_flags = [name for name in ("details", "json", "dry_run") if getattr(options, name)]
+    return [*arguments, *(f"--{name.replace('_', '-')}" for name in given_flags)]
 
 
 def _crawl(options: Namespace, *, demo: bool) -> int:

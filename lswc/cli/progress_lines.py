@@ -1,8 +1,10 @@
-"""Progress of a long command: lines on a terminal, nothing anywhere else."""
+"""Progress of a long command: lines on a terminal, and elsewhere one in a minute."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
+from datetime import datetime
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -16,8 +18,6 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-
-from lswc.progress import silent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ def working(lines: int = 1, console: Console | None = None) -> Iterator[Say]:
     """
     console = console or Console(stderr=True)
     if not console.is_terminal:
-        yield silent
+        yield _now_and_then(console)
         return
     tasks: dict[str, TaskID] = {}
     open_ended: set[str] = set()
@@ -62,3 +62,23 @@ def working(lines: int = 1, console: Console | None = None) -> Iterator[Say]:
             bar.update(tasks[what], completed=done, total=total or None)
 
         yield say
+
+
+EVERY = 60.0
+"""Seconds between two lines where no terminal is."""
+
+
+def _now_and_then(console: Console) -> Say:
+    """Return what writes a line after each minute, whatever is done then."""
+    latest = monotonic()
+
+    def say(what: str, done: float, total: float) -> None:
+        nonlocal latest
+        if monotonic() - latest < EVERY:
+            return
+        latest = monotonic()
+        share = f", {done / total:.0%} done" if total else ""
+        line = f"{datetime.now():%H:%M:%S} {what}{share}"
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    return say

@@ -32,22 +32,29 @@ def summary_table(snapshot: Snapshot) -> Table:
     ``details_table`` has the rest.
     """
     tallies, (worker, *_) = snapshot.tallies, snapshot.workers
-    time = (
-        f"{timedelta(seconds=round(worker.seconds))}, {worker.mean_pages_per_second:.1f} a second"
-    )
     found = f"{snapshot.relevant:,}, a harvest rate of {snapshot.harvest_rate or 0:.1%}"
     lines = {
         "pages": f"{snapshot.pages:,}, {decimal(snapshot.received)} received",
         "relevant": found + (f"; {snapshot.guessed:,} more guessed" if snapshot.guessed else ""),
         "coverage": _covered(snapshot.coverage) if snapshot.coverage else "",
         **{f"  {tag}": _line_of(found) for tag, found in snapshot.by_language.items()},
-        "this run": f"{worker.pages:,} pages in {time}",
+        "this run": _ran(worker.pages, worker.seconds),
+        "all runs": (
+            f"{_ran(snapshot.pages, snapshot.seconds)}, in {snapshot.runs} runs"
+            if snapshot.runs > 1
+            else ""
+        ),
         "languages": _listed(tallies.languages),
         "not had": _listed(tallies.errors),
         "not wanted": _listed(tallies.left_out),
         "pending": _ahead(snapshot),
     }
     return lines_table(_title(snapshot), {name: line for name, line in lines.items() if line})
+
+
+def _ran(pages: int, seconds: float) -> str:
+    speed = f"{pages / seconds:.1f} a second" if seconds else "at once"
+    return f"{pages:,} pages in {timedelta(seconds=round(seconds))}, {speed}"
 
 
 def _title(snapshot: Snapshot) -> str:

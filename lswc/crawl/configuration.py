@@ -274,7 +274,11 @@ _MACHINE = {"LOG_FILE", "LOG_LEVEL", "REDIS_PARAMS", "LOG_ENABLED"}
 _JUDGE = ("LSWC_IDENTIFIER", "LSWC_MIN_SHARE", "LSWC_RELEVANT", "LSWC_ROBOTS_META", "LSWC_OPT_OUT")
 _DESCRIBED = ("DOWNLOAD_DELAY", "CONCURRENT_REQUESTS", "DEPTH_LIMIT", "URLLENGTH_LIMIT")
 _LOGIN = re.compile("//[^/]*@")
-_PRIVATE = {"LSWC_FRONTIER", "LSWC_CRAWL"}  # may hold a password; says nothing elsewhere
+_PRIVATE = {
+    "LSWC_FRONTIER",
+    "LSWC_CRAWL",
+    "LSWC_ON_END",
+}  # may hold a password; says nothing elsewhere
 
 
 def reader_settings(tag: str, settings: BaseSettings) -> ReaderSettings:

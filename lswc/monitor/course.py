@@ -128,6 +128,16 @@ def read(folder: Path, after: int = 0) -> tuple[list[Point], int]:
     return all_parsed(whole_lines.splitlines(), Point), after + len(whole_lines)
 
 
+def runs(folder: Path) -> tuple[int, float]:
+    """Return how often a crawl was run, and for how many seconds in all, as its course tells."""
+    ended: dict[float, float] = {}
+    points, after = read(folder)
+    while points:
+        ended |= {point.run: point.time for point in points}
+        points, after = read(folder, after)
+    return len(ended), round(sum(max(0.0, end - began) for began, end in ended.items()), 1)
+
+
 def write_now(folder: Path, now: Snapshot) -> None:
     """Write a crawl's latest snapshot. Raises OSError."""
     with whole(folder / NOW) as path:

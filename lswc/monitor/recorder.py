@@ -18,7 +18,7 @@ from scrapy.utils.asyncio import create_looping_call
 from lswc.crawl.close_reasons import said
 from lswc.crawl.composition import parts_of
 from lswc.errors import LswcError
-from lswc.monitor.course import Course, Point, write_now
+from lswc.monitor.course import Course, Point, runs, write_now
 from lswc.monitor.observer import Observer
 from lswc.monitor.snapshot import CLOSED, OFFLINE, Snapshot, of_workers
 from lswc.monitor.summary import SUMMARY, write
@@ -103,8 +103,11 @@ class Recorder:
         if self.last is None:
             logger.error("%s stays as it was: the frontier can't be read any more", SUMMARY)
             return
-        self.last = self.observer.with_coverage(self.last)
         try:
+            number, seconds = runs(self.folder)
+            self.last = replace(
+                self.observer.with_coverage(self.last), runs=number, seconds=seconds
+            )
             write(self.folder, self.last, reason)
         except OSError as error:
             logger.error("can't write %s: %s", SUMMARY, error.strerror)

@@ -206,7 +206,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     the ones expected among pending URLs. ``pending`` are all URLs that are neither leased nor
     finished: of them some are ``postponed`` and some ``requisites``. ``servers`` were found;
     ``by_status``, ``leased``, ``longest``, ``largest`` and ``completion`` need a full count, and
-    are None without one.
+    are None without one. It took ``runs`` and ``seconds`` in all, which only the last one knows.
     """
 
     time: float = 0.0
@@ -228,6 +228,8 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     postponed: int = 0
     requisites: int = 0
     servers: int = 0
+    runs: int = 0
+    seconds: float = 0.0
     tallies: Tallies = Tallies()
     outlook: Outlook = Outlook()
     pages_per_second: float = 0.0

@@ -20,9 +20,10 @@ SUMMARY = "summary.json"
 def summary(snapshot: Snapshot, reason: str) -> dict[str, Any]:
     """Return a crawl that closed for a reason as ``summary.json`` has it, for JSON.
 
-    Resumed runs are included; ``run`` is the latest, ``received`` are bytes of bodies as they were
-    sent. ``servers`` (or directories) by status; ``fetched`` pages and ``pending`` URLs by tier, or
-    by expected relevance in a learned order; ``forecast`` says what the pending ones should bring.
+    Resumed runs are included: ``all_runs`` counts them, ``run`` is the latest. ``received`` are
+    bytes of bodies as they were sent. ``servers`` (or directories) by status; ``fetched`` pages and
+    ``pending`` URLs by tier, or by expected relevance in a learned order; ``forecast`` says what
+    the pending ones should bring.
     ``postponed`` are URLs that couldn't be had and are tried again, by what went wrong last.
     ``by_language`` is left out unless the crawl has several.
     """
@@ -39,6 +40,7 @@ def summary(snapshot: Snapshot, reason: str) -> dict[str, Any]:
             "pages": worker.pages,
             "received": worker.received,
         },
+        "all_runs": {"runs": snapshot.runs, "seconds": snapshot.seconds},
         "pages": snapshot.pages,
         "relevant": snapshot.relevant,
         "guessed": snapshot.guessed,
@@ -73,7 +75,11 @@ def _utc(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
+def text(snapshot: Snapshot, reason: str) -> str:
+    """Return the summary of a crawl that closed, as JSON."""
+    return json.dumps(summary(snapshot, reason), ensure_ascii=False, indent=1) + "\n"
+
+
 def write(folder: Path, snapshot: Snapshot, reason: str) -> None:
     """Write the summary of a crawl that closed into its folder. Raises OSError."""
-    text = json.dumps(summary(snapshot, reason), ensure_ascii=False, indent=1) + "\n"
-    (folder / SUMMARY).write_text(text, encoding="utf-8")
+    (folder / SUMMARY).write_text(text(snapshot, reason), encoding="utf-8")

@@ -7,6 +7,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
+from lswc.cli import progress_lines
 from lswc.cli.progress_lines import working
 
 
@@ -45,8 +46,16 @@ def test_the_latest_steps_are_seen(
     assert not [line for line in found if line.split()[1] in gone]
 
 
-def test_nothing_is_written_where_nobody_looks() -> None:
-    out = StringIO()
+def test_where_no_terminal_is_a_line_is_written_now_and_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, out = [0.0], StringIO()
+    monkeypatch.setattr(progress_lines, "monotonic", lambda: now[0])
     with working(console=Console(file=out)) as say:
-        say("reading", 1, 2)
-    assert out.getvalue() == ""
+        for seconds in range(0, 200, 10):
+            now[0] = float(seconds)
+            say("a [b]", seconds, 400)
+        now[0] = 1_000.0
+        say("c", 5, 0)
+    said = [line.partition(" ")[2] for line in out.getvalue().splitlines()]
+    assert said == ["a [b], 15% done", "a [b], 30% done", "a [b], 45% done", "c"]

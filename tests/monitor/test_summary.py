@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from lswc.frontier.harvest import Group
 from lswc.guest.control.rules_in_force import Control, Hours
-from lswc.monitor.course import Point
+from lswc.monitor.course import COURSE, Point, runs
 from lswc.monitor.snapshot import (
     ControlInForce,
     Coverage,
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 SNAPSHOT = Snapshot(
     language="th",
     strategy="adaptive",
+    runs=3,
+    seconds=7_200.5,
     pages=1_234,
     relevant=617,
     guessed=3,
@@ -81,6 +83,7 @@ WRITTEN = {
         "pages": 17,
         "received": 18,
     },
+    "all_runs": {"runs": 3, "seconds": 7_200.5},
     "pages": 1_234,
     "relevant": 617,
     "guessed": 3,
@@ -180,3 +183,11 @@ def test_relevant_pages_are_counted_by_language() -> None:
     assert taken.tallies.relevant == {"th": 2, "lo": 1}
     found = by_language(taken, {"th": None, "lo": None})
     assert found == {"th": OfLanguage(2, 0.1667, None), "lo": OfLanguage(1, 0.0833, None)}
+
+
+def test_the_runs_of_a_crawl_count_without_what_lies_between(tmp_path: Path) -> None:
+    assert runs(tmp_path) == (0, 0.0)
+    times = [(0.0, 5.0), (0.0, 65.0), (1_000.0, 1_001.0), (1_000.0, 1_030.5)]
+    points = [Point(time, run, 0, 0, 0, 0, 0, 0.0, 0) for run, time in times]
+    (tmp_path / COURSE).write_text("".join(point.line() for point in points))
+    assert runs(tmp_path) == (2, 95.5)

@@ -35,6 +35,7 @@ class Command(CrawlCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--details", action="store_true", help=DETAILS)
+        parser.add_argument("--json", action="store_true", help=JSON)
         parser.add_argument("--file", metavar="FILE", help="a crawl file, of `lswc new`")
         parser.add_argument("--dry-run", action="store_true", help=DRY_RUN)
 
@@ -84,13 +85,14 @@ class Command(CrawlCommand):
         super().run(args, opts)
         from lswc.crawl.close_reasons import EXIT_CODES
 
-        self._show_summary(details=opts.details)
         reason = self._ran.stats.get_value("finish_reason") if self._ran is not None else ""
+        self._show_summary(opts, reason or "")
         self.exitcode = EXIT_CODES.get(reason, self.exitcode)
 
-    def _show_summary(self, *, details: bool) -> None:
+    def _show_summary(self, opts: argparse.Namespace, reason: str) -> None:
         from lswc.cli.summary_table import advice, details_table, summary_table
         from lswc.monitor.recorder import Recorder
+        from lswc.monitor.summary import text
 
         try:
             recorder = self._ran.get_extension(Recorder) if self._ran is not None else None
@@ -98,12 +100,15 @@ class Command(CrawlCommand):
             return
         if recorder is None or recorder.last is None:
             return
+        if opts.json:
+            print(text(recorder.last, reason), end="")
+            return
         console = terminal()
         console.print(summary_table(recorder.last))
-        if details:
+        if opts.details:
             console.print(details_table(recorder.last))
-        text = advice(recorder.last, recorder.folder)
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
+        then = advice(recorder.last, recorder.folder)
+        console.print(then, markup=False, highlight=False, soft_wrap=True)
 
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
         self._ran = super()._create_crawler(spidercls)
@@ -111,6 +116,9 @@ class Command(CrawlCommand):
 
 
 DETAILS = "print all that was counted, too; summary.json has it in any case"
+"""Help of the option."""
+
+JSON = "print the summary as JSON, as summary.json has it"
 """Help of the option."""
 
 DRY_RUN = "print the settings, where each comes from, and the first URLs; fetch nothing"
@@ -152,7 +160,7 @@ def _check(
     """Find what is wrong with the spider, its arguments or the settings. Raises LswcError."""
     from lswc.crawl import checked_settings
     from lswc.crawl.spider import LswcSpider
-    from lswc.monitor import metrics
+    from lswc.monitor import end_notice, metrics
 
     loader = get_spider_loader(settings)
     if spider_name not in loader.list():
@@ -166,6 +174,7 @@ def _check(
         if not is_dry:  # which does the same, and leaves nothing behind
             spider_class.check(settings, **arguments)
         metrics.check(settings)
+        end_notice.command_of(settings)
         for name in checked_settings.unknown(settings):
             line = f"{program()} crawl: warning: neither lswc nor Scrapy has a setting {name}"
             print(line, file=sys.stderr)

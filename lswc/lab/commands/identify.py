@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lswc.cli.command import UserCommand, option, program
 from lswc.cli.progress_lines import working
@@ -35,6 +36,7 @@ class Command(UserCommand):
         option("--method", "LSWC_IDENTIFIER; several with --evaluate: auto,cld2"),
         option("--min-share", "LSWC_MIN_SHARE", float),
         option("--explain", "show the evidence for one page", False),
+        option("--format", "table, tsv, or jsonl: a line for each page", "table"),
         option("--evaluate", 'lines with "language" and "text"', metavar="LABELLED.jsonl"),
         option("--anchors", "evaluate the texts as anchor texts", False),
     )
@@ -50,37 +52,36 @@ class Command(UserCommand):
             self._identify(args, opts)
 
     def _identify(self, args: list[str], opts: argparse.Namespace) -> None:
+        if opts.format not in ("table", "tsv", "jsonl"):
+            raise ConfigError(f"--format={opts.format!r} isn't one of: table, tsv, jsonl")
+        identifier = self._identifier(opts, opts.lang)
+        rows = (self._told(identifier, source) for source in self._sources(args))
+        if opts.format == "table":
+            title = f"target {identifier.target.name}, {identifier.method}"
+            _print(table(title, (*_HEADS[:-2], _HEADS[-1]), [_in_table(row) for row in rows]))
+            return
+        if opts.format == "tsv":
+            print("\t".join(_HEADS))
+        for row in rows:  # as they are read: there may be millions
+            is_json = opts.format == "jsonl"
+            print(json.dumps(row, ensure_ascii=False) if is_json else "\t".join(_fields(row)))
+
+    def _told(self, identifier: Identifier, source: Source) -> dict[str, Any]:
         from lswc.strategy import Anchor
 
-        identifier = self._identifier(opts, opts.lang)
-        rows = []
-        for source in self._sources(args):
-            reading = identifier.read(source.body, source.content_type, source.url)
-            found = reading.identification
-            anchors = reading.anchors.count(Anchor.TARGET)
-            rows.append(
-                (
-                    source.url,
-                    found.language or "unknown",
-                    found.variant,
-                    found.encoding,
-                    f"{found.confidence:.2f}",
-                    found.how,
-                    identifier.relevance(found).name.lower(),
-                    f"{anchors}/{len(reading.links)}",
-                )
-            )
-        heads = [
-            "page",
-            "language",
-            "variant",
-            "encoding",
-            "confidence",
-            "how",
-            "relevance",
-            "anchors",
-        ]
-        _print(table(f"target {identifier.target.name}, {identifier.method}", heads, rows))
+        reading = identifier.read(source.body, source.content_type, source.url)
+        found = reading.identification
+        return {
+            "page": source.url,
+            "language": found.language or "unknown",
+            "variant": found.variant,
+            "encoding": found.encoding,
+            "confidence": round(found.confidence, 4),
+            "how": found.how,
+            "relevance": identifier.relevance(found).name.lower(),
+            "links": len(reading.links),
+            "anchors": reading.anchors.count(Anchor.TARGET),
+        }
 
     def _explain(self, args: list[str], opts: argparse.Namespace) -> None:
         from lswc.language.explanation import explain
@@ -150,6 +151,22 @@ class Command(UserCommand):
 
         for name in args:
             yield from pages(name, self._setting("USER_AGENT", "lswc"))
+
+
+_HEADS = (
+    "page", "language", "variant", "encoding", "confidence", "how", "relevance", "links", "anchors",
+)  # fmt: skip
+"""What is told of a page; ``anchors`` are links whose text is in the target language."""
+
+
+def _in_table(row: dict[str, Any]) -> list[object]:
+    *fields, links, anchors = {**row, "confidence": f"{row['confidence']:.2f}"}.values()
+    return [*fields, f"{anchors}/{links}"]
+
+
+def _fields(row: dict[str, Any]) -> list[str]:
+    """Return the fields of a line; none has a tab or a line's end."""
+    return [" ".join(str("" if value is None else value).split()) for value in row.values()]
 
 
 def _told(name: str, told: Told) -> tuple[str, int, int, str]:

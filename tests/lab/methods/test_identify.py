@@ -257,3 +257,28 @@ def test_a_warc_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     code, _, err = identify(capsys, "--lang", "th", tmp_path / "broken.warc")
     assert code == 2
     assert "broken.warc" in err
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "tsv"])
+def test_a_line_for_each_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    (tmp_path / "thai\tpage.html").write_bytes(THAI.encode("cp874"))
+    (tmp_path / "english.html").write_text(ENGLISH, "utf-8")
+    code, out, _ = identify(capsys, "--lang", "th", "--format", kind, tmp_path)
+    assert code == 0
+    lines = out.splitlines()
+    if kind == "tsv":
+        heads, *rows = (line.split("\t") for line in lines)
+        found = [dict(zip(heads, row, strict=True)) for row in rows]
+    else:
+        found = [json.loads(line) for line in lines]
+    assert [row["language"] for row in found] == ["en", "th"]
+    assert [int(row["links"]) for row in found] == [0, 1]
+    assert "page.html" in found[1]["page"]
+
+
+def test_a_format_that_there_is_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = identify(capsys, "--lang", "th", "--format", "xml", tmp_path)
+    assert code == 2
+    assert "--format='xml' isn't one of: table, tsv, jsonl" in err
