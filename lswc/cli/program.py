@@ -15,7 +15,6 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-import shtab
 from scrapy.cmdline import execute
 from scrapy.exceptions import UsageError
 from scrapy.utils.project import ENVVAR, get_project_settings
@@ -70,13 +69,22 @@ GROUPS = {
 
 NAMES = tuple(name for group in GROUPS.values() for name in group)
 
-_OWN = {
+OWN = {
     "demo": "Crawl a demo web on this machine for Thai, or go on with it, and print the result",
     "crawl": "Crawl the web of one language",
     "settings": "List the settings, or tell what one of them means",
     "completion": "Print what makes your shell complete lswc's arguments",
 }
 """What the commands do that ``scrapy`` hasn't, or calls otherwise."""
+
+SHELLS = ("bash", "zsh", "tcsh")
+"""Shells whose completion is shipped: ``lswc.cli.completion`` makes it."""
+
+
+def completion_file(shell: str) -> Path:
+    """Return the file that a shell reads to complete arguments."""
+    return Path(__file__).with_name("completions") / shell
+
 
 _DEMO = Path("crawls/demo")
 """Folder of the demo crawl."""
@@ -107,15 +115,15 @@ def overview() -> str:
     for title, commands in GROUPS.items():
         lines.append(f"{title}:")
         for name, example in commands.items():
-            lines += [f"  {name:15} {_said(name)}", f"  {'':15} $ {example}"]
+            lines += [f"  {name:15} {said(name)}", f"  {'':15} $ {example}"]
         lines.append("")
     lines.append("lswc <command> --help says more.")
     return "\n".join(lines)
 
 
-def _said(name: str) -> str:
+def said(name: str) -> str:
     """Say in one line what a command does."""
-    return _OWN[name] if name in _OWN else _command(name).short_desc()
+    return OWN[name] if name in OWN else _command(name).short_desc()
 
 
 def _run(name: str, given: list[str]) -> int:
@@ -130,9 +138,9 @@ def _run(name: str, given: list[str]) -> int:
         print(told(parser.parse_args(given).name))
         return 0
     if name == "completion":
-        print(shtab.complete(_whole(), parser.parse_args(given).shell))
+        print(completion_file(parser.parse_args(given).shell).read_text("utf-8"), end="")
         return 0
-    if name in _OWN:
+    if name in OWN:
         return _crawl(_crawl_options(parser, given), demo=name == "demo")
     command = _command(name)
     options, rest = parser.parse_known_args(given)
@@ -157,17 +165,17 @@ def parser_of(name: str) -> ArgumentParser:
     """Return the parser of a command's arguments."""
     parser = _Parser(
         prog=f"lswc {name}",
-        description=_said(name) if name in _OWN else _command(name).long_desc(),
+        description=said(name) if name in OWN else _command(name).long_desc(),
         epilog=f"For example: {_example(name)}",
         formatter_class=RawDescriptionHelpFormatter,
         conflict_handler="resolve",
         allow_abbrev=False,
     )
     if name == "completion":
-        parser.add_argument("shell", choices=shtab.SUPPORTED_SHELLS)
+        parser.add_argument("shell", choices=SHELLS)
     elif name == "settings":
         parser.add_argument("name", nargs="?", default="", help="the setting, or a part of it")
-    elif name in _OWN:
+    elif name in OWN:
         _add_crawl_options(parser, demo=name == "demo")
     else:
         command = _command(name)
@@ -186,19 +194,6 @@ class _Parser(ArgumentParser):
 
 def _example(name: str) -> str:
     return next(group[name] for group in GROUPS.values() if name in group)
-
-
-def _whole() -> ArgumentParser:
-    """Return one parser of all commands, for the completion of arguments."""
-    whole = ArgumentParser(prog="lswc")
-    commands = whole.add_subparsers()
-    for name in NAMES:
-        parser = commands.add_parser(
-            name, help=_said(name), parents=[parser_of(name)], conflict_handler="resolve"
-        )
-        if name not in _OWN:
-            vars(parser.add_argument("args", nargs="*"))["complete"] = shtab.FILE
-    return whole
 
 
 def _add_crawl_options(parser: ArgumentParser, *, demo: bool) -> None:

@@ -1,6 +1,6 @@
-"""The reference pages docs/settings.md, docs/outcomes.md and docs/commands.md, from the code.
+"""Reference pages of docs/ about settings, outcomes and commands, and completions for shells.
 
-``python -m lswc.cli.reference docs`` writes them.
+``python -m lswc.cli.reference docs`` writes them, and the completions into ``completions``.
 """
 
 from __future__ import annotations
@@ -8,21 +8,24 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from argparse import SUPPRESS
+from argparse import SUPPRESS, ArgumentParser
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lswc import settings
 from lswc.cli import program
-from lswc.cli.command import INTERRUPTED
+from lswc.cli.command import INTERRUPTED, PROGRAM
+from lswc.cli.commands.control import VERBS
+from lswc.crawl import profiles
 from lswc.errors import ConfigError, LswcError
+from lswc.language.registry import known
 from lswc.outcomes import Outcome
 
 if TYPE_CHECKING:
-    from argparse import Action, ArgumentParser
+    from argparse import Action
 
 HEAD = """\
 # All settings
@@ -227,10 +230,49 @@ def pages() -> dict[str, str]:
     }
 
 
+def completions() -> dict[str, str]:
+    """Return what each shell reads to complete the arguments of ``lswc``."""
+    import shtab  # not above: it isn't installed where nothing is written anew
+
+    whole = ArgumentParser(prog=PROGRAM)
+    commands = whole.add_subparsers()
+    for name in program.NAMES:
+        own = [program.parser_of(name)]
+        said = program.said(name)
+        parser = commands.add_parser(name, help=said, parents=own, conflict_handler="resolve")
+        if name not in program.OWN:
+            parser.add_argument("args", nargs=None if name == "control" else "*")
+        if name == "control":
+            parser.add_argument("verb", nargs="?")
+        for action in parser._actions:
+            action.choices = action.choices or _choices(name, action, shtab.Required.FILE)
+    return {shell: f"{shtab.complete(whole, shell).rstrip()}\n" for shell in program.SHELLS}
+
+
+def _choices(command: str, action: Action, a_file: list[Any]) -> list[Any] | None:
+    """Return the words that an argument may be, as far as they are known."""
+    what = f"{command} {action.dest}" if not action.option_strings else action.dest
+    if what in ("lang", "new args", "languages args"):
+        return list(known())
+    if what == "crawl lang":
+        return [*known(), *a_file]
+    is_ours = what == "profile" and command in ("crawl", "demo")  # others have Scrapy's, a file
+    if is_ours or what == "profiles args":
+        return profiles.names()
+    if what == "settings name":
+        return [name for name in vars(settings) if name.isupper()]
+    if what == "control verb":
+        return list(VERBS)
+    is_file = what == f"{command} args" or action.metavar in ("FILE", "FOLDER")
+    return a_file if is_file else None
+
+
 def main() -> None:
-    """Write the pages into the folder that is named."""
+    """Write the pages into the folder that is named, and the completions where they lie."""
     for name, text in pages().items():
         (Path(sys.argv[1]) / name).write_text(text, encoding="utf-8")
+    for shell, script in completions().items():
+        program.completion_file(shell).write_text(script, encoding="utf-8")
 
 
 if __name__ == "__main__":

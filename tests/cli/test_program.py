@@ -15,6 +15,7 @@ from scrapy.utils.project import ENVVAR
 
 from lswc import __version__
 from lswc.cli import commands, program
+from lswc.cli.reference import completions
 
 ROOT = Path(__file__).parents[2]
 
@@ -184,11 +185,37 @@ def test_a_demo_goes_on_unless_it_is_to_begin_anew(
     assert not page.exists()
 
 
-def test_bash_can_read_the_completion(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("completion", "bash") == 0
-    script = capsys.readouterr().out
+def completed(*words: str) -> list[str]:
+    """Return what bash offers for the last of these words."""
     bash = shutil.which("bash")
     assert bash is not None
-    subprocess.run([bash, "-n"], input=script, text=True, check=True)
-    for name in program.NAMES:
-        assert name in script
+    script = f"""source {program.completion_file("bash")}
+    COMP_WORDS=({" ".join(f"'{word}'" for word in words)}) COMP_CWORD={len(words) - 1}
+    _shtab_lswc; printf '%s\\n' "${{COMPREPLY[@]}}" """
+    return subprocess.run([bash, "-c", script], capture_output=True, text=True).stdout.split()
+
+
+def test_a_shell_completes_commands_languages_profiles_verbs_and_settings() -> None:
+    assert completed("lswc", "cra") == ["crawl"]
+    assert "th" in completed("lswc", "crawl", "t")
+    assert completed("lswc", "crawl", "--profile", "b") == ["bfs"]
+    assert completed("lswc", "control", "crawls/th", "b") == ["block"]
+    assert completed("lswc", "settings", "LSWC_ON") == ["LSWC_ON_END"]
+
+
+def test_completions_are_those_of_the_commands() -> None:
+    for shell, script in completions().items():
+        assert program.completion_file(shell).read_text("utf-8") == script
+
+
+def test_a_completion_is_printed_before_anything_is_loaded() -> None:
+    code = "import sys, lswc.__main__ as m; sys.argv = ['lswc', 'completion', 'zsh']; m.main();"
+    code += "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout == program.completion_file("zsh").read_text("utf-8")
+    assert not {"scrapy", "twisted", "rich"} & set(done.stderr.split())
+
+
+def test_a_shell_that_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("completion", "fish") == 2
+    assert "invalid choice: 'fish'" in capsys.readouterr().err

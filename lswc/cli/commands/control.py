@@ -31,6 +31,10 @@ PLACE: example.co.th with all its subdomains, www.example.co.th/ for one server,
 www.example.co.th/~somchai/ for what begins so."""
 
 
+VERBS = ("block", "unblock", "pause", "unpause", "stop", "unstop", "set", "unset")
+"""What can be said to a crawl."""
+
+
 class Command(UserCommand):
     """Says something to a crawl, which does it within seconds; or shows what is said."""
 
