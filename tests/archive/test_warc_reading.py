@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import random
+import struct
+import tracemalloc
+import zlib
 from io import BytesIO
 
 import pytest
@@ -11,7 +14,7 @@ from fastwarc import WarcRecordType
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lswc.archive.http_message import HttpResponse
+from lswc.archive.http_message import MAX_CODINGS, HttpResponse
 from lswc.archive.warc_reading import Record, Records
 from tests.archive.wire import CODINGS, chunked, record, response, shapes
 
@@ -139,3 +142,34 @@ def test_a_page_that_holds_a_record_is_a_page() -> None:
 )
 def test_a_file_without_records(data: bytes) -> None:
     assert read(data) == ([], int(bool(data)))
+
+
+def test_what_a_bomb_holds_is_no_record_and_it_is_never_held_whole() -> None:
+    """Where the record after it is damaged, its end is looked for."""
+    forged = gzip.compress(numbered(9)[0])
+    bomb = record(f"{URL}0", response(bytes(40_000_000) + forged))
+    at = bomb.index(forged)
+    zeros, plain = (zlib.compressobj(level, zlib.DEFLATED, -15) for level in (9, 0))
+    packed = zeros.compress(bomb[:at]) + zeros.flush(zlib.Z_FULL_FLUSH)
+    packed += plain.compress(bomb[at:]) + plain.flush()
+    assert forged in packed
+    end = struct.pack("<LL", zlib.crc32(bomb), len(bomb))
+    data = gzip.compress(b"")[:10] + packed + end + damages()["nothing"]
+    tracemalloc.start()
+    found, unreadable = read(data + gzip.compress(numbered(1)[0]), 100)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert ([one.url[-1] for one in found], unreadable) == (["0", "1"], 1)
+    assert peak < 20_000_000
+
+
+def test_no_more_codings_are_taken_off_than_a_server_has_use_for() -> None:
+    packed = BODY
+    for _ in range(MAX_CODINGS):
+        packed = gzip.compress(packed)
+    named = ", ".join(["gzip"] * MAX_CODINGS)
+    block = response(packed, f"Content-Encoding: {named}")
+    assert MAX_CODINGS == 4
+    assert HttpResponse.of(block).content(MOST) == BODY
+    once_more = response(gzip.compress(packed), f"Content-Encoding: {named}, gzip")
+    assert HttpResponse.of(once_more).content(MOST) == gzip.compress(BODY)
