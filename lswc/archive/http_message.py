@@ -93,13 +93,13 @@ def _without(body: bytes, codings: list[str], most: int) -> bytes:
     return body
 
 
-def _dechunked(body: bytes, most: int) -> bytes:
+def _dechunked(body: bytes, _: int) -> bytes:
     """Return what is in chunks, without a trailer; a body that has none as it is.
 
     Many that store pages take the chunks away, and leave the header.
     """
-    found, at, size = [], 0, 0
-    while size < most and (line := _CHUNK.match(body, at)):
+    found, at = [], 0
+    while line := _CHUNK.match(body, at):
         length = int(line[1], 16)
         at = line.end() + length
         ends = _LINE_END.match(body, at)
@@ -108,7 +108,6 @@ def _dechunked(body: bytes, most: int) -> bytes:
         found.append(body[line.end() : at])
         if not length:
             break
-        size += length
         at = ends.end() if ends else at
     return b"".join(found) if found else body
 

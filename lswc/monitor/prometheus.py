@@ -12,6 +12,8 @@ from prometheus_client import CollectorRegistry, Histogram, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from twisted.web.resource import Resource
+from twisted.web.server import Site
+from typing_extensions import override
 
 from lswc.monitor.observer import STUCK
 from lswc.monitor.snapshot import LIVE, PAUSED, UNKNOWN, Snapshot
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
     from scrapy.statscollectors import StatsCollector
+    from twisted.web import http
     from twisted.web.server import Request as WebRequest
 
 SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -118,11 +121,12 @@ class Exposition:
         request.setHeader("Content-Type", "application/json")
         return json.dumps(answer).encode() + b"\n"
 
-    def site(self) -> Any:
+    def site(self) -> Site:
         """Return what answers over HTTP."""
         root: Any = Resource()
         root.putChild(b"metrics", _Answer(self.metrics))
         root.putChild(b"health", _Answer(self.reported_health))
+        return _Quiet(root)
 
 
 def _gauges(snapshot: Snapshot) -> dict[str, tuple[str, float]]:
@@ -160,6 +164,14 @@ def _labelled(snapshot: Snapshot) -> Iterator[Metric]:
     for group in snapshot.outlook.groups:
         groups.add_metric([group.name], group.pending)
     yield groups
+
+
+class _Quiet(Site):
+    noisy = False
+
+    @override
+    def log(self, request: http.Request) -> None:
+        """Write no access log."""
 
 
 class _Answer(Resource):

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from prometheus_client import generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.parser import text_string_to_metric_families
 from scrapy import signals
 from scrapy.settings import Settings
+from twisted.web.test.requesthelper import DummyRequest
 
+from lswc import settings as defaults
 from lswc.errors import ConfigError
 from lswc.monitor import course
 from lswc.monitor.metrics import check
@@ -23,13 +26,15 @@ from lswc.monitor.observer import STUCK
 from lswc.monitor.prometheus import Exposition
 from lswc.monitor.recorder import Recorder
 from tests.crawl.running import SetUp
-from tests.scenarios.site import ROOT
+from tests.scenarios.site import ROOT, THAI, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from prometheus_client.core import Metric
+
+    from tests.scenarios.site import Site
 
 
 class Exposed(Exposition):
@@ -132,6 +137,48 @@ def test_a_port_in_use_is_found_before_anything_is_fetched() -> None:
     check(Settings({"LSWC_METRICS": "127.0.0.1:0"}))
     check(Settings({"LSWC_METRICS": "[::1]:0"}))
     check(Settings({"LSWC_METRICS": ""}))
+
+
+def test_a_running_crawl_answers_over_http(site: Site, tmp_path: Path) -> None:
+    site.seeds("http://www.one.co.th/")
+    site.add("www.one.co.th/", page(THAI))
+    added = {"tests.monitor.asking.Asks": 900}
+    extensions = json.dumps({**defaults.EXTENSIONS, **added})
+    told = tmp_path / "told.json"
+    site.crawl(LSWC_METRICS="127.0.0.1:0", EXTENSIONS=extensions, TEST_SAID=told)
+    said = json.loads(told.read_text("utf-8"))
+    status, kind, text = said["metrics"]
+    assert (status, kind) == (200, CONTENT_TYPE_PLAIN_0_0_4)
+    families = {family.name for family in text_string_to_metric_families(text)}
+    assert {"lswc_crawl_info", "lswc_pages", "lswc_pending_urls"} <= families
+    status, kind, text = said["health"]
+    assert (status, kind) == (200, "application/json")
+    assert json.loads(text)["state"] == "running"
+
+
+def test_a_crawl_that_is_stuck_answers_503(tmp_path: Path) -> None:
+    with SetUp(tmp_path) as crawl:
+        exposition = Exposed(crawl)
+        crawl.parts.commits.latest_end = monotonic() - 100 * STUCK
+        busy = SimpleNamespace(downloader=SimpleNamespace(active={"a request"}))
+        crawl.crawler.engine = cast("Any", busy)
+        request = DummyRequest([b"health"])
+        assert json.loads(exposition.reported_health(cast("Any", request)))["state"] == "stuck"
+        assert request.responseCode == 503
+
+
+def test_pages_of_any_kind_count_for_the_speed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = monotonic()
+    monkeypatch.setattr("lswc.monitor.observer.monotonic", lambda: now)
+    with SetUp(tmp_path) as crawl:
+        observer = Recorder.from_crawler(crawl.crawler).observer
+        assert observer.take().workers[0].pages_per_second == 0
+        for kind, number in (("relevant", 5), ("guessed", 7), ("irrelevant", 8), ("other", 90)):
+            crawl.crawler.stats.inc_value(f"lswc/page/{kind}", number)
+        now += 8
+        assert observer.take().workers[0].pages_per_second == 2.5
 
 
 def test_a_crawl_says_what_it_does_and_its_last_word(tmp_path: Path) -> None:
