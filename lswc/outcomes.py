@@ -64,7 +64,7 @@ class Outcome(StrEnum):
     )
     TOO_MANY_WAIT = "too many wait", "Too many requests wait to be sent again."
 
-    PUT_OFF = "put off", "It couldn't be had, and is tried again later."
+    POSTPONED = "postponed", "It couldn't be had, and is tried again later."
 
     # Limits of the crawl.
     SCHEME = "scheme", "Neither http nor https."

@@ -109,7 +109,8 @@ LSWC_FRONTIER = "sqlite"
 # With Redis: the crawl's name, `lswc:<lang>` if empty. Seeds pushed to `<name>:start_urls` (or to
 # REDIS_START_URLS_KEY) are taken; REDIS_PARAMS are more arguments of redis-py's client.
 LSWC_REDIS_KEY = ""
-# With Redis: a dead worker's URLs are given to others after so many seconds.
+# With Redis: a dead worker's URLs are given to others after so many seconds, and not before
+# DOWNLOAD_DELAY.
 LSWC_LEASE_SECONDS = 60
 
 # To watch it

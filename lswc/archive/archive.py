@@ -149,7 +149,7 @@ class Archive:
 
     def _keeps(self, visit: Visit) -> bool:
         match self._archived:
-            case _ if visit.put_off:
+            case _ if visit.postponed:
                 return False
             case "all" | "relevant" if not visit.is_page and visit.lease.is_requisite:
                 return bool(visit.attempts)  # of an archived page
@@ -177,14 +177,14 @@ class Archive:
         for attempt, name in self._rules_to_log:
             yield {"url": attempt.url, "outcome": f"{name} file".strip(), **_seen(attempt)}
         self._rules_to_log.clear()
-        for attempt in visit.attempts if visit.put_off else visit.attempts[:-1]:
+        for attempt in visit.attempts if visit.postponed else visit.attempts[:-1]:
             archived = keeps and attempt.exchange is not None
             yield place | _seen(attempt) | {"outcome": RETRY, "archived": archived}
         for attempt in visit.fetched:
             archived = keeps and attempt.exchange is not None
             of_page = {"outcome": RENDERING, "archived": archived, "referrer": visit.url}
             yield {"url": attempt.url, **_seen(attempt), **of_page}
-        if visit.put_off:
+        if visit.postponed:
             return
         last = visit.attempts[-1] if visit.attempts else Attempt(visit.url, datetime.now(UTC))
         row = place | _seen(last) | {"outcome": visit.outcome}
@@ -197,10 +197,10 @@ class Archive:
         row["anchors"] = [link.anchor for link in links]
         row["named"] = [link.named for link in links]
         row["tiers"] = [link.tier for link in links]
-        row["dropped"] = [link.dropped for link in links]
+        row["dropped"] = [link.discarded for link in links]
         yield row
         ended = {"time": row["time"], "outcome": Outcome.SERVER_BECAME_IRRELEVANT}
-        yield from (ended | {"url": url, "server_status": "irrelevant"} for url in visit.dropped)
+        yield from (ended | {"url": url, "server_status": "irrelevant"} for url in visit.discarded)
 
     def close(self, *, whole: bool) -> None:
         """Close the files; if all in them is committed, sort the index, and make tables of the log.

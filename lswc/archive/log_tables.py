@@ -71,7 +71,7 @@ LINKS = pa.schema(
         ("dropped", _WORD),
     ]
 )
-"""One row per link: of a kept one the tier, if there are tiers, of another why it was dropped."""
+"""One row per link: of a kept one the tier, if there are tiers, of another why it was discarded."""
 
 _LISTS = {
     "targets": pa.string(), "anchors": pa.int8(), "named": pa.int8(), "tiers": pa.int16(),

@@ -37,7 +37,7 @@ class History(NamedTuple):
 def history(crawl: Path, url: str) -> History:
     """Return what the log of a crawl says of a URL, or of its http or https twin.
 
-    The log has URLs in canonical form, except those that were dropped for what they are. Raises
+    The log has URLs in canonical form, except those that were discarded for what they are. Raises
     ArchiveError if the folder has no crawl log, or a damaged one.
     """
     twins = pa.array([url, *_twins(url)])

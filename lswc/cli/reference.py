@@ -45,7 +45,7 @@ OUTCOMES_HEAD = """\
 
 The crawl counts what became of every URL that it asked for, and why it left out every other. The
 summary and `scrapy frontier` show these words: URLs under *URLs finished*, links and queued URLs
-under *dropped*. The errors of servers are counted by their number, as `status 404`.
+under *discarded*. The errors of servers are counted by their number, as `status 404`.
 
 This page is made from `lswc/outcomes.py`.
 

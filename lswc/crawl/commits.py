@@ -150,12 +150,12 @@ class Commits:
             visit.tally[kind, f"guessed: {outcome}" if visit.lease.is_guess else outcome] += 1
         had = visit.record is not None
         due = None if had else self._guest.due(visit, outcome)
-        visit.put_off = due is not None
+        visit.postponed = due is not None
         try:
-            visit.dropped = self._frontier.dropped_by(visit)
+            visit.discarded = self._frontier.discarded_by(visit)
             visit, lengths = self._stored(visit)
             if due is not None:
-                has_ended = self._frontier.put_off(visit, due, lengths)
+                has_ended = self._frontier.postpone(visit, due, lengths)
             else:
                 has_ended = self._frontier.commit(visit, lengths)
             if not has_ended:
@@ -166,9 +166,8 @@ class Commits:
         except LswcError as error:
             self.fail(error)
             return
-        rest = self._crawl.politeness.delay if visit.rest is None else visit.rest
-        self.rested = max(self.rested, visit.since + rest)
-        self._count(f"lswc/{'put_off' if visit.put_off else 'finished'}/{visit.outcome}")
+        self.rested = max(self.rested, visit.since + visit.rest)
+        self._count(f"lswc/{'postponed' if visit.postponed else 'finished'}/{visit.outcome}")
         for (kind, name), number in visit.tally.items():
             self._count(f"lswc/{kind}/{name}", number)
 
@@ -189,7 +188,7 @@ class Commits:
                 visit.since,
                 rest=visit.rest,
                 outcome=Outcome.FAILED,
-                put_off=visit.put_off,
+                postponed=visit.postponed,
             )
             return failed, self._archive.store(failed)
 

@@ -81,7 +81,7 @@ class Parts:
                 logger.error("%s", error)
         if self.earlier is not None:
             self.earlier.close()
-        self.frontier.close()
+        self.frontier.close(self.commits.visits.values())
 
 
 def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Parts:

@@ -91,6 +91,7 @@ class GuestMiddleware:
             request.meta[GO] = decision
             if visit is not None:
                 visit.opt_outs = decision.opt_outs
+                self._guest.keep_away(visit, decision.rest)  # however it may end
             return None
         if isinstance(decision, Wait):
             if visit is not None:
@@ -99,7 +100,7 @@ class GuestMiddleware:
         if isinstance(decision, Fails):
             answer: Any = decision.answer
             return Response(request.url, answer.status, answer.headers, request=request)
-        if visit is not None and visit.rest is None:
+        if visit is not None and not visit.rest:
             self._guest.keep_away(visit, self._guest.wait(visit.lease.server))
         raise Refused(decision.outcome)
 

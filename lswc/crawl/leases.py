@@ -59,7 +59,7 @@ class Leases:
         found = [self._crawl.seed(address) for address in addresses]
         offers = [offer for offer in found if not isinstance(offer, Outcome)]
         for reason in (one for one in found if isinstance(one, Outcome)):
-            self._stats.inc_value(f"lswc/dropped/{reason}")
+            self._stats.inc_value(f"lswc/discarded/{reason}")
         self._frontier.offer(offers)
         return len(offers)
 
@@ -96,7 +96,6 @@ class Leases:
             reason = self._guest.admission.of_visit(visit, now)
             if reason is None:
                 return visit
-            visit.rest = 0.0
             self._commits.commit(visit, reason)
         self._has_more = True
         return None

@@ -133,7 +133,7 @@ class Listings:
         kept = [(page, target) for page, target in pages if not isinstance(target, Outcome)]
         for page, reason in pages:
             if isinstance(reason, Outcome):
-                visit.tally["dropped", reason] += 1
+                visit.tally["discarded", reason] += 1
                 visit.links.append(FollowedLink(page.url[:2_083], None, None, reason))
         units = {self._crawl.unit(target) for _, target in kept}
         known = self._frontier.statuses(units, visit.lease, None)
@@ -162,7 +162,7 @@ class Listings:
             visit.tally["content", "changed since"] += 1
         tier = None if strategy.learns else strategy.cell(code, status)
         if tier == DISCARD:
-            visit.tally["dropped", Outcome.STRATEGY] += 1
+            visit.tally["discarded", Outcome.STRATEGY] += 1
             visit.links.append(FollowedLink(url.href, Anchor.NONE, None, Outcome.STRATEGY))
             return None
         visit.tally["kept", "of sitemaps and feeds"] += 1

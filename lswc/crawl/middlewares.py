@@ -152,17 +152,17 @@ class StrategyMiddleware(BaseSpiderMiddleware):
         identified, depth = page.reading.identified, visit.lease.depth + 1
         offers: dict[Offer, None] = {}
         for link, unit, own in zip(page.links, page.units, facts, strict=True):
-            code, tier, dropped = answers[own]
+            code, tier, discarded = answers[own]
             url = link.url
-            visit.links.append(FollowedLink(url.href, link.anchor, tier, dropped, link.named))
-            if dropped is None:
+            visit.links.append(FollowedLink(url.href, link.anchor, tier, discarded, link.named))
+            if discarded is None:
                 offers[_offer((url.href, url.server, unit, code, identified, depth, 0))] = None
         return offers
 
     def _ask(
         self, visit: Visit, code: int, target_server: Status, number: int
     ) -> tuple[int, int | None, str | None]:
-        """Count links of a code; return it, their tier, and why they are dropped, None if not.
+        """Count links of a code; return it, their tier, and why they are discarded, None if not.
 
         The tier is None if the order is learned: the frontier knows it.
         """
@@ -170,7 +170,7 @@ class StrategyMiddleware(BaseSpiderMiddleware):
         if tier == DISCARD:
             irrelevant = target_server == Status.IRRELEVANT
             reason = Outcome.IRRELEVANT_SERVER if irrelevant else Outcome.STRATEGY
-            visit.tally["dropped", reason] += number
+            visit.tally["discarded", reason] += number
             return code, None, reason
         visit.tally["kept", "links" if tier is None else f"tier {tier}"] += number
         return code, tier, None

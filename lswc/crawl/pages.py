@@ -315,6 +315,6 @@ def _count(visit: Visit, reading: PageReading, near_duplicate: bool, unchanged: 
     if reading.is_cut:
         tally["content", "page cut"] += 1
     for left in reading.left:
-        tally["dropped", left.reason] += 1
+        tally["discarded", left.reason] += 1
     if reading.unread_links:
-        tally["dropped", Outcome.TOO_MANY_LINKS] += reading.unread_links
+        tally["discarded", Outcome.TOO_MANY_LINKS] += reading.unread_links

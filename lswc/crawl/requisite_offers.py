@@ -184,9 +184,9 @@ class Requisites:
         taken = self._trees.take(visit.url, files, place)
         if len(taken) < len(files):
             beyond = len(files) - len(taken)
-            visit.tally["requisites dropped", Outcome.TOO_MANY_REQUISITES] += beyond
-        for reason, number in needed.dropped:
-            visit.tally["requisites dropped", reason] += number
+            visit.tally["requisites discarded", Outcome.TOO_MANY_REQUISITES] += beyond
+        for reason, number in needed.discarded:
+            visit.tally["requisites discarded", reason] += number
         sure = [one for one in taken if one.kind != GUESS]
         offers = [
             *self._offers(visit, sure, REQUISITE, PageLanguage.TARGET, steps),
@@ -203,7 +203,7 @@ class Requisites:
             if self._right.allow(offer):
                 yield offer
             else:
-                visit.tally["requisites dropped", Outcome.TOO_MANY_GUESSES] += 1
+                visit.tally["requisites discarded", Outcome.TOO_MANY_GUESSES] += 1
 
     def _offers(
         self,

@@ -53,7 +53,6 @@ class Retries:
 
     def _wait(self, request: Request, visit: Visit) -> None:
         if not visit.attempts and visit.url == visit.lease.url and self._is_long(visit):
-            visit.rest = visit.rest or 0.0  # nothing was asked of its server
             self._commits.give_back(visit)
             return
         for attempt in visit.attempts:
@@ -84,7 +83,7 @@ class Retries:
         url = self._admission.scope_of(visit, request.url)
         times = request.meta["redirect_times"]
         if isinstance(url, Outcome):
-            visit.tally["dropped" if visit.is_page else "requisites dropped", url] += 1
+            visit.tally["discarded" if visit.is_page else "requisites discarded", url] += 1
             self._led_to(visit, request.url, url)
         elif fingerprint(url.href) == fingerprint(visit.url):
             # By https, or with a session in it: another request for the same page.
@@ -106,14 +105,14 @@ class Retries:
             url.href, url.server, unit, lease.code, lease.inherited, lease.depth, redirects
         )
 
-    def _led_to(self, visit: Visit, url: str, dropped: str | None) -> None:
+    def _led_to(self, visit: Visit, url: str, discarded: str | None) -> None:
         if visit.lease.is_listing:
             return
         if visit.lease.is_requisite:
-            visit.requisites = () if dropped else (url,)
+            visit.requisites = () if discarded else (url,)
         else:
-            tier = None if dropped else visit.lease.tier
-            visit.links = [FollowedLink(url, None, tier, dropped)]
+            tier = None if discarded else visit.lease.tier
+            visit.links = [FollowedLink(url, None, tier, discarded)]
 
     def next_due(self, now: float) -> Request | None:
         """Return a request whose wait is over, None if there is none."""
@@ -138,7 +137,7 @@ class Retries:
 
 
 def _due(visit: Visit) -> float:
-    return visit.since + (visit.rest or 0.0)
+    return visit.since + visit.rest
 
 
 def _is_retried(request: Request) -> bool:

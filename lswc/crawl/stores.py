@@ -26,12 +26,8 @@ if TYPE_CHECKING:
 
 def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
     """Open a crawl's frontier; the caller closes it. Raises LswcError."""
-    terms = Terms(
-        delay=crawl.politeness.delay,
-        patience=PATIENCE,
-        caps=crawl.caps,
-        experience=_experience(crawl, settings),
-    )
+    experience = _experience(crawl, settings)
+    terms = Terms(patience=PATIENCE, caps=crawl.caps, experience=experience)
     if names_redis(crawl.store):
         from lswc.crawl import workers  # not above: Redis's client is only for crawls with one
 

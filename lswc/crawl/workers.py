@@ -67,7 +67,8 @@ def join(crawl: Crawl, settings: BaseSettings, terms: Terms) -> RedisFrontier:
         folder=crawl.folder,
         recorded=crawl.has_records,
         feed=settings.get("REDIS_START_URLS_KEY", "") % {"name": name},
-        time_to_live=crawl.lease_seconds,
+        # A dead worker's servers are free once its leases have expired.
+        time_to_live=max(crawl.lease_seconds, crawl.politeness.delay),
     )
     if before is not None and before.worker == worker.name:
         worker = replace(worker, mark=before.mark)

@@ -1,6 +1,6 @@
 """Contract of the frontier: URLs and server counters, which change together.
 
-Verbs: ``offer`` links to URLs, ``lease`` the next one, ``commit`` its visit; or ``put_off`` a URL
+Verbs: ``offer`` links to URLs, ``lease`` the next one, ``commit`` its visit; or ``postpone`` a URL
 that couldn't be had, or ``give_back`` one that wasn't asked for. A URL is pending, leased or
 finished; what a strategy discards, or what is too much of a server (``Caps``), is counted and
 forgotten, so another page may offer it again. A URL is known by its ``fingerprint``, so http and
@@ -56,8 +56,8 @@ class Caps:
     """The most URLs of a server, and of a registered domain, that are pending at once.
 
     Any number at 0. Beyond it the worst are discarded: those of the last cell by the order, of
-    these the ones of the server that was met last, of these the newest. They are counted as dropped
-    by ``FULL``, and forgotten. What is leased counts as pending, and stays. What was postponed
+    these the ones of the server that was met last, of these the newest. They are counted by
+    ``FULL``, and forgotten. What is leased counts as pending, and stays. What was postponed
     counts again when it is due.
     """
 
@@ -88,7 +88,7 @@ def statuses_after(
 
 def may_discard(visit: Visit, strategy: Strategy) -> bool:
     """Tell whether a page can make a strategy discard URLs of its server or directory."""
-    return visit.relevant is not None and strategy.drops
+    return visit.relevant is not None and strategy.discards
 
 
 def new_status(pages: Mapping[str, Pages], visit: Visit, strategy: Strategy) -> Status | None:
@@ -132,7 +132,7 @@ def site_of(server: str) -> str:
     return site(host if host and port.isdecimal() else server)
 
 
-FORMAT = 11
+FORMAT = 12
 """Version of what the stores keep: a crawl of another one is refused."""
 
 Wanted = Callable[[str, int], bool]
@@ -151,12 +151,10 @@ class VersionError(FrontierError):
 class Terms:
     """What a crawl sets for its frontier.
 
-    ``delay`` is the least time in seconds between two requests to a server, ``patience`` that of
-    ``is_far_better``; ``caps`` bound what is pending. ``experience`` is what a new crawl begins
-    with.
+    ``patience`` is that of ``is_far_better``; ``caps`` bound what is pending. ``experience`` is
+    what a new crawl begins with.
     """
 
-    delay: float = 0.0
     patience: float = 0.0
     caps: Caps = NO_CAPS
     experience: Experience | None = None
@@ -171,7 +169,7 @@ class Counts:
 
     ``pending`` by cell, ``requisites`` those that wait or are leased; ``servers`` (or directories,
     if the strategy counts by them) by status; ``tally`` by kind and name: "finished" URLs by
-    outcome, "dropped" links and URLs by reason, and whatever the pages' leases counted.
+    outcome, "discarded" links and URLs by reason, and whatever the pages' leases counted.
     """
 
     pending: Mapping[int, int]
@@ -256,11 +254,11 @@ class Stock(ABC):
     @property
     @abstractmethod
     def later(self) -> int:
-        """Number of the pending URLs that were put off and aren't due yet."""
+        """Number of the pending URLs that were postponed and aren't due yet."""
 
     @abstractmethod
     def next_due(self) -> float | None:
-        """Return when the first URL that was put off is due; None if there is none."""
+        """Return when the first URL that was postponed is due; None if there is none."""
 
     @property
     def servers(self) -> int:
@@ -299,10 +297,10 @@ class Frontier(Stock):
     def _pending_of(self, visit: Visit) -> Iterable[tuple[str, int]]:
         """Return the pending URLs of a leased URL's unit, and their kinds; none if it has ended."""
 
-    def dropped_by(self, visit: Visit) -> list[str]:
-        """Return the pending URLs that the visit's page makes the strategy drop, once committed.
+    def discarded_by(self, visit: Visit) -> list[str]:
+        """Return the pending URLs that the visit's page makes the strategy discard, once committed.
 
-        What other workers find meanwhile is only counted, and so are URLs that were put off.
+        What other workers find meanwhile is only counted, and so are URLs that were postponed.
         """
         if not may_discard(visit, self._strategy):
             return []  # without asking
@@ -331,7 +329,7 @@ class Frontier(Stock):
     def lease_requisite(self, now: float) -> Lease | None:
         """Hand out the oldest requisite whose server is free and rested; ``lease`` never does.
 
-        ``now`` as there. None if there is none now. Of requisites that were put off some stores
+        ``now`` as there. None if there is none now. Of requisites that were postponed some stores
         only know by ``lease`` that they are due.
         """
 
@@ -362,11 +360,11 @@ class Frontier(Stock):
         """
 
     @abstractmethod
-    def put_off(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
+    def postpone(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
         """End a lease whose URL couldn't be had for now, as ``visit.outcome`` says.
 
         The URL waits until ``due``, on the clock of ``lease``, then it is pending as before; at
-        once if the crawl was stopped meanwhile. It is tallied as "put off" until then. Only what
+        once if the crawl was stopped meanwhile. It is tallied as "postponed" until then. Only what
         ``lswc.outcomes.is_transient`` tells counts as one of its tries.
         ``lengths``, the result and errors are those of ``commit``.
         """
@@ -377,7 +375,7 @@ class Frontier(Stock):
 
     @abstractmethod
     def retry(self, outcomes: Collection[str], wanted: Wanted | None = None) -> int:
-        """Make the URLs due that finished so, or were put off for it; return how many.
+        """Make the URLs due that finished so, or were postponed for it; return how many.
 
         Only outcomes that ``lswc.outcomes.may_return`` tells: of others a store may know no more.
         ``wanted`` tells by a URL and its depth which of them, None for all.
@@ -430,8 +428,11 @@ class Frontier(Stock):
         """
 
     @abstractmethod
-    def close(self) -> None:
-        """Close the store. Unfinished leases become pending."""
+    def close(self, under_way: Iterable[Visit] = ()) -> None:
+        """Close the store. Unfinished leases become pending.
+
+        The servers of the visits ``under_way`` rest as these say; others are free at once.
+        """
 
 
 def check_format(found: Mapping[str, object], otherwise: str = "") -> None:

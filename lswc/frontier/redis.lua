@@ -2,9 +2,9 @@
 --
 -- KEYS[1]  "{<crawl>}:about"; every key of the crawl begins with "{<crawl>}:", so they share a slot
 -- ARGV     verb, now in ms ("" for Redis's own clock), T, how: "server" or "directory" if a fixed
---          order counts by that, "learns" for a learned one; delay in ms, the crawl's mark, the
---          worker, the token of its link before (`latest`), the most URLs of a server and of a site
---          that wait (0: any number); then the verb's own
+--          order counts by that, "learns" for a learned one; the crawl's mark, the worker, the
+--          token of its link before (`latest`), the most URLs of a server and of a site that wait
+--          (0: any number); then the verb's own
 --
 -- about          hash   what the crawl is, and "next", the number of URLs so far
 -- seen:<n>       hash   fingerprint -> the URL's number; once the URL is finished "." and the number of
@@ -28,8 +28,8 @@
 -- waiting        hash   site -> number of its URLs that wait or are leased
 -- taken          hash   "pages server", "bytes server", and the same of "*.site" -> number
 -- over           set    "server <name>" and "site <name>" of which too many wait: until a client,
---                       which knows the order of cells, says which are let go
--- let_go         hash   "server\nreason" -> how many of its URLs were let go, or ended by a quota
+--                       which knows the order of cells, says which are discarded
+-- left_out       hash   "server\nreason" -> how many of its URLs were discarded, or ended by a quota
 -- of:<unit>      set    numbers of a directory's pending URLs; only if counting by directory
 -- pending        hash   cell -> number of URLs
 -- statuses       hash   status -> number of units
@@ -42,7 +42,7 @@
 -- files:<worker> hash   path in its folder -> length in bytes
 -- latest         hash   worker -> token of the lease that it ended last, at first of its joining. A
 --                       worker that knows a later one knows that this Redis is an older copy
--- later          zset   "number server" of a URL that was put off -> when it is due
+-- later          zset   "number server" of a URL that was postponed -> when it is due
 -- tries          hash   number of such a URL, until it is finished -> "tries outcome"
 -- failed         hash   number of a URL that ended by an outcome of which it may return
 --                       -> "outcome\nserver"; its record stays
@@ -60,11 +60,10 @@
 
 local prefix = KEYS[1]:sub(1, -6)
 local verb, clock, tolerated, how = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
-local delay, mark = tonumber(ARGV[5]), ARGV[6]
-local worker, before = ARGV[7], ARGV[8]
-local most = { server = tonumber(ARGV[9]), site = tonumber(ARGV[10]) }
+local mark, worker, before = ARGV[5], ARGV[6], ARGV[7]
+local most = { server = tonumber(ARGV[8]), site = tonumber(ARGV[9]) }
 local by_directory, learns = how == 'directory', how == 'learns'
-local FIRST = 11 -- of the verb's own arguments
+local FIRST = 10 -- of the verb's own arguments
 local ABOUT, FREE, BUSY = KEYS[1], prefix .. 'free', prefix .. 'busy'
 local LEASES, SERVERS = prefix .. 'leases', prefix .. 'servers'
 local UNITS, SITES, CELLS = prefix .. 'units', prefix .. 'sites', prefix .. 'cells'
@@ -74,7 +73,7 @@ local LATER, TRIES, FAILED = prefix .. 'later', prefix .. 'tries', prefix .. 'fa
 local PENDING, STATUSES, TALLY = prefix .. 'pending', prefix .. 'statuses', prefix .. 'tally'
 local EXPERIENCE, WAITING = prefix .. 'experience', prefix .. 'waiting'
 local TAKEN = prefix .. 'taken'
-local OVER, LET_GO = prefix .. 'over', prefix .. 'let_go'
+local OVER, LEFT_OUT = prefix .. 'over', prefix .. 'left_out'
 local call = redis.call
 
 local changes = { [PENDING] = {}, [STATUSES] = {}, [TALLY] = {}, [WAITING] = {}, [TAKEN] = {} }
@@ -108,8 +107,8 @@ local function flush()
   return pending
 end
 
-local function drop(number, reason)
-  count(TALLY, 'dropped\n' .. (reason or BECAME_IRRELEVANT), number)
+local function count_discarded(number, reason)
+  count(TALLY, 'discarded\n' .. (reason or BECAME_IRRELEVANT), number)
 end
 
 local function now()
@@ -350,7 +349,7 @@ end
 
 local function forget(server, number, reason)
   write(number, '')
-  drop(1, reason)
+  count_discarded(1, reason)
   count(WAITING, site_of(server), -1)
 end
 
@@ -386,8 +385,8 @@ local function move_server(server, before)
       local number = call('ZCOUNT', queue(server), low, high)
       count(PENDING, from, -number)
       if to == DISCARD then
-        for _, dropped in ipairs(call('ZRANGE', queue(server), low, high, 'BYSCORE')) do
-          forget(server, dropped)
+        for _, discarded in ipairs(call('ZRANGE', queue(server), low, high, 'BYSCORE')) do
+          forget(server, discarded)
         end
         call('ZREMRANGEBYSCORE', queue(server), low, high)
         forget_line(server, line, from)
@@ -502,7 +501,7 @@ local function is_twin_of_redirect(record)
   return record:byte(REDIRECTS) > 0 and url_of(record):sub(1, 6) == 'https:'
 end
 
--- Whether a known URL waits in no line: it was put off, or couldn't be had and is finished. An offer
+-- Whether a known URL waits in no line: it was postponed, or couldn't be had and is finished. An offer
 -- brings it nothing.
 local function is_away(server, number)
   return call('ZSCORE', LATER, number .. ' ' .. server) or call('HEXISTS', FAILED, number) == 1
@@ -521,7 +520,7 @@ local function store(first, referrer)
     local unit = unit_of(record, server)
     local line, cell = line_of(record, unit)
     if cell == DISCARD then
-      drop(1) -- the place changed since the strategy was asked
+      count_discarded(1) -- the place changed since the strategy was asked
     else
       local bucket, field = seen(ARGV[i + 1])
       local number = call('HGET', bucket, field)
@@ -586,13 +585,13 @@ local function give_back(server, number)
   pend(server, number)
 end
 
--- Make the URLs pending that were put off and are due.
+-- Make the URLs pending that were postponed and are due.
 local function bring_back(time)
   local due = call('ZRANGE', LATER, '-inf', time, 'BYSCORE', 'LIMIT', 0, AT_ONCE)
   for _, member in ipairs(due) do
     local number, server = member:match('^(%d+) (.*)$')
     call('ZREM', LATER, member)
-    count(TALLY, 'put off\n' .. call('HGET', TRIES, number):match('%d+ (.*)'), -1)
+    count(TALLY, 'postponed\n' .. call('HGET', TRIES, number):match('%d+ (.*)'), -1)
     count(WAITING, site_of(server), 1)
     grown[server] = true
     local line, cell = pend(server, tonumber(number))
@@ -604,11 +603,10 @@ local function bring_back(time)
   return #due
 end
 
--- The delay counts from the end of a request: however late it was sent after its lease, and
--- whatever the worker asked of the server before (robots.txt), the next one comes later still.
-local function rest(server, till)
-  if till then
-    call('ZADD', BUSY, till, server)
+-- Free a server whose lease has ended, so many ms after that began: the worker says when.
+local function rest(server, since, duration)
+  if tonumber(duration) > 0 then
+    call('ZADD', BUSY, since + duration, server)
   else
     call('ZREM', BUSY, server)
     show(server)
@@ -618,9 +616,10 @@ end
 -- Free the servers that are rested, and those whose lease expired because its worker died.
 local function wake(time)
   for _, server in ipairs(call('ZRANGE', BUSY, '-inf', time, 'BYSCORE')) do
-    local token, number, since = lease_of(server)
+    local token, number = lease_of(server)
     if token then give_back(server, number) end
-    rest(server, token and since + delay > time and since + delay)
+    call('ZREM', BUSY, server)
+    show(server)
   end
   return bring_back(time)
 end
@@ -670,7 +669,7 @@ local function cells_of(kind, name)
   return found
 end
 
--- What is too much, for the client to say what is let go: "kind name" and cells, each.
+-- What is too much, for the client to say what is discarded: "kind name" and cells, each.
 local function over()
   for server in pairs(next(large) and grown or {}) do
     if large[site_of(server)] and excess('server', server) > 0 then
@@ -684,8 +683,8 @@ local function over()
   return told
 end
 
--- Let go the newest URLs of a server in a cell; return how many.
-local function let_go(server, cell, number, reason)
+-- Discard the newest URLs of a server in a cell; return how many.
+local function discard(server, cell, number, reason)
   local found, emptied = {}, {}
   for line, _, of_line in each_line(server) do
     if of_line == cell then
@@ -704,7 +703,7 @@ local function let_go(server, cell, number, reason)
     forget(server, found[i], reason)
     call('HDEL', TRIES, found[i])
   end
-  if number > 0 then call('HINCRBY', LET_GO, server .. '\n' .. reason, number) end
+  if number > 0 then call('HINCRBY', LEFT_OUT, server .. '\n' .. reason, number) end
   for _, line in ipairs(emptied) do
     if next_line(server, line) ~= line then forget_line(server, line, cell) end
   end
@@ -841,12 +840,13 @@ local function end_lease(server, token, lengths, received)
   return number, since
 end
 
--- server, token, lengths of its files that changed, as JSON, or "", bytes received, fingerprint, "1" if relevant, "0" if not, ""
--- if it is no page, cell that it was leased from, what `seen` keeps of it, its outcome if that is
--- transient or "", its URL, number of tallies; tallies: field, count; offers
+-- server, token, lengths of its files that changed, as JSON, or "", bytes received, ms from the
+-- lease until its server is free; then fingerprint, "1" if relevant, "0" if not, "" if it is no
+-- page, cell that it was leased from, what `seen` keeps of it, its outcome if that is transient or
+-- "", its URL, number of tallies; tallies: field, count; offers
 function verbs.commit()
-  local server, token, lengths, received = unpack(ARGV, FIRST, FIRST + 3)
-  local fingerprint, relevant, cell, kept, failed, url, tallies = unpack(ARGV, FIRST + 4, FIRST + 10)
+  local server, token, lengths, received, duration = unpack(ARGV, FIRST, FIRST + 4)
+  local fingerprint, relevant, cell, kept, failed, url, tallies = unpack(ARGV, FIRST + 5, FIRST + 11)
   local number, since = end_lease(server, token, lengths, received)
   if not number then return { since, {}, {}, 0, {} } end
   call('HDEL', TRIES, number)
@@ -862,35 +862,34 @@ function verbs.commit()
     count(TAKEN, 'pages *.' .. site_of(server), 1)
     count_page(server, unit, tonumber(relevant), cell)
   end
-  local offers = FIRST + 11 + 2 * tallies
+  local offers = FIRST + 12 + 2 * tallies
   local referred, undecided = store(offers, number)
   if failed == '' then write(number, referred and url or '') end
-  rest(server, delay > 0 and math.max(since, now()) + delay)
-  for i = FIRST + 11, offers - 1, 2 do
+  rest(server, since, duration)
+  for i = FIRST + 12, offers - 1, 2 do
     count(TALLY, ARGV[i], ARGV[i + 1])
     local quota = OF_QUOTA[ARGV[i]]
-    if quota then call('HINCRBY', LET_GO, server .. '\n' .. quota, 1) end
+    if quota then call('HINCRBY', LEFT_OUT, server .. '\n' .. quota, 1) end
   end
   local pages = learns and tonumber(call('HGET', EXPERIENCE, 'n')) or 0
   return { 1, flush(), undecided, pages, over() }
 end
 
--- server, token, lengths of its files that changed, as JSON, or "", bytes received, when the URL is due, tries,
--- outcome
-function verbs.put_off()
-  local server, token, lengths, received = unpack(ARGV, FIRST, FIRST + 3)
-  local due, tries, outcome = unpack(ARGV, FIRST + 4, FIRST + 6)
+-- the first five of `commit`; when the URL is due, tries, outcome
+function verbs.postpone()
+  local server, token, lengths, received, duration = unpack(ARGV, FIRST, FIRST + 4)
+  local due, tries, outcome = unpack(ARGV, FIRST + 5, FIRST + 7)
   local number, since = end_lease(server, token, lengths, received)
   if not number then return since end
   call('ZADD', LATER, due, number .. ' ' .. server)
   call('HSET', TRIES, number, tries .. ' ' .. outcome)
-  count(TALLY, 'put off\n' .. outcome, 1)
-  rest(server, delay > 0 and math.max(since, now()) + delay)
+  count(TALLY, 'postponed\n' .. outcome, 1)
+  rest(server, since, duration)
   flush()
   return 1
 end
 
--- number, server, each: URLs that are finished and may return, or were put off: they are due at once.
+-- number, server, each: URLs that are finished and may return, or were postponed: they are due at once.
 -- Returns how many still were either.
 function verbs.retry()
   local number = 0
@@ -902,10 +901,10 @@ function verbs.retry()
       call('HDEL', FAILED, url)
       call('HSET', TRIES, url, '0 ' .. outcome)
       count(TALLY, 'finished\n' .. outcome, -1)
-      count(TALLY, 'put off\n' .. outcome, 1)
+      count(TALLY, 'postponed\n' .. outcome, 1)
       local field = ARGV[i + 1] .. '\n' .. outcome
-      if OF_QUOTA['finished\n' .. outcome] and call('HINCRBY', LET_GO, field, -1) <= 0 then
-        call('HDEL', LET_GO, field)
+      if OF_QUOTA['finished\n' .. outcome] and call('HINCRBY', LEFT_OUT, field, -1) <= 0 then
+        call('HDEL', LEFT_OUT, field)
       end
     end
     if failed or call('ZSCORE', LATER, member) then
@@ -924,7 +923,7 @@ function verbs.improve()
   for i = FIRST + 1, #ARGV, 4 do
     local server, number, record = ARGV[i], tonumber(ARGV[i + 1]), from .. ARGV[i + 3]
     local known = read(number)
-    if #known >= UNIT then -- else it was dropped, or another worker finished it
+    if #known >= UNIT then -- else it was discarded, or another worker finished it
       local place = unit_pages(unit_of(known, server)).place
       local known_cell = cell_of(kind_of(known), place)
       if known_cell == tonumber(ARGV[i + 2]) then
@@ -937,8 +936,8 @@ end
 
 -- "kind name" of what has too many URLs, its cells (2 bytes each, the worst first). Returns what is
 -- too much still. If a cell has come that isn't among them, as a URL was found better meanwhile,
--- nothing is let go: the client must say again which is the worst.
-function verbs.let_go()
+-- nothing is discarded: the client must say again which is the worst.
+function verbs.discard()
   local member, order = ARGV[FIRST], ARGV[FIRST + 1]
   local kind, name = member:match('^(%S+) (.*)$')
   local left, given = excess(kind, name), {}
@@ -949,13 +948,13 @@ function verbs.let_go()
   for i = 1, #order, 2 do
     local cell = order:byte(i) * 256 + order:byte(i + 1)
     if kind == 'server' then
-      if left > 0 then left = left - let_go(name, cell, left, FULL.server) end
+      if left > 0 then left = left - discard(name, cell, left, FULL.server) end
     else
       while left > 0 do
         local last = call('ZRANGE', lines(name), cell, cell, 'BYSCORE', 'REV', 'LIMIT', 0, 1)
         if not last[1] then break end
         local server = last[1]:match('^%d+ (.*)$', 5)
-        local number = let_go(server, cell, left, FULL.site)
+        local number = discard(server, cell, left, FULL.site)
         if number == 0 then call('ZREM', lines(name), last[1]) end -- a line without URLs
         left = left - number
       end
@@ -966,14 +965,15 @@ function verbs.let_go()
   return { 1, pending, over() }
 end
 
--- server, token, each. Returns how many of these leases hadn't ended.
+-- server, token, ms from the lease until its server is free, each. Returns how many of these leases
+-- hadn't ended.
 function verbs.release()
   local released = 0
-  for i = FIRST, #ARGV, 2 do
+  for i = FIRST, #ARGV, 3 do
     local token, number, since = lease_of(ARGV[i])
     if token == ARGV[i + 1] then
       give_back(ARGV[i], number)
-      rest(ARGV[i], delay > 0 and math.max(since, now()) + delay)
+      rest(ARGV[i], since, ARGV[i + 2])
       released = released + 1
     end
   end

@@ -90,7 +90,7 @@ class Worker:
     empty. ``known_as`` is its name, if that is another than host:folder. ``feed`` is the key of the
     list, set or sorted set that users push seeds to, as for scrapy-redis. Its leases expire after
     ``time_to_live`` seconds. Time is Redis's own; with ``clock_of_caller`` it is what ``lease`` is
-    called with, and the delay counts from there.
+    called with.
     """
 
     folder: Path | None = None
@@ -167,8 +167,7 @@ class _Leases:
 class RedisFrontier(Frontier):
     """The frontier in Redis, under keys that begin with ``{name}:``. Leases expire.
 
-    The delay of ``terms`` counts from the end of a request, so that no server sees two that are
-    closer, whoever sends them. A lost connection is tried again for about a minute.
+    A lost connection is tried again for about a minute.
 
     Raises FrontierError if Redis can't be reached or used, or evicts keys; if it has another
     crawl under this name; if another process crawls into the folder, or the record in it is of
@@ -255,18 +254,13 @@ class RedisFrontier(Frontier):
         self.connection.latest = joining if self._worker.name else ""
         return texts(dict(zip(found[::2], found[1::2], strict=True)))
 
-    def _call(
-        self, verb: str, *arguments: Any, now: float | None = None, rest: float | None = None
-    ) -> Any:
+    def _call(self, verb: str, *arguments: Any, now: float | None = None) -> Any:
         strategy, terms = self._strategy, self._terms
         how = "learns" if strategy.learns else strategy.unit.value
-        delay = milliseconds(terms.delay if rest is None else rest)
         given = milliseconds(now) if self._worker.clock_of_caller and now is not None else ""
         caps = (terms.caps.server, terms.caps.domain)
         crawl = (self.connection.mark, self._worker.name, self.connection.latest)
-        return self.connection.run(
-            verb, given, strategy.tolerated, how, delay, *crawl, *caps, *arguments
-        )
+        return self.connection.run(verb, given, strategy.tolerated, how, *crawl, *caps, *arguments)
 
     @contextmanager
     def _reading(self) -> Iterator[RedisReader]:
@@ -389,7 +383,7 @@ class RedisFrontier(Frontier):
         while over:
             member, cells = min(over)  # servers come before sites
             worst = packed_cells(sorted(cells, key=self._order.rank, reverse=True))
-            _, pending, over = self._call("let_go", member, worst)
+            _, pending, over = self._call("discard", member, worst)
             self._order.pending(pending)
 
     def lease(self, now: float) -> Lease | None:
@@ -468,8 +462,6 @@ class RedisFrontier(Frontier):
             len(tally),
             *(text for (kind, name), n in tally.items() for text in (f"{kind}\n{name}", n)),
             *packed_offers(self._strategy, visit.offers),
-            now=0.0,  # a caller's time isn't known here: the lease's counts
-            rest=visit.rest,
         )
         if not self._has_ended(lease, ended, lengths):
             return False
@@ -481,18 +473,16 @@ class RedisFrontier(Frontier):
         self._discard(over)
         return True
 
-    def put_off(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
+    def postpone(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
         lease = visit.lease
         if not self._leases.holds(lease):
             return False
         ended = self._call(
-            "put_off",
+            "postpone",
             *self._end(lease, visit, lengths),
             milliseconds(due - self._ahead),
             lease.tries + is_transient(visit.outcome),
             visit.outcome,
-            now=0.0,
-            rest=visit.rest,
         )
         return self._has_ended(lease, ended, lengths)
 
@@ -501,13 +491,15 @@ class RedisFrontier(Frontier):
         if not self._leases.holds(lease):
             return False
         del self._leases.by_id[lease.id]
-        token = self._leases.token(lease)
-        released, pending = self._call("release", lease.server, token, now=0.0, rest=visit.rest)
+        released, pending = self._call("release", *self._release(lease, visit.rest))
         self._order.pending(pending)
         return bool(released)
 
+    def _release(self, lease: Lease, rest: float) -> tuple[str, str, int]:
+        return lease.server, self._leases.token(lease), milliseconds(rest)
+
     def retry(self, outcomes: Collection[str], wanted: Wanted | None = None) -> int:
-        names = [f"{kind}\n{name}" for kind in ("finished", "put off") for name in outcomes]
+        names = [f"{kind}\n{name}" for kind in ("finished", "postponed") for name in outcomes]
         (tallied,) = self.connection.ask(("HMGET", "tally", names)) if names else ([],)
         if not any(map(int, filter(None, tallied))):
             return 0  # without looking at every URL
@@ -522,13 +514,13 @@ class RedisFrontier(Frontier):
 
     def _end(
         self, lease: Lease, visit: Visit, lengths: Mapping[str, int] | None
-    ) -> tuple[str, str, str, str]:
+    ) -> tuple[str, str, str, str, int]:
         """Return what the script needs to end a lease."""
         changed = changed_of(lengths, self._lengths)
         flat = [str(part) for pair in changed.items() for part in pair]
         files = json.dumps(flat) if flat else ""
         token = self._leases.token(lease)
-        return lease.server, token, files, str(visit.received)
+        return lease.server, token, files, str(visit.received), milliseconds(visit.rest)
 
     def _has_ended(self, lease: Lease, ended: Any, lengths: Mapping[str, int] | None) -> bool:
         """Take notice that a lease is over; return whether that was this worker's to say."""
@@ -541,11 +533,16 @@ class RedisFrontier(Frontier):
     def tell(self, now: str, point: str, seconds: float) -> None:
         self._call("tell", now, point, milliseconds(seconds))
 
-    def close(self) -> None:
-        tokens = self._leases.tokens()
+    def close(self, under_way: Iterable[Visit] = ()) -> None:
+        rests = {visit.lease.id: visit.rest for visit in under_way}
+        held = [
+            part
+            for lease in self._leases.by_id.values()
+            for part in self._release(lease, rests.get(lease.id, 0.0))
+        ]
         with suppress(LswcError):  # then the leases expire
-            if tokens:
-                self._call("release", *tokens, now=0.0)
+            if held:
+                self._call("release", *held)
             if self.connection.mark:
                 self._call("leave")
         self.connection.client.close()
@@ -559,7 +556,7 @@ def _again(strategy: Strategy, url: Url, code: int) -> Offer:
 
 
 def _ended(connection: Connection, outcomes: Container[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """Yield number and server of the URLs that ended so, or were put off for it."""
+    """Yield number and server of the URLs that ended so, or were postponed for it."""
     client, prefix = connection.client, connection.prefix
     with connection.errors():
         for number, ended in client.hscan_iter(prefix + "failed", count=1000):

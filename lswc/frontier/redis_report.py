@@ -205,7 +205,7 @@ class RedisReader(Reader):
         return lines
 
     def _record(self, number: int) -> bytes | None:
-        """Return the record of a URL: empty once it is dropped."""
+        """Return the record of a URL: empty once it is discarded."""
         key, at = place_of(number)
         found: bytes | None = self._client.lindex(self._prefix + key, at)
         return found
@@ -229,8 +229,8 @@ class RedisReader(Reader):
             return Standing(failed.decode().partition("\n")[0])
         if not known.isdigit():
             return Standing("", worker=self._worker(known[1:]))
-        put_off = self._client.hexists(f"{self._prefix}tries", known)
-        return Standing(Outcome.PUT_OFF if put_off else None)
+        postponed = self._client.hexists(f"{self._prefix}tries", known)
+        return Standing(Outcome.POSTPONED if postponed else None)
 
     def _worker(self, number: bytes) -> str:
         names = self.worker_numbers().items()
@@ -256,13 +256,13 @@ class RedisReader(Reader):
 
     def left_out(self, server: str | None = None) -> Iterable[tuple[str, str, int]]:
         if server is None:
-            for key, number in self._client.hscan_iter(f"{self._prefix}let_go", count=BATCH):
+            for key, number in self._client.hscan_iter(f"{self._prefix}left_out", count=BATCH):
                 name, _, reason = key.decode().partition("\n")
                 yield name, reason, int(number)
             return
         reasons = (*FULL.values(), *OF_QUOTA)
         fields = [f"{server}\n{reason}" for reason in reasons]
-        numbers = self._client.hmget(f"{self._prefix}let_go", fields)
+        numbers = self._client.hmget(f"{self._prefix}left_out", fields)
         for reason, number in zip(reasons, numbers, strict=True):
             if number is not None:
                 yield server, reason, int(number)
@@ -278,11 +278,11 @@ class RedisReader(Reader):
         return Ended(len(idle) - len(failed), len(failed), names)
 
     def _unfinished(self) -> set[str]:
-        """Return the servers with URLs that wait, are leased or were put off."""
+        """Return the servers with URLs that wait, are leased or were postponed."""
         leased = self._client.hkeys(f"{self._prefix}leases")
         later = (m.decode() for m, _ in self._client.zscan_iter(f"{self._prefix}later"))
-        put_off = {member.partition(" ")[2] for member in later}
-        return {*self._lengths(), *(server.decode() for server in leased), *put_off}
+        postponed = {member.partition(" ")[2] for member in later}
+        return {*self._lengths(), *(server.decode() for server in leased), *postponed}
 
 
 def _numbers_of(line: int) -> tuple[int, str]:

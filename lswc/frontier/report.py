@@ -78,7 +78,7 @@ class Standing(NamedTuple):
     worker: str = ""
 
     @property
-    def is_let_go(self) -> bool:
+    def is_discarded(self) -> bool:
         """Whether the URL isn't there, as too many of its server or domain were pending."""
         return self.outcome in FULL.values()
 

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from lswc.strategy import Experience
 
 MEMORY = ":memory:"
-_MAY_RETURN = ("finished", "put off")
+_MAY_RETURN = ("finished", "postponed")
 _HAND_OUT = """
 SELECT s.name, u.seq, u.url, u.unit, u.code, u.inherited, u.depth, u.redirects,
     (SELECT url FROM url WHERE seq = u.referrer),
@@ -76,9 +76,8 @@ class _Held(NamedTuple):
 class _Leases:
     """What is leased, by the number of the URL; and the servers that rest, until when."""
 
-    def __init__(self, lines: Lines, delay: float) -> None:
+    def __init__(self, lines: Lines) -> None:
         self._lines = lines
-        self._delay = delay
         self._tokens = count(1)
         self._resting: list[tuple[float, int]] = []
         self.held: dict[int, _Held] = {}
@@ -98,9 +97,8 @@ class _Leases:
     def end(self, visit: Visit) -> None:
         """Forget a lease, and let its server rest."""
         held = self.held.pop(visit.lease.id)
-        rest = self._delay if visit.rest is None else visit.rest
-        if rest:
-            heappush(self._resting, (held.since + rest, held.server))
+        if visit.rest:
+            heappush(self._resting, (held.since + visit.rest, held.server))
         else:
             self._lines.free(held.server)
 
@@ -143,7 +141,7 @@ class SqliteFrontier(Frontier):
         self._servers = Servers(self._db, strategy)
         self._tallies = Tallies(self._db)
         self._lines = Lines(self._db, strategy)
-        self._leases = _Leases(self._lines, terms.delay)
+        self._leases = _Leases(self._lines)
         room = Room(self._db, self._lines, terms.caps, self._leases.held.keys())
         self._urls = Urls(self._db, self._servers, self._lines, room, self._tallies)
         try:
@@ -335,16 +333,16 @@ class SqliteFrontier(Frontier):
         self._leases.end(visit)
         return True
 
-    def put_off(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
+    def postpone(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
         held = self._leases.of(visit)
         if held is None:
             return False
         seq, postponed = visit.lease.id, self._urls.postponed
         with self._transaction():
-            self._end(visit, held, Outcome.PUT_OFF, lengths)
+            self._end(visit, held, Outcome.POSTPONED, lengths)
             self._servers.receive(held.server, visit.received)
             postponed.keep(seq, visit.lease.tries + is_transient(visit.outcome), visit.outcome)
-            self._tallies.add("put off", visit.outcome)
+            self._tallies.add("postponed", visit.outcome)
         postponed.wait(seq, due)
         self._leases.end(visit)
         return True
@@ -363,7 +361,7 @@ class SqliteFrontier(Frontier):
             revived, again = self._urls.postponed.revive(outcomes, wanted)
             for (server, outcome), number in revived.items():
                 self._tallies.add("finished", outcome, -number)
-                self._tallies.add("put off", outcome, number)
+                self._tallies.add("postponed", outcome, number)
                 if outcome in OF_QUOTA:
                     keep_left_out(self._db, {(server, outcome): -number})
         return revived.total() + again
@@ -419,7 +417,7 @@ class SqliteFrontier(Frontier):
             self._tallies.write()
             self._db.execute("COMMIT")
 
-    def close(self) -> None:
+    def close(self, under_way: Iterable[Visit] = ()) -> None:
         self._db.close()  # rolls back what is uncommitted: lines of busy servers hidden
         if self._lock is not None:
             self._lock.close()

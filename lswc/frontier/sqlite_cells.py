@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # directory's place says nothing of the server's other URLs. `seq` is that of its oldest URL. A
 # line is hidden while its server is busy, if it was in the way: so a lease costs the same
 # however many servers are busy, and a busy server costs nothing as long as nobody looks.
-# `let_go`: how many of a server's URLs were discarded, or ended by a quota, by reason.
+# `left_out`: how many of a server's URLs were discarded, or ended by a quota, by reason.
 SCHEMA = """
 CREATE TABLE line (
     server INTEGER, line INTEGER, cell INTEGER NOT NULL, seq INTEGER NOT NULL,
@@ -33,7 +33,7 @@ CREATE TABLE line (
 CREATE INDEX first_in_cell ON line (cell, seq) WHERE hidden = 0;
 CREATE INDEX line_of_site ON line (site, cell);
 CREATE INDEX waiting_url ON url (server, line, seq) WHERE outcome IS NULL;
-CREATE TABLE let_go (
+CREATE TABLE left_out (
     server INTEGER, reason TEXT, number INTEGER NOT NULL, PRIMARY KEY (server, reason)
     ) WITHOUT ROWID;
 """
@@ -512,8 +512,8 @@ def keep_left_out(db: sqlite3.Connection, gone: Mapping[tuple[int, str], int]) -
     Less than 0 are those that come back.
     """
     db.executemany(
-        "INSERT INTO let_go VALUES (?, ?, ?)"
+        "INSERT INTO left_out VALUES (?, ?, ?)"
         " ON CONFLICT DO UPDATE SET number = number + excluded.number",
         [(server, reason, number) for (server, reason), number in gone.items() if number],
     )
-    db.executemany("DELETE FROM let_go WHERE server = ? AND reason = ? AND number <= 0", gone)
+    db.executemany("DELETE FROM left_out WHERE server = ? AND reason = ? AND number <= 0", gone)

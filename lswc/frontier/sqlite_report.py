@@ -38,11 +38,11 @@ SELECT url FROM line JOIN url USING (server, line)
 WHERE server = (SELECT id FROM server WHERE name = ?) AND cell = ? AND outcome IS NULL
 ORDER BY url.seq LIMIT ?
 """
-_IDLE = f"""FROM server WHERE id NOT IN (SELECT server FROM let_go)
+_IDLE = f"""FROM server WHERE id NOT IN (SELECT server FROM left_out)
     AND NOT EXISTS (SELECT 1 FROM url WHERE url.server = server.id AND outcome IS NULL)
     AND id NOT IN (SELECT server FROM later CROSS JOIN url USING (seq)
-        WHERE url.outcome = '{Outcome.PUT_OFF}')"""
-# CROSS: else SQLite reads all URLs to find the few that were put off.
+        WHERE url.outcome = '{Outcome.POSTPONED}')"""
+# CROSS: else SQLite reads all URLs to find the few that were postponed.
 
 
 class SqliteReader(Reader):
@@ -144,7 +144,7 @@ class SqliteReader(Reader):
 
     def left_out(self, server: str | None = None) -> Iterable[tuple[str, str, int]]:
         return self._db.execute(
-            "SELECT name, reason, number FROM let_go JOIN server ON id = server"
+            "SELECT name, reason, number FROM left_out JOIN server ON id = server"
             " WHERE ?1 IS NULL OR name = ?1",
             (server,),
         ).fetchall()

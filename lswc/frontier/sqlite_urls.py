@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # A redirect whose https twin took its place has no fingerprint. What a line is: sqlite_cells.
 # `later`: how often a URL was postponed, and how it ended last, until it is finished; while it
-# waits its outcome is PUT_OFF. When it is due only the process knows: to start again tries all.
+# waits its outcome is POSTPONED. When it is due only the process knows: to start again tries all.
 # `again` are URLs that wait though their page was counted: it isn't counted once more. `file`
 # has the lengths of the crawl's files at the last commit, by their paths in its folder.
 SCHEMA = """
@@ -48,10 +48,10 @@ _Row = list[Any]  # of the table url, without the outcome
 _SERVER, _LINE, _CODE, _DEPTH = 3, 5, 6, 8
 _INSERT = "INSERT INTO url VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
 
-FINISHED = f"SELECT url, outcome FROM url WHERE outcome <> '{Outcome.PUT_OFF}'"
+FINISHED = f"SELECT url, outcome FROM url WHERE outcome <> '{Outcome.POSTPONED}'"
 NAMED = (
     f"SELECT url, CASE WHEN code >= {REQUISITE} THEN '{OF_REQUISITE}' || outcome ELSE outcome END"
-    f" FROM url WHERE outcome <> '{Outcome.PUT_OFF}'"
+    f" FROM url WHERE outcome <> '{Outcome.POSTPONED}'"
 )
 """The finished URLs and their outcomes; of a requisite with OF_REQUISITE before it."""
 
@@ -120,7 +120,7 @@ class Urls:
         """Take notice of URLs that are there no more, as their servers became irrelevant."""
         if number:
             self._seen.forget()
-            self._tallies.add("dropped", Outcome.SERVER_BECAME_IRRELEVANT, number)
+            self._tallies.add("discarded", Outcome.SERVER_BECAME_IRRELEVANT, number)
 
     def store(self, offers: Sequence[Offer], referrer: int | None) -> None:
         """Take the offers of a page, by its number, or of nobody."""
@@ -141,8 +141,8 @@ class Urls:
         cell = self._lines.strategy.cell
         kept = [offer for offer in offers if cell(offer.code, units[offer.unit].place) != DISCARD]
         if len(kept) < len(offers):
-            dropped = len(offers) - len(kept)
-            self._tallies.add("dropped", Outcome.SERVER_BECAME_IRRELEVANT, dropped)
+            discarded = len(offers) - len(kept)
+            self._tallies.add("discarded", Outcome.SERVER_BECAME_IRRELEVANT, discarded)
         return kept
 
     def _new(
@@ -250,7 +250,7 @@ class Urls:
         if not gone:
             return new
         keep_left_out(self._db, gone)
-        self._tallies.add("dropped", FULL["server"], sum(gone.values()))
+        self._tallies.add("discarded", FULL["server"], sum(gone.values()))
         left = {seq for seqs in hopeless.values() for seq in seqs}
         for row in new:
             if row[0] in left:
@@ -263,7 +263,7 @@ class Urls:
         if gone:
             self._seen.forget()
         for (_, reason), number in gone.items():
-            self._tallies.add("dropped", reason, number)
+            self._tallies.add("discarded", reason, number)
 
     def bring_back(self, now: float) -> None:
         """Let the postponed URLs that are due be pending in a line again."""
@@ -280,13 +280,13 @@ class Urls:
             (seq,),
         ).fetchone()
         self._seen.changed(url)
-        self._tallies.add("put off", outcome, -1)
+        self._tallies.add("postponed", outcome, -1)
         place = self._servers.place(unit)
         cell = self._lines.strategy.cell(code, place)
         if cell == DISCARD:
             self._db.execute("DELETE FROM url WHERE seq = ?", (seq,))
             self.postponed.forget(seq)
-            self._tallies.add("dropped", Outcome.SERVER_BECAME_IRRELEVANT)
+            self._tallies.add("discarded", Outcome.SERVER_BECAME_IRRELEVANT)
         else:
             line = self._lines.line_of(code, place)
             self._db.execute("UPDATE url SET outcome = NULL, line = ? WHERE seq = ?", (line, seq))
@@ -363,7 +363,7 @@ def _name(url: str, code: int) -> str:
 
 
 class Postponed:
-    """The URLs that were put off: ``waiting`` is a heap of when they are due, on the clock of
+    """The URLs that were postponed: ``waiting`` is a heap of when they are due, on the clock of
     ``lease``, and of their numbers."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
@@ -376,7 +376,7 @@ class Postponed:
     def load(self) -> None:
         """Take what the file holds; all is due."""
         rows = self._db.execute(
-            "SELECT seq FROM later JOIN url USING (seq) WHERE url.outcome = ?", (Outcome.PUT_OFF,)
+            "SELECT seq FROM later JOIN url USING (seq) WHERE url.outcome = ?", (Outcome.POSTPONED,)
         )
         self.waiting = [(0.0, seq) for (seq,) in rows]
         heapify(self.waiting)
@@ -394,7 +394,7 @@ class Postponed:
             yield heappop(self.waiting)[1]
 
     def keep(self, seq: int, tries: int, outcome: str) -> None:
-        """Note how often a URL was put off, and why."""
+        """Note how often a URL was postponed, and why."""
         self._db.execute("INSERT OR REPLACE INTO later VALUES (?, ?, ?)", (seq, tries, outcome))
 
     def wait(self, seq: int, due: float) -> None:
@@ -408,17 +408,19 @@ class Postponed:
     def revive(
         self, outcomes: Collection[str], wanted: Wanted | None
     ) -> tuple[Counter[tuple[int, str]], int]:
-        """Put off what finished so, to be due at once, and let be due what was put off for it.
+        """Postpone what finished so, to be due at once, and let be due what was postponed for it.
 
         Returns how many of the former, by server and outcome, and how many of the latter.
         """
-        rows = self._db.execute(_ENDED_BY, (dumps(list(outcomes)), Outcome.PUT_OFF)).fetchall()
+        rows = self._db.execute(_ENDED_BY, (dumps(list(outcomes)), Outcome.POSTPONED)).fetchall()
         found = [row[:4] for row in rows if wanted is None or wanted(*row[4:])]
         numbers: Counter[tuple[int, str]] = Counter()
         for seq, outcome, server, is_finished in found:
             if is_finished:
                 self.keep(seq, 0, outcome)
-                self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (Outcome.PUT_OFF, seq))
+                self._db.execute(
+                    "UPDATE url SET outcome = ? WHERE seq = ?", (Outcome.POSTPONED, seq)
+                )
                 numbers[server, outcome] += 1
         due = {seq for seq, *_ in found}
         again = sum(when > 0 and seq in due for when, seq in self.waiting)
@@ -440,7 +442,7 @@ def reopen(
     db.executemany("INSERT OR IGNORE INTO wanted VALUES (?)", ((url,) for url in urls))
     rows = db.execute(
         "SELECT seq, server, unit, line FROM url JOIN wanted USING (url) WHERE outcome <> ?",
-        (Outcome.PUT_OFF,),
+        (Outcome.POSTPONED,),
     ).fetchall()
     for seq, server, unit, line in rows:
         cell = _cell(db, strategy, unit, line)

@@ -85,7 +85,7 @@ class Lease(Struct, frozen=True):
     ``cell`` is the one that it was handed out of, ``expected`` the share of relevant pages that
     this was expected to bring, None if the order isn't learned; ``referrer`` is the URL of the
     page whose link brought it, None for a seed. ``id`` is the URL's number, ``token`` that of this
-    lease, which no other of this process has; ``tries`` how often the URL was put off before.
+    lease, which no other of this process has; ``tries`` how often the URL was postponed before.
     Of a requisite ``depth`` counts the steps from its page. ``of_server`` and ``of_domain`` are
     what its server and registered domain have brought so far.
     """
@@ -276,13 +276,13 @@ class FollowedLink(Struct, frozen=True, gc=False):
     """A link of a page and what became of it, for the crawl log.
 
     ``anchor`` is its Anchor, ``named`` its Named, None if it wasn't asked; ``tier`` is that of a
-    kept link, None if the order is learned, and ``dropped`` says why another wasn't.
+    kept link, None if the order is learned, and ``discarded`` says why another wasn't.
     """
 
     url: str
     anchor: int | None
     tier: int | None
-    dropped: str | None
+    discarded: str | None
     named: int | None = None
 
 
@@ -293,9 +293,9 @@ class Visit:
     ``url`` is asked for next: the lease's, or its https twin that a redirect led to, after
     ``redirects`` redirects. ``outcome`` says how it ended, empty until then. ``relevant`` stays
     None for what doesn't count as a page, ``is_page`` says that it was asked for as one. ``tally``
-    counts by (kind, name), for instance ("dropped", "depth"). ``offers`` are the links that the
+    counts by (kind, name), for instance ("discarded", "depth"). ``offers`` are the links that the
     strategy kept, ``links`` all of them.
-    ``dropped`` are URLs that wait until then, and no longer because of what this page is.
+    ``discarded`` are URLs that wait until then, and no longer because of what this page is.
     ``attempts`` are the requests sent, ``record`` is what is kept of a page,
     ``opt_outs`` what it says against mining its text, and where; ``requisites`` are the URLs that
     it needs besides, if it is archived: they are among the ``offers``.
@@ -306,9 +306,9 @@ class Visit:
 
     ``is_over`` says that it has ended, or that its lease is another worker's by now: nobody waits
     for what still comes. ``since`` is when the URL was handed out, in seconds of a monotonic clock;
-    ``rest`` the least time from then until the server's next: None for the crawl's own delay, 0 if
-    nothing was fetched. ``put_off`` says that the URL is tried again another time: then nothing is
-    kept of it but that it was tried.
+    ``rest`` the seconds from then until its server may be asked again: the guest says them, and
+    they are 0 until it lets something be asked. ``postponed`` says that the URL is tried again
+    another time: then nothing is kept of it but that it was tried.
     """
 
     lease: Lease
@@ -317,16 +317,16 @@ class Visit:
     redirects: int = 0
     outcome: str = ""
     relevant: bool | None = None
-    rest: float | None = None
+    rest: float = 0.0
     offers: Sequence[Offer] = ()
     tally: Counter[tuple[str, str]] = field(default_factory=Counter)
     links: list[FollowedLink] = field(default_factory=list)
-    dropped: Sequence[str] = ()
+    discarded: Sequence[str] = ()
     attempts: list[Attempt] = field(default_factory=list)
     record: Record | None = None
     opt_outs: tuple[str, ...] = ()
     requisites: Sequence[str] = ()
-    put_off: bool = False
+    postponed: bool = False
     rendered: bool = False
     fetched: list[Attempt] = field(default_factory=list)
     scripts: list[str] = field(default_factory=list)

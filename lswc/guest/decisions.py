@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Go:
     """It is asked for now: its server and its slots count as taken until it has ended.
 
-    ``rest`` are the seconds that its server is to rest afterwards at least, as robots.txt or an
-    instruction asks for; ``opt_outs`` are what robots.txt says against mining the page.
+    ``rest`` are the seconds that its server is to rest afterwards at least, by the crawl's delay,
+    robots.txt and instructions; ``opt_outs`` are what robots.txt says against mining the page.
     """
 
     url: Url

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lswc.frontier import Frontier
     from lswc.frontier.visit import Visit
     from lswc.guest.admission import Reach
+    from lswc.guest.control import Rule
     from lswc.guest.control_in_effect import ControlInEffect
     from lswc.guest.decisions import End
     from lswc.guest.internet import Internet
@@ -124,7 +125,7 @@ class Guest:
         if wait := self.wait(url.server) or self._addresses.take(groups):
             return Wait(wait)
         if file == ROBOTS or not self.rules.robot:
-            return self._go(Go(url, groups, rule.delay or 0.0))
+            return self._go(Go(url, groups, self._rest(rule)))
         robots = (self.rules.robots.get if file else self.rules.robots.fresh)(url.server)
         if robots is None:
             return await self._after_robots(url, address, groups)
@@ -133,7 +134,10 @@ class Guest:
             return refusal
         usage, signal = robots.content_usage(address), robots.content_signal(address)
         opt_outs = in_robots(usage, signal, robots.forbids(address))
-        return self._go(Go(url, groups, max(robots.crawl_delay, rule.delay or 0.0), opt_outs))
+        return self._go(Go(url, groups, max(robots.crawl_delay, self._rest(rule)), opt_outs))
+
+    def _rest(self, rule: Rule) -> float:
+        return max(self._politeness.delay, rule.delay or 0.0)
 
     def _go(self, go: Go) -> Go:
         self.rests.begin(go.url.server)
@@ -177,7 +181,7 @@ class Guest:
             self.network.answered(go.url)
         elif end.is_live and not (end.nameless and self._internet.is_frozen):
             self.network.silent(go.url, nameless=end.nameless)
-        rest = max(self._wanted(go.url, end), self._politeness.delay, go.rest)
+        rest = max(self._wanted(go.url, end), go.rest)
         self.rests.end(server, rest)
         self._addresses.give_back(go.groups, asked=True)  # last: a store may be away
         return rest
@@ -262,7 +266,7 @@ class Guest:
     def keep_away(self, visit: Visit, wait: float) -> None:
         """See to it that the frontier leases no URL of a visit's server for so long from now."""
         until = self._internet.now() - visit.since + wait
-        visit.rest = max(visit.rest or 0.0, until if wait else 0.0)
+        visit.rest = max(visit.rest, until if wait else 0.0)
 
     def due(self, visit: Visit, outcome: str) -> float | None:
         """Take note of how a visit ended; return when its URL is tried again, None if never."""

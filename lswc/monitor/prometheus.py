@@ -34,8 +34,8 @@ SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _COUNTED = {
     "page": ("lswc_pages", "Pages recorded, by what they count as.", "kind"),
     "finished": ("lswc_finished_urls", "URLs that ended, by outcome.", "outcome"),
-    "put_off": ("lswc_postponed_urls", "Times that a URL was postponed, by outcome.", "outcome"),
-    "dropped": ("lswc_discarded_urls", "Links and URLs that were discarded, by reason.", "reason"),
+    "postponed": ("lswc_postponed_urls", "Times that a URL was postponed, by outcome.", "outcome"),
+    "discarded": ("lswc_discarded_urls", "Links and URLs discarded, by reason.", "reason"),
     "content": ("lswc_remarkable_pages", "Pages by what is remarkable about them.", "remark"),
 }
 """Metrics of what is counted under ``lswc/<kind>/<name>`` in Scrapy's stats."""

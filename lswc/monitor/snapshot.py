@@ -301,7 +301,7 @@ def counted(frontier: Reader, top: int) -> Snapshot:
 
 def full(counts: Counts) -> dict[str, Any]:
     """Return the fields of a snapshot that a full count gives."""
-    postponed = sum(counts.tally.get("put off", {}).values())
+    postponed = sum(counts.tally.get("postponed", {}).values())
     return {
         "pending": sum(counts.pending.values()) + counts.requisites + postponed,
         "requisites": counts.requisites,
@@ -374,7 +374,7 @@ def _tallies(kinds: Mapping[str, Mapping[str, int]], requisites: int) -> Tallies
     def not_done(kind: str, words: str) -> Numbers:
         return {f"{words}: {reason}": number for reason, number in of(kind).items()}
 
-    finished, discarded = of("finished"), of("dropped")
+    finished, discarded = of("finished"), of("discarded")
     unwanted = {name: number for name, number in finished.items() if is_left_out(name)}
     wait = {"pending": requisites} if requisites else {}
     return Tallies(
@@ -387,12 +387,12 @@ def _tallies(kinds: Mapping[str, Mapping[str, int]], requisites: int) -> Tallies
         links_kept=of("kept"),
         discarded=discarded,
         fetched=of("fetched"),
-        postponed=of("put off"),
+        postponed=of("postponed"),
         finished=finished,
         left_out=_sorted(Counter(discarded) + Counter(unwanted)),
         errors=_sorted({n: k for n, k in finished.items() if n not in unwanted and _failed(n)}),
         linked_documents=of("linked documents"),
-        requisites=of("requisites") | wait | not_done("requisites dropped", "not asked for"),
+        requisites=of("requisites") | wait | not_done("requisites discarded", "not asked for"),
         shells=of("shells") | not_done("not given to browser", "not given to browser"),
     )
 

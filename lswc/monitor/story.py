@@ -77,9 +77,9 @@ def _conclusion(
     if standing is not None and standing.worker:
         return f"finished by another worker: the log in {standing.worker} has the rest"
     taken = [link for link in links if link["dropped"] is None]
-    let_go = standing is not None and standing.is_let_go
+    is_gone = standing is not None and standing.is_discarded
     if taken and has_frontier:
-        full = standing.outcome if standing is not None and let_go else None
+        full = standing.outcome if standing is not None and is_gone else None
         outcome = Outcome(full or Outcome.SERVER_BECAME_IRRELEVANT)
         return f"discarded, {outcome}: {outcome.sentence}"
     if taken:
@@ -87,7 +87,7 @@ def _conclusion(
     if links:
         reasons = dict.fromkeys(link["dropped"] for link in links)
         return "\n".join(f"discarded, {reason}: {explained(reason)}" for reason in reasons)
-    if standing is not None and not let_go:
+    if standing is not None and not is_gone:
         return "finished; the log that says how isn't here"
     return "never seen: no page that this crawl read links to it, and it is no seed"
 

@@ -152,7 +152,7 @@ class Needed(NamedTuple):
     """
 
     requisites: tuple[Requisite, ...] = ()
-    dropped: tuple[tuple[str, int], ...] = ()
+    discarded: tuple[tuple[str, int], ...] = ()
     place: Place | None = None
 
 
@@ -225,20 +225,20 @@ class RequisiteReader:
     def chosen(self, found: Iterable[Requisite]) -> Needed:
         """Return those of what was found that may be asked for."""
         kept: dict[str, Requisite] = {}
-        dropped: Counter[str] = Counter()
+        discarded: Counter[str] = Counter()
         guesses = 0
         found = list(found)
         urls = self.scope.check_all([requisite.url for requisite in found], 0)
         for requisite, url in zip(found, urls, strict=True):
             is_guess = requisite.kind == GUESS
             if isinstance(url, Outcome):
-                dropped[url] += not is_guess  # it may be no address at all
+                discarded[url] += not is_guess  # it may be no address at all
             elif (self.most and len(kept) >= self.most) or guesses >= MAX_GUESSES:
-                dropped[Outcome.TOO_MANY_REQUISITES] += url.href not in kept
+                discarded[Outcome.TOO_MANY_REQUISITES] += url.href not in kept
             else:
                 kept.setdefault(url.href, Requisite(url.href, requisite.kind))
                 guesses += is_guess
-        return Needed(tuple(kept.values()), tuple((+dropped).items()))
+        return Needed(tuple(kept.values()), tuple((+discarded).items()))
 
 
 def of_document(document: Document) -> list[Requisite]:

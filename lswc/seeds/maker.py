@@ -243,7 +243,7 @@ def _crawl(settings: Settings, arguments: dict[str, Any]) -> dict[str, dict[str,
     stats = crawler.stats.get_stats()
     if stats.get("finish_reason") == "shutdown":
         raise KeyboardInterrupt
-    return {kind: _counts(stats, f"lswc/{kind}/") for kind in ("finished", "dropped")}
+    return {kind: _counts(stats, f"lswc/{kind}/") for kind in ("finished", "discarded")}
 
 
 def _counts(stats: Mapping[str, Any], prefix: str) -> dict[str, int]:

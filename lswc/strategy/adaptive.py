@@ -34,7 +34,7 @@ SITE_UNVISITED = 0
 
 EDGES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5, 0.7, 0.88, 0.97)
 """Between the buckets of a server's share of relevant pages. They lie close where it is small: a
-server without a relevant page sinks on and on, instead of being dropped."""
+server without a relevant page sinks on and on, instead of being discarded."""
 
 BUCKETS = len(EDGES) + 1
 MIDDLES = tuple(

@@ -68,7 +68,7 @@ class Strategy:
         return max(max(row) for row in self.cell_of) + 1
 
     @cached_property
-    def drops(self) -> bool:
+    def discards(self) -> bool:
         """Whether a pending URL may be discarded because its unit comes into another place."""
         return any(len({cell == DISCARD for cell in row}) > 1 for row in self.cell_of)
 

@@ -33,8 +33,8 @@ def fill(frontier: Frontier) -> None:
     for n in range(12):
         lease = frontier.lease(0.0)
         assert lease is not None
-        dropped = Counter({("dropped", f"reason {n}"): 1})
-        frontier.commit(ended(lease, f"outcome {n}", tally=dropped))
+        discarded = Counter({("discarded", f"reason {n}"): 1})
+        frontier.commit(ended(lease, f"outcome {n}", tally=discarded))
     frontier.close()
 
 

@@ -37,6 +37,7 @@ def test_in_order_a_url_waits_for_the_one_before_and_for_every_rest(tmp_path: Pa
         assert first.url == seeds[0]
         assert parts.leases.lease(10.5) is None
         assert parts.leases.next_ready(10.5) is None  # its end is told
+        first.rest = 2.0
         parts.commits.commit(first, "html")
         assert parts.leases.lease(11.5) is None, "b.example is free, but may not come before"
         assert parts.leases.next_ready(11.5) == 12.0

@@ -54,7 +54,7 @@ class Asked(SetUp):
     def rests(self, seconds: float) -> bool:
         """Tell whether the server is left alone for so long from now on."""
         elapsed = monotonic() - self.lease.since
-        return self.lease.rest is not None and seconds <= self.lease.rest <= seconds + elapsed
+        return seconds <= self.lease.rest <= seconds + elapsed
 
 
 @pytest.mark.parametrize(("delay", "rest"), [("", 1.0), ("0.5", 1.0), ("2", 2), ("300", 300)])

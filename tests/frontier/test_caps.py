@@ -95,8 +95,8 @@ def run(store: Open, spec: str, caps: Caps, found: list[list[Offer]]) -> tuple[l
     with store(spec, caps) as frontier:
         for offers in found:
             frontier.offer(by(spec, offers))
-        dropped = frontier.counts().tally.get("dropped", {})
-        return drained(frontier), sum(dropped.values())
+        discarded = frontier.counts().tally.get("discarded", {})
+        return drained(frontier), sum(discarded.values())
 
 
 @given(spec=st.sampled_from(SPECS), found=pages(["a.co.th"]), most=st.integers(1, 12))
@@ -161,7 +161,7 @@ def test_nothing_is_lost_and_never_too_much_waits(
             if lease is None:
                 frontier.offer(by(spec, offers))
             elif data.draw(st.booleans()):
-                frontier.put_off(ended(lease, "timeout"), 0.0)
+                frontier.postpone(ended(lease, "timeout"), 0.0)
                 frontier.offer(by(spec, offers))
             else:
                 told = data.draw(st.sampled_from(relevant))
@@ -172,13 +172,13 @@ def test_nothing_is_lost_and_never_too_much_waits(
         assert len({lease.server for lease in waiting}) == len(waiting)
         for lease in waiting:
             frontier.give_back(ended(lease))
-        put_off = frontier.later
+        postponed = frontier.later
         left = drained(frontier)
-        if not put_off:
+        if not postponed:
             assert max(Counter(lease.server for lease in left).values(), default=0) <= caps.server
         finished += len(left)
-        dropped = sum(frontier.counts().tally.get("dropped", {}).values())
-        assert finished + dropped == offered
+        discarded = sum(frontier.counts().tally.get("discarded", {}).values())
+        assert finished + discarded == offered
 
 
 def test_a_flood_leaves_other_servers_alone(store: Open) -> None:
@@ -191,7 +191,7 @@ def test_a_flood_leaves_other_servers_alone(store: Open) -> None:
             assert lease is not None
             frontier.commit(ended(lease, offers=flood[number * 10 : number * 10 + 10]))
         assert frontier.pending == 10
-        assert frontier.counts().tally["dropped"] == {Outcome.SERVER_QUEUE_FULL: 29}
+        assert frontier.counts().tally["discarded"] == {Outcome.SERVER_QUEUE_FULL: 29}
         assert [lease.url for lease in drained(frontier)] == [
             f"http://flood.example/{number}" for number in range(1, 11)
         ]
@@ -201,7 +201,7 @@ def test_the_bound_of_a_server_is_not_that_of_a_domain(store: Open) -> None:
     found = [offer_of(f"{s}.co.th", n) for s in ("a.x", "b.x", "a.y") for n in range(9)]
     with store("bfs", Caps(server=3, domain=5)) as frontier:
         frontier.offer(found)
-        assert frontier.counts().tally["dropped"] == {
+        assert frontier.counts().tally["discarded"] == {
             Outcome.SERVER_QUEUE_FULL: 18, Outcome.SITE_QUEUE_FULL: 1
         }  # fmt: skip
         sites = Counter(lease.server[2:] for lease in drained(frontier))
@@ -226,7 +226,7 @@ def test_what_pages_need_makes_room_for_pages(store: Open, spec: str) -> None:
         frontier.offer(links)
         assert frontier.pending == 8
         assert frontier.requisites == 2
-        assert frontier.counts().tally["dropped"] == {Outcome.SERVER_QUEUE_FULL: 4}
+        assert frontier.counts().tally["discarded"] == {Outcome.SERVER_QUEUE_FULL: 4}
 
 
 def offer_of(server: str, number: int, code: int = SEED) -> Offer:

@@ -36,7 +36,7 @@ HOW = {
 
 
 def fill(frontier: Frontier) -> None:
-    """Let one server end in each way; of one a URL waits, of one it was put off."""
+    """Let one server end in each way; of one a URL waits, of one it was postponed."""
     with closing(frontier):
         for server in HOW:
             number = {"waits": 2, "full": 9}.get(server, 1)
@@ -47,7 +47,7 @@ def fill(frontier: Frontier) -> None:
                 break
             outcome, relevant = HOW.get(lease.server, ("html", True))
             if lease.server == "late" and not lease.tries:
-                frontier.put_off(ended(lease, "timeout"), 1e12)
+                frontier.postpone(ended(lease, "timeout"), 1e12)
             else:
                 frontier.commit(ended(lease, outcome, relevant=relevant))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 from redis import Redis
 
-from lswc.frontier.contract import FrontierError, Terms
+from lswc.frontier.contract import FrontierError
 from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.frontier.visit import Offer
@@ -58,19 +58,16 @@ def offer(url: str, code: int = SEED) -> Offer:
 
 
 class Open(Protocol):
-    def __call__(self, spec: str = ..., delay: float = ..., language: str = ...) -> Frontier: ...
+    def __call__(self, spec: str = ..., language: str = ...) -> Frontier: ...
 
 
-def sqlite(path: Path, strategy: Strategy, identity: dict[str, str], delay: float) -> Frontier:
-    return SqliteFrontier(path / "frontier.db", strategy, identity, Terms(delay=delay))
+def sqlite(path: Path, strategy: Strategy, identity: dict[str, str]) -> Frontier:
+    return SqliteFrontier(path / "frontier.db", strategy, identity)
 
 
-def redis(
-    server: RedisServer, name: str, strategy: Strategy, identity: dict[str, str], delay: float
-) -> Frontier:
-    client = Redis.from_url(server.url)
-    terms, worker = Terms(delay=delay), Worker(clock_of_caller=True)
-    return RedisFrontier(client, name, strategy, identity, terms, worker)
+def redis(server: RedisServer, name: str, strategy: Strategy, identity: dict[str, str]) -> Frontier:
+    client, worker = Redis.from_url(server.url), Worker(clock_of_caller=True)
+    return RedisFrontier(client, name, strategy, identity, worker=worker)
 
 
 @pytest.fixture(params=["sqlite", "redis"])
@@ -81,12 +78,8 @@ def frontier(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
         store = partial(redis, request.getfixturevalue("redis_server"), str(tmp_path))
     with ExitStack() as stack:
 
-        def opened(
-            spec: str = "soft_focused", delay: float = 0.0, language: str = "th"
-        ) -> Frontier:
-            return stack.enter_context(
-                closing(store(strategy(spec), {"language": language}, delay))
-            )
+        def opened(spec: str = "soft_focused", language: str = "th") -> Frontier:
+            return stack.enter_context(closing(store(strategy(spec), {"language": language})))
 
         yield opened
 
@@ -120,14 +113,14 @@ def test_rediscovery_takes_the_better_tier_and_keeps_its_place(frontier: Open) -
 
 
 def test_one_outstanding_request_a_server_and_the_delay(frontier: Open) -> None:
-    f = frontier(delay=2.0)
+    f = frontier()
     f.offer([offer("http://a/1"), offer("http://a/2"), offer("http://b/1")])
     first, second = f.lease(10.0), f.lease(10.5)
     assert first is not None
     assert second is not None
     assert (first.url, second.url) == ("http://a/1", "http://b/1")
     assert f.lease(20.0) is None
-    f.commit(ended(first))
+    f.commit(ended(first, rest=2.0))
     assert f.next_ready() == 12.0
     assert f.lease(11.9) is None
     third = f.lease(12.0)
@@ -141,7 +134,7 @@ def test_an_irrelevant_server_loses_its_queue(frontier: Open) -> None:
     visit(f, True, *(offer(f"http://a/{i}", RELEVANT) for i in range(5)))
     assert [visit(f, False) for _ in range(2)] == ["http://a/0", "http://a/1"]
     assert f.lease(0) is None
-    assert f.counts().tally["dropped"] == {"server became irrelevant": 3}
+    assert f.counts().tally["discarded"] == {"server became irrelevant": 3}
     assert f.counts().servers == {"relevant": 1, "irrelevant": 1}
 
 
@@ -228,7 +221,7 @@ def test_the_record_files_length_is_kept(frontier: Open) -> None:
 
 
 def test_a_server_rests_as_long_as_its_visit_says(frontier: Open) -> None:
-    f = frontier(delay=2.0)
+    f = frontier()
     f.offer([offer(f"http://a/{n}") for n in range(3)])
     first = f.lease(10.0)
     assert first is not None
@@ -243,7 +236,7 @@ def test_a_server_rests_as_long_as_its_visit_says(frontier: Open) -> None:
 def test_a_url_that_is_given_back_is_handed_out_again_when_its_server_has_rested(
     frontier: Open,
 ) -> None:
-    f = frontier(delay=2.0)
+    f = frontier()
     f.offer([offer(f"http://a/{n}") for n in range(2)] + [offer("http://b/")])
     first = f.lease(10.0)
     assert first is not None
@@ -258,7 +251,7 @@ def test_a_url_that_is_given_back_is_handed_out_again_when_its_server_has_rested
     assert again is not None
     assert again.url == first.url
     assert f.commit(ended(again))
-    assert not f.commit(ended(first))
+    assert not f.commit(ended(first, rest=2.0))
     assert (f.pending, f.counts().tally["finished"]) == (1, {"html": 1})
 
 
@@ -286,16 +279,16 @@ def test_a_redirect_may_lead_back_to_its_https_twin_once(frontier: Open) -> None
     assert f.counts().tally["finished"] == {Outcome.REDIRECT: 3}
 
 
-def test_a_url_that_is_put_off_comes_back_when_it_is_due(frontier: Open) -> None:
+def test_a_url_that_is_postponed_comes_back_when_it_is_due(frontier: Open) -> None:
     f = frontier()
     f.offer([offer("http://a/1"), offer("http://b/1")])
     first = f.lease(10.0)
     assert first is not None
-    assert f.put_off(ended(first, "timeout"), 70.0, {"pages.jsonl": 5})
-    assert not f.put_off(ended(first, "timeout"), 70.0)
+    assert f.postpone(ended(first, "timeout"), 70.0, {"pages.jsonl": 5})
+    assert not f.postpone(ended(first, "timeout"), 70.0)
     assert not f.commit(ended(first))
     assert (f.pending, f.later, f.unfinished, f.next_due()) == (2, 1, 2, 70.0)
-    assert f.counts().tally["put off"] == {"timeout": 1}
+    assert f.counts().tally["postponed"] == {"timeout": 1}
     assert f.lengths() == {"pages.jsonl": 5}
     assert visit(f, True, now=10.0) == "http://b/1"
     assert f.lease(69.9) is None
@@ -308,12 +301,12 @@ def test_a_url_that_is_put_off_comes_back_when_it_is_due(frontier: Open) -> None
     assert (f.unfinished, f.next_due()) == (0, None)
 
 
-def test_a_link_to_a_url_that_is_put_off_adds_nothing(frontier: Open) -> None:
+def test_a_link_to_a_url_that_is_postponed_adds_nothing(frontier: Open) -> None:
     f = frontier()
     f.offer([offer("http://a/1")])
     first = f.lease(0.0)
     assert first is not None
-    f.put_off(ended(first, "status 503"), 5.0)
+    f.postpone(ended(first, "status 503"), 5.0)
     f.offer([offer("http://a/1"), offer("https://a/1")])
     assert f.lease(0.0) is None
     assert f.lease(5.0) is not None
@@ -327,7 +320,7 @@ def test_a_url_that_comes_back_takes_the_better_tier_though_links_to_it_added_no
     f.offer([offer("http://a/1", OTHER)])
     first = f.lease(0.0)
     assert first is not None
-    f.put_off(ended(first, "status 503"), 5.0)
+    f.postpone(ended(first, "status 503"), 5.0)
     for _ in range(3):
         f.offer([offer("http://a/1", OTHER), offer("http://a/1", RELEVANT)])
     f.offer([offer("http://b/1")])
@@ -336,22 +329,22 @@ def test_a_url_that_comes_back_takes_the_better_tier_though_links_to_it_added_no
     assert [visit(f, False, now=5.0) for _ in range(2)] == ["http://a/1", "http://c/1"]
 
 
-def test_what_was_found_often_and_dropped_may_come_again(frontier: Open) -> None:
+def test_what_was_found_often_and_discarded_may_come_again(frontier: Open) -> None:
     f = frontier("server_aggressive:T=0")
     f.offer([offer("http://a/1"), offer("http://a/seed"), *[offer("http://a/2", OTHER)] * 3])
     f.offer([offer("http://a/2", OTHER)])
     assert visit(f, False) == "http://a/1"
-    assert f.unfinished == 1, "the server's links were to be dropped"
+    assert f.unfinished == 1, "the server's links were to be discarded"
     assert visit(f, True, offer("http://a/2", OTHER)) == "http://a/seed"
     assert visit(f, True) == "http://a/2"
 
 
-def test_a_stopped_crawl_tries_at_once_what_was_put_off(frontier: Open) -> None:
+def test_a_stopped_crawl_tries_at_once_what_was_postponed(frontier: Open) -> None:
     f = frontier()
     f.offer([offer("http://a/1")])
     lease = f.lease(0.0)
     assert lease is not None
-    f.put_off(ended(lease, "timeout"), 1e6)
+    f.postpone(ended(lease, "timeout"), 1e6)
     f.close()
     again = frontier().lease(1.0)
     assert again is not None
@@ -359,13 +352,13 @@ def test_a_stopped_crawl_tries_at_once_what_was_put_off(frontier: Open) -> None:
 
 
 def test_a_url_that_is_given_back_leaves_no_trace(frontier: Open) -> None:
-    f = frontier(delay=2.0)
+    f = frontier()
     f.offer([offer("http://a/1"), offer("http://a/2")])
     first = f.lease(10.0)
     assert first is not None
-    assert f.give_back(ended(first, "timeout"))
-    assert not f.give_back(ended(first))
-    assert not f.commit(ended(first))
+    assert f.give_back(ended(first, "timeout", rest=2.0))
+    assert not f.give_back(ended(first, rest=2.0))
+    assert not f.commit(ended(first, rest=2.0))
     assert (f.pending, f.unfinished, f.counts().tally) == (2, 2, {})
     assert f.lease(11.9) is None
     again = f.lease(12.0)
@@ -385,7 +378,7 @@ def test_what_failed_is_pending_again_if_that_is_wanted(frontier: Open) -> None:
     assert f.unfinished == 0
     assert f.retry(["status 503", "timeout"]) == 2
     assert f.counts().tally == {
-        "finished": {"status 404": 1}, "put off": {"status 503": 1, "timeout": 1}
+        "finished": {"status 404": 1}, "postponed": {"status 503": 1, "timeout": 1}
     }  # fmt: skip
     assert {visit(f, True), visit(f, True)} == {"http://a/1", "http://c/1"}
     assert f.counts().tally == {"finished": {"html": 2, "status 404": 1}}
@@ -450,12 +443,12 @@ def test_a_page_and_a_requisite_may_have_one_url(frontier: Open) -> None:
 
 
 def test_a_requisite_waits_for_its_server_and_keeps_it_busy(frontier: Open) -> None:
-    f = frontier(delay=2.0)
+    f = frontier()
     f.offer([requisite("http://a/1"), requisite("http://a/2"), offer("http://a/")])
     first = f.lease_requisite(10.0)
     assert first is not None
     assert f.lease(10.0) is f.lease_requisite(10.0) is None
-    f.commit(ended(first, "requisite"))
+    f.commit(ended(first, "requisite", rest=2.0))
     assert f.lease(11.9) is f.lease_requisite(11.9) is None
     assert visit(f, True, now=12.0) == "http://a/"
     assert taken(f, 14.0) == "http://a/2"
@@ -469,14 +462,14 @@ def test_requisites_of_an_irrelevant_server_stay(frontier: Open) -> None:
     assert taken(f) == "http://a/x"
 
 
-def test_a_requisite_that_was_leased_or_put_off_is_not_lost(frontier: Open) -> None:
+def test_a_requisite_that_was_leased_or_postponed_is_not_lost(frontier: Open) -> None:
     f = frontier()
     f.offer([requisite("http://a/1"), requisite("http://b/1")])
     first, second = f.lease_requisite(0.0), f.lease_requisite(0.0)
     assert first is not None
     assert second is not None
     assert f.give_back(ended(first))
-    assert f.put_off(ended(second, Outcome.TIMEOUT), 5.0)
+    assert f.postpone(ended(second, Outcome.TIMEOUT), 5.0)
     f.close()
     f = frontier()
     assert f.counts().requisites + f.later == 2
@@ -505,7 +498,7 @@ def test_a_lost_requisite_waits_again_as_such_and_a_lost_page_as_a_page(frontier
 
 
 def test_servers_that_are_wanted_come_first(frontier: Open) -> None:
-    f = frontier(delay=2.0)
+    f = frontier()
     f.offer([offer(url) for url in ("http://a/1", "http://b/1", "http://c/1", "http://c/2")])
     assert sorted(f.server_names()) == ["a", "b", "c"]
     wanted = ["none", "c", "b"]
@@ -514,7 +507,7 @@ def test_servers_that_are_wanted_come_first(frontier: Open) -> None:
     assert second is not None
     assert (first.url, second.url) == ("http://c/1", "http://b/1")
     assert f.lease_among(wanted, 1.0) is None, "its only other URL is of a busy server"
-    assert f.commit(ended(first))
+    assert f.commit(ended(first, rest=2.0))
     assert f.lease_among(["c"], 2.9) is None, "it rests"
     third = f.lease_among(["c"], 3.1)
     assert third is not None
@@ -544,7 +537,7 @@ def test_what_is_allowed_again_is_pending_again(frontier: Open) -> None:
         if outcome == "blocked":
             assert f.commit(ended(lease, outcome))
         else:
-            assert f.put_off(ended(lease, outcome), 1e9)
+            assert f.postpone(ended(lease, outcome), 1e9)
     assert f.lease(2.0) is None
     asked: dict[str, int] = {}
 
@@ -555,7 +548,7 @@ def test_what_is_allowed_again_is_pending_again(frontier: Open) -> None:
     assert f.retry(["blocked", "paused"], wanted) == 2
     assert asked == dict.fromkeys(seeds[:3], 0)
     assert f.counts().tally == {
-        "finished": {"blocked": 1}, "put off": {"blocked": 1, "paused": 1, "timeout": 1}
+        "finished": {"blocked": 1}, "postponed": {"blocked": 1, "paused": 1, "timeout": 1}
     }  # fmt: skip
     leases = [f.lease(3.0), f.lease(3.0)]
     assert {(lease.url, lease.tries) for lease in leases if lease} == {

@@ -45,7 +45,6 @@ class Open(Protocol):
         name: str = ...,
         experience: Experience | None = ...,
         patience: float = ...,
-        delay: float = ...,
     ) -> Frontier: ...
 
 
@@ -58,12 +57,11 @@ def frontier(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
             name: str = "crawl",
             experience: Experience | None = None,
             patience: float = 0.0,
-            delay: float = 0.0,
         ) -> Frontier:
             chosen = strategy(spec)
             identity = {"language": "th", "strategy": chosen.name}
             store: Frontier
-            terms = Terms(delay=delay, patience=patience, experience=experience)
+            terms = Terms(patience=patience, experience=experience)
             if request.param == "sqlite":
                 (tmp_path / name).mkdir(exist_ok=True)
                 path = tmp_path / name / "frontier.db"
@@ -205,18 +203,18 @@ def test_nobody_waits_for_urls_that_are_leased_already(frontier: Open) -> None:
 
 @pytest.mark.parametrize("patience", [0.0, 0.9])
 def test_the_patient_wait_for_far_better_urls(frontier: Open, patience: float) -> None:
-    f = frontier(patience=patience, delay=2.0)
+    f = frontier(patience=patience)
     f.offer([seed("a.co.th"), seed("b.co.th")])
     for server in "ab":
         lease = f.lease(0.0)
         assert lease is not None
         urls = [link(f"{server}.co.th", n, 0) for n in range(8)]
-        f.commit(ended(lease, relevant=server == "a", offers=urls))
+        f.commit(ended(lease, relevant=server == "a", offers=urls, rest=2.0))
     good = f.lease(10.0)
     assert good is not None
     assert good.server == "a.co.th"
     assert (f.lease(10.0) is None) == (patience > 0)
-    f.commit(ended(good, relevant=True))
+    f.commit(ended(good, relevant=True, rest=2.0))
     lease = f.lease(12.0)
     assert lease is not None
     assert lease.server == "a.co.th"
@@ -295,6 +293,6 @@ def test_a_servers_place_is_the_strategys(
     crawl: tuple[int, int],
 ) -> None:
     with Redis.from_url(redis_server.url) as client:
-        arguments = ["place", "", 0, "learns", 0, "", "", "", 0, 0, *server, *site, *crawl]
+        arguments = ["place", "", 0, "learns", "", "", "", 0, 0, *server, *site, *crawl]
         answer = client.register_script(source())(["{x}:about"], arguments)
     assert answer == adaptive.place(*server, *site, *crawl)

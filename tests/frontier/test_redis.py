@@ -10,7 +10,7 @@ import redis
 from redis import Redis
 
 from lswc.errors import LswcError, StorageError
-from lswc.frontier.contract import FORMAT, FrontierError, Terms
+from lswc.frontier.contract import FORMAT, FrontierError
 from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, PageLanguage, strategy
@@ -28,7 +28,7 @@ CALLERS = Worker(clock_of_caller=True)
 
 
 class Join(Protocol):
-    def __call__(self, spec: str = ..., delay: float = ..., folder: Path | None = ...,
+    def __call__(self, spec: str = ..., folder: Path | None = ...,
                  recorded: bool = ..., language: str = ...) -> RedisFrontier: ...  # fmt: skip
 
 
@@ -45,15 +45,16 @@ def join(redis_server: RedisServer, client: Redis) -> Iterator[Join]:
 
         def joined(
             spec: str = "soft_focused",
-            delay: float = 0.0,
             folder: Path | None = None,
             recorded: bool = False,
             language: str = "th",
         ) -> RedisFrontier:
+            worker = Worker(
+                folder=folder, recorded=recorded, time_to_live=LIFE, clock_of_caller=True
+            )
             frontier = RedisFrontier(
                 Redis.from_url(redis_server.url), "c", strategy(spec), {"language": language},
-                Terms(delay=delay),
-                Worker(folder=folder, recorded=recorded, time_to_live=LIFE, clock_of_caller=True),
+                worker=worker,
             )  # fmt: skip
             return stack.enter_context(closing(frontier))
 
@@ -72,14 +73,25 @@ def leased(frontier: RedisFrontier, now: float) -> Lease:
 
 
 def test_two_workers_never_hold_one_server(join: Join) -> None:
-    one, two = join(delay=2.0), join(delay=2.0)
+    one, two = join(), join()
     one.offer([seed("http://a/1"), seed("http://a/2"), seed("http://b/1")])
     first = leased(one, 10.0)
     assert leased(two, 10.0).url == "http://b/1"
     assert two.lease(11.0) is None
-    one.commit(ended(first))
-    assert two.lease(11.9) is None, "the delay counts from the other worker's lease"
+    one.commit(ended(first, rest=2.0))
+    assert two.lease(11.9) is None, "the rest counts from the other worker's lease"
     assert leased(two, 12.0).url == "http://a/2"
+
+
+def test_the_servers_of_a_worker_that_stops_rest_as_its_visits_say(join: Join) -> None:
+    one, two = join(), join()
+    one.offer([seed("http://a/1"), seed("http://b/1")])
+    asked, unasked = leased(one, 10.0), leased(one, 10.0)
+    assert (asked.server, unasked.server) == ("a", "b")
+    one.close([ended(asked, rest=5.0), ended(unasked)])
+    assert leased(two, 10.0).server == "b"
+    assert two.lease(14.9) is None
+    assert leased(two, 15.0).server == "a"
 
 
 def test_a_status_that_one_worker_found_drops_what_another_offered(join: Join) -> None:
@@ -91,7 +103,7 @@ def test_a_status_that_one_worker_found_drops_what_another_offered(join: Join) -
     two.commit(ended(lease, relevant=False))
     assert leased(one, 0.0).url == "http://b/1"
     assert one.lease(0.0) is None
-    assert one.counts().tally["dropped"] == {"server became irrelevant": 1}
+    assert one.counts().tally["discarded"] == {"server became irrelevant": 1}
 
 
 def test_a_worker_that_joins_another_wakes_nothing(join: Join, tmp_path: Path) -> None:
@@ -101,7 +113,7 @@ def test_a_worker_that_joins_another_wakes_nothing(join: Join, tmp_path: Path) -
         folder.mkdir()
     one = join(folder=folders[0])
     one.offer([seed("http://a/1")])
-    assert one.put_off(ended(leased(one, 0.0), "timeout"), 1e6)
+    assert one.postpone(ended(leased(one, 0.0), "timeout"), 1e6)
     two = join(folder=folders[1])
     assert two.lease(10.0) is None
     one.close()

@@ -57,15 +57,15 @@ def test_a_frontier_in_use(client: Redis, spec: str) -> None:
         for _ in range(4):
             lease = frontier.lease(0.0)
             assert lease is not None
-            dropped = Counter({("dropped", "depth"): 1})
+            discarded = Counter({("discarded", "depth"): 1})
             relevant = lease.server == "a.example"
-            frontier.commit(ended(lease, relevant=relevant, tally=dropped))
+            frontier.commit(ended(lease, relevant=relevant, tally=discarded))
         frontier.lease(0.0)
         report = read(client, top=1)
         assert report.identity["language"] == "th"
         assert report.identity["strategy"] == strategy(spec).name
         assert report.counts == frontier.counts()
-        assert report.counts.tally == {"finished": {"html": 4}, "dropped": {"depth": 4}}
+        assert report.counts.tally == {"finished": {"html": 4}, "discarded": {"depth": 4}}
         assert report.queues == (Queue("b.example:81", 5, 1, 0),)
 
 

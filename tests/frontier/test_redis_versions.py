@@ -72,7 +72,7 @@ def test_all_that_is_asked_while_leases_are_held(client: Redis, spec: str, tmp_p
         assert third is not None
         assert held is not None
         assert f.commit(ended(first, relevant=True, offers=[offer("http://t/", RELEVANT)]))
-        assert f.put_off(ended(second, "timeout"), 1e6)
+        assert f.postpone(ended(second, "timeout"), 1e6)
         assert f.give_back(ended(third))
         assert list(f.renew(0.0)) == []
         assert len(list(f.finished_here())) == 1

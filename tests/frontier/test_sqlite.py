@@ -75,7 +75,7 @@ def test_a_store_that_fails_says_so_whatever_is_asked_of_it(tmp_path: Path) -> N
         frontier.offer([Offer("http://a/", "a", "a", SEED, PageLanguage.TARGET, 0)])
         lease = frontier.lease(0.0)
         assert lease is not None
-        assert frontier.put_off(ended(lease, "timeout"), 5.0)
+        assert frontier.postpone(ended(lease, "timeout"), 5.0)
         other.execute("CREATE TRIGGER t BEFORE UPDATE ON url BEGIN SELECT RAISE(ABORT, 'no'); END")
         asked = frontier.lease, lambda now: frontier.lease_among(["a"], now)
         for ask in (*asked, frontier.lease_requisite):
@@ -91,7 +91,7 @@ def test_a_store_that_fails_says_so_whatever_is_asked_of_it(tmp_path: Path) -> N
         with pytest.raises(StorageError, match="no such table"):
             frontier.statuses({"b"}, lease, False)
         with pytest.raises(StorageError, match="no such table"):
-            frontier.dropped_by(visit)
+            frontier.discarded_by(visit)
 
 
 def test_who_reads_for_long_doesnt_have_each_commit_saved(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_a_second_try_that_went_well_is_forgotten(tmp_path: Path) -> None:
         frontier.offer([Offer(url, "a.example", "a.example", SEED, PageLanguage.TARGET, 0)])
         lease = frontier.lease(0.0)
         assert lease is not None
-        frontier.put_off(ended(lease, Outcome.TIMEOUT), 60.0)
+        frontier.postpone(ended(lease, Outcome.TIMEOUT), 60.0)
         assert frontier.later == 1
         again = frontier.lease(60.0)
         assert again is not None

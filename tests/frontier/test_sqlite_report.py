@@ -31,14 +31,14 @@ def test_report_reads_a_frontier_in_use(tmp_path: Path) -> None:
     frontier.offer([offer("b.example", page) for page in range(5)])
     lease = frontier.lease(0.0)
     assert lease is not None
-    frontier.commit(ended(lease, relevant=True, tally=Counter({("dropped", "depth"): 2})))
+    frontier.commit(ended(lease, relevant=True, tally=Counter({("discarded", "depth"): 2})))
 
     with opened(path) as reader:
         report = reader.report(top=1)
     assert report.identity["language"] == "th"
     assert report.counts.pending == {0: 7}
     assert report.counts.servers == {"relevant": 1, "unvisited": 1}
-    assert report.counts.tally == {"finished": {"html": 1}, "dropped": {"depth": 2}}
+    assert report.counts.tally == {"finished": {"html": 1}, "discarded": {"depth": 2}}
     assert report.queues == (Queue("b.example", 5, 0, 0),)
     frontier.close()
 

@@ -42,6 +42,7 @@ STRATEGIES = [
     "adaptive",
 ]
 SERVERS = ["a.co.th", "www.a.co.th", "b.a.co.th:8080", "b.co.th", "c"]
+RESTS = st.sampled_from([0.0, 0.0, 2.0, 3.5])
 names = count()
 
 
@@ -68,13 +69,12 @@ class Stores(RuleBasedStateMachine):
 
     @initialize(
         spec=st.sampled_from(STRATEGIES),
-        delay=st.sampled_from([0.0, 2.0]),
         patience=st.sampled_from([0.0, 0.9]),
         most=st.sampled_from([0, 0, 3, 5]),
         of_domain=st.sampled_from([0, 4, 6]),
     )
-    def open(self, spec: str, delay: float, patience: float, most: int, of_domain: int) -> None:
-        terms = Terms(delay=delay, patience=patience, caps=Caps(server=most, domain=of_domain))
+    def open(self, spec: str, patience: float, most: int, of_domain: int) -> None:
+        terms = Terms(patience=patience, caps=Caps(server=most, domain=of_domain))
         chosen = strategy(spec)
         self.by_server = chosen.unit is Unit.SERVER
         self.now = 100.0
@@ -88,9 +88,9 @@ class Stores(RuleBasedStateMachine):
     def by_unit(self, found: list[Offer]) -> list[Offer]:
         return [o._replace(unit=o.server) for o in found] if self.by_server else found
 
-    def dropped(self) -> int:
+    def discarded(self) -> int:
         tally = self.sqlite.counts().tally
-        return tally.get("dropped", {}).get(Outcome.SERVER_BECAME_IRRELEVANT, 0)
+        return tally.get("discarded", {}).get(Outcome.SERVER_BECAME_IRRELEVANT, 0)
 
     @rule(found=links)
     def offer(self, found: list[Offer]) -> None:
@@ -130,6 +130,7 @@ class Stores(RuleBasedStateMachine):
         relevant=st.sampled_from([True, False, False, None]),
         found=links,
         outcome=st.sampled_from(["html", "timeout", "blocked", *OF_QUOTA[:1], Outcome.REDIRECT]),
+        rest=RESTS,
     )
     def commit(
         self,
@@ -137,42 +138,44 @@ class Stores(RuleBasedStateMachine):
         relevant: bool | None,
         found: list[Offer],
         outcome: str,
+        rest: float,
     ) -> None:
         lease = data.draw(st.sampled_from(self.held))
         self.held.remove(lease)
         relevant = relevant if lease.is_page else None
-        visit = ended(lease, outcome, relevant=relevant, offers=self.by_unit(found))
+        visit = ended(lease, outcome, relevant=relevant, offers=self.by_unit(found), rest=rest)
         visit.attempts.append(Attempt(lease.url, datetime.now(UTC), size=lease.depth))
-        visit.tally["dropped", "depth"] += 1
-        dropped = self.sqlite.dropped_by(visit)
-        assert sorted(self.redis.dropped_by(visit)) == sorted(dropped)
-        before = self.dropped()
+        visit.tally["discarded", "depth"] += 1
+        discarded = self.sqlite.discarded_by(visit)
+        assert sorted(self.redis.discarded_by(visit)) == sorted(discarded)
+        before = self.discarded()
         for frontier in (self.sqlite, self.redis):
             assert frontier.commit(visit)
             assert not frontier.commit(visit)
-        # Besides them, links of the page itself may be dropped.
-        assert len(dropped) <= self.dropped() - before <= len(dropped) + len(found)
+        # Besides them, links of the page itself may be discarded.
+        assert len(discarded) <= self.discarded() - before <= len(discarded) + len(found)
 
     @precondition(lambda self: self.held)
     @rule(
         data=st.data(),
         wait=st.sampled_from([0.0, 0.5, 3.0]),
         outcome=st.sampled_from(["timeout", "status 503", "paused"]),
+        rest=RESTS,
     )
-    def put_off(self, data: st.DataObject, wait: float, outcome: str) -> None:
+    def postpone(self, data: st.DataObject, wait: float, outcome: str, rest: float) -> None:
         lease = data.draw(st.sampled_from(self.held))
         self.held.remove(lease)
         for frontier in (self.sqlite, self.redis):
-            assert frontier.put_off(ended(lease, outcome), self.now + wait)
-            assert not frontier.put_off(ended(lease, outcome), self.now)
+            assert frontier.postpone(ended(lease, outcome, rest=rest), self.now + wait)
+            assert not frontier.postpone(ended(lease, outcome), self.now)
 
     @precondition(lambda self: self.held)
-    @rule(data=st.data())
-    def give_back(self, data: st.DataObject) -> None:
+    @rule(data=st.data(), rest=RESTS)
+    def give_back(self, data: st.DataObject, rest: float) -> None:
         lease = data.draw(st.sampled_from(self.held))
         self.held.remove(lease)
         for frontier in (self.sqlite, self.redis):
-            assert frontier.give_back(ended(lease))
+            assert frontier.give_back(ended(lease, rest=rest))
             assert not frontier.give_back(ended(lease))
 
     @rule(
@@ -243,6 +246,6 @@ def test_a_units_status_is_the_strategys(
     redis_server: RedisServer, downloaded: int, relevant: int, tolerated: int
 ) -> None:
     with Redis.from_url(redis_server.url) as client:
-        arguments = ["status", "", tolerated, "server", 0, "", "", "", 0, 0, downloaded, relevant]
+        arguments = ["status", "", tolerated, "server", "", "", "", 0, 0, downloaded, relevant]
         answer = client.register_script(source())(["{x}:about"], arguments)
     assert answer == status(downloaded, relevant, tolerated)

@@ -97,7 +97,7 @@ def test_a_crawl_that_goes_on_with_a_larger_quota(tmp_path: Path, store: Store) 
     with crawl(tmp_path, store, LSWC_MAX_SERVER_PAGES=0, LSWC_MAX_DOMAIN_PAGES=0) as whole:
         assert len(fetch(whole)) == 3
         assert finished(whole) == {"html": 8}
-        assert not whole.parts.frontier.counts().tally.get("put off")
+        assert not whole.parts.frontier.counts().tally.get("postponed")
     assert store.read().complete == 2
     assert not store.read().cut
 

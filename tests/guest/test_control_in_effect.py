@@ -66,9 +66,9 @@ class Steered:
 
     @property
     def tally(self) -> dict[str, dict[str, int]]:
-        """What is finished, and what was put off."""
+        """What is finished, and what was postponed."""
         tally = self.parts.frontier.counts().tally
-        return {kind: dict(tally[kind]) for kind in ("finished", "put off") if kind in tally}
+        return {kind: dict(tally[kind]) for kind in ("finished", "postponed") if kind in tally}
 
 
 def in_loop(test: Callable[[Path], Coroutine[Any, Any, None]]) -> Callable[[Path], None]:
@@ -121,7 +121,7 @@ async def test_a_paused_site_waits(folder: Path) -> None:
     crawl.say("pause", True, "a.example/")
     assert crawl.scheduler.enqueue_request(request), "it comes back to be sent later"
     assert crawl.asked() == ["http://b.example/1"]
-    assert crawl.tally == {"finished": {"html": 1}, "put off": {"paused": 3}}
+    assert crawl.tally == {"finished": {"html": 1}, "postponed": {"paused": 3}}
     assert crawl.scheduler.has_pending_requests(), "somebody may let it go on"
     crawl.say("pause", None, "a.example/")
     assert len(crawl.asked()) == 3
@@ -190,7 +190,7 @@ async def left_of_a_page(crawl: Steered, visit: Visit | None = None) -> dict[str
     )
     read = await crawl.parts.pages.read(response)
     assert read is not None
-    left = {link.url[7:-1]: link.dropped or "" for link in visit.links}
+    left = {link.url[7:-1]: link.discarded or "" for link in visit.links}
     followed = ["a.example", "c.example", "d.example"]
     assert [link.url.server for link in read.links] == [s for s in followed if s not in left]
     crawl.parts.commits.commit(visit, "html")

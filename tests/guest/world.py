@@ -167,7 +167,7 @@ class Hosted:
 
     async def reserved(self, address: str) -> tuple[str, ...]:
         """Return what a page's server reserves."""
-        visit: Any = SimpleNamespace(since=0.0, rest=None)
+        visit: Any = SimpleNamespace(since=0.0, rest=0.0)
         return await self.guest.reserved(visit, url_of(address), 1_000)
 
     async def rest(self, address: str, end: End) -> float:

@@ -1,7 +1,7 @@
 """What the hostile web serves, and how the crawl is to end each of it.
 
 A case is a host ``<name>.example``. ``FETCHED`` says how the URL's request ends ("html" is a
-page recorded), ``DROPPED`` why a link is never fetched.
+page recorded), ``DISCARDED`` why a link is never fetched.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ RETRY_AFTER = 2
 
 GOOD = "http://good-0.example/"
 
-DROPPED = {
+DISCARDED = {
     "file:///etc/hostname": "scheme",
     "ftp://ftp.example/": "scheme",
     "javascript:alert(1)": "scheme",
@@ -105,7 +105,7 @@ for _what, (_link, _most, _reason) in LIMITS.items():
     NAMES[_link(_most)] = f"{_most} {_what}"
     NAMES[_link(_most + 1)] = f"{_most + 1} {_what}"
     BELOW.append(_link(_most))
-    DROPPED[_link(_most + 1)] = _reason
+    DISCARDED[_link(_most + 1)] = _reason
 
 
 DOCUMENTS = {name.lower().replace(" ", "-"): document for name, document in documents().items()}
@@ -290,7 +290,7 @@ ADDRESSES["private-target.example"] = [["10.9.9.9"]]
 
 def hub() -> list[str]:
     """Return all links of the seed page: cases with good pages in between."""
-    links = [*DROPPED, *BELOW]
+    links = [*DISCARDED, *BELOW]
     links += [f"http://{place}" for kind in FETCHED.values() for place in kind if _is_linked(place)]
     links += [f"https://{place}" for place in HTTPS]
     mixed = [(link, f"http://good-{n}.example/") for n, link in enumerate(links)]
@@ -307,7 +307,7 @@ def _is_linked(place: str) -> bool:
 
 def good() -> set[str]:
     """Return the URLs of the good pages in between."""
-    return {link for link in hub() if link.startswith("http://good-")} - {*DROPPED, *BELOW}
+    return {link for link in hub() if link.startswith("http://good-")} - {*DISCARDED, *BELOW}
 
 
 async def answer(host: str, path: str, writer: asyncio.StreamWriter) -> None:

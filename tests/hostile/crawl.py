@@ -67,7 +67,7 @@ SETTINGS = {
 class Ended(NamedTuple):
     """What is left of the crawl.
 
-    ``outcomes`` by URL; ``links`` that were dropped, by page and target, and why; ``tallies`` by
+    ``outcomes`` by URL; ``links`` that were discarded, by page and target, and why; ``tallies`` by
     kind and name; URLs ``recorded``; peak ``memory`` in bytes; ``seconds``; ``log``.
     """
 
@@ -152,7 +152,7 @@ def _equal(kind: str, case: str, expected: str, seen: str | None) -> Check:
 
 def _links(ended: Ended) -> Iterator[Check]:
     hub = "http://hub.example/"
-    for link, reason in cases.DROPPED.items():
+    for link, reason in cases.DISCARDED.items():
         logged = Base(hub).join(link)[: cases.URL_LENGTH]
         seen = ended.links.get((hub, logged))
         kind = "addresses" if "address" in reason else "links"
@@ -175,7 +175,7 @@ def _requests(ended: Ended) -> Iterator[Check]:
 
 def _counts(ended: Ended) -> Iterator[Check]:
     for kind, name, expected in (
-        ("dropped", "too many links", sum(cases.UNREAD.values())),
+        ("discarded", "too many links", sum(cases.UNREAD.values())),
         ("content", "page cut", len(cases.CUT)),
     ):
         yield _equal("counted", name, str(expected), str(ended.tallies.get((kind, name))))
@@ -195,11 +195,11 @@ def _whole(ended: Ended) -> Iterator[Check]:
     good = cases.good()
     kept = len(good & ended.recorded)
     yield _equal("crawl", "good pages in between", f"{len(good)} pages", f"{kept} pages")
-    dropped = [url for url in ended.outcomes if "secret" in url or url in cases.DROPPED]
+    discarded = [url for url in ended.outcomes if "secret" in url or url in cases.DISCARDED]
     open_ends = [url for url, end in ended.outcomes.items() if end in (None, "lost")]
     errors = [word for word in ("Traceback", "Deprecat", " ERROR: ") if word in ended.log]
     for case, found in (
-        ("dropped links fetched", dropped),
+        ("discarded links fetched", discarded),
         ("URLs left over", open_ends),
         ("errors in the log", errors),
     ):

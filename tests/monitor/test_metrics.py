@@ -87,9 +87,9 @@ def test_every_query_of_the_dashboard_is_answered(tmp_path: Path) -> None:
     with SetUp(tmp_path) as crawl:
         assert crawl.parts.frontier.pending
         exposition = Exposed(crawl)
-        counted = {"page": "relevant", "finished": "html", "dropped": "depth", "put_off": "timeout"}
-        for kind, name in counted.items():
-            crawl.crawler.stats.inc_value(f"lswc/{kind}/{name}")
+        counted = ("page/relevant", "finished/html", "discarded/depth", "postponed/timeout")
+        for name in counted:
+            crawl.crawler.stats.inc_value(f"lswc/{name}")
         found = metrics(exposition)
         assert len(wanted) > 15
         assert wanted <= found.keys()

@@ -219,7 +219,7 @@ def crawl_some(crawl: SetUp) -> None:
     ]
     first.relevant = True
     first.tally.update(
-        {("page", "relevant"): 1, ("dropped", "nofollow"): 3, ("received", "bytes"): 500}
+        {("page", "relevant"): 1, ("discarded", "nofollow"): 3, ("received", "bytes"): 500}
     )
     crawl.parts.commits.commit(first, "html")
     second = crawl.visit()

@@ -280,7 +280,7 @@ def test_it_is_bounded_and_what_is_left_is_counted() -> None:
     html += "<img src=http://127.0.0.1/>" + f"<img src={'x' * 60}>"
     needed = reader(3).read(html.encode(), "text/html", PAGE, 1)
     assert urls(list(needed.requisites)) == ["b/0", "b/1", "b/2"]
-    assert dict(needed.dropped) == {
+    assert dict(needed.discarded) == {
         Outcome.TOO_MANY_REQUISITES: 2,
         Outcome.ADDRESS_NOT_PUBLIC: 1,
         Outcome.URL_TOO_LONG: 1,

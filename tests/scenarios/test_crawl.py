@@ -102,7 +102,7 @@ def test_strategy_decides_what_is_fetched(small: Site) -> None:
     assert small.summary["discarded"] == {"strategy": 2}
 
 
-def test_urls_of_a_server_found_irrelevant_are_dropped(small: Site) -> None:
+def test_urls_of_a_server_found_irrelevant_are_discarded(small: Site) -> None:
     small.crawl(LSWC_STRATEGY="server_aggressive:T=2", CONCURRENT_REQUESTS=1)
     assert "http://far.example/4.html" not in small.urls
     assert small.summary["servers"]["irrelevant"] == 1

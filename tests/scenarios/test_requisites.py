@@ -209,8 +209,8 @@ def test_a_page_with_all_that_its_requisites_need_is_bounded(tmp_path: Path) -> 
             bring(crawl.visit(), "".join(f"@import '{name}';" for name in names), "text/css")
         assert len(found) == MOST
         assert parts.frontier.unfinished == 0
-        dropped = parts.frontier.counts().tally["requisites dropped"]
-        assert dropped["too many requisites"] > 0
+        discarded = parts.frontier.counts().tally["requisites discarded"]
+        assert discarded["too many requisites"] > 0
 
 
 def test_beyond_their_share_they_wait_while_a_page_is_being_asked_for(tmp_path: Path) -> None:

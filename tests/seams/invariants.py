@@ -31,7 +31,7 @@ UNNAMED = (
     Outcome.TOO_MANY_LINKS, Outcome.SERVER_QUEUE_FULL, Outcome.SITE_QUEUE_FULL,
     Outcome.SERVER_BECAME_IRRELEVANT,
 )  # fmt: skip
-"""Reasons of what is dropped without a line for each link."""
+"""Reasons of what is discarded without a line for each link."""
 
 _KEYS: dict[str, tuple[str, ...]] = {
     Outcome.BLOCKED: ("block",),
@@ -135,10 +135,10 @@ def logged(folder: Path) -> list[dict[str, Any]]:
 def _check_log(
     folder: Path, web: Web, finished: Mapping[str, str], tallies: Mapping[str, Mapping[str, int]]
 ) -> None:
-    """Each link is known, or was dropped with a reason that is counted."""
+    """Each link is known, or was discarded with a reason that is counted."""
     committed = sqlite_report.lengths(folder / FRONTIER_FILE)
     assert committed is not None
-    dropped: Counter[str] = Counter()
+    discarded: Counter[str] = Counter()
     known: dict[str, set[str]] = defaultdict(set)
     with sqlite_report.opened(folder / FRONTIER_FILE) as reader:
         for row in logged(folder):
@@ -147,14 +147,14 @@ def _check_log(
             for target, reason in zip(row["targets"], row["dropped"], strict=True):
                 known[row["url"]].add(target)
                 if reason is not None:
-                    dropped[reason] += 1
+                    discarded[reason] += 1
                 elif reader.find(target) is None:
-                    dropped[Outcome.SERVER_BECAME_IRRELEVANT] += 1
-    counted = tallies.get("dropped", {})
-    for reason in {*dropped, *counted} - set(UNNAMED):
-        assert dropped[reason] == counted.get(reason, 0), (reason, dropped, counted)
+                    discarded[Outcome.SERVER_BECAME_IRRELEVANT] += 1
+    counted = tallies.get("discarded", {})
+    for reason in {*discarded, *counted} - set(UNNAMED):
+        assert discarded[reason] == counted.get(reason, 0), (reason, discarded, counted)
     gone = sum(counted.get(reason, 0) for reason in UNNAMED)
-    assert dropped[Outcome.SERVER_BECAME_IRRELEVANT] <= gone, (dropped, counted)
+    assert discarded[Outcome.SERVER_BECAME_IRRELEVANT] <= gone, (discarded, counted)
     for address, outcome in finished.items():
         whole = not web.answered[address]["cut"] and not web.answered[address]["nofollow"]
         if outcome == Outcome.HTML and whole:

@@ -58,7 +58,7 @@ async def files_are_taken(folder: Path, caplog: pytest.LogCaptureFixture) -> Non
         await crawl.look()
         assert crawl.counts == [2, 1, 1, 0]
         assert "mine.txt: 1 lines are no URLs: 'no url'" in caplog.text
-        assert crawl.stats.get_value("lswc/dropped/domain not allowed") == 1
+        assert crawl.stats.get_value("lswc/discarded/domain not allowed") == 1
         await crawl.look()
         crawl.feeding.idle()
         with mine.open("a") as file:

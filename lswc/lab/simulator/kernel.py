@@ -77,14 +77,14 @@ UNSEEN, FINISHED = -1, -2
 _NONE, _LISTED = -1, -2
 
 COUNTS = (
-    "pages", "relevant", "queue", "servers", "largest", "discarded", "dropped", "visits", "offered",
-    "known", "scored_pages", "scored_relevant",
+    "pages", "relevant", "queue", "servers", "largest", "discarded_links", "discarded_urls",
+    "visits", "offered", "known", "scored_pages", "scored_relevant",
 )  # fmt: skip
 """What is counted: ``offered`` first offers, ``known`` cells that have a score, ``scored_...`` the
 crawl's pages when all cells were last scored. The others are described in ``Result``."""
 
 (
-    PAGES, RELEVANT, QUEUE, SERVERS, LARGEST, DISCARDED, DROPPED, VISITS, OFFERED,
+    PAGES, RELEVANT, QUEUE, SERVERS, LARGEST, DISCARDED_LINKS, DISCARDED_URLS, VISITS, OFFERED,
     KNOWN, SCORED_PAGES, SCORED_RELEVANT,
 ) = range(len(COUNTS))  # fmt: skip
 
@@ -340,7 +340,7 @@ def _offer(queues: CellQueues, decisions: Decisions, url: int, code: int, inheri
     place = queues.unit[queues.url[url].unit].place
     cell = _int(decisions.cell[decisions.code[code].kind, place])
     if cell == DISCARD:
-        queues.counts[DISCARDED] += 1
+        queues.counts[DISCARDED_LINKS] += 1
         return
     known = _int(queues.url[url].cell)
     if known == FINISHED:
@@ -461,7 +461,7 @@ def _count_page(
 
 @compiled
 def _move(graph: WebGraph, queues: CellQueues, decisions: Decisions, unit: Any, place: Any) -> None:
-    """Put a unit in a place: its pending URLs get other cells, or are dropped."""
+    """Put a unit in a place: its pending URLs get other cells, or are discarded."""
     before = queues.unit[unit].place
     queues.unit[unit].place = place
     if not decisions.changes[before, place]:
@@ -483,7 +483,7 @@ def _move(graph: WebGraph, queues: CellQueues, decisions: Decisions, unit: Any, 
         queues.url[url].cell = UNSEEN if cell == DISCARD else cell
         if cell == DISCARD:
             queues.counts[QUEUE] -= 1
-            queues.counts[DROPPED] += 1
+            queues.counts[DISCARDED_URLS] += 1
 
 
 @compiled

@@ -186,8 +186,8 @@ def _summary(outcome: Simulated) -> dict[str, Any]:
         "largest_queue": last["largest"],
         "queue": last["queue"],
         "servers": last["servers"],
-        "links_discarded": result.discarded,
-        "urls_dropped": result.dropped,
+        "discarded_links": result.discarded_links,
+        "discarded_urls": result.discarded_urls,
         "miss_ratio_by_distance_from_seeds": outcome.miss_ratio.tolist(),
         "pages_by_distance_from_relevant": {"relevant": relevant, "irrelevant": irrelevant},
         "brier": dict(zip(("expected", "mean"), outcome.brier, strict=True))

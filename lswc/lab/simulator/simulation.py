@@ -40,8 +40,8 @@ class Result:
     by_distance: NDArray[np.int64]
     missed: NDArray[np.int64]
     all_relevant: NDArray[np.int64]
-    discarded: int
-    dropped: int
+    discarded_links: int
+    discarded_urls: int
     reliability: NDArray[np.float64]
     visits: NDArray[np.int32]
 
@@ -105,8 +105,8 @@ class Simulation:
             self._notes.by_distance,
             missed,
             everything,
-            counts["discarded"],
-            counts["dropped"],
+            counts["discarded_links"],
+            counts["discarded_urls"],
             self._notes.reliability,
             self._notes.visits[: counts["visits"]],
         )

@@ -125,9 +125,7 @@ class TimedSimulation:
     def run(self) -> Timed:
         """Crawl until only URLs are left that the trace never downloaded."""
         self._links = _Links(self.trace, self.strategy, self.oracle)
-        frontier = SqliteFrontier(
-            MEMORY, self.strategy, {}, Terms(delay=self.pace.rest, patience=self.patience)
-        )
+        frontier = SqliteFrontier(MEMORY, self.strategy, {}, Terms(patience=self.patience))
         with closing(frontier):
             frontier.offer(self._links.seeds())
             self._run(frontier)
@@ -142,15 +140,15 @@ class TimedSimulation:
         )
 
     def _run(self, frontier: SqliteFrontier) -> None:
-        """Go from event to event: an answer, a server that has rested, a page put off till then."""
+        """Go from event to event: an answer, a server that has rested, a page that waited so."""
         now, numbers = 0.0, count()
         under_way: list[tuple[float, int, Visit, bool]] = []
-        put_off: list[tuple[float, int, Visit]] = []
+        waiting: list[tuple[float, int, Visit]] = []
         met: set[int] = set()
         while True:
             while len(under_way) < self.pace.workers:
-                if put_off and put_off[0][0] <= now:  # as a retry is, before all others
-                    visit, robots = heappop(put_off)[2], False
+                if waiting and waiting[0][0] <= now:  # as a retry is, before all others
+                    visit, robots = heappop(waiting)[2], False
                 else:
                     lease = frontier.lease(now)
                     if lease is None:
@@ -164,7 +162,7 @@ class TimedSimulation:
                 self._requests.append(Request(url, self._server(visit.lease), now, end))
             free = len(under_way) < self.pace.workers
             events = [under_way[0][0]] if under_way else []
-            events += [put_off[0][0]] if put_off and free else []
+            events += [waiting[0][0]] if waiting and free else []
             ready = frontier.next_ready() if free else None
             events += [ready] if ready is not None and ready > now else []
             if not events:
@@ -173,7 +171,7 @@ class TimedSimulation:
             while under_way and under_way[0][0] <= now:
                 _, number, visit, robots = heappop(under_way)
                 if robots:
-                    heappush(put_off, (now + self.pace.rest, number, visit))
+                    heappush(waiting, (now + self.pace.rest, number, visit))
                 else:
                     self._end(frontier, visit, now)
 

@@ -84,8 +84,8 @@ def to_trace(crawl: Path, out: Path, lang: str = "", others: Sequence[Path] = ()
 
     ``lang`` is the target language's tag, if the crawl has several; ``others`` are the folders of
     its other workers.
-    A URL's last attempt counts. Of the links that were dropped only those are in the trace that
-    the strategy dropped: another may follow them. Links out of a page that was fetched but isn't
+    A URL's last attempt counts. Of the links that were discarded only those are in the trace that
+    the strategy discarded: another may follow them. Links out of a page that was fetched but isn't
     one are left out.
     """
     target = language_of(crawl, lang)

@@ -100,7 +100,7 @@ class Pending(NamedTuple):
 class Crawl:
     """A crawl of a trace; ``visits`` are the URLs taken from the queue, in order.
 
-    ``queue_sizes`` are those after each page, ``dropped`` the URLs dropped from the queue.
+    ``queue_sizes`` are those after each page, ``discarded`` the URLs discarded from the queue.
     """
 
     def __init__(self, t: Trace, s: Strategy, oracle: NDArray[np.bool_]) -> None:
@@ -116,7 +116,7 @@ class Crawl:
         self.pending: dict[int, Pending] = {}
         self.visits: dict[int, None] = {}
         self.queue_sizes: list[int] = []
-        self.dropped = 0
+        self.discarded = 0
         self.seqs = count()
         for seed in t.seeds.tolist():
             self.offer(seed, SEED, PageLanguage.TARGET)
@@ -180,7 +180,7 @@ class Crawl:
             cell = self.s.cell(self.pending[url].code, place)
             if cell == DISCARD:
                 del self.pending[url]
-                self.dropped += 1
+                self.discarded += 1
             else:
                 self.pending[url] = self.pending[url]._replace(cell=cell)
 

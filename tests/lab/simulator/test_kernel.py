@@ -161,7 +161,7 @@ def test_the_queue_has_the_size_of_the_references(trace: Trace) -> None:
         crawl = reference.Crawl(trace, s, oracle(trace, s))
         after_pages = result.series[:, kernel.PAGES] > 0
         assert result.series[after_pages, kernel.QUEUE].tolist() == crawl.queue_sizes, s.name
-        assert result.dropped == crawl.dropped, s.name
+        assert result.discarded_urls == crawl.discarded, s.name
 
 
 @settings(max_examples=20, deadline=None)

@@ -50,7 +50,7 @@ def fill(frontier: Frontier) -> None:
     assert first is not None
     assert second is not None
     visit = ended(first, relevant=True, offers=[offer("http://far.example/2.html")])
-    visit.tally.update({("page", "relevant"): 1, ("dropped", "nofollow"): 3})
+    visit.tally.update({("page", "relevant"): 1, ("discarded", "nofollow"): 3})
     visit.tally.update({("finished", name): number for name, number in ENDED.items()})
     frontier.commit(visit)
     frontier.commit(ended(second, "status 404"))
