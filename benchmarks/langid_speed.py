@@ -6,9 +6,10 @@ FOLDER holds HTML files, by host and path; those of 20 to 50 KB count. Each run 
 that nothing is remembered of a page. Each figure is the median of the runs, with the lowest and
 the highest. "As a crawl reads" has links in scope, what they name, and the simhash of the text.
 Beside it, on the same pages: links and text with selectolax, the language of the text by CLD2, or
-by eldc if that is installed; links and text with lxml. They take turns page by page, so that what
-else the machine does weighs on all alike. langdetect, on text that is given, comes after.
-The last line is the worst of some pages of 1 MB made to be slow, in milliseconds.
+by eldc if that is installed; links and text with lxml; langdetect, on text that is given, of the
+first pages. Each has a process of its own, so that none finds what another has just used in the
+processor's caches. They take turns run by run, so that what else the machine does weighs on all
+alike. The last line is the worst of some pages of 1 MB made to be slow, in milliseconds.
 """
 
 from __future__ import annotations
@@ -18,9 +19,12 @@ import random
 import re
 import statistics
 import time
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
@@ -43,6 +47,9 @@ if TYPE_CHECKING:
 
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")
 MEGABYTE = 1_000_000
+LSWC, CRAWL = "lswc, target ", "as a crawl reads, "
+CLD2, ELDC, LXML = "selectolax + CLD2", "selectolax + eldc", "lxml: links and text"
+LANGDETECT = "langdetect, text given"
 
 
 def main() -> None:
@@ -53,18 +60,14 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=300)
     parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
-    pages = sample(options.folder, options.pages * options.runs)
+    part = Part(options.folder, options.pages * options.runs, options.runs)
+    pages = sample(part.folder, part.most)
     size = sum(len(page.body) for page in pages) / len(pages)
     print(f"{len(pages)} pages, mean {size / 1000:.1f} KB, in {options.runs} runs; pages/s")
     codes = options.targets.split(",")
-    works = {f"lswc, target {code}": reader(Identifier(language(code))) for code in codes}
-    works[f"as a crawl reads, {codes[0]}"] = crawl_reader(Identifier(language(codes[0])))
-    works["selectolax + CLD2"] = detector(detect_cld2)
-    if find_spec("eldc"):
-        works["selectolax + eldc"] = detector(eldc())
-    works["lxml: links and text"] = extract_lxml
-    report(works, pages, options.runs)
-    report({"langdetect, text given": detect_langdetect}, pages[:20], 1)
+    names = [*(f"{LSWC}{code}" for code in codes), f"{CRAWL}{codes[0]}", CLD2, ELDC, LXML]
+    report([name for name in names if name != ELDC or find_spec("eldc")], part)
+    report([LANGDETECT], Part(part.folder, 20, 1))
     print(f"{'1 MB, worst':28} {worst():8.1f} ms")
 
 
@@ -75,6 +78,15 @@ class Page(NamedTuple):
     url: str
 
 
+class Part(NamedTuple):
+    """So many pages of a folder, and the runs that they are read in."""
+
+    folder: Path
+    most: int
+    runs: int
+
+
+@cache
 def sample(folder: Path, most: int) -> list[Page]:
     """Return pages of 20 to 50 KB, the same ones each time."""
     files = sorted(file for file in folder.rglob("*.html") if file.is_file())
@@ -86,26 +98,40 @@ def sample(folder: Path, most: int) -> list[Page]:
     ]
 
 
-def report(works: dict[str, Callable[[Page], object]], pages: list[Page], runs: int) -> None:
-    """Print pages per second of each work, after one page to warm up."""
-    rates: dict[str, list[float]] = {name: [] for name in works}
-    for work in works.values():
-        work(pages[0])
-    for run in range(runs):
-        seconds = dict.fromkeys(works, 0.0)
-        part = pages[run::runs]
-        for number, page in enumerate(part):
-            # Who comes first finds the page in no cache of the processor.
-            first = number % len(works)
-            for name, work in [*works.items()][first:] + [*works.items()][:first]:
-                start = time.process_time()
-                work(page)
-                seconds[name] += time.process_time() - start
-        for name, total in seconds.items():
-            rates[name].append(len(part) / total)
+def report(names: list[str], part: Part) -> None:
+    """Print pages per second of each work, each of them in a process of its own."""
+    rates: dict[str, list[float]] = {name: [] for name in names}
+    workers = [ProcessPoolExecutor(1, get_context("spawn")) for _ in names]
+    for run in range(part.runs):
+        for name, worker in zip(names, workers, strict=True):
+            rates[name].append(worker.submit(rate, name, part, run).result())
+    for worker in workers:
+        worker.shutdown()
     for name, measured in rates.items():
         spread = f"{min(measured):.0f}-{max(measured):.0f}"
         print(f"{name:28} {statistics.median(measured):8.0f}   {spread}")
+
+
+def rate(name: str, part: Part, run: int) -> float:
+    """Return the pages of a run that a work reads in a second, after one page to warm up."""
+    pages, work = sample(part.folder, part.most), work_of(name)
+    work(pages[0])
+    start = time.process_time()
+    for page in pages[run :: part.runs]:
+        work(page)
+    return len(pages[run :: part.runs]) / (time.process_time() - start)
+
+
+@cache
+def work_of(name: str) -> Callable[[Page], object]:
+    """Return what is done to a page, by its name in the table."""
+    if name.startswith(LSWC):
+        return reader(Identifier(language(name.removeprefix(LSWC))))
+    if name.startswith(CRAWL):
+        return crawl_reader(Identifier(language(name.removeprefix(CRAWL))))
+    if name in (CLD2, ELDC):
+        return detector(detect_cld2 if name == CLD2 else eldc())
+    return extract_lxml if name == LXML else detect_langdetect
 
 
 def detector(detect: Callable[[str], object]) -> Callable[[Page], object]:

@@ -79,6 +79,7 @@ _ATTRIBUTE = (
 _WHOLE_TAG = re.compile(rb"</?[a-zA-Z][^\t\n\f\r />]*+(?:%b)*+" % _ATTRIBUTE)
 _MOST_READ = 8  # times the size of a page: tags may seem to begin within a tag
 _SHADOW_ROOT = b"shadowrootmode"
+_LOWER = 0x20  # the bit of a small letter
 _TEMPLATE = re.compile(rb"<(/?)template(?=[\s/>])([^>]*)", re.IGNORECASE)
 _NEVER_NESTED = frozenset(
     b"area base br col dd dt frame hr img input li link meta option p path script source style td"
@@ -226,7 +227,8 @@ class _Reader:
         self.title = ""
         self._compose = compose
         self.links: list[ParsedLink] = []
-        self._found: list[tuple[str, str, bool, str, str]] = []
+        self._hrefs: list[str] = []
+        self._found: list[tuple[str, bool, str, str]] = []
         self.robots: set[str] = set()
         self.hints: list[str] = []
         self.locale = ""
@@ -253,10 +255,8 @@ class _Reader:
                 self._meta(attributes)
             else:
                 self._take_other(tag, node, attributes)
-        urls = self._base.join_all([href for href, *_ in self._found])
-        self.links = [
-            _link((url, *found[1:])) for url, found in zip(urls, self._found, strict=True)
-        ]
+        urls = self._base.join_all(self._hrefs)
+        self.links = [_link((url, *rest)) for url, rest in zip(urls, self._found, strict=True)]
 
     def _take_other(self, tag: str | None, node: LexborNode, attributes: Attributes) -> None:
         if tag == "link":
@@ -331,10 +331,11 @@ class _Reader:
         lang = get("lang") or get("xml:lang")  # of pages that are XHTML, too
         nofollow = rel is not None and _is_nofollow(rel)
         of_target, of_text = _tag(hreflang) if hreflang else "", _tag(lang) if lang else ""
-        self._found.append((href, text, nofollow, of_target, of_text))
+        self._hrefs.append(href)
+        self._found.append((text, nofollow, of_target, of_text))
 
     def _has_room(self) -> bool:
-        if len(self._found) < self._most:
+        if len(self._hrefs) < self._most:
             return True
         self.unread += 1
         return False
@@ -366,14 +367,13 @@ def flattened(source: bytes, bounds: Bounds) -> bytes:
 
     What is in a declarative shadow root (HTML Standard §4.12.3) is part of the page.
     """
-    if _SHADOW_ROOT in source.lower():
+    characters, starts = _tags(source)
+    if _may_have_templates(characters, starts) and _SHADOW_ROOT in source.lower():
         source = _with_shadow_roots(source)
-    characters = np.frombuffer(source, np.uint8)
-    starts = (characters == ord("<")).nonzero()[0]
+        characters, starts = _tags(source)
     if _has_copies(source, characters, starts):
         source = _FORMAT.sub(rb"<\1x-", source)
-        characters = np.frombuffer(source, np.uint8)
-        starts = (characters == ord("<")).nonzero()[0]
+        characters, starts = _tags(source)
     if len(starts) > bounds.tags:
         source = source[: starts[bounds.tags]]
         starts = starts[: bounds.tags]
@@ -383,6 +383,18 @@ def flattened(source: bytes, bounds: Bounds) -> bytes:
     ):
         return _ANY_TAG.sub(lambda tag: tag[0] if _KEPT_TAG.fullmatch(tag[0]) else b"\n", source)
     return source
+
+
+def _tags(source: bytes) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp]]:
+    """Return the bytes of a page, and where its tags begin."""
+    characters = np.frombuffer(source, np.uint8)
+    return characters, (characters == ord("<")).nonzero()[0]
+
+
+def _may_have_templates(characters: npt.NDArray[np.uint8], starts: npt.NDArray[np.intp]) -> bool:
+    """Tell whether a tag's name begins as TEMPLATE does: a look at the whole page takes longer."""
+    seconds = characters.take(starts + 2, mode="clip") | _LOWER == ord("e")
+    return bool((characters.take(starts[seconds] + 1, mode="clip") | _LOWER == ord("t")).any())
 
 
 def _with_shadow_roots(source: bytes) -> bytes:

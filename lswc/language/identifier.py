@@ -122,13 +122,14 @@ class Identifier:
             finding.shares,
             finding.variants,
         )
-        page, told = document.page, self._anchor
+        page, told, tell = document.page, self._told, self._tell
         hint, in_font = finding.language, finding.how.startswith("font")
+        texts = [link.text for link in page.links]
         return Reading(
             identification,
             page.title,
             page.links,
-            [told(link.text, hint, in_font) for link in page.links],
+            [(told if len(t) <= _LONGEST else tell)(t, hint, in_font) for t in texts],
             page.robots,
             f"{page.content}\n{page.anchors}",
             page.unread,
@@ -169,11 +170,7 @@ class Identifier:
 
         ``hint`` is the language of the page, for a text that alone can't tell.
         """
-        return self._anchor(text, hint, False)
-
-    def _anchor(self, text: str, hint: str | None, in_font: bool) -> Anchor:
-        tell = self._told if len(text) <= _LONGEST else self._tell
-        return tell(text, hint, in_font)
+        return self._tell(text, hint, False)
 
     def _tell(self, text: str, hint: str | None, in_font: bool) -> Anchor:
         if not LETTER.search(text):

@@ -58,13 +58,21 @@ class Neighbours:
 @cached_by_languages
 def neighbours(script: int) -> Neighbours | None:
     """Return what tells a user's languages in a script; None if there are none, as is usual."""
-    unicode = [t for t in tables() if t.encoding == "utf-8" and _script(t) == script]
+    unicode = [table for table, of in _tables() if of == script]
     own = [table for table in unicode if table.language not in detectable()]
     others = [table for table in unicode if table.language in detectable()]
     return Neighbours(own, others) if own else None
 
 
+@cached_by_languages
+def _tables() -> list[tuple[NgramTable, int]]:
+    """Return the tables of text in Unicode, each with its script."""
+    return [(table, _script(table)) for table in tables() if table.encoding == "utf-8"]
+
+
 def _script(table: NgramTable) -> int:
-    letters = scripts.count("".join(n * c for n, c in table.characters.items() if len(n) == 1))
+    counts = {ngram: count for ngram, count in table.characters.items() if len(ngram) == 1}
+    classes = scripts.classes("".join(counts))
+    letters = np.bincount(classes, [*counts.values()], len(scripts.NAMES))
     letters[scripts.LATIN] += letters[scripts.VIETNAMESE]
     return int(np.argmax(letters[1:])) + 1

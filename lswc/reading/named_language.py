@@ -50,7 +50,9 @@ def named(target: str, url: Url, tag: str = "", text: str = "") -> Named:
     names several, as in ``/en/th/``.
     """
     found = _of_tag(tag) if tag else NOBODY
-    found |= _of_host(url.hostname) | _of_text(text[: LONGEST + 1])
+    found |= _of_host(url.hostname)
+    if text and len(text) <= LONGEST:
+        found |= _of_text(text)
     for segment in url.path.split("/"):
         if segment:
             found |= _of_segment(segment)

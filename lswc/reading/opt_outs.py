@@ -61,6 +61,10 @@ class OptOuts(NamedTuple):
     is_tdm_told: bool
 
 
+_NONE = OptOuts((), False)
+_OF_OPT_OUTS = frozenset({"content-usage", "content-signal", _RESERVATION})
+
+
 def opt_outs(headers: Headers, in_headers: Iterable[str], in_page: Iterable[str]) -> OptOuts:
     """Return the opt-outs of a page.
 
@@ -71,7 +75,9 @@ def opt_outs(headers: Headers, in_headers: Iterable[str], in_page: Iterable[str]
     (draft-ietf-aipref-attach, draft-ietf-aipref-vocab); and ``Content-Signal``, whatever it refuses
     (https://contentsignals.org).
     """
-    in_page = set(in_page)
+    in_page, in_headers = set(in_page), set(in_headers)
+    if not (in_page or in_headers or _OF_OPT_OUTS & headers.keys()):
+        return _NONE
     tdm = _tdm(headers, in_page)
     said = [
         *(f"{word} (X-Robots-Tag)" for word in in_headers if word == "noai"),

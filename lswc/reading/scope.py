@@ -43,7 +43,7 @@ class TrapShape:
         parts = path[1:].split("/")
         if self.segments and len(parts) > self.segments:
             return Outcome.DEEP_PATH
-        if self.repeats and len(parts) > self.repeats and _most(parts) > self.repeats:
+        if self.repeats and _is_repeated(parts, self.repeats):
             return Outcome.REPEATED_SEGMENT
         if query and self._is_faceted(query.split("&")):
             return Outcome.FACETED_QUERY
@@ -54,15 +54,16 @@ class TrapShape:
             return True
         if not self.repeats or len(parameters) <= self.repeats:
             return False
-        return _most([parameter.partition("=")[0] for parameter in parameters]) > self.repeats
+        return _is_repeated([one.partition("=")[0] for one in parameters], self.repeats)
 
 
 SHAPE = TrapShape(segments=24, repeats=3, parameters=12)
 """The shape that a crawl takes a URL to be a trap by: sites for readers have less of each."""
 
 
-def _most(parts: list[str]) -> int:
-    return max(Counter(parts).values())
+def _is_repeated(parts: list[str], most: int) -> bool:
+    """Tell whether one part is there more often than so; few addresses have to be counted."""
+    return len(parts) - len({*parts}) >= most and max(Counter(parts).values()) > most
 
 
 @dataclass(frozen=True)

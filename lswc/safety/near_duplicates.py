@@ -19,10 +19,12 @@ DISTANCE = 3
 
 _RUN = 5  # characters: no language needs its words told apart for that
 _UNCOUNTED = re.compile(r"[\d\s]")
-_NO_LETTER = 0xFFFFFFFF
+_NO_LETTER, _UNTOLD = 0xFFFF, 0xFFFE  # in the table: no characters
 _BMP = 0x10000
 _BYTE = 0xFF
 _PADDING = np.zeros(_RUN, np.uint32)
+_PLACES = 17  # bits of a place in the table: half a megabyte
+_SHIFT = np.uint32(32 - _PLACES)
 _FACTORS = np.array([0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1], np.uint32)
 
 
@@ -38,31 +40,57 @@ def simhash(text: str) -> int:
     runs = codes[:size] * _FACTORS[0]
     for place in range(1, _RUN):
         runs += codes[place : place + size] * _FACTORS[place]
-    runs.sort()
-    runs = runs[np.concatenate(([True], runs[1:] != runs[:-1]))]
-    return _majority(_mixed(runs.astype(np.uint64)))
+    return _majority(_mixed(_distinct(runs).astype(np.uint64)))
+
+
+def _distinct(values: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Return each value once, in no order.
+
+    Each is written into a table where its upper bits say, and the last one of a place stays. Only
+    the few that lost their place to another value are sorted: all of them would take ten times as
+    long where AVX-512 stores slowly, as on Zen 4.
+    """
+    places = (values >> _SHIFT).astype(np.intp)
+    numbers = np.arange(len(values), dtype=np.uint32)
+    table = np.empty(1 << _PLACES, np.uint32)
+    table[places] = numbers
+    winners = table.take(places, mode="wrap")
+    won = values.take((winners == numbers).nonzero()[0])
+    lost = values.take((values.take(winners, mode="wrap") != values).nonzero()[0])
+    lost.sort()
+    return np.concatenate((won, lost[:1], lost[1:][lost[1:] != lost[:-1]]))
 
 
 def _codes(text: str) -> NDArray[np.uint32]:
     """Return the characters that count, in lower case."""
-    units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
-    if len(units) == len(text) and "İ" not in text and "Σ" not in text:
+    units = _units(text)
+    if len(units) == len(text):  # none is beyond the table
         codes = _table().take(units, mode="wrap")
-        counted: NDArray[np.uint32] = codes[codes != _NO_LETTER]
-        return counted
-    # Some are beyond the table, become two, or look at what is beside them.
+        if not (codes == _UNTOLD).any():
+            # Faster than by the array of truths itself.
+            counted: NDArray[np.uint16] = codes.take((codes != _NO_LETTER).nonzero()[0])
+            return counted.astype(np.uint32)
     letters = _UNCOUNTED.sub("", text.lower())
     return np.frombuffer(letters.encode("utf-32-le", "replace"), np.uint32)
 
 
 @cache
-def _table() -> NDArray[np.uint32]:
-    """Return what each character of the Basic Multilingual Plane counts as."""
-    characters = (chr(code).lower()[0] for code in range(_BMP))
-    letters = ("" if _UNCOUNTED.match(character) else character for character in characters)
-    codes = [ord(letter) if letter else _NO_LETTER for letter in letters]
-    codes[0xD800:0xE000] = [ord("?")] * 0x800  # surrogates
-    return np.array(codes, np.uint32)
+def _table() -> NDArray[np.uint16]:
+    """Return what each character of the Basic Multilingual Plane counts as.
+
+    It can't tell the one that becomes two, the one that looks at what is beside it, and its own
+    signs.
+    """
+    characters = "".join(map(chr, range(_BMP)))
+    codes = _units(characters.replace("İ", "i").lower()).copy()
+    codes[[ord("İ"), ord("Σ"), _UNTOLD, _NO_LETTER]] = _UNTOLD
+    codes[[found.start() for found in _UNCOUNTED.finditer(characters)]] = _NO_LETTER
+    codes[0xD800:0xE000] = ord("?")  # surrogates
+    return codes
+
+
+def _units(text: str) -> NDArray[np.uint16]:
+    return np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
 
 
 def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
