@@ -9,11 +9,18 @@ SEED ?= 1
 
 .PHONY: crawl faults mutants redis replay test
 
-$(VENV)/installed: requirements.txt pyproject.toml
+# What a crawl needs: the demo is a minute away.
+$(VENV)/crawls: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or later with venv is missing: on Debian," \
 		"apt-get install python3-venv; on macOS, brew install python" >&2; exit 1; }
-	@echo "Setting up $(VENV): 1.1 GB of packages, once; this takes some minutes."
+	@echo "Setting up $(VENV): 280 MB of packages, once."
 	@$(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --progress-bar on --editable .
+	touch $@
+
+# What all commands and the tests need besides.
+$(VENV)/installed: $(VENV)/crawls requirements.txt
+	@echo "Setting up the rest of $(VENV): 0.9 GB of packages, once; this takes some minutes."
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --progress-bar on \
 		-r requirements.txt --editable '.[dev]'
 	touch $@
@@ -43,7 +50,7 @@ $(VENV)/protego_google.py: $(VENV)/installed
 	mv $(VENV)/test_protego.py $(VENV)/protego_cases.py
 	mv $(VENV)/test_on_google_spec.py $@
 
-crawl: $(VENV)/installed
+crawl: $(VENV)/crawls
 	$(VENV)/bin/lswc demo --fresh
 
 # The tests of many workers run a redis-server of their own; without one they are skipped.

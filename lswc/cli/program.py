@@ -47,6 +47,7 @@ GROUPS = {
         "control": "lswc control crawls/th block example.co.th --why 'their mail of 3 May'",
         "analyze": "lswc analyze crawls/th --out report",
         "corpus": "lswc corpus crawls/th",
+        "replay": "lswc replay crawls/th",
         "wacz": "lswc wacz crawls/th",
     },
     "Try strategies beforehand": {

@@ -26,6 +26,14 @@ def terminal(width: int | None = None) -> Console:
     return Console(file=sys.stdout, width=None if sys.stdout.isatty() else width)
 
 
+def plain(grid: Table) -> str:
+    """Return a table as a file has it."""
+    console = Console(width=100, color_system=None, force_terminal=False)
+    with console.capture() as written:
+        console.print(grid)
+    return "\n".join(line.rstrip() for line in written.get().splitlines())
+
+
 def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     """Return a table; numbers are set to the right, with thousands apart."""
     grid = Table(title=_plain(title), box=box.SIMPLE)

@@ -13,7 +13,7 @@ from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.spiderloader import get_spider_loader
 
 from lswc.cli.command import program
-from lswc.cli.tables import terminal
+from lswc.cli.tables import plain, terminal
 from lswc.errors import ConfigError, LswcError, writing
 
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ class Command(CrawlCommand):
             return
         if recorder is None or recorder.last is None:
             return
+        if self.settings is not None:
+            _log(self.settings.get("LOG_FILE"), plain(summary_table(recorder.last)))
         if opts.json:
             print(text(recorder.last, reason), end="")
             return
@@ -148,7 +150,7 @@ def _is_said(record: logging.LogRecord) -> bool:
 
 
 def _log(file: str | None, line: str) -> None:
-    """Write a line into the log that the crawl would have had: scrapyd shows nothing else."""
+    """Write a line, or more, into the crawl's log: of a job scrapyd shows nothing else."""
     if file:
         with suppress(OSError), Path(file).open("a", encoding="utf-8") as log:
             log.write(f"{line}\n")

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from lswc.guest.control import Control, ControlError, read
 from lswc.monitor.course import columns
 from lswc.monitor.page.full_count import FullCount
+from lswc.monitor.replay import address_of
 from lswc.monitor.snapshot import (
     CLOSED,
     PAUSED,
@@ -85,6 +86,7 @@ class PageData:
         return {
             "name": self._crawl.name,
             "store": self._crawl.store,
+            "replay": self._replay(),
             "count": {
                 "age": round(full.age) if full.snapshot is not None else None,
                 "seconds": round(full.seconds, 1),
@@ -95,6 +97,10 @@ class PageData:
             "sentences": _sentences(snapshot),
             **to_builtins(snapshot),
         }
+
+    def _replay(self) -> str:
+        """Return where the archive is replayed, if it is and is of one folder."""
+        return address_of(self._crawl.folders()[0]) if self._crawl.store == "SQLite" else ""
 
     def _snapshot(self, control: Control) -> Snapshot:
         """Return the crawl as its workers report it, or as it was counted if none of them lives."""

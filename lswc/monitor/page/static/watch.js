@@ -201,6 +201,8 @@ function show(told) {
   document.title = `${told.language} · ${STATES[told.state]} · lswc`;
   $("name").textContent = told.name;
   $("about").textContent = [told.language, told.strategy, `kept in ${told.store}`].filter(Boolean).join(" · ");
+  $("replay").hidden = !told.replay;
+  $("replay").firstElementChild.href = told.replay || "#";
   const since = told.state === "silent" ? ` since ${moment(told.time)}` : "";
   const silent = told.workers.filter((worker) => worker.state === "silent").length;
   const lost = silent && told.state !== "silent" ? ` · no sign of life of ${silent} of ${told.workers.length} workers` : "";
