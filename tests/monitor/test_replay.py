@@ -155,9 +155,9 @@ def test_where_it_is_replayed_is_known_while_it_is(tmp_path: Path) -> None:
         "[]",
         '{"address": "http://127.0.0.1:1/"}',
         '{"address": "http://127.0.0.1:1/", "process": 999999999}',
-        f'{{"address": "http://evil.example/", "process": {os.getpid()}}}',
+        '{"address": "http://evil.example/", "process": OWN}',
     ],
 )
 def test_what_a_killed_replay_left_counts_for_nothing(tmp_path: Path, text: str) -> None:
-    (tmp_path / replay.FILE).write_text(text)
+    (tmp_path / replay.FILE).write_text(text.replace("OWN", str(os.getpid())))
     assert address_of(tmp_path) == ""
