@@ -115,7 +115,7 @@ def test_a_scheduled_job_crawls_with_its_profile_then_two_share_a_crawl(
     job = scrapyd.schedule(LSWC_PROFILE="soft_focused", LSWC_CRAWL=site.folder, **web)
     scrapyd.wait()
     (log,) = scrapyd.folder.rglob(f"{job}.log")
-    assert "\n relevant    8, a harvest rate of 50.0%\n" in log.read_text("utf-8")
+    assert " 8, a harvest rate of 50.0%\n" in log.read_text("utf-8")
     assert len(site.urls) == 16
     assert site.summary["strategy"] == "soft_focused"
     assert (site.summary["language"], site.summary["relevant"]) == ("my", 8)
