@@ -21,13 +21,14 @@ from lswc.crawl.readers import Readers
 from lswc.crawl.rendering import Rendering
 from lswc.crawl.requisite_offers import Requisites
 from lswc.crawl.scrapy_internet import ScrapyInternet
-from lswc.crawl.stores import backoff_of, control_of, files_of, frontier_of, slots_of
+from lswc.crawl.stores import control_of, frontier_of, guest_stores
 from lswc.crawl.upkeep import Upkeep
 from lswc.errors import ConfigError, LswcError
 from lswc.guest.admission import Reach
 from lswc.guest.control_in_effect import ControlInEffect
-from lswc.guest.guest import Guest, Stores
+from lswc.guest.guest import Guest
 from lswc.guest.network import PROBED, Network
+from lswc.safety.server_limits import limits_of
 from lswc.urls import parse
 
 if TYPE_CHECKING:
@@ -107,15 +108,8 @@ def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Part
         lambda visit: commits.give_back(visit),
         lambda: stop(OFFLINE_TOO_LONG),
     )
-    stores = Stores(
-        crawl.folder,
-        frontier,
-        slots_of(crawl, frontier),
-        control,
-        backoff_of(crawl, frontier),
-        files_of(crawl, frontier),
-    )
     limits = _limits(crawl, network)
+    stores = guest_stores(crawl, frontier, control)
     guest = Guest(crawl.politeness, _reach(crawl), stores, limits, internet, network)
     commits = Commits(crawl, frontier, archive, guest, stats, stop)
     leases = Leases(crawl, frontier, guest, commits, stats)
@@ -160,7 +154,7 @@ def _limits(crawl: Crawl, network: Network) -> Limits:
 
     The latest of these servers are those that should answer, or have a name, if any does.
     """
-    limits, latest = crawl.limits.new(), deque[str](maxlen=5 * PROBED)
+    limits, latest = limits_of(crawl.quotas, crawl.max_duplicates), deque[str](maxlen=5 * PROBED)
 
     def noted() -> Iterator[dict[str, Any]]:
         for record in page_record.records(crawl.folder):

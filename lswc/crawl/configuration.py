@@ -35,7 +35,7 @@ from lswc.reading.browser.installed import chromium
 from lswc.reading.browser.messages import Settings as BrowserSettings
 from lswc.reading.opt_outs import forbids_mining
 from lswc.reading.reader_settings import ReaderSettings
-from lswc.safety.server_limits import DIRECTORY_PAGES, TIMEOUTS, Limits, Quota, Quotas
+from lswc.safety.server_limits import Quota, Quotas
 from lswc.strategy import SEED, PageLanguage, Strategy, Unit, strategy
 from lswc.urls import directory
 
@@ -49,28 +49,6 @@ if TYPE_CHECKING:
 
 SITE_SERVERS = 10
 """A registered domain may have as many pending URLs as ten of its servers."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LimitSettings:
-    """The numbers of ``lswc.safety.server_limits.Limits``; off at 0."""
-
-    directory_pages: float
-    duplicates: int
-
-    @classmethod
-    def of(cls, settings: BaseSettings, server: Quota) -> LimitSettings:
-        """Read the settings, for servers of that quota. Raises ConfigError."""
-        return cls(
-            directory_pages=max(DIRECTORY_PAGES, server.pages // 4) if server.pages else 0,
-            duplicates=whole(settings, "LSWC_MAX_DUPLICATES"),
-        )
-
-    def new(self) -> Limits:
-        """Return limits of which nothing is used yet."""
-        return Limits(
-            directory_pages=self.directory_pages, duplicates=self.duplicates, timeouts=TIMEOUTS
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +84,7 @@ class Crawl:
     linked_documents: float
     headers: Mapping[str, str]
     browser: BrowserSettings | None
-    limits: LimitSettings
+    max_duplicates: int
     quotas: Quotas
     politeness: Politeness
     seeds: tuple[str, ...]
@@ -171,7 +149,7 @@ class Crawl:
             requisites_share=checked.share(settings, "LSWC_REQUISITES_SHARE"),
             headers={"Accept-Language": accepted},
             browser=_browser(settings, accepted),
-            limits=LimitSettings.of(settings, quotas.server),
+            max_duplicates=whole(settings, "LSWC_MAX_DUPLICATES"),
             quotas=quotas,
             politeness=_politeness(settings),
             seeds=seeds_of(target, seeds, web),

@@ -1,4 +1,4 @@
-"""Stores that a crawl opens: frontier, instructions and slots; in its folder or in Redis."""
+"""Stores that a crawl opens: frontier, instructions, the guest's; in its folder or in Redis."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_repo
 from lswc.frontier.contract import PATIENCE, Terms
 from lswc.frontier.experience import taught_by
 from lswc.guest.control import InFolder
+from lswc.guest.guest import Stores
 from lswc.guest.rests import FILE as BACKOFF_FILE
 from lswc.guest.rests import Backoff
-from lswc.guest.slots import OwnSlots, Slots
+from lswc.guest.slots import OwnSlots
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from lswc.crawl.configuration import Crawl
     from lswc.frontier import Frontier
     from lswc.guest.control.store import Instructions
-    from lswc.guest.redis_rules import SharedFiles
+    from lswc.guest.control_in_effect import ControlInEffect
     from lswc.strategy import Experience
 
 
@@ -59,28 +60,14 @@ def control_of(crawl: Crawl, frontier: Frontier) -> Instructions:
     return InFolder(crawl.folder)
 
 
-def slots_of(crawl: Crawl, frontier: Frontier) -> Slots:
-    """Return where the slots of machines and domains are taken: of all workers together."""
+def guest_stores(crawl: Crawl, frontier: Frontier, control: ControlInEffect) -> Stores:
+    """Return what the guest keeps: in the crawl's folder, or shared by all workers.
+
+    Raises LswcError.
+    """
     if names_redis(crawl.store):
         from lswc.crawl import workers
 
-        return workers.slots(crawl, frontier)
-    return OwnSlots()
-
-
-def backoff_of(crawl: Crawl, frontier: Frontier) -> Backoff:
-    """Return the rests of overloaded servers: those that any worker heard of. Raises LswcError."""
-    if names_redis(crawl.store):
-        from lswc.crawl import workers
-
-        return workers.backoff(crawl, frontier)
-    return Backoff(crawl.folder / BACKOFF_FILE, crawl.politeness.backoff)
-
-
-def files_of(crawl: Crawl, frontier: Frontier) -> SharedFiles | None:
-    """Return the files of servers' rules that workers share; None if there is but one."""
-    if names_redis(crawl.store):
-        from lswc.crawl import workers
-
-        return workers.files(frontier)
-    return None
+        return workers.guest_stores(crawl, frontier, control)
+    backoff = Backoff(crawl.folder / BACKOFF_FILE, crawl.politeness.backoff)
+    return Stores(crawl.folder, frontier, OwnSlots(), control, backoff)

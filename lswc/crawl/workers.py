@@ -17,6 +17,7 @@ from lswc.frontier.experience import taught_by
 from lswc.frontier.redis import RedisFrontier, Worker, open_existing
 from lswc.frontier.redis_script import text
 from lswc.guest.control.redis_store import InRedis
+from lswc.guest.guest import Stores
 from lswc.guest.redis_rules import SharedBackoff, SharedFiles
 from lswc.guest.redis_slots import SharedSlots
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from lswc.crawl.configuration import Crawl
     from lswc.frontier import Frontier
     from lswc.frontier.contract import Terms
+    from lswc.guest.control_in_effect import ControlInEffect
     from lswc.strategy import Experience
 
 
@@ -89,19 +91,17 @@ def control(frontier: Frontier) -> InRedis:
     return InRedis(shared.connection.client, shared.name)
 
 
-def slots(crawl: Crawl, frontier: Frontier) -> SharedSlots:
-    """Return the slots that the workers of a crawl share."""
-    return SharedSlots(_shared(frontier).connection, crawl.lease_seconds)
-
-
-def backoff(crawl: Crawl, frontier: Frontier) -> SharedBackoff:
-    """Return the rests of servers that said to a worker that they are overloaded."""
-    return SharedBackoff(_shared(frontier).connection, crawl.politeness.backoff)
-
-
-def files(frontier: Frontier) -> SharedFiles:
-    """Return the files of servers' rules that the workers fetched."""
-    return SharedFiles(_shared(frontier).connection)
+def guest_stores(crawl: Crawl, frontier: Frontier, control: ControlInEffect) -> Stores:
+    """Return what the workers of a crawl share besides its URLs. Raises LswcError."""
+    connection = _shared(frontier).connection
+    return Stores(
+        crawl.folder,
+        frontier,
+        SharedSlots(connection, crawl.lease_seconds),
+        control,
+        SharedBackoff(connection, crawl.politeness.backoff),
+        SharedFiles(connection),
+    )
 
 
 def _shared(frontier: Frontier) -> RedisFrontier:

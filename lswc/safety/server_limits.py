@@ -127,6 +127,17 @@ class _Latest(OrderedDict[int, _Value]):
             self.popitem(last=False)
 
 
+def directory_pages(server: Quota) -> float:
+    """Return the most pages of one directory of a server; 0 for any number."""
+    return max(DIRECTORY_PAGES, server.pages // 4) if server.pages else 0
+
+
+def limits_of(quotas: Quotas, max_duplicates: int) -> Limits:
+    """Return the limits of a crawl with these quotas, of which nothing is used yet."""
+    pages = directory_pages(quotas.server)
+    return Limits(directory_pages=pages, duplicates=max_duplicates, timeouts=TIMEOUTS)
+
+
 class Limits:
     """Counts pages by server and directory, and near-duplicates in a row. Off at 0.
 

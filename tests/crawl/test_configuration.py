@@ -11,6 +11,7 @@ from lswc import settings as defaults
 from lswc.crawl.configuration import Crawl
 from lswc.errors import ConfigError
 from lswc.language.html import BOUNDS
+from lswc.safety.server_limits import directory_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +40,7 @@ NUMBERS: dict[str, Callable[[Crawl], Any]] = {
     "LSWC_MAX_DOMAIN_PAGES": lambda crawl: crawl.quotas.domain.pages,
     "LSWC_MAX_DOMAIN_BYTES": lambda crawl: crawl.quotas.domain.bytes,
     "LSWC_MAX_WAITING_PER_SERVER": lambda crawl: crawl.caps.server,
-    "LSWC_MAX_DUPLICATES": lambda crawl: crawl.limits.duplicates,
+    "LSWC_MAX_DUPLICATES": lambda crawl: crawl.max_duplicates,
     "DOWNLOAD_DELAY": lambda crawl: crawl.politeness.delay,
     "DOWNLOAD_TIMEOUT": lambda crawl: crawl.politeness.timeout,
     "DEPTH_LIMIT": lambda crawl: crawl.reading.depth,
@@ -109,7 +110,7 @@ def test_a_folder_has_room_for_a_quarter_of_its_server(
     tmp_path: Path, most: int, below_a_folder: int
 ) -> None:
     found = crawl(tmp_path, LSWC_MAX_SERVER_PAGES=most)
-    assert found.limits.directory_pages == below_a_folder
+    assert directory_pages(found.quotas.server) == below_a_folder
 
 
 @pytest.mark.parametrize(

@@ -50,19 +50,19 @@ class Command(UserCommand):
 
 
 def _trace(folder: Path, code: str, seeds_file: Path | None, out: Path, settings: Settings) -> None:
-    from lswc.crawl.configuration import LimitSettings, quotas_of, reader_settings
+    from lswc.crawl.configuration import quotas_of, reader_settings
     from lswc.crawl.seed_files import read_seeds, seeds_of_web
     from lswc.crawl.web import open_web
     from lswc.lab.trace.format import About, Trace
     from lswc.lab.trace.from_web import from_web
     from lswc.language.registry import language, wanted
     from lswc.reading.documents.separate_process import Aside
+    from lswc.safety.server_limits import limits_of
 
     target, web = language(code), open_web(folder)
-    reader, limits = (
-        reader_settings(target.tag, settings).reader(),
-        LimitSettings.of(settings, quotas_of(settings, wanted(target.tag)).server).new(),
-    )
+    reader = reader_settings(target.tag, settings).reader()
+    quotas = quotas_of(settings, wanted(target.tag))
+    limits = limits_of(quotas, settings.getint("LSWC_MAX_DUPLICATES"))
     seeds = read_seeds(seeds_file or seeds_of_web(folder, target))
     if (out / "trace.json").exists():
         raise ConfigError(f"{out} holds a trace already: choose another folder")

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from scrapy.settings import Settings
 
-from lswc.crawl.configuration import LimitSettings, quotas_of, reader_settings
+from lswc.crawl.configuration import quotas_of, reader_settings
 from lswc.crawl.web import open_web
 from lswc.lab.trace.format import About
 from lswc.lab.trace.from_web import from_web
 from lswc.language.registry import wanted
+from lswc.safety.server_limits import limits_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,9 +24,7 @@ def write_trace(site: Site, folder: Path) -> None:
     settings = Settings()
     settings.setmodule("lswc.settings")
     seeds = (site.web / "seeds-th.txt").read_text().split()
-    reader, limits = (
-        reader_settings("th", settings).reader(),
-        LimitSettings.of(settings, quotas_of(settings, wanted("th")).server).new(),
-    )
+    reader, quotas = reader_settings("th", settings).reader(), quotas_of(settings, wanted("th"))
+    limits = limits_of(quotas, settings.getint("LSWC_MAX_DUPLICATES"))
     about = About("th", ("th",), "test")
     from_web(open_web(site.web), seeds, reader, limits, about).write(folder, seeds)
