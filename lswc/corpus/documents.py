@@ -55,6 +55,7 @@ SCHEMA = pa.schema(
         ("opt_outs", pa.list_(pa.string())),
         ("licence", pa.string()),
         ("text_quality", pa.float32()),
+        ("is_cut", pa.bool_()),
     ]
 )
 """One row per page with text in the language; docs/archive.md says what the columns mean."""
@@ -67,6 +68,7 @@ ROWS = 1000
 """Rows that are written at once."""
 
 _MOST = 0.5  # of a paragraph's letters
+_SECONDS = 12.0  # of CPU, for the pages of one PDF
 _CONVERTERS = {"zawgyi-one": "zawgyi", "win-researcher": "wininnwa"}
 
 
@@ -118,6 +120,7 @@ class Cleaner:
     def _read(self, page: Stored, body: bytes) -> dict[str, Any] | str:
         if page.kind is PageKind.HTML:
             found = read(self._decoded(page, body[:LONGEST]), page.url)
+            found = found._replace(is_cut=len(body) > LONGEST)
         else:
             found = self._document(page, body)
         told = [self.paragraph(b.text)._replace(kind=b.kind) for b in paragraphs(found.blocks)]
@@ -143,10 +146,11 @@ class Cleaner:
             "opt_outs": page.opt_outs,
             "licence": found.licence,
             "text_quality": found.quality,
+            "is_cut": found.is_cut,
         }
 
     def _document(self, page: Stored, body: bytes) -> Text:
-        most = Most(text=LONGEST, size=LONGEST)
+        most = Most(text=LONGEST, size=LONGEST, seconds=_SECONDS)
         text = self._aside.read(page.kind, body, page.content_type or "", most)
         lines = filter(None, map(str.strip, text.text.splitlines()))
         return Text(
@@ -154,6 +158,7 @@ class Cleaner:
             [Block(line, "text", weight(line), 0.0) for line in lines],
             None,
             text.quality,
+            text.is_cut,
         )
 
     def _may_be_variant(self, paragraph: Paragraph) -> bool:

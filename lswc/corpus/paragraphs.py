@@ -101,13 +101,15 @@ class Block:
 class Text(NamedTuple):
     """A page's title, its blocks of text in order, and the licence that it states.
 
-    ``quality`` is that of a PDF's text (``lswc.reading.documents.text``).
+    ``quality`` is that of a PDF's text, and ``is_cut`` says that a document has more than was read
+    (``lswc.reading.documents.text``).
     """
 
     title: str
     blocks: list[Block]
     licence: str | None
     quality: float | None = None
+    is_cut: bool = False
 
 
 def weight(text: str) -> float:

@@ -6,6 +6,7 @@ import json
 import random
 from collections import Counter
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,13 +14,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lswc.corpus import documents
 from lswc.corpus.documents import Cleaner
 from lswc.corpus.duplicates import Duplicates
 from lswc.corpus.paragraphs import paragraphs, read, weight
 from lswc.corpus.stored_pages import Stored
 from lswc.language.registry import language
+from lswc.reading.documents import read as read_document
 from lswc.reading.documents.separate_process import Aside
+from lswc.safety.content_types import Kind
 from lswc.safety.near_duplicates import DISTANCE, simhash
+from tests.reading import made
 from tests.scenarios.site import ENGLISH, SCRAPY, THAI, run
 
 if TYPE_CHECKING:
@@ -324,6 +329,22 @@ def test_tis_620_becomes_utf_8() -> None:
 )  # fmt: skip
 def test_licence_that_the_page_states(markup: str, licence: str | None) -> None:
     assert read(f"<p>{THAI}</p>{markup}", URL).licence == licence
+
+
+@pytest.mark.parametrize(("longest", "is_cut"), [(60_000, False), (1_000, True)])
+@pytest.mark.parametrize("kind", [Kind.HTML, Kind.PDF])
+def test_a_row_says_that_more_was_there(
+    monkeypatch: pytest.MonkeyPatch, kind: Kind, longest: int, is_cut: bool
+) -> None:
+    monkeypatch.setattr(documents, "LONGEST", longest)
+    aside = Mock(read=read_document)
+    lines = [[THAI[:120].replace("\n", " ").strip()]] * 20
+    body = made.pdf(lines) if kind is Kind.PDF else f"<p>{THAI * 5}".encode()
+    content_type = "application/pdf" if kind is Kind.PDF else "text/html; charset=utf-8"
+    stored = Stored(URL, "2026-01-01T00:00:00Z", body, content_type, None, "utf-8", kind=kind)
+    row = Cleaner(language("th"), aside).row(stored)
+    assert isinstance(row, dict)
+    assert row["is_cut"] is is_cut
 
 
 def test_exact_and_near_duplicates() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.reading.documents import office, read, separate_process
+from lswc.reading.documents import office, pdf, read, separate_process
 from lswc.reading.documents.separate_process import Aside
 from lswc.reading.documents.text import Most, Text
 from lswc.safety.content_types import Kind
@@ -235,6 +236,19 @@ def test_what_is_read_has_bounds() -> None:
     assert (len(cut.text), cut.is_cut) == (60, True)
     cut = of(Kind.TEXT, b"a" * 100, size=60)
     assert (len(cut.text), cut.is_cut) == (60, True)
+
+
+@pytest.mark.parametrize("clock", ["process_time", "monotonic"])
+def test_of_a_long_pdf_the_pages_are_read_that_fit(
+    monkeypatch: pytest.MonkeyPatch, clock: str
+) -> None:
+    ticks = itertools.count(step=1 if clock == "process_time" else 4)
+    monkeypatch.setattr(pdf, clock, lambda: next(ticks))
+    body = made.pdf([["a" * 40]] * 9)
+    text = read(Kind.PDF, body, "", Most(seconds=5))
+    assert (text.text, text.is_cut) == ("\n".join(["a" * 40] * 5), True)
+    whole = read(Kind.PDF, body, "", Most(seconds=9))
+    assert (whole.text.count("\n"), whole.is_cut) == (8, False)
 
 
 def test_a_part_of_a_packed_document_is_unpacked_to_a_bound(

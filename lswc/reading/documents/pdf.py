@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 from itertools import islice
-from time import monotonic
+from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
     from lswc.reading.documents.text import Most
 
-SECONDS = 5.0
-"""After so many no further page of a document is begun; one page may take a minute."""
-
+_PATIENCE = 4  # times the seconds of CPU, where others use the machine too
 _PAGES = 2_000
 _LONGEST = 2_000  # bytes of an address, and characters of a linked text
 _SAMPLE = 200  # glyphs of a page
@@ -62,10 +60,11 @@ def read(body: bytes, most: Most) -> Text:
 def _document(document: PdfDocument, most: Most) -> Text:
     texts: list[str] = []
     references: list[Reference] = []
-    size, unread, shown, sure, end = 0, 0, 0, 0, monotonic() + SECONDS
+    size, unread, shown, sure = 0, 0, 0, 0
+    end, latest = process_time() + most.seconds, monotonic() + _PATIENCE * most.seconds
     number = len(document)
     for index in range(min(number, _PAGES)):
-        if size > most.text or monotonic() > end:
+        if size > most.text or process_time() > end or monotonic() > latest:
             break
         page = _page(document, index, most.links + 1)
         texts.append(paragraphs(page.text))

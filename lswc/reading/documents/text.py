@@ -32,11 +32,15 @@ _THAI_GLYPHS = dict(
 
 
 class Most(NamedTuple):
-    """What is read of a document at most: characters, links, and bytes of plain text."""
+    """What is read of a document at most: characters, links, and bytes of plain text.
+
+    After so many ``seconds`` of CPU no further page of a PDF is begun; one may take a minute.
+    """
 
     text: int = 200_000
     links: int = 3_000
     size: int = 524_288
+    seconds: float = 5.0
 
 
 class Reference(NamedTuple):
