@@ -148,10 +148,9 @@ local function status(downloaded, relevant)
 end
 
 -- lswc.strategy.adaptive.place, and a test holds that they are equal.
-local function place_of(pages, site, crawl)
+local function place_of(pages, site)
   if site.downloaded == 0 then return 0 end
-  local mean = (crawl.relevant + 1) / (crawl.downloaded + 2)
-  local of_site = (site.relevant + 2 * mean) / (site.downloaded + 2)
+  local of_site = (site.relevant + 2 * BEFORE) / (site.downloaded + 2)
   local share = (pages.relevant + 2 * of_site) / (pages.downloaded + 2)
   local number = 1
   for _, edge in ipairs(EDGES) do
@@ -418,18 +417,18 @@ end
 
 -- Count a page for its site. When the place of the site's servers without a page changes, ask
 -- all its servers.
-local function count_site(server, pages, relevant, crawl)
+local function count_site(server, pages, relevant)
   local site = parse(call('HGET', SITES, pages.site))
   local before = site.place
   count_in(site, relevant)
-  site.place = place_of({ downloaded = 0, relevant = 0 }, site, crawl)
+  site.place = place_of({ downloaded = 0, relevant = 0 }, site)
   keep(SITES, pages.site, site)
-  set_place(server, server, pages, place_of(pages, site, crawl))
+  set_place(server, server, pages, place_of(pages, site))
   if site.place == before then return end
   for _, other in ipairs(call('SMEMBERS', prefix .. 'site:' .. pages.site)) do
     if other ~= server then
       local others = unit_pages(other)
-      local place = place_of(others, site, crawl)
+      local place = place_of(others, site)
       if place ~= others.place then set_place(other, other, others, place) end
     end
   end
@@ -437,10 +436,8 @@ end
 
 -- Count a page, by the cell that its URL was leased from.
 local function count_page(server, unit, relevant, cell)
-  local crawl = {
-    downloaded = call('HINCRBY', EXPERIENCE, 'n', 1),
-    relevant = call('HINCRBY', EXPERIENCE, 'r', relevant),
-  }
+  call('HINCRBY', EXPERIENCE, 'n', 1)
+  call('HINCRBY', EXPERIENCE, 'r', relevant)
   call('HINCRBY', EXPERIENCE, 'n:' .. cell, 1)
   if relevant > 0 then call('HINCRBY', EXPERIENCE, 'r:' .. cell, relevant) end
   local pages = unit_pages(unit)
@@ -450,7 +447,7 @@ local function count_page(server, unit, relevant, cell)
   count(STATUSES, before, -1)
   count(STATUSES, after, 1)
   if learns then
-    count_site(server, pages, relevant, crawl)
+    count_site(server, pages, relevant)
   else
     set_place(server, unit, pages, after)
   end
@@ -998,10 +995,10 @@ function verbs.status()
   return status(tonumber(ARGV[FIRST]), tonumber(ARGV[FIRST + 1]))
 end
 
--- Na, Nr of a server, its site, the crawl
+-- Na, Nr of a server, its site
 function verbs.place()
   local pages = {}
-  for i = 0, 4, 2 do
+  for i = 0, 2, 2 do
     pages[#pages + 1] = {
       downloaded = tonumber(ARGV[FIRST + i]),
       relevant = tonumber(ARGV[FIRST + i + 1]),

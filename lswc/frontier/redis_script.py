@@ -53,6 +53,7 @@ def _offset(before: str) -> int:
 def _numbers() -> dict[str, object]:
     """Return what the script is given, by name."""
     return {
+        "BEFORE": adaptive.BEFORE,
         "EDGES": adaptive.EDGES,
         "FEW": adaptive.FEW,
         "STEP": STEP,

@@ -44,7 +44,6 @@ from lswc.strategy import (
     strategy,
     with_requisites,
 )
-from lswc.strategy.facts import NO_PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -381,15 +380,14 @@ class SqliteFrontier(Frontier):
 
     def _count(self, visit: Visit, held: _Held, relevant: bool) -> None:
         """Count a page, learn from it, and ask again the URLs of units that it moves."""
-        crawl, cell = NO_PAGES, visit.lease.cell
+        cell = visit.lease.cell
         sqlite_servers.learn(self._db, cell, relevant)
         if isinstance(self._order, LearnedOrder):
             scored = self._order.learn(cell, relevant)
             if scored:
                 sqlite_servers.keep_scored(self._db)
             self._lines.reorder(None if scored else cell)
-            crawl = self._order.experience.crawl
-        moved = self._servers.count(held.server, held.unit, relevant, visit.received, crawl)
+        moved = self._servers.count(held.server, held.unit, relevant, visit.received)
         self._urls.discarded(
             sum(self._lines.move(held.server, unit, place) for unit, place in moved.items())
         )

@@ -193,14 +193,12 @@ class Servers:
             self._db.execute(f"UPDATE server {_ADD} ?1", values)
             self._db.execute(f"UPDATE site {_ADD} (SELECT site FROM server WHERE id = ?1)", values)
 
-    def count(
-        self, server: int, unit: int, relevant: bool, size: int, crawl: Pages
-    ) -> dict[int, int]:
+    def count(self, server: int, unit: int, relevant: bool, size: int) -> dict[int, int]:
         """Count a page of so many bytes for its server and site, and for its directory.
 
-        ``crawl`` are the crawl's pages, this one included. Returns the units whose place
-        changed, with the new one: another server of the site only when the place of those
-        without a page changed, so that a page rarely asks more than its own.
+        Returns the units whose place changed, with the new one: another server of the site only
+        when the place of those without a page changed, so that a page rarely asks more than its
+        own.
         """
         self.receive(server, size, Pages(1, int(relevant)))
         row = self._db.execute(_WITH_SITE, (server,)).fetchone()
@@ -210,12 +208,12 @@ class Servers:
             return self._moved(self._count_directory(unit, relevant))
         if not self._strategy.learns:
             return self._moved(known)
-        return self._count_site(known, Met(*row[3:]), crawl)
+        return self._count_site(known, Met(*row[3:]))
 
-    def _count_site(self, server: Met, site: Met, crawl: Pages) -> dict[int, int]:
+    def _count_site(self, server: Met, site: Met) -> dict[int, int]:
         pages = Pages(*site[2:])
-        moved = self._moved(server, pages, crawl)
-        empty = self._strategy.place(NO_PAGES, pages, crawl)
+        moved = self._moved(server, pages)
+        empty = self._strategy.place(NO_PAGES, pages)
         if empty != site.place:
             self._db.execute("UPDATE site SET place = ? WHERE id = ?", (empty, site.id))
             others = self._db.execute(
@@ -223,7 +221,7 @@ class Servers:
                 (site.id, server.id),
             )
             for other in others.fetchall():
-                moved |= self._moved(Met(*other), pages, crawl)
+                moved |= self._moved(Met(*other), pages)
         return moved
 
     def _count_directory(self, directory: int, relevant: bool) -> Met:
@@ -237,9 +235,9 @@ class Servers:
         self._directories.changed(known)
         return known
 
-    def _moved(self, unit: Met, site: Pages = NO_PAGES, crawl: Pages = NO_PAGES) -> dict[int, int]:
+    def _moved(self, unit: Met, site: Pages = NO_PAGES) -> dict[int, int]:
         """Store a unit's place if it changed, and return it then."""
-        place = self._strategy.place(Pages(*unit[2:]), site, crawl)
+        place = self._strategy.place(Pages(*unit[2:]), site)
         if place == unit.place:
             return {}
         self._db.execute(f"UPDATE {self._table} SET place = ? WHERE id = ?", (place, unit.id))

@@ -43,6 +43,11 @@ MIDDLES = tuple(
 )
 """What a place is taken for before anything was seen there: its bucket's middle, in logits."""
 
+BEFORE = 0.1
+"""What a server's share of relevant pages is taken for before any was seen, as two pages of it
+would. It is the same in every crawl, so only its own pages and its site's move a server: taking
+the crawl's mean left places behind that were worked out when the mean was another."""
+
 FEW = 2
 """A server with more pages than this is well known."""
 
@@ -104,19 +109,11 @@ def _near(facts: Facts) -> int:
     return 2 if facts.locality == Locality.SAME_SITE else 3
 
 
-def place(
-    downloaded: int,
-    relevant: int,
-    site_downloaded: int,
-    site_relevant: int,
-    crawl_downloaded: int,
-    crawl_relevant: int,
-) -> int:
-    """Return the place of a server, by the pages and relevant pages of it, its site, the crawl."""
+def place(downloaded: int, relevant: int, site_downloaded: int, site_relevant: int) -> int:
+    """Return the place of a server, by the pages and relevant pages of it and of its site."""
     if site_downloaded == 0:
         return SITE_UNVISITED
-    mean = (crawl_relevant + 1) / (crawl_downloaded + 2)
-    of_site = (site_relevant + 2 * mean) / (site_downloaded + 2)
+    of_site = (site_relevant + 2 * BEFORE) / (site_downloaded + 2)
     share = (relevant + 2 * of_site) / (downloaded + 2)
     number = 1
     for edge in EDGES:

@@ -72,14 +72,14 @@ class Strategy:
         """Whether a pending URL may be discarded because its unit comes into another place."""
         return any(len({cell == DISCARD for cell in row}) > 1 for row in self.cell_of)
 
-    def place(self, unit: Pages, site: Pages = NO_PAGES, crawl: Pages = NO_PAGES) -> int:
+    def place(self, unit: Pages, site: Pages = NO_PAGES) -> int:
         """Return the place of a unit: a server, or a directory if the strategy counts by them.
 
-        ``site`` and ``crawl`` count for a strategy that learns only. All of a site's servers that
+        ``site`` counts for a strategy that learns only. All of a site's servers that
         were never downloaded from (Na = 0) are in one place.
         """
         if self.learns:
-            return adaptive.place(*unit, *site, *crawl)
+            return adaptive.place(*unit, *site)
         return status(*unit, self.tolerated)
 
     def describe(self, cell: int) -> str:

@@ -284,15 +284,12 @@ counts = st.integers(0, 3000)
 pages = st.tuples(counts, st.floats(0, 1)).map(lambda given: (given[0], int(given[0] * given[1])))
 
 
-@given(server=pages, site=pages, crawl=pages)
+@given(server=pages, site=pages)
 @settings(max_examples=200, deadline=None)
 def test_a_servers_place_is_the_strategys(
-    redis_server: RedisServer,
-    server: tuple[int, int],
-    site: tuple[int, int],
-    crawl: tuple[int, int],
+    redis_server: RedisServer, server: tuple[int, int], site: tuple[int, int]
 ) -> None:
     with Redis.from_url(redis_server.url) as client:
-        arguments = ["place", "", 0, "learns", "", "", "", 0, 0, *server, *site, *crawl]
+        arguments = ["place", "", 0, "learns", "", "", "", 0, 0, *server, *site]
         answer = client.register_script(source())(["{x}:about"], arguments)
-    assert answer == adaptive.place(*server, *site, *crawl)
+    assert answer == adaptive.place(*server, *site)

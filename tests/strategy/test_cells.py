@@ -128,27 +128,23 @@ def test_a_rules_place_is_the_status_of_the_unit(unit: Pages) -> None:
     )
 
 
-@given(COUNTS, COUNTS, COUNTS)
-def test_a_learned_place_is_one_of_the_places(unit: Pages, site: Pages, crawl: Pages) -> None:
-    assert 0 <= strategy("adaptive").place(unit, site, crawl) < adaptive.PLACES
+@given(COUNTS, COUNTS)
+def test_a_learned_place_is_one_of_the_places(unit: Pages, site: Pages) -> None:
+    assert 0 <= strategy("adaptive").place(unit, site) < adaptive.PLACES
 
 
-@given(COUNTS, COUNTS, COUNTS)
-def test_a_further_miss_never_makes_a_servers_place_better(
-    unit: Pages, site: Pages, crawl: Pages
-) -> None:
+@given(COUNTS, COUNTS)
+def test_a_further_miss_never_makes_a_servers_place_better(unit: Pages, site: Pages) -> None:
     place = strategy("adaptive").place
     site = Pages(site.downloaded + 1, site.relevant)
     known = Pages(unit.downloaded + adaptive.FEW + 1, unit.relevant)
-    assert place(Pages(known.downloaded + 1, known.relevant), site, crawl) <= place(
-        known, site, crawl
-    )
+    assert place(Pages(known.downloaded + 1, known.relevant), site) <= place(known, site)
 
 
 def test_all_servers_of_a_site_without_pages_are_in_one_place() -> None:
     place = strategy("adaptive").place
     assert place(NO_PAGES) == adaptive.SITE_UNVISITED
-    assert place(NO_PAGES, Pages(9, 0), Pages(9, 0)) != place(NO_PAGES, Pages(9, 9), Pages(9, 9))
+    assert place(NO_PAGES, Pages(9, 0)) != place(NO_PAGES, Pages(9, 9))
 
 
 def test_a_cell_in_words() -> None:
@@ -157,7 +153,7 @@ def test_a_cell_in_words() -> None:
     assert len(words) == learned.cells
     first = next(all_facts())
     facts = first._replace(tld=True, anchor=Anchor.TARGET, named=Named.TARGET)
-    cell = learned.cell(encode(facts), learned.place(Pages(9, 4), Pages(9, 4), Pages(9, 4)))
+    cell = learned.cell(encode(facts), learned.place(Pages(9, 4), Pages(9, 4)))
     assert learned.describe(cell) == (
         "names the language, from a relevant page, on the server, text in the language, "
         "top-level domain of the language; server with more than 2 pages, 30-50 % relevant"

@@ -266,21 +266,21 @@ def test_what_two_places_teach_is_the_number_worked_out_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("server", "site", "crawl", "place"),
+    ("server", "site", "place"),
     [
-        # (Nr + 2 * the site's) / (Na + 2), the site's being (Nr + 2 * mean) / (Na + 2).
-        ((0, 0), (0, 0), (100, 50), NO_SITE),
-        ((0, 0), (2, 1), (98, 49), 9),  # mean 1/2, site 1/2, server 1/2: 50-70 %
-        ((0, 0), (2, 1), (2, 1), 9),  # the same of a crawl that has just begun
-        ((0, 0), (2, 0), (98, 69), UNVISITED),  # mean 7/10, site 7/20, server 7/20
-        ((1, 0), (1, 0), (98, 49), 12 + 7),  # site 1/3, server 2/9: a page is few
-        ((2, 0), (2, 0), (98, 69), 12 + 7),  # server 7/40: 10-30 %, few pages
-        ((3, 1), (3, 1), (98, 49), 24 + 8),  # site 2/5, server 9/25: 30-50 %, more pages
-        ((99, 0), (99, 0), (9998, 99), 24 + 1),  # mean 1/100, server 4e-6: below 0.03 %
-        ((2, 2), (2, 2), (98, 98), 12 + 12),  # mean 99/100, site 399/400: 97 % and more
+        # (Nr + 2 * the site's) / (Na + 2), the site's being (Nr + 2 / 10) / (Na + 2).
+        ((0, 0), (0, 0), NO_SITE),
+        ((0, 0), (2, 2), 9),  # site 11/20, server 11/20: 50-70 %
+        ((0, 0), (2, 0), 6),  # site 1/20, server 1/20: 3-10 %
+        ((1, 0), (1, 0), 12 + 6),  # site 1/15, server 2/45: a page is few
+        ((2, 0), (2, 0), 12 + 5),  # server 1/40: 1-3 %, few pages
+        ((3, 2), (3, 2), 24 + 9),  # site 11/25, server 72/125: 50-70 %, more pages
+        ((99, 0), (99, 0), 24 + 1),  # site 1/505, server 4e-5: below 0.03 %
+        ((2, 2), (2, 2), 12 + 10),  # site 11/20, server 31/40: 70-88 %
+        ((5, 5), (100, 100), 24 + 12),  # site 501/510, server 0.995: 97 % and more
     ],
 )
 def test_the_place_of_a_server_is_the_one_worked_out_by_hand(
-    server: tuple[int, int], site: tuple[int, int], crawl: tuple[int, int], place: int
+    server: tuple[int, int], site: tuple[int, int], place: int
 ) -> None:
-    assert adaptive.place(*server, *site, *crawl) == place
+    assert adaptive.place(*server, *site) == place

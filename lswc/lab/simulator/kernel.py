@@ -437,15 +437,12 @@ def _count_page(
         place = status(unit.downloaded, unit.relevant, decisions.tolerated)
         _move(graph, queues, decisions, number, np.int64(place))
         return
-    pages, hits = queues.counts[PAGES], queues.counts[RELEVANT]
     queues.site[unit.site].downloaded += 1
     queues.site[unit.site].relevant += relevant
     site = queues.site[unit.site]
-    place = place_of_server(
-        unit.downloaded, unit.relevant, site.downloaded, site.relevant, pages, hits
-    )
+    place = place_of_server(unit.downloaded, unit.relevant, site.downloaded, site.relevant)
     _move(graph, queues, decisions, number, place)
-    place = place_of_server(0, 0, site.downloaded, site.relevant, pages, hits)
+    place = place_of_server(_int(0), _int(0), site.downloaded, site.relevant)
     if place == site.place:
         return
     queues.site[unit.site].place = place
@@ -454,7 +451,7 @@ def _count_page(
         if neighbour != number:
             other = queues.unit[neighbour]
             place = place_of_server(
-                other.downloaded, other.relevant, site.downloaded, site.relevant, pages, hits
+                other.downloaded, other.relevant, site.downloaded, site.relevant
             )
             _move(graph, queues, decisions, neighbour, place)
 

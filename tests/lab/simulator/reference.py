@@ -164,15 +164,15 @@ class Crawl:
         self.of_unit[unit] = one_more(self.of_unit[unit], relevant)
         self.of_site[site] = one_more(self.of_site[site], relevant)
         self.crawl = one_more(self.crawl, relevant)
-        self.move(unit, self.s.place(self.of_unit[unit], self.of_site[site], self.crawl))
+        self.move(unit, self.s.place(self.of_unit[unit], self.of_site[site]))
         if not self.s.learns:
             return
         before = self.place_of_site[site]
-        self.place_of_site[site] = self.s.place(NO_PAGES, self.of_site[site], self.crawl)
+        self.place_of_site[site] = self.s.place(NO_PAGES, self.of_site[site])
         if self.place_of_site[site] != before:
             for other in {self.unit[u] for u in range(self.t.urls) if self.site[u] == site}:
                 pages = self.of_unit[other]
-                self.move(other, self.s.place(pages, self.of_site[site], self.crawl))
+                self.move(other, self.s.place(pages, self.of_site[site]))
 
     def move(self, unit: int, place: int) -> None:
         self.place_of_unit[unit] = place
