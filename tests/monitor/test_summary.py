@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from lswc.frontier.harvest import Group
 from lswc.guest.control.rules_in_force import Control, Hours
-from lswc.monitor.course import COURSE, Point, runs
+from lswc.monitor.course import COURSE, Point, columns, runs
 from lswc.monitor.snapshot import (
     ControlInForce,
     Coverage,
@@ -23,6 +23,7 @@ from lswc.monitor.snapshot import (
     by_language,
     in_force,
     made,
+    of_workers,
 )  # fmt: skip
 from lswc.monitor.summary import summary, write
 from lswc.monitor.terminal_line import line
@@ -181,8 +182,38 @@ def test_relevant_pages_are_counted_by_language() -> None:
     tallies = {"page": {"relevant": 3, "irrelevant": 9}, "relevant": {"th": 2, "lo": 1}}
     taken = made(tallies)
     assert taken.tallies.relevant == {"th": 2, "lo": 1}
-    found = by_language(taken, {"th": None, "lo": None})
-    assert found == {"th": OfLanguage(2, 0.1667, None), "lo": OfLanguage(1, 0.0833, None)}
+    found = by_language(taken, dict.fromkeys(("th", "lo", "ja")))
+    assert found == {
+        "th": OfLanguage(2, 0.1667, None), "lo": OfLanguage(1, 0.0833, None),
+        "ja": OfLanguage(0, 0.0, None),
+    }  # fmt: skip
+
+
+def test_the_reason_is_that_of_the_state_that_counts() -> None:
+    runs = Worker(state="running", time=1.0, pages_per_second=0.25, under_way=3)
+    closed = Worker(state="closed", reason="finished", time=2.0, pages_per_second=9.0)
+    paused = Worker(state="paused", reason="at night", time=3.0, under_way=2)
+    assert of_workers([runs, closed]) == {
+        "state": "running", "reason": "", "workers": (runs, closed),
+        "pages_per_second": 0.25, "under_way": 3,
+    }  # fmt: skip
+    found = of_workers([closed, paused])
+    assert (found["state"], found["reason"], found["under_way"]) == ("paused", "at night", 2)
+    assert of_workers([])["state"] == "unknown"
+
+
+def test_a_course_in_columns() -> None:
+    points = [Point(time, 0.0, pages, relevant, 0, pages, 40, 10, 7) for time, pages, relevant in
+              ((10.0, 0, 0), (20.0, 40, 30), (21.0, 41, 30), (40.0, 80, 40))]  # fmt: skip
+    assert columns(points) == {
+        "time": [10.0, 20.0, 21.0, 40.0],
+        "harvest": [None, 0.75, 0.7317, 0.5],
+        "recent": [None, 0.75, None, 0.2564],
+        "coverage": [0.0, 0.75, 0.75, 0.8],
+        "speed": [None, 4.0, None, 39 / 19],
+        "pending": [40, 40, 40, 40],
+        "expected": [10, 10, 10, 10],
+    }
 
 
 def test_the_runs_of_a_crawl_count_without_what_lies_between(tmp_path: Path) -> None:
