@@ -196,15 +196,18 @@ def pptx(*slides: str, links: Mapping[str, str] | None = None, lang: str = "th-T
     return zipped(files)
 
 
-def xlsx(*shared: str, inline: str = "", links: Mapping[str, str] | None = None) -> bytes:
-    """Return an Excel file with shared texts, and one in its cell."""
+def xlsx(
+    *shared: str, inline: str = "", formula: str = "", links: Mapping[str, str] | None = None
+) -> bytes:
+    """Return an Excel file with shared texts, if any, one in its cell, and a formula's."""
     texts = "".join(f"<si><t>{escape(one)}</t><rPh><t>sound</t></rPh></si>" for one in shared)
     sheet = (
-        f"<worksheet><row><c><v>7</v></c><c><is><t>{escape(inline)}</t></is></c></row></worksheet>"
+        f"<worksheet><row><c><v>7</v></c><c><is><t>{escape(inline)}</t></is></c>"
+        f'<c t="str"><f>A1</f><v>{escape(formula)}</v></c><c t="s"><v>0</v></c></row></worksheet>'
     )
     return zipped({
         "[Content_Types].xml": b'<Types xmlns="x"/>',
-        "xl/sharedStrings.xml": f"<sst>{texts}</sst>".encode(),
+        **({"xl/sharedStrings.xml": f"<sst>{texts}</sst>".encode()} if shared else {}),
         "xl/worksheets/sheet1.xml": sheet.encode(),
         "xl/worksheets/_rels/sheet1.xml.rels": _hyperlinks(links or {}),
     })  # fmt: skip

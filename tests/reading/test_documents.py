@@ -117,6 +117,8 @@ def test_an_excel_file() -> None:
     text = of(Kind.EXCEL, body)
     assert (text.text, text.is_cut) == (f"{LINE}\nb\n{LAST}", False)
     assert list(text.references) == [("http://a.example/", ""), *ADDRESSES]
+    text = of(Kind.EXCEL, made.xlsx(inline=LINE, formula="of it"))
+    assert (text.text, text.is_cut) == (f"{LINE}\nof it", False)
 
 
 def test_a_book() -> None:

@@ -167,7 +167,8 @@ def _slides(packed: _Packed) -> Text:
 def _sheets(packed: _Packed) -> Text:
     about, content = _About(), _Sheets(packed.most, {})
     packed.parse("docProps/core.xml", about)
-    is_cut = packed.parse("xl/sharedStrings.xml", content)
+    shared = "xl/sharedStrings.xml"  # which some writers leave out
+    is_cut = shared in packed.archive.namelist() and packed.parse(shared, content)
     for name in packed.numbered(_SHEET):
         content.link_all(packed.links(name))
         is_cut |= packed.parse(name, content)
@@ -364,23 +365,29 @@ class _Slides(_Word):
 
 
 class _Sheets(_Word):
-    """The texts of an Excel file: shared, or in their cells (§18.4.8, §18.3.1.53)."""
+    """The texts of an Excel file: shared, in their cells, or of formulas (§18.4.8, §18.3.1)."""
 
     _sounds = 0
+    _is_text = False  # of a cell, what its formula gives
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         super().start(tag, attributes)
-        self._sounds += _local(tag) == "rPh"  # how a text is read aloud
+        name = _local(tag)
+        self._sounds += name == "rPh"  # how a text is read aloud
+        if name == "c":
+            self._is_text = attributes.get("t") == "str"
 
     def end(self, tag: str) -> None:
         super().end(tag)
         name = _local(tag)
         self._sounds -= name == "rPh"
-        if name in ("si", "is"):
+        if name in ("si", "is") or (name == "v" and self._is_text):
             self._add("\n")
 
     def data(self, data: str) -> None:
-        if not self._sounds:
+        if self._within == "v" and self._is_text:
+            self._add(data)
+        elif not self._sounds:
             super().data(data)
 
 
