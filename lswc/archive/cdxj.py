@@ -103,6 +103,7 @@ _NO_DIGITS = str.maketrans("", "", "-:TZ")
 
 
 def iso_date(timestamp: str) -> str:
+    """Return the WARC-Date of an index's timestamp, which is 14 digits."""
     day, time = timestamp[:8], timestamp[8:]
     return f"{day[:4]}-{day[4:6]}-{day[6:]}T{time[:2]}:{time[2:4]}:{time[4:]}Z"
 
@@ -127,5 +128,6 @@ def is_sorted(path: Path) -> bool:
 
 
 def number_of(name: str) -> int:
+    """Return the number in the name of a WARC file or index; 0 if it has none."""
     digits = name.partition(".")[0].rpartition("-")[2]
     return int(digits) if digits.isdecimal() else 0

@@ -44,6 +44,8 @@ _LEVEL = 2  # of ISA-L's four: as small as zlib's 3, at a quarter of the time
 
 
 class RecordKind(NamedTuple):
+    """The WARC-Type of a record, and the Content-Type of its block."""
+
     type: str
     media_type: str
 
@@ -106,6 +108,7 @@ def digest_of(data: bytes) -> str:
 
 
 def new_id() -> str:
+    """Return a WARC-Record-ID, without its brackets."""
     return f"uuid:{uuid4()}"
 
 
@@ -116,6 +119,7 @@ def warc_fields(values: Mapping[str, object]) -> bytes:
 
 
 def warc_date(time: datetime) -> str:
+    """Return a WARC-Date of a time in UTC, in whole seconds."""
     return time.isoformat(timespec="seconds")[:19] + "Z"  # strftime takes ten times as long
 
 

@@ -24,7 +24,7 @@ from lswc.language.font_encodings import Fonts
 from lswc.language.shares import measure
 from lswc.language.variants import variants_of
 from lswc.progress import Say, silent
-from lswc.reading.documents.separate_process import Aside
+from lswc.reading.documents.separate_process import DocumentProcess
 from lswc.reading.documents.text import Most
 from lswc.reading.opt_outs import forbids_mining, reasons
 from lswc.safety.content_types import Kind as PageKind
@@ -85,11 +85,13 @@ class Cleaner:
     """Turns pages into rows of SCHEMA, in the order of the archive.
 
     With ``only_language`` the paragraphs in other languages are left out, and code is.
-    ``aside`` reads what isn't HTML.
+    ``documents`` reads what isn't HTML.
     """
 
-    def __init__(self, target: Language, aside: Aside, only_language: bool = False) -> None:
-        self._aside = aside
+    def __init__(
+        self, target: Language, documents: DocumentProcess, only_language: bool = False
+    ) -> None:
+        self._documents = documents
         self._target = target.code
         self._only_language = only_language
         self._variant = target.variant.tag if target.variant else ""
@@ -151,7 +153,7 @@ class Cleaner:
 
     def _document(self, page: Stored, body: bytes) -> Text:
         most = Most(text=LONGEST, size=LONGEST, seconds=_SECONDS)
-        text = self._aside.read(page.kind, body, page.content_type or "", most)
+        text = self._documents.read(page.kind, body, page.content_type or "", most)
         lines = filter(None, map(str.strip, text.text.splitlines()))
         return Text(
             text.title,
@@ -267,9 +269,9 @@ def write(
             whole(out / "corpus.jsonl.zst") as lines,
             whole(out / "corpus.parquet") as table,
             whole(out / "manifest.json") as manifest,
-            Aside() as aside,
+            DocumentProcess() as documents,
         ):
-            cleaner = Cleaner(target, aside, only_language)
+            cleaner = Cleaner(target, documents, only_language)
             all_pages = chain.from_iterable(pages)
             _write(_rows(all_pages, cleaner, skips, hosts), lines, table)
             unreadable = sum((one.unreadable for one in pages), Counter[str]())

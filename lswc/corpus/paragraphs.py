@@ -1,4 +1,4 @@
-"""The paragraphs of a page that are its own text, told from menus without counting words.
+"""Paragraphs of a page that are its own text, told from menus without counting words.
 
 Tools made for languages with spaces measure a block by its words; here a block is measured by
 its letters, and by how many of them are in links. The judgement by neighbours follows jusText

@@ -22,7 +22,7 @@ from lswc.crawl.transport.resolver import addresses_of
 from lswc.guest.decisions import Refuse
 from lswc.guest.internet import ROBOTS, TDMREP, ClosingError
 from lswc.guest.robots_txt import MAX_SIZE
-from lswc.guest.server_rules import PATH
+from lswc.guest.server_rules import TDMREP_PATH
 from lswc.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 KNOCK = 10.0
 """Seconds that a server has to open its port."""
 
-_PATHS = {ROBOTS: "/robots.txt", TDMREP: PATH}
+_PATHS = {ROBOTS: "/robots.txt", TDMREP: TDMREP_PATH}
 _ACCEPT = {ROBOTS: {}, TDMREP: {"Accept": "application/json,*/*;q=0.5"}}
 _REDIRECTS = {ROBOTS: {}, TDMREP: {"redirect_ttl": 5}}
 

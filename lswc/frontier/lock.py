@@ -1,4 +1,4 @@
-"""One process a crawl folder."""
+"""Lock of a crawl folder: one process may have it."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from lswc.guest.decisions import Decision, Go, Refuse, Wait
 from lswc.guest.disk import Disk
 from lswc.guest.internet import ROBOTS, TDMREP, ClosingError
 from lswc.guest.rests import OVERLOADED, Latencies, Rests, SecondTries, seconds
-from lswc.guest.server_rules import PATH, ServerRules
+from lswc.guest.server_rules import TDMREP_PATH, ServerRules
 from lswc.guest.slots import AddressSlots
 from lswc.outcomes import Outcome, has_failed
 from lswc.reading.opt_outs import in_robots
@@ -241,7 +241,7 @@ class Guest:
             self._pages -= 1
 
     async def _fetch_reservations(self, url: Url) -> None:
-        address = urljoin(url.href, PATH)
+        address = urljoin(url.href, TDMREP_PATH)
         decision: Decision | None = None
         try:
             while isinstance(decision := await self.may(url, address, TDMREP), Wait):

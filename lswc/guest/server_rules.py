@@ -40,7 +40,7 @@ UNWILLING = 600.0
 STALE = 3_600.0
 """Seconds that expired rules go on if the server fails to give new ones."""
 
-_OWN = 1_000
+_OWN = 1_000  # bytes that an entry counts for besides its file
 _MAX_AGE = re.compile(rb"(?:^|[,\s])max-age\s*=\s*\"?(\d{1,9})", re.IGNORECASE)
 
 
@@ -108,14 +108,13 @@ def lifetime(answer: Answer) -> float:
     return min(float(age[1]), LIFETIME) if age else LIFETIME
 
 
-PATH = "/.well-known/tdmrep.json"
-"""Where the file is."""
+TDMREP_PATH = "/.well-known/tdmrep.json"
+"""Where a server's tdmrep.json is."""
 
 MAX_RULES = 1_000
 """Rules that are read, the first ones."""
 
-
-_RULE = 100
+_RULE = 100  # bytes that a rule counts for besides its file
 
 
 class _Rule(NamedTuple):

@@ -1,4 +1,4 @@
-"""Compiled functions that are kept on disk, so that only the first run of a version compiles them.
+"""Compiled functions, kept on disk: only the first run of a version compiles them.
 
 They lie in the user's cache, or in what ``NUMBA_CACHE_DIR`` names, in a folder for each room of the
 lab that is called by a hash of the sources which such a function can be made from: those of its

@@ -1,4 +1,4 @@
-"""The evidence for one page, and what every method says of it."""
+"""Explanation: the evidence for one page, and what every method says of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The candidates of all files, ranked by their evidence, out of core."""
+"""Pool: the candidates of all files, ranked by their evidence, out of core."""
 
 from __future__ import annotations
 

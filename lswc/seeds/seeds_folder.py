@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from asyncio import ensure_future, sleep
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
@@ -42,9 +42,8 @@ NAMED = 5
 logger = logging.getLogger(__name__)
 
 
-class _Stamp(NamedTuple):
-    modified: int
-    size: int
+_Stamp = tuple[int, int]
+"""When a file was changed (ns), and its bytes."""
 
 
 class SeedsFolderExtension:
@@ -119,7 +118,7 @@ class SeedsFolderExtension:
                 told = path.stat()
             except OSError:  # it is gone again
                 continue
-            stamps[path] = _Stamp(told.st_mtime_ns, told.st_size)
+            stamps[path] = (told.st_mtime_ns, told.st_size)
         return stamps
 
     async def _take(self, path: Path) -> None:

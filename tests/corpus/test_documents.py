@@ -21,7 +21,7 @@ from lswc.corpus.paragraphs import paragraphs, read, weight
 from lswc.corpus.stored_pages import Stored
 from lswc.language.registry import language
 from lswc.reading.documents import read as read_document
-from lswc.reading.documents.separate_process import Aside
+from lswc.reading.documents.separate_process import DocumentProcess
 from lswc.safety.content_types import Kind
 from lswc.safety.near_duplicates import DISTANCE, simhash
 from tests.reading import made
@@ -45,7 +45,7 @@ def own(html: str) -> list[str]:
 def cleaned(
     code: str, *bodies: str | bytes, only_language: bool = False
 ) -> list[dict[str, Any] | None]:
-    cleaner = Cleaner(language(code), Aside(), only_language)
+    cleaner = Cleaner(language(code), DocumentProcess(), only_language)
     rows = [
         cleaner.row(
             Stored(

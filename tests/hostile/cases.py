@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import brotli
 
-from lswc.guest.server_rules import PATH
+from lswc.guest.server_rules import TDMREP_PATH
 from lswc.safety.content_types import Kind
 from tests.reading import made
 from tests.reading.hostile_documents import CUT as CUT_DOCUMENTS
@@ -315,7 +315,7 @@ async def answer(host: str, path: str, writer: asyncio.StreamWriter) -> None:
     name = host.partition(":")[0].removesuffix(".example")
     if path == "/robots.txt":
         await _send(writer, _robots(name))
-    elif path == PATH:
+    elif path == TDMREP_PATH:
         await _send(writer, respond("", start="404 Not Found"))
     elif name in _ENDLESS:
         await _drip(writer, *_ENDLESS[name])

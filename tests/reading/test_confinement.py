@@ -16,7 +16,7 @@ from scrapy.utils.project import get_project_settings
 from lswc.crawl.configuration import reader_settings
 from lswc.processes import letter
 from lswc.reading.confinement import FILES, MEMORY
-from lswc.reading.documents.separate_process import Aside
+from lswc.reading.documents.separate_process import DocumentProcess
 from lswc.reading.documents.text import Most
 from lswc.safety.content_types import Kind
 from tests.reading import made
@@ -95,7 +95,7 @@ def test_memory_and_files_are_bounded(folder: Path) -> None:
 
 @pytest.mark.skipif(not HAS_FILTER, reason="the system has no filter of calls")
 def test_the_process_that_reads_documents_is_confined() -> None:
-    with Aside() as aside:
+    with DocumentProcess() as aside:
         assert aside.read(Kind.PDF, made.pdf([["a"]]), "", Most()).text == "a"
         assert aside._process is not None
         assert is_confined(aside._process.pid)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.reading.documents import office, pdf, read, separate_process
-from lswc.reading.documents.separate_process import Aside
+from lswc.reading.documents.separate_process import DocumentProcess
 from lswc.reading.documents.text import Most, Text
 from lswc.safety.content_types import Kind
 from tests.reading import made
@@ -281,13 +281,13 @@ def test_what_may_declare_entities_is_refused(declared: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def aside() -> Iterator[Aside]:
-    with Aside() as reads:
+def aside() -> Iterator[DocumentProcess]:
+    with DocumentProcess() as reads:
         yield reads
 
 
 @pytest.mark.parametrize("name", documents())
-def test_a_hostile_one_harms_nothing(aside: Aside, name: str) -> None:
+def test_a_hostile_one_harms_nothing(aside: DocumentProcess, name: str) -> None:
     kind, make = documents()[name]
     text = aside.read(kind, make(), "", Most())
     assert len(text.text) <= Most().text
@@ -299,16 +299,16 @@ def test_a_hostile_one_harms_nothing(aside: Aside, name: str) -> None:
 
 
 def test_one_that_takes_too_long_costs_its_process_only() -> None:
-    with Aside(seconds=0.001) as reads:
+    with DocumentProcess(seconds=0.001) as reads:
         assert reads.read(Kind.PDF, made.pdf([["a"]]), "", Most()) == Text()
-    with Aside() as reads:
+    with DocumentProcess() as reads:
         assert reads.read(Kind.PDF, made.pdf([["a"]]), "", Most()).text == "a"
 
 
 def test_an_answer_that_is_too_large_costs_its_process_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with Aside() as reads:
+    with DocumentProcess() as reads:
         with monkeypatch.context() as small:
             small.setattr(separate_process, "MAX_ANSWER", 100)
             assert reads.read(Kind.TEXT, b"a" * 200, "", Most()) == Text()

@@ -22,7 +22,7 @@ from scrapy.resolver import CachingHostnameResolver
 from typing_extensions import override
 
 from lswc.crawl.web.certificate import self_signed
-from lswc.guest.server_rules import PATH
+from lswc.guest.server_rules import TDMREP_PATH
 from tests.resolvers import ToLoopback, resolve
 
 if TYPE_CHECKING:
@@ -110,13 +110,13 @@ class GuestWeb:
     def of(self, host: str, *, robots: bool = False) -> list[Visit]:
         """Return the visits to a host in order, those for robots.txt only if wanted."""
         visits = [visit for visit in self.visits if visit.url.split("/")[2] == host]
-        visits = [visit for visit in visits if visit.path != PATH]
+        visits = [visit for visit in visits if visit.path != TDMREP_PATH]
         return [v for v in visits if robots or v.path != "/robots.txt"]
 
     @property
     def urls(self) -> Counter[str]:
         """How often each URL was asked for."""
-        return Counter(visit.url for visit in self.visits if visit.path != PATH)
+        return Counter(visit.url for visit in self.visits if visit.path != TDMREP_PATH)
 
     def visit(self, url: str, host: str, headers: Mapping[str, str], address: str = "") -> Answer:
         """Note a request and wait as long as its answer takes."""

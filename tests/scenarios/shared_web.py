@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
-from lswc.guest.server_rules import PATH
+from lswc.guest.server_rules import TDMREP_PATH
 from tests.resolvers import ToLoopback
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Gate:
         self._opened.clear()
 
     def __call__(self, url: str) -> None:
-        if url.endswith(("/robots.txt", PATH)) or self._hosts not in url:
+        if url.endswith(("/robots.txt", TDMREP_PATH)) or self._hosts not in url:
             return
         with self._lock:
             self._asked += 1
@@ -120,7 +120,7 @@ class SharedWeb:
     @property
     def fetched(self) -> list[str]:
         """The URLs of pages asked for, in order."""
-        return [url for _, _, url in self.asked if not url.endswith(("/robots.txt", PATH))]
+        return [url for _, _, url in self.asked if not url.endswith(("/robots.txt", TDMREP_PATH))]
 
     def shortest_gap(self) -> float:
         """Return the least time in seconds from a page to the next request to its server.

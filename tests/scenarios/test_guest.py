@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.corpus.documents import OPTED_OUT, write
-from lswc.guest.server_rules import PATH
+from lswc.guest.server_rules import TDMREP_PATH
 from tests.archive.reading import records
 from tests.scenarios import server_view
 from tests.scenarios.guest_web import HTTPS_ONLY, Answer, Given, GuestWeb, Negotiated, serving
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HUB = "http://hub.example/"
-RULES = {f"{HUB}robots.txt", HUB + PATH[1:]}
+RULES = {f"{HUB}robots.txt", HUB + TDMREP_PATH[1:]}
 WEB = "tests.scenarios.guest_web.Resolver"
 
 
@@ -237,7 +237,7 @@ def test_what_a_server_reserves(tmp_path: Path, subtests: pytest.Subtests) -> No
     with subtests.test("a file that can't be had or read, or is forbidden, says nothing"):
         for host in ("wild", "fails", "loops", "forbids"):
             assert [said[f"http://{host}.example/{path}"] for path in PLACES] == [[], [], []]
-    asked = Counter(v.url.split("/")[2] for v in web.visits if v.path == PATH)
+    asked = Counter(v.url.split("/")[2] for v in web.visits if v.path == TDMREP_PATH)
     with subtests.test("asked once, and only servers with a page to keep"):
         times = {"all": 1, "fails": 1, "loops": 6, "moved": 1, "wild": 1}
         assert asked == {f"{host}.example": number for host, number in times.items()}

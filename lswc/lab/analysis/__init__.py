@@ -1,4 +1,4 @@
-"""The papers' tables and figures for any crawl or trace; never imports Scrapy."""
+"""Analysis: the papers' tables and figures for any crawl or trace; never imports Scrapy."""
 
 from lswc.lab.analysis.collection import AnalysisError, Collection
 

@@ -1,4 +1,4 @@
-"""Two crawls side by side, and what a strategy missed."""
+"""Comparison of two crawls side by side, and what a strategy missed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report's part on how large the language's web is."""
+"""Estimates of how large the language's web is, for the report."""
 
 from __future__ import annotations
 

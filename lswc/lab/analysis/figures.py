@@ -1,4 +1,4 @@
-"""The report's figures, drawn without pyplot's global state and with Latin text alone."""
+"""Figures of the report, drawn without pyplot's global state and with Latin text alone."""
 
 from __future__ import annotations
 

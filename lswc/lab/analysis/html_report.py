@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs nothing else, and its tables and figures as files."""
+"""Report: one HTML file that needs nothing else, and its tables and figures as files."""
 
 from __future__ import annotations
 

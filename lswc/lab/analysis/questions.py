@@ -1,4 +1,4 @@
-"""The whole report of a crawl or trace."""
+"""Questions to a crawl or trace, and the report that answers them."""
 
 from __future__ import annotations
 

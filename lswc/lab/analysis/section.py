@@ -1,4 +1,4 @@
-"""A part of the report: what it shows, its tables and its figure, or why it isn't there."""
+"""Section of the report: what it shows, its tables and its figure, or why it isn't there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table of the report: shown in HTML, kept as CSV and Parquet."""
+"""Table of the report: shown in HTML, kept as CSV and Parquet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``scrapy analyze``: the papers' tables and figures for a crawl or trace."""
+"""``lswc analyze``: the papers' tables and figures for a crawl or trace."""
 
 from __future__ import annotations
 

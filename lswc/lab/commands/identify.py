@@ -1,4 +1,4 @@
-"""``scrapy identify``: language and encoding of pages, and how well that is told."""
+"""``lswc identify``: language and encoding of pages, and how well that is told."""
 
 from __future__ import annotations
 

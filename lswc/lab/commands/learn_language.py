@@ -1,4 +1,4 @@
-"""``scrapy learn-language``: tables for a user's own language, and how well they tell it."""
+"""``lswc learn-language``: tables for a user's own language, and how well they tell it."""
 
 from __future__ import annotations
 

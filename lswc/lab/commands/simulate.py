@@ -1,4 +1,4 @@
-"""``scrapy simulate``: every strategy on a trace."""
+"""``lswc simulate``: every strategy on a trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``scrapy synthesize``: a synthetic web like a measured one."""
+"""``lswc synthesize``: a synthetic web like a measured one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``scrapy trace``: a crawl, a frozen web or WARC files, as a trace to simulate crawls on."""
+"""``lswc trace``: a crawl, a frozen web or WARC files, as a trace to simulate crawls on."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _trace(folder: Path, code: str, seeds_file: Path | None, out: Path, settings
     from lswc.lab.trace.format import About, Trace
     from lswc.lab.trace.from_web import from_web
     from lswc.language.registry import language, wanted
-    from lswc.reading.documents.separate_process import Aside
+    from lswc.reading.documents.separate_process import DocumentProcess
     from lswc.safety.server_limits import limits_of
 
     target, web = language(code), open_web(folder)
@@ -67,8 +67,8 @@ def _trace(folder: Path, code: str, seeds_file: Path | None, out: Path, settings
     if (out / "trace.json").exists():
         raise ConfigError(f"{out} holds a trace already: choose another folder")
     about = About(target.tag, target.tlds, f"frozen web {folder}")
-    with working() as say, Aside() as aside:
-        reader = replace(reader, read_document=aside.read)
+    with working() as say, DocumentProcess() as documents:
+        reader = replace(reader, read_document=documents.read)
         from_web(web, seeds, reader, limits, about, say).write(out, seeds)
         trace = Trace.read(out)
     _show(trace, out)

@@ -1,1 +1,1 @@
-"""The demo web: generated, the same for the same seed, and its truth known."""
+"""Demo web: generated, the same for the same seed, and its truth known."""

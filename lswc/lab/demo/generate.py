@@ -1,4 +1,4 @@
-"""The demo web: generated, the same for the same seed, and its truth known."""
+"""Generation of the demo web's files: the same for the same seed, with the truth of each page."""
 
 from __future__ import annotations
 

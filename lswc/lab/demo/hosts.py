@@ -1,4 +1,4 @@
-"""The hosts of the demo web, one a line: name, languages, pages, encoding, features.
+"""Hosts of the demo web, one a line: name, languages, pages, encoding, features.
 
 Features: ``hub`` links to many hosts; ``island`` is linked only through a tunnel; ``english``,
 ``frames``, ``image`` and ``refresh`` say what the front page is; ``declares=X`` and

@@ -1,4 +1,4 @@
-"""The pages and links of the demo web, before they are written down as HTML."""
+"""Pages and links of the demo web, before they are written down as HTML."""
 
 from __future__ import annotations
 

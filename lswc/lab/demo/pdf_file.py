@@ -1,4 +1,4 @@
-"""A document of the demo web: a PDF of one page, whose text can be read."""
+"""PDF of the demo web: one page, whose text can be read."""
 
 from __future__ import annotations
 

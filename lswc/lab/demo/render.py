@@ -1,4 +1,4 @@
-"""A page of the demo web as HTML, in its host's charset and in its host's bad manners."""
+"""HTML of the demo web's pages, in its host's charset and in its host's bad manners."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user's own language: tables from texts, and how well they tell it from its neighbours."""
+"""Own language of a user: tables from texts, and how well they tell it from its neighbours."""
 
 from __future__ import annotations
 

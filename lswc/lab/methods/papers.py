@@ -1,4 +1,4 @@
-"""The papers' ways to tell a page's language, and three libraries, to compare and repeat.
+"""Methods of the papers to tell a page's language, and three libraries, to compare and repeat.
 
 Each is a function of a document and the target language. What the papers do for Thai is done
 for the target: its charsets for TIS-620 and Windows-874, its profiles for the Thai one.

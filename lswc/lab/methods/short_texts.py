@@ -1,4 +1,4 @@
-"""The language of a few words, by n-grams: what TextCat's ranks are too coarse for."""
+"""Short texts: the language of a few words by n-grams, where TextCat's ranks are too coarse."""
 
 from __future__ import annotations
 

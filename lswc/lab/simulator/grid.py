@@ -1,4 +1,4 @@
-"""A strategy over ranges of its parameters: ``lswc:S=1..5,T=1..6``."""
+"""Grid: a strategy over ranges of its parameters, ``lswc:S=1..5,T=1..6``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The simulated crawl, compiled: pages in exactly the order of the live frontier.
+"""Kernel of the simulator, compiled: pages in exactly the order of the live frontier.
 
 A cell's queue is a list of URLs in the order of their first offer. A URL that comes into a cell
 later than a younger one (its server's place changed, or a better link led to it) goes

@@ -1,4 +1,4 @@
-"""The papers' figures: one file each; many strategies are small plots, one a family."""
+"""Plots: the papers' figures, one file each; many strategies are small plots, one a family."""
 
 from __future__ import annotations
 

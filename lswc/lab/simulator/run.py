@@ -1,4 +1,4 @@
-"""Several strategies on one trace, on all cores; and what is kept of them."""
+"""Runs of several strategies on one trace, on all cores; and what is kept of them."""
 
 from __future__ import annotations
 

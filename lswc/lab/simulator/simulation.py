@@ -1,4 +1,4 @@
-"""One strategy on one trace: from arrays to results."""
+"""Simulation of one strategy on one trace: from arrays to results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A strategy and the rules of ``lswc.strategy`` as arrays: asked once each, never rewritten."""
+"""Strategy arrays: a strategy and the rules of ``lswc.strategy``, asked once each."""
 
 from __future__ import annotations
 

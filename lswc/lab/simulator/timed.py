@@ -1,4 +1,4 @@
-"""A crawl in time: workers, and servers that rest. The live frontier under a clock that isn't real.
+"""Timed crawl: workers, and servers that rest. The live frontier under a clock that isn't real.
 
 Nothing of the frontier is written again: what is leased, and when, is its own answer. So a trace of
 a million pages takes an hour or so; the kernel, which knows no time, takes seconds.

@@ -1,1 +1,1 @@
-"""A synthetic web like the Thai one of 2004."""
+"""Synthetic web like the Thai one of 2004."""

@@ -1,4 +1,4 @@
-"""A web's own tables beside the published ones."""
+"""Calibration: a synthetic web's own tables beside the published ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A synthetic web like the Thai one of 2004, made from what the papers publish about it.
+"""Synthesis of a web like the Thai one of 2004, from what the papers publish about it.
 
 Sites hold servers, servers hold directories, directories hold pages of mostly one kind. What
 no paper says is an assumption (``assumptions.toml``).

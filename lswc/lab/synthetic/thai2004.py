@@ -1,4 +1,4 @@
-"""The Thai web graph of July-August 2004: what the papers publish about it.
+"""Thai web graph of July-August 2004: what the papers publish about it.
 
 Numbers of Tamura 2007 (§2, Tables 1, 4, 5) and of Somboonviwat 2006 (Tables 4, 5), and the
 numbers of links of each kind that follow from them.

@@ -1,4 +1,4 @@
-"""The links of a synthetic web, compiled.
+"""Wiring: the links of a synthetic web, compiled.
 
 URLs are numbered by server, servers in an order of discovery: sites are runs of servers. A
 tree makes every page reachable; on top of it come links drawn kind by kind until their numbers

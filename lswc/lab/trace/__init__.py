@@ -1,1 +1,1 @@
-"""A crawled web as arrays and files: made from a web or a crawl, walked and counted."""
+"""Traces: crawled webs as arrays and files, made from a web or a crawl, walked and counted."""

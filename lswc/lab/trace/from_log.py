@@ -1,4 +1,4 @@
-"""The crawl log as the simulator's trace (docs/trace.md)."""
+"""Trace of a crawl, made of its log (docs/trace.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trace of a frozen web, or of WARC files."""
+"""Trace of a frozen web, or of WARC files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Breadth-first search on a trace's links."""
+"""Graph of a trace: breadth-first search on its links."""
 
 from __future__ import annotations
 

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import signal
 import socket
-import sys
 from contextlib import suppress
-from subprocess import DEVNULL, Popen
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from lswc.processes import MAX_ANSWER, MAX_LETTER, Letters, environment, letter
+from lswc.processes import MAX_ANSWER, MAX_LETTER, Letters, letter, started
 from lswc.reading import documents
 from lswc.reading.confinement import confine
 from lswc.reading.documents.text import Most, Text
@@ -23,6 +21,7 @@ from lswc.safety.content_types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from subprocess import Popen
     from types import TracebackType
     from typing import Self
 
@@ -34,7 +33,7 @@ _asked = msgspec.msgpack.Decoder(tuple[Kind, str, Most])
 _text = msgspec.msgpack.Decoder(Text)
 
 
-class Aside:
+class DocumentProcess:
     """Reads documents as ``lswc.reading.documents.read`` does; what isn't read has no text."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
@@ -65,17 +64,8 @@ class Aside:
             return Text()
 
     def _start(self) -> socket.socket:
-        self._socket, theirs = socket.socketpair()
+        self._process, self._socket = started("lswc.reading.documents.separate_process")
         self._socket.settimeout(self._seconds)
-        command = [sys.executable, "-m", "lswc.reading.documents.separate_process"]
-        with theirs:
-            self._process = Popen(
-                command,
-                stdin=theirs.fileno(),
-                stdout=DEVNULL,
-                env=environment(),
-                start_new_session=True,
-            )
         return self._socket
 
     def _end(self) -> None:
