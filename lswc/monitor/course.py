@@ -6,7 +6,7 @@ Nobody needs them to go on with the crawl: who watches it reads them, also after
 from __future__ import annotations
 
 from time import time
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 
 import msgspec
 
@@ -34,6 +34,9 @@ READ = 4_000_000
 
 DRAWN = 400
 """Points that are drawn at most."""
+
+LEAST = 12
+"""Points of a run from which its end is estimated: of a minute at least."""
 
 _Kind = TypeVar("_Kind")
 
@@ -128,14 +131,44 @@ def read(folder: Path, after: int = 0) -> tuple[list[Point], int]:
     return all_parsed(whole_lines.splitlines(), Point), after + len(whole_lines)
 
 
-def runs(folder: Path) -> tuple[int, float]:
-    """Return how often a crawl was run, and for how many seconds in all, as its course tells."""
-    ended: dict[float, float] = {}
-    points, after = read(folder)
+class Times(NamedTuple):
+    """When a crawl ``began`` (seconds since 1970, None if it never ran), and how long it ran.
+
+    It had ``runs``, of ``seconds`` in all. ``left`` are the seconds until no URL is pending, if
+    their number falls on as it fell in the latest third of this run; None if it doesn't.
+    """
+
+    began: float | None
+    runs: int
+    seconds: float
+    left: float | None
+
+
+def times(points: Sequence[Point]) -> Times:
+    """Return the times of a crawl, as its course tells."""
+    if not points:
+        return Times(None, 0, 0.0, None)
+    ended = {point.run: point.time for point in points}
+    seconds = round(sum(max(0.0, end - began) for began, end in ended.items()), 1)
+    return Times(points[0].run, len(ended), seconds, _left(points))
+
+
+def _left(points: Sequence[Point]) -> float | None:
+    run = [point for point in points if point.run == points[-1].run]
+    before, last = run[len(run) * 2 // 3 - 1], run[-1]
+    fallen, passed = before.pending - last.pending, last.time - before.time
+    if len(run) < LEAST or fallen <= 0 or passed <= 0:
+        return None
+    return round(last.pending * passed / fallen, 1)
+
+
+def read_all(folder: Path) -> list[Point]:
+    """Return all points of a course."""
+    found, (points, after) = list[Point](), read(folder)
     while points:
-        ended |= {point.run: point.time for point in points}
+        found += points
         points, after = read(folder, after)
-    return len(ended), round(sum(max(0.0, end - began) for began, end in ended.items()), 1)
+    return found
 
 
 def write_now(folder: Path, now: Snapshot) -> None:

@@ -18,7 +18,7 @@ from scrapy.utils.asyncio import create_looping_call
 from lswc.crawl.close_reasons import said
 from lswc.crawl.composition import parts_of
 from lswc.errors import LswcError
-from lswc.monitor.course import Course, Point, runs, write_now
+from lswc.monitor.course import Course, Point, read_all, times, write_now
 from lswc.monitor.observer import Observer
 from lswc.monitor.snapshot import CLOSED, OFFLINE, Snapshot, of_workers
 from lswc.monitor.summary import SUMMARY, write
@@ -104,9 +104,9 @@ class Recorder:
             logger.error("%s stays as it was: the frontier can't be read any more", SUMMARY)
             return
         try:
-            number, seconds = runs(self.folder)
+            ran = times(read_all(self.folder))
             self.last = replace(
-                self.observer.with_coverage(self.last), runs=number, seconds=seconds
+                self.observer.with_coverage(self.last), runs=ran.runs, seconds=ran.seconds
             )
             write(self.folder, self.last, reason)
         except OSError as error:

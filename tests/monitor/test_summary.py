@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from lswc.frontier.harvest import Group
 from lswc.guest.control.rules_in_force import Control, Hours
-from lswc.monitor.course import COURSE, Point, columns, runs
+from lswc.monitor.course import COURSE, LEAST, Point, columns, read_all, times
 from lswc.monitor.snapshot import (
     ControlInForce,
     Coverage,
@@ -217,8 +217,19 @@ def test_a_course_in_columns() -> None:
 
 
 def test_the_runs_of_a_crawl_count_without_what_lies_between(tmp_path: Path) -> None:
-    assert runs(tmp_path) == (0, 0.0)
-    times = [(0.0, 5.0), (0.0, 65.0), (1_000.0, 1_001.0), (1_000.0, 1_030.5)]
-    points = [Point(time, run, 0, 0, 0, 0, 0, 0.0, 0) for run, time in times]
+    assert times(read_all(tmp_path)) == (None, 0, 0.0, None)
+    seen = [(0.0, 5.0), (0.0, 65.0), (1_000.0, 1_001.0), (1_000.0, 1_030.5)]
+    points = [Point(time, run, 0, 0, 0, 0, 0, 0.0, 0) for run, time in seen]
     (tmp_path / COURSE).write_text("".join(point.line() for point in points))
-    assert runs(tmp_path) == (2, 95.5)
+    assert times(read_all(tmp_path)) == (0.0, 2, 95.5, None)
+
+
+def test_the_end_is_estimated_where_what_is_pending_falls() -> None:
+    def falls(by: int) -> float | None:
+        return times(
+            [Point(10.0 * n, 0.0, 0, 0, 0, 0, 900 - by * n, 0.0, 0) for n in range(LEAST)]
+        ).left
+
+    assert falls(5) == 10 * (900 - 5 * 11) / 5
+    assert falls(0) is None
+    assert falls(-5) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lswc.cli.command import KEY, UserCommand, one, option
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 class Command(UserCommand):
     """Serves the page of a crawl that runs, or that ended, until Ctrl-C."""
 
-    usage = "<crawl folder> | redis://... [--key NAME] [--port 6800] [--name HOST]"
+    usage = "<crawl folder, or folder of crawls> | redis://... [--key NAME] [--port 6800] ..."
     summary = "Show a crawl in the browser while it runs or after, and give it instructions"
     options = (
         KEY,
@@ -33,9 +34,17 @@ class Command(UserCommand):
         named = parse(f"https://{opts.name}")
         if opts.name and (named is None or named.href != f"https://{opts.name.lower()}/"):
             raise ConfigError(f"--name={opts.name!r} isn't a host, or a host and its port")
+        from lswc.frontier import FRONTIER_FILE
+        from lswc.monitor.page.crawls import Crawls
         from lswc.monitor.page.server import serve
         from lswc.monitor.stored import stored
 
+        several = Crawls(Path(name))
+        if (
+            several.names() and not (several.folder / FRONTIER_FILE).exists()
+        ):  # which start crawls, with a priority that is not lower
+            serve(several, opts.host, int(opts.port), opts.name, _ready)
+            return
         crawl = stored(name, opts.key, self.project_settings)
         os.nice(5)  # the crawl goes first
         serve(crawl, opts.host, int(opts.port), opts.name, _ready)

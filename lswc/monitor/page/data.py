@@ -11,7 +11,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from lswc.guest.control import Control, ControlError, read
-from lswc.monitor.course import columns
+from lswc.monitor.course import columns, times
 from lswc.monitor.page.full_count import FullCount
 from lswc.monitor.replay import address_of
 from lswc.monitor.snapshot import (
@@ -87,6 +87,7 @@ class PageData:
             "name": self._crawl.name,
             "store": self._crawl.store,
             "replay": self._replay(),
+            "times": times(self._points)._asdict(),
             "count": {
                 "age": round(full.age) if full.snapshot is not None else None,
                 "seconds": round(full.seconds, 1),

@@ -7,9 +7,11 @@ from __future__ import annotations
 import json
 import logging
 import signal
+from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from scrapy.settings import Settings
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.error import CannotListenError
 from twisted.internet.threads import deferToThread
@@ -20,13 +22,13 @@ from typing_extensions import override
 from lswc.errors import ConfigError, LswcError
 from lswc.guest.control import change, history
 from lswc.monitor.page.access import HEADERS, Guard
+from lswc.monitor.page.crawls import Crawls
 from lswc.monitor.page.data import PageData
 from lswc.monitor.page.search import find
+from lswc.monitor.stored import StoredCrawl, stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from lswc.monitor.stored import StoredCrawl
 
 LARGEST = 65_536
 """Bytes of a request's body."""
@@ -204,28 +206,73 @@ def _plain(request: Any, status: int, text: str) -> bytes:
     return text.encode() + b"\n"
 
 
-def site(watch: Watch) -> Any:
-    """Return what answers over HTTP."""
-    root: Any = Resource()
+class _Folder(Resource):
+    """The page of a folder of crawls, and below the name of each its own."""
+
+    def __init__(self, crawls: Crawls, guard: Guard) -> None:
+        super().__init__()
+        self._crawls, self._guard = crawls, guard
+        _put_files(self, guard, "crawls.html")
+        api: Any = Resource()
+        self.putChild(b"api", api)
+        api.putChild(b"crawls", _Read(guard, self._listed))
+        api.putChild(b"start", _Change(guard, partial(self._told, crawls.start)))
+        api.putChild(b"stop", _Change(guard, partial(self._told, crawls.stop)))
+
+    @override
+    def getChild(self, path: bytes, request: Request) -> Any:
+        name = path.decode("utf-8", "replace")
+        if name not in self._crawls.names():
+            return super().getChild(path, request)
+        try:
+            watch = Watch(stored(str(self._crawls.path(name)), "", Settings()), self._guard)
+        except LswcError as error:  # such as a crawl of another version
+            return _File(self._guard, f"{name}.txt", f"{name}: {error}\n".encode(errors="replace"))
+        page = _page(watch)
+        self.putChild(path, page)
+        return page
+
+    def _listed(self, request: Request) -> dict[str, Any]:
+        return {"name": str(self._crawls.folder), "crawls": self._crawls.listed()}
+
+    def _told(self, tell: Callable[[str], None], request: Request) -> dict[str, Any]:
+        tell(str(_body(request).get("name", "")))
+        return {"said": True}
+
+
+def _put_files(root: Any, guard: Guard, first: str) -> None:
     for file in files("lswc.monitor.page").joinpath("static").iterdir():
-        content = _File(watch.guard, file.name, file.read_bytes())
-        root.putChild(b"" if file.name == "index.html" else file.name.encode(), content)
+        name = b"" if file.name == first else file.name.encode()
+        root.putChild(name, _File(guard, file.name, file.read_bytes()))
+
+
+def _page(watch: Watch) -> Any:
+    """Return the page of one crawl, with what its script asks for."""
+    root: Any = Resource()
+    _put_files(root, watch.guard, "index.html")
     api: Any = Resource()
     root.putChild(b"api", api)
     api.putChild(b"state", _Read(watch.guard, watch.state))
     api.putChild(b"find", _Read(watch.guard, watch.found))
     api.putChild(b"changes", _Read(watch.guard, watch.changes))
     api.putChild(b"say", _Change(watch.guard, watch.say))
-    bounded = type("Request", (Bounded,), {"guard": watch.guard})
+    return root
+
+
+def site(root: Any, guard: Guard) -> Any:
+    """Return what answers over HTTP."""
+    bounded = type("Request", (Bounded,), {"guard": guard})
     answering: Any = Site(root, requestFactory=bounded)
     answering.noisy, answering.log = False, lambda request: None  # no access log
     return answering
 
 
 def serve(
-    crawl: StoredCrawl, host: str, port: int, name: str, ready: Callable[[str], None]
+    crawl: StoredCrawl | Crawls, host: str, port: int, name: str, ready: Callable[[str], None]
 ) -> None:
-    """Serve a crawl's page until the process is told to end. Raises ConfigError.
+    """Serve a crawl's page, or that of a folder of crawls, until the process is told to end.
+
+    Raises ConfigError.
 
     ``name`` is that of a server with TLS before this one, if any. ``ready`` is called with the
     page's address, the token in it.
@@ -234,8 +281,9 @@ def serve(
 
     guard = Guard(host, name)
     running: Any = reactor
+    root: Any = _Folder(crawl, guard) if isinstance(crawl, Crawls) else _page(Watch(crawl, guard))
     try:
-        listening = running.listenTCP(port, site(Watch(crawl, guard)), interface=host)
+        listening = running.listenTCP(port, site(root, guard), interface=host)
     except CannotListenError as error:
         raise ConfigError(
             f"can't listen to port {port} of {host}: {error.socketError.strerror}; "

@@ -13,55 +13,6 @@ const GLOSSARY = {
   control: "Rules for a domain with its subdomains (example.co.th), a server (www.example.co.th/) or how URLs begin (www.example.co.th/~somchai/). They are in force within seconds, also for what is pending.",
 };
 
-const STATES = {
-  running: "running", paused: "paused", offline: "offline", closed: "ended", silent: "no sign of life",
-  unknown: "nothing reported yet",
-};
-
-const $ = (id) => document.getElementById(id);
-const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
-const decimal = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
-const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
-
-const count = (value) => (value == null ? "–" : whole.format(value));
-const large = (value) => (value == null ? "–" : value >= 1e6 ? compact.format(value) : whole.format(value));
-const percent = (value) => (value == null ? "–" : `${(100 * value).toFixed(1)} %`);
-const seconds = (value) => (value == null ? "–" : value < 10 ? `${value.toFixed(1)} s` : value < 600 ? `${Math.round(value)} s` : `${Math.round(value / 60)} min`);
-const moment = (value) => (value == null ? "" : new Date(1000 * value).toLocaleString("sv"));
-const share = (part, all) => (all ? percent(part / all) : "–");
-
-function bytes(value) {
-  if (value == null) return "–";
-  const units = ["B", "kB", "MB", "GB", "TB"];
-  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(value, 1)) / 3));
-  return `${decimal.format(value / 1000 ** power)} ${units[power]}`;
-}
-
-function make(tag, properties = {}, ...children) {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children.filter((child) => child != null));
-  return element;
-}
-
-// --- the token, which the address holds after "#", where no server sees it
-
-let token = decodeURIComponent(location.hash.slice(1));
-try {
-  if (/^[\w-]{20,}$/.test(token)) sessionStorage.setItem("token", token);
-  token = sessionStorage.getItem("token") || "";
-} catch { /* without storage it lasts until the page is loaded again */ }
-if (location.hash.length > 20) history.replaceState(null, "", location.pathname);
-
-// --- asking
-
-async function ask(path, options) {
-  const response = await fetch(path, options);
-  const type = response.headers.get("content-type") || "";
-  const told = type.startsWith("application/json") ? await response.json() : { error: await response.text() };
-  if (!response.ok) throw new Error(told.error || `${response.status}`);
-  return told;
-}
-
 async function say(key, value, place, why) {
   try {
     await ask("api/say", {
@@ -77,11 +28,6 @@ async function say(key, value, place, why) {
     alarm(error.message);
     return false;
   }
-}
-
-function alarm(text) {
-  $("alert").textContent = text;
-  $("alert").hidden = !text;
 }
 
 // --- tables: rows stay where they are and change their text, so that nobody loses their place
@@ -201,6 +147,12 @@ function show(told) {
   document.title = `${told.language} · ${STATES[told.state]} · lswc`;
   $("name").textContent = told.name;
   $("about").textContent = [told.language, told.strategy, `kept in ${told.store}`].filter(Boolean).join(" · ");
+  const { began, seconds: ran, left } = told.times;
+  const runs = told.state === "running";
+  $("times").textContent = began == null ? "" : [
+    `began ${moment(began)}`, `ran for ${lasted(ran)}`,
+    runs && (left == null ? "no end in sight yet" : `at this rate nothing is pending in ${lasted(left)}`),
+  ].filter(Boolean).join(" · ");
   $("replay").hidden = !told.replay;
   $("replay").firstElementChild.href = told.replay || "#";
   const since = told.state === "silent" ? ` since ${moment(told.time)}` : "";

@@ -1,0 +1,127 @@
+"""Crawls of a folder: listed for the page's script, started, and told to stop."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from time import time
+from typing import TYPE_CHECKING, Any
+
+from lswc.archive.archive import SETTINGS
+from lswc.errors import ConfigError, LswcError, writing
+from lswc.frontier import FRONTIER_FILE
+from lswc.guest.control import change, in_folder, read
+from lswc.monitor import course
+from lswc.monitor.course import Times, read_now, times
+from lswc.monitor.page.data import SILENCE
+from lswc.monitor.snapshot import PAUSED, RUNNING, SILENT, Snapshot
+from lswc.processes import environment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lswc.monitor.course import Point
+
+LOG = "crawl.log"
+"""Name of the file in a crawl's folder with the log of the runs that were started here."""
+
+AT_ONCE = 5.0
+"""Seconds in which a crawl that can't begin mostly says so."""
+
+BY = "watch"
+"""Who tells a crawl to stop, and takes that back."""
+
+
+class Crawls:
+    """Looks at the crawls that lie in a folder, those of workers over Redis left out."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._points: dict[str, tuple[list[Point], int]] = {}
+        self._started: dict[str, subprocess.Popen[bytes]] = {}
+
+    def names(self) -> list[str]:
+        """Return the names of the crawls' folders, sorted."""
+        return sorted(path.parent.name for path in self.folder.glob(f"*/{FRONTIER_FILE}"))
+
+    def path(self, name: str) -> Path:
+        """Return the folder of a crawl by its name. Raises ConfigError if there is none."""
+        if name not in self.names():
+            raise ConfigError(f"there is no crawl {name!r} in {self.folder}")
+        return self.folder / name
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Return what is told of each crawl."""
+        for process in self._started.values():
+            process.poll()  # so that none is left that nobody waits for
+        return [self._told(name) for name in self.names()]
+
+    def _told(self, name: str) -> dict[str, Any]:
+        found = read_now(self.folder / name) or Snapshot()
+        late = found.is_live and time() - found.time > SILENCE
+        state, reason, wrong = (SILENT if late else found.state), found.reason, ""
+        try:
+            control = read(in_folder(self.folder / name))
+            if state == RUNNING and control.rests():
+                state, reason = PAUSED, control.rests()
+        except LswcError as error:
+            wrong = str(error)
+        return {
+            "name": name,
+            "language": found.language,
+            "strategy": found.strategy,
+            "state": state,
+            "reason": reason,
+            "wrong": wrong,
+            "pages": found.pages,
+            "harvest_rate": found.harvest_rate,
+            "pending": found.pending,
+            "pages_per_second": 0.0 if late else found.pages_per_second,
+            "is_live": found.is_live and not late,
+            **self._times(name)._asdict(),
+        }
+
+    def _times(self, name: str) -> Times:
+        points, after = self._points.get(name, ([], 0))
+        while (found := course.read(self.folder / name, after))[0]:
+            points, after = [*points, *found[0]], found[1]
+        self._points[name] = points, after
+        return times(points)
+
+    def stop(self, name: str) -> None:
+        """Tell a crawl to stop, which it does in order within seconds. Raises LswcError."""
+        change(in_folder(self.path(name)), "stop", value=True, why="", by=BY)
+
+    def start(self, name: str) -> None:
+        """Go on with a crawl as it was run last; what told it to stop is taken back.
+
+        Raises LswcError, also for what it says itself if it can't begin.
+        """
+        folder = self.path(name)
+        if self._told(name)["is_live"]:
+            raise ConfigError(f"{name} runs already")
+        if read(in_folder(folder)).stop:
+            change(in_folder(folder), "stop", None, by=BY)
+        log = folder / LOG
+        command = [sys.executable, "-m", "lswc", "crawl", str(folder / SETTINGS)]
+        with writing(log), log.open("ab") as file:
+            process = subprocess.Popen(
+                [*command, "--into", str(folder), "--logfile", str(log)],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=file,
+                env=environment(), start_new_session=True,
+            )  # fmt: skip
+        self._started[name] = process
+        try:
+            code = process.wait(AT_ONCE)
+        except subprocess.TimeoutExpired:
+            return
+        if code:
+            raise ConfigError(f"{name} doesn't begin: {_last_line(log)}")
+
+
+def _last_line(log: Path) -> str:
+    with log.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - 1_000))
+        lines = file.read().decode("utf-8", "replace").splitlines()
+    return lines[-1] if lines else "it says nothing"

@@ -1,0 +1,50 @@
+// Lists the crawls of a folder, and starts and stops them.
+"use strict";
+
+const OFTEN = 3000;
+let later = 0;
+
+async function tell(what, name, button) {
+  button.disabled = true;
+  try {
+    await ask(`api/${what}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "X-Lswc-Token": token },
+      body: JSON.stringify({ name }),
+    });
+    alarm("");
+  } catch (error) {
+    alarm(error.message);
+  }
+  await look();
+}
+
+function row(one) {
+  const what = one.is_live ? "stop" : "start";
+  const press = make("button", { className: "small", type: "button", textContent: one.is_live ? "Stop" : "Go on" });
+  press.addEventListener("click", () => tell(what, one.name, press));
+  const state = STATES[one.state] + (one.reason ? `: ${one.reason}` : "") + (one.wrong ? `; ${one.wrong}` : "");
+  const cells = [
+    make("a", { href: `${encodeURIComponent(one.name)}/`, textContent: one.name }), one.language, state,
+    large(one.pages), percent(one.harvest_rate), one.is_live ? decimal.format(one.pages_per_second) : "–", large(one.pending),
+    moment(one.began), lasted(one.seconds), one.is_live ? lasted(one.left) : "–", token ? press : "",
+  ];
+  return make("tr", {}, ...cells.map((cell, at) => make("td", { className: at > 2 && at < 7 ? "number" : "" }, cell)));
+}
+
+async function look() {
+  clearTimeout(later);
+  try {
+    const told = await ask("api/crawls");
+    $("name").textContent = told.name;
+    $("about").textContent = `${count(told.crawls.length)} crawls, ${count(told.crawls.filter((one) => one.is_live).length)} running`;
+    $("crawls").replaceChildren(...told.crawls.map(row));
+    $("locked").hidden = Boolean(token);
+  } catch (error) {
+    alarm(error instanceof TypeError ? "The watch doesn’t answer any more: start it again." : error.message);
+  }
+  if (!document.hidden) later = setTimeout(look, OFTEN);
+}
+
+document.addEventListener("visibilitychange", () => !document.hidden && look());
+look();

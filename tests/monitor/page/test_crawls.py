@@ -1,0 +1,102 @@
+"""A folder of crawls: what is told of each, and that one is started, and stopped."""
+
+from __future__ import annotations
+
+import json
+from time import sleep, time
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+
+from lswc.errors import ConfigError
+from lswc.frontier.sqlite import SqliteFrontier
+from lswc.guest.control import in_folder, read
+from lswc.monitor.course import COURSE, Point, write_now
+from lswc.monitor.page.crawls import Crawls
+from lswc.monitor.snapshot import Snapshot, Worker, of_workers
+from lswc.strategy import strategy
+from tests.monitor.page.test_page import watch
+from tests.scenarios.site import THAI, Site, page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def crawl_in(folder: Path, **settings: object) -> None:
+    folder.mkdir()
+    SqliteFrontier(folder / "frontier.db", strategy("bfs"), {"language": "th"}).close()
+    (folder / "settings.json").write_text(json.dumps({"language": "th", **settings}))
+
+
+def reported(folder: Path, state: str, at: float) -> None:
+    worker = Worker(time=at, began=at - 9, state=state)
+    write_now(folder, replace(Snapshot(time=at, pages=7, pending=5), **of_workers([worker])))
+
+
+@pytest.fixture
+def crawls(tmp_path: Path) -> Crawls:
+    crawl_in(tmp_path / "th")
+    crawl_in(tmp_path / "lo")
+    (tmp_path / "no crawl").mkdir()
+    return Crawls(tmp_path)
+
+
+def test_each_crawl_is_listed_with_its_times(crawls: Crawls) -> None:
+    reported(crawls.folder / "th", "running", time())
+    reported(crawls.folder / "lo", "running", time() - 60)
+    point = Point(30.0, 10.0, 0, 0, 0, 0, 0, 0.0, 0)
+    (crawls.folder / "th" / COURSE).write_text(point.line())
+    for _ in range(2):  # what was read is not read again
+        lao, thai = crawls.listed()
+        assert (lao["name"], lao["state"], lao["is_live"]) == ("lo", "silent", False)
+        assert (thai["name"], thai["state"], thai["is_live"]) == ("th", "running", True)
+        assert (thai["pages"], thai["began"], thai["seconds"]) == (7, 10.0, 20.0)
+
+
+def test_a_crawl_that_runs_is_told_to_stop_and_not_started_twice(crawls: Crawls) -> None:
+    reported(crawls.folder / "th", "running", time())
+    crawls.stop("th")
+    assert read(in_folder(crawls.folder / "th")).stop
+    with pytest.raises(ConfigError, match="th runs already"):
+        crawls.start("th")
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "no crawl", "../th", "th/../lo"])
+def test_no_other_folder_is_reached(crawls: Crawls, name: str) -> None:
+    for tell in (crawls.start, crawls.stop):
+        with pytest.raises(ConfigError, match="there is no crawl"):
+            tell(name)
+
+
+@pytest.mark.slow
+def test_a_crawl_that_can_not_begin_says_why(
+    crawls: Crawls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lswc.monitor.page.crawls.AT_ONCE", 300.0)
+    with pytest.raises(ConfigError, match=r"th doesn't begin: .*who crawls the real web"):
+        crawls.start("th")
+
+
+@pytest.mark.slow
+def test_a_crawl_goes_on_and_only_who_has_the_token_says_so(tmp_path: Path) -> None:
+    site = Site(tmp_path / "web", tmp_path / "crawls" / "th")
+    site.seeds("http://a.example/")
+    site.add("a.example/", page(THAI, "/1"))
+    site.add("a.example/1", page(THAI))
+    site.crawl(CLOSESPIDER_ITEMCOUNT=1, CONCURRENT_REQUESTS=1)
+    (before,) = Crawls(site.folder.parent).listed()
+    told = json.loads((site.folder / "settings.json").read_text())
+    del told["CLOSESPIDER_ITEMCOUNT"]
+    (site.folder / "settings.json").write_text(json.dumps(told))
+    with watch(Site(site.web, site.folder.parent)) as shown:
+        assert json.loads(shown.ask("/th/api/state")[1])["pages"] == before["pages"]
+        assert shown.ask("/")[0] == shown.ask("/th/")[0] == 200
+        assert shown.ask("/lo/api/state")[0] == 404
+        body = json.dumps({"name": "th"})
+        assert shown.ask("/api/start", "POST", body)[0] == 403
+        status, said = shown.ask("/api/start", "POST", body, X_Lswc_Token=shown.token)
+        assert (status, json.loads(said)) == (200, {"said": True})
+        while len(site.urls) < 2 or json.loads(shown.ask("/api/crawls")[1])["crawls"][0]["is_live"]:
+            sleep(0.1)
+    assert site.summary["all_runs"]["runs"] == 2
