@@ -30,7 +30,7 @@ from lswc.crawl.transport.resolver import Resolver
 from lswc.guest.slots import OwnSlots
 from tests.seams.clock import Clock, Loop, Swaps
 from tests.seams.machine import Connection, Disk, Reading
-from tests.seams.web import Resolving, Web, url
+from tests.seams.web import BACKOFF, Resolving, Web, url
 
 if TYPE_CHECKING:
     from lswc.crawl.composition import Parts
@@ -137,7 +137,7 @@ class Machine:
             "LSWC_READERS": 2,
             "LSWC_SITEMAPS": True,
             "LSWC_TRY_AGAIN": [30, 60],
-            "LSWC_BACKOFF": 5,
+            "LSWC_BACKOFF": BACKOFF,
             "LSWC_MIN_DISK": 0,
             "LSWC_ALLOWED_PORTS": [80, 443],
             "LSWC_ROTATE": 60_000,

@@ -15,7 +15,7 @@ from lswc.archive.crawl_log import journals
 from lswc.corpus import documents
 from lswc.frontier import FRONTIER_FILE, sqlite_report
 from lswc.outcomes import LIFTED, OF_QUOTA, OF_REQUISITE, RECORDED, Outcome
-from tests.seams.web import PAGES_OF, Web, links, number_of
+from tests.seams.web import FORBIDDEN, PAGES_OF, Web, links, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +32,9 @@ UNNAMED = (
     Outcome.SERVER_BECAME_IRRELEVANT,
 )  # fmt: skip
 """Reasons of what is discarded without a line for each link."""
+
+_ON_ITS_WAY = 0.5
+"""Seconds in which a request may arrive that was allowed before."""
 
 _KEYS: dict[str, tuple[str, ...]] = {
     Outcome.BLOCKED: ("block",),
@@ -97,9 +100,25 @@ def _is_due(address: str, outcome: str, web: Web, met: Met) -> bool:
         return False
     if outcome in RECORDED and number in met.poison:
         return False
-    if web.met[address.split("/")[2]] & _OF_HOST.get(outcome, set()):
+    met = web.met[address.split("/")[2]]
+    if met & _OF_HOST.get(outcome, set()):
         return True
+    if outcome == Outcome.ROBOTS and "robots some" in met:
+        return f"/{number}".startswith(FORBIDDEN)
     return any(web.answered[_plain(address)][kind] for kind in PAGES_OF.get(outcome, ()))
+
+
+def check_heard(folder: Path, web: Web, heard: Mapping[tuple[str, str], float]) -> None:
+    """Nothing is asked for against instructions, by place and key, since they were heard.
+
+    Those to a place that it isn't asked, or no deeper than one link from the seeds.
+    """
+    depths = {record["url"]: record["depth"] for record in page_record.records(folder)}
+    for (place, key), since in heard.items():
+        for time, address in web.asked:
+            if time > since + _ON_ITS_WAY and address.split("/")[2] == place:
+                may_be = key == "max_depth" and depths.get(address, 0) <= 1
+                assert may_be, (time, address, place, key, since)
 
 
 def _check_records(folder: Path, finished: Mapping[str, str]) -> None:

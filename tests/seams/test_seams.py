@@ -27,8 +27,9 @@ from lswc.frontier.sqlite import open_existing
 from lswc.guest.control.store import InFolder, change
 from lswc.guest.control_in_effect import at_start
 from lswc.outcomes import LIFTED, OF_QUOTA, Outcome
+from lswc.urls import parse
 from tests.seams.crawl import Machine, Run
-from tests.seams.invariants import Met, check_corpus, check_left
+from tests.seams.invariants import Met, check_corpus, check_heard, check_left
 from tests.seams.web import ANSWERS, HOSTS, NAMES, ROBOTS, host, url
 
 PAGES = 90
@@ -39,6 +40,8 @@ INSTRUCTIONS: dict[str, Any] = {
     "block": True, "pause": True, "max_pages": 2, "max_bytes": 900, "max_depth": 1, "tolerate": 1,
     "priority": 3, "delay": 9,
 }  # fmt: skip
+HOLDING = ("block", "pause", "max_depth")
+"""Instructions that keep a crawl from asking for pages of a place."""
 ORDERS: dict[str, Any] = {"pause": True, "requests": 1, "stop": True}
 FAULTS = ("full", "unsynced", "disk I/O error", "database is locked")
 READER_STARTS = ("none", "dies", "says nonsense", "stops halfway", "hangs")
@@ -56,6 +59,7 @@ class Seams(RuleBasedStateMachine):
         self.machine = Machine(self.folder, PAGES, salt, profile)
         self.said: dict[tuple[str, str], Any] = {}
         self.met = Met()
+        self.heard: dict[tuple[str, str], float] = {}
         self.faulty = self.reader_failed = False
         self.steps = 0
         self._begin()
@@ -286,6 +290,17 @@ class Seams(RuleBasedStateMachine):
     def _take_back(self, place: str, key: str) -> None:
         change(InFolder(self.machine.folder), key, None, place)
         del self.said[place, key]
+        self.heard.pop((place, key), None)
+
+    def _hear(self) -> None:
+        """Take notice of the instructions that the crawl has heard."""
+        control = self.run.parts.guest.control
+        for place, key in self.said:
+            where = parse(f"http://{place}/")
+            if where is None or key not in HOLDING:
+                continue
+            if getattr(control.rule(where), key) == INSTRUCTIONS[key]:
+                self.heard.setdefault((place, key), self.machine.clock.now)
 
     @precondition(lambda self: self.runs)
     @rule(
@@ -323,6 +338,8 @@ class Seams(RuleBasedStateMachine):
             return
         assert not self.run.log.wrong, self.run.log.wrong
         parts = self.run.parts
+        check_heard(self.machine.folder, self.machine.web, self.heard)
+        self._hear()
         if not self.run.is_closing:
             assert parts.frontier.counts().leased == len(parts.commits.visits)
         self.steps += 1
@@ -378,6 +395,7 @@ def test_a_crawl_meets_everything_and_keeps_its_promises() -> None:
         for number, kind in enumerate(ANSWERS, 3):
             seams.page_answers(number, kind)
         seams.robots_answer(host(5), "slow crawl")
+        seams.robots_answer(host(2), "some")
         seams.robots_answer(host(4), "500")
         seams.page_is_poison(31)
         seams.told_all(

@@ -21,6 +21,11 @@ HOSTS = 6
 LATENCY = 1.0
 """Seconds that a server takes to answer."""
 
+DELAY, REST, CRAWL_DELAY, RETRY_AFTER, BACKOFF = 1.0, 5 * LATENCY, 15.0, 7.0, 9.0
+"""Seconds that a server rests at least: where it hangs up, after an answer, and as it asks for."""
+
+_TURNS = 0.05  # seconds of latency that the turns of the loop may take
+
 SHAPES = {name: Shape(**{**given, "codings": tuple(given["codings"])})
           for name, given in (WHOLE | CUT).items()}  # fmt: skip
 
@@ -58,7 +63,7 @@ PAGES_OF: dict[str, tuple[str, ...]] = {
     "redirect loop": ("redirect loop",),
     "status 404": ("404",),
     "status 500": ("500",),
-    "status 503": ("503",),
+    "status 503": ("503", "busy"),
     "status 429": ("429",),
     "timeout": ("hang", "slow body"),
     "download failed": ("reset", "garbage"),
@@ -71,8 +76,10 @@ PAGES_OF: dict[str, tuple[str, ...]] = {
 
 ANSWERS = ("page", "cut", "nofollow", "redirect", "redirect loop", "redirect out", "404", "500",
            "503", "429", "hang", "slow body", "reset", "garbage", "image",
-           "broken gzip")  # fmt: skip
-ROBOTS = ("none", "all", "nothing", "500", "cut", "redirect", "hang", "slow crawl")
+           "broken gzip", "busy")  # fmt: skip
+ROBOTS = ("none", "all", "some", "nothing", "500", "cut", "redirect", "hang", "slow crawl")
+FORBIDDEN = "/1"
+"""What the paths begin with that the robots.txt "some" forbids."""
 NAMES = ("found", "none", "unanswered", "refuses", "silent")
 
 
@@ -98,7 +105,8 @@ class Web:
         """Forget what the process of before asked for."""
         self.open: Counter[str] = Counter()
         self.rules: dict[str, str] = {}
-        self.asked: list[str] = []
+        self.rests: dict[str, float] = {}
+        self.asked: list[tuple[float, str]] = []
 
     def heal(self) -> None:
         """Plan nothing but pages."""
@@ -186,8 +194,10 @@ class _Server(asyncio.Protocol):
             self._ask(name, first.split()[1])
 
     def _ask(self, name: str, path: str) -> None:
-        web, address = self._web, f"http://{name}{path}"
-        web.asked.append(address)
+        web, address, now = self._web, f"http://{name}{path}", _now()
+        web.asked.append((now, address))
+        if now < web.rests.get(name, 0.0):
+            web.wrong.append(f"{address} was asked for while its server rests")
         if web.open[name]:
             web.wrong.append(f"{address} was asked for beside another URL of its server")
         web.open[name] += 1
@@ -212,9 +222,16 @@ class _Server(asyncio.Protocol):
         self._transport.write(said)
         if kind == "slow body":
             return
+        self._rest(name, kind)
         self._done()
         if closes:
             self._transport.close()
+
+    def _rest(self, name: str, kind: str) -> None:
+        asked = {"503": RETRY_AFTER, "429": RETRY_AFTER, "busy": BACKOFF}.get(kind, 0.0)
+        slow = CRAWL_DELAY if self._web.rules.get(name) == "slow crawl" else 0.0
+        least = DELAY if kind in ("reset", "garbage") else REST
+        self._web.rests[name] = _now() + max(least, asked, slow) - _TURNS
 
     def _said(self, name: str, path: str, address: str) -> tuple[str, bytes, bool]:
         web = self._web
@@ -226,13 +243,14 @@ class _Server(asyncio.Protocol):
             return kind, *_robots(kind)
         if path == "/sitemap.xml":
             return "listing", *_listing(name, web.pages)
+        rules = web.rules.get(name, "never asked for")
+        forbids = rules in ("nothing", "never asked for")
+        if forbids or (rules == "some" and path.startswith(FORBIDDEN)):
+            web.wrong.append(f"{address} was asked for, and robots.txt: {rules}")
         if path.endswith(".png"):
             return "image", *_plain("200 OK", IMAGE, "Content-Type: image/png")
         if not path.endswith(".html"):
             return "404", *_plain("404 Not Found")
-        rules = web.rules.get(name, "never asked for")
-        if rules in ("nothing", "never asked for"):
-            web.wrong.append(f"{address} was asked for, and robots.txt: {rules}")
         kind = web.answers.get(address, "page")
         web.answered[address][kind] += 1
         return kind, *self._page(kind, int(path[1:].removesuffix(".html")))
@@ -248,8 +266,10 @@ class _Server(asyncio.Protocol):
             return shape.written(headers, html(number, web.pages).encode()), shape.closes
         if kind in ("404", "500"):
             return _plain(f"{kind} No", b"<p>no")
+        if kind == "busy":
+            return _plain("503 Later", b"<p>no")
         if kind in ("503", "429"):
-            return _plain(f"{kind} Later", b"<p>no", "Retry-After: 7")
+            return _plain(f"{kind} Later", b"<p>no", f"Retry-After: {RETRY_AFTER:.0f}")
         if kind.startswith("redirect"):
             to = {
                 "redirect": url((number * 7 + 3) % web.pages),
@@ -268,6 +288,10 @@ class _Server(asyncio.Protocol):
         }[kind]  # fmt: skip
 
 
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
 def _plain(status: str, body: bytes = b"", *headers: str) -> tuple[bytes, bool]:
     lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
     return "\r\n".join([*lines, "", ""]).encode() + body, False
@@ -278,12 +302,13 @@ def _robots(kind: str) -> tuple[bytes, bool]:
     return {
         "none": _plain("404 Not Found"),
         "all": _plain("200 OK", allowed.encode()),
+        "some": _plain("200 OK", f"User-agent: *\nDisallow: {FORBIDDEN}\n".encode()),
         "nothing": _plain("200 OK", b"User-agent: *\nDisallow: /\n"),
         "500": _plain("500 No"),
         "cut": (b"HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\nUser-agent: *\nDis", True),
         "redirect": _plain("302 Found", b"", f"Location: http://{host(0)}/robots.txt"),
         "hang": (b"", False),
-        "slow crawl": _plain("200 OK", f"{allowed}Crawl-delay: 15\n".encode()),
+        "slow crawl": _plain("200 OK", f"{allowed}Crawl-delay: {CRAWL_DELAY:.0f}\n".encode()),
     }[kind]  # fmt: skip
 
 
