@@ -100,10 +100,10 @@ def _is_due(address: str, outcome: str, web: Web, met: Met) -> bool:
         return False
     if outcome in RECORDED and number in met.poison:
         return False
-    met = web.met[address.split("/")[2]]
-    if met & _OF_HOST.get(outcome, set()):
+    here = web.met[address.split("/")[2]]
+    if here & _OF_HOST.get(outcome, set()):
         return True
-    if outcome == Outcome.ROBOTS and "robots some" in met:
+    if outcome == Outcome.ROBOTS and "robots some" in here:
         return f"/{number}".startswith(FORBIDDEN)
     return any(web.answered[_plain(address)][kind] for kind in PAGES_OF.get(outcome, ()))
 

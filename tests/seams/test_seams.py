@@ -409,15 +409,15 @@ def test_a_crawl_meets_everything_and_keeps_its_promises() -> None:
             (Seams.idle_reader_dies,),
             (at, 5.0),
             (Seams.told_of_a_place, host(0), "block"),
-            (Seams.told_of_a_place, host(1), "pause"),
+            (Seams.told_of_a_place, host(3), "pause"),
             (Seams.told_of_a_place, host(2), "max_pages"),
-            (Seams.told_of_a_place, host(3), "max_depth"),
+            (Seams.told_of_a_place, host(1), "max_depth"),
             (at, 20.0),
             (Seams.robots_answer, host(4), "all"),
             (Seams.told, "pause"),
             (at, 5.0),
             (Seams._take_back, "", "pause"),
-            (Seams._take_back, host(3), "max_depth"),
+            (Seams._take_back, host(1), "max_depth"),
             (Seams.killed_at_a_write, 7, 20.0),
             (at, 3.0),
             (Seams.killed,),
@@ -433,13 +433,40 @@ def test_a_crawl_meets_everything_and_keeps_its_promises() -> None:
             *(
                 step
                 for fault in FAULTS
-                for step in ((Seams.disk_fails, fault, 20.0), (Seams.start_again,), (at, 5.0))
+                for step in (
+                    (Seams.disk_fails, fault, 20.0),
+                    (Seams.start_again,),
+                    (at, 5.0),
+                    (Seams.start_again,),
+                )
             ),
             (Seams.process_stands_still, 70.0),
             (at, 1.0),
             (Seams.stopped, 30.0),
             (Seams.start_again,),
         )
+    finally:
+        seams.teardown()
+
+
+def test_no_server_is_asked_sooner_or_deeper_than_it_and_people_say() -> None:
+    seams, hosts = Story(), [host(number) for number in range(HOSTS)]
+    at = Seams.time_passes
+    seams.begin(3, "bfs")
+    try:
+        seams.told_all((at, 8.0))
+        for number, name in enumerate(hosts):
+            seams.server_answers(name, "busy" if number % 2 else "429")
+        seams.told_all((at, 50.0))
+        answered = list(seams.machine.web.answered.values())
+        assert all(any(kinds[kind] for kinds in answered) for kind in ("429", "busy"))
+        seams.web_is_mended()
+        seams.told_all(*((Seams.told_of_a_place, name, "max_depth") for name in hosts))
+        seams.told_all((at, 2.0), (at, 40.0))
+        assert len(seams.heard) == HOSTS
+        seams.told_all(*((Seams._take_back, name, "max_depth") for name in hosts))
+        seams.told_all((Seams.told_of_a_place, host(1), "block"), (at, 2.0), (at, 40.0))
+        assert seams.runs
     finally:
         seams.teardown()
 

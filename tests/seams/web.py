@@ -21,7 +21,7 @@ HOSTS = 6
 LATENCY = 1.0
 """Seconds that a server takes to answer."""
 
-DELAY, REST, CRAWL_DELAY, RETRY_AFTER, BACKOFF = 1.0, 5 * LATENCY, 15.0, 7.0, 9.0
+DELAY, REST, CRAWL_DELAY, RETRY_AFTER, BACKOFF = 1.0, 5 * LATENCY, 15.0, 40.0, 25.0
 """Seconds that a server rests at least: where it hangs up, after an answer, and as it asks for."""
 
 _TURNS = 0.05  # seconds of latency that the turns of the loop may take
