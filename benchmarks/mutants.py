@@ -7,9 +7,10 @@ a diff. The exit code is 1 if the score is below the room's goal, and 2 if the t
 A mutant meets the tests that run its function, then the others of their files, then those of files
 that start processes, in which nobody looks on. If no test runs it in the tests' own process, or if
 it runs when a module is loaded, it meets all tests of the room.
-All is done in a copy of the tree, which is deleted. Words for people are not changed: strings with
-a space, and what exceptions and log lines are given; nor are names of codecs. What changes nothing
-that anybody could notice stands in equivalent_mutants.toml, each with its reason.
+All is done in a copy of the tree, which is deleted. What never runs, as it is for types, isn't
+changed, nor are words for people: strings with a space, and what exceptions and log lines are
+given; nor names of codecs. What changes nothing that anybody could notice stands in
+equivalent_mutants.toml, each with its reason.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ import coverage
 import libcst as cst
 import pytest
 from hypothesis import Phase, settings
+from libcst import matchers
 from mutmut.mutation import file_mutation
 
 if TYPE_CHECKING:
@@ -142,6 +144,18 @@ def _decides(mutation: file_mutation.Mutation) -> bool:
     return True
 
 
+def _for_types(module: cst.Module) -> set[cst.CSTNode]:
+    """Return what stands under ``if TYPE_CHECKING``: it never runs."""
+
+    def all_of(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        yield node
+        for child in node.children:
+            yield from all_of(child)
+
+    guards = matchers.findall(module, matchers.If(test=matchers.Name("TYPE_CHECKING")))
+    return {node for guard in guards for node in all_of(guard)}
+
+
 def _is_codec(node: cst.BaseString) -> bool:
     """Tell whether a string names a codec, whose case is nothing to Python."""
     try:
@@ -159,9 +173,10 @@ def sample(room: str, size: int, seed: int) -> list[Mutant]:
         name = str(path.relative_to(ROOT))
         source = path.read_text("utf-8")
         module, changes, _, _ = file_mutation.create_mutations(name, source)
+        never = _for_types(module)
         for number, one in enumerate(changes):
             rank = hashlib.sha256(f"{seed} {name} {number}".encode()).digest()
-            if _decides(one):
+            if _decides(one) and one.original_node not in never:
                 ranked.append((rank, name, source, module, one))
     ranked.sort(key=lambda each: each[0])
     print(f"{room}: {len(ranked)} mutants", flush=True)

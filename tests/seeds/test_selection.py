@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lswc.seeds.candidates import Candidate
+from lswc.seeds.candidates import LONGEST, Candidate
 from lswc.seeds.pool import Place, Pool, database
 from lswc.seeds.selection import SeedBounds, choose, text_of
 from lswc.urls import parse, site
@@ -170,3 +170,31 @@ def test_the_text_is_sorted_by_domain_with_the_languages_own_first() -> None:
         "# Seeds from dump\n\n# .th\nhttp://a.co.th/\n\n# .com\nhttp://c.com/\nhttp://b.com/\n"
         "\n# .org\nhttp://d.org/\n"
     )
+
+
+def test_what_was_passed_over_is_counted_by_reason(ranked: Ranked) -> None:
+    passed: Counter[str] = Counter()
+    long = [Candidate(f"http://a.com/{letter * LONGEST}") for letter in "ab"]
+    other = [Candidate("no URL"), Candidate("ftp://a.com/"), Candidate("mailto:a@a.com")]
+    elsewhere = [Candidate(f"http://{name}.org/") for name in "abc"]
+    (place,) = ranked([*long, *other, *elsewhere, Candidate("http://a.com/")], 1, ["com"], passed)
+    assert place.url == "http://a.com/"
+    assert passed == {
+        "URL too long": 2, "not a URL": 1, "not http or https": 2, "another top-level domain": 3,
+    }  # fmt: skip
+
+
+def test_what_was_not_chosen_is_counted_by_reason() -> None:
+    """Of Thai two are wanted, one a site; of Lao two."""
+    told = [("th", "a"), ("th", "a"), ("fr", "b"), (None, "c"), ("th", "d"), ("th", "e"),
+            ("lo", "f"), ("lo", "g"), ("lo", "h")]  # fmt: skip
+    places = [Place(f"http://{n}.{site}/", site, "", code) for n, (code, site) in enumerate(told)]
+    passed: Counter[str] = Counter()
+    found = choose(places, lambda _: None, ["th", "lo"], SeedBounds(2, 1), passed)
+    assert found == {
+        "th": ["http://0.a/", "http://4.d/"], "lo": ["http://6.f/", "http://7.g/"],
+    }  # fmt: skip
+    assert passed == {
+        "enough of its domain": 1, "another language": 1, "language not known": 1,
+        "enough seeds": 1,
+    }  # fmt: skip
