@@ -14,6 +14,7 @@ from lswc.language.anchor_text import Anchors
 from lswc.language.document import NOTHING, Finding, Shares
 from lswc.language.evidence import ENOUGH, SOURCES, Data, declared
 from lswc.language.font_encodings import Fonts
+from lswc.language.registry import detectable
 from lswc.language.shares import Measured, measure, weight
 from lswc.language.variants import variants_of
 
@@ -208,6 +209,6 @@ def _how(code: str, weighed: Weighed) -> str:
             return f"Myanmar n-grams: {code}, {measured.encoding}"
         return f"letters of {code}"
     if measured.shares.get(code, 0.0) >= _SMALLEST:
-        return "cld2"
+        return "cld2" if code in detectable() else f"n-grams of {code}"
     where = ", ".join(source for source in SOURCES if says.get(source) == code)
     return f"declared: {where}"

@@ -8,6 +8,7 @@ tell apart encodings, and languages of one script.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -144,6 +145,23 @@ def _spread(ngrams: dict[str, int], size: int) -> npt.NDArray[np.float64]:
     spread = np.zeros(SLOTS)
     np.add.at(spread, slots, list(ngrams.values()))
     return spread
+
+
+def typical(members: list[NgramTable]) -> float:
+    """Return the log-likelihood a character that text of a language's tables has itself.
+
+    The mean over the n-grams that were counted; those that a table left out are unknown to it.
+    """
+    counts = Counter[str]()
+    for table in members:
+        counts.update(table.characters)
+    whole = sum(count for ngram, count in counts.items() if len(ngram) == 1)
+    likely = 0.0
+    for size in (1, 2, 3):
+        shares = [count / whole for ngram, count in counts.items() if len(ngram) == size]
+        likely += sum(share * math.log(_KNOWN * share + _UNKNOWN) for share in shares)
+        likely += (1 - sum(shares)) * math.log(_UNKNOWN)
+    return likely
 
 
 class Likelihoods:

@@ -17,7 +17,14 @@ from lswc.language import scripts, vietnamese
 from lswc.language.font_encodings import myanmar
 from lswc.language.lookalikes import has_lookalikes, lookalike
 from lswc.language.neighbours import neighbours
-from lswc.language.registry import RENAMED, cached_by_languages, detectable, known, language
+from lswc.language.registry import (
+    RENAMED,
+    cached_by_languages,
+    detectable,
+    is_known,
+    known,
+    language,
+)
 from lswc.language.scripts import (
     HAN,
     HAN_CHINESE,
@@ -312,17 +319,18 @@ def guesses(text: str, script: int = LATIN, hint: str | None = None) -> list[Gue
     shares, rest = own.lines(text)
     left = 1.0 - sum(shares.values())
     mine = [Guess(code, share, 1.0) for code, share in shares.items()]
-    return mine + [guess._replace(share=guess.share * left) for guess in cld2(_sample(rest))]
+    sample = _sample(rest)
+    others = (_unless_lookalike(guess, sample) for guess in cld2(sample))
+    return mine + [guess._replace(share=guess.share * left) for guess in others]
 
 
 def _unless_lookalike(guess: Guess, sample: str) -> Guess:
-    """Return a guess, or that of the language that is mistaken for it: none if CLD2 lacks it."""
+    """Return a guess, or that of the language that is mistaken for it: none if that isn't known."""
     is_whole = guess.share >= _NEARLY_ALL and guess.certainty >= _UNSURE
     other = lookalike(guess.language, sample) if is_whole else None
     if other is None:
         return guess
-    known = other in detectable()
-    return guess._replace(language=other) if known else guess._replace(certainty=0.0)
+    return guess._replace(language=other) if is_known(other) else guess._replace(certainty=0.0)
 
 
 def cld2(sample: str) -> list[Guess]:

@@ -27,9 +27,19 @@ class Command(UserCommand):
         with working() as say:
             say("learn", 0, 0)
             languages = learn(folder)
+        if len(list((folder / "texts").glob("*.txt"))) <= len(languages):
+            print(
+                "no text of a neighbour: a relative that isn't known either may be taken for your "
+                "language; put some of it in texts/<code>.utf-8.txt (no TOML is needed)"
+            )
         for learned in languages:
             print(f"{learned.code} pages    {_measures(learned.pages)}")
+            print(f"{learned.code} short    {_measures(learned.short)}")
             print(f"{learned.code} anchors  {_measures(learned.anchors)}")
+            if learned.taken:
+                most = sorted(learned.taken, key=lambda code: -learned.taken[code])
+                pieces = ", ".join(f"{code} ({learned.taken[code]} pieces)" for code in most)
+                print(f"{learned.code} takes text of {pieces}: more text of both tells them apart")
         print(f"tables in {folder / 'tables'}; crawl with -s LSWC_LANGUAGES={folder}")
 
 
@@ -37,5 +47,9 @@ def _measures(score: Score) -> str:
     wrong = ", ".join(
         f"{true} as {answer} {number}" for (true, answer), number in score.confusions.most_common(5)
     )
-    found = f"precision {score.precision:.1%}  recall {score.recall:.1%}  of {score.pages} pieces"
-    return f"{found}  {wrong}".rstrip()
+    found = f"precision {_share(score.precision)}  recall {_share(score.recall)}"
+    return f"{found}  of {score.pages} pieces  {wrong}".rstrip()
+
+
+def _share(share: float | None) -> str:
+    return "none" if share is None else f"{share:.1%}"

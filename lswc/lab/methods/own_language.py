@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,31 +13,42 @@ from lswc.lab.methods.evaluation import Labelled, Score, evaluate
 from lswc.lab.methods.training import TrainingError, train
 from lswc.language import registry
 from lswc.language.identifier import Identifier
+from lswc.language.ngrams import NgramTable, tables
 from lswc.language.registry import language
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _PIECE = 200  # characters at least, of whole lines
+_SHORT = 60
 _EVERY = 5  # pieces; one of so many is held out
+_MADE = 4  # pieces of each language of which there is only a table
+_LEAST = 3  # characters that begin a made piece
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What was learned of a language: how well its held-out pieces are told from the others'."""
+    """What was learned of a language: how well its held-out pieces are told from the others'.
+
+    ``pages`` are pieces of 200 characters, ``short`` their first 60, ``anchors`` the same as anchor
+    texts. ``taken`` says of other languages how many of their pieces are taken for this one.
+    """
 
     code: str
     pages: Score
+    short: Score
     anchors: Score
+    taken: dict[str, int]
 
 
 def learn(folder: Path) -> list[Learned]:
     """Make the tables of a folder of languages; return how well they tell each.
 
     The folder has ``<code>.toml`` files and ``texts/<code>.<encoding>.txt`` in UTF-8 or that
-    encoding; texts of other languages there serve as neighbours. One piece of five measures tables
-    that were made of the other four; those that are kept are made of all, and go to ``tables/``.
-    Raises TrainingError, LanguageError.
+    encoding; texts of other languages there, which need no TOML, serve as neighbours. One piece of
+    five measures tables that were made of the other four; those that are kept are made of all, and
+    go to ``tables/``. The other languages of which there are tables are measured by text that is
+    made of their n-grams. Raises TrainingError, LanguageError.
     """
     registry.use("")
     registry.use(str(folder))
@@ -54,21 +67,34 @@ def _measured(scratch: Path, folder: Path, texts: list[Path], codes: list[str]) 
     held_out = []
     for file in texts:
         pieces = list(_pieces(file.read_text("utf-8", "replace")))
-        held_out += [_labelled(file, piece) for piece in pieces[::_EVERY]]
-        kept = [piece for number, piece in enumerate(pieces) if number % _EVERY]
+        held_out += [_labelled(file, piece) for piece in pieces[_EVERY - 1 :: _EVERY]]
+        kept = [piece for number, piece in enumerate(pieces, 1) if number % _EVERY]
         (scratch / "texts" / file.name).write_text("\n".join(kept), encoding="utf-8")
     for code in codes:
         (scratch / f"{code}.toml").write_bytes((folder / f"{code}.toml").read_bytes())
     train(scratch / "texts", scratch / "tables")
+    given = {page.language for page in held_out}
+    others = [table for table in tables() if table.encoding == "utf-8"]
+    held_out += [page for table in others if table.language not in given for page in _made(table)]
     registry.use(str(scratch))
     try:
-        identifiers = [Identifier(language(code)) for code in codes]
-        return [
-            Learned(i.target.code, evaluate(i, held_out), evaluate(i, held_out, anchors=True))
-            for i in identifiers
-        ]
+        return [_learned(Identifier(language(code)), held_out) for code in codes]
     finally:
         registry.use(str(folder))
+
+
+def _learned(identifier: Identifier, held_out: list[Labelled]) -> Learned:
+    code = identifier.target.code
+    short = [page._replace(body=page.text.encode()) for page in held_out]
+    pages = evaluate(identifier, held_out)
+    taken = {true: n for (true, answer), n in pages.confusions.items() if answer == code != true}
+    return Learned(
+        code,
+        pages,
+        evaluate(identifier, short),
+        evaluate(identifier, held_out, anchors=True),
+        taken,
+    )
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -84,4 +110,27 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _labelled(file: Path, piece: str) -> Labelled:
-    return Labelled(file.name.partition(".")[0], piece.encode(), None, piece.split("\n")[0][:60])
+    return _page(file.name.partition(".")[0], piece)
+
+
+def _page(code: str, piece: str) -> Labelled:
+    return Labelled(code, piece.encode(), None, piece.split("\n")[0][:_SHORT])
+
+
+def _made(table: NgramTable) -> Iterator[Labelled]:
+    """Yield pieces of text made of a table: each character as it follows the two before."""
+    following: dict[str, Counter[str]] = defaultdict(Counter)
+    for ngram, count in table.characters.items():
+        if len(ngram) == _LEAST:
+            following[ngram[:2]][ngram[2]] = count
+    chance = random.Random(table.language)  # noqa: S311
+    starts = sorted(pair for pair in following if pair[0] == " ")
+    for _ in range(_MADE if starts else 0):
+        piece = chance.choice(starts)
+        while len(piece) < _PIECE:
+            after = following.get(piece[-2:])
+            if after:
+                piece += chance.choices(list(after), list(after.values()))[0]
+            else:
+                piece += chance.choice(starts)
+        yield _page(table.language, piece.strip())

@@ -11,6 +11,7 @@ from scrapy.settings import Settings
 
 from lswc.language import Identifier, registry
 from lswc.language.registry import language
+from tests.language.test_lookalikes import ASTURIAN
 from tests.language.test_own_languages import CZECH, POLISH, SORBIAN
 
 if TYPE_CHECKING:
@@ -46,6 +47,32 @@ def test_a_language_is_learned_and_measured(own: Path, capsys: pytest.CaptureFix
     for code, text in (("hsb", SORBIAN), ("pl", POLISH), ("cs", CZECH)):
         reading = identifier.read(text.encode(), None, "http://a.test/")
         assert reading.identification.language == code
+
+
+def test_a_neighbours_text_needs_no_toml(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for code, text in (("hsb", SORBIAN), ("xx", ASTURIAN)):
+        lines = "\n".join(f"{text} {number}" for number in range(20))
+        (own / "texts" / f"{code}.utf-8.txt").write_text(lines, encoding="utf-8")
+    assert learn(str(own)) == 0
+    assert "no text of a neighbour" not in capsys.readouterr().out
+    registry.use(str(own))
+    assert not registry.is_known("xx")
+    identifier = Identifier(language("hsb"))
+    for text, is_sorbian in ((SORBIAN, True), (ASTURIAN, False)):
+        reading = identifier.read(text.encode(), None, "http://a.test/")
+        assert (reading.identification.language == "hsb") is is_sorbian
+        assert reading.identification.share("hsb") == is_sorbian
+
+
+def test_what_it_takes_for_the_language_is_said(
+    own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own_text = [f"{SORBIAN} {SORBIAN} {number}" for number in range(10)]
+    others = [f"{ASTURIAN} {ASTURIAN}"] * 4 + own_text[:1]  # the last of five is held out
+    for code, text in (("hsb", own_text), ("dsb", others), ("xx", others[:1])):
+        (own / "texts" / f"{code}.utf-8.txt").write_text("\n".join(text), encoding="utf-8")
+    assert learn(str(own)) == 0
+    assert "hsb takes text of dsb (1 pieces)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
