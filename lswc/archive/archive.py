@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import codecs
-import json
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lswc.archive import page_record
-from lswc.archive.appended_files import ArchiveError, OpenFiles, json_line
+from lswc.archive.appended_files import OpenFiles, json_line
 from lswc.archive.crawl_log import LISTING_KIND, RENDERING, REQUISITE_KIND, RETRY, Log
 from lswc.archive.page_record import Parts
+from lswc.archive.run_settings import keep, published
 from lswc.archive.warc_writer import WarcWriter
-from lswc.errors import writing
 from lswc.frontier.visit import Attempt
-from lswc.language.registry import Language, Wanted, wanted
 from lswc.outcomes import Outcome
 from lswc.strategy import PageLanguage, distance_of, source_of
 from lswc.urls import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     from lswc.frontier.visit import Visit
-
-SETTINGS = "settings.json"
-"""Name of the file in the crawl folder with what the crawl was run with."""
 
 HELD = 16_000_000
 """Bytes of robots.txt and its like, headers included, kept until a page of theirs is archived."""
@@ -64,7 +59,7 @@ class Archive:
         self._rules: OrderedDict[str, list[Attempt]] = OrderedDict()
         self._held = 0
         self._rules_to_log: list[tuple[Attempt, str]] = []
-        _describe(folder / SETTINGS, description)
+        keep(folder, description)
         self._published = published(description)
         self._open(committed)
 
@@ -229,88 +224,6 @@ _OF_RECORD = (
     "guessed",
     "server_status",
 )
-
-
-def wanted_of(crawl: Path) -> Wanted:
-    """Return the languages of the crawl in a folder. Raises ArchiveError if it holds none."""
-    return wanted(str(_setting(crawl, "language")))
-
-
-def language_of(crawl: Path, lang: str = "") -> Language:
-    """Return the language of the crawl in a folder; ``lang`` says which, if it has several.
-
-    Raises ArchiveError if the folder holds no crawl, or one that isn't of that language.
-    """
-    collected = wanted_of(crawl)
-    chosen = [known for known in collected.languages if lang in ("", known.tag)]
-    if not chosen:
-        raise ArchiveError(f"{crawl} is a crawl of {collected.tag}, not of {lang}")
-    if len(chosen) > 1:
-        raise ArchiveError(f"{crawl} is a crawl of {collected.tag}: say of which language, --lang")
-    return chosen[0]
-
-
-def earlier_of(crawl: Path) -> tuple[Path, ...]:
-    """Return the folders of the crawls that a crawl visited again. Raises ArchiveError."""
-    return tuple(Path(name) for name in _setting(crawl, "LSWC_RECRAWL"))
-
-
-def opt_out_of(crawl: Path) -> str:
-    """Return what a crawl does with opted-out pages. Raises ArchiveError if it holds none."""
-    return str(_setting(crawl, "LSWC_OPT_OUT"))
-
-
-def settings_of(crawl: Path) -> dict[str, Any]:
-    """Return what a crawl was run with. Raises ArchiveError if the folder holds none."""
-    try:
-        found: dict[str, Any] = json.loads((crawl / SETTINGS).read_text("utf-8"))
-        return {**found}
-    except (OSError, ValueError, TypeError) as error:
-        raise ArchiveError(f"{crawl} is not a crawl folder: it has no {SETTINGS}") from error
-
-
-def settings_of_all(crawls: Sequence[Path]) -> dict[str, Any]:
-    """Return what the first worker of a crawl was run with, of these folders.
-
-    Raises ArchiveError if one holds no crawl, or one of another language.
-    """
-    first, *others = crawls
-    about = settings_of(first)
-    for other in others:
-        if settings_of(other).get("language") != about.get("language"):
-            raise ArchiveError(f"{other} is a crawl of another language than {first}")
-    return about
-
-
-def _setting(crawl: Path, name: str) -> Any:
-    try:
-        return settings_of(crawl)[name]
-    except KeyError as error:
-        raise ArchiveError(f"{crawl} has no {name} in its {SETTINGS}: put it back") from error
-
-
-_PLACES = ("LSWC_BROWSER", "LSWC_EXPERIENCE", "LSWC_LANGUAGES", "LSWC_RECRAWL", "LSWC_WEB", "seeds")
-
-
-def published(description: Mapping[str, object]) -> dict[str, object]:
-    """Return what others may know of how a crawl is run: no paths and no addresses of one's own.
-
-    Of a folder its name stays; of another machine's store, that it is one.
-    """
-    own = {name: value for name, value in description.items() if name in _PLACES}
-    return {**description, **{name: _name(value) for name, value in own.items()}}
-
-
-def _name(place: object) -> object:
-    if isinstance(place, list):
-        return [_name(one) for one in place]
-    scheme, mark, _ = str(place).partition("://")
-    return scheme if mark else Path(str(place)).name
-
-
-def _describe(path: Path, settings: Mapping[str, object]) -> None:
-    with writing(path):
-        path.write_text(json.dumps(settings, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
 def _server(url: str) -> str:

@@ -11,8 +11,8 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 from lswc import __version__
 from lswc.archive import page_record
 from lswc.archive.appended_files import ArchiveError
-from lswc.archive.archive import settings_of_all
 from lswc.archive.cdxj import entries, index, index_of
+from lswc.archive.run_settings import settings_of_all
 from lswc.errors import writing
 from lswc.files import whole
 from lswc.urls import fingerprint

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from myanmar.converter import convert
 
-from lswc.archive.archive import language_of, opt_out_of, settings_of_all
+from lswc.archive.run_settings import language_of, opt_out_of, settings_of_all
 from lswc.corpus.duplicates import Duplicates
 from lswc.corpus.paragraphs import Block, Text, paragraphs, read, weight
 from lswc.corpus.stored_pages import LONGEST, Stored, StoredPages, host_of

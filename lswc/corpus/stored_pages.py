@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from fastwarc import WarcRecordType
 
 from lswc.archive.appended_files import ArchiveError
-from lswc.archive.archive import earlier_of
 from lswc.archive.cdxj import DOM, entries, index_of, page_of
 from lswc.archive.check.recovery import repair
 from lswc.archive.earlier_crawls import Earlier, Held
+from lswc.archive.run_settings import earlier_of
 from lswc.archive.warc_reading import LARGEST, Record, Records
 from lswc.archive.warc_writer import NOT_MODIFIED
 from lswc.outcomes import RECORDED

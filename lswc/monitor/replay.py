@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from lswc.archive import page_record
-from lswc.archive.archive import settings_of
+from lswc.archive.run_settings import settings_of
 from lswc.errors import ConfigError, StorageError, writing
 from lswc.monitor.page.access import HEADERS, Guard
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lswc.archive.archive import settings_of
+from lswc.archive.run_settings import settings_of
 from lswc.outcomes import Outcome, sentence
 from lswc.safety.url_patterns import naming
 from lswc.strategy import SEED, Anchor, Named, Status, decode

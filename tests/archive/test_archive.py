@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 
-from lswc.archive.archive import published
+from lswc.archive.run_settings import published
 from tests.archive.reading import blocks, check, index, member, pages, records
 from tests.scenarios.site import ENGLISH, THAI, page, run
 

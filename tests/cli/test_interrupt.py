@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.archive.archive import SETTINGS
+from lswc.archive.run_settings import SETTINGS
 from lswc.cli.command import INTERRUPTED, UserCommand
 from lswc.errors import LswcError
 from tests.scenarios.site import BRAKE, ROOT, SCRAPY, THAI, environment

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from lswc.archive.appended_files import ArchiveError
-from lswc.archive.archive import SETTINGS
 from lswc.archive.cdxj import DOM
+from lswc.archive.run_settings import SETTINGS
 from lswc.archive.warc_writer import IDENTICAL, NOT_MODIFIED
 from lswc.corpus.documents import COPY, EMPTY, OPTED_OUT, OTHER_LANGUAGE, Counts, write
 from lswc.crawl.web.recorded import WarcWeb

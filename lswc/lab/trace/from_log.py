@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lswc.archive.appended_files import ArchiveError
-from lswc.archive.archive import language_of
 from lswc.archive.crawl_log import NO_PAGES, NO_VISIT, journals
 from lswc.archive.log_tables import ATTEMPTS, LINKS, conform, tables
+from lswc.archive.run_settings import language_of
 from lswc.lab.trace.builder import places
 from lswc.lab.trace.format import ADDRESS, KIND, TIME, URLS, About, compressed_rows, write
 from lswc.lab.trace.graph import distances

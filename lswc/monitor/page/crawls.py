@@ -8,7 +8,7 @@ import sys
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from lswc.archive.archive import SETTINGS
+from lswc.archive.run_settings import SETTINGS
 from lswc.errors import ConfigError, LswcError, writing
 from lswc.frontier import FRONTIER_FILE
 from lswc.guest.control import change, in_folder, read

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 
-from lswc.archive.archive import language_of, wanted_of
 from lswc.archive.crawl_log import NO_PAGES, journals
 from lswc.archive.log_tables import tables
+from lswc.archive.run_settings import language_of, wanted_of
 from lswc.outcomes import RECORDED
 from lswc.seeds.candidates import Candidate, SeedError
 from lswc.seeds.pool import database
