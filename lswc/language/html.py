@@ -326,12 +326,15 @@ class _Reader:
             self._link_to(href, " ".join((text or "").split()), attributes)
 
     def _link_to(self, href: str, text: str, attributes: Attributes) -> None:
+        self._hrefs.append(href)
+        if len(attributes) == 1:
+            self._found.append((text, False, "", ""))
+            return
         get = attributes.get
         rel, hreflang = get("rel"), get("hreflang")
         lang = get("lang") or get("xml:lang")  # of pages that are XHTML, too
         nofollow = rel is not None and _is_nofollow(rel)
         of_target, of_text = _tag(hreflang) if hreflang else "", _tag(lang) if lang else ""
-        self._hrefs.append(href)
         self._found.append((text, nofollow, of_target, of_text))
 
     def _has_room(self) -> bool:

@@ -50,12 +50,12 @@ def named(target: str, url: Url, tag: str = "", text: str = "") -> Named:
     names several, as in ``/en/th/``.
     """
     found = _of_tag(tag) if tag else NOBODY
-    found |= _of_host(url.hostname)
+    folder, _, last = url.path.rpartition("/")
+    found |= _of_host(url.hostname) | _of_folder(folder)
+    if last:
+        found |= _of_segment(last)
     if text and len(text) <= LONGEST:
         found |= _of_text(text)
-    for segment in url.path.split("/"):
-        if segment:
-            found |= _of_segment(segment)
     if url.query:
         for parameter in url.query.split("&"):
             found |= _of_word(parameter.partition("=")[2] or parameter)
@@ -171,6 +171,11 @@ def _written_together(text: str) -> frozenset[str]:
 @cache
 def _names_beyond_ascii() -> tuple[str, ...]:
     return tuple(name for name in names() if not name.isascii())
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _of_folder(folder: str) -> frozenset[str]:
+    return NOBODY.union(*map(_of_segment, filter(None, folder.split("/"))))
 
 
 @lru_cache(maxsize=_REMEMBERED)
