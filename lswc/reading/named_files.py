@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect
 from html import unescape
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -43,7 +44,7 @@ _ASKED_FOR = re.compile(
 _ASKS = re.compile(r"(?:\bfetch|\.getJSON|\$\.get|\baxios(?:\.get)?|\.load|\bimportScripts)\Z")
 _MODULE = re.compile(r"\s*,\s*\[")
 _USED = re.compile(
-    r"(?:\b(?:src|href|\w*[uU]rl|URL|Worker|register|\w*[lL]oad\w*)[\"']?\s*[=:(]|\burl\()\s*\Z"
+    r"(?:\b(?:\w*[sS]rc|href|\w*[uU]rl|URL|Worker|register|\w*[lL]oad\w*)[\"']?\s*[=:(]|\burl\()\s*\Z"
 )
 _PUBLIC_PATH = re.compile(r"\w\.p\s*\+\s*\Z")
 _SLASHES = re.compile(r"\\(?:/|u002[fF])")
@@ -57,6 +58,10 @@ _CHOICE = re.compile(r"\{([^{}]*)\}\[\w{1,20}\](\|\|\w{1,20}\))?")
 _VARIABLE = re.compile(r"(?<![\w$.])\w{1,20}(\.p)?\Z")
 _PAIR = re.compile(r"\"?([\w~-]{1,100})\"?\s*:\s*\"([\w.~/-]{1,100})\"")
 _CODE = (".js", ".mjs", ".css")
+# What a script may put before names: folders of a path.
+_FOLDER = re.compile(r"[\"'](\.{0,2}/(?:[\w-]{1,50}/){1,5})[\"']")
+_FOLDERLESS = 50  # names
+_NEAR = 50_000  # characters between a folder and the names in it
 _PLUS = re.compile(r"\+\s*\Z")
 _SET_PATH = re.compile(r"\.p\s*=\s*\"([^\"\\]{0,200})\"")
 
@@ -141,6 +146,7 @@ def _literals(text: str) -> Iterator[Named]:
     names are. A name without a folder counts where it is used. A worker's keys are its files.
     """
     found: dict[str, bool] = {}
+    folderless: dict[str, int] = {}
     keys, works = set(), is_worker(text)
     for end in islice(_END.finditer(text), _LOOKED_AT):
         start = _start(text, end.start(), text[end.end()])
@@ -156,7 +162,9 @@ def _literals(text: str) -> Iterator[Named]:
         is_module = _NOT_ASKED_FOR.search(before) or _MODULE.match(text, end.end() + 1)
         is_bare = "/" not in name and not of_path
         is_used = works or _USED.search(before)  # by the page: relative to it
-        if not (is_part or is_module or (is_bare and not is_used)):
+        if is_bare and not (is_used or is_part or is_module or name.endswith((*_CODE, ".json"))):
+            folderless.setdefault(name, start)
+        elif not (is_part or is_module or (is_bare and not is_used)):
             is_beside = name[0] == "." and name.endswith(_CODE) and not is_used
             found.setdefault(name, of_path or is_beside)
     if works:
@@ -164,6 +172,25 @@ def _literals(text: str) -> Iterator[Named]:
     for name, of_script in found.items():
         if name not in keys:
             yield Named(name, of_script)
+    rest = {name: at for name, at in folderless.items() if name not in keys | found.keys()}
+    yield from _in_folders(text, rest)
+
+
+def _in_folders(text: str, names: dict[str, int]) -> Iterator[Named]:
+    """Yield names without a folder, which stand at these places, in the folder that is nearest.
+
+    A script that has too many such isn't about files.
+    """
+    if not 0 < len(names) <= _FOLDERLESS:
+        return
+    folders = {found.start(): found[1] for found in islice(_FOLDER.finditer(text), _LOOKED_AT)}
+    places = sorted(folders)
+    for name, at in names.items():
+        after = bisect(places, at)
+        beside = places[max(0, after - 1) : after + 1]
+        near = [(abs(place - at), place) for place in beside if abs(place - at) <= _NEAR]
+        if near:
+            yield Named(folders[min(near)[1]] + name)
 
 
 def _start(text: str, end: int, quote: str) -> int:

@@ -43,6 +43,9 @@ MAX_DEPTH = 5
 MAX_STYLE = 524_288
 """Characters of a style sheet that are read."""
 
+MAX_SCRIPT = 4_194_304
+"""Characters of a script's file that are read: games are bundles of several megabytes."""
+
 # One selector for all: what has none of these needs nothing. `data-*` are those by which scripts
 # load images late.
 _LAZY = ("data-src", "data-original", "data-lazy-src")
@@ -204,7 +207,7 @@ class RequisiteReader:
         if media_type == "text/css":
             found = of_style(body[:MAX_STYLE].decode("utf-8", "replace"), url)
         elif media_type in _SCRIPTS:
-            text = body[:MAX_STYLE].decode("utf-8", "replace")
+            text = body[:MAX_SCRIPT].decode("utf-8", "replace")
             place = place or Place(url)
             found = [*of_script(text, url, place), *_named_by_script(text, url, place)]
         elif media_type == "image/svg+xml" or is_html(content_type, body):

@@ -26,11 +26,19 @@ NAMED = {
     'jsx("use", {href: `css/s.svg#${id}`})': ["css/s.svg"],
     'n.exports = r.p + "media/x.1a.png"': ["media/x.1a.png"],
     'img.src = "x.png"': ["x.png"],
+    'x = {borderSrc: "x.png"}': ["x.png"],
     'navigator.serviceWorker.register("sw.js")': ["sw.js"],
     'fetch("/api/list.php?a=1")': ["/api/list.php?a=1"],
     '$.getJSON( "data/1", f)': ["data/1"],
     'importScripts("a.js"); x = {"/b.png": "hash", "c.png": 1}': ["a.js", "/b.png", "c.png"],
+    # Names without a folder are in the one that is nearest.
+    'd = "./m/"; c = "./m/c/"; load(c + one.file); x = [{file: "a.glb"}]': ["./m/c/a.glb"],
+    'x = [{file: "a.glb"}]; d = "/m/"; ' + "y();" * 200 + 'c = "/m/c/"': ["/m/a.glb"],
     # Nothing is asked for by these.
+    'd = "./m/";' + " " * 50_000 + 'x = {file: "a.glb"}': [],
+    'd = "./m/"; x = ["a.js", "b.json", "m/" + "c.png", y == "d.png"]': [],
+    'd = "text/"; x = {file: "a.glb"}': [],
+    'd = "./m/"; x = [' + "".join(f'"{n}.png",' for n in range(51)) + "]": [],
     'n = x + "/y.png"': [],
     'n = `${x}/y.png`': [],
     'x.endsWith(".json") || x == "a/b.png"': [],
@@ -118,7 +126,7 @@ def test_the_images_of_a_manifest() -> None:
 @pytest.mark.parametrize(
     "unit",
     ['"a/b.png",', '".js"', '+"a.js"', '{1:"a"}[e]+', "a.p+", '{}[e]+".js"', '"', "{", "fetch('",
-     "data-", 'data-x="a.png" ', 'data-x="[1.', r"\/", "`${a}.js`"],
+     "data-", 'data-x="a.png" ', 'data-x="[1.', r"\/", "`${a}.js`", '"/a/","b.png",'],
 )  # fmt: skip
 def test_a_hostile_script_takes_time_by_its_length(unit: str) -> None:
     text = unit * (MANY // len(unit))
