@@ -16,7 +16,7 @@ from isal import igzip
 
 from lswc.archive.cdxj import DOM, entries, index_line, iso_date, number_of, sort
 from lswc.errors import writing
-from lswc.frontier.visit import Original
+from lswc.frontier.visit import DISCONNECT, Original
 from lswc.language.registry import three_letters
 
 if TYPE_CHECKING:
@@ -289,8 +289,10 @@ class WarcWriter:
     ) -> tuple[bytes, dict[str, str]]:
         date, payload = warc_date(attempt.time), b"".join(exchange.body)
         digest = digest_of(payload)
-        seen = self._originals.get(digest)
-        if seen is None and payload:
+        # What was cut is the same as nothing: it may go on otherwise, and its page is read here.
+        is_whole = attempt.truncated != DISCONNECT
+        seen = self._originals.get(digest) if is_whole else None
+        if seen is None and payload and is_whole:
             held = attempt.held
             seen = held if held is not None and held.digest == digest else None
             self._originals.keep(seen or Original(attempt.url, date, digest))

@@ -74,7 +74,8 @@ class Commits:
     """The visits under way in this process, and their ends.
 
     ``visits`` are those that haven't ended, by the number of their lease. ``stop`` closes the crawl
-    in order, for a reason. ``rested`` is when every server has rested, if URLs go in order.
+    in order, for a reason; ``taken_back`` is called with visits that are given back with a page.
+    ``rested`` is when every server has rested, if URLs go in order.
     """
 
     failed = False
@@ -95,6 +96,7 @@ class Commits:
         self._crawl, self._frontier, self._archive = crawl, frontier, archive
         self._guest, self._count = guest, stats.inc_value
         self.stop = stop
+        self.taken_back: Callable[[Visit], None] = lambda visit: None
         self.visits: dict[int, Visit] = {}
         self.latest_end = self._saved = self._renewed = monotonic()
         self.rested = 0.0
@@ -117,21 +119,25 @@ class Commits:
         return visit
 
     def errback(self, failure: Failure) -> None:
-        """End the visit of a request that brought no answer to read. Never yields anything.
-
-        It is given back instead if this machine is offline, or ends once that is known.
-        """
+        """End the visit of a request that brought no answer to read. Never yields anything."""
         request = vars(failure)["request"]  # set by Scrapy's scraper
         visit, url = visit_of(request), url_of(request)
         if url is not None and isinstance(failure.value, HttpError):
             self._guest.limits.answered(url, True)
-        if visit is not None and not visit.is_over:
-            outcome = outcome_of(failure.value)
-            if not self._guest.network.takes(visit, outcome):
-                self.commit(visit, outcome)
+        if visit is not None:
+            self.commit(visit, outcome_of(failure.value))
 
     def commit(self, visit: Visit, outcome: str) -> None:
-        """End a visit, if it hasn't ended yet: write what it brought, then commit it.
+        """End a visit, if it hasn't ended yet: at once, or when the network is known to be there.
+
+        What came while it wasn't is given back instead.
+        """
+        network, under_way = self._guest.network, len(self.visits)
+        if not (visit.is_over or network.takes(visit, outcome, under_way)):
+            self.end(visit, outcome)
+
+    def end(self, visit: Visit, outcome: str) -> None:
+        """End a visit that says nothing of the network: write what it brought, then commit it.
 
         One that failed may be postponed instead.
         """
@@ -207,6 +213,10 @@ class Commits:
             return
         visit.is_over = True
         del self.visits[visit.lease.id]
+        record, url = visit.record, url_of(visit)
+        if record is not None and url is not None:
+            self._guest.limits.take_back(url, int(record.simhash, 16), record.near_duplicate)
+            self.taken_back(visit)
         try:
             self._frontier.give_back(visit)
         except LswcError as error:

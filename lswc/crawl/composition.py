@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lswc.archive import page_record
@@ -29,7 +30,7 @@ from lswc.guest.control_in_effect import ControlInEffect
 from lswc.guest.guest import Guest
 from lswc.guest.network import PROBED, Network
 from lswc.safety.server_limits import limits_of
-from lswc.urls import parse
+from lswc.urls import Url, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -104,7 +105,7 @@ def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Part
         internet,
         crawl.seeds,
         crawl.max_offline,
-        lambda visit, outcome: commits.commit(visit, outcome),
+        lambda visit, outcome: commits.end(visit, outcome),
         lambda visit: commits.give_back(visit),
         lambda: stop(OFFLINE_TOO_LONG),
     )
@@ -119,6 +120,10 @@ def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Part
     earlier = Earlier(crawl.earlier) if crawl.earlier else None
     listings = Listings(crawl, frontier, commits, readers, earlier)
     guest.rules.heard = listings.heard
+    commits.taken_back = listings.taken_back
+    internet.reads = readers.read
+    network.in_scope = partial(_in_scope, crawl)
+    network.distrusted = lambda since: archive.forget(guest.rules.forget(since))
     return Parts(
         crawl,
         handles,
@@ -152,19 +157,29 @@ def _handles(crawl: Crawl, requests: int) -> Handles:
 def _limits(crawl: Crawl, network: Network) -> Limits:
     """Return the limits of servers, as far as the pages recorded so far use them up.
 
-    The latest of these servers are those that should answer, or have a name, if any does.
+    The latest of these servers are those that should answer, or have a name, if any does; and their
+    pages are known.
     """
-    limits, latest = limits_of(crawl.quotas, crawl.max_duplicates), deque[str](maxlen=5 * PROBED)
+    limits = limits_of(crawl.quotas, crawl.max_duplicates)
+    latest = deque[tuple[str, str]](maxlen=5 * PROBED)
 
     def noted() -> Iterator[dict[str, Any]]:
         for record in page_record.records(crawl.folder):
-            latest.append(record["url"])
+            if not record.get("truncated"):
+                latest.append((record["url"], record["simhash"]))
             yield record
 
     limits.load(noted())
-    for url in filter(None, map(parse, latest)):
-        network.answered(url)
+    for address, simhash in latest:
+        if (url := parse(address)) is not None:
+            network.answered(url)
+            network.know(url, int(simhash, 16))
     return limits
+
+
+def _in_scope(crawl: Crawl, seed: str) -> Url | None:
+    url = crawl.reader.scope.check(seed, 0)
+    return url if isinstance(url, Url) else None
 
 
 def _reach(crawl: Crawl) -> Reach:

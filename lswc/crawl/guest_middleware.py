@@ -11,7 +11,7 @@ from scrapy.http import Response
 
 from lswc.crawl.composition import parts_of
 from lswc.crawl.failures import is_silence
-from lswc.crawl.requests import GO, RENDERING, RULES, page_visit_of, url_of
+from lswc.crawl.requests import BROKEN_OFF, GO, RENDERING, RULES, page_visit_of, url_of
 from lswc.crawl.transport.refused import Refused, address_refusal
 from lswc.errors import LswcError
 from lswc.guest.decisions import End, Fails, Go, Refuse, Wait
@@ -150,7 +150,9 @@ def _retry_after(response: Response) -> str:
 
 
 class RetryMiddleware(retry.RetryMiddleware):
-    """Retries what Scrapy's does; not what a server says that is left alone for its Retry-After.
+    """Retries what Scrapy's does, and a body that was cut; the last is taken as far as it came.
+
+    Not what a server says that is left alone for its Retry-After.
 
     Where nothing answers http's port it asks by https: twins are one URL, found by either name.
     """
@@ -169,6 +171,8 @@ class RetryMiddleware(retry.RetryMiddleware):
     ) -> Request | Response:
         if response.status in OVERLOADED and self._guest.asks_too_much(_retry_after(response)):
             return response
+        if BROKEN_OFF in response.flags and not request.meta.get("dont_retry"):
+            return self._retry(request, "body cut") or response
         return super().process_response(request, response)
 
     def process_exception(

@@ -96,7 +96,7 @@ class Leases:
             reason = self._guest.admission.of_visit(visit, now)
             if reason is None:
                 return visit
-            self._commits.commit(visit, reason)
+            self._commits.end(visit, reason)
         self._has_more = True
         return None
 

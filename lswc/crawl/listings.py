@@ -118,6 +118,10 @@ class Listings:
         said = self._said.get(server) or (urljoin(visit.url, _USUAL),)
         return self._offers(said, LISTING, visit.lease.depth + 1)
 
+    def taken_back(self, visit: Visit) -> None:
+        """Take it that what a visit's page offered wasn't queued."""
+        self.asked.pop(visit.lease.server, None)
+
     def _offers(self, addresses: Iterable[str], code: int, depth: int) -> list[Offer]:
         checked = (self._crawl.reader.scope.check(address, depth) for address in addresses)
         return [

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from lswc.crawl.readers import ReaderError, Unread
-from lswc.crawl.requests import url_of, visit_of
+from lswc.crawl.requests import headers_of, url_of, visit_of
 from lswc.errors import LswcError
 from lswc.frontier.visit import FollowedLink, Record
 from lswc.guest.internet import ClosingError
@@ -163,6 +163,7 @@ class Page:
             vary=self.reading.vary,
             opt_outs=self.visit.opt_outs,
             rendered=self.visit.rendered,
+            truncated=self.visit.attempts[-1].truncated if self.visit.attempts else "",
             source=self.source,
             referrer=lease.referrer,
             time=datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -296,14 +297,6 @@ class Pages:
         is_one = document_named(content_type, name) or kind_of(content_type, body, name)
         left = is_one and not self.crawl.reading.documents
         return Outcome.DOCUMENT_LEFT if left else Outcome.NOT_HTML
-
-
-def headers_of(response: Response) -> dict[str, list[str]]:
-    """Return the headers of an answer by their names in small letters."""
-    return {
-        name.decode("latin-1").lower(): [value.decode("latin-1") for value in values]
-        for name, values in response.headers.items()
-    }
 
 
 def _count(visit: Visit, reading: PageReading, near_duplicate: bool, unchanged: bool) -> None:

@@ -31,6 +31,13 @@ RENDERING = "lswc_rendering"
 CUT = "cut"
 """Flag of a response whose body goes on: it was cut at the limit."""
 
+BROKEN_OFF = "broken off"
+"""Flag of a response whose connection was closed, or broke, within its body."""
+
+KNOCK = "lswc_knock"
+"""Key in ``request.meta`` of the list that takes the Attempt, if a page is asked for to see whether
+its server answers for itself: by a new connection, and it isn't recorded."""
+
 _WAKE_UP = "lswc_wake_up"
 
 
@@ -80,3 +87,11 @@ def wake_up() -> Request:
 def is_wake_up(request: Request) -> bool:
     """Tell whether a request is one of ``wake_up``."""
     return bool(request.meta.get(_WAKE_UP))
+
+
+def headers_of(response: Response) -> dict[str, list[str]]:
+    """Return the headers of an answer by their names in small letters."""
+    return {
+        name.decode("latin-1").lower(): [value.decode("latin-1") for value in values]
+        for name, values in response.headers.items()
+    }

@@ -106,6 +106,7 @@ class Retries:
         )
 
     def _led_to(self, visit: Visit, url: str, discarded: str | None) -> None:
+        visit.led_to = url
         if visit.lease.is_listing:
             return
         if visit.lease.is_requisite:

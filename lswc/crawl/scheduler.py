@@ -97,10 +97,11 @@ class TierScheduler(BaseScheduler):
         return True
 
     def next_request(self) -> Request | None:
-        commits = self._commits
-        if len(commits.visits) - len(self._retries.waiting) >= self._most or commits.halted:
+        commits, network = self._commits, self._guest.network
+        under_way = len(commits.visits) - len(self._retries.waiting) - len(network.waiting)
+        if under_way >= self._most or commits.halted:
             return None
-        if self._guest.halt or self._guest.network.paused:
+        if self._guest.halt or network.paused:
             return None
         now = monotonic()
         try:
@@ -128,7 +129,7 @@ class TierScheduler(BaseScheduler):
             paused = self._guest.admission.pause(url) if url else None
             if visit is None or paused is None:
                 return retry
-            self._commits.commit(visit, paused)
+            self._commits.end(visit, paused)
         return None
 
     def _wake_later(self, now: float) -> None:

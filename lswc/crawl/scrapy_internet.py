@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import contextmanager
 from functools import cached_property
 from time import monotonic, time
@@ -16,25 +17,35 @@ from scrapy.resolver import dnscache
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.error import ConnectError
 
-from lswc.crawl.requests import GO, RULES
+from lswc.crawl.requests import GO, KNOCK, RULES, headers_of
 from lswc.crawl.transport.refused import Refused
 from lswc.crawl.transport.resolver import addresses_of
 from lswc.guest.decisions import Refuse
 from lswc.guest.internet import ROBOTS, TDMREP, ClosingError
+from lswc.guest.likeness import sign_of_answer, sign_of_redirect
 from lswc.guest.robots_txt import MAX_SIZE
 from lswc.guest.server_rules import TDMREP_PATH
 from lswc.outcomes import Outcome
+from lswc.reading.reader_messages import Asked
+from lswc.urls import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Awaitable, Callable, Iterator
 
     from scrapy.crawler import Crawler
 
+    from lswc.frontier.visit import Attempt
     from lswc.guest.decisions import Go
+    from lswc.reading.page import PageReading
     from lswc.urls import Url
 
-KNOCK = 10.0
+OPENING = 10.0
 """Seconds that a server has to open its port."""
+
+LOOK = 30.0
+"""Seconds that a page has to come, after its server's rest, by which the network is judged."""
+
+logger = logging.getLogger(__name__)
 
 _PATHS = {ROBOTS: "/robots.txt", TDMREP: TDMREP_PATH}
 _ACCEPT = {ROBOTS: {}, TDMREP: {"Accept": "application/json,*/*;q=0.5"}}
@@ -42,10 +53,14 @@ _REDIRECTS = {ROBOTS: {}, TDMREP: {"redirect_ttl": 5}}
 
 
 class ScrapyInternet:
-    """What a crawl's guest needs of the world; see ``lswc.guest.internet.Internet``."""
+    """What a crawl's guest needs of the world; see ``lswc.guest.internet.Internet``.
+
+    ``reads`` reads a page.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+        self.reads: Callable[[Asked, bytes], Awaitable[PageReading | None]] = _unread
 
     @cached_property
     def is_frozen(self) -> bool:
@@ -67,15 +82,43 @@ class ScrapyInternet:
         from twisted.internet.protocol import Factory, Protocol
 
         dnscache.pop(url.hostname, None)  # that its name was known says nothing
-        endpoint = HostnameEndpoint(reactor, url.hostname.strip("[]"), url.port, timeout=KNOCK)
+        endpoint = HostnameEndpoint(reactor, url.hostname.strip("[]"), url.port, timeout=OPENING)
         factory: Any = Factory.forProtocol(Protocol)
         connecting = maybe_deferred_to_future(endpoint.connect(factory))
         try:
-            protocol = await asyncio.wait_for(connecting, KNOCK)
+            protocol = await asyncio.wait_for(connecting, OPENING)
         except (ConnectError, OSError, ValueError):  # also of its name, or of the time
             return False
         protocol.transport.abortConnection()
         return True
+
+    async def sign(self, url: Url) -> int | None:
+        """As ``Internet.sign``: by a new connection, in its server's turn."""
+        attempts: list[Attempt] = []
+        meta = {KNOCK: attempts, "dont_retry": True, "dont_redirect": True}
+        request = Request(url.href, callback=NO_CALLBACK, meta=meta, dont_filter=True)
+        dnscache.pop(url.hostname, None)
+        try:
+            response = await asyncio.wait_for(self.download(request), LOOK)
+            return await self._sign_of(url, response, attempts[-1])
+        except Exception as error:  # of the network, a limit or a reader: nothing came
+            logger.debug("%s says nothing: %s", url.href, error)
+            return None
+
+    async def _sign_of(self, url: Url, response: Response, attempt: Attempt) -> int | None:
+        location = response.headers.get("Location")
+        if 300 <= response.status < 400 and location is not None:
+            target = parse(urljoin(url.href, location.decode("latin-1")))
+            return sign_of_redirect(url, target) if target is not None else None
+        if response.status < 300 and not attempt.truncated:
+            asked = Asked(headers_of(response), url, 0, response.url)
+            if (reading := await self.reads(asked, response.body)) is not None:
+                return reading.simhash
+        return sign_of_answer(attempt)
+
+    def forget(self) -> None:
+        """As ``Internet.forget``."""
+        dnscache.clear()
 
     async def fetch(self, url: Url, file: str, go: Go | None) -> Response | Refuse:
         """As ``Internet.fetch``. Raises also ResponseDataLossError, if a file came cut short."""
@@ -127,3 +170,8 @@ class ScrapyInternet:
             slot.active_size += size
 
     now, unix_time = staticmethod(monotonic), staticmethod(time)
+
+
+async def _unread(asked: Asked, body: bytes) -> PageReading | None:
+    """Read nothing."""
+    return None

@@ -93,9 +93,10 @@ class Upkeep:
         """End what is under way in blocked places; make pending what is allowed again."""
         is_blocked = self._guest.admission.is_blocked
         self._archive.forget(is_blocked)
+        self._guest.network.forget(is_blocked)
         for visit in list(self._commits.visits.values()):
             if is_blocked(visit.url):
-                self._commits.commit(visit, Outcome.BLOCKED)
+                self._commits.end(visit, Outcome.BLOCKED)
         if allows:
             self._leases.retry_refused()
         if self._guest.control.control.stop:

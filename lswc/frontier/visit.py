@@ -190,6 +190,10 @@ class Rendered(NamedTuple):
     led_to: tuple[str, ...]
 
 
+DISCONNECT = "disconnect"
+"""Of an attempt that is ``truncated``: its connection was closed, or broke, within the body."""
+
+
 @dataclass(slots=True)
 class Attempt:
     """A request that was sent, or that failed on its way.
@@ -239,7 +243,8 @@ class Record:
     ``content_language`` is the language that the server says, ``vary`` what its answer depends on:
     both as in the headers, "" without one. ``opt_outs`` is what
     the page says against mining its text, and where; ``rendered`` says that it was read as a
-    browser showed it. ``time`` is UTC, ISO 8601.
+    browser showed it; ``truncated`` why it isn't whole, as in an Attempt. ``time`` is UTC, ISO
+    8601.
     """
 
     id: int
@@ -267,6 +272,7 @@ class Record:
     vary: str
     opt_outs: tuple[str, ...]
     rendered: bool
+    truncated: str
     source: str
     referrer: str | None
     time: str
@@ -291,10 +297,10 @@ class Visit:
     """What came of a lease. The lease itself never changes.
 
     ``url`` is asked for next: the lease's, or its https twin that a redirect led to, after
-    ``redirects`` redirects. ``outcome`` says how it ended, empty until then. ``relevant`` stays
-    None for what doesn't count as a page, ``is_page`` says that it was asked for as one. ``tally``
-    counts by (kind, name), for instance ("discarded", "depth"). ``offers`` are the links that the
-    strategy kept, ``links`` all of them.
+    ``redirects`` redirects; ``led_to`` is where one led that ended it. ``outcome`` says how it
+    ended, empty until then. ``relevant`` stays None for what doesn't count as a page, ``is_page``
+    says that it was asked for as one. ``tally`` counts by (kind, name), for instance ("discarded",
+    "depth"). ``offers`` are the links that the strategy kept, ``links`` all of them.
     ``discarded`` are URLs that wait until then, and no longer because of what this page is.
     ``attempts`` are the requests sent, ``record`` is what is kept of a page,
     ``opt_outs`` what it says against mining its text, and where; ``requisites`` are the URLs that
@@ -315,6 +321,7 @@ class Visit:
     since: float = 0.0
     url: str = ""
     redirects: int = 0
+    led_to: str = ""
     outcome: str = ""
     relevant: bool | None = None
     rest: float = 0.0

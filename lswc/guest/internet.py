@@ -60,6 +60,13 @@ class Internet(Protocol):
     async def finds(self, url: Url) -> bool:
         """Tell whether the name of a URL's server has an address now, whatever it had before."""
 
+    async def sign(self, url: Url) -> int | None:
+        """Ask for a page, its name looked up anew; return the sign of what comes, as
+        ``lswc.guest.likeness`` has it, None if nothing does."""
+
+    def forget(self) -> None:
+        """Forget what the network said of names."""
+
     async def fetch(self, url: Url, file: str, go: Go | None) -> Answer | Refuse:
         """Ask a URL's server for a file with its rules, or return why the crawl refuses to.
 

@@ -1,6 +1,7 @@
 """Network of this machine: while it is off it, that no server answers says nothing of servers.
 
-Nor does it that a name isn't found: without its network a machine may find no name at all.
+Nor does it that a name isn't found: without its network a machine may find no name at all. And what
+is answered may be the network's own: see ``lswc.guest.likeness``.
 """
 
 from __future__ import annotations
@@ -9,8 +10,11 @@ import asyncio
 import logging
 from collections import OrderedDict
 from random import sample
+from secrets import token_hex
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 
+from lswc.guest.likeness import HEAVY, IN_A_ROW, Likeness, is_like
 from lswc.outcomes import Outcome
 from lswc.urls import parse, site, tld
 
@@ -21,13 +25,20 @@ if TYPE_CHECKING:
     from lswc.guest.internet import Internet
     from lswc.urls import Url
 
-IN_A_ROW = 5
-"""Registered domains in a row that don't answer, after which the network is doubted. All that
-answered before are enough, if they are fewer, but two."""
-
 PROBED = 5
 """Servers that are knocked at to see whether the network is there: those that answered last, and as
 many seeds while fewer answered than that."""
+
+MANY = 64
+"""Answers held while the network is looked at, from which on nothing more is asked for; or so many
+bytes as ``lswc.guest.likeness`` says."""
+
+PATIENCE = 300.0
+"""Seconds after which answers are believed though whatever is asked for is like them, if no page is
+known that was another before: only then it is sure that others answer."""
+
+BEFORE = 300.0
+"""Seconds before the first answer that wasn't a server's, of which no robots.txt is believed."""
 
 FIRST, LONGEST = 1.0, 60.0
 """Seconds between two looks: the first, and the most after twice as many each time."""
@@ -53,7 +64,15 @@ class Network:
     anew: servers whose addresses are remembered go on to answer, which says nothing of names. If
     it isn't found, the network is doubted at once.
 
-    ``paused`` says that nothing is to be asked for now.
+    When several registered domains in a row answer alike, pages that are known are asked for anew.
+    If one is as it was, or none is like those answers, they were the servers' own. If all are like
+    them, nothing is asked for until one isn't; what came meanwhile, and is held, goes back, and
+    ``distrusted`` is called with the time from which on nothing else is believed either. A crawl
+    that knows no page asks for seeds, and if they are like that too, for a page that there isn't;
+    such a crawl waits for five domains that say the same at least, and not without end.
+
+    ``paused`` says that nothing is to be asked for now; ``waiting`` are the answers, by the numbers
+    of their visits, that wait here to be believed.
     """
 
     def __init__(
@@ -76,8 +95,17 @@ class Network:
         self._looking: asyncio.Task[None] | None = None
         self._asking: asyncio.Task[None] | None = None
         self._since: float | None = None
+        self._likeness = Likeness(end)
+        self.waiting = self._likeness.held
+        self._ticking: asyncio.TimerHandle | None = None
+        self._tick_at = 0.0
+        self.lied_until = 0.0
+        """When the network was last found to answer for others, until then; monotonic."""
+        self.in_scope: Callable[[str], Url | None] = parse
+        """Returns a seed's URL; None of one that isn't asked for."""
         self.resumed: Callable[[], None] = lambda: None
         self.paused = False
+        self.distrusted: Callable[[float], None] = lambda since: None
 
     @property
     def offline(self) -> float:
@@ -87,7 +115,15 @@ class Network:
     @property
     def held(self) -> set[int]:
         """The numbers of the visits that wait here to be ended."""
-        return {visit.lease.id for visit, _ in self._held}
+        return {visit.lease.id for visit, _ in self._held} | self._likeness.held.keys()
+
+    def know(self, url: Url, sign: int) -> None:
+        """Take notice of the sign of a page that was recorded."""
+        self._likeness.know(url.server, url.href, sign)
+
+    def forget(self, is_blocked: Callable[[str], bool]) -> None:
+        """Take it that some pages aren't to be asked for any more."""
+        self._likeness.forget(is_blocked)
 
     def answered(self, url: Url) -> None:
         """Take notice of an answer."""
@@ -96,7 +132,7 @@ class Network:
         self._good.move_to_end(name)
         if len(self._good) > PROBED:
             self._good.popitem(last=False)
-        if self._row and not self.paused:  # an answer that was on its way says little
+        if self._row and self._looking is None:  # an answer that was on its way says little
             self._row.clear()
             self._check_names()
             self._end_held()
@@ -111,8 +147,33 @@ class Network:
         if len(self._row) >= enough:
             self._doubt()
 
-    def takes(self, visit: Visit, outcome: str) -> bool:
-        """Take a visit that is to end so, if it isn't known yet whose failure that is."""
+    def takes(self, visit: Visit, outcome: str, under_way: int = 1) -> bool:
+        """Take a visit that is to end so, if it isn't known yet whose failure, or answer, it is.
+
+        So many visits are ``under_way``, this one and those that wait here included.
+        """
+        if visit.lease.id in self.waiting:
+            return True
+        if self._internet.is_frozen:
+            return self._takes_silence(visit, outcome)
+        if self._was_lied_to(visit):
+            self._give_back(visit)
+            return True
+        if self._takes_silence(visit, outcome):
+            return True
+        others = under_way > len(self.waiting) + 1
+        is_taken = self._likeness.takes(visit, outcome, self._internet.now(), others=others)
+        if is_taken and (self._likeness.next_due is not None or self._likeness.suspect is not None):
+            self._look_or_wait()
+        return is_taken
+
+    def _was_lied_to(self, visit: Visit) -> bool:
+        """Tell whether what a visit brought may be the network's, as what was held was."""
+        if self._since is not None and self._likeness.suspect is not None:
+            return True
+        return visit.since < self.lied_until and bool(visit.attempts)
+
+    def _takes_silence(self, visit: Visit, outcome: str) -> bool:
         doubtful = self._nameless if outcome == Outcome.NAME_NOT_RESOLVED else self._row
         if outcome not in _SILENCE or not doubtful:
             return False
@@ -123,12 +184,33 @@ class Network:
             self._give_back(visit)
         return True
 
+    def _look_or_wait(self) -> None:
+        """Look at the network if there is a suspect; or see later what is to be believed then."""
+        due = self._likeness.next_due
+        if self._likeness.suspect is not None:
+            self._doubt()
+            self.paused |= len(self.waiting) >= MANY or self._likeness.weight > HEAVY
+        elif due is not None and (self._ticking is None or due < self._tick_at):
+            if self._ticking is not None:
+                self._ticking.cancel()
+            wait = max(0.0, due - self._internet.now())
+            self._ticking = asyncio.get_running_loop().call_later(wait, self._tick)
+            self._tick_at = due
+
+    def _tick(self) -> None:
+        self._ticking = None
+        before = len(self.waiting)
+        self._likeness.let_go(self._internet.now())
+        self._look_or_wait()
+        if len(self.waiting) < before:
+            self.resumed()
+
     def settle(self) -> None:
         """Take the failures for the servers' own: nothing else runs that could show it.
 
         They still count in the row: few requests at a time are no reason not to doubt the network.
         """
-        if not self.paused:
+        if self._looking is None:
             self._end_held()
 
     def _end_held(self) -> None:
@@ -147,7 +229,7 @@ class Network:
 
     def _check_names(self) -> None:
         named = [url for url in self._good.values() if tld(url.hostname)]
-        if self._nameless and named and self._asking is None and not self.paused:
+        if self._nameless and named and self._asking is None and self._looking is None:
             self._asking = asyncio.ensure_future(self._ask(named[-1]))
 
     async def _ask(self, good: Url) -> None:
@@ -155,7 +237,7 @@ class Network:
         asked, held = set(self._nameless), self.held
         is_found = await self._internet.finds(good)
         self._asking = None
-        if self.paused:
+        if self._looking is not None:
             return  # that shows it
         if not is_found:
             self._doubt()
@@ -167,8 +249,8 @@ class Network:
         self.resumed()
 
     def _doubt(self) -> None:
-        if not self.paused:
-            self.paused = True
+        if self._looking is None:
+            self.paused = self._likeness.suspect is None
             self._looking = asyncio.ensure_future(self._look())
 
     async def _look(self) -> None:
@@ -179,10 +261,15 @@ class Network:
             elif 0 < self._longest < self.offline:
                 self._stop()
                 return
+            elif self._has_waited_in_vain():
+                logger.warning("what answers is believed: no page is known that was another before")
+                break
             await asyncio.sleep(wait)
             wait = min(2 * wait, LONGEST)
         if self._since is not None:
             logger.warning("online again after %.0f s: the crawl goes on", self.offline)
+        if self._likeness.suspect is not None:
+            await self._judge(began)
         self.paused, self._since, self._looking = False, None, None
         if self._asking is not None:
             self._asking.cancel()
@@ -190,28 +277,108 @@ class Network:
         self._row.clear()
         self._nameless.clear()
         self._end_held()
+        self._look_or_wait()
         self.resumed()
+
+    async def _judge(self, began: float) -> None:
+        """Believe the answers that are held, or give them back if the network has lied."""
+        now, is_over = self._internet.now(), self._since is None
+        if self._has_waited_in_vain():
+            self._likeness.acquit(now, for_good=True)
+            return
+        if is_over and await self._are_said_again():
+            self._likeness.acquit(now)
+            return
+        for visit in self._likeness.condemn(now, is_over=is_over):
+            self._give_back(visit)
+        self.lied_until = self._internet.now()
+        self._internet.forget()
+        self.distrusted(began - BEFORE)
+
+    def _has_waited_in_vain(self) -> bool:
+        suspect = self._likeness.suspect
+        return suspect is not None and self.offline > PATIENCE and not self._known_unlike(suspect)
+
+    async def _are_said_again(self) -> bool:
+        """Tell whether a server that gave a suspect answer gives it again: the network is there."""
+        suspect = self._likeness.suspect
+        for address in self._likeness.urls(suspect or 0)[-1:]:
+            if (url := parse(address)) is not None and suspect is not None:
+                sign = await self._internet.sign(url)
+                return sign is None or is_like(sign, suspect)
+        return True
 
     def _leave(self, began: float) -> None:
         """Find that this machine is offline."""
-        self._since = began
-        logger.warning(
-            "offline: registered domains in a row that didn't answer, or have no name: %d; nor do "
-            "those that did before; the crawl waits until one does, and nothing is lost",
-            len(self._row),
-        )
+        self.paused, self._since = True, began
+        suspect = self._likeness.suspect
+        if suspect is not None:
+            logger.warning(
+                "offline: what answers isn't the servers: %d registered domains in a row said the "
+                "same, and so does whatever is asked for again; the crawl waits until that is "
+                "another, and nothing is lost",
+                len(self._likeness.sites(suspect)),
+            )
+        else:
+            logger.warning(
+                "offline: registered domains in a row that didn't answer, or have no name: %d; nor "
+                "do those that did before; the crawl waits until one does, and nothing is lost",
+                len(self._row),
+            )
         held, self._held = self._held, []
         for visit, _ in held:
             self._give_back(visit)
 
     async def _is_there(self) -> bool:
+        """Tell whether a server answers, for itself if there is a suspect."""
+        suspect = self._likeness.suspect
+        return await (self._opens() if suspect is None else self._is_honest(suspect))
+
+    async def _is_honest(self, suspect: int) -> bool:
+        """Tell whether a page that is known is as it was, or none is like the suspect answers."""
+        known = self._known_unlike(suspect)
+        if not known:
+            return not await self._are_many_strangers_like(suspect)
+        first, sign = known[0]
+        found = await self._internet.sign(first)
+        if found is not None and is_like(found, sign):
+            return True
+        others = await asyncio.gather(*(self._internet.sign(url) for url, _ in known[1:]))
+        signs = [(found, sign), *zip(others, (sign for _, sign in known[1:]), strict=True)]
+        answers = [(seen, before) for seen, before in signs if seen is not None]
+        if any(is_like(seen, before) for seen, before in answers):
+            return True
+        return any(not is_like(seen, suspect) for seen, _ in answers)
+
+    def _known_unlike(self, suspect: int) -> list[tuple[Url, int]]:
+        """Return the pages that are known, the latest first, and weren't like the suspect."""
+        return [
+            (url, sign)
+            for address, sign in reversed(self._likeness.known.values())
+            if not is_like(sign, suspect) and (url := parse(address)) is not None
+        ]
+
+    async def _are_many_strangers_like(self, suspect: int) -> bool:
+        """Tell whether enough domains are like the suspect, and pages that there aren't as well."""
+        sites = self._likeness.sites(suspect)
+        seeds = [url for url in self._some_seeds() if site(url.hostname) not in sites]
+        if len(sites | {site(url.hostname) for url in seeds}) < IN_A_ROW:
+            return False
+        addresses = self._likeness.urls(suspect)[-2:]
+        none = [parse(urljoin(address, f"/{token_hex(8)}.html")) for address in addresses]
+        for urls in (seeds, [url for url in none if url is not None]):
+            signs = await asyncio.gather(*(self._internet.sign(url) for url in urls))
+            if any(sign is not None and not is_like(sign, suspect) for sign in signs):
+                return False
+        return True
+
+    async def _opens(self) -> bool:
         """Tell whether a server opens its port that should."""
         urls = list(reversed(self._good.values()))
         if urls and await self._internet.opens(urls.pop(0)):  # mostly that is enough
             return True
         if len(urls) < PROBED - 1:
-            seeds = sample(self._seeds, min(PROBED, len(self._seeds)))
-            urls += [url for seed in seeds if (url := parse(seed)) is not None]
+            urls += self._some_seeds()
         knocks = [asyncio.ensure_future(self._internet.opens(url)) for url in urls]
         try:
             for knock in asyncio.as_completed(knocks):
@@ -222,9 +389,15 @@ class Network:
             for task in knocks:
                 task.cancel()
 
+    def _some_seeds(self) -> list[Url]:
+        seeds = sample(self._seeds, min(2 * PROBED, len(self._seeds)))
+        urls = [url for seed in seeds if (url := self.in_scope(seed)) is not None]
+        return urls[:PROBED]
+
     def close(self) -> None:
-        """Look no more."""
-        for task in (self._looking, self._asking):
+        """Look no more; what nothing speaks against is believed."""
+        self._likeness.let_go(self._internet.now(), at_rest=True)
+        for task in (self._looking, self._asking, self._ticking):
             if task is not None:
                 task.cancel()
-        self.paused, self._looking, self._asking = False, None, None
+        self.paused, self._looking, self._asking, self._ticking = False, None, None, None

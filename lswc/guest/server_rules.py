@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 import re
 from collections import OrderedDict
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 from urllib.parse import urljoin
 
+from lswc.errors import LswcError
 from lswc.guest.decisions import Fails, Refuse
 from lswc.guest.internet import ROBOTS, TDMREP, ClosingError
 from lswc.guest.robots_txt import PathPattern, RobotsRules
 from lswc.reading.opt_outs import reserved
+from lswc.urls import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +44,8 @@ STALE = 3_600.0
 """Seconds that expired rules go on if the server fails to give new ones."""
 
 _OWN = 1_000  # bytes that an entry counts for besides its file
+_ODD = 10_000  # servers whose robots.txt is asked for once more
+_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<")
 _MAX_AGE = re.compile(rb"(?:^|[,\s])max-age\s*=\s*\"?(\d{1,9})", re.IGNORECASE)
 
 
@@ -54,11 +59,12 @@ Rules = TypeVar("Rules", bound=_Sized)
 class _Entry(Generic[Rules]):
     """Rules, until when they hold, and until when if none has gone by them yet."""
 
-    __slots__ = ("rules", "size", "until", "until_used")
+    __slots__ = ("rules", "since", "size", "until", "until_used")
 
     def __init__(self, rules: Rules, now: float, lifetime: float) -> None:
         self.rules = rules
         self.size = rules.size + _OWN
+        self.since = now
         self.until = now + lifetime
         self.until_used = now + LIFETIME
 
@@ -97,6 +103,13 @@ class RuleCache(Generic[Rules]):
         self._bytes += entry.size - (before.size if before else 0)
         while self._bytes > REMEMBERED:
             self._bytes -= self._entries.popitem(last=False)[1].size
+
+    def forget(self, since: float) -> set[str]:
+        """Forget the rules that came since; return whose they were."""
+        servers = {name for name, entry in self._entries.items() if entry.since >= since}
+        for name in servers:
+            self._bytes -= self._entries.pop(name).size
+        return servers
 
 
 def lifetime(answer: Answer) -> float:
@@ -174,6 +187,7 @@ class ServerRules:
         self.heard: Callable[[str, bytes, str], None] = lambda *_: None
         self.robots: RuleCache[RobotsRules] = RuleCache(internet.now)
         self.reservations: RuleCache[Reservations] = RuleCache(internet.now)
+        self._odd: OrderedDict[str, None] = OrderedDict()
 
     def crawl_delay(self, server: str) -> float:
         """Return the Crawl-delay of a server in seconds, as far as that is known."""
@@ -183,7 +197,9 @@ class ServerRules:
     async def fetch_robots(self, url: Url) -> Refuse | Fails | None:
         """Fetch the robots.txt of a URL's server, or go on with the one before if that fails.
 
-        Return what keeps it from being had. Raises what the network does.
+        A page of HTML isn't one: it is fetched once more before the server's next page, and only if
+        that is such a page again the server has no rules. Return what keeps it from being had.
+        Raises what the network does.
         """
         if known := self._known(ROBOTS, url.server):
             self._take(url, *known)
@@ -202,6 +218,8 @@ class ServerRules:
             return answer
         if not _fails(answer):
             body = answer.body if answer.status < 300 else b""
+            if self._is_odd(url.server, body):
+                return None
             self._take(url, body, lifetime(answer))
             self._tell(ROBOTS, url.server, body, lifetime(answer))
         elif before is None:
@@ -213,6 +231,27 @@ class ServerRules:
     def _take(self, url: Url, body: bytes, seconds: float) -> None:
         self.robots.put(url.server, RobotsRules(body, self.robot), seconds)
         self.heard(url.server, body, urljoin(url.href, f"/{ROBOTS}"))
+
+    def _is_odd(self, server: str, body: bytes) -> bool:
+        """Tell whether a robots.txt is a page, for the first time."""
+        if not _PAGE.match(body) or server in self._odd:
+            self._odd.pop(server, None)
+            return False
+        self._odd[server] = None
+        if len(self._odd) > _ODD:
+            self._odd.popitem(last=False)
+        return True
+
+    def forget(self, since: float) -> Callable[[str], bool]:
+        """Forget the rules that came since; return what tells by a URL whether they were its."""
+        robots, reserved = self.robots.forget(since), self.reservations.forget(since)
+        servers = robots | reserved
+        self._odd.clear()
+        with suppress(LswcError):  # of a store that the crawl meets at once
+            for name, names in ((ROBOTS, robots), (TDMREP, reserved)):
+                for server in names:
+                    self._tell(name, server, b"", 0.0)
+        return lambda address: (url := parse(address)) is not None and url.server in servers
 
     async def fetch_reservations(self, url: Url, go: Go) -> None:
         """Fetch the tdmrep.json of a URL's server: one that can't be had says nothing."""

@@ -113,6 +113,7 @@ def _majority(hashes: NDArray[np.uint64]) -> int:
 
 _QUARTER = 16
 _VALUE = (1 << _QUARTER) - 1
+_ALL = (1 << 64) - 1
 _STEPS = range(100)  # in each quarter; 800 take as long as a look at 200,000 hashes
 
 
@@ -159,6 +160,16 @@ class Seen:
         if self._added < self._size:
             hashes = hashes[1 : self._added + 1]
         return bool((np.bitwise_count(hashes ^ np.uint64(simhash)) <= DISTANCE).any())
+
+    def take_back(self, simhash: int) -> None:
+        """Forget the latest text with exactly this simhash."""
+        number = self._chains[0][0][simhash & _VALUE]
+        while number > max(0, self._added - self._size):
+            place = number % self._size
+            if self._hashes[place] == simhash:
+                self._hashes[place] = simhash ^ _ALL  # unlike it in every bit
+                return
+            number = self._chains[0][1][place]
 
     def add(self, simhash: int) -> None:
         """Remember a text, in the place of the oldest."""

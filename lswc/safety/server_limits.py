@@ -193,8 +193,17 @@ class Limits:
         self._seen.add(simhash)
         return duplicate
 
+    def take_back(self, url: Url, simhash: int, duplicate: bool) -> None:
+        """Take a page for one that never came, but for what was left alone because of it."""
+        self._seen.take_back(simhash)
+        _uncount(self._pages, (hash(url.server), hash(directory(url))))
+        _uncount(self._in_a_row, self._duplicate_keys(url) if duplicate else ())
+
+    def _duplicate_keys(self, url: Url) -> tuple[int, int, int]:
+        return hash(pattern(url)), hash(url.server), hash(_site(url))
+
     def _count_duplicate(self, url: Url, duplicate: bool) -> None:
-        keys = hash(pattern(url)), hash(url.server), hash(_site(url))
+        keys = self._duplicate_keys(url)
         if not duplicate:
             for key in keys:
                 self._in_a_row.pop(key, None)
@@ -264,6 +273,14 @@ class Limits:
 
     def _is_silent(self, url: Url) -> bool:
         return hash(_site(url)) in self._silent and hash(url.server) not in self._pages
+
+
+def _uncount(counts: _Latest[int], keys: Iterable[int]) -> None:
+    for key in keys:
+        if counts.get(key, 0) > 1:
+            counts[key] -= 1
+        else:  # it may be forgotten by now
+            counts.pop(key, None)
 
 
 def _site(url: Url) -> str:

@@ -15,6 +15,7 @@ from lswc.crawl.transport.answer import (
     Answer,
     Bounds,
     BrokenBodyError,
+    CutBodyError,
     HeadersTooLargeError,
     NoAnswerError,
 )
@@ -180,11 +181,11 @@ def test_a_connection_is_kept_if_nothing_else_came(sent: bytes, kept: bool) -> N
         (b"", ConnectionResetError(), NoAnswerError),
         (b"HTTP/1.1 2", None, DownloadFailedError),
         (b"HTTP/1.1 103 Early\r\n\r\n", None, DownloadFailedError),
-        (PAGE, None, BrokenBodyError),
-        (CHUNKED + b"9\r\nx", None, BrokenBodyError),
-        (CHUNKED + b"1\r\nx\r\n", None, BrokenBodyError),
+        (PAGE, None, CutBodyError),
+        (CHUNKED + b"9\r\nx", None, CutBodyError),
+        (CHUNKED + b"1\r\nx\r\n", None, CutBodyError),
         (OK + b"\r\nx", None, 200),
-        (OK + b"\r\nx", ConnectionResetError(), BrokenBodyError),
+        (OK + b"\r\nx", ConnectionResetError(), CutBodyError),
         (PAGE + b"x", ConnectionResetError(), 200),
     ],
 )

@@ -96,8 +96,8 @@ class Closed(Connections):
         super().__init__(look_up, CLIENT, idle)
         self.opened: list[Connection] = []
 
-    async def to(self, place: Place, login: bytes | None = None) -> Connection:
-        self.opened.append(await super().to(place, login))
+    async def to(self, place: Place, login: bytes | None = None, after: float = 0.0) -> Connection:
+        self.opened.append(await super().to(place, login, after))
         return self.opened[-1]
 
     async def __aenter__(self) -> Self:

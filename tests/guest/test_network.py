@@ -6,7 +6,8 @@ import asyncio
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from lswc.guest.network import IN_A_ROW, Network
+from lswc.guest.likeness import IN_A_ROW
+from lswc.guest.network import Network
 from lswc.outcomes import Outcome
 from lswc.urls import Url, parse
 from tests.guest.world import World
@@ -77,7 +78,7 @@ class Named:
             self.network.silent(server(number), nameless=True)
             if between is not None:
                 self.network.answered(server(between))
-            visit: Any = SimpleNamespace(lease=SimpleNamespace(id=number))
+            visit: Any = SimpleNamespace(lease=SimpleNamespace(id=number), since=0.0)
             assert self.network.takes(visit, Outcome.NAME_NOT_RESOLVED)
             for _ in range(9):
                 await asyncio.sleep(0)
@@ -166,7 +167,7 @@ class Cut:
     async def fall_silent(self, *numbers: int) -> None:
         for number in numbers:
             self.network.silent(server(number))
-            visit: Any = SimpleNamespace(lease=SimpleNamespace(id=number))
+            visit: Any = SimpleNamespace(lease=SimpleNamespace(id=number), since=0.0)
             assert self.network.takes(visit, Outcome.TIMEOUT)
         for _ in range(99):
             await asyncio.sleep(0)

@@ -27,7 +27,7 @@ from lswc.strategy import strategy
 from lswc.urls import Url, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import Any
 
@@ -65,7 +65,7 @@ class World:
 
     ``files`` holds those answers by server and name of the file; all others are empty robots.txt.
     ``addresses`` are those of names; all others lead to one. ``found`` are the names that a look-up
-    of their own finds.
+    of their own finds. ``signs`` gives that of a page that is ``asked`` for once more.
     """
 
     is_frozen = False
@@ -75,6 +75,9 @@ class World:
         self.files: dict[tuple[str, str], Response | Refuse | Exception] = {}
         self.addresses: dict[str, str] = {}
         self.found: set[str] = set()
+        self.signs: Callable[[Url], int | None] = lambda url: None
+        self.asked: list[str] = []
+        self.forgot = 0
         self.fetched: list[tuple[str, str]] = []
         self.guest: Any = None
 
@@ -99,6 +102,14 @@ class World:
 
     async def finds(self, url: Url) -> bool:
         return url.hostname in self.found
+
+    async def sign(self, url: Url) -> int | None:
+        self.asked.append(url.href)
+        await asyncio.sleep(0)
+        return self.signs(url)
+
+    def forget(self) -> None:
+        self.forgot += 1
 
     async def fetch(self, url: Url, file: str, go: Go | None) -> Response | Refuse:
         go = go or await self.guest.may(url, url.href, ROBOTS)

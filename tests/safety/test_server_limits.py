@@ -196,3 +196,17 @@ def test_one_silence_may_be_enough() -> None:
     limits.answered(url("http://a.example/"), False)
     assert limits.closed(url("http://a.example/x")) == Outcome.TIMEOUTS_ON_SITE
     assert limits.closed(url("http://b.example.org/")) is None
+
+
+def test_a_page_that_is_taken_back_never_came() -> None:
+    limits = Limits(duplicates=3, directory_pages=2)
+    first, other = url("http://a.example/cal/1/"), url("http://b.a.example/cal/1/")
+    for page in (first, first, other):
+        add(limits, page, NEWS)
+    assert add(limits, url("http://a.example/cal/2/"), NEWS)
+    add(limits, other, letters(2))  # ends the site's row
+    limits.take_back(url("http://a.example/cal/2/"), simhash(NEWS), True)
+    for _ in range(3):
+        limits.take_back(first, simhash(NEWS), True)
+    assert not add(limits, first, NEWS)
+    assert limits.closed(url("http://a.example/cal/2/")) == Outcome.DIRECTORY_PAGES

@@ -24,6 +24,7 @@ from typing_extensions import override
 from lswc.crawl.web.certificate import self_signed
 from lswc.guest.server_rules import TDMREP_PATH
 from tests.resolvers import ToLoopback, resolve
+from tests.scenarios.site import THAI, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -96,7 +97,7 @@ class Visit:
 
 
 class GuestWeb:
-    """Answers by the absolute URL; others are 404.
+    """Answers by the absolute URL; others are 404. Thai pages have words of their host's own.
 
     ``of`` and ``urls`` leave out tdmrep.json, which each server with a page to keep is asked for.
     """
@@ -130,6 +131,10 @@ class GuestWeb:
         if isinstance(answer, Negotiated):
             answer = answer.choose(headers.get("Accept-Language", ""))
         answer = answer if isinstance(answer, Answer) else answer(times)
+        if THAI in answer.body:
+            answer = replace(
+                answer, body=answer.body.replace("</body>", f"<p>{words(host)}</body>")
+            )
         sleep(answer.takes)
         with self._lock:
             # Before it is sent: whoever has the answer may come again.

@@ -317,6 +317,8 @@ class Seams(RuleBasedStateMachine):
         disk.heal()
 
     def start_again(self) -> None:
+        while self.runs and self.run.is_closing:
+            self._let(1.0)
         if not self.runs:
             self._begin()
 

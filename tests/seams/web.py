@@ -15,6 +15,7 @@ from typing_extensions import override
 from lswc.crawl.web.shapes import Shape
 from lswc.outcomes import Outcome
 from tests.scenarios.site import ENGLISH, THAI
+from tests.scenarios.site import words as only_words
 from tests.scenarios.test_wire_shapes import CUT, WHOLE
 
 HOSTS = 6
@@ -53,7 +54,7 @@ def html(number: int, pages: int) -> str:
     words = (ENGLISH if number % 5 == 4 else THAI).split() * 12
     random.Random(number).shuffle(words)
     listed = "".join(f'<a href="{link}">{number}</a> ' for link in links(number, pages))
-    text = " ".join(f"{word}{number}" for word in words)
+    text = " ".join([*(f"{word}{number}" for word in words), only_words(number)])
     return f'<title>t{number}</title><p>{text}<img src="/{number % 3}.png">{listed}'
 
 
@@ -249,11 +250,12 @@ class _Server(asyncio.Protocol):
             web.wrong.append(f"{address} was asked for, and robots.txt: {rules}")
         if path.endswith(".png"):
             return "image", *_plain("200 OK", IMAGE, "Content-Type: image/png")
-        if not path.endswith(".html"):
+        number = number_of(address)
+        if number is None or number >= web.pages:  # as one that is asked for since there isn't one
             return "404", *_plain("404 Not Found")
         kind = web.answers.get(address, "page")
         web.answered[address][kind] += 1
-        return kind, *self._page(kind, int(path[1:].removesuffix(".html")))
+        return kind, *self._page(kind, number)
 
     def _page(self, kind: str, number: int) -> tuple[bytes, bool]:
         web = self._web

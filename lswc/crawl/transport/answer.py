@@ -44,6 +44,10 @@ class BrokenBodyError(Exception):
     """A body ended, or stopped making sense, before it was whole."""
 
 
+class CutBodyError(BrokenBodyError):
+    """The connection was closed, or broke, within a body."""
+
+
 class _OddHeadError(Exception):
     """A head is to be mended."""
 
@@ -140,7 +144,7 @@ class Answer:
             kind = DownloadFailedError if self._head or self.exchange.head else NoAnswerError
             self._error = kind(f"the connection was closed before an answer: {error}")
         elif self.is_chunked or self.length is not None or error is not None:
-            self._error = BrokenBodyError("the connection was closed within the body")
+            self._error = CutBodyError("the connection was closed within the body")
         else:
             self._end_body()
         self._tell()

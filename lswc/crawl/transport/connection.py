@@ -69,6 +69,7 @@ class Connection(asyncio.BufferedProtocol):
         self.address = address
         self._answer: Answer | None = None
         self.is_open = True
+        self.opened = monotonic()
 
     def ask(self, answer: Answer) -> None:
         """Send the request of an answer, which takes what comes from now on."""
@@ -151,14 +152,17 @@ class Connections:
         self._local = None if local is None else [_info(*local)]
         self._idle: OrderedDict[Place, Connection] = OrderedDict()
 
-    async def to(self, place: Place, login: bytes | None = None) -> Connection:
+    async def to(self, place: Place, login: bytes | None = None, after: float = 0.0) -> Connection:
         """Return a connection that leads somewhere; ``login`` is what the proxy wants to hear.
+
+        It was opened ``after`` that, in seconds of a monotonic clock.
 
         Raises CannotResolveHostError, DownloadConnectionRefusedError and DownloadFailedError.
         """
         idle = self._idle.pop(place, None)
         if idle is not None:
-            if idle.is_open and monotonic() - idle.since < IDLE_SECONDS:
+            is_fresh = idle.opened > after and monotonic() - idle.since < IDLE_SECONDS
+            if idle.is_open and is_fresh:
                 return idle
             idle.close()
         if place.proxy is None:

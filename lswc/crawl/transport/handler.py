@@ -29,11 +29,11 @@ from scrapy.utils.url import add_http_if_no_scheme
 from typing_extensions import override
 
 from lswc.crawl.composition import parts_of
-from lswc.crawl.requests import CUT, RENDERING, RULES, page_visit_of
-from lswc.crawl.transport.answer import MAX_HEADS, Answer, Bounds, BrokenBodyError
+from lswc.crawl.requests import BROKEN_OFF, CUT, KNOCK, RENDERING, RULES, page_visit_of
+from lswc.crawl.transport.answer import MAX_HEADS, Answer, Bounds, BrokenBodyError, CutBodyError
 from lswc.crawl.transport.connection import Connections, Place
 from lswc.crawl.transport.resolver import addresses_of
-from lswc.frontier.visit import Attempt
+from lswc.frontier.visit import DISCONNECT, Attempt
 from lswc.guest.robots_txt import MAX_SIZE
 from lswc.safety.content_types import (
     Kind,
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 _PORTS = {"http": 80, "https": 443}
 _OLD_RENEGOTIATION = 0x4  # SSL_OP_LEGACY_SERVER_CONNECT, as Scrapy's own handler has it
 # Scrapy's flags as ISO 28500:2017 §5.13 calls them.
-_TRUNCATED = {"dataloss": "disconnect", "download_stopped": "unspecified", CUT: "length"}
+_TRUNCATED = {"dataloss": DISCONNECT, "download_stopped": "unspecified", CUT: "length"}
 _STOP = StopDownload(fail=False)
 
 
@@ -72,7 +72,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
         super().__init__(crawler)
         parts = parts_of(crawler)
         self._commits, self._archive = parts.commits, parts.archive
-        self._admission = parts.guest.admission
+        self._admission, self._network = parts.guest.admission, parts.guest.network
         crawl = parts.crawl
         self._archives = crawl.archived != "none"
         self._max_document = crawl.max_document if crawl.reading.documents else None
@@ -101,6 +101,9 @@ class AttemptHandler(BaseHttpDownloadHandler):
         return response
 
     def _note(self, request: Request, visit: Visit | None, attempt: Attempt) -> None:
+        if (knock := request.meta.get(KNOCK)) is not None:
+            knock.append(attempt)
+            return
         if visit is None and self._admission.is_blocked(request.url):
             return  # meanwhile
         if (rendering := request.meta.get(RENDERING)) is not None:
@@ -121,7 +124,8 @@ class AttemptHandler(BaseHttpDownloadHandler):
             async with asyncio.timeout(timeout or None):
                 place, login = _place(request)
                 answer = Answer(_written(request, place), self._bounds, request.method == "HEAD")
-                connection = await self._connections.to(place, login)
+                after = began if KNOCK in request.meta else self._network.lied_until
+                connection = await self._connections.to(place, login, after)
                 try:
                     connection.ask(answer)
                     await answer.head()
@@ -181,7 +185,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
         except BrokenBodyError as error:
             if request.meta.get("download_fail_on_dataloss", self._fail_on_dataloss):
                 raise ResponseDataLossError(str(error)) from error
-            said["flags"] = ["dataloss"]
+            said["flags"] = ["dataloss", *([BROKEN_OFF] if isinstance(error, CutBodyError) else [])]
         return make_response(**said, body=bytes(body), stop_download=stop)
 
     @override
