@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -88,9 +89,18 @@ class Parts:
 
 def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Parts:
     """Open a crawl. ``stop`` closes it in order, for a reason. Raises LswcError."""
+    with ExitStack() as opened:
+        parts = _composed(crawl, crawler, stop, opened)
+        opened.pop_all()  # the crawl closes them
+    return parts
+
+
+def _composed(
+    crawl: Crawl, crawler: Crawler, stop: Callable[[str], None], opened: ExitStack
+) -> Parts:
     settings, stats = crawler.settings, crawler.stats
     handles = _handles(crawl, settings.getint("CONCURRENT_REQUESTS"))
-    frontier = frontier_of(crawl, settings)
+    frontier = opened.enter_context(closing(frontier_of(crawl, settings)))
     control = ControlInEffect(control_of(crawl, frontier), stats.inc_value)
     archive = Archive(
         crawl.folder,
@@ -100,6 +110,7 @@ def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Part
         crawl.described(settings),
         settle(crawl.folder, frontier),
     )
+    opened.callback(archive.close, whole=False)
     internet = ScrapyInternet(crawler)
     network = Network(
         internet,
@@ -111,6 +122,7 @@ def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Part
     )
     limits = _limits(crawl, network)
     stores = guest_stores(crawl, frontier, control)
+    opened.callback(stores.backoff.close)
     guest = Guest(crawl.politeness, _reach(crawl), stores, limits, internet, network)
     commits = Commits(crawl, frontier, archive, guest, stats, stop)
     leases = Leases(crawl, frontier, guest, commits, stats)

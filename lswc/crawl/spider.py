@@ -60,7 +60,12 @@ class LswcSpider(Spider):
         self._closing = ensure_future(closing)
 
     async def start(self) -> AsyncIterator[Any]:
-        """Yield nothing: the scheduler offers the seeds to the frontier before the start."""
+        """Yield nothing: the scheduler offers the seeds to the frontier before the start.
+
+        A stop that came before the engine ran is obeyed now: Scrapy forgets it.
+        """
+        if not self.crawler.crawling:
+            await self.crawler.engine.stop_async()
         return
         yield
 

@@ -99,7 +99,7 @@ class Swaps:
         """Have all of lswc and Scrapy, as far as it is imported now, go by a virtual clock."""
         real = {time.monotonic: clock.monotonic, time.time: clock.time}
         module = SimpleNamespace(**{**vars(time), "monotonic": clock.monotonic, "time": clock.time})
-        for name, found in list(sys.modules.items()):
+        for name, found in sys.modules.copy().items():
             if name.partition(".")[0] not in ("lswc", "scrapy"):
                 continue
             for key, value in list(vars(found).items()):

@@ -116,12 +116,14 @@ class Machine:
         if self.run is not None:
             self.run.loop.stop()
 
-    def begin(self) -> Run:
-        """Compose the crawl over the folder, and let it begin."""
+    def begin(self, *, is_stopped: bool = False) -> Run:
+        """Compose the crawl over the folder, and let it begin; it may be stopped meanwhile."""
         self.web.begin()
         self.reading.begin()
         self.disk.crawl = self.folder
         self.run = Run(self)
+        if is_stopped:
+            self.run.loop.call_soon(self.run.stop)
         self.run.let(0.01)
         return self.run
 

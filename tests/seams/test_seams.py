@@ -485,6 +485,16 @@ def test_a_page_whose_robots_txt_redirects_when_the_crawl_stops_waits_for_the_ne
         seams.teardown()
 
 
+def test_a_stop_before_the_engine_runs_is_obeyed(tmp_path: Path) -> None:
+    with closing(Machine(tmp_path, PAGES, 1, "bfs")) as machine:
+        run = machine.begin(is_stopped=True)
+        run.let(10.0)
+        assert run.has_ended
+        assert run.reason == "shutdown"
+        assert not machine.web.asked
+        assert not run.log.wrong
+
+
 def test_promises_hold_whatever_happens() -> None:
     live(6, 15, derandomize=True)
 
