@@ -271,6 +271,7 @@ class Pages:
         return self._page(visit, url, response, reading)
 
     def _page(self, visit: Visit, url: Url, response: Response, reading: PageReading) -> Page:
+        visit.simhash = reading.simhash
         near_duplicate = self.guest.limits.add(url, reading.simhash)
         if listing := visit.lease.listing:
             self.guest.limits.listed(listing, True)

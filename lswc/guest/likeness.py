@@ -90,8 +90,8 @@ def sign_of(visit: Visit, outcome: str) -> int | None:
     if not visit.attempts or visit.attempts[-1].unchanged is not None:
         return None
     attempt = visit.attempts[-1]
-    if visit.record is not None and not attempt.truncated:
-        return int(visit.record.simhash, 16)
+    if visit.simhash is not None and not attempt.truncated:
+        return visit.simhash
     if outcome != Outcome.REDIRECT:
         return sign_of_answer(attempt)
     url, target = parse(visit.url), parse(visit.led_to)

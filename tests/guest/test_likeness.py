@@ -64,7 +64,7 @@ class Crawl:
         visit = self.visit(number, server or f"www.s{number}.test", rest)
         sign = OWN.getrandbits(64) if sign is None else sign
         record: Any = SimpleNamespace(simhash=f"{sign:016x}")
-        visit.record = record
+        visit.record, visit.simhash = record, sign
         self.signs[visit.url] = sign
         await self.take(visit, Outcome.HTML)
         return visit
