@@ -187,7 +187,8 @@ class Likeness:
         for one in [one for one in self.held.values() if at_rest or one.due <= now]:
             self._let_go(one, now)
         while self.suspect is None and (len(self._latest) > TAIL or self.weight > HEAVY):
-            self._let_go(self._latest[0], now)
+            if self._latest[0].visit is not None:
+                self._let_go(self._latest[0], now)
             if self.suspect is None:
                 del self._latest[0]
         self.next_due = min((one.due for one in self.held.values()), default=None)
@@ -283,7 +284,7 @@ def _due(visit: Visit, now: float) -> float:
 
 
 def _weight(visit: Visit) -> int:
-    return sum(one.exchange.weight for one in visit.attempts if one.exchange is not None)
+    return sum(one.size for one in visit.attempts if one.exchange is not None)
 
 
 def _site(server: str) -> str:

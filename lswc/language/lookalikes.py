@@ -39,9 +39,10 @@ class _Pairs(NamedTuple):
     weights: npt.NDArray[np.int8]
 
 
-def has_lookalikes(code: str) -> bool:
-    """Tell whether another language is taken for this one."""
-    return code in _tables()
+@cache
+def with_lookalikes() -> frozenset[str]:
+    """Return the languages that another is taken for."""
+    return frozenset(_tables())
 
 
 def lookalike(code: str, text: str) -> str | None:

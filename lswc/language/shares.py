@@ -15,7 +15,7 @@ import pycld2
 
 from lswc.language import scripts, vietnamese
 from lswc.language.font_encodings import myanmar
-from lswc.language.lookalikes import has_lookalikes, lookalike
+from lswc.language.lookalikes import lookalike, with_lookalikes
 from lswc.language.neighbours import neighbours
 from lswc.language.registry import (
     RENAMED,
@@ -158,7 +158,7 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
         code, found.encoding = myanmar(text)
         amounts[code] = amounts.get(code, 0.0) + counts[MYANMAR]
         found.by_script[code] = {MYANMAR: float(counts[MYANMAR])}
-    for code in filter(has_lookalikes, list(amounts)):
+    for code in with_lookalikes().intersection(amounts):
         if lookalike(code, _sample(text)):
             del amounts[code]
     latin = float(counts[LATIN] + counts[VIETNAMESE])

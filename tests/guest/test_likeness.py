@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 from random import Random
 from types import SimpleNamespace
@@ -406,8 +407,9 @@ def test_no_more_is_held_than_memory_has_room_for() -> None:
     async def test(of: Crawl) -> None:
         for number in range(4):
             visit = of.visit(number, f"www.s{number}.test", 9.0)
-            visit.attempts[0].status, visit.attempts[0].size = 404, number  # each another answer
-            visit.attempts[0].exchange = Exchange(body=[bytes(HEAVY // 3)])
+            visit.attempts[0] = replace(
+                visit.attempts[0], status=404, size=HEAVY // 3 + number, exchange=Exchange()
+            )
             await of.take(visit, "status 404")
         assert of.ended == [0, 1]
         assert of.held == {2, 3}
