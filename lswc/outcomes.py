@@ -129,6 +129,11 @@ class Outcome(StrEnum):
         "site's queue full",
         "Ten times as many URLs of its registered domain were pending, none worse than it.",
     )
+    TOO_MANY_UNPROVEN = (
+        "too many unproven sites",
+        "Sites that one other site at most vouches for waited: LSWC_MAX_UNPROVEN_SITES, or a tenth "
+        "of that which one site introduced.",
+    )
     LISTED_MISSING = (
         "sitemap's misses",
         "Its sitemap or feed named 50 URLs that aren't there, and ten more for each page.",

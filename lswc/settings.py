@@ -27,8 +27,11 @@ LSWC_LANGUAGES = ""
 # `irrelevant`, or `strategy` (as the strategy's paper does it).
 LSWC_UNKNOWN = "strategy"
 # At 1, a URL is taken only when the one before is finished and every server has rested: the exact
-# order of the papers and of the simulator. Not with Redis.
+# order of the papers and of the simulator, in which all sites are alike. Not with Redis.
 LSWC_IN_ORDER = 0
+# The share of the requests that sites get for which nobody but one other site vouches, from 0 to 1,
+# while others wait: farms, and sites that are hardly known (safety.md). At 1 all sites are alike.
+LSWC_UNPROVEN_SHARE = 0.25
 # The crawl ends once the next pages should bring a smaller share of relevant ones. At 0 it goes on
 # until no URL is left; the profile adaptive has 0.01.
 LSWC_STOP_HARVEST = 0.0
@@ -201,6 +204,9 @@ LSWC_MAX_DOMAIN_BYTES = 1_000_000_000_000
 # URLs of a server that are pending at once; of a registered domain ten times as many. Beyond it
 # the worst are discarded, by the strategy's order; another page may offer them again.
 LSWC_MAX_WAITING_PER_SERVER = 100_000
+# Sites with pending URLs for which nobody but one other site vouches; a tenth of them may come by
+# one site. Beyond it links to further ones are discarded; another page may offer them again.
+LSWC_MAX_UNPROVEN_SITES = 200_000
 # Near-duplicates in a row: of a directory so many, of a server twice, of a registered domain four
 # times as many.
 LSWC_MAX_DUPLICATES = 30

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from lswc.monitor.snapshot import Coverage, OfLanguage, Snapshot
 
 
+LARGE = 1000
+"""Unproven sites of a family that is named."""
+
 MOST = 5
 """Names in a line of the summary."""
 
@@ -48,6 +51,7 @@ def summary_table(snapshot: Snapshot) -> Table:
         "not had": _listed(tallies.errors),
         "not wanted": _listed(tallies.left_out),
         "pending": _ahead(snapshot),
+        "families": _families(snapshot),
     }
     return lines_table(_title(snapshot), {name: line for name, line in lines.items() if line})
 
@@ -77,6 +81,12 @@ def _ahead(snapshot: Snapshot) -> str:
     if not snapshot.pending:
         return "no URL"
     return f"{snapshot.pending:,} URLs, {snapshot.outlook.in_words} by what others brought"
+
+
+def _families(snapshot: Snapshot) -> str:
+    """Say which sites introduced many that nobody else links to: a farm is among them, if any."""
+    large = [family for family in snapshot.families or () if family.sites >= LARGE][:MOST]
+    return ", ".join(f"{family.name} {family.sites:,} sites" for family in large)
 
 
 def details_table(snapshot: Snapshot) -> Table:

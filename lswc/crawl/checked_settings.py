@@ -220,6 +220,12 @@ def in_order(settings: BaseSettings) -> bool:
     return wanted
 
 
+def unproven_share(settings: BaseSettings) -> float:
+    """Return the share of the unproven; all, in the papers' order. Raises ConfigError."""
+    wanted = share(settings, "LSWC_UNPROVEN_SHARE")
+    return 1.0 if in_order(settings) else wanted
+
+
 def as_text(value: object) -> str:
     """Return a setting as text, the same whether it comes from a file or the command line."""
     if isinstance(value, (list, tuple)):

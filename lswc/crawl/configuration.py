@@ -59,7 +59,8 @@ class Crawl:
     ``guesses_unknown``: a page of unknown language takes its referrer's. ``web`` is the
     folder of a frozen web, None for the real one. ``store`` says where the frontier is, and
     ``lease_seconds`` after how long a dead worker's URLs go to others. ``in_order``: one URL at a
-    time, in the papers' order. ``readers`` processes read pages as ``reading`` says; ``reader``
+    time, in the papers' order. ``unproven_share`` is that of the requests for sites that hardly
+    anybody vouches for. ``readers`` processes read pages as ``reading`` says; ``reader``
     does so in this process. Documents have up to ``max_document`` bytes;
     those that are archived because a relevant page links to them, ``linked_documents`` in all.
     ``stop_harvest``: the expected harvest rate below which the crawl ends. ``experience`` names
@@ -94,6 +95,7 @@ class Crawl:
     store: str
     lease_seconds: float
     caps: Caps
+    unproven_share: float
     in_order: bool
     stop_harvest: float
     experience: str
@@ -158,7 +160,12 @@ class Crawl:
             web=web,
             store=settings.get("LSWC_FRONTIER"),
             lease_seconds=checked.lease_seconds(settings),
-            caps=Caps(server=most_pending, domain=SITE_SERVERS * most_pending),
+            caps=Caps(
+                server=most_pending,
+                domain=SITE_SERVERS * most_pending,
+                sites=whole(settings, "LSWC_MAX_UNPROVEN_SITES"),
+            ),
+            unproven_share=checked.unproven_share(settings),
             in_order=checked.in_order(settings),
             stop_harvest=checked.share(settings, "LSWC_STOP_HARVEST"),
             experience=settings.get("LSWC_EXPERIENCE"),

@@ -27,8 +27,12 @@ if TYPE_CHECKING:
 
 def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
     """Open a crawl's frontier; the caller closes it. Raises LswcError."""
-    experience = _experience(crawl, settings)
-    terms = Terms(patience=PATIENCE, caps=crawl.caps, experience=experience)
+    terms = Terms(
+        patience=PATIENCE,
+        caps=crawl.caps,
+        experience=_experience(crawl, settings),
+        unproven_share=crawl.unproven_share,
+    )
     if names_redis(crawl.store):
         from lswc.crawl import workers  # not above: Redis's client is only for crawls with one
 

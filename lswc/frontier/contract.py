@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lswc.errors import ConfigError
+from lswc.frontier.families import AGAIN, BURST
 from lswc.outcomes import Outcome
 from lswc.strategy import DISCARD, Pages, status
 from lswc.strategy.facts import NO_PAGES
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.frontier.harvest import CellHarvest
-    from lswc.frontier.report import Reader
+    from lswc.frontier.report import Family, Reader
     from lswc.frontier.visit import Lease, Offer, Visit
     from lswc.safety.server_limits import Taken
     from lswc.strategy import Experience, Order, Status, Strategy
@@ -59,10 +60,14 @@ class Caps:
     these the ones of the server that was met last, of these the newest. They are counted by
     ``FULL``, and forgotten. What is leased counts as pending, and stays. What was postponed
     counts again when it is due.
+
+    ``sites`` is the most unproven sites that have pending URLs (``lswc.frontier.families``); of one
+    family a tenth. Beyond it what a page offers of sites that weren't met is discarded.
     """
 
     server: int = 0
     domain: int = 0
+    sites: int = 0
 
 
 NO_CAPS = Caps()
@@ -121,6 +126,45 @@ def is_twin_of_redirect(offer: Offer) -> bool:
     return offer.redirects > 0 and offer.url.startswith("https:")
 
 
+class Share:
+    """Requests that unproven sites may have while proven ones wait: a ``share`` of all.
+
+    Each request to a proven site adds to the ``credit``, each to an unproven one takes from it:
+    three times as much if its family had the one before, too. So a family that is alone gets some
+    two fifths of the share. ``turn`` is the number of the family that had the last.
+    """
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+        self.credit = 0.0
+        self.turn = 0
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the unproven may have all."""
+        return self.share >= 1
+
+    def may(self, family: int) -> bool:
+        """Tell whether there is credit for a request to a site of a family."""
+        return self.credit >= self._cost(family)
+
+    def _cost(self, family: int) -> float:
+        return (1 - self.share) * (AGAIN if family == self.turn else 1)
+
+    def leased(self, family: int, others_wait: bool) -> None:
+        """Count a request to a site of a family, or to a proven one (0).
+
+        One to an unproven site is free of charge while no proven one waits.
+        """
+        most = BURST * (1 - self.share)
+        if not family:
+            self.credit = min(self.credit + self.share, most)
+            return
+        if others_wait:
+            self.credit = max(self.credit - self._cost(family), -most)
+        self.turn = family
+
+
 def changed_of(lengths: Mapping[str, int] | None, known: Mapping[str, int]) -> dict[str, int]:
     """Return the lengths of files that aren't known."""
     return {name: size for name, size in (lengths or {}).items() if known.get(name) != size}
@@ -132,7 +176,7 @@ def site_of(server: str) -> str:
     return site(host if host and port.isdecimal() else server)
 
 
-FORMAT = 12
+FORMAT = 13
 """Version of what the stores keep: a crawl of another one is refused."""
 
 Wanted = Callable[[str, int], bool]
@@ -152,12 +196,13 @@ class Terms:
     """What a crawl sets for its frontier.
 
     ``patience`` is that of ``is_far_better``; ``caps`` bound what is pending. ``experience`` is
-    what a new crawl begins with.
+    what a new crawl begins with. ``unproven_share`` is that of ``Share``.
     """
 
     patience: float = 0.0
     caps: Caps = NO_CAPS
     experience: Experience | None = None
+    unproven_share: float = 1.0
 
 
 DEFAULTS = Terms()
@@ -278,6 +323,11 @@ class Stock(ABC):
         """
         with self._reading() as reader:
             return reader.cells()
+
+    def families(self, top: int) -> list[Family]:
+        """Return the families with most unproven sites, the largest first."""
+        with self._reading() as reader:
+            return reader.families(top)
 
     def counts(self) -> Counts:
         """Count everything, exactly."""

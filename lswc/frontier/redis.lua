@@ -4,7 +4,8 @@
 -- ARGV     verb, now in ms ("" for Redis's own clock), T, how: "server" or "directory" if a fixed
 --          order counts by that, "learns" for a learned one; the crawl's mark, the worker, the
 --          token of its link before (`latest`), the most URLs of a server and of a site that wait
---          (0: any number); then the verb's own
+--          (0: any number), the share of the unproven, the most unproven sites that wait (0: any
+--          number); then the verb's own
 --
 -- about          hash   what the crawl is, and "next", the number of URLs so far
 -- seen:<n>       hash   fingerprint -> the URL's number; once the URL is finished "." and the number of
@@ -14,6 +15,7 @@
 -- queue:<server> zset   number of a pending URL -> line * STEP + number, exact in a double
 -- ready:<cell>   zset   "line server" -> number of its oldest URL. Lines of busy servers may be
 --                       there: they are taken out when they are met
+-- apart:<cell>   zset   the same of servers of unproven sites -> family * APART_STEP + that number
 -- free           set    servers with pending URLs that may be leased
 -- busy           zset   server -> when it's looked at again: its lease expires, or it is rested
 -- leases         hash   server -> "token number since" of its lease; each lease has its own token
@@ -22,6 +24,14 @@
 -- units          hash   server or directory -> "Na Nr place", of a server also "number site"
 -- sites          hash   site -> "Na Nr place", the place being that of its servers without a page;
 --                       only if the order is learned
+-- families       hash   site -> "number level family branch", numbers of its supporters; a number
+--                       says how many sites were met until it was. Only if the unproven have a share
+-- heads          hash   number -> site, of those that are a family or branch
+-- family_sites   hash   family -> number of its unproven sites with URLs that wait or are leased; of
+--                       all families by 0
+-- busy_for       hash   busy server -> family that it was leased for
+-- busy_families  hash   family -> number of such servers
+-- share          hash   "credit" and "turn" (Share of lswc.frontier.contract)
 -- site:<name>    set    servers of a site; only if the order is learned
 -- lines:<site>   zset   server's number (4 bytes, big-endian) and "line server" of each line with
 --                       URLs -> its cell; also of some without
@@ -32,6 +42,7 @@
 -- left_out       hash   "server\nreason" -> how many of its URLs were discarded, or ended by a quota
 -- of:<unit>      set    numbers of a directory's pending URLs; only if counting by directory
 -- pending        hash   cell -> number of URLs
+-- unproven       hash   cell -> number of those that are of unproven sites
 -- statuses       hash   status -> number of units
 -- tally          hash   "kind\nname" -> count
 -- experience     hash   "n" and "r": pages and relevant pages, an earlier crawl's included that this
@@ -63,7 +74,8 @@ local verb, clock, tolerated, how = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local mark, worker, before = ARGV[5], ARGV[6], ARGV[7]
 local most = { server = tonumber(ARGV[8]), site = tonumber(ARGV[9]) }
 local by_directory, learns = how == 'directory', how == 'learns'
-local FIRST = 10 -- of the verb's own arguments
+local share, most_sites = tonumber(ARGV[10]), tonumber(ARGV[11])
+local FIRST = 12 -- of the verb's own arguments
 local ABOUT, FREE, BUSY = KEYS[1], prefix .. 'free', prefix .. 'busy'
 local LEASES, SERVERS = prefix .. 'leases', prefix .. 'servers'
 local UNITS, SITES, CELLS = prefix .. 'units', prefix .. 'sites', prefix .. 'cells'
@@ -73,16 +85,52 @@ local LATER, TRIES, FAILED = prefix .. 'later', prefix .. 'tries', prefix .. 'fa
 local PENDING, STATUSES, TALLY = prefix .. 'pending', prefix .. 'statuses', prefix .. 'tally'
 local EXPERIENCE, WAITING = prefix .. 'experience', prefix .. 'waiting'
 local TAKEN = prefix .. 'taken'
+local SITE_FAMILIES, HEADS = prefix .. 'families', prefix .. 'heads'
+local FAMILY_SITES, SHARE = prefix .. 'family_sites', prefix .. 'share'
+local BUSY_FOR, BUSY_FAMILIES = prefix .. 'busy_for', prefix .. 'busy_families'
+local APART = prefix .. 'unproven'
 local OVER, LEFT_OUT = prefix .. 'over', prefix .. 'left_out'
 local call = redis.call
 
-local changes = { [PENDING] = {}, [STATUSES] = {}, [TALLY] = {}, [WAITING] = {}, [TAKEN] = {} }
+local has_families = share < 1 or call('EXISTS', SITE_FAMILIES) == 1
+local changes = { [PENDING] = {}, [APART] = {}, [STATUSES] = {}, [TALLY] = {}, [WAITING] = {}, [TAKEN] = {} }
 -- Servers that have more URLs now; sites that have so many that one of their servers may have too
 -- many.
 local grown, large = {}, {}
 
 local function count(hash, field, by)
   changes[hash][field] = (changes[hash][field] or 0) + by
+end
+
+local known_sites = {}
+
+-- What is known of a site and its family.
+local function family_of_site(site)
+  local found = known_sites[site]
+  if not found then
+    local text = call('HGET', SITE_FAMILIES, site) or '0 ' .. NEW .. ' 0 0'
+    local numbers = {}
+    for number in text:gmatch('%d+') do numbers[#numbers + 1] = tonumber(number) end
+    found = {
+      number = numbers[1], level = numbers[2], family = numbers[3], branch = numbers[4],
+      supporters = { unpack(numbers, 5) },
+    }
+    known_sites[site] = found
+  end
+  return found
+end
+
+-- The family of a site, 0 unless it is unproven.
+local function unproven_family(site)
+  if not has_families then return 0 end
+  local found = family_of_site(site)
+  return found.level == UNPROVEN and found.family or 0
+end
+
+-- An unproven site has pending URLs now (1), or none any more (-1).
+local function count_site_of(family, by)
+  call('HINCRBY', FAMILY_SITES, 0, by)
+  if call('HINCRBY', FAMILY_SITES, family, by) == 0 then call('HDEL', FAMILY_SITES, family) end
 end
 
 -- Write the counts; return the cells whose number of pending URLs changed, each with that.
@@ -92,9 +140,15 @@ local function flush()
     for field, by in pairs(fields) do
       if by ~= 0 or hash == WAITING then -- a server may have grown by what another lost
         local total = call('HINCRBY', hash, field, by)
-        if total == 0 and (hash == PENDING or hash == WAITING) then call('HDEL', hash, field) end
-        if hash == PENDING then
-          pending[#pending + 1] = field
+        if total == 0 and (hash == PENDING or hash == APART or hash == WAITING) then
+          call('HDEL', hash, field)
+        end
+        if hash == WAITING and (total == by) ~= (total == 0) then -- by is 0 for both
+          local family = unproven_family(field)
+          if family > 0 then count_site_of(family, total == 0 and -1 or 1) end
+        end
+        if hash == PENDING or hash == APART then
+          pending[#pending + 1] = hash == PENDING and field or -1 - field
           pending[#pending + 1] = total
         elseif hash == WAITING then
           if most.server > 0 and total > most.server then large[field] = true end
@@ -222,6 +276,17 @@ local function site_of(server)
   return site, tonumber(number)
 end
 
+-- The family of a server for its URLs in a cell, 0 unless its site is unproven.
+local function family_of(server, cell)
+  if not has_families or cell >= REQUISITES then return 0 end
+  return unproven_family(site_of(server))
+end
+
+local function count_pending(server, cell, by)
+  count(PENDING, cell, by)
+  if family_of(server, cell) > 0 then count(APART, cell, by) end
+end
+
 local function lines(site) return prefix .. 'lines:' .. site end
 
 -- Where a server's line is among those of its site, and the name of it there.
@@ -276,6 +341,24 @@ end
 
 local function ready(cell) return prefix .. 'ready:' .. cell end
 
+local function apart(cell) return prefix .. 'apart:' .. cell end
+
+-- Let a line's oldest URL be ready.
+local function set_ready(server, line, cell, number)
+  local family, name = family_of(server, cell), line .. ' ' .. server
+  if family == 0 then
+    call('ZADD', ready(cell), number, name)
+  else
+    call('ZADD', apart(cell), family * APART_STEP + number % APART_STEP, name)
+  end
+end
+
+local function unset_ready(server, line, cell)
+  local name = line .. ' ' .. server
+  call('ZREM', ready(cell), name)
+  if has_families then call('ZREM', apart(cell), name) end
+end
+
 -- The oldest URL of the first line that isn't before this one: line, number.
 local function next_line(server, line)
   local found = call(
@@ -302,7 +385,7 @@ local function set_line(server, line, cell)
 end
 
 local function forget_line(server, line, cell)
-  call('ZREM', ready(cell), line .. ' ' .. server)
+  unset_ready(server, line, cell)
   call('ZREM', line_of_site(server, line))
 end
 
@@ -310,7 +393,7 @@ end
 local function set_head(server, line, cell)
   local found, number = next_line(server, line)
   if found == line then
-    call('ZADD', ready(cell), number, line .. ' ' .. server)
+    set_ready(server, line, cell, number)
     return number
   end
   forget_line(server, line, cell)
@@ -323,7 +406,7 @@ end
 -- Make all lines of a server ready.
 local function show(server)
   for line, number, cell in each_line(server) do
-    call('ZADD', ready(cell), number, line .. ' ' .. server)
+    set_ready(server, line, cell, number)
   end
   set_free(server)
 end
@@ -331,19 +414,19 @@ end
 local function put(server, unit, number, line, cell)
   call('ZADD', queue(server), line * STEP + number, number)
   if by_directory then call('SADD', of(unit), number) end
-  count(PENDING, cell, 1)
+  count_pending(server, cell, 1)
 end
 
 local function take(server, unit, number, cell)
   call('ZREM', queue(server), number)
   if by_directory then call('SREM', of(unit), number) end
-  count(PENDING, cell, -1)
+  count_pending(server, cell, -1)
 end
 
 local function move(server, number, line, from, to)
   call('ZADD', queue(server), line * STEP + number, number)
-  count(PENDING, from, -1)
-  count(PENDING, to, 1)
+  count_pending(server, from, -1)
+  count_pending(server, to, 1)
 end
 
 local function forget(server, number, reason)
@@ -379,10 +462,10 @@ local function move_server(server, before)
   for line, first, to in each_line(server) do
     local from = cell_of(line, before)
     if from ~= to then
-      call('ZREM', ready(from), line .. ' ' .. server)
+      unset_ready(server, line, from)
       local low, high = line * STEP, '(' .. string.format('%.0f', (line + 1) * STEP)
       local number = call('ZCOUNT', queue(server), low, high)
-      count(PENDING, from, -number)
+      count_pending(server, from, -number)
       if to == DISCARD then
         for _, discarded in ipairs(call('ZRANGE', queue(server), low, high, 'BYSCORE')) do
           forget(server, discarded)
@@ -391,8 +474,8 @@ local function move_server(server, before)
         forget_line(server, line, from)
       else
         set_line(server, line, to)
-        count(PENDING, to, number)
-        call('ZADD', ready(to), first, line .. ' ' .. server)
+        count_pending(server, to, number)
+        set_ready(server, line, to, first)
       end
     end
   end
@@ -504,19 +587,106 @@ local function is_away(server, number)
   return call('ZSCORE', LATER, number .. ' ' .. server) or call('HEXISTS', FAILED, number) == 1
 end
 
+-- Let the URLs of a site, which was of a family, be those of a proven one.
+local function prove(site, family)
+  if call('HEXISTS', WAITING, site) == 1 then count_site_of(family, -1) end
+  local found = call('ZRANGE', lines(site), 0, -1, 'WITHSCORES')
+  for i = 1, #found, 2 do
+    local name, cell = found[i]:sub(5), tonumber(found[i + 1])
+    local line, server = name:match('^(%d+) (.*)$')
+    line = tonumber(line)
+    local low, high = line * STEP, '(' .. string.format('%.0f', (line + 1) * STEP)
+    local number = cell < REQUISITES and call('ZCOUNT', queue(server), low, high) or 0
+    if number > 0 then
+      count(APART, cell, -number)
+      if call('ZREM', apart(cell), name) == 1 then set_head(server, line, cell) end
+    end
+  end
+end
+
+-- Count a link of a page, of the site `by` (nil for seeds), to a site.
+-- Families of lswc.frontier.sqlite_cells, and a test holds that they agree.
+local function vouch(site, by)
+  local found = family_of_site(site)
+  if site == by or found.level >= KNOWN then return end
+  local before, page = found.level, by and family_of_site(by)
+  if before == NEW then found.number = call('HLEN', SITE_FAMILIES) + 1 end
+  if not by then
+    found.level = SEED
+  else
+    local vouches = page.level ~= UNPROVEN
+    if before == NEW then
+      found.level = UNPROVEN
+      found.family = vouches and page.number or page.family
+      found.branch = vouches and found.number or page.branch
+      if vouches then
+        call('HSET', HEADS, page.number, by, found.number, site)
+      end
+    elseif not vouches then
+      return
+    end
+    if vouches then
+      for _, number in ipairs(found.supporters) do
+        if number == page.number then return end
+      end
+      table.insert(found.supporters, page.number)
+      if #found.supporters >= SUPPORT then
+        found.level = KNOWN
+      elseif #found.supporters >= PROOF or page.level == SEED then
+        found.level = PROVEN
+      end
+    end
+  end
+  local text = { found.number, found.level, found.family, found.branch, unpack(found.supporters) }
+  call('HSET', SITE_FAMILIES, site, table.concat(text, ' '))
+  if before == UNPROVEN and found.level ~= UNPROVEN then prove(site, found.family) end
+end
+
+-- Whether sites that a site introduces may wait.
+local function has_room(by)
+  if most_sites == 0 or not by then return true end
+  local page = family_of_site(by)
+  local family = page.level == UNPROVEN and page.family or page.number
+  local found = call('HMGET', FAMILY_SITES, 0, family)
+  local all, own = tonumber(found[1] or 0), tonumber(found[2] or 0)
+  local waits = tonumber(call('HGET', WAITING, by) or 0)
+  if page.level == UNPROVEN and waits > 0 and waits + (changes[WAITING][by] or 0) == 0 then
+    all, own = all - 1, own - 1 -- it has no other URL than the one that ends now
+  end
+  return all < most_sites and own * OF_FAMILY < most_sites
+end
+
+-- Take notice of servers with their sites, from ARGV[first] to ARGV[last], that a page of the site
+-- `by` links to. Returns those that aren't taken, as no more unproven sites may wait.
+local function meet_all(first, last, by)
+  local refused, room = {}, share >= 1 or has_room(by)
+  for i = first, last, 2 do
+    local server, site = ARGV[i], ARGV[i + 1]
+    if room or family_of_site(site).level ~= NEW then
+      meet(server, site)
+      if share < 1 then vouch(site, by) end
+    else
+      refused[server] = true
+    end
+  end
+  return refused
+end
+
 -- Store the offers from ARGV[first] on: number of servers with their sites, those; then server,
 -- fingerprint, record without referrer, each. Return whether any of them keeps the referrer, and
 -- what the client must decide: position of the offer, counted from 0, and what rediscover gave.
-local function store(first, referrer)
+local function store(first, referrer, by)
   local touched, kept, undecided, oldest = {}, false, {}, nil
   local from = struct.pack('>I5', referrer)
   local start = first + 1 + 2 * ARGV[first]
-  for i = first + 1, start - 1, 2 do meet(ARGV[i], ARGV[i + 1]) end
+  local refused = meet_all(first + 1, start - 1, by)
   for i = start, #ARGV, 3 do
     local server, record = ARGV[i], from .. ARGV[i + 2]
-    local unit = unit_of(record, server)
-    local line, cell = line_of(record, unit)
-    if cell == DISCARD then
+    local unit, line, cell = unit_of(record, server), nil, nil
+    if not refused[server] then line, cell = line_of(record, unit) end
+    if refused[server] then
+      count_discarded(1, TOO_MANY_UNPROVEN)
+    elseif cell == DISCARD then
       count_discarded(1) -- the place changed since the strategy was asked
     else
       local bucket, field = seen(ARGV[i + 1])
@@ -600,13 +770,23 @@ local function bring_back(time)
   return #due
 end
 
+-- Let a server be leased again.
+local function free(server)
+  call('ZREM', BUSY, server)
+  local family = has_families and call('HGET', BUSY_FOR, server)
+  if family then
+    call('HDEL', BUSY_FOR, server)
+    if call('HINCRBY', BUSY_FAMILIES, family, -1) <= 0 then call('HDEL', BUSY_FAMILIES, family) end
+  end
+  show(server)
+end
+
 -- Free a server whose lease has ended, so many ms after that began: the worker says when.
 local function rest(server, since, duration)
   if tonumber(duration) > 0 then
     call('ZADD', BUSY, since + duration, server)
   else
-    call('ZREM', BUSY, server)
-    show(server)
+    free(server)
   end
 end
 
@@ -615,24 +795,107 @@ local function wake(time)
   for _, server in ipairs(call('ZRANGE', BUSY, '-inf', time, 'BYSCORE')) do
     local token, number = lease_of(server)
     if token then give_back(server, number) end
-    call('ZREM', BUSY, server)
-    show(server)
+    free(server)
   end
   return bring_back(time)
 end
 
--- The oldest URL of the best of these cells, among free servers: cell, line, server, number.
+-- The oldest URL of the best of these cells, among free servers of proven sites: cell, line, server,
+-- number, place of the cell.
 local function best(order)
   for i = 1, #order, 2 do
     local cell = order:byte(i) * 256 + order:byte(i + 1)
     local head = call('ZRANGE', ready(cell), 0, 0, 'WITHSCORES')
     while head[1] do
       local line, server = head[1]:match('^(%d+) (.*)$')
-      if not is_busy(server) then return cell, line, server, tonumber(head[2]) end
+      if not is_busy(server) then return cell, line, server, tonumber(head[2]), i end
       call('ZREM', ready(cell), head[1])
       head = call('ZRANGE', ready(cell), 0, 0, 'WITHSCORES')
     end
   end
+end
+
+-- The first line in a cell of the families after that number that has a free server: line, server,
+-- family.
+local function next_family(cell, after)
+  local low = string.format('%.0f', (after + 1) * APART_STEP)
+  while true do
+    local head = call(
+      'ZRANGE', apart(cell), low, '+inf', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES'
+    )
+    if not head[1] then return end
+    local line, server = head[1]:match('^(%d+) (.*)$')
+    if not is_busy(server) then return line, server, math.floor(head[2] / APART_STEP) end
+    call('ZREM', apart(cell), head[1])
+  end
+end
+
+-- The same for a family that may have it, of those with unproven sites, by turns.
+local function best_apart(order, turn, may)
+  local looked = 0
+  for i = 1, #order, 2 do
+    local cell = order:byte(i) * 256 + order:byte(i + 1)
+    for _, range in ipairs({ { turn, math.huge }, { 0, turn } }) do
+      local line, server, family = next_family(cell, range[1])
+      while family and family <= range[2] do
+        looked = looked + 1
+        if may(family) then
+          local _, number = next_line(server, tonumber(line))
+          return cell, line, server, number, i, family
+        end
+        if looked == FAMILIES then return end
+        line, server, family = next_family(cell, family)
+      end
+    end
+  end
+end
+
+-- Number of URLs of pages, by a hash of cells.
+local function total_of(hash)
+  local found, number = call('HGETALL', hash), 0
+  for i = 1, #found, 2 do
+    if tonumber(found[i]) < REQUISITES then number = number + found[i + 1] end
+  end
+  for cell, by in pairs(changes[hash]) do
+    if tonumber(cell) < REQUISITES then number = number + by end
+  end
+  return number
+end
+
+-- Which URL is next, by the order of cells, if only so many are good enough for proven sites, and for
+-- others: cell, line, server, number. lswc.frontier.sqlite, and a test holds that they agree.
+local function choose(order, is_whole, good, good_apart)
+  local cell, line, server, number, at = best(order)
+  local found = call('HMGET', SHARE, 'credit', 'turn')
+  local credit, turn = tonumber(found[1] or 0), tonumber(found[2] or 0)
+  local chosen_family, others_wait = 0, true
+  local function cost(family) return (1 - share) * (family == turn and AGAIN or 1) end
+  if call('EXISTS', APART) == 1 and not (server and credit < 1 - share) then
+    others_wait = server ~= nil or total_of(PENDING) > total_of(APART)
+    local function may(family)
+      local is_idle = is_whole and not server and call('HEXISTS', BUSY_FAMILIES, family) == 0
+      return not others_wait or is_idle or credit >= cost(family)
+    end
+    local of, next_one, there, first, place, family = best_apart(order, turn, may)
+    if there and not (server and (at < place or at == place and number < first)) then
+      cell, line, server, number, at, chosen_family = of, next_one, there, first, place, family
+    end
+  end
+  if not server then return end
+  if at > 2 * (chosen_family > 0 and good_apart or good) then return nil, true end
+  if chosen_family == 0 then
+    if call('EXISTS', APART) == 0 then return cell, line, server, number end -- nothing to share
+    credit = math.min(credit + share, BURST * (1 - share))
+  else
+    if others_wait then
+      credit = math.max(credit - cost(chosen_family), -BURST * (1 - share))
+    end
+    turn = chosen_family
+  end
+  if has_families then
+    call('HSET', SHARE, 'credit', string.format('%.17g', credit), 'turn', turn)
+  end
+  return cell, line, server, number
 end
 
 -- By how many URLs a server or site has more than it may.
@@ -766,32 +1029,40 @@ end
 
 -- offers
 function verbs.offer()
-  local _, undecided = store(FIRST, 0)
+  local _, undecided = store(FIRST, 0, nil)
   return { 0, flush(), undecided, over() }
 end
 
 -- token, time to live in ms, cells in order (2 bytes each), how many of them are good enough while
--- better ones wait for servers that are free soon; then servers, if it is to be one of these
+-- better ones wait for servers that are free soon: for proven sites, and for others; "1" if these
+-- are all cells; then servers, if it is to be one of these
 function verbs.lease()
   local time = now()
   if wake(time) > 0 then return { 1, flush(), time, over() } end -- the client knows these cells only now
   local free = call('SCARD', FREE)
   local cell, line, server, number
   local order, good = ARGV[FIRST + 2], tonumber(ARGV[FIRST + 3])
-  local frees = call('EXISTS', LEASES) > 0 or call('ZCOUNT', BUSY, '-inf', time + SOON) > 0
-  if frees and 2 * good < #order then
-    order = order:sub(1, 2 * good)
+  local good_apart, is_whole = tonumber(ARGV[FIRST + 4]), ARGV[FIRST + 5] == '1'
+  if call('EXISTS', LEASES) == 0 and call('ZCOUNT', BUSY, '-inf', time + SOON) == 0 then
+    good, good_apart = #order, #order
   end
-  if #ARGV > FIRST + 3 then
-    cell, line, server, number = first_among(FIRST + 4, ARGV[FIRST + 2])
-  elseif free > 0 then
+  if #ARGV > FIRST + 5 then
+    cell, line, server, number = first_among(FIRST + 6, order)
+  elseif free > 0 and order ~= '' and order:byte(1) * 256 + order:byte(2) >= REQUISITES then
     cell, line, server, number = best(order)
+  elseif free > 0 then
+    cell, line, server, number = choose(order, is_whole, good, good_apart)
+    if line == true then free = 0 end -- it has to wait
   end
-  if not server and #order < #ARGV[FIRST + 2] then free = 0 end -- the rest has to wait
   if not server then return { free, flush(), time, {} } end
   local record = read(number)
   take(server, unit_of(record, server), number, cell)
-  call('ZREM', ready(cell), line .. ' ' .. server)
+  unset_ready(server, line, cell)
+  local family = family_of(server, cell)
+  if family > 0 then
+    call('HSET', BUSY_FOR, server, family)
+    call('HINCRBY', BUSY_FAMILIES, family, 1)
+  end
   line = tonumber(line)
   if next_line(server, line) ~= line then forget_line(server, line, cell) end
   call('SREM', FREE, server)
@@ -860,7 +1131,7 @@ function verbs.commit()
     count_page(server, unit, tonumber(relevant), cell)
   end
   local offers = FIRST + 12 + 2 * tallies
-  local referred, undecided = store(offers, number)
+  local referred, undecided = store(offers, number, site_of(server))
   if failed == '' then write(number, referred and url or '') end
   rest(server, since, duration)
   for i = FIRST + 12, offers - 1, 2 do

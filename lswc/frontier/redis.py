@@ -258,7 +258,7 @@ class RedisFrontier(Frontier):
         strategy, terms = self._strategy, self._terms
         how = "learns" if strategy.learns else strategy.unit.value
         given = milliseconds(now) if self._worker.clock_of_caller and now is not None else ""
-        caps = (terms.caps.server, terms.caps.domain)
+        caps = (terms.caps.server, terms.caps.domain, terms.unproven_share, terms.caps.sites)
         crawl = (self.connection.mark, self._worker.name, self.connection.latest)
         return self.connection.run(verb, given, strategy.tolerated, how, *crawl, *caps, *arguments)
 
@@ -389,30 +389,30 @@ class RedisFrontier(Frontier):
     def lease(self, now: float) -> Lease | None:
         self._order.refresh_if_due()
         patience = self._terms.patience
-        free, lease = self._lease(now, *self._order.packed(patience, BEST))
+        free, lease = self._lease(now, self._order.packed(patience, BEST))
         if free and lease is None:  # all cells that this worker thought best are of busy servers
             if not self._order.requisites:  # else the free ones may have no other URLs
                 self._order.refresh()
-            _, lease = self._lease(now, *self._order.packed(patience))
+            _, lease = self._lease(now, self._order.packed(patience))
         return lease
 
     def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
         if not servers:
             return None
-        return self._lease(now, *self._order.packed(self._terms.patience), *servers)[1]
+        return self._lease(now, self._order.packed(self._terms.patience), *servers)[1]
 
     def lease_requisite(self, now: float) -> Lease | None:
         self._order.refresh_if_due()
         if not self._order.requisites:
             return None
-        return self._lease(now, packed_cells([REQUISITES, GUESSES]), 2)[1]
+        return self._lease(now, (packed_cells([REQUISITES, GUESSES]), 2, 2, 1))[1]
 
     def _lease(
-        self, now: float, cells: bytes, good: int, *servers: str
+        self, now: float, cells: tuple[bytes, int, int, int], *servers: str
     ) -> tuple[int, Lease | None]:
         """Lease a URL of these cells. Return how many servers were free, too."""
         free, pending, time, over, *leased = self._call(
-            "lease", self._leases.next_token, self._life, cells, good, *servers, now=now
+            "lease", self._leases.next_token, self._life, *cells, *servers, now=now
         )
         self._order.pending(pending)
         self._discard(over)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,8 @@ class SharedOrder:
         self._reader = reader
         self.order = order(reader.strategy)
         self._ready = ReadyCells(self.rank)
+        self._numbers: dict[int, int] = {}
+        self._unproven: dict[int, int] = {}
         self._beyond = {REQUISITES: 0, GUESSES: 0}
         self._looked = 0.0
         self._pages = 0
@@ -57,25 +60,43 @@ class SharedOrder:
         return self.order.expected(cell)
 
     def pending(self, numbers: Sequence[Any]) -> None:
-        """Take notice of cells and the number of URLs that now wait in each."""
+        """Take notice of cells and the number of URLs that now wait in each.
+
+        What comes as -1 - cell is the number of those that are of unproven sites.
+        """
         for cell, number in zip(map(int, numbers[::2]), numbers[1::2], strict=True):
-            if cell in self._beyond:
+            if cell < 0:
+                self._unproven[-1 - cell] = number
+            elif cell in self._beyond:
                 self._beyond[cell] = number
             elif number:
+                self._numbers[cell] = number
                 self._ready.add(cell)
             else:
+                self._numbers.pop(cell, None)
                 self._ready.remove(cell)
 
-    def packed(self, patience: float, number: int | None = None) -> tuple[bytes, int]:
+    def packed(self, patience: float, number: int | None = None) -> tuple[bytes, int, int, int]:
         """Return so many cells with URLs, or all: the best first, 2 bytes each.
 
-        Also how many of them aren't far worse than the best, by ``patience``.
+        Also how many of them aren't far worse, by ``patience``, than the best with a URL of a
+        proven site, and than the best; and 1 if they are all.
         """
         cells = self._ready.best(number)
-        good = bisect_left(
-            cells, True, key=lambda cell: is_far_better(self.order, cells[0], cell, patience)
-        )
-        return packed_cells(cells), good
+        proven = next((cell for cell in cells if self._of_proven(cell)), None)
+        good = [
+            len(cells)
+            if best is None
+            else bisect_left(cells, True, key=partial(self._is_far_worse, best, patience))
+            for best in (proven, cells[0] if cells else None)
+        ]
+        return packed_cells(cells), good[0], good[1], int(len(cells) == len(self._numbers))
+
+    def _of_proven(self, cell: int) -> bool:
+        return self._numbers[cell] > self._unproven.get(cell, 0)
+
+    def _is_far_worse(self, best: int, patience: float, cell: int) -> bool:
+        return is_far_better(self.order, best, cell, patience)
 
     def learn(self, cell: int, relevant: bool) -> None:
         """Take notice of a page that is counted in Redis already."""
@@ -111,8 +132,9 @@ class SharedOrder:
             if isinstance(self.order, LearnedOrder):
                 self.order = self._looked_at(self.order)
                 self._pages = self.order.experience.crawl.downloaded
-            pending = self._reader.pending()
+            pending, self._unproven = self._reader.pending(), self._reader.unproven()
         self._beyond = {cell: pending.pop(cell, 0) for cell in self._beyond}
+        self._numbers = pending
         self._ready = ReadyCells(self.rank, pending)
         self._looked = monotonic()
 

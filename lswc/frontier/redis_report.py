@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter, defaultdict
 from contextlib import contextmanager
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from redis import AuthenticationError, RedisError
 from lswc.errors import StorageError
 from lswc.frontier.contract import FULL, FrontierError, site_of
 from lswc.frontier.experience import experience_of
+from lswc.frontier.families import UNPROVEN
 from lswc.frontier.redis_script import (
     BUCKETS,
     STEP,
@@ -24,7 +26,7 @@ from lswc.frontier.redis_script import (
     unpacked,
     without_referrer,
 )
-from lswc.frontier.report import Ended, Queue, Reader, Standing, by_kind
+from lswc.frontier.report import Ended, Family, Queue, Reader, Standing, by_kind
 from lswc.outcomes import OF_QUOTA, Outcome
 from lswc.safety.server_limits import Taken
 from lswc.strategy import Experience, Pages, Status, Strategy, Unit
@@ -81,6 +83,10 @@ class RedisReader(Reader):
 
     def pending(self) -> dict[int, int]:
         return dict(sorted(_integers(self._hash("pending"))))
+
+    def unproven(self) -> dict[int, int]:
+        """Count those of unproven sites by cell."""
+        return dict(_integers(self._hash("unproven")))
 
     def leased(self) -> int:
         return int(self._client.hlen(self._prefix + "leases"))
@@ -158,6 +164,32 @@ class RedisReader(Reader):
             before = pages.get(server, NO_PAGES)
             pages[server] = Pages(before.downloaded + downloaded, before.relevant + relevant)
         return pages
+
+    def families(self, top: int) -> list[Family]:
+        sites: Counter[int] = Counter()
+        pages: Counter[int] = Counter()
+        branches: defaultdict[int, Counter[int]] = defaultdict(Counter)
+        taken = self._hash("taken")
+        for site, known in self._client.hscan_iter(f"{self._prefix}families", count=BATCH):
+            _, level, family, branch, *_ = map(int, known.split())
+            if level == UNPROVEN:
+                sites[family] += 1
+                branches[family][branch] += 1
+                pages[family] += int(taken.get(b"pages *." + site, 0))
+        heads = texts(self._hash("heads"))
+        found = []
+        for family in sorted(sites, key=lambda one: (-sites[one], one))[:top]:
+            branch, number = min(branches[family].items(), key=lambda pair: (-pair[1], pair[0]))
+            row = (heads[str(family)], sites[family], pages[family], heads[str(branch)], number)
+            found.append(Family(*row))
+        return found
+
+    def family_of(self, site: str) -> str:
+        found = self._client.hget(f"{self._prefix}families", site)
+        _, level, family, *_ = found.split() if found else (b"", b"0", b"")
+        if int(level) != UNPROVEN:
+            return ""
+        return text(self._client.hget(f"{self._prefix}heads", family))
 
     def queue(self, server: str) -> Queue | None:
         pages: Pages | None

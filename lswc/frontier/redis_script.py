@@ -18,9 +18,10 @@ from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
 from lswc.errors import AwayError, LostStoreError, StorageError
+from lswc.frontier import families
 from lswc.frontier.contract import AT_ONCE, FULL, SOON, FrontierError, site_of
 from lswc.outcomes import OF_QUOTA, Outcome
-from lswc.strategy import DISCARD, Status, adaptive, distance_of
+from lswc.strategy import DISCARD, REQUISITES, Status, adaptive, distance_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 STEP = 2**38
 """Numbers of URLs in a line: a line and a number together are exact in a double."""
+
+APART_STEP = 2**32
+"""Numbers of URLs in a family: so long are they told apart in a cell. Families up to 2**20."""
 
 CHUNK = 64
 """URLs of a list."""
@@ -61,6 +65,20 @@ def _numbers() -> dict[str, object]:
         "SOON": milliseconds(SOON),
         "AT_ONCE": AT_ONCE,
         "DISCARD": DISCARD,
+        "REQUISITES": REQUISITES,
+        "NEW": families.NEW,
+        "UNPROVEN": families.UNPROVEN,
+        "PROVEN": families.PROVEN,
+        "KNOWN": families.KNOWN,
+        "SEED": families.SEED,
+        "SUPPORT": families.SUPPORT,
+        "PROOF": families.PROOF,
+        "FAMILIES": families.FAMILIES,
+        "OF_FAMILY": families.OF_FAMILY,
+        "AGAIN": families.AGAIN,
+        "BURST": families.BURST,
+        "APART_STEP": APART_STEP,
+        "TOO_MANY_UNPROVEN": str(Outcome.TOO_MANY_UNPROVEN),
         "KIND": _offset(""),
         "DISTANCE": _offset("H"),
         "DEPTH": _offset("HBI"),

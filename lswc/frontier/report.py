@@ -9,7 +9,7 @@ from functools import cached_property
 from heapq import nsmallest
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.frontier.contract import FULL, Counts, check_format
+from lswc.frontier.contract import FULL, Counts, check_format, site_of
 from lswc.frontier.harvest import harvest
 from lswc.strategy import GUESSES, REQUISITES, LearnedOrder, adaptive, order, status, strategy
 from lswc.urls import parse
@@ -30,6 +30,20 @@ class Queue:
     pending: int
     downloaded: int
     relevant: int
+
+
+class Family(NamedTuple):
+    """Unproven sites, by the proven site that introduced them (``lswc.frontier.families``).
+
+    How many sites were met, and the pages that they brought. Most of them, ``of_branch``, came by
+    the unproven site ``branch``, or it alone did.
+    """
+
+    name: str
+    sites: int
+    pages: int
+    branch: str
+    of_branch: int
 
 
 @dataclass(frozen=True)
@@ -69,13 +83,15 @@ class Standing(NamedTuple):
 
     Of a URL that isn't there it is why the frontier discarded others of its server, if it did.
     ``code`` holds the facts of the link that brought it (``lswc.strategy.decode``), if the
-    frontier still has them. ``worker`` is the one that finished it, if many share the frontier:
+    frontier still has them. ``family`` is the site that introduced its own, if that is unproven.
+    ``worker`` is the one that finished it, if many share the frontier:
     host:folder.
     """
 
     outcome: str | None
     code: int | None = None
     worker: str = ""
+    family: str = ""
 
     @property
     def is_discarded(self) -> bool:
@@ -164,6 +180,14 @@ class Reader(ABC):
     @abstractmethod
     def longest(self, top: int) -> tuple[tuple[Queue, ...], tuple[Queue, ...]]:
         """Return the longest queues, and those of the servers with most pages."""
+
+    @abstractmethod
+    def families(self, top: int) -> list[Family]:
+        """Return the families with most unproven sites, the largest first."""
+
+    @abstractmethod
+    def family_of(self, site: str) -> str:
+        """Return the site that introduced an unproven one; "" of another."""
 
     @abstractmethod
     def queue(self, server: str) -> Queue | None:
@@ -265,6 +289,8 @@ class Reader(ABC):
     def standing(self, url: str) -> Standing | None:
         """Return where a URL stands, None if the frontier doesn't know it."""
         found, parsed = self.find(url), parse(url)
+        if found is not None and parsed is not None:
+            return found._replace(family=self.family_of(site_of(parsed.server)))
         if found is not None or parsed is None:
             return found
         reasons = {reason for _, reason, _ in self.left_out(parsed.server)}

@@ -18,6 +18,7 @@ from lswc.frontier.contract import (
     SOON,
     Frontier,
     FrontierError,
+    Share,
     Terms,
     changed_of,
     check_identity,
@@ -25,7 +26,7 @@ from lswc.frontier.contract import (
 )
 from lswc.frontier.experience import dumped, identity_of
 from lswc.frontier.lock import lock
-from lswc.frontier.sqlite_cells import Line, Lines, Room, begin, keep_left_out
+from lswc.frontier.sqlite_cells import Families, Line, Lines, Room, begin, keep_left_out
 from lswc.frontier.sqlite_report import SqliteReader, opened
 from lswc.frontier.sqlite_servers import Servers, Tallies
 from lswc.frontier.sqlite_urls import Urls, keep_lengths, read_lengths, reopen
@@ -86,11 +87,14 @@ class _Leases:
         held = self.held.get(visit.lease.id)
         return held if held is not None and held.token == visit.lease.token else None
 
-    def add(self, seq: int, server: int, unit: int, now: float) -> int:
+    def add(self, line: Line, unit: int, now: float) -> int:
         """Begin a lease; return its number. The server is busy until it ends."""
         token = next(self._tokens)
-        self._lines.busy.add(server)
-        self.held[seq] = _Held(token, server, unit, now)
+        if line.family:
+            self._lines.keep_busy(line)
+        else:
+            self._lines.busy[line.server] = 0
+        self.held[line.seq] = _Held(token, line.server, unit, now)
         return token
 
     def end(self, visit: Visit) -> None:
@@ -139,7 +143,9 @@ class SqliteFrontier(Frontier):
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
         self._servers = Servers(self._db, strategy)
         self._tallies = Tallies(self._db)
-        self._lines = Lines(self._db, strategy)
+        self._share = Share(terms.unproven_share)
+        families = Families(self._db, terms.caps.sites, is_on=not self._share.is_off)
+        self._lines = Lines(self._db, strategy, families)
         self._leases = _Leases(self._lines)
         room = Room(self._db, self._lines, terms.caps, self._leases.held.keys())
         self._urls = Urls(self._db, self._servers, self._lines, room, self._tallies)
@@ -243,10 +249,38 @@ class SqliteFrontier(Frontier):
     def lease(self, now: float) -> Lease | None:
         with self._errors():
             self._wake(now)
-            line = self._lines.first()
-            if line is None or self._waits_for_better(line.cell, now):
+            line, others_wait = self._next()
+            if line is None or self._waits_for_better(line, now):
                 return None
+            if line.family or self._lines.unproven:  # else there is nothing to share
+                self._share.leased(line.family, others_wait)
             return self._hand_out(line, now)
+
+    def _next(self) -> tuple[Line | None, bool]:
+        """Return the line that is next, and whether URLs of proven sites wait.
+
+        That of an unproven site, if it comes before those of proven ones: while these wait, only
+        if there is credit; or if none of them can be leased now, and no server of its family is
+        busy, so that a family is as one server. No connection is idle for longer than that.
+        """
+        lines, share = self._lines, self._share
+        proven = lines.first()
+        if not lines.unproven or (proven is not None and share.credit < 1 - share.share):
+            return proven, True
+        leased = (held.server for held in self._leases.held.values())
+        others_wait = proven is not None or lines.others_wait(leased)
+
+        def may(family: int) -> bool:
+            is_idle = proven is None and not lines.is_busy(family)
+            return not others_wait or is_idle or share.may(family)
+
+        line = lines.first_apart(share.turn, may)
+        if line is None or (
+            proven is not None
+            and (lines.rank(proven.cell), proven.seq) < (lines.rank(line.cell), line.seq)
+        ):
+            return proven, others_wait
+        return line, others_wait
 
     def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
         with self._errors():
@@ -264,38 +298,52 @@ class SqliteFrontier(Frontier):
         row = self._db.execute(_HAND_OUT, (line.seq,)).fetchone()
         name, seq, url, unit, code, inherited, depth, redirects, referrer, tries, *taken = row
         expected = None if line.cell >= REQUISITES else self._order.expected(line.cell)
-        token = self._leases.add(seq, line.server, unit, now)
+        token = self._leases.add(line, unit, now)
         return Lease(
             seq, url, name, name if self._lines.by_server else self._servers.directory(unit), code,
             line.cell, expected, PageLanguage(inherited), depth, redirects, referrer, token, tries,
             Taken(*taken[:2]), Taken(*taken[2:]),
         )  # fmt: skip
 
-    def _waits_for_better(self, cell: int, now: float) -> bool:
-        """Tell whether far better URLs wait for servers, some of which are free soon."""
+    def _waits_for_better(self, line: Line, now: float) -> bool:
+        """Tell whether far better URLs wait for servers, some of which are free soon.
+
+        A proven site waits for no unproven one.
+        """
         if not self._leases.some_end_by(now + SOON):
             return False
-        best = self._best_waiting()
-        return best is not None and is_far_better(self._order, best, cell, self._terms.patience)
+        best = self._best_waiting(is_proven=not line.family)
+        return best is not None and is_far_better(
+            self._order, best, line.cell, self._terms.patience
+        )
 
-    def _best_waiting(self) -> int | None:
-        """Return the best cell with a URL that isn't leased."""
-        lines = self._lines
+    def _best_waiting(self, is_proven: bool) -> int | None:
+        """Return the best cell with a URL that isn't leased; with one of a proven site."""
+        lines, leased = self._lines, None
         first = lines.occupied.first()
-        if first is None or lines.waiting[first] > len(self._leases.held):
+        if first is None or (
+            first not in lines.unproven and lines.waiting[first] > len(self._leases.held)
+        ):
             return first
-        leased = self._leased_cells()
-        return next((c for c in lines.occupied.best() if lines.waiting[c] > leased[c]), None)
+        for cell in lines.occupied.best():
+            number = lines.waiting[cell] - (lines.unproven[cell] if is_proven else 0)
+            if number > len(self._leases.held):
+                return cell
+            if number:
+                leased = self._leased_cells(is_proven) if leased is None else leased
+                if number > leased[cell]:
+                    return cell
+        return None
 
-    def _leased_cells(self) -> Counter[int]:
-        """Count the leased URLs by the cell that they are in now.
+    def _leased_cells(self, is_proven: bool = False) -> Counter[int]:
+        """Count the leased URLs by the cell that they are in now; or those of proven sites.
 
         It isn't always their lease's: a URL found again while leased may have a better one.
         """
         rows = self._db.execute(
             "SELECT cell FROM url u JOIN line USING (server, line)"
-            " WHERE u.seq IN (SELECT value FROM json_each(?))",
-            (dumps(list(self._leases.held)),),
+            " WHERE u.seq IN (SELECT value FROM json_each(?)) AND (family = 0 OR ?)",
+            (dumps(list(self._leases.held)), not is_proven),
         )
         return Counter(cell for (cell,) in rows)
 
@@ -323,7 +371,7 @@ class SqliteFrontier(Frontier):
                 self._count(visit, held, visit.relevant)
             else:
                 self._servers.receive(held.server, visit.received)
-            self._urls.store(visit.offers, seq)
+            self._urls.store(visit.offers, seq, held.server)
             self._tallies.add("finished", visit.outcome)
             if counts:
                 self._tallies.add_all(visit.tally)

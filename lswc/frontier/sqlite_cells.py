@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections import Counter, defaultdict
 from heapq import nlargest, nsmallest
@@ -9,28 +10,41 @@ from json import dumps
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.frontier.contract import FULL
+from lswc.frontier.families import (
+    FAMILIES,
+    KNOWN,
+    OF_FAMILY,
+    PROOF,
+    PROVEN,
+    SEED,
+    SUPPORT,
+    UNPROVEN,
+)
 from lswc.frontier.ready_cells import ReadyCells
+from lswc.frontier.sqlite_servers import UNSAID
 from lswc.strategy import DISCARD, GUESSES, REQUISITES, Unit
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from lswc.frontier.contract import Caps
+    from lswc.frontier.sqlite_servers import Born
     from lswc.outcomes import Outcome
     from lswc.strategy import Rank, Strategy
 
 # A line is a server's URLs of one kind; if the strategy counts by directory, of one cell, as a
 # directory's place says nothing of the server's other URLs. `seq` is that of its oldest URL. A
 # line is hidden while its server is busy, if it was in the way: so a lease costs the same
-# however many servers are busy, and a busy server costs nothing as long as nobody looks.
+# however many servers are busy, and a busy server costs nothing as long as nobody looks. Its
+# `family` is that of its site if that is unproven; else, and of requisites, 0.
 # `left_out`: how many of a server's URLs were discarded, or ended by a quota, by reason.
 SCHEMA = """
 CREATE TABLE line (
     server INTEGER, line INTEGER, cell INTEGER NOT NULL, seq INTEGER NOT NULL,
-    site INTEGER NOT NULL, hidden INTEGER NOT NULL DEFAULT 0,
+    site INTEGER NOT NULL, family INTEGER NOT NULL, hidden INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (server, line)) WITHOUT ROWID;
-CREATE INDEX first_in_cell ON line (cell, seq) WHERE hidden = 0;
+CREATE INDEX first_in_cell ON line (cell, family, seq) WHERE hidden = 0;
 CREATE INDEX line_of_site ON line (site, cell);
 CREATE INDEX waiting_url ON url (server, line, seq) WHERE outcome IS NULL;
 CREATE TABLE left_out (
@@ -39,10 +53,16 @@ CREATE TABLE left_out (
 """
 
 _PUT = (
-    "INSERT INTO line (server, line, cell, seq, site)"
-    " VALUES (?1, ?2, ?3, ?4, (SELECT site FROM server WHERE id = ?1)) ON CONFLICT DO "
+    "INSERT INTO line (server, line, cell, seq, site, family)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO "
 )
-PUT_OLDEST = _PUT + "UPDATE SET seq = min(seq, excluded.seq)"
+_OLDEST = "UPDATE SET seq = min(seq, excluded.seq)"
+PUT_OLDEST = (
+    "INSERT INTO line (server, line, cell, seq, site, family)"
+    " SELECT ?1, ?2, ?3, ?4, site.id,"
+    f" CASE WHEN ?3 >= {REQUISITES} OR level <> {UNPROVEN} THEN 0 ELSE family END"
+    f" FROM server JOIN site ON site.id = site WHERE server.id = ?1 ON CONFLICT DO {_OLDEST}"
+)
 """Puts a URL into a line: its server, line, cell and number."""
 
 _NEWEST = (
@@ -50,8 +70,12 @@ _NEWEST = (
     " ORDER BY seq DESC LIMIT ?"
 )
 _FIRST = (
-    "SELECT server, line, cell, seq FROM line INDEXED BY first_in_cell"
-    " WHERE hidden = 0 AND cell = ? ORDER BY seq LIMIT 1"
+    "SELECT server, line, cell, seq, family FROM line INDEXED BY first_in_cell"
+    " WHERE hidden = 0 AND cell = ? AND family = 0 ORDER BY seq LIMIT 1"
+)
+_NEXT_FAMILY = (
+    "SELECT server, line, cell, seq, family FROM line INDEXED BY first_in_cell"
+    " WHERE hidden = 0 AND cell = ? AND family > ? ORDER BY family, seq LIMIT 1"
 )
 _SIZE = "SELECT count(*) FROM url WHERE server = ? AND line = ? AND outcome IS NULL"
 _OF_DIRECTORY = (
@@ -59,7 +83,8 @@ _OF_DIRECTORY = (
     " GROUP BY code, line"
 )
 _HEAD = (
-    "SELECT cell, seq, (SELECT seq FROM url WHERE server = ?1 AND line = ?2 AND outcome IS NULL"
+    "SELECT cell, family, seq,"
+    " (SELECT seq FROM url WHERE server = ?1 AND line = ?2 AND outcome IS NULL"
     " ORDER BY seq LIMIT 1) FROM line WHERE server = ?1 AND line = ?2"
 )
 
@@ -68,7 +93,7 @@ _WAITING = (
     "SELECT cell, sum(number) FROM line JOIN"
     " (SELECT server, line, count(*) AS number FROM url"
     "  WHERE outcome IS NULL AND server BETWEEN ? AND ? GROUP BY server, line)"
-    " USING (server, line) GROUP BY cell"
+    " USING (server, line) WHERE family > ? GROUP BY cell"
 )
 _LONGEST = (
     "SELECT count(*) AS number, server FROM url WHERE outcome IS NULL AND server BETWEEN ? AND ?"
@@ -76,17 +101,24 @@ _LONGEST = (
 )
 
 
+SUPPORTED = 20_000
+"""Sites whose supporters are kept in memory at most."""
+
 KEPT = 10_000
 """Lines that are known without a look into the file to be there, at most."""
 
 
 class Line(NamedTuple):
-    """A server's URLs of one kind, that wait in one cell; ``seq`` is that of the oldest."""
+    """A server's URLs of one kind, that wait in one cell; ``seq`` is that of the oldest.
+
+    ``family`` is that of an unproven site, else 0.
+    """
 
     server: int
     line: int
     cell: int
     seq: int
+    family: int = 0
 
 
 _BEYOND = (REQUISITES, GUESSES)
@@ -94,25 +126,30 @@ _BEYOND = (REQUISITES, GUESSES)
 
 class Lines:
     """The lines of all servers. ``waiting`` counts their URLs by cell, the leased ones too;
-    ``sizes`` by server and site.
+    ``unproven`` those of them that are of unproven sites; ``sizes`` all by server and site.
 
-    ``busy`` are the servers that nothing may be handed out of now. ``ready`` are the cells that
-    may have a URL of a free server, ``occupied`` those that have a URL at all; never those beyond.
+    ``busy`` are the servers that nothing may be handed out of now, with the families that they
+    keep busy. ``ready`` are the cells that may have a URL of a free server, ``apart`` those that
+    may have one of an unproven site; ``occupied`` have a URL at all; never those beyond.
     """
 
     waiting: Counter[int]
+    unproven: Counter[int]
     ready: ReadyCells
+    apart: ReadyCells
     occupied: ReadyCells
     rank: Callable[[int], Rank]
 
-    def __init__(self, db: sqlite3.Connection, strategy: Strategy) -> None:
+    def __init__(self, db: sqlite3.Connection, strategy: Strategy, families: Families) -> None:
         self._db = db
         self.strategy = strategy
         self.by_server = strategy.unit is Unit.SERVER
-        self.sizes = Sizes(db)
+        self.families = families
+        self.sizes = Sizes(db, families)
         self._hidden: set[int] = set()
         self._there: set[tuple[int, int]] = set()
-        self.busy: set[int] = set()
+        self.busy: dict[int, int] = {}
+        self._busy_families: Counter[int] = Counter()
 
     def load(self, rank: Callable[[int], Rank]) -> None:
         """Take what the file holds. ``rank`` gives a cell's rank as it is now."""
@@ -120,9 +157,12 @@ class Lines:
         self._hidden.clear()
         self._there.clear()
         self.waiting = Counter(waiting(self._db))
+        self.unproven = Counter(waiting(self._db, unproven=True))
+        self.families.load()
         self.sizes.load()
         cells = self.waiting.keys() - _BEYOND
         self.ready = ReadyCells(rank, cells)
+        self.apart = ReadyCells(rank, self.unproven)
         self.occupied = ReadyCells(rank, cells)
         begin(self._db)
         self._db.execute("UPDATE line SET hidden = 0 WHERE hidden <> 0")
@@ -133,41 +173,96 @@ class Lines:
 
         Of each its cell, the oldest of the URLs, and how many: they are newer than all others.
         """
-        missing = lines.keys() - self._there
-        if missing:
-            # Sorted: neighbours in the file are written together.
-            rows = sorted((*where, *lines[where][:2]) for where in missing)
-            self._db.executemany(_PUT + "NOTHING", rows)
-            if len(self._there) + len(missing) > KEPT:
-                self._there.clear()
-            self._there |= missing
+        rows: list[tuple[int, ...]] = []
         cells: dict[int, int] = {}
-        for (server, _), (cell, _, number) in lines.items():
-            self.sizes.add(server, number)
-            cells[cell] = cells.get(cell, 0) + number
+        apart: dict[int, int] = {}
+        there, sizes, family_of = self._there, self.sizes, self.families.of
+        for where, (cell, seq, number) in lines.items():
+            server = where[0]
+            sizes.add(server, number)
+            site = sizes.site(server)
+            family = family_of(site) if cell < REQUISITES else 0
+            found = apart if family else cells
+            found[cell] = found.get(cell, 0) + number
+            if where not in there:
+                rows.append((*where, cell, seq, site, family))
+        if rows:
+            rows.sort()  # neighbours in the file are written together
+            self._db.executemany(_PUT + "NOTHING", rows)
+            if len(there) + len(rows) > KEPT:
+                there.clear()
+            there.update([row[:2] for row in rows])  # type: ignore[misc]
         self._add(cells)
+        if apart:
+            self._add(apart, unproven=True)
 
     def put(self, line: Line, number: int = 1) -> None:
         """Add so many URLs to a line, of which ``line.seq`` is the oldest."""
-        self._db.execute(PUT_OLDEST, line)
         self.sizes.add(line.server, number)
-        self._add({line.cell: number})
+        site = self.sizes.site(line.server)
+        family = self.families.of(site) if line.cell < REQUISITES else 0
+        self._db.execute(_PUT + _OLDEST, (*line[:4], site, family))
+        self._add({line.cell: number}, family > 0)
 
-    def _add(self, cells: Mapping[int, int]) -> None:
+    def family(self, server: int) -> int:
+        """Return the family of a server whose site is unproven, else 0."""
+        return self.families.of(self.sizes.site(server))
+
+    def _add(self, cells: Mapping[int, int], unproven: bool = False) -> None:
         """Count URLs by cell, and take it that their cells have some."""
         self.waiting.update(cells)
         of_pages = cells.keys() - _BEYOND
-        self.ready.add(*of_pages)
+        if unproven:
+            self.unproven.update(cells)
+            self.apart.add(*of_pages)
+        else:
+            self.ready.add(*of_pages)
         self.occupied.add(*of_pages)
 
-    def _subtract(self, cell: int, number: int) -> None:
+    def _subtract(self, cell: int, number: int, family: int) -> None:
         self.waiting[cell] -= number
+        if family:
+            self.unproven[cell] -= number
+            if not self.unproven[cell]:
+                del self.unproven[cell]
         if not self.waiting[cell]:
             self.occupied.remove(cell)
 
+    def introduces(self, server: int | None) -> tuple[int | None, Born | None]:
+        """Return the site of a server, and what is to be kept of sites that its pages introduce.
+
+        None of the latter if no more may wait; the server is None for seeds.
+        """
+        site = None if server is None else self.sizes.site(server)
+        return site, self.families.room(site)
+
+    def link(self, servers: Collection[int], by: int | None, born: Born) -> None:
+        """Count the links of a page, of the site ``by``, to servers; new sites were ``born`` so."""
+        if self.families.is_on and servers:
+            site_of = self.sizes.site
+            for site in self.families.meet({site_of(server) for server in servers}, by, born):
+                self._prove(site)
+
+    def _prove(self, site: int) -> None:
+        """Let the URLs of a site be those of a proven one."""
+        if not self.sizes.of_site(site):
+            return
+        self.families.proved(site)
+        rows = self._db.execute(
+            "SELECT server, line, cell, seq, family FROM line WHERE site = ? AND family > 0",
+            (site,),
+        ).fetchall()
+        self._db.execute("UPDATE line SET family = 0 WHERE site = ?", (site,))
+        for line in map(Line._make, rows):
+            (number,) = self._db.execute(_SIZE, line[:2]).fetchone()
+            self.unproven[line.cell] -= number
+            if not self.unproven[line.cell]:
+                del self.unproven[line.cell]
+            self.ready.add(line.cell)
+
     def reorder(self, cell: int | None = None) -> None:
         """Take notice of the new rank of a cell, or of a new order of all."""
-        for cells in (self.ready, self.occupied):
+        for cells in (self.ready, self.apart, self.occupied):
             if cell is None:
                 cells.reorder()
             else:
@@ -175,7 +270,7 @@ class Lines:
 
     def take(self, server: int, line: int, number: int = 1) -> None:
         """Take so many URLs out of a line, which no longer wait in it."""
-        cell, before, seq = self._db.execute(_HEAD, (server, line)).fetchone()
+        cell, family, before, seq = self._db.execute(_HEAD, (server, line)).fetchone()
         if seq is None:
             self._there.discard((server, line))
             self._db.execute("DELETE FROM line WHERE server = ? AND line = ?", (server, line))
@@ -184,12 +279,12 @@ class Lines:
                 "UPDATE line SET seq = ? WHERE server = ? AND line = ?", (seq, server, line)
             )
         self.sizes.add(server, -number)
-        self._subtract(cell, number)
+        self._subtract(cell, number, family)
 
     def lines_of(self, server: int) -> list[Line]:
         """Return the lines of a server, without counting their URLs."""
         rows = self._db.execute(
-            "SELECT server, line, cell, seq FROM line WHERE server = ?", (server,)
+            "SELECT server, line, cell, seq, family FROM line WHERE server = ?", (server,)
         )
         return [Line(*row) for row in rows.fetchall()]
 
@@ -234,10 +329,10 @@ class Lines:
             return 0
         (number,) = self._db.execute(_SIZE, line[:2]).fetchone()
         where = "WHERE server = ? AND line = ?"
-        self._subtract(line.cell, number)
+        self._subtract(line.cell, number, line.family)
         if cell != DISCARD:
             self._db.execute(f"UPDATE line SET cell = ? {where}", (cell, *line[:2]))
-            self._add({cell: number})
+            self._add({cell: number}, line.family > 0)
             return 0
         self._there.discard(line[:2])
         self._db.execute(f"DELETE FROM line {where}", line[:2])
@@ -261,18 +356,63 @@ class Lines:
         return number if cell == DISCARD else 0
 
     def first(self) -> Line | None:
-        """Return the line whose oldest URL is next: of the best cell, among free servers."""
+        """Return the proven sites' line whose oldest URL is next: of the best cell, among free
+        servers."""
         for cell in iter(self.ready.first, None):
             if (line := self._first_of(cell)) is not None:
                 return line
             self.ready.remove(cell)
         return None
 
+    def first_apart(self, turn: int, may: Callable[[int], bool]) -> Line | None:
+        """Return the line of a family that ``may`` have it: of the best cell, the family after the
+        one whose ``turn`` was last, its oldest URL, among free servers.
+
+        None if none of the first FAMILIES may.
+        """
+        looked = 0
+        for cell in self.apart.best():
+            found = False
+            for line in self._families_of(cell, turn):
+                found = True
+                looked += 1
+                if may(line.family):
+                    return line
+                if looked == FAMILIES:
+                    return None
+            if not found:
+                self.apart.remove(cell)
+        return None
+
+    def _families_of(self, cell: int, turn: int) -> Iterator[Line]:
+        """Yield the first line in a cell of each family with a free server, by turns."""
+        for first, last in ((turn, sys.maxsize), (0, turn)):
+            family = first
+            while (line := self._first_of(cell, family)) is not None and line.family <= last:
+                yield line
+                family = line.family
+
+    def is_busy(self, family: int) -> bool:
+        """Tell whether a server of a family's unproven sites is busy."""
+        return self._busy_families[family] > 0
+
+    def others_wait(self, leased: Iterable[int]) -> bool:
+        """Tell whether URLs of proven sites wait: besides those leased of these servers."""
+        number = sum(not self.family(server) for server in leased)
+        pages = self.waiting.total() - sum(self.waiting[cell] for cell in _BEYOND)
+        return pages - self.unproven.total() > number
+
+    def keep_busy(self, line: Line) -> None:
+        """Let a server be busy, and the family that it was leased for."""
+        self.busy[line.server] = line.family
+        self._busy_families[line.family] += 1
+
     def first_among(self, servers: Sequence[str]) -> Line | None:
         """Return the best line of the first of these servers that is free and has one."""
         place = {name: number for number, name in enumerate(servers)}
         rows = self._db.execute(
-            "SELECT name, line.server, line, cell, seq FROM server JOIN line ON line.server = id"
+            "SELECT name, line.server, line, cell, seq, family"
+            " FROM server JOIN line ON line.server = id"
             " WHERE name IN (SELECT value FROM json_each(?)) AND cell < ?",
             (dumps(list(servers)), REQUISITES),
         )
@@ -285,8 +425,10 @@ class Lines:
         """Return the line whose oldest requisite is next, among free servers; guesses are last."""
         return self._first_of(REQUISITES) or self._first_of(GUESSES)
 
-    def _first_of(self, cell: int) -> Line | None:
-        while (row := self._db.execute(_FIRST, (cell,)).fetchone()) is not None:
+    def _first_of(self, cell: int, after: int | None = None) -> Line | None:
+        """Return the first line in a cell; of the families after that number, if one is given."""
+        query, where = (_FIRST, (cell,)) if after is None else (_NEXT_FAMILY, (cell, after))
+        while (row := self._db.execute(query, where).fetchone()) is not None:
             line = Line(*row)
             if line.server not in self.busy:
                 return line
@@ -300,17 +442,22 @@ class Lines:
 
     def free(self, server: int) -> None:
         """Let a server's lines be seen again."""
-        self.busy.discard(server)
+        family = self.busy.pop(server, 0)
+        if family:
+            self._busy_families[family] -= 1
+            if not self._busy_families[family]:
+                del self._busy_families[family]
         if server not in self._hidden:
             return
         begin(self._db)
         self._hidden.remove(server)
         shown = self._db.execute(
-            "UPDATE line SET hidden = 0 WHERE server = ? AND hidden = 1 RETURNING cell", (server,)
+            "UPDATE line SET hidden = 0 WHERE server = ? AND hidden = 1 RETURNING cell, family",
+            (server,),
         )
-        for (cell,) in shown.fetchall():
+        for cell, of_line in shown.fetchall():
             if cell not in _BEYOND:
-                self.ready.add(cell)
+                (self.apart if of_line else self.ready).add(cell)
 
 
 SLICE = 1000
@@ -324,11 +471,11 @@ def slices(db: sqlite3.Connection) -> Iterator[tuple[int, int]]:
         yield first, first + SLICE - 1
 
 
-def waiting(db: sqlite3.Connection) -> dict[int, int]:
-    """Return the number of URLs that wait, or are leased, by cell."""
+def waiting(db: sqlite3.Connection, unproven: bool = False) -> dict[int, int]:
+    """Return the number of URLs that wait, or are leased, by cell; or those of unproven sites."""
     found: Counter[int] = Counter()
     for few in slices(db):
-        for cell, number in db.execute(_WAITING, few).fetchall():
+        for cell, number in db.execute(_WAITING, (*few, 0 if unproven else -1)).fetchall():
             found[cell] += number
     return dict(sorted(found.items()))
 
@@ -348,14 +495,158 @@ def begin(db: sqlite3.Connection) -> None:
         db.execute("BEGIN IMMEDIATE")
 
 
+class Families:
+    """What is known of sites, all by number: 9 bytes each in memory.
+
+    An unproven site is of the ``family`` of the proven site that introduced it, be it by others,
+    and of the ``branch`` of the first unproven site on that way. ``sites`` and ``urls`` count by
+    family the unproven sites that have pending URLs, and these. ``most`` is the number of such
+    sites that there may be; any number at 0. Nothing is counted unless it ``is_on``.
+    """
+
+    def __init__(self, db: sqlite3.Connection, most: int, is_on: bool) -> None:
+        self._db = db
+        self._most = most
+        self.is_on = is_on
+        self._forget()
+
+    def _forget(self) -> None:
+        self.level = bytearray(1)
+        self._family, self._branch = array("i", [0]), array("i", [0])
+        self._supporters: dict[int, list[int]] = {}
+        self.sites: Counter[int] = Counter()
+
+    def load(self) -> None:
+        """Take what the file holds."""
+        self._forget()
+        rows = self._db.execute("SELECT level, family, branch FROM site ORDER BY id")
+        for site, (level, family, branch) in enumerate(rows, 1):
+            self.level.append(level)
+            self._family.append(family)
+            self._branch.append(branch or site)
+
+    def of(self, site: int) -> int:
+        """Return the family of an unproven site; 0 of another."""
+        is_unproven = site < len(self.level) and self.level[site] == UNPROVEN
+        return self._family[site] if is_unproven else 0
+
+    def _introduced_by(self, site: int) -> int:
+        """Return the family of the sites that a site introduces."""
+        return self.of(site) or site
+
+    def _has_room(self, by: int) -> bool:
+        """Tell whether sites that a site introduces may wait."""
+        if not self._most:
+            return True
+        of_family = self.sites[self._introduced_by(by)]
+        return self.sites.total() < self._most and of_family * OF_FAMILY < self._most
+
+    def room(self, by: int | None) -> Born | None:
+        """Return what is to be kept of sites that a page of the site ``by`` introduces.
+
+        None if none may wait any more. ``by`` is None for seeds.
+        """
+        return None if by is not None and not self._has_room(by) else self._born(by)
+
+    def begins(self, site: int) -> None:
+        """Take notice that a site has pending URLs now."""
+        if family := self.of(site):
+            self.sites[family] += 1
+
+    def ends(self, site: int) -> None:
+        """Take notice that a site has none any more."""
+        if family := self.of(site):
+            self._leave(family)
+
+    def proved(self, site: int) -> None:
+        """Take notice that a site that has pending URLs was proven."""
+        self._leave(self._family[site])
+
+    def _leave(self, family: int) -> None:
+        self.sites[family] -= 1
+        if not self.sites[family]:
+            del self.sites[family]
+
+    def _born(self, by: int | None) -> Born:
+        """Return what is to be kept of sites that are met on a page of the site ``by`` first.
+
+        ``by`` is None for seeds.
+        """
+        if not self.is_on:
+            return UNSAID
+        if by is None:
+            return SEED, 0, 0, ""
+        if self.level[by] == UNPROVEN:
+            return UNPROVEN, self._family[by], self._branch[by], ""
+        return (PROVEN if self.level[by] == SEED else UNPROVEN), by, 0, str(by)
+
+    def meet(self, sites: Collection[int], by: int | None, born: Born) -> list[int]:
+        """Count the links of a page, of the site ``by``, to others; None for seeds.
+
+        Those that are new were ``born`` so. Returns those that this proves and that were unproven.
+        """
+        level = self.level
+        last = max(sites)
+        if last >= len(level):
+            self._grow(last, born)
+        met = [site for site in sites if level[site] < KNOWN and site != by]
+        if not met or (by is not None and level[by] == UNPROVEN):
+            return []
+        if by is not None:
+            self._read(met)
+        before = {site: level[site] for site in met}
+        changed = [site for site in met if self._is_changed(site, by)]
+        self._db.executemany(
+            "UPDATE site SET level = ?, supporters = ? WHERE id = ?",
+            [(level[site], " ".join(map(str, self._supporters.get(site, ()))), site)
+             for site in changed],
+        )  # fmt: skip
+        return [s for s in changed if before[s] == UNPROVEN and level[s] != UNPROVEN]
+
+    def _grow(self, last: int, born: Born) -> None:
+        level, family, branch, _ = born
+        for site in range(len(self.level), last + 1):
+            self.level.append(level)
+            self._family.append(family)
+            self._branch.append(branch or site)
+
+    def _is_changed(self, site: int, by: int | None) -> bool:
+        """Count a link of a proven site to another; tell whether that changed anything."""
+        if by is None:
+            self.level[site] = SEED
+            return True
+        supporters = self._supporters[site]
+        if by in supporters:
+            return False
+        supporters.append(by)
+        if len(supporters) >= SUPPORT:
+            self.level[site] = KNOWN
+        elif len(supporters) >= PROOF or self.level[by] == SEED:
+            self.level[site] = PROVEN
+        return True
+
+    def _read(self, sites: Iterable[int]) -> None:
+        """Have the supporters of sites in memory."""
+        if len(self._supporters) > SUPPORTED:
+            self._supporters.clear()
+        missing = [site for site in sites if site not in self._supporters]
+        if missing:
+            rows = self._db.execute(
+                "SELECT id, supporters FROM site WHERE id IN (SELECT value FROM json_each(?))",
+                (dumps(missing),),
+            )
+            self._supporters |= {site: [*map(int, text.split())] for site, text in rows}
+
+
 class Sizes:
     """The number of URLs that wait or are leased, by the numbers of servers and sites.
 
     ``peak`` is the most that a site, and so a server, has had.
     """
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: sqlite3.Connection, families: Families) -> None:
         self._db = db
+        self._families = families
         self._forget()
 
     def _forget(self) -> None:
@@ -377,8 +668,13 @@ class Sizes:
         if server >= len(self._site_of):
             self._meet()
         site = self._site_of[server]
-        size = self._sites[site] + number
+        before = self._sites[site]
+        size = before + number
         self._sites[site] = size
+        if number and not before:
+            self._families.begins(site)
+        elif before and not size:
+            self._families.ends(site)
         self._servers[server] += number
         if size > self.peak:
             self.peak = size

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from lswc.frontier.contract import FrontierError, check_format
 from lswc.frontier.experience import experience_of
-from lswc.frontier.report import Ended, Queue, Reader, Standing, by_kind
+from lswc.frontier.families import UNPROVEN
+from lswc.frontier.report import Ended, Family, Queue, Reader, Standing, by_kind
 from lswc.frontier.sqlite_cells import longest, waiting
 from lswc.frontier.sqlite_servers import pages_of, read_tallies
 from lswc.frontier.sqlite_urls import FINISHED, NAMED, read_lengths
@@ -37,6 +38,17 @@ _NEXT_OF = """
 SELECT url FROM line JOIN url USING (server, line)
 WHERE server = (SELECT id FROM server WHERE name = ?) AND cell = ? AND outcome IS NULL
 ORDER BY url.seq LIMIT ?
+"""
+_FAMILIES = f"""
+SELECT family, (SELECT name FROM site WHERE id = found.family), sites, pages FROM (
+    SELECT family, count(*) AS sites, sum(downloaded) AS pages FROM site
+    WHERE level = {UNPROVEN} GROUP BY family ORDER BY sites DESC, family LIMIT ?) AS found
+"""
+_BRANCH = f"""
+SELECT (SELECT name FROM site WHERE id = found.branch), sites FROM (
+    SELECT coalesce(nullif(branch, 0), id) AS branch, count(*) AS sites FROM site
+    WHERE family = ? AND level = {UNPROVEN}
+    GROUP BY 1 ORDER BY sites DESC, 1 LIMIT 1) AS found
 """
 _IDLE = f"""FROM server WHERE id NOT IN (SELECT server FROM left_out)
     AND NOT EXISTS (SELECT 1 FROM url WHERE url.server = server.id AND outcome IS NULL)
@@ -118,6 +130,20 @@ class SqliteReader(Reader):
             f"{_QUEUE} WHERE downloaded > 0 ORDER BY downloaded DESC, name LIMIT ?", (top,)
         )
         return tuple(Queue(*row) for row in queues), tuple(Queue(*row) for row in largest)
+
+    def families(self, top: int) -> list[Family]:
+        rows = self._db.execute(_FAMILIES, (top,)).fetchall()
+        return [
+            Family(*row, *self._db.execute(_BRANCH, (family,)).fetchone()) for family, *row in rows
+        ]
+
+    def family_of(self, site: str) -> str:
+        row = self._db.execute(
+            "SELECT name FROM site WHERE id ="
+            f" (SELECT family FROM site WHERE name = ? AND level = {UNPROVEN})",
+            (site,),
+        ).fetchone()
+        return "" if row is None else str(row[0])
 
     def queue(self, server: str) -> Queue | None:
         row = self._db.execute(f"{_QUEUE} WHERE name = ?", (server,)).fetchone()

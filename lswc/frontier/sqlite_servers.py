@@ -21,14 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
 # A place is the one that a unit had when it was last asked for; a site's is that of its
-# servers without a page. The tallies are one line of JSON: a page adds to ten of them, and a row
-# for each would be ten searches and changes. Of the experience, `scored` is what the pages were
-# when all cells were last scored.
+# servers without a page; its last columns are those of Families (sqlite_cells). The tallies are one
+# line of JSON: a page adds to ten of them, and a row for each would be ten searches and changes. Of
+# the experience, `scored` is what the pages were when all cells were last scored.
 SCHEMA = """
 CREATE TABLE site (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, downloaded INTEGER NOT NULL DEFAULT 0,
     relevant INTEGER NOT NULL DEFAULT 0, place INTEGER NOT NULL,
-    bytes INTEGER NOT NULL DEFAULT 0);
+    bytes INTEGER NOT NULL DEFAULT 0, level INTEGER NOT NULL DEFAULT 0,
+    family INTEGER NOT NULL DEFAULT 0, branch INTEGER NOT NULL DEFAULT 0,
+    supporters TEXT NOT NULL DEFAULT '');
 CREATE TABLE server (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, downloaded INTEGER NOT NULL DEFAULT 0,
     relevant INTEGER NOT NULL DEFAULT 0, place INTEGER NOT NULL, site INTEGER NOT NULL,
@@ -51,6 +53,12 @@ _WITH_SITE = (
     " FROM server s JOIN site d ON d.id = s.site WHERE s.id = ?"
 )
 _ADD = "SET downloaded = downloaded + ?2, relevant = relevant + ?3, bytes = bytes + ?4 WHERE id = "
+
+
+Born = tuple[int, int, int, str]
+"""Level, family, branch (0 for itself) and supporters of a site."""
+
+UNSAID: Born = (0, 0, 0, "")
 
 
 class Met(NamedTuple):
@@ -135,13 +143,16 @@ class Servers:
         self._servers.forget()
         self._directories.forget()
 
-    def servers(self, names: AbstractSet[str]) -> dict[str, Met]:
-        """Return what is known of servers; new ones are added, numbered in the order of names."""
+    def servers(self, names: AbstractSet[str], born: Born = UNSAID) -> dict[str, Met]:
+        """Return what is known of servers; new ones are added, numbered in the order of names.
+
+        New sites are ``born`` with these columns.
+        """
         known = self._servers.get(names)
         if len(known) == len(names):
             return known
         missing = dict.fromkeys(name for name in names if name not in known).keys()
-        self._add_with_sites(missing)
+        self._add_with_sites(missing, born)
         return known | self._servers.get(missing)
 
     def units(self, names: AbstractSet[str]) -> dict[str, Met]:
@@ -159,17 +170,24 @@ class Servers:
             f"INSERT INTO {table} (name, place) VALUES (?, ?)", [(name, first) for name in names]
         )
 
-    def _add_with_sites(self, names: Iterable[str]) -> None:
+    def _add_with_sites(self, names: Iterable[str], born: Born) -> None:
         site_names = {name: site_of(name) for name in names}
-        wanted = set(site_names.values())
-        self._add("site", wanted - self._sites(wanted).keys())
-        sites = self._sites(wanted)
+        wanted = dict.fromkeys(site_names.values()).keys()
+        known = self.sites(wanted)
+        first = self._strategy.place(Pages())
+        self._db.executemany(
+            "INSERT INTO site (name, place, level, family, branch, supporters)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            [(site, first, *born) for site in wanted if site not in known],
+        )
+        sites = self.sites(wanted)
         self._db.executemany(
             "INSERT INTO server (name, place, site) VALUES (?, ?, ?)",
             [(name, sites[site].place, sites[site].id) for name, site in site_names.items()],
         )
 
-    def _sites(self, names: AbstractSet[str]) -> dict[str, Met]:
+    def sites(self, names: AbstractSet[str]) -> dict[str, Met]:
+        """Return what is known of sites that were met before."""
         return _read(self._db, "site", names)
 
     def place(self, unit: int) -> int:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from lswc.frontier.contract import AT_ONCE, FULL, is_twin_of_redirect
+from lswc.frontier.contract import AT_ONCE, FULL, is_twin_of_redirect, site_of
 from lswc.frontier.sqlite_cells import PUT_OLDEST, Line, begin, keep_left_out
-from lswc.frontier.sqlite_servers import read_tallies, write_tallies
+from lswc.frontier.sqlite_servers import UNSAID, read_tallies, write_tallies
 from lswc.frontier.visit import keys
 from lswc.outcomes import OF_REQUISITE, Outcome
 from lswc.strategy import DISCARD, REQUISITE, SEED, Strategy, Unit, better, distance_of
@@ -122,11 +122,19 @@ class Urls:
             self._seen.forget()
             self._tallies.add("discarded", Outcome.SERVER_BECAME_IRRELEVANT, number)
 
-    def store(self, offers: Sequence[Offer], referrer: int | None) -> None:
-        """Take the offers of a page, by its number, or of nobody."""
+    def store(
+        self, offers: Sequence[Offer], referrer: int | None, server: int | None = None
+    ) -> None:
+        """Take the offers of a page, by its number and that of its server, or of nobody."""
+        lines = self._lines
         if not offers:
             return
-        servers = self._servers.servers(dict.fromkeys(offer.server for offer in offers).keys())
+        by, born = lines.introduces(server)
+        if born is None:
+            offers, born = self._of_known_sites(offers), UNSAID
+        names = dict.fromkeys(offer.server for offer in offers).keys()
+        servers = self._servers.servers(names, born)
+        lines.link([met.id for met in servers.values()], by, born)
         units = servers
         if not self._lines.by_server:
             units = self._servers.units({offer.unit for offer in offers})
@@ -135,6 +143,15 @@ class Urls:
         offers = self._seen.changing(offers)
         if offers:
             self._insert(self._new(offers, servers, units, referrer), servers)
+
+    def _of_known_sites(self, offers: Sequence[Offer]) -> list[Offer]:
+        """Return the offers of sites that were met before, as no more unproven ones may wait."""
+        sites = {offer.server: site_of(offer.server) for offer in offers}
+        known = self._servers.sites(set(sites.values()))
+        kept = [offer for offer in offers if sites[offer.server] in known]
+        if len(kept) < len(offers):
+            self._tallies.add("discarded", Outcome.TOO_MANY_UNPROVEN, len(offers) - len(kept))
+        return kept
 
     def _kept_of(self, offers: Sequence[Offer], units: Mapping[str, Met]) -> list[Offer]:
         """Return the offers that the strategy keeps: places changed since it was asked."""

@@ -85,7 +85,8 @@ class Observer:
         self._outlook_at = -inf
         known, counts = self._at_hand(), self._parts.frontier.counts()
         self._others, self._elsewhere = self._parts.frontier.others()
-        known |= {**snapshot.full(counts), "leased": 0}
+        families = tuple(self._parts.frontier.families(snapshot.TOP))
+        known |= {**snapshot.full(counts), "leased": 0, "families": families}
         known["pending"] += counts.leased  # what is leased is pending again
         return self._taken(counts.tally, known, reason)
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lswc.frontier.harvest import Forecast, Group, by_group, forecast
-from lswc.frontier.report import Completion, Queue
+from lswc.frontier.report import Completion, Family, Queue
 from lswc.outcomes import OF_REQUISITE, Outcome, is_left_out
 
 if TYPE_CHECKING:
@@ -205,8 +205,9 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     that of the latest minute. ``coverage_at_most`` has the relevant pages downloaded by these and
     the ones expected among pending URLs. ``pending`` are all URLs that are neither leased nor
     finished: of them some are ``postponed`` and some ``requisites``. ``servers`` were found;
-    ``by_status``, ``leased``, ``longest``, ``largest`` and ``completion`` need a full count, and
-    are None without one. It took ``runs`` and ``seconds`` in all, which only the last one knows.
+    ``by_status``, ``leased``, ``longest``, ``largest``, ``families`` and ``completion`` need a full
+    count, and are None without one. It took ``runs`` and ``seconds`` in all, which only the last
+    one knows.
     """
 
     time: float = 0.0
@@ -241,6 +242,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     by_status: Numbers | None = None
     longest: tuple[Queue, ...] | None = None
     largest: tuple[Queue, ...] | None = None
+    families: tuple[Family, ...] | None = None
     completion: Completion | None = None
 
     @property
@@ -295,6 +297,7 @@ def counted(frontier: Reader, top: int) -> Snapshot:
         leased=report.counts.leased,
         longest=report.queues,
         largest=report.largest,
+        families=tuple(frontier.families(top)),
         completion=completion,
     )
 

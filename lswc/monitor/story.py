@@ -73,7 +73,13 @@ def _conclusion(
     if last is not None and last["outcome"] != Outcome.SERVER_BECAME_IRRELEVANT:
         return f"{_ended(last)}: {explained(last['outcome'])}"
     if is_pending:
-        return "pending: it is in the frontier, or being fetched now"
+        family = standing.family if standing is not None else ""
+        return "pending: it is in the frontier, or being fetched now" + (
+            f". Its site is unproven: hardly a site but {family} links to it. Such sites get "
+            "LSWC_UNPROVEN_SHARE of the requests while others wait"
+            if family
+            else ""
+        )
     if standing is not None and standing.worker:
         return f"finished by another worker: the log in {standing.worker} has the rest"
     taken = [link for link in links if link["dropped"] is None]

@@ -21,9 +21,9 @@ def summary(snapshot: Snapshot, reason: str) -> dict[str, Any]:
     """Return a crawl that closed for a reason as ``summary.json`` has it, for JSON.
 
     Resumed runs are included: ``all_runs`` counts them, ``run`` is the latest. ``received`` are
-    bytes of bodies as they were sent. ``servers`` (or directories) by status; ``fetched`` pages and
-    ``pending`` URLs by tier, or by expected relevance in a learned order; ``forecast`` says what
-    the pending ones should bring.
+    bytes of bodies as they were sent. ``servers`` (or directories) by status, ``families`` those
+    with most unproven sites; ``fetched`` pages and ``pending`` URLs by tier, or by expected
+    relevance in a learned order; ``forecast`` says what the pending ones should bring.
     ``postponed`` are URLs that couldn't be had and are tried again, by what went wrong last.
     ``by_language`` is left out unless the crawl has several.
     """
@@ -53,6 +53,7 @@ def summary(snapshot: Snapshot, reason: str) -> dict[str, Any]:
         "encodings": tallies.encodings,
         "content": tallies.content,
         "servers": snapshot.by_status,
+        "families": [family._asdict() for family in snapshot.families or ()],
         "links_kept": tallies.links_kept,
         "discarded": tallies.discarded,
         "fetched": tallies.fetched,

@@ -40,6 +40,8 @@ NUMBERS: dict[str, Callable[[Crawl], Any]] = {
     "LSWC_MAX_DOMAIN_PAGES": lambda crawl: crawl.quotas.domain.pages,
     "LSWC_MAX_DOMAIN_BYTES": lambda crawl: crawl.quotas.domain.bytes,
     "LSWC_MAX_WAITING_PER_SERVER": lambda crawl: crawl.caps.server,
+    "LSWC_MAX_UNPROVEN_SITES": lambda crawl: crawl.caps.sites,
+    "LSWC_UNPROVEN_SHARE": lambda crawl: crawl.unproven_share,
     "LSWC_MAX_DUPLICATES": lambda crawl: crawl.max_duplicates,
     "DOWNLOAD_DELAY": lambda crawl: crawl.politeness.delay,
     "DOWNLOAD_TIMEOUT": lambda crawl: crawl.politeness.timeout,
@@ -77,6 +79,7 @@ def test_every_number_and_switch_is_tried() -> None:
 def test_numbers_are_where_they_belong(tmp_path: Path) -> None:
     shares = {
         "LSWC_MIN_SHARE": "0.25", "LSWC_REQUISITES_SHARE": "0.5", "LSWC_STOP_HARVEST": "0.75",
+        "LSWC_UNPROVEN_SHARE": "0.125",
     }  # fmt: skip
     values = {name: str(10_000 + number) for number, name in enumerate(NUMBERS)} | shares
     found = crawl(tmp_path, **values)

@@ -41,8 +41,12 @@ STRATEGIES = [
     "lswc:S=2,T=5",
     "adaptive",
 ]
-SERVERS = ["a.co.th", "www.a.co.th", "b.a.co.th:8080", "b.co.th", "c"]
 RESTS = st.sampled_from([0.0, 0.0, 2.0, 3.5])
+SERVERS = [
+    "a.co.th", "www.a.co.th", "b.a.co.th:8080", "b.co.th", "c",
+    *(f"{name}.co.th" for name in "defgh"),
+]  # fmt: skip
+SEEDS = SERVERS[:4]
 names = count()
 
 
@@ -72,9 +76,14 @@ class Stores(RuleBasedStateMachine):
         patience=st.sampled_from([0.0, 0.9]),
         most=st.sampled_from([0, 0, 3, 5]),
         of_domain=st.sampled_from([0, 4, 6]),
+        share=st.sampled_from([0.0, 0.25, 0.5, 0.5, 1.0]),
+        sites=st.sampled_from([0, 0, 3, 20]),
     )
-    def open(self, spec: str, patience: float, most: int, of_domain: int) -> None:
-        terms = Terms(patience=patience, caps=Caps(server=most, domain=of_domain))
+    def open(
+        self, spec: str, patience: float, most: int, of_domain: int, share: float, sites: int
+    ) -> None:
+        caps = Caps(server=most, domain=of_domain, sites=sites)
+        terms = Terms(patience=patience, caps=caps, unproven_share=share)
         chosen = strategy(spec)
         self.by_server = chosen.unit is Unit.SERVER
         self.now = 100.0
@@ -94,8 +103,9 @@ class Stores(RuleBasedStateMachine):
 
     @rule(found=links)
     def offer(self, found: list[Offer]) -> None:
+        seeds = [offer for offer in found if offer.server in SEEDS]
         for frontier in (self.sqlite, self.redis):
-            frontier.offer(self.by_unit(found))
+            frontier.offer(self.by_unit(seeds))
 
     @rule(wait=st.sampled_from([0.0, 0.0, 0.5, 2.0]))
     def lease(self, wait: float) -> None:
@@ -197,6 +207,9 @@ class Stores(RuleBasedStateMachine):
             assert one.completion().complete == other.completion().complete
             assert one.completion().cut == other.completion().cut
             assert one.cells() == other.cells()
+            assert one.families(9) == other.families(9)
+            for site in SERVERS[3:]:
+                assert one.family_of(site) == other.family_of(site)
             assert sorted(one.server_names()) == sorted(other.server_names())
             busy = {lease.server for lease in self.held}
             for server in {*SERVERS, "nobody"} - busy:
@@ -246,6 +259,7 @@ def test_a_units_status_is_the_strategys(
     redis_server: RedisServer, downloaded: int, relevant: int, tolerated: int
 ) -> None:
     with Redis.from_url(redis_server.url) as client:
-        arguments = ["status", "", tolerated, "server", "", "", "", 0, 0, downloaded, relevant]
+        terms = ["", tolerated, "server", "", "", "", 0, 0, 1, 0]
+        arguments = ["status", *terms, downloaded, relevant]
         answer = client.register_script(source())(["{x}:about"], arguments)
     assert answer == status(downloaded, relevant, tolerated)

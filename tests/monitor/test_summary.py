@@ -97,6 +97,7 @@ WRITTEN = {
     "encodings": {"utf-8": 5},
     "content": {"copy": 6},
     "servers": {"relevant": 2},
+    "families": [],
     "links_kept": {"1": 7},
     "discarded": {"depth": 8},
     "fetched": {"tier 1": 9},

@@ -70,8 +70,17 @@ def shown(snapshot: Snapshot) -> Iterator[Table | str]:
     queues = [(q.server, q.pending, q.downloaded, q.relevant) for q in snapshot.longest or ()]
     heads = ("server", "pending", "downloaded", "relevant")
     yield table("servers with most pending URLs", heads, queues)
+    if snapshot.families:
+        of_family = ("family of", "unproven sites", "pages", "of all", "most by", "sites")
+        yield table("families of unproven sites", of_family, _families(snapshot))
     if snapshot.completion is not None:
         yield from _completion(snapshot.completion)
+
+
+def _families(snapshot: Snapshot) -> Iterator[tuple[object, ...]]:
+    for family in snapshot.families or ():
+        part = _share(family.pages / snapshot.pages if snapshot.pages else None)
+        yield family.name, family.sites, family.pages, part, family.branch, family.of_branch
 
 
 def _completion(ended: Completion) -> Iterator[Table]:

@@ -21,7 +21,7 @@ from lswc.frontier.visit import Offer, Visit
 from lswc.lab.simulator.strategy_arrays import decisions
 from lswc.lab.trace import graph
 from lswc.lab.trace.format import Fate
-from lswc.settings import LSWC_DELAY_FACTOR
+from lswc.settings import LSWC_DELAY_FACTOR, LSWC_UNPROVEN_SHARE
 from lswc.strategy import (
     SEED,
     Anchor,
@@ -111,7 +111,10 @@ class Timed:
 
 @dataclass
 class TimedSimulation:
-    """A strategy made ready for a trace; ``progress`` hears the number of pages so far."""
+    """A strategy made ready for a trace; ``progress`` hears the number of pages so far.
+
+    ``patience`` and ``unproven_share`` are the frontier's terms.
+    """
 
     trace: Trace
     strategy: Strategy
@@ -119,13 +122,15 @@ class TimedSimulation:
     oracle: NDArray[np.bool_] | None = None
     progress: Callable[[int], None] = lambda pages: None
     patience: float = PATIENCE
+    unproven_share: float = LSWC_UNPROVEN_SHARE
     _requests: list[Request] = field(default_factory=list)
     _pages: list[tuple[float, int]] = field(default_factory=list)
 
     def run(self) -> Timed:
         """Crawl until only URLs are left that the trace never downloaded."""
         self._links = _Links(self.trace, self.strategy, self.oracle)
-        frontier = SqliteFrontier(MEMORY, self.strategy, {}, Terms(patience=self.patience))
+        terms = Terms(patience=self.patience, unproven_share=self.unproven_share)
+        frontier = SqliteFrontier(MEMORY, self.strategy, {}, terms)
         with closing(frontier):
             frontier.offer(self._links.seeds())
             self._run(frontier)

@@ -113,7 +113,7 @@ class PageData:
                 newer, time=found.time, state=found.state, reason=found.reason,
                 servers=found.servers or full.servers, workers=found.workers,
                 by_status=full.by_status, largest=full.largest, longest=full.longest,
-                completion=full.completion,
+                families=full.families, completion=full.completion,
             )  # fmt: skip
         if not found.is_live and self._crawl.store == "SQLite":
             disk = shutil.disk_usage(self._crawl.folders()[0])

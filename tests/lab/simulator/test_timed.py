@@ -38,7 +38,7 @@ def asked(timed: Timed) -> list[int]:
 @given(webs(), CHOSEN)
 def test_one_worker_that_never_waits_goes_in_the_papers_order(trace: Trace, s: Strategy) -> None:
     known = graph.oracle(trace) if "oracle" in s.facts else np.zeros(trace.urls, np.bool_)
-    timed = TimedSimulation(trace, s, Pace(0, 1, 1.0)).run()
+    timed = TimedSimulation(trace, s, Pace(0, 1, 1.0), unproven_share=1.0).run()
     assert asked(timed) == list(reference.Crawl(trace, s, known).visits)
 
 

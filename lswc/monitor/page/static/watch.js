@@ -232,6 +232,10 @@ function panels(told) {
   const meaning = (name) => told.sentences[name] || "";
   table($("largest"), servers, told.largest, counting || "The servers with most pages appear here once pages come.");
   table($("longest"), servers, told.longest, counting || "No URL is pending.");
+  table($("families"), [
+    lookUp("family of", (row) => row[0], undefined, (row) => `most by ${row[3]}: ${large(row[4])}`),
+    numbers("sites", (row) => row[1]), { ...numbers("pages", (row) => row[2]), text: (row) => `${large(row[2])} (${share(row[2], told.pages)})` },
+  ], told.families, counting || "Sites that one other site at most links to appear here by the site that introduced them.");
   change($("ended"), completion ? `${large(completion.complete)} complete, ${large(completion.cut_number)} cut short, ${large(completion.failed_number)} ended without a page.` : "");
   table($("cut"), [
     lookUp("server", (row) => row[0], undefined, (row) => `${row[1]}: ${meaning(row[1])}`), numbers("URLs left out", (row) => row[2]),

@@ -1,0 +1,30 @@
+"""Families: sites that only sites of their own kind vouch for, and the share that these get.
+
+After Lee, Leonard, Wang and Loguinov, "IRLbot: Scaling to 6 billion pages and beyond", WWW 2008,
+whose STAR gives a domain a budget by the number of other domains that link to it. Relevant pages
+cost a spam farm nothing, links from sites that aren't its own do.
+"""
+
+from __future__ import annotations
+
+SUPPORT = 6
+"""Supporters of a site that are counted: proven sites that link to it. More are no other fact."""
+
+PROOF = 2
+"""Supporters that prove a site. One is enough if that is a seed's site."""
+
+NEW, UNPROVEN, PROVEN, KNOWN, SEED = range(5)
+"""Levels of a site: nothing was said of it; unproven; proven; proven with SUPPORT supporters; that
+of a seed. Links to the last two are no longer counted."""
+
+FAMILIES = 16
+"""Families that are looked at, at most, for one that may have the next request."""
+
+AGAIN = 3
+"""A family that had the request before pays so many times as much for the next."""
+
+BURST = 4
+"""Requests that the unproven may have saved up."""
+
+OF_FAMILY = 10
+"""A family may have one in so many of the unproven sites that wait."""

@@ -1,0 +1,198 @@
+"""Who vouches for a site, what families share, and what is told of them; in both stores."""
+
+from __future__ import annotations
+
+from contextlib import closing, contextmanager
+from itertools import count
+from typing import TYPE_CHECKING
+
+import pytest
+from redis import Redis
+
+from lswc.frontier.contract import Caps, Terms
+from lswc.frontier.redis import RedisFrontier, Worker
+from lswc.frontier.report import Family
+from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.frontier.visit import Offer
+from lswc.outcomes import Outcome
+from lswc.strategy import SEED, PageLanguage, strategy
+from tests.visits import ended
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from lswc.frontier.contract import Frontier
+    from tests.frontier.redis_server import RedisServer
+
+    Open = Callable[[Terms], AbstractContextManager[Frontier]]
+
+names = count()
+QUARTER = Terms(unproven_share=0.25)
+
+
+@pytest.fixture(params=["sqlite", "redis"], scope="module")
+def store(request: pytest.FixtureRequest) -> Open:
+    bfs = strategy("bfs")
+    if request.param == "sqlite":
+        return lambda terms: closing(SqliteFrontier(MEMORY, bfs, {}, terms))
+    server: RedisServer = request.getfixturevalue("redis_server")
+
+    @contextmanager
+    def opened(terms: Terms) -> Iterator[Frontier]:
+        client, worker = Redis.from_url(server.url), Worker(clock_of_caller=True)
+        name = f"families{next(names)}"
+        with closing(RedisFrontier(client, name, bfs, {}, terms, worker)) as frontier:
+            yield frontier
+
+    return opened
+
+
+def offers(*urls: str, code: int = 1) -> list[Offer]:
+    servers = [url.split("/")[0] for url in urls]
+    return [
+        Offer(f"http://{url}", server, server, code, PageLanguage.TARGET, 1)
+        for url, server in zip(urls, servers, strict=True)
+    ]
+
+
+def seeds(frontier: Frontier, *urls: str) -> None:
+    frontier.offer(offers(*urls, code=SEED))
+
+
+def visit(frontier: Frontier, *links: str, rest: float = 0.0, now: float = 0.0) -> str:
+    """Fetch the next URL, which has these links; return its server."""
+    lease = frontier.lease(now)
+    assert lease is not None
+    done = ended(lease, "html", relevant=True, offers=offers(*links))
+    done.rest = rest
+    frontier.commit(done)
+    return lease.server
+
+
+def grown(frontier: Frontier) -> None:
+    """Let a seed's site prove a.com and b.com, and a.com introduce c.com, which introduces more."""
+    seeds(frontier, "seed.com/")
+    visit(frontier, "a.com/", "b.com/")
+    assert visit(frontier, "c.com/") == "a.com"
+    assert visit(frontier) == "b.com"
+    assert visit(frontier, "d.com/", "e.com/", "a.com/2") == "c.com"
+
+
+def family_of(frontier: Frontier, site: str) -> str:
+    with frontier._reading() as reader:
+        return reader.family_of(site)
+
+
+def test_a_family_is_what_a_proven_site_introduced_be_it_by_others(store: Open) -> None:
+    with store(QUARTER) as frontier:
+        grown(frontier)
+        expected = {"seed.com": "", "a.com": "", "b.com": "", "never.com": ""}
+        expected |= dict.fromkeys(["c.com", "d.com", "e.com"], "a.com")
+        assert {site: family_of(frontier, site) for site in expected} == expected
+        assert frontier.families(5) == [Family("a.com", 3, 1, "c.com", 3)]
+
+
+def test_a_second_proven_site_proves_and_an_unproven_one_does_not(store: Open) -> None:
+    with store(QUARTER) as frontier:
+        grown(frontier)
+        assert visit(frontier) == "a.com"
+        assert visit(frontier, "e.com/2", "c.com/2") == "d.com"  # unproven: it vouches for none
+        assert family_of(frontier, "e.com") == family_of(frontier, "c.com") == "a.com"
+        visit(frontier, "b.com/2")
+        server = ""
+        while server != "b.com":
+            server = visit(frontier, "c.com/3", "e.com/3")
+        assert family_of(frontier, "c.com") == ""  # by a.com and b.com
+        assert family_of(frontier, "d.com") == "a.com"
+
+
+def test_seeds_are_proven_whoever_met_them_before(store: Open) -> None:
+    with store(QUARTER) as frontier:
+        grown(frontier)
+        seeds(frontier, "e.com/seed")
+        assert family_of(frontier, "e.com") == ""
+        assert frontier.families(5) == [Family("a.com", 2, 1, "c.com", 2)]
+
+
+def test_two_links_of_one_site_are_one(store: Open) -> None:
+    with store(QUARTER) as frontier:
+        grown(frontier)
+        assert visit(frontier, "d.com/2", "c.com/4") == "a.com"
+        assert family_of(frontier, "c.com") == "a.com"
+
+
+def served(frontier: Frontier, number: int) -> list[str]:
+    """Return the servers of so many requests, one after the other."""
+    return [visit(frontier) for _ in range(number)]
+
+
+def with_a_farm(frontier: Frontier, farms: int = 1) -> None:
+    """Let farms introduce twenty sites each before a hundred pages of a seed's site are found."""
+    seeds(frontier, "seed.com/")
+    visit(frontier, *(f"farm{n}.com/" for n in range(farms)))
+    for n in range(farms):
+        visit(frontier, *(f"of{n}-{site}.com/" for site in range(20)))
+    seeds(frontier, *(f"seed.com/{page}" for page in range(100)))
+
+
+def test_a_family_that_is_alone_gets_a_tenth_and_several_a_quarter(store: Open) -> None:
+    for farms, expected in ((1, 4), (3, 10)):
+        with store(QUARTER) as frontier:
+            with_a_farm(frontier, farms)
+            unproven = [server for server in served(frontier, 40) if server != "seed.com"]
+            assert abs(len(unproven) - expected) <= 2
+            turns = {name[:4] for name in unproven}
+            assert len(turns) == min(farms, 3)
+
+
+def test_the_unproven_have_all_once_nobody_else_waits(store: Open) -> None:
+    with store(QUARTER) as frontier:
+        with_a_farm(frontier)
+        assert len(served(frontier, 120)) == 120
+        assert frontier.lease(0.0) is None
+
+
+def test_with_a_share_of_all_the_order_is_the_strategys(store: Open) -> None:
+    with store(Terms()) as frontier:
+        with_a_farm(frontier)
+        assert served(frontier, 20) == [f"of0-{site}.com" for site in range(20)]
+
+
+def test_while_the_others_rest_a_family_is_as_one_server(store: Open) -> None:
+    with store(QUARTER) as bounded:
+        with_a_farm(bounded, 2)
+        now = 1.0
+        while visit(bounded, rest=100.0, now=now) != "seed.com":
+            now += 100.0
+        leases = [bounded.lease(now) for _ in range(3)]
+        assert {lease.server[:4] for lease in leases if lease} == {"of0-", "of1-"}
+        assert leases[2] is None
+        done = leases[0]
+        assert done is not None
+        bounded.commit(ended(done, "html", relevant=True))
+        again = bounded.lease(now)
+        assert again is not None
+        assert again.server[:4] == done.server[:4]
+
+
+def test_no_more_unproven_sites_wait_than_may_and_known_ones_are_taken(store: Open) -> None:
+    with store(Terms(unproven_share=0.25, caps=Caps(sites=30))) as frontier:
+        seeds(frontier, "seed.com/")
+        visit(frontier, "farm.com/")
+        visit(frontier, *(f"of{site}.com/" for site in range(5)), "farm.com/2")
+        visit(frontier, "new.com/", "new.com/2", "of4.com/2")
+        assert frontier.tallies()["discarded"] == {Outcome.TOO_MANY_UNPROVEN: 2}
+        assert "new.com" not in set(frontier.server_names())
+        served(frontier, 4)  # some of them end, so others have room
+        assert visit(frontier, "new.com/") == "of4.com"
+        assert "new.com" in set(frontier.server_names())
+
+
+def test_a_crawl_goes_on_with_its_families(tmp_path: object) -> None:
+    path = f"{tmp_path}/frontier.db"
+    with closing(SqliteFrontier(path, strategy("bfs"), {}, QUARTER)) as frontier:
+        grown(frontier)
+    with closing(SqliteFrontier(path, strategy("bfs"), {}, QUARTER)) as frontier:
+        assert frontier.families(5) == [Family("a.com", 3, 1, "c.com", 3)]
+        assert frontier._lines.families.sites == {1 + 1: 2}
