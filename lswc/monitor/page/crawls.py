@@ -38,7 +38,7 @@ class Crawls:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._points: dict[str, tuple[list[Point], int]] = {}
+        self._courses: dict[str, tuple[list[Point], int, Times]] = {}
         self._started: dict[str, subprocess.Popen[bytes]] = {}
 
     def names(self) -> list[str]:
@@ -83,11 +83,12 @@ class Crawls:
         }
 
     def _times(self, name: str) -> Times:
-        points, after = self._points.get(name, ([], 0))
+        points, after, known = self._courses.get(name, ([], 0, times(())))
         while (found := course.read(self.folder / name, after))[0]:
             points, after = [*points, *found[0]], found[1]
-        self._points[name] = points, after
-        return times(points)
+            known = times(points)
+        self._courses[name] = points, after, known
+        return known
 
     def stop(self, name: str) -> None:
         """Tell a crawl to stop, which it does in order within seconds. Raises LswcError."""

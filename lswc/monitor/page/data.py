@@ -48,6 +48,7 @@ class PageData:
         self._made, self._made_at = dict[str, Any](), 0.0
         self._full = FullCount(crawl)
         self._points: list[Point] = []
+        self._times = times(())
         self._after = 0
         self._heard: dict[tuple[str, str], tuple[float, float]] = {}
 
@@ -75,7 +76,7 @@ class PageData:
                     self._points.append(point)
             if after == self._after:
                 return
-            self._after = after
+            self._after, self._times = after, times(self._points)
 
     def _make(self) -> dict[str, Any]:
         try:
@@ -87,7 +88,7 @@ class PageData:
             "name": self._crawl.name,
             "store": self._crawl.store,
             "replay": self._replay(),
-            "times": times(self._points)._asdict(),
+            "times": self._times._asdict(),
             "count": {
                 "age": round(full.age) if full.snapshot is not None else None,
                 "seconds": round(full.seconds, 1),
