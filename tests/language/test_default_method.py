@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
 import pytest
 
 from lswc.language import Identification, Identifier, shares
+from lswc.language.evidence import Data
 from lswc.language.registry import language
 from lswc.strategy import Anchor, PageLanguage
 
@@ -333,3 +335,10 @@ def test_a_score_is_weighed_by_what_is_typical_of_the_language(
 @pytest.mark.parametrize("page", ["<html xml:lang=vi><p>Home page", "<body lang=vi><p>Home page"])
 def test_where_else_a_page_may_say_its_language(page: str) -> None:
     assert identify(page, "vi").language == "vi"
+
+
+def test_what_is_taken_of_a_page_s_data_has_a_bound() -> None:
+    parts = {"name": "a b" * 700, "headline": "c" * 1_500, "description": "d" * 1_500, "text": "e"}
+    script = f'<script type="application/ld+json">{json.dumps(parts)}</script>'
+    found = Data(script.encode()).text.split("\n")
+    assert found == ["a b" * 700, "c" * 1_500, "d" * 400]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.scenarios.site import ENGLISH, THAI, Site, page, run
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ def test_a_crawl_ends_when_little_is_left_and_goes_on_when_asked_to(site: Site) 
     assert site.summary["pages"] == 401
 
 
+@pytest.mark.slow
 def test_what_a_sitemap_names_counts_before_a_crawl_ends(site: Site) -> None:
     """The sitemap can be asked for after 6 s only; by then nothing else is left to find."""
     site.seeds(HOME)
