@@ -248,14 +248,13 @@ def _names(settings: BaseSettings) -> dict[str, object]:
 
 
 def _chosen(settings: BaseSettings) -> list[str]:
-    """Return the settings of Scrapy's that were given for this crawl, and may be told."""
-    known = vars(default_settings) | vars(defaults)
+    """Return the settings of Scrapy's that were given for this crawl, and hold no secret."""
+    bounds = {name for name in vars(default_settings) if name.startswith("CLOSESPIDER_")}
+    told = bounds | {name for name, value in vars(defaults).items() if not isinstance(value, dict)}
     given = SETTINGS_PRIORITIES["spider"]
-    of_crawl = {name for name in known if (settings.getpriority(name) or 0) > given}
-    return sorted(name for name in of_crawl - _MACHINE if not isinstance(known[name], dict))
+    return sorted(name for name in told if (settings.getpriority(name) or 0) > given)
 
 
-_MACHINE = {"LOG_FILE", "LOG_LEVEL", "REDIS_PARAMS", "LOG_ENABLED"}
 _JUDGE = ("LSWC_IDENTIFIER", "LSWC_MIN_SHARE", "LSWC_RELEVANT", "LSWC_ROBOTS_META", "LSWC_OPT_OUT")
 _DESCRIBED = ("DOWNLOAD_DELAY", "CONCURRENT_REQUESTS", "DEPTH_LIMIT", "URLLENGTH_LIMIT")
 _LOGIN = re.compile("//[^/]*@")

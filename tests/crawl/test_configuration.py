@@ -141,7 +141,10 @@ def test_what_a_crawl_says_of_itself_holds_no_password(tmp_path: Path) -> None:
     settings = Settings()
     settings.setmodule(defaults, "project")
     store = "redis://anna:secret@store.example:6379/0#lswc:th"
-    settings.set("LSWC_EXPERIENCE", store, "cmdline")
+    given = {"LSWC_EXPERIENCE": store, "LSWC_ON_END": "https://h.example/secret"}
+    secrets = dict.fromkeys(("FTP_PASSWORD", "AWS_SECRET_ACCESS_KEY", "MAIL_PASS"), "secret")
+    settings.setdict({**given, **secrets, "CLOSESPIDER_ITEMCOUNT": 9}, "cmdline")
     described = made.described(settings)
+    assert described["CLOSESPIDER_ITEMCOUNT"] == 9
     assert described["LSWC_EXPERIENCE"] == "redis://store.example:6379/0#lswc:th"
     assert "secret" not in str(described)
