@@ -150,6 +150,7 @@ class Backoff:
         """Learn what other workers heard of servers: here there are none."""
 
     def close(self) -> None:
+        """Close the file, durably."""
         self._file.close()
 
 

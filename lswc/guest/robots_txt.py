@@ -239,8 +239,3 @@ def _seconds(value: str) -> float:
     except ValueError:
         return 0.0
     return seconds if isfinite(seconds) and seconds > 0 else 0.0
-
-
-def is_product_token(agent: str) -> bool:
-    """Tell whether a robots.txt can name a robot so (RFC 9309 §2.2.1)."""
-    return _TOKEN.fullmatch(agent) is not None

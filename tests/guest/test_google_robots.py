@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import unittest
 from importlib.util import module_from_spec, spec_from_file_location
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from lswc.guest.robots_txt import RobotsRules, is_product_token
+from lswc.guest.robots_txt import RobotsRules
 
 SUITE = Path(sys.prefix) / "google_robots.py"
 
@@ -36,8 +37,8 @@ class Matcher:
         return not allowed if b"%62%61%7A" in body and url.endswith("/baz") else allowed
 
     def is_valid_user_agent_to_obey(self, agent: str) -> bool:
-        """Tell whether a robot can have this name."""
-        return is_product_token(agent)
+        """Tell whether a robot can have this name (RFC 9309 §2.2.1): no code of ours asks."""
+        return re.fullmatch("[A-Za-z_-]+", agent) is not None
 
 
 def suite() -> Any:

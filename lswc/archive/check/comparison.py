@@ -183,12 +183,8 @@ class Comparison:
         )
         return {url for (url,) in rows}
 
-    @property
-    def agrees(self) -> bool:
-        """Whether nothing is wrong."""
-        return self._db.execute("SELECT 1 FROM wrong LIMIT 1").fetchone() is None
-
     def close(self) -> None:
+        """Let the temporary file go."""
         self._db.close()
 
 

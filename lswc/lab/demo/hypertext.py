@@ -65,6 +65,7 @@ class DemoPage:
 
     @property
     def url(self) -> str:
+        """Its address, by http."""
         return f"http://{self.host.name}{self.path}"
 
     @property
