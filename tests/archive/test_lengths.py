@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from lswc.archive import cdxj, committed_lengths, crawl_log, log_tables
+import pytest
+
+from lswc.archive import cdxj, committed_lengths, crawl_log, log_tables, page_record
 from lswc.archive.appended_files import OpenFiles
 from lswc.archive.url_history import of_server
 from lswc.archive.warc_writer import WarcWriter, about_page
 from tests.archive.test_earlier_crawls import response
 from tests.archive.test_take_out import ROW
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 JOURNAL = "log/00001.jsonl"
 
@@ -82,3 +81,24 @@ def test_an_index_line_says_what_a_page_is_as_common_crawl_does() -> None:
     }  # fmt: skip
     assert about_page({"kind": "listing", "language": "lo"}) == {"languages": "lao"}
     assert about_page({"language": None}) == {}
+
+
+def test_only_what_is_not_committed_lies_beyond(tmp_path: Path) -> None:
+    lines = [b'{"url": "http://a.example/"}\n', b'{"url": "http://b.example/"}\n']
+    (tmp_path / "pages.jsonl").write_bytes(b"".join(lines))
+    for known in range(3):
+        committed = {"pages.jsonl": sum(map(len, lines[:known]))}
+        assert [*page_record.beyond(tmp_path, committed)] == lines[known:]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="this system doesn't tell")
+def test_where_payloads_are_is_remembered_on_the_disk_of_the_crawl(tmp_path: Path) -> None:
+    def opened() -> set[str]:
+        links = (path.readlink() for path in Path("/proc/self/fd").iterdir() if path.is_symlink())
+        return {str(link) for link in links if tmp_path in link.parents}
+
+    assert not opened()
+    writer = WarcWriter(OpenFiles(tmp_path), "th", {}, 10**9, ())
+    assert len(opened()) == 1
+    writer.close()
+    assert not opened()
