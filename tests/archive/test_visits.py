@@ -11,8 +11,9 @@ import pytest
 from lswc.archive.archive import HELD, Archive, FileSizes
 from lswc.archive.cdxj import entries
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
-from lswc.frontier.visit import Attempt, Exchange, Offer, Visit
+from lswc.frontier.visit import Attempt, Exchange, Offer, Record, Visit
 from lswc.strategy import SEED, PageLanguage, strategy
+from tests.archive.reading import records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,3 +62,27 @@ def test_nothing_refers_to_a_payload_that_was_withdrawn(tmp_path: Path) -> None:
     (index,) = tmp_path.glob("warc/*.cdxj")
     kinds = {fields["url"]: fields["mime"] == "warc/revisit" for _, fields in entries(index)}
     assert kinds == {second.url: False, third.url: True}
+
+
+def test_what_was_decided_of_a_page_stands_beside_it(tmp_path: Path) -> None:
+    archive = Archive(tmp_path, "zh", "relevant", FileSizes(warc=1e9, part=0), {}, {})
+    visit = next(visits(b"page"))
+    visit.record = Record(
+        id=1, url=visit.url, status=200, kind="html", title="t", language="zh", variant="zh-Hant",
+        encoding="big5", confidence=0.5, decided_by="text", shares="zh=0.9 en=0.1", relevant=True,
+        reason="", guessed=False, distance=0, tier=0, expected=None, depth=0,
+        server_status="relevant", simhash="0" * 16, near_duplicate=False, content_language="",
+        vary="", opt_outs=("noai (META)", "noimageai (META)"), rendered=True, source="seed",
+        referrer=None, time="2026-01-01T00:00:00Z",
+    )  # fmt: skip
+    archive.store(visit)
+    archive.close(whole=True)
+    (metadata,) = (one for one in records(tmp_path) if one.type == "metadata")
+    lines = metadata.content.decode().splitlines()
+    assert dict(line.split(": ", 1) for line in lines) == {
+        "outcome": "html", "kind": "html", "language": "zh", "variant": "zh-Hant",
+        "encoding": "big5", "charset": "big5", "decided-by": "text", "shares": "zh=0.9 en=0.1",
+        "confidence": "0.5", "relevant": "yes", "server-status": "relevant",
+        "opt-out": "noai (META); noimageai (META)", "rendered": "yes", "distance": "1",
+        "tier": "0", "depth": "0",
+    }  # fmt: skip
