@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lswc.language.document import Document
+    from lswc.language.html import ParsedPage
     from lswc.language.registry import Language
 
 MIN_SHARE = 0.15
@@ -51,6 +52,8 @@ _BOILERPLATE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _LONGEST_BOILERPLATE = 120
+_SIGNS = re.compile(r"[-{}()\[\];:=<>_/\\$#*+|&.\"'`@%^~]")
+_MANY_SIGNS = 0.06  # of code's characters
 
 
 class Weighed(NamedTuple):
@@ -69,7 +72,7 @@ def weigh(document: Document) -> Weighed:
     """Take a page's own text if there is enough of it, else that of its links as well."""
     page, says = document.page, declared(document)
     hint = says.get("lang") or says.get("locale") or says.get("charset")
-    own = _clean(f"{page.title}\n{page.content}"[:_EXAMINED])
+    own = _clean(f"{page.title}\n{_prose(page)}"[:_EXAMINED])
     han = says.get("charset")
     measured = measure(own, hint, han)
     if measured.total >= ENOUGH:
@@ -85,6 +88,18 @@ def weigh(document: Document) -> Weighed:
             says["data"] = data.language
         text = _without_boilerplate(f"{text}\n{page.hints}\n{data.text}"[:_EXAMINED])
     return Weighed(text, measure(text, hint, han), says, False)
+
+
+def _prose(page: ParsedPage) -> str:
+    """Return a page's text without its code, of which the letters are English on any page.
+
+    What stands in PRE as it was typed, letters and poems, is no code: that has signs.
+    """
+    if page.prose is None:
+        return page.content
+    code = len(page.content) - len(page.prose)
+    signs = len(_SIGNS.findall(page.content)) - len(_SIGNS.findall(page.prose))
+    return page.prose if signs > _MANY_SIGNS * code else page.content
 
 
 def _clean(text: str) -> str:

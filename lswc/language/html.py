@@ -58,6 +58,8 @@ _DECOMPOSED = re.compile(
     "|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?"
 )
 _BOILERPLATE = ["script", "style", "select", "a", "nav", "footer"]
+_CODE = ["pre", "code", "samp", "kbd"]
+_MAY_BE_CODE = re.compile(rb"<(?:pre|code|samp|kbd)\b", re.IGNORECASE)
 _SELECTOR = "a[href],area[href],frame[src],iframe[src],link[href],meta,base[href],title"
 _FOLLOWED_RELS = frozenset({"next", "prev", "alternate", "canonical", "index", "contents", "start"})
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?[\"']?([^\"'>]+)", re.IGNORECASE)
@@ -137,6 +139,7 @@ class ParsedPage(NamedTuple):
     ``anchors`` is that of all links, one a line. ``hints`` is text for a page without any:
     alternative texts, descriptions. ``lang`` and ``locale`` are what the page declares, the
     latter for Open Graph, in lower case; ``charset`` is what the last META that names one says.
+    ``prose`` is ``content`` without code and what programs print, None if there is none of these.
     ``unread`` is the number of links beyond the bound; ``is_cut`` says that there may
     be others, in what was cut off or taken out because it would hold the parser.
     """
@@ -152,6 +155,7 @@ class ParsedPage(NamedTuple):
     unread: int
     is_cut: bool
     charset: str = ""
+    prose: str | None = None
 
 
 def parse(
@@ -177,8 +181,12 @@ def parse(
     tree.strip_tags(_BOILERPLATE)
     body = tree.body or root
     content, hints = body.text(separator="\n", strip=True) if body else "", "\n".join(reader.hints)
+    prose = None
+    if body and _MAY_BE_CODE.search(bounded):
+        tree.strip_tags(_CODE)
+        prose = body.text(separator="\n", strip=True)
     if compose:
-        content, hints = compose(content), compose(hints)
+        content, hints, prose = compose(content), compose(hints), prose and compose(prose)
     return ParsedPage(
         reader.title,
         content,
@@ -191,6 +199,7 @@ def parse(
         reader.unread,
         bounded is not source and len(_LINK.findall(bounded)) < len(_LINK.findall(source)),
         reader.charset,
+        prose,
     )
 
 

@@ -342,3 +342,45 @@ def test_what_is_taken_of_a_page_s_data_has_a_bound() -> None:
     script = f'<script type="application/ld+json">{json.dumps(parts)}</script>'
     found = Data(script.encode()).text.split("\n")
     assert found == ["a b" * 700, "c" * 1_500, "d" * 400]
+
+
+CODE = """for name in sorted(files):
+    with open(folder / name, "rb") as stream:  # the source of every page
+        pages[name] = parse(stream.read(), encoding="utf-8", keep_comments=False)
+        logger.info("read %s: %d bytes, %d links", name, len(pages[name].body), pages[name].links)
+"""
+CODE_PAGE = f"<html><body><pre><code>{CODE * 3}</code></pre>"
+
+
+@pytest.mark.parametrize(
+    ("language_", "prose"),
+    [
+        ("th", "ฟังก์ชันนี้อ่านแฟ้มทุกแฟ้มในโฟลเดอร์ แล้วบันทึกจำนวนไบต์และจำนวนลิงก์ของแต่ละหน้า"),
+        (
+            "de",
+            "Die Funktion liest jede Datei des Ordners und zählt, wie viele Verweise sie hat.",
+        ),
+        (
+            "vi",
+            "Hàm này đọc mọi tệp trong thư mục rồi ghi lại số liên kết của từng trang.",
+        ),
+    ],
+)
+def test_code_is_no_prose(language_: str, prose: str) -> None:
+    page = f"{CODE_PAGE}<p>{prose} <kbd>make --keep-going all</kbd></p>"
+    found = identify(page, language_)
+    assert found.language == language_
+    assert found.share(language_) > 0.95
+    assert not found.share("en")
+
+
+def test_a_page_of_nothing_but_code_has_no_language() -> None:
+    found = identify(CODE_PAGE)
+    assert found.language is None
+    assert not found.shares
+
+
+def test_what_was_typed_into_pre_is_text() -> None:
+    letter = "Liebe Freunde, gestern waren wir am See, und die Kinder haben lange gebadet.\n" * 4
+    found = identify(f"<p>Next message, previous message<pre>{letter}</pre>", "de")
+    assert found.language == "de"
