@@ -52,7 +52,7 @@ _BOILERPLATE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _LONGEST_BOILERPLATE = 120
-_SIGNS = re.compile(r"[-{}()\[\];:=<>_/\\$#*+|&.\"'`@%^~]")
+_SIGNS = b"-{}()[];:=<>_/\\$#*+|&.\"'`@%^~"
 _MANY_SIGNS = 0.06  # of code's characters
 
 
@@ -98,8 +98,13 @@ def _prose(page: ParsedPage) -> str:
     if page.prose is None:
         return page.content
     code = len(page.content) - len(page.prose)
-    signs = len(_SIGNS.findall(page.content)) - len(_SIGNS.findall(page.prose))
+    signs = _signs(page.content) - _signs(page.prose)
     return page.prose if signs > _MANY_SIGNS * code else page.content
+
+
+def _signs(text: str) -> int:
+    body = text.encode("utf-8", "replace")
+    return len(body) - len(body.translate(None, _SIGNS))
 
 
 def _clean(text: str) -> str:
