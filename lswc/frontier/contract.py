@@ -324,6 +324,14 @@ class Stock(ABC):
         with self._reading() as reader:
             return reader.cells()
 
+    def family_of(self, server: str) -> tuple[str, ...]:
+        """Return the sites by which a server's unproven one came: its family and branch.
+
+        None of them if its site isn't unproven.
+        """
+        with self._reading() as reader:
+            return reader.family_of(site_of(server))
+
     def families(self, top: int) -> list[Family]:
         """Return the families with most unproven sites, the largest first."""
         with self._reading() as reader:

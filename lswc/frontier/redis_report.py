@@ -184,12 +184,12 @@ class RedisReader(Reader):
             found.append(Family(*row))
         return found
 
-    def family_of(self, site: str) -> str:
+    def family_of(self, site: str) -> tuple[str, ...]:
         found = self._client.hget(f"{self._prefix}families", site)
-        _, level, family, *_ = found.split() if found else (b"", b"0", b"")
+        _, level, family, branch, *_ = found.split() if found else (b"", b"0", b"", b"")
         if int(level) != UNPROVEN:
-            return ""
-        return text(self._client.hget(f"{self._prefix}heads", family))
+            return ()
+        return tuple(map(text, self._client.hmget(f"{self._prefix}heads", [family, branch])))
 
     def queue(self, server: str) -> Queue | None:
         pages: Pages | None

@@ -83,7 +83,7 @@ class Standing(NamedTuple):
 
     Of a URL that isn't there it is why the frontier discarded others of its server, if it did.
     ``code`` holds the facts of the link that brought it (``lswc.strategy.decode``), if the
-    frontier still has them. ``family`` is the site that introduced its own, if that is unproven.
+    frontier still has them. ``family`` has the site that introduced its own, if that is unproven.
     ``worker`` is the one that finished it, if many share the frontier:
     host:folder.
     """
@@ -91,7 +91,7 @@ class Standing(NamedTuple):
     outcome: str | None
     code: int | None = None
     worker: str = ""
-    family: str = ""
+    family: tuple[str, ...] = ()
 
     @property
     def is_discarded(self) -> bool:
@@ -186,8 +186,8 @@ class Reader(ABC):
         """Return the families with most unproven sites, the largest first."""
 
     @abstractmethod
-    def family_of(self, site: str) -> str:
-        """Return the site that introduced an unproven one; "" of another."""
+    def family_of(self, site: str) -> tuple[str, ...]:
+        """Return the family and the branch of an unproven site; nothing of another."""
 
     @abstractmethod
     def queue(self, server: str) -> Queue | None:
@@ -290,7 +290,7 @@ class Reader(ABC):
         """Return where a URL stands, None if the frontier doesn't know it."""
         found, parsed = self.find(url), parse(url)
         if found is not None and parsed is not None:
-            return found._replace(family=self.family_of(site_of(parsed.server)))
+            return found._replace(family=self.family_of(site_of(parsed.server))[:1])
         if found is not None or parsed is None:
             return found
         reasons = {reason for _, reason, _ in self.left_out(parsed.server)}

@@ -44,6 +44,11 @@ SELECT family, (SELECT name FROM site WHERE id = found.family), sites, pages FRO
     SELECT family, count(*) AS sites, sum(downloaded) AS pages FROM site
     WHERE level = {UNPROVEN} GROUP BY family ORDER BY sites DESC, family LIMIT ?) AS found
 """
+_FAMILY_OF = f"""
+SELECT (SELECT name FROM site WHERE id = own.family),
+    coalesce((SELECT name FROM site WHERE id = own.branch), own.name)
+FROM site AS own WHERE own.name = ? AND own.level = {UNPROVEN}
+"""
 _BRANCH = f"""
 SELECT (SELECT name FROM site WHERE id = found.branch), sites FROM (
     SELECT coalesce(nullif(branch, 0), id) AS branch, count(*) AS sites FROM site
@@ -137,13 +142,9 @@ class SqliteReader(Reader):
             Family(*row, *self._db.execute(_BRANCH, (family,)).fetchone()) for family, *row in rows
         ]
 
-    def family_of(self, site: str) -> str:
-        row = self._db.execute(
-            "SELECT name FROM site WHERE id ="
-            f" (SELECT family FROM site WHERE name = ? AND level = {UNPROVEN})",
-            (site,),
-        ).fetchone()
-        return "" if row is None else str(row[0])
+    def family_of(self, site: str) -> tuple[str, ...]:
+        row = self._db.execute(_FAMILY_OF, (site,)).fetchone()
+        return () if row is None else tuple(row)
 
     def queue(self, server: str) -> Queue | None:
         row = self._db.execute(f"{_QUEUE} WHERE name = ?", (server,)).fetchone()

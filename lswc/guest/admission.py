@@ -126,7 +126,15 @@ class Admission:
         away = self._tries.away(visit.lease.server, now)
         rule = self._control.rule(url)
         held = _pause(rule) or self._full(visit, url, rule) or self._missing(visit)
+        if self._control.control.blocked_families:
+            held = self._blocked_family(visit.lease.server) or held
         return self._refusal_by_place(visit, url, rule) or held or away
+
+    def _blocked_family(self, server: str) -> Outcome | None:
+        """Return that a server's site is of a blocked family, if it is."""
+        blocked = self._control.control.blocked_families
+        is_one = not blocked.isdisjoint(self._frontier.family_of(server))
+        return Outcome.BLOCKED if is_one else None
 
     def _missing(self, visit: Visit) -> Outcome | None:
         """Return that what a visit's sitemap or feed names is missing mostly."""

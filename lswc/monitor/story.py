@@ -73,7 +73,7 @@ def _conclusion(
     if last is not None and last["outcome"] != Outcome.SERVER_BECAME_IRRELEVANT:
         return f"{_ended(last)}: {explained(last['outcome'])}"
     if is_pending:
-        family = standing.family if standing is not None else ""
+        family = "".join(standing.family) if standing is not None else ""
         return "pending: it is in the frontier, or being fetched now" + (
             f". Its site is unproven: hardly a site but {family} links to it. Such sites get "
             "LSWC_UNPROVEN_SHARE of the requests while others wait"

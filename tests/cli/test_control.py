@@ -39,9 +39,11 @@ def test_what_is_said_is_kept_and_shown(tmp_path: Path) -> None:
     said(crawl, "set", "hours", "22:00-06:00 Asia/Bangkok")
     said(crawl, "set", "delay", "2.5", "www.a.th/x/")
     said(crawl, "set", "tolerate", "20", "b.th")
+    said(crawl, "block", "farm.com", "--family")
     assert read(InFolder(tmp_path)) == parsed(
         'hours = "22:00-06:00 Asia/Bangkok"\n["example.co.th"]\nblock = true\nwhy = "a mail"\n'
         '["www.a.th/x/"]\ndelay = 2.5\n["b.th"]\ntolerate = 20\n'
+        '["farm.com"]\nblock_family = true\n'
     )
     shown = said(crawl)
     for word in (

@@ -20,12 +20,13 @@ from lswc.crawl.scheduler import TierScheduler
 from lswc.crawl.transport.handler import Expected
 from lswc.crawl.transport.refused import Refused
 from lswc.errors import ConfigError
-from lswc.frontier.visit import Attempt, Exchange, Visit
+from lswc.frontier.visit import Attempt, Exchange, Offer, Visit
 from lswc.guest.control import InFolder, change
 from lswc.guest.control.redis_store import InRedis
 from lswc.guest.control_in_effect import at_start
 from lswc.outcomes import Outcome
 from lswc.safety.server_limits import Taken
+from lswc.strategy import PageLanguage
 from tests.crawl.running import SetUp
 from tests.scenarios.site import THAI, page
 
@@ -76,6 +77,24 @@ def in_loop(test: Callable[[Path], Coroutine[Any, Any, None]]) -> Callable[[Path
         run(test(tmp_path))
 
     return wrapped
+
+
+@in_loop
+async def test_a_blocked_family_is_let_go_and_comes_back(folder: Path) -> None:
+    crawl = Steered(folder, "http://a.example/")
+    for name in ("b", "c"):  # b is proven, as a seed's site links to it, and introduces c
+        request = crawl.scheduler.next_request()
+        visit = visit_of(request)
+        assert visit is not None
+        server = f"{name}.example"
+        visit.offers = [Offer(f"http://{server}/", server, server, 1, PageLanguage.TARGET, 1)]
+        crawl.parts.commits.commit(visit, "html")
+    crawl.say("block_family", True, "b.example")
+    assert crawl.asked() == []
+    assert crawl.tally == {"finished": {"blocked": 1, "html": 2}}
+    crawl.say("block_family", None, "b.example")
+    assert crawl.asked() == ["http://c.example/"]
+    crawl.scheduler.close("finished")
 
 
 @in_loop

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _EPILOG = """
 With nothing more it shows what is in force, and its history. Else one of:
-  block PLACE, unblock PLACE      nothing more of it is fetched, or kept
+  block PLACE, unblock PLACE      nothing more of it is fetched, or kept; with --family nothing of
+                                  the sites that only this site introduced, itself or by others
   pause [PLACE], unpause [PLACE]  it waits; without a place the whole crawl
   stop, unstop                    the crawl ends in order; it doesn't begin again
   set KEY VALUE [PLACE]           delay, max_pages, max_bytes, max_depth, tolerate, priority;
@@ -43,6 +44,7 @@ class Command(UserCommand):
     details = f"{summary}\n{_EPILOG}"
     options = (
         option("--why", "the reason, for the history"),
+        option("--family", "block or unblock the sites that only this one introduced", False),
         KEY,
     )
 
@@ -56,6 +58,8 @@ class Command(UserCommand):
             _show(where)
             return
         key, value, place = _asked(args[1:])
+        if opts.family and key == "block":
+            key = "block_family"
         with suppress(KeyError, OSError):  # nobody's name
             opts.by = getuser()
         change(where, key, value, place, why=opts.why, by=getattr(opts, "by", ""))

@@ -45,13 +45,15 @@ class Hours(NamedTuple):
 class Rule:
     """What holds in a place; None for what isn't given there.
 
-    ``block``: nothing of it is fetched, and nothing more is stored. ``pause``: its URLs wait.
+    ``block``: nothing of it is fetched, and nothing more is stored. ``block_family``: nothing is
+    fetched of the unproven sites that it introduced, itself or by others. ``pause``: its URLs wait.
     ``delay``: seconds that a server rests at least. ``max_pages`` and ``max_bytes``: what is taken
     in all. ``max_depth``: links from the seeds. ``tolerate``: pages of a server that aren't
     relevant, before any is. ``priority``: its URLs come before all others, of the largest first.
     """
 
     block: bool | None = None
+    block_family: bool | None = None
     pause: bool | None = None
     delay: float | None = None
     max_pages: int | None = None
@@ -105,6 +107,11 @@ class Control:
     def patterns(self) -> UrlPatterns | None:
         """The patterns, ready to be matched. Raises ConfigError for a wrong one."""
         return url_patterns(self.include, self.exclude)
+
+    @cached_property
+    def blocked_families(self) -> frozenset[str]:
+        """The sites whose families are blocked."""
+        return frozenset(name for name, rule in self._domains.items() if rule.block_family)
 
     def at(self, url: Url) -> Rule:
         """Return what holds for a URL: of each thing what its narrowest place says."""
@@ -163,7 +170,7 @@ def _permits(control: Control) -> set[tuple[tuple[str, str, object], bool]]:
     return {
         ((place.name, name, value), permits)
         for place, rule in control.rules
-        for name in ("block", "pause", "max_depth", *_QUOTAS, "tolerate")
+        for name in ("block", "block_family", "pause", "max_depth", *_QUOTAS, "tolerate")
         if (value := getattr(rule, name)) is not None
         for permits in ((True, False) if name in _QUOTAS else (value is False,))
     }

@@ -201,6 +201,7 @@ def _hours(value: object) -> Hours:
 
 OF_PLACE: dict[str, Callable[[object], Any]] = {
     "block": _flag,
+    "block_family": _flag,
     "pause": _flag,
     "delay": _seconds,
     "max_pages": _some,
@@ -223,5 +224,5 @@ OF_CRAWL: dict[str, Callable[[object], Any]] = {
 }
 """Keys of the whole crawl."""
 
-COUNTED = ("max_pages", "max_bytes", "tolerate", "priority")
-"""Keys of what is counted or chosen by server: not of less than that."""
+COUNTED = ("block_family", "max_pages", "max_bytes", "tolerate", "priority")
+"""Keys of what is counted or chosen by server or site: not of less than that."""
