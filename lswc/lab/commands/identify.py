@@ -92,7 +92,7 @@ class Command(UserCommand):
             _print(table(source.url, ("evidence", "for this page"), lines))
 
     def _evaluate(self, opts: argparse.Namespace) -> None:
-        from lswc.lab.methods.evaluation import evaluate, load
+        from lswc.lab.methods.evaluation import calibration_error, evaluate, load
         from lswc.language.registry import known, language
 
         codes = opts.lang.split(",") if opts.lang else [c for c in known() if language(c).scripts]
@@ -101,7 +101,7 @@ class Command(UserCommand):
         labelled, mistakes = load(Path(opts.evaluate))
         for mistake in mistakes:
             print(f"{program()} identify: left out: {mistake}", file=sys.stderr)
-        rows, confusions, kinds, tenths = [], [], [], []
+        rows, confusions, kinds, tenths, errors = [], [], [], [], []
         with working() as say:
             scores = []
             for number, identifier in enumerate(identifiers):
@@ -119,6 +119,9 @@ class Command(UserCommand):
                 (*name, *_told(f"{told.confidence / told.pages:.2f}", told))
                 for _, told in sorted(score.tenths.items())
             ]
+            for kind, of_kind in sorted(score.tenths_of.items()):
+                pages = sum(told.pages for told in of_kind.values())
+                errors.append((*name, kind, pages, f"{calibration_error(of_kind):.3f}"))
         heads = ("method", "language", "precision", "recall", "F1", "pages", "µs/page")
         _print(table(opts.evaluate, heads, rows))
         if confusions:
@@ -129,6 +132,9 @@ class Command(UserCommand):
         ):
             if found:
                 _print(table(title, ("method", "target", head, "pages", "right", "share"), found))
+        if errors:
+            title = "how far confidence is from the share that is right, by kind of page"
+            _print(table(title, ("method", "target", "kind", "pages", "error"), errors))
 
     def _identifier(self, opts: argparse.Namespace, code: str, method: str = "") -> Identifier:
         if not code:

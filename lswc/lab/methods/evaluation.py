@@ -67,7 +67,7 @@ class Score:
     ``confusions`` counts (true language, answer) where they differ and one is the target.
     ``seconds`` is the time for all ``pages``. ``kinds`` says how many pages of each kind were told
     right, ``tenths`` how many at each tenth of confidence: those at 0.9 or more are in 9. Answers
-    "unknown" are in none.
+    "unknown" are in none. ``tenths_of`` are those of each kind.
     """
 
     right: int = 0
@@ -78,6 +78,7 @@ class Score:
     confusions: Counter[tuple[str, str]] = field(default_factory=Counter)
     kinds: dict[str, Told] = field(default_factory=lambda: defaultdict(Told))
     tenths: dict[int, Told] = field(default_factory=lambda: defaultdict(Told))
+    tenths_of: dict[str, dict[int, Told]] = field(default_factory=lambda: defaultdict(dict))
 
     @property
     def precision(self) -> float | None:
@@ -94,6 +95,15 @@ class Score:
         """Harmonic mean of precision and recall; None without any of both."""
         total = 2 * self.right + self.wrong + self.missed
         return 2 * self.right / total if total else None
+
+
+def calibration_error(tenths: dict[int, Told]) -> float:
+    """Return how far confidence is from the share that is right, 0 to 1, the mean of all pages.
+
+    The expected calibration error over tenths (Naeini, Cooper & Hauskrecht 2015, §3).
+    """
+    pages = sum(told.pages for told in tenths.values())
+    return sum(abs(told.confidence - told.right) for told in tenths.values()) / pages
 
 
 def load(file: Path) -> tuple[list[Labelled], list[str]]:
@@ -187,3 +197,4 @@ def _count(score: Score, page: Labelled, found: Identification) -> None:
     if found.language is not None:
         tenth = min(9, int(found.confidence * 10))
         score.tenths[tenth].add(is_right, found.confidence)
+        score.tenths_of[page.kind].setdefault(tenth, Told()).add(is_right, found.confidence)

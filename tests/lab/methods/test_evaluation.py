@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lswc.lab.methods.evaluation import Score
+from lswc.lab.methods.evaluation import Score, Told, calibration_error
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,9 @@ def test_a_share_of_nothing_is_no_number(
     score = Score(right, wrong, missed)
     for found, wanted in zip((score.precision, score.recall, score.f1), expected, strict=True):
         assert found == (wanted if wanted is None else pytest.approx(wanted))
+
+
+def test_the_calibration_error_is_the_mean_distance_of_all_pages() -> None:
+    # Ten pages at 0.9 of which eight are right, thirty at 0.5 of which all are.
+    tenths = {9: Told(10, 8, 9.0), 5: Told(30, 30, 15.0)}
+    assert calibration_error(tenths) == pytest.approx((1 + 15) / 40)
