@@ -72,8 +72,8 @@ def test_what_was_decided_of_a_page_stands_beside_it(tmp_path: Path) -> None:
         encoding="big5", confidence=0.5, decided_by="text", shares="zh=0.9 en=0.1", relevant=True,
         reason="", guessed=False, distance=0, tier=0, expected=None, depth=0,
         server_status="relevant", simhash="0" * 16, near_duplicate=False, content_language="",
-        vary="", opt_outs=("noai (META)", "noimageai (META)"), rendered=True, source="seed",
-        referrer=None, time="2026-01-01T00:00:00Z",
+        vary="", opt_outs=("noai (META)", "noimageai (META)"), rendered=True, truncated="",
+        source="seed", referrer=None, time="2026-01-01T00:00:00Z",
     )  # fmt: skip
     archive.store(visit)
     archive.close(whole=True)
