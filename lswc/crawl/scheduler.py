@@ -161,7 +161,8 @@ class TierScheduler(BaseScheduler):
         that no signal ended, once they were seen twice in a row."""
         commits, network = self._commits, self._guest.network
         network.settle()
-        left = set(commits.visits) - self._retries.visits - network.held
+        under_way = {number for number, visit in commits.visits.items() if not visit.is_over}
+        left = under_way - self._retries.visits - network.held
         for number in left & self._orphans:
             visit = commits.visits.get(number)
             if visit is not None:

@@ -499,9 +499,9 @@ class Families:
     """What is known of sites, all by number: 9 bytes each in memory.
 
     An unproven site is of the ``family`` of the proven site that introduced it, be it by others,
-    and of the ``branch`` of the first unproven site on that way. ``sites`` and ``urls`` count by
-    family the unproven sites that have pending URLs, and these. ``most`` is the number of such
-    sites that there may be; any number at 0. Nothing is counted unless it ``is_on``.
+    and of the ``branch`` of the first unproven site on that way. ``sites`` counts by family the
+    unproven sites that have pending URLs; there may be ``most`` of them, any number at 0. Nothing
+    is counted unless it ``is_on``.
     """
 
     def __init__(self, db: sqlite3.Connection, most: int, is_on: bool) -> None:

@@ -308,10 +308,13 @@ function statuses(found) {
 // --- instructions to the crawl
 
 const WORDS = {
-  block: () => "blocked", pause: () => "paused", delay: (value) => `rests ${value} s`, max_pages: (value) => `at most ${count(value)} pages`,
+  block: () => "blocked", block_family: () => "blocked, with the sites that it introduced", pause: () => "paused",
+  delay: (value) => `rests ${value} s`, max_pages: (value) => `at most ${count(value)} pages`,
   max_bytes: (value) => `at most ${bytes(value)}`, max_depth: (value) => `at most ${value} links from the seeds`,
   tolerate: (value) => `${value} irrelevant pages tolerated`, priority: (value) => `priority ${value}`,
 };
+
+const FLAGS = ["block", "block_family", "pause"];
 
 function words(key, value) {
   if (value === false) return `not ${WORDS[key]?.(true) || key}`;
@@ -534,14 +537,14 @@ $("pause").addEventListener("click", () => (paused
   : askWhy("Pause the crawl?", "What is being fetched is finished; nothing else is asked for until you let it go on.", "pause", true, "")));
 $("ask-no").addEventListener("click", () => $("ask").close(""));
 $("say-key").addEventListener("change", () => {
-  const flag = ["block", "pause"].includes($("say-key").value);
+  const flag = FLAGS.includes($("say-key").value);
   $("say-value-label").hidden = flag;
   $("say-value").required = !flag;
 });
 $("say").addEventListener("submit", async (event) => {
   event.preventDefault();
   const key = $("say-key").value;
-  const value = ["block", "pause"].includes(key) ? true : Number($("say-value").value);
+  const value = FLAGS.includes(key) ? true : Number($("say-value").value);
   if (await say(key, value, $("say-place").value, $("say-why").value)) $("say").reset();
   $("say-key").dispatchEvent(new Event("change"));
 });
