@@ -58,11 +58,9 @@ LSWC_REQUISITES = "all"
 # The share of the requests that such files get, from 0 to 1. While no page is being asked for, as
 # all servers rest, they may have more.
 LSWC_REQUISITES_SHARE = 0.09
-# Whether the sitemaps of servers that gave a relevant page are asked for, and the pages that they
-# name are queued as if such a page linked to them.
+# Whether the sitemaps of servers that gave a relevant page are asked for, and the feeds (RSS, Atom,
+# JSON) that relevant pages name: what they name is pending as if such a page linked to it.
 LSWC_SITEMAPS = False
-# Whether the RSS and Atom feeds that relevant pages name are.
-LSWC_FEEDS = False
 # Whether pages that are empty until their scripts run are shown in a browser, and read as it shows
 # them (browser.md): `off`, `auto` with the system's Chromium, or the path of one.
 LSWC_BROWSER = "off"

@@ -136,7 +136,7 @@ class Crawl:
         reading = msgspec.structs.replace(
             reader_settings(target.tag, settings),
             requisites_of=_requisites_of(settings, guesses),
-            feeds_of=(PageLanguage.TARGET,) if settings.getbool("LSWC_FEEDS") else (),
+            feeds_of=(PageLanguage.TARGET,) if settings.getbool("LSWC_SITEMAPS") else (),
         )
         most_pending = whole(settings, "LSWC_MAX_WAITING_PER_SERVER")
         return cls(

@@ -52,8 +52,7 @@ NUMBERS: dict[str, Callable[[Crawl], Any]] = {
 
 SWITCHES: dict[str, Callable[[Crawl], Any]] = {
     "LSWC_IN_ORDER": lambda crawl: crawl.in_order,
-    "LSWC_SITEMAPS": lambda crawl: crawl.sitemaps,
-    "LSWC_FEEDS": lambda crawl: bool(crawl.reading.feeds_of),
+    "LSWC_SITEMAPS": lambda crawl: crawl.sitemaps and bool(crawl.reading.feeds_of),
     "LSWC_DOCUMENTS": lambda crawl: crawl.reading.documents,
     "LSWC_RETRY_FAILED": lambda crawl: crawl.retry_failed,
 }

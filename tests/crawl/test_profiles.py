@@ -32,8 +32,7 @@ def test_profile_is_named_after_its_strategy(name: str) -> None:
 
 def test_papers_know_links_only() -> None:
     listed = {name for name in profiles.names() if applied(name).getbool("LSWC_SITEMAPS")}
-    fed = {name for name in profiles.names() if applied(name).getbool("LSWC_FEEDS")}
-    assert listed == fed == {"adaptive", "archive"}
+    assert listed == {"adaptive", "archive"}
 
 
 def test_command_line_wins_over_the_profile() -> None:

@@ -65,7 +65,7 @@ def found(site: Site) -> set[str]:
 def test_they_bring_pages_that_no_link_leads_to(
     orphans: Site, tmp_path: Path, profile: str
 ) -> None:
-    orphans.crawl(LSWC_SITEMAPS=1, LSWC_FEEDS=1, LSWC_PROFILE=profile)
+    orphans.crawl(LSWC_SITEMAPS=1, LSWC_PROFILE=profile)
     assert found(orphans) == ORPHANS
     summary = orphans.summary
     assert summary["links_kept"]["of sitemaps and feeds"] == 6
@@ -87,9 +87,6 @@ def test_they_are_not_asked_for_unless_that_is_wanted(orphans: Site) -> None:
     orphans.crawl()
     assert found(orphans) == set()
     assert "listing" not in orphans.summary["finished"]
-    orphans.folder = orphans.folder.with_name("feeds")
-    orphans.crawl(LSWC_FEEDS=1, LSWC_ARCHIVE="none")
-    assert found(orphans) == {"fed"}
 
 
 def test_an_index_that_an_index_names_leads_no_further(orphans: Site) -> None:
@@ -101,7 +98,7 @@ def test_an_index_that_an_index_names_leads_no_further(orphans: Site) -> None:
     rows = {row["url"] for row in log(orphans.folder)[0].to_pylist()}
     assert f"http://{HOST}/maps/second.xml" in rows
     assert f"http://{HOST}/maps/a.xml" not in rows
-    assert found(orphans) == {"listed"}
+    assert found(orphans) == {"listed", "fed"}
 
 
 def test_a_json_feed_and_a_sitemap_where_it_is_not_looked_for_first(orphans: Site) -> None:
@@ -116,7 +113,7 @@ def test_a_json_feed_and_a_sitemap_where_it_is_not_looked_for_first(orphans: Sit
     orphans.add("plain.example/told.html", page(THAI))
     sitemap = orphans.web / "plain.example" / "sitemap.xml"
     sitemap.rename(sitemap.with_name("sitemap_index.xml"))
-    orphans.crawl(LSWC_SITEMAPS=1, LSWC_FEEDS=1)
+    orphans.crawl(LSWC_SITEMAPS=1)
     assert found(orphans) == ORPHANS | {"told"}
     rows = [row["url"] for row in log(orphans.folder)[0].to_pylist() if row["kind"] == "listing"]
     assert [url for url in rows if "plain" in url and "feed" not in url] == [
