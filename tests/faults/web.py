@@ -17,7 +17,7 @@ from typing_extensions import override
 from lswc.crawl.transport.resolver import Resolver
 from lswc.outcomes import Outcome
 from tests.resolvers import resolve
-from tests.scenarios.site import BRAKE, ROOT, THAI, Site, environment, page
+from tests.scenarios.site import BRAKE, ROOT, THAI, Site, environment, page, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ def graph() -> dict[str, str]:
     """Return pages by URL; each is reachable from the first."""
     total = SERVERS * PAGES
     return {
-        url(n): page(f"{THAI} {n} ", *(url(m) for m in (2 * n + 1, 2 * n + 2) if m < total))
+        url(n): page(f"{THAI}{words(n)} ", *(url(m) for m in (2 * n + 1, 2 * n + 2) if m < total))
         for n in range(total)
     }
 

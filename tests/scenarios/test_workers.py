@@ -19,7 +19,7 @@ from redis import Redis
 from tests.archive.reading import check, pages, records
 from tests.frontier.redis_server import RedisServer
 from tests.scenarios.shared_web import PORT, Gate, SharedWeb
-from tests.scenarios.site import BRAKE, ENGLISH, ROOT, SCRAPY, THAI, environment, page
+from tests.scenarios.site import BRAKE, ENGLISH, ROOT, SCRAPY, THAI, environment, page, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,13 +37,19 @@ def url(number: int) -> str:
     return f"http://www.s{number % SERVERS}.example/{number // SERVERS}.html"
 
 
+def english(number: int) -> str:
+    """Return English that no other number's text is."""
+    said = random.Random(number).choices(ENGLISH.split(), k=60)
+    return ENGLISH + " ".join(said)
+
+
 def graph() -> dict[str, str]:
     """A random graph of pages, every one of them reachable from the first."""
     choose = random.Random(1)
     total = SERVERS * PAGES
     return {
         url(n): page(
-            THAI if n % 3 else ENGLISH,
+            THAI + words(n) if n % 3 else english(n),
             *(url(m) for m in choose.sample(range(total), 4)),
             *(url(m) for m in (2 * n + 1, 2 * n + 2) if m < total),
         )

@@ -17,7 +17,7 @@ from lswc.guest.control import in_folder, read
 from lswc.monitor.page.data import PageData
 from lswc.monitor.stored import StoredInFolder
 from tests.scenarios.shared_web import PORT, Gate, SharedWeb
-from tests.scenarios.site import BRAKE, ROOT, SCRAPY, THAI, environment, page, run
+from tests.scenarios.site import BRAKE, ROOT, SCRAPY, THAI, environment, page, run, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ def pages() -> dict[str, str]:
     made: dict[str, str] = {}
     for seed in SEEDS:
         others = [f"{seed}{number}.html" for number in range(1, PAGES)]
-        made |= dict.fromkeys(others, page(THAI)) | {seed: page(THAI, *others)}
+        made |= {url: page(THAI + words(url)) for url in others} | {seed: page(THAI, *others)}
     return made
 
 
