@@ -114,7 +114,12 @@ class Commits:
         return self.failed or self.away
 
     def begin(self, lease: Lease, now: float) -> Visit:
-        """Begin the visit of a URL that was leased ``now``."""
+        """Begin the visit of a URL that was leased ``now``.
+
+        One of the same URL that hasn't ended is over: its lease has, else there were no other.
+        """
+        if (before := self.visits.get(lease.id)) is not None:
+            before.is_over = True
         visit = self.visits[lease.id] = Visit(lease, now, is_over=self.halted)
         return visit
 

@@ -173,10 +173,22 @@ class Likeness:
             if len(sites) >= self._enough:
                 self.suspect = sign
         self._latest.append(new)
+        self._forget_expired(visit.lease.id)
         self.held[visit.lease.id] = new
         self.weight += new.weight
         self.let_go(now)
         return True
+
+    def _forget_expired(self, url: int) -> None:
+        """Forget the answer of an earlier visit of a URL, whose lease has expired."""
+        if (one := self.held.pop(url, None)) is not None:
+            one.visit = None
+            self.weight -= one.weight
+
+    def holds(self, visit: Visit) -> bool:
+        """Tell whether a visit's answer is held."""
+        one = self.held.get(visit.lease.id)
+        return one is not None and one.visit is visit
 
     @property
     def _enough(self) -> int:

@@ -453,3 +453,19 @@ def test_one_domain_says_what_it_likes() -> None:
         assert not of.world.asked
 
     crawl(test)
+
+
+def test_a_url_that_is_visited_again_as_its_lease_expired_ends_by_the_second_visit() -> None:
+    async def test(of: Crawl) -> None:
+        ended: list[Visit] = []
+        of.network = Network(
+            of.world, (), 0.0, lambda visit, _: ended.append(visit), ended.append, of._stop
+        )
+        await of.page(1)
+        second = await of.page(1)
+        assert of.held == {1}
+        await of.rest(SOON + 1)
+        assert ended == [second]
+        assert not of.held
+
+    crawl(test)
