@@ -185,11 +185,6 @@ class Likeness:
             one.visit = None
             self.weight -= one.weight
 
-    def holds(self, visit: Visit) -> bool:
-        """Tell whether a visit's answer is held."""
-        one = self.held.get(visit.lease.id)
-        return one is not None and one.visit is visit
-
     @property
     def _enough(self) -> int:
         return min(IN_A_ROW, max(2, len(self.known))) if self.known else IN_A_ROW

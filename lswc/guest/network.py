@@ -152,7 +152,8 @@ class Network:
 
         So many visits are ``under_way``, this one and those that wait here included.
         """
-        if self._holds(visit):
+        waits = self.waiting.get(visit.lease.id)
+        if waits is not None and waits.visit is visit:
             return True
         if self._internet.is_frozen:
             return self._takes_silence(visit, outcome)
@@ -166,9 +167,6 @@ class Network:
         if is_taken and (self._likeness.next_due is not None or self._likeness.suspect is not None):
             self._look_or_wait()
         return is_taken
-
-    def _holds(self, visit: Visit) -> bool:
-        return self._likeness.holds(visit) or any(one is visit for one, _ in self._held)
 
     def _was_lied_to(self, visit: Visit) -> bool:
         """Tell whether what a visit brought may be the network's, as what was held was."""
