@@ -33,6 +33,7 @@ def workers(tmp_path: Path, redis_server: RedisServer) -> list[Site]:
     facts = {"language": "th", "encoding": "utf-8", "server": "www.one.co.th"}
     truth = (json.dumps({"url": url, **facts, "reachable": {"th": 0}}) for url in PAGES)
     (one.web / "truth.jsonl").write_text("\n".join(truth))
+    redis_server.empty()
     one.crawl(LSWC_FRONTIER=redis_server.url, CLOSESPIDER_ITEMCOUNT=1, CONCURRENT_REQUESTS=1)
     two.crawl(LSWC_FRONTIER=redis_server.url)
     assert (one.urls, sorted(two.urls)) == (PAGES[:1], PAGES[1:])

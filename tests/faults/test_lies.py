@@ -53,6 +53,7 @@ def test_a_network_that_lies_for_a_while(tmp_path: Path, pages: dict[str, str], 
 def test_workers_doubt_the_network_each_for_itself(
     tmp_path: Path, pages: dict[str, str], redis_server: RedisServer
 ) -> None:
+    redis_server.empty()
     settings = {"LSWC_FRONTIER": redis_server.url, "LSWC_LEASE_SECONDS": 20}
     with LyingWeb(pages) as served, ExitStack() as stack:
         crawls = []

@@ -71,6 +71,11 @@ class RedisServer:
             for _ in range(times):
                 port.accept()[0].close()
 
+    def empty(self) -> None:
+        """Forget what other tests left."""
+        with redis.Redis(port=self.port) as client:
+            client.flushall()
+
     def stop(self) -> None:
         """End the server in order."""
         self._process.terminate()
