@@ -63,12 +63,13 @@ OTHER_FILES = {"frontier": "redis*.py"}
 """Files of a room that a sample leaves out: what is in them is Lua, or talks to Lua."""
 
 NEAR = {
+    "crawl": {"tests/cli/test_crawl_file.py": "lswc/crawl/crawl_file.py"},
     "reading": {
         "tests/crawl/test_browsers.py": "lswc/reading/browser/",
         "tests/crawl/test_readers.py": "lswc/reading/reader_",
-    }
+    },
 }
-"""Files of tests elsewhere that run a part of a room, in processes that another room starts."""
+"""Files of tests elsewhere that run a part of a room: as another room shows it, or starts it."""
 
 NOT_COPIED = shutil.ignore_patterns("__pycache__", ".*", "*.egg-info", "build", "crawls", "dist")
 PRELOADED = (

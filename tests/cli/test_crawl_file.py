@@ -65,6 +65,14 @@ def lswc(*arguments: str) -> subprocess.CompletedProcess[str]:
             "language = 'th'\ndepth = 1\n[settings]\nDEPTH_LIMIT = 2\ndownload_dely = 2",
             ["settings.DEPTH_LIMIT: depth says it", "settings.download_dely: do you mean DOWNLOAD"],
         ),
+        (
+            "language = 'th'\nsettings.DEPTH_LIMIT = 2\ndepth = 1",
+            ["depth: settings say it already: leave one of them out"],
+        ),
+        (
+            "language = 'th'\n[settings]\nLSWC_STRATEGY = true\nDEPTH_LIMIT = {}",
+            ["settings.LSWC_STRATEGY: must be a text, not True", "settings.DEPTH_LIMIT: must be a"],
+        ),
     ],
 )
 def test_each_mistake_is_a_line(tmp_path: Path, text: str, lines: list[str]) -> None:

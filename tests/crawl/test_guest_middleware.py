@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from asyncio import run
+from ipaddress import ip_address
 from time import monotonic
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -14,10 +15,12 @@ from scrapy.http import Request, Response
 from lswc.crawl.guest_middleware import GuestMiddleware, RetryMiddleware
 from lswc.crawl.requests import GO
 from lswc.crawl.transport.refused import Refused
+from lswc.outcomes import Outcome
 from lswc.urls import parse
 from tests.crawl.running import SetUp
 
 if TYPE_CHECKING:
+    from ipaddress import IPv4Address
     from pathlib import Path
 
 
@@ -29,7 +32,9 @@ def response(**headers: str) -> Response:
 class Asked(SetUp):
     """A request for a leased URL of a server with this robots.txt, in a crawl."""
 
-    def __init__(self, folder: Path, robots: str = "", **settings: object) -> None:
+    def __init__(
+        self, folder: Path, robots: str = "", status: int = 200, **settings: object
+    ) -> None:
         given = {"LSWC_MAX_PER_ADDRESS": 0, **settings}
         super().__init__(folder, **given)
         self.lease = self.visit(monotonic())
@@ -37,7 +42,7 @@ class Asked(SetUp):
 
         async def download(request: Request) -> Response:
             assert request.url == "http://a.example/robots.txt"
-            return Response(request.url, body=robots.encode())
+            return Response(request.url, status, body=robots.encode())
 
         engine: Any = SimpleNamespace(download_async=download, _slot=None)
         self.crawler.engine = engine
@@ -125,3 +130,43 @@ def test_a_silent_server_rests_longer_and_longer(
             asked.parts.guest.limits.answered(url, False)
         asked.sent().process_exception(asked.asked, DownloadTimeoutError())
         assert asked.rests(rest)
+
+
+@pytest.mark.parametrize(
+    ("status", "tried", "settings", "is_retried"),
+    [
+        (503, 0, {}, True),
+        (503, 1, {}, True),
+        (503, 2, {}, False),
+        (503, 2, {"RETRY_TIMES": 3}, True),
+        (503, 0, {"RETRY_ENABLED": False}, False),
+        (501, 0, {}, False),
+    ],
+)
+def test_a_page_is_tried_again_while_its_server_fails_to_say_what_may_be_asked_for(
+    tmp_path: Path, status: int, tried: int, settings: dict[str, object], is_retried: bool
+) -> None:
+    with Asked(tmp_path, "", status, **settings) as asked:
+        middleware = GuestMiddleware.from_crawler(asked.crawler)
+        asked.asked.meta["retry_times"] = tried
+        if is_retried:
+            failed = run(middleware.process_request(asked.asked))
+            assert isinstance(failed, Response)
+            assert failed.status == status
+        else:
+            with pytest.raises(Refused, match=Outcome.ROBOTS_UNAVAILABLE):
+                run(middleware.process_request(asked.asked))
+
+
+@pytest.mark.parametrize(("address", "heard"), [(ip_address("192.0.2.1"), 1), (None, 0)])
+def test_only_an_answer_of_a_machine_says_that_the_network_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: IPv4Address | None, heard: int
+) -> None:
+    with Asked(tmp_path) as asked:
+        middleware = asked.sent()
+        answered: list[object] = []
+        monkeypatch.setattr(asked.parts.guest.network, "answered", answered.append)
+        monkeypatch.setattr(asked.parts.guest.network, "silent", pytest.fail)
+        answer = Response(asked.asked.url, ip_address=address)
+        middleware.process_response(asked.asked, answer)
+        assert answered == [parse(asked.asked.url)] * heard

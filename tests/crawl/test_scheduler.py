@@ -16,6 +16,7 @@ from lswc.crawl.retries import HELD, PATIENCE, WAITING
 from lswc.crawl.scheduler import TierScheduler
 from lswc.errors import StorageError
 from lswc.frontier.visit import Attempt, Exchange
+from lswc.outcomes import Outcome
 from tests.crawl.running import SetUp
 
 if TYPE_CHECKING:
@@ -98,6 +99,23 @@ def test_a_request_whose_visit_has_ended_is_not_sent_again(tmp_path: Path) -> No
         crawl.parts.commits.commit(visit, "html")
         assert not scheduler.enqueue_request(crawl.request(visit))
         assert finished(crawl) == {"timeout": 1}
+
+
+def test_a_request_that_nobody_has_any_more_is_lost_once_it_was_missed_twice(
+    tmp_path: Path,
+) -> None:
+    with SetUp(tmp_path, "http://a.example/", "http://b.example/") as crawl:
+        scheduler = TierScheduler.from_crawler(crawl.crawler)
+        lost, waiting = crawl.visit(), crawl.visit()
+        waiting.rest = 3_600.0
+        waiting.attempts = [Attempt(waiting.url, datetime.now(UTC))]
+        scheduler.enqueue_request(crawl.request(waiting))
+        assert scheduler.has_pending_requests()
+        assert finished(crawl) == {}
+        assert scheduler.has_pending_requests()
+        assert finished(crawl) == {Outcome.LOST: 1}
+        assert lost.is_over
+        assert list(crawl.parts.commits.visits.values()) == [waiting]
 
 
 @pytest.mark.parametrize("asked", ["lease", "next_ready"])
