@@ -63,7 +63,11 @@ OTHER_FILES = {"frontier": "redis*.py"}
 """Files of a room that a sample leaves out: what is in them is Lua, or talks to Lua."""
 
 NEAR = {
-    "crawl": {"tests/cli/test_crawl_file.py": "lswc/crawl/crawl_file.py"},
+    "crawl": {
+        "tests/cli/test_crawl_file.py": "lswc/crawl/crawl_file.py",
+        "tests/scenarios/test_recrawl.py": "lswc/crawl/recrawl.py",
+        "tests/scenarios/test_requisites.py": "lswc/crawl/requisite_offers.py",
+    },
     "reading": {
         "tests/crawl/test_browsers.py": "lswc/reading/browser/",
         "tests/crawl/test_readers.py": "lswc/reading/reader_",

@@ -160,6 +160,24 @@ def test_a_wrong_value_is_named(tmp_path: Path, name: str, value: str, named: st
     assert named in str(raised.value)
 
 
+def test_a_crawl_says_what_it_is_run_with(tmp_path: Path) -> None:
+    settings = Settings()
+    settings.setmodule(defaults, "project")
+    settings.set("LSWC_CONTACT", "a@b.example")
+    quotas = {
+        "LSWC_MAX_SERVER_PAGES": 7, "LSWC_MAX_DOMAIN_PAGES": 8,
+        "LSWC_MAX_SERVER_BYTES": 9, "LSWC_MAX_DOMAIN_BYTES": 10,
+    }  # fmt: skip
+    said = crawl(tmp_path, **quotas).described(settings)
+    named = quotas | {
+        "format": "WARC File Format 1.1", "language": "th", "robots": "obey", "LSWC_RECRAWL": [],
+        "http-header-from": "a@b.example", "contact": "a@b.example",
+        "http-header-user-agent": defaults.USER_AGENT,
+    }  # fmt: skip
+    assert {name: said[name] for name in named} == named
+    assert not {"LSWC_FRONTIER", "LSWC_CRAWL", "LSWC_ON_END", "operator"} & said.keys()
+
+
 def test_what_a_crawl_says_of_itself_holds_no_password(tmp_path: Path) -> None:
     made = crawl(tmp_path)
     settings = Settings()

@@ -118,6 +118,46 @@ def test_a_request_that_nobody_has_any_more_is_lost_once_it_was_missed_twice(
         assert list(crawl.parts.commits.visits.values()) == [waiting]
 
 
+def test_a_page_that_leads_to_its_twin_is_asked_for_there_once(tmp_path: Path) -> None:
+    async def ask() -> None:
+        with SetUp(tmp_path, DOWNLOAD_DELAY=0) as crawl:
+            scheduler = TierScheduler.from_crawler(crawl.crawler)
+            scheduler.open(crawl.spider)
+            visit = crawl.visit()
+            visit.attempts = [Attempt(visit.url, datetime.now(UTC))]
+            twin = crawl.request(visit, redirect_times=1, redirect_urls=[visit.url])
+            scheduler.enqueue_request(twin.replace(url="https://a.example/"))
+            assert (visit.url, visit.redirects) == ("https://a.example/", 1)
+            again = scheduler.next_request()
+            assert again is not None
+            assert (again.url, visit_of(again)) == ("https://a.example/", visit)
+            back = crawl.request(visit, redirect_times=2, redirect_urls=[again.url])
+            scheduler.enqueue_request(back.replace(url="https://a.example/"))
+            assert finished(crawl) == {Outcome.REDIRECT_LOOP: 1}
+            scheduler.close("finished")
+
+    run(ask())
+
+
+def test_a_page_that_leads_elsewhere_offers_that(tmp_path: Path) -> None:
+    with SetUp(tmp_path, DOWNLOAD_DELAY=0) as crawl:
+        scheduler = TierScheduler.from_crawler(crawl.crawler)
+        visit = crawl.visit()
+        moved = crawl.request(visit, redirect_times=1, redirect_urls=[visit.url])
+        scheduler.enqueue_request(moved.replace(url="http://b.example/"))
+        assert finished(crawl) == {Outcome.REDIRECT: 1}
+        assert visit.led_to == "http://b.example/"
+        assert [(link.url, link.discarded) for link in visit.links] == [(visit.led_to, None)]
+        target = crawl.visit()
+        assert (target.url, target.lease.code) == (visit.led_to, visit.lease.code)
+        assert target.redirects == 1
+        out = crawl.request(target, redirect_times=2, redirect_urls=[target.url])
+        scheduler.enqueue_request(out.replace(url="ftp://b.example/"))
+        assert finished(crawl) == {Outcome.REDIRECT: 2}
+        assert [link.discarded for link in target.links] == [Outcome.SCHEME]
+        assert target.tally["discarded", Outcome.SCHEME] == 1
+
+
 @pytest.mark.parametrize("asked", ["lease", "next_ready"])
 def test_a_store_that_fails_ends_the_crawl(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lswc.crawl.web.folder import FolderWeb
-from lswc.crawl.web.host_rules import read_rules
+from lswc.crawl.web.host_rules import HostRules, read_rules
 from lswc.crawl.web.shapes import Shape
 from lswc.errors import ConfigError
 
@@ -93,6 +93,15 @@ def test_hosts_are_folders_that_are_called_so(tmp_path: Path) -> None:
     web = FolderWeb(tmp_path)
     known = ("a.example", "a.example:8080", ".git", "notes.example", "no name%")
     assert [name for name in known if web.knows(name)] == ["a.example", "a.example:8080"]
+
+
+def test_what_a_rule_leaves_out_is_as_usual(tmp_path: Path) -> None:
+    file = tmp_path / "web.json"
+    assert read_rules(file) == {}
+    write(file, json.dumps({"A.example": {}, "b.example:81": {"redirects": {"/": [301, "/a"]}}}))
+    moved = HostRules(redirects={"/": (301, "/a")})
+    assert read_rules(file) == {"a.example": HostRules(), "b.example:81": moved}
+    assert HostRules().delay == 0.0
 
 
 @pytest.mark.parametrize(

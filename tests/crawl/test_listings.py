@@ -1,0 +1,136 @@
+"""What becomes of sitemaps and feeds; whole crawls are in tests/scenarios/test_listings.py."""
+
+from __future__ import annotations
+
+from asyncio import run
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scrapy.http import Response
+from scrapy.spidermiddlewares.httperror import HttpError
+
+from lswc.outcomes import Outcome
+from lswc.strategy import LISTING, SUBLISTING, PageLanguage
+from tests.crawl.running import SetUp
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lswc.frontier.visit import Visit
+
+URLSET = "<urlset>{}</urlset>"
+INDEX = "<sitemapindex>{}</sitemapindex>"
+RSS = "<rss><channel>{}</channel></rss>"
+
+
+def located(tag: str, *names: str) -> str:
+    return "".join(f"<{tag}><loc>{name}</loc></{tag}>" for name in names)
+
+
+class OfServer(SetUp):
+    """A crawl whose one page was relevant, and the visit of its server's listing."""
+
+    def __init__(self, folder: Path, robots: str = "", **settings: object) -> None:
+        given = {"LSWC_SITEMAPS": 1, "DOWNLOAD_DELAY": 0, **settings}
+        folder.mkdir(exist_ok=True)
+        super().__init__(folder, "http://a.example/folder/", **given)
+        listings, visit = self.parts.listings, self.visit()
+        listings.heard("a.example", robots.encode(), "http://a.example/robots.txt")
+        visit.offers = listings.of_server(visit)
+        self.parts.commits.commit(visit, "html")
+        self.listing = self.visit()
+
+    def end(self, body: str) -> Visit:
+        """End the visit of the listing, which says this."""
+        answer = Response(self.listing.url, body=body.encode(), request=self.request(self.listing))
+        run(self.parts.listings.parse(answer))
+        return self.listing
+
+
+def test_a_server_s_sitemap_is_where_its_robots_txt_says_or_where_it_usually_is(
+    tmp_path: Path,
+) -> None:
+    with OfServer(tmp_path / "usual") as crawl:
+        assert crawl.listing.url == "http://a.example/sitemap.xml"
+        assert (crawl.listing.lease.code, crawl.listing.lease.depth) == (LISTING, 1)
+        assert list(crawl.parts.listings.asked) == ["a.example"]
+        crawl.parts.listings.taken_back(crawl.listing)
+        assert not crawl.parts.listings.asked
+    with OfServer(tmp_path / "said", "Sitemap: /maps/a.xml") as crawl:
+        assert crawl.listing.url == "http://a.example/maps/a.xml"
+
+
+def test_pages_of_a_sitemap_are_offered_as_a_relevant_page_s_links(tmp_path: Path) -> None:
+    names = "/one", "http://b.example/", "/closed/1", "ftp://a.example/"
+    with OfServer(tmp_path, LSWC_EXCLUDE=["path:/closed/*"]) as crawl:
+        visit = crawl.end(URLSET.format(located("url", *names)))
+        assert visit.outcome == Outcome.LISTING
+        kept = ["http://a.example/one", "http://b.example/"]
+        assert [(offer.url, offer.server, offer.inherited, offer.depth) for offer in visit.offers] \
+            == [(kept[0], "a.example", PageLanguage.TARGET, 1),
+                (kept[1], "b.example", PageLanguage.TARGET, 1)]  # fmt: skip
+        assert [(link.url, link.discarded) for link in visit.links] == [
+            ("http://a.example/closed/1", Outcome.EXCLUDED),
+            ("ftp://a.example/", Outcome.SCHEME),
+            *((url, None) for url in kept),
+        ]
+        assert visit.tally == {
+            ("kept", "of sitemaps and feeds"): 2,
+            ("discarded", Outcome.EXCLUDED): 1,
+            ("discarded", Outcome.SCHEME): 1,
+            ("listings", Outcome.LISTING): 1,
+            ("received", "bytes"): 0,
+        }
+        assert crawl.visit().lease.source == "sitemap"
+
+
+def test_what_the_strategy_leaves_out_is_counted(tmp_path: Path) -> None:
+    """By its top-level domain alone, in this profile."""
+    names = "/one", "http://a.th/", "/two"
+    with OfServer(tmp_path, LSWC_PROFILE="tld", LSWC_SITEMAPS=1) as crawl:
+        visit = crawl.end(URLSET.format(located("url", *names)))
+        assert [offer.url for offer in visit.offers] == ["http://a.th/"]
+        discards = [(link.tier, link.discarded) for link in visit.links]
+        assert discards == [(None, Outcome.STRATEGY), (0, None), (None, Outcome.STRATEGY)]
+        assert visit.tally["discarded", Outcome.STRATEGY] == 2
+
+
+def test_a_feed_says_that_it_is_one(tmp_path: Path) -> None:
+    with OfServer(tmp_path) as crawl:
+        crawl.end(RSS.format("<item><link>/fed.html</link></item>"))
+        page = crawl.visit()
+        assert (page.url, page.lease.source) == ("http://a.example/fed.html", "feed")
+
+
+def test_an_index_leads_to_listings_that_lead_to_no_more(tmp_path: Path) -> None:
+    index = INDEX.format(located("sitemap", "b.xml"))
+    with OfServer(tmp_path) as crawl:
+        (offer,) = crawl.end(index).offers
+        assert (offer.url, offer.code, offer.depth) == ("http://a.example/b.xml", SUBLISTING, 1)
+        crawl.listing = crawl.visit()
+        assert crawl.end(index).offers == []
+
+
+@pytest.mark.parametrize(
+    ("robots", "body", "other"),
+    [
+        ("", None, ["http://a.example/sitemap_index.xml"]),
+        ("", URLSET.format(""), ["http://a.example/sitemap_index.xml"]),
+        ("Sitemap: /maps/a.xml", None, []),
+    ],
+)
+def test_a_sitemap_that_is_not_there_may_be_elsewhere(
+    tmp_path: Path, robots: str, body: str | None, other: list[str]
+) -> None:
+    with OfServer(tmp_path, robots) as crawl:
+        visit = crawl.listing
+        if body is None:
+            missing = HttpError(Response(visit.url, 404))
+            failure: Any = SimpleNamespace(value=missing, request=crawl.request(visit))
+            crawl.parts.listings.failed(failure)
+            assert visit.outcome == "status 404"
+        else:
+            crawl.end(body)
+        assert [offer.url for offer in visit.offers] == other
+        assert all((one.code, one.depth) == (LISTING, 1) for one in visit.offers)
