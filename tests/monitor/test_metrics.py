@@ -6,6 +6,7 @@ import json
 import re
 import socket
 from asyncio import run
+from functools import partial
 from time import monotonic
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
@@ -19,12 +20,13 @@ from scrapy.settings import Settings
 from twisted.web.test.requesthelper import DummyRequest
 
 from lswc import settings as defaults
-from lswc.errors import ConfigError
+from lswc.errors import AwayError, ConfigError, StorageError
 from lswc.monitor import course
 from lswc.monitor.metrics import check
 from lswc.monitor.observer import STUCK
 from lswc.monitor.prometheus import Exposition
-from lswc.monitor.recorder import Recorder
+from lswc.monitor.recorder import Recorder, snapshot_taken
+from lswc.monitor.snapshot import Coverage
 from tests.crawl.running import SetUp
 from tests.scenarios.site import ROOT, THAI, page
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
     from prometheus_client.core import Metric
 
+    from lswc.monitor.snapshot import Snapshot
     from tests.scenarios.site import Site
 
 
@@ -136,6 +139,14 @@ def test_a_crawl_is_healthy_while_it_waits_and_not_while_it_is_stuck(tmp_path: P
         assert (fine, told["state"]) == (True, "paused")
 
 
+def test_before_the_first_snapshot_nothing_is_wrong(tmp_path: Path) -> None:
+    with SetUp(tmp_path) as crawl:
+        exposition = Exposition(crawl.crawler.stats)
+        told = {"state": "unknown", "seconds_since_a_url_ended": 0.0}
+        assert exposition.health() == (True, told)
+        assert not metrics(exposition).keys() & GAUGES
+
+
 @pytest.mark.parametrize(
     "given", ["9410", "127.0.0.1", "127.0.0.1:", "127.0.0.1:99999", ":9410", "127.0.0.1:x"]
 )
@@ -225,6 +236,58 @@ def test_a_crawl_says_what_it_does_and_its_last_word(tmp_path: Path) -> None:
     assert [point.pages for point in points] == [0, 1]
     assert points[-1].relevant == 1
     assert course.read(tmp_path / "crawl", end) == ([], end)
+
+
+def test_a_crawl_whose_store_is_away_or_lost_says_so_and_fetches_nothing(tmp_path: Path) -> None:
+    async def crawl_a_page() -> None:
+        crawl = SetUp(tmp_path, "http://a.example/", "http://b.example/")
+        recorder = Recorder.from_crawler(crawl.crawler)
+        taken: list[Snapshot] = []
+
+        def take(snapshot: Snapshot) -> None:
+            taken.append(snapshot)
+
+        crawl.crawler.signals.connect(take, snapshot_taken)
+        crawl.visit()
+        record = partial(crawl.crawler.signals.send_catch_log, signal=signals.spider_opened)
+        record()
+        assert taken[-1].workers[0].fetching
+        commits = crawl.parts.commits
+        commits.stop = lambda reason: None
+        commits.fail(AwayError("Redis is away"))
+        record()
+        (worker,) = taken[-1].workers
+        assert (taken[-1].state, worker.reason) == ("offline", "Redis is away")
+        assert (worker.under_way, worker.fetching) == (0, ())
+        now = course.read_now(tmp_path / "crawl")
+        assert now is not None
+        assert now.state == "offline"
+        commits.fail(StorageError("it is lost"))
+        record()
+        assert (taken[-1].workers[0].state, taken[-1].pending) == ("closing", 1)
+        assert recorder.last is None
+        crawl.parts.close("shutdown")
+
+    run(crawl_a_page())
+
+
+def test_the_last_word_compares_with_what_is_known_of_the_web(tmp_path: Path) -> None:
+    about = {"encoding": "utf-8", "server": "a.example"}
+    pages = [
+        {"url": "1", "language": "th", "reachable": {"th": 0, "lo": 2}},
+        {"url": "2", "language": "th", "reachable": {"lo": 1}},
+        {"url": "3", "language": "th", "reachable": {}, "listed": "rss"},
+        {"url": "4", "language": "lo", "reachable": {"th": 1, "lo": 1}},
+    ]
+    (tmp_path / "web" / "a.example").mkdir(parents=True)
+    with SetUp(tmp_path, LSWC_WEB=str(tmp_path / "web")) as crawl:
+        observer = Recorder.from_crawler(crawl.crawler).observer
+        taken = observer.take()
+        assert observer.with_coverage(taken).coverage is None
+        truth = "".join(json.dumps(page | about) + "\n" for page in pages)
+        (tmp_path / "web" / "truth.jsonl").write_text(truth)
+        assert observer.with_coverage(taken).coverage == Coverage(2, 0, 0.0)
+        assert observer.with_coverage(taken).by_language == {}, "of one language"
 
 
 def test_a_torn_point_is_left_out(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from contextlib import suppress
 from time import monotonic, sleep, time
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 
 from lswc.errors import ConfigError
 from lswc.frontier.sqlite import SqliteFrontier
-from lswc.guest.control import in_folder, read
+from lswc.guest.control import change, in_folder, read
 from lswc.monitor.course import COURSE, Point, write_now
 from lswc.monitor.page.crawls import Crawls
 from lswc.monitor.snapshot import Snapshot, Worker, of_workers
@@ -112,3 +113,66 @@ def test_a_crawl_goes_on_and_only_who_has_the_token_says_so(tmp_path: Path) -> N
         assert has_run_twice(site)
     assert len(site.urls) == 2
     assert not json.loads((site.folder / "now.json").read_text())["under_way"]
+
+
+def test_the_page_of_a_folder_lists_its_crawls_and_tells_them_to_stop(crawls: Crawls) -> None:
+    thai = crawls.folder / "th"
+    reported(thai, "running", time())
+    with watch(Site(crawls.folder / "web", crawls.folder)) as shown:
+
+        def post(path: str, name: object) -> tuple[int, str]:
+            status, said = shown.ask(path, "POST", json.dumps(name), X_Lswc_Token=shown.token)
+            return status, json.loads(said).get("error", "")
+
+        assert "<html" in shown.ask("/")[1]
+        told = json.loads(shown.ask("/api/crawls")[1])
+        assert told["name"] == str(crawls.folder)
+        assert [one["name"] for one in told["crawls"]] == ["lo", "th"]
+        assert shown.ask("/th/")[0] == 200
+        assert shown.ask("/no%20crawl/")[0] == 404
+        nowhere = f"there is no crawl {{!r}} in {crawls.folder}"
+        for given, name in (({}, ""), ({"name": "no crawl"}, "no crawl"), ({"name": 1}, "1")):
+            assert post("/api/stop", given) == (400, nowhere.format(name))
+            assert post("/api/start", given) == (400, nowhere.format(name))
+        assert shown.ask("/api/stop", "POST", '{"name": "th"}')[0] == 403
+        assert not read(in_folder(thai)).stop
+        assert post("/api/stop", {"name": "th"}) == (200, "")
+        assert read(in_folder(thai)).stop
+        assert post("/api/start", {"name": "th"}) == (400, "th runs already")
+        for value in (None, True):
+            change(in_folder(thai), "stop", value)
+        changes = json.loads(shown.ask("/th/api/changes")[1])["changes"]
+        values = [(one["key"], one["value"], one["by"]) for one in changes]
+        assert values == [("stop", True, ""), ("stop", None, ""), ("stop", True, "watch")]
+
+
+@pytest.mark.parametrize(
+    ("says", "code", "error"),
+    [
+        ("", 0, None),
+        ("", 2, "it says nothing"),
+        ("first\nlast line", 2, "last line"),
+        ("y" * 900 + "\n" + "x" * 3_000, 2, "x" * 1_000),
+    ],
+)
+def test_a_crawl_is_started_as_it_was_run_last(
+    crawls: Crawls, monkeypatch: pytest.MonkeyPatch, says: str, code: int, error: str | None
+) -> None:
+    program, folder = crawls.folder / "python", crawls.folder / "th"
+    program.write_text(
+        f'#!/bin/sh\nprintf "%s\\n" "$@" > {folder}/arguments\nprintf "{says}" >&2\nexit {code}\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    monkeypatch.setattr("lswc.monitor.page.crawls.AT_ONCE", BRAKE)
+    crawls.stop("th")
+    if error is None:
+        crawls.start("th")
+    else:
+        with pytest.raises(ConfigError, match=rf"^th doesn't begin: {error}$"):
+            crawls.start("th")
+    assert (folder / "arguments").read_text().splitlines() == [
+        "-m", "lswc", "crawl", str(folder / "settings.json"), "--into", str(folder),
+        "--logfile", str(folder / "crawl.log"),
+    ]  # fmt: skip
+    assert not read(in_folder(folder)).stop, "what told it to stop is taken back"

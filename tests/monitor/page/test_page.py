@@ -91,8 +91,8 @@ def watch(site: Site, *options: str, port: int = 0) -> Iterator[Shown]:
         assert running.stdout is not None
         found = re.match(r"https?://([^/]+)/#(\S+)", running.stdout.readline())
         assert found is not None
-        yield Shown(site, port or int(found[1].rpartition(":")[2]), found[2])
         try:
+            yield Shown(site, port or int(found[1].rpartition(":")[2]), found[2])
             running.send_signal(signal.SIGINT)
             assert running.wait(BRAKE) == 0
         finally:
