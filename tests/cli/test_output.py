@@ -19,6 +19,8 @@ from lswc import settings as defaults
 from lswc.cli import program
 from lswc.cli.commands.frontier import shown
 from lswc.cli.dry_run import show
+from lswc.cli.summary_table import LARGE, details_table, summary_table
+from lswc.cli.tables import plain, table
 from lswc.corpus import writing
 from lswc.corpus.writing import Choices, Counts, Written
 from lswc.crawl.configuration import Crawl
@@ -155,6 +157,34 @@ def test_a_frontier() -> None:
     said = cells(printed(*shown(none)))
     assert "a.th | 5 | 617 | b.th | 3" in said, "a share of nothing is none"
     assert "Nothing is pending." in said
+
+
+def test_numbers_are_set_to_the_right() -> None:
+    grid = table("", ["name", "pages"], [["a", 5], ["b", 1_000]])
+    assert plain(grid).splitlines()[-2:] == ["  a          5", "  b      1,000"]
+
+
+def test_large_families_are_named_in_the_summary() -> None:
+    sites = {"a": LARGE, "b": LARGE - 1, "c": LARGE + 900}
+    families = [Family(f"{name}.th", number, 1, "x.th", 1) for name, number in sites.items()]
+    said = printed(summary_table(replace(SNAPSHOT, families=tuple(families))))
+    (line,) = [one for one in cells(said) if one.startswith("families")]
+    assert line == f"families | a.th {LARGE:,} sites, c.th {LARGE + 900:,} sites"
+    assert not [one for one in cells(printed(summary_table(SNAPSHOT))) if "families" in one]
+
+
+def test_all_that_is_counted_is_named() -> None:
+    counted = replace(SNAPSHOT.tallies, discarded={"depth": 3}, kinds={"pdf": 4})
+    said = cells(printed(details_table(replace(SNAPSHOT, tallies=counted))))
+    assert "discarded | depth | 3" in said
+    assert "kinds of pages | pdf | 4" in said
+
+
+def test_one_profile_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("profiles", "bfs") == 0
+    assert "LSWC_STRATEGY" in capsys.readouterr().out
+    assert run("profiles", "bfs", "tld") == 2
+    assert "name one profile" in capsys.readouterr().err
 
 
 def test_a_corpus(

@@ -113,6 +113,13 @@ def test_a_page_with_text_may_lack_its_list(source: str, lacks: bool) -> None:
     assert lacks_list(document) is lacks
 
 
+@pytest.mark.parametrize(("before", "lacks"), [(49, True), (50, False)])
+def test_so_many_empty_elements_are_looked_at(before: int, lacks: bool) -> None:
+    others = "".join(f'<div id="d{number}"></div>' for number in range(before))
+    html = f'<p>{THAI}</p>{others}<ul id="list"></ul><script>{FETCHES}; f("#list")</script>'
+    assert lacks_list(Document(html.encode(), "text/html", "https://a.example/")) is lacks
+
+
 @pytest.mark.usefixtures("brake")
 def test_empty_lists_without_end_take_no_time() -> None:
     for unit in ("<ul id=a></ul>", "<ul id=a " + "x " * 90 + ">", "<ul ", "fetch(<div id=a>"):

@@ -191,6 +191,27 @@ def test_what_is_taken_back_counts_for_no_family() -> None:
     assert limits.closed(url("http://farm29.com/next")) is None
 
 
+@pytest.mark.parametrize("host", ["www.a.example", "s{}.a.example"])
+@pytest.mark.parametrize("named", ["", "en/"])
+def test_what_is_taken_back_is_no_page_in_a_row(host: str, named: str) -> None:
+    """Neither of its server nor of its site, nor of the language that they name."""
+
+    def pages_until_closed(taken_back: int) -> int:
+        limits = Limits(duplicates=2)
+        limits.add(url("http://first.example/"), simhash(NEWS), "th")
+        for n in range(1_000):
+            address = url(f"http://{host.format(n)}/{named}{letters(n)[:8]}/")
+            if limits.closed(address):
+                return n
+            limits.add(address, simhash(NEWS), "th")
+            for _ in range(taken_back * (n == 0)):
+                limits.add(address, simhash(NEWS), "th")
+                limits.take_back(address, simhash(NEWS), True)
+        return 0
+
+    assert pages_until_closed(0) == pages_until_closed(2) > 0
+
+
 def test_pages_of_a_directory_are_limited() -> None:
     limits = Limits(directory_pages=3)
     for n in range(3):

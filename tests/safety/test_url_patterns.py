@@ -129,3 +129,8 @@ def test_no_url_takes_long(pattern: str) -> None:
     hostile = url("http://h/" + "a" * 2_000)
     (found,) = patterns_of([pattern])
     assert not found.holds(hostile)
+
+
+def test_a_pattern_may_be_as_long_as_that() -> None:
+    assert LONGEST == 500
+    assert patterns_of(["x" * LONGEST])

@@ -55,4 +55,4 @@ def _language(text: str) -> str:
 
 def _name(text: str) -> int:
     digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
-    return int.from_bytes(digest, "big", signed=True)
+    return int.from_bytes(digest, signed=True)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lswc.lab.methods.training import TrainingError, main, table, train
-from lswc.language.ngrams import Likelihoods, byte_ngrams, character_ngrams, ranked, tables
+from lswc.language.ngrams import Likelihoods, tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,25 +55,3 @@ def test_mistakes_are_one_line_and_exit_code_2(
     (tmp_path / "th.utf-8.txt").write_text(" ", "utf-8")
     assert main([str(tmp_path), str(tmp_path)]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 3
-
-
-def test_byte_ngrams_are_those_of_the_paper() -> None:
-    # Cavnar & Trenkle 1994 §2: the bi-, tri- and quad-grams of TEXT.
-    counts = byte_ngrams(b"TEXT")
-    assert {n for n in counts if len(n) == 2} == {b"_T", b"TE", b"EX", b"XT", b"T_"}
-    assert {n for n in counts if len(n) == 4} == {b"_TEX", b"TEXT", b"EXT_"}
-
-
-@given(st.binary())
-def test_ranks_are_by_frequency(text: bytes) -> None:
-    counts = byte_ngrams(text)
-    order = [counts[ngram.encode("latin-1")] for ngram in ranked(text)]
-    assert order == sorted(order, reverse=True)
-
-
-@given(st.text())
-def test_character_ngrams_are_of_one_to_three(text: str) -> None:
-    joined = " ".join("".join(c if c < "\U00010000" else " " for c in text).split())
-    assert character_ngrams(text) == Counter(
-        joined[i : i + n] for n in (1, 2, 3) for i in range(len(joined) - n + 1)
-    )
