@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from redis import Redis
 
+from lswc.archive.appended_files import ArchiveError
 from lswc.archive.check.agreement import check_worker, repair_worker
+from lswc.archive.url_history import history
 from lswc.crawl.workers import existing
 from tests.archive.test_take_out import ROW
 from tests.crawl.running import SetUp
@@ -101,3 +103,16 @@ def test_what_is_lost_waits_again_or_is_forgotten(worker: Worker) -> None:
         assert lease is not None
         assert lease.url == URLS[1]
     assert not worker.check(worker.other).lost
+
+
+def test_the_log_tells_who_linked_to_a_url_and_when_it_was_asked_for(worker: Worker) -> None:
+    found = history(worker.other, "http://b.example/")
+    assert [link["target"] for link in found.links] == ["http://b.example/"], found.links
+    assert found.attempts == []
+    twin = history(worker.other, "https://d.example/")
+    assert twin.links == []
+    assert [(one["url"], one["outcome"]) for one in twin.attempts] == [
+        ("http://d.example/", "status 404")
+    ]
+    with pytest.raises(ArchiveError, match="is not a crawl folder: it has no crawl log"):
+        history(worker.folder.parent / "none", URLS[0])
