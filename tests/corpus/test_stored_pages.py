@@ -122,17 +122,6 @@ def test_a_page_is_what_a_browser_showed_of_it_and_of_no_other(tmp_path: Path) -
     assert [row["text"] for row in rows] == [other.strip(), (THAI * 3).strip()]
 
 
-def test_a_page_is_read_as_its_server_says_that_it_is_written(tmp_path: Path) -> None:
-    said = response((THAI * 3).encode("utf-16-be"))
-    said = said.replace(b"text/html", b"text/html; charset=utf-16be")
-    url = f"{URL}1"
-    fields = b"outcome: html\r\nkind: html\r\nencoding: utf-16be\r\n"
-    stored = [record(url, said), record(url, fields, "metadata")]
-    counted(crawl(tmp_path, [stored]))
-    (row,) = pq.read_table(tmp_path / "out" / "corpus-00000.parquet").to_pylist()
-    assert row["text"] == (THAI * 3).strip()
-
-
 def test_each_line_of_a_document_is_a_paragraph(tmp_path: Path) -> None:
     text = f"{THAI * 3}\n\n  {ENGLISH * 3}\n{THAI * 2}\n".encode()
     url, block = f"{URL}a.txt", response(text).replace(b"text/html", b"text/plain")

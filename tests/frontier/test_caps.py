@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import closing, contextmanager
+from functools import cache
 from itertools import count, islice
 from typing import TYPE_CHECKING
 
@@ -31,24 +32,20 @@ if TYPE_CHECKING:
     Open = Callable[[str, Caps], AbstractContextManager[Frontier]]
 
 SPECS = ["bfs", "soft_focused", "directory_conservative:T=9", "lswc:S=3,T=5", "adaptive"]
-STRATEGIES = {spec: strategy(spec) for spec in SPECS}
+made = cache(strategy)
 names = count()
 
 
 @pytest.fixture(params=["sqlite", "redis"], scope="module")
 def store(request: pytest.FixtureRequest) -> Open:
     if request.param == "sqlite":
-        return lambda spec, caps: closing(
-            SqliteFrontier(MEMORY, STRATEGIES[spec], {}, Terms(caps=caps))
-        )
+        return lambda spec, caps: closing(SqliteFrontier(MEMORY, made(spec), {}, Terms(caps=caps)))
     server: RedisServer = request.getfixturevalue("redis_server")
 
     @contextmanager
     def opened(spec: str, caps: Caps) -> Iterator[Frontier]:
         client, name = Redis.from_url(server.url), f"caps{next(names)}"
-        with closing(
-            RedisFrontier(client, name, STRATEGIES[spec], {}, Terms(caps=caps))
-        ) as frontier:
+        with closing(RedisFrontier(client, name, made(spec), {}, Terms(caps=caps))) as frontier:
             yield frontier
 
     return opened
@@ -76,7 +73,7 @@ def pages(draw: st.DrawFn, servers: list[str]) -> list[list[Offer]]:
 
 def by(spec: str, offers: list[Offer]) -> list[Offer]:
     """Return offers with the unit that a strategy counts by."""
-    if STRATEGIES[spec].unit is Unit.DIRECTORY:
+    if made(spec).unit is Unit.DIRECTORY:
         return offers
     return [offer._replace(unit=offer.server) for offer in offers]
 

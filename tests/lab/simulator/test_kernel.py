@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,12 @@ OFFERED = st.tuples(
 OWN = "tests.strategy.own_rules:"
 names = count()
 RULES = [OWN + "supported_first", OWN + "only_supported:T=1"]
-EVERY = [strategy(name) for name in [*STRATEGIES, *RULES]]
+
+
+@cache
+def every() -> list[Strategy]:
+    """Return each strategy: made once, by the process that tests them."""
+    return [strategy(name) for name in [*STRATEGIES, *RULES]]
 
 
 def oracle(trace: Trace, s: Strategy) -> NDArray[np.bool_]:
@@ -136,14 +142,14 @@ def test_the_kernel_takes_the_better_offer(offers: list[tuple[tuple[float, int],
 @settings(max_examples=60, deadline=None)
 @given(webs())
 def test_the_kernel_visits_what_the_reference_visits(trace: Trace) -> None:
-    for s in EVERY:
+    for s in every():
         assert simulated(trace, s) == referred(trace, s), s.name
 
 
 @settings(max_examples=12, deadline=None)
 @given(webs())
 def test_the_reference_visits_what_the_live_frontier_visits(trace: Trace) -> None:
-    for s in EVERY:
+    for s in every():
         assert referred(trace, s) == live(trace, s, SqliteFrontier(MEMORY, s, {})), s.name
 
 
@@ -152,7 +158,7 @@ def test_the_reference_visits_what_the_live_frontier_visits(trace: Trace) -> Non
 def test_the_reference_visits_what_workers_with_a_redis_visit(
     redis_server: RedisServer, trace: Trace
 ) -> None:
-    for s in EVERY:
+    for s in every():
         name = f"live{next(names)}"
         opened = RedisFrontier(Redis.from_url(redis_server.url), name, s, {})
         assert referred(trace, s) == live(trace, s, opened), s.name
@@ -161,7 +167,7 @@ def test_the_reference_visits_what_workers_with_a_redis_visit(
 @settings(max_examples=30, deadline=None)
 @given(webs())
 def test_the_queue_has_the_size_of_the_references(trace: Trace) -> None:
-    for s in EVERY:
+    for s in every():
         result = Simulation(trace, s).run()
         crawl = reference.Crawl(trace, s, oracle(trace, s))
         after_pages = result.series[:, kernel.PAGES] > 0
@@ -173,7 +179,7 @@ def test_the_queue_has_the_size_of_the_references(trace: Trace) -> None:
 @given(webs())
 def test_sequence_numbers_may_run_out(trace: Trace) -> None:
     tried = int(np.count_nonzero(trace.fate != Fate.NEVER))
-    dropping = [strategy(OWN + "not_undecided:T=1"), strategy(OWN + "not_undecided:T=3"), *EVERY]
+    dropping = [strategy(OWN + "not_undecided:T=1"), strategy(OWN + "not_undecided:T=3"), *every()]
     for s in dropping:
         assert simulated(trace, s, slots=tried) == simulated(trace, s), s.name
         assert simulated(trace, s, slots=tried) == referred(trace, s), s.name

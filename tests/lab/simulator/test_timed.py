@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from lswc.lab.trace.format import Trace
     from lswc.strategy import Strategy
 
-CHOSEN = st.sampled_from([strategy(name) for name in STRATEGIES])
+CHOSEN = st.sampled_from(STRATEGIES).map(cache(strategy))
 PACES = st.builds(
     Pace, st.sampled_from([0.5, 1.0, 7.0]), st.integers(1, 5), st.sampled_from([0.1, 1.0])
 )

@@ -38,7 +38,7 @@ SEED = "http://www.one.co.th/"
 def random_web(site: Site, seed: int) -> None:
     """Fill a site with pages in several languages, redirects, dead links and robots.txt."""
     draw = random.Random(seed)
-    paths = ["", *(f"{folder}{i}.html" for folder in ("", "a/", "b/") for i in range(4))]
+    paths = ["", *(f"{folder}{i}.html" for folder in ("", "a/", "b/") for i in range(2))]
     addresses = [f"{host}/{path}" for host in TEXTS for path in paths]
     elsewhere = ["gone.example.net/", "www.one.co.th/missing.html", "four.net/moved.html"]
     for address in addresses:
