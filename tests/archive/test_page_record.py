@@ -95,7 +95,7 @@ def numbers(folder: Path, committed: dict[str, int] | None = None) -> list[int |
     return [record["of"] if record else None for record in page_record.pages(folder, committed)]
 
 
-@pytest.mark.parametrize(("limit", "to"), [(1, 4), (2 * len(line(0)), 5)])
+@pytest.mark.parametrize(("limit", "to"), [(1, 3), (2 * len(line(0)), 5)])
 def test_killed_between_any_two_steps(limit: int, to: int) -> None:
     before, is_killed = 1, True
     while is_killed:

@@ -34,7 +34,7 @@ PAGES = 8
 FIRST = 240
 """Honest pages until which shares are counted: more hosts have others than are asked at a time."""
 
-BLOGS = 150
+BLOGS = 100
 
 WEBS: dict[str, Web] = {
     "random domains": {"honest": honest(PAGES, TRAP, at=0), "trap": trap},

@@ -86,6 +86,12 @@ def start(web: Site, **settings: object) -> subprocess.Popen[str]:
     )
 
 
+def killed(web: Site, **when: object) -> None:
+    """Crawl until the system ends the process."""
+    done = run(web.command(LSWC_READERS=1, EXTENSIONS=ANYWHERE, **when))
+    assert done.returncode == -signal.SIGPROF, done.stderr
+
+
 def check_nothing_lost(web: Site, whole: dict[str, int]) -> None:
     """Crawl to the end: the record and the counters are those of an uninterrupted crawl."""
     web.crawl()
@@ -122,9 +128,7 @@ def test_killed_at_twenty_random_moments(web: Site, whole: dict[str, int]) -> No
     for _ in range(KILLS):
         when = {"TEST_PAGES": moments.randrange(45), "TEST_WORK": moments.uniform(0.001, 0.02)}
         rotate = moments.choice([0, 10_000])
-        process = start(web, LSWC_ROTATE=rotate, EXTENSIONS=ANYWHERE, **when)
-        said = process.communicate()[1]
-        assert process.returncode == -signal.SIGPROF, said
+        killed(web, LSWC_ROTATE=rotate, **when)
         assert not (web.folder / "frontier.db").exists() or check(web.folder).agrees
     assert len(web.urls) < SERVERS * PAGES, "the kills came too late to test anything"
     check_nothing_lost(web, whole)
@@ -137,9 +141,7 @@ def test_killed_where_text_counts(web: Site) -> None:
     moments = random.Random(3)
     for _ in range(4):
         when = {"TEST_PAGES": moments.randrange(60), "TEST_WORK": moments.uniform(0.001, 0.02)}
-        process = start(web, EXTENSIONS=ANYWHERE, **text, **when)
-        said = process.communicate()[1]
-        assert process.returncode == -signal.SIGPROF, said
+        killed(web, **text, **when)
     assert len(web.urls) < SERVERS * PAGES
     web.crawl(**text)
     assert len(web.urls) == len(set(web.urls)) == SERVERS * PAGES

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-PAGES = 60
+PAGES = 20
 DELAY = 0.05
 ANSWERED = 3
 """Pages of the unwanted site that are answered before it is blocked."""
