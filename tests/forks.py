@@ -3,8 +3,8 @@
 Most of a small crawl's time is the import of its libraries and the making of its tables. So the
 tests' crawls are forked from a process that has done that, and are otherwise what
 ``python -m scrapy`` or ``-m lswc`` is: processes of their own, with their own arguments,
-environment, folder, output and end. A test that signals its crawl, or limits it, starts it the plain
-way.
+environment, folder, output and end. A test that signals its crawl, or limits it, starts it the
+plain way.
 
 Run as a module it is that process: a request is a line of JSON on its standard input.
 """

@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 
 
 class SavesOften:
-    """Lets a crawl make durable what is committed after every fifth page."""
+    """Lets a crawl make durable what is committed once five pages came since it last did."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._pages = 0
         commits.SAVE_SECONDS = inf
+        frontier = parts_of(crawler).frontier
+        self._checkpoint, frontier.checkpoint = frontier.checkpoint, self._save  # type: ignore[method-assign]
         crawler.signals.connect(self._page, signals.item_scraped)
 
     @classmethod
@@ -36,7 +38,12 @@ class SavesOften:
 
     def _page(self) -> None:
         self._pages += 1
-        commits.SAVE_SECONDS = inf if self._pages % 5 else 0
+        if self._pages >= 5:
+            commits.SAVE_SECONDS = 0  # until it has: the next page may come before
+
+    def _save(self) -> None:
+        self._checkpoint()
+        self._pages, commits.SAVE_SECONDS = 0, inf
 
 
 class Signalled:
