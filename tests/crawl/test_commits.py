@@ -33,6 +33,16 @@ def test_a_visit_whose_lease_expired_goes_on_if_no_other_worker_took_it(
         assert not crawl.parts.frontier.unfinished
 
 
+def test_a_visit_is_over_whose_url_was_leased_anew(tmp_path: Path) -> None:
+    with SetUp(tmp_path) as crawl:
+        commits, first = crawl.parts.commits, crawl.visit()
+        again = commits.begin(first.lease, 0.0)
+        assert (first.is_over, again.is_over) == (True, False)
+        commits.commit(first, "html")
+        assert not crawl.parts.frontier.counts().tally.get("finished")
+        assert list(commits.visits.values()) == [again]
+
+
 def test_in_order_a_url_waits_for_the_one_before_and_for_every_rest(tmp_path: Path) -> None:
     seeds = "http://a.example/", "http://b.example/", "http://a.example/2"
     with SetUp(tmp_path, *seeds, LSWC_IN_ORDER=1, DOWNLOAD_DELAY=2) as crawl:

@@ -160,6 +160,12 @@ def test_a_wrong_value_is_named(tmp_path: Path, name: str, value: str, named: st
     assert named in str(raised.value)
 
 
+def test_in_the_papers_order_nobody_has_a_share(tmp_path: Path) -> None:
+    given = {"LSWC_UNPROVEN_SHARE": "0.25", "LSWC_STRATEGY": "bfs"}
+    for in_order, share in (("0", 0.25), ("1", 1.0)):
+        assert crawl(tmp_path, LSWC_IN_ORDER=in_order, **given).unproven_share == share
+
+
 def test_a_crawl_says_what_it_is_run_with(tmp_path: Path) -> None:
     settings = Settings()
     settings.setmodule(defaults, "project")

@@ -301,6 +301,9 @@ def test_the_calendar_has_no_end(port: int) -> None:
         target = re.findall(r"href='(/calendar/\d+/\d+/)'", body.decode())[-1]
     assert len(seen) == 15
     assert get(port, "/calendar/2026/13/")[0] == 404
+    january = get(port, "/calendar/2026/01/")[2].decode()
+    months = re.findall(r"href='(/calendar/\d+/\d+/)'", january)
+    assert months == ["/calendar/2025/12/", "/calendar/2026/02/"]
 
 
 SPIDER = """

@@ -206,6 +206,7 @@ def test_all_that_can_be_said_of_a_place_can_be_chosen(shown: Shown) -> None:
 def test_a_url_and_a_server_tell_their_history(shown: Shown) -> None:
     told = json.loads(shown.ask("/api/find?q=http://www.one.co.th/")[1])
     assert told["conclusion"].startswith("html, 20")
+    assert told["kind"] == "url"
     assert told["attempts"][0]["title"] == HOSTILE
     assert time() - 3600 < told["attempts"][0]["time"] <= time()
     assert (told["url"], told["server"]) == ("http://www.one.co.th/", "www.one.co.th")
@@ -213,7 +214,7 @@ def test_a_url_and_a_server_tell_their_history(shown: Shown) -> None:
     assert gone["conclusion"].startswith("status 404, 20")
     assert [link[0] for link in gone["links"]] == ["http://www.one.co.th/"]
     server = json.loads(shown.ask("/api/find?q=www.one.co.th")[1])
-    assert server["site"] == "one.co.th"
+    assert (server["kind"], server["site"]) == ("server", "one.co.th")
     ended = {name: number for name, number, _ in server["outcomes"]}
     assert (ended["html"], ended["status 404"]) == (2, 1)
 
