@@ -37,9 +37,9 @@ def test_a_crawl_ends_when_little_is_left_and_goes_on_when_asked_to(site: Site) 
 
 @pytest.mark.slow
 def test_what_a_sitemap_names_counts_before_a_crawl_ends(site: Site) -> None:
-    """The sitemap can be asked for after 6 s only; by then nothing else is left to find."""
+    """The sitemap can be asked for after 3 s only; by then nothing else is left to find."""
     site.seeds(HOME)
-    site.add("www.one.co.th/robots.txt", "User-agent: *\nCrawl-delay: 6\nSitemap: /map.xml")
+    site.add("www.one.co.th/robots.txt", "User-agent: *\nCrawl-delay: 3\nSitemap: /map.xml")
     site.add("www.one.co.th/", page(THAI, *(f"http://h{n % 7}.example.com/{w}.html"
                                             for n, w in enumerate(SPELLED))))  # fmt: skip
     for number, word in enumerate(SPELLED):
