@@ -90,7 +90,7 @@ $(VENV)/replaywebpage/package/ui.js: $(VENV)/installed
 # What goes wrong around whole crawls: kills, workers, the network, Redis, disks, clocks, hostile pages.
 # Such tests wait more than they work.
 faults: $(VENV)/installed redis
-	$(VENV)/bin/pytest -q -n 4 -m slow
+	$(VENV)/bin/pytest -q -n 4 --no-loadscope-reorder -m slow
 
 # How many small changes of a room's code its tests notice: make mutants ROOM=strategy SAMPLE=200.
 mutants: $(VENV)/mutmut redis

@@ -35,6 +35,12 @@ APART = (
 )  # fmt: skip
 """Files of whole crawls that share nothing: none of their tests waits for another."""
 
+LONG = (
+    "tests/seams/test_seams.py", "tests/scenarios/test_kill.py", "tests/crawl/test_browsers.py",
+    "tests/test_readers.py",
+)  # fmt: skip
+"""Files that take minutes, which come first: else the last of them runs alone at the end."""
+
 MOST_WORK = 200
 """Plain pages of the same length that a hostile one may cost; none that works costs 40."""
 
@@ -62,6 +68,11 @@ def leave() -> None:
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     atexit.register(leave)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
 def pytest_collection_finish() -> None:
