@@ -10,6 +10,7 @@ import pytest
 
 from lswc.archive.archive import HELD, Archive, FileSizes
 from lswc.archive.cdxj import entries
+from lswc.archive.url_history import history
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.frontier.visit import Attempt, Exchange, Offer, Record, Visit
 from lswc.strategy import SEED, PageLanguage, strategy
@@ -62,6 +63,22 @@ def test_nothing_refers_to_a_payload_that_was_withdrawn(tmp_path: Path) -> None:
     (index,) = tmp_path.glob("warc/*.cdxj")
     kinds = {fields["url"]: fields["mime"] for _, fields in entries(index)}
     assert kinds == {second.url: "unk", third.url: "warc/revisit"}, "nothing says of what kind"
+
+
+def test_rules_of_servers_are_logged_and_archived_though_the_store_was_away(
+    tmp_path: Path,
+) -> None:
+    archive = Archive(tmp_path, "th", "all", FileSizes(warc=1e9, part=0), {}, {})
+    visit = next(visits(b"page"))
+    exchange = Exchange(b"GET / HTTP/1.1\r\n\r\n", bytearray(b"HTTP/1.1 200\r\n\r\n"), [b"User"])
+    robots = Attempt(f"{visit.url}robots.txt", datetime.now(UTC), 200, exchange=exchange)
+    archive.add(robots, "robots.txt")
+    archive.reopen(dict)
+    archive.store(visit)
+    archive.close(whole=True)
+    assert [one["outcome"] for one in history(tmp_path, robots.url).attempts] == ["robots.txt file"]
+    (index,) = tmp_path.glob("warc/*.cdxj")
+    assert {fields["url"] for _, fields in entries(index)} == {robots.url, visit.url}
 
 
 def test_what_was_decided_of_a_page_stands_beside_it(tmp_path: Path) -> None:
