@@ -28,11 +28,21 @@ if TYPE_CHECKING:
 SHAPE = 0.5
 """Shape of what is believed of a page's rate before it was seen twice: rates differ widely."""
 
+SECOND_LOOK = 1.0
+"""Days after which a page that is gone is asked for once more. Then it is gone."""
+
 OF_KIND = 3.0
 """Changes of a site's pages of a kind that count as much as what is known of the kind."""
 
 LONGEST = 365.0
 """Days after which a page is visited, whatever it costs: none is forgotten."""
+
+FIRST_CHANGES, FIRST_NEW = 0.05, 0.01
+"""Changes, and new pages found, a day: of a page of any kind, before anything is known."""
+
+_STEP, _LATE = 10.0, 3.0
+"""How much the logarithm of the price changes while as many pages are visited as there are, at
+most, and how fast it comes to that."""
 
 _NEAR_ONE = 1e-4  # a shape so near to 1 is 1: the formula divides by the difference
 _STEPS = 32  # of a bisection of LONGEST: below a second
@@ -91,6 +101,49 @@ def due(shape: float, days: float, finds: float, price: float) -> float:
         else:
             high = middle
     return high
+
+
+def next_price(price: float, held: int, now: float, at: float, visited: float) -> float:
+    """Return the price once one of ``held`` pages is visited, which was due ``at`` a time, in days.
+
+    It rises as long as visits come too late, and falls while they come too early.
+    """
+    late = (now - at) / max(at - visited, SECOND_LOOK)
+    return price * exp(_STEP / held * min(1.0, max(-1.0, _LATE * late)))
+
+
+@dataclass(slots=True)
+class Known:
+    """What is known of a page that is held: the belief of its changes, new pages, and its visit.
+
+    ``visited`` is when it was visited last, in days. ``shape`` is 0 as long as it was seen once:
+    then what is ``usual`` of its kind counts, in events a day. ``new`` pages came by it in the
+    days ``seen``.
+    """
+
+    visited: float
+    shape: float = 0.0
+    days: float = 0.0
+    new: int = 0
+    seen: float = 0.0
+
+    def belief(self, usual: float) -> tuple[float, float]:
+        """Return the shape and the days of what is believed of its changes."""
+        return (self.shape, self.days) if self.shape else (SHAPE, SHAPE / usual)
+
+    def finds(self, usual: float) -> float:
+        """Return the new pages a day that it should lead to."""
+        return (self.new + SHAPE) / (self.seen + SHAPE / usual)
+
+    def learn(self, is_changed: bool, since: float, usual: float) -> float:
+        """Learn by a visit after ``since`` days; return how often it should have changed."""
+        before = self.belief(usual)
+        self.seen += since
+        if is_changed:
+            self.shape, self.days = seen_changed(*before, since)
+            return changes(*before, since)
+        self.shape, self.days = seen_unchanged(*before, since)
+        return 0.0
 
 
 @dataclass(slots=True)

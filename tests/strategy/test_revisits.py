@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from lswc.strategy.revisits import (
     LONGEST,
     OF_KIND,
+    Known,
     Rates,
     changes,
     due,
+    next_price,
     seen_changed,
     seen_unchanged,
     worth,
@@ -150,3 +152,30 @@ def test_rates_of_a_site_begin_as_those_of_their_kind() -> None:
     kind = (OF_KIND + 27 + 9) / (6 + 54 + 3)
     assert rates.of("list", "a.test") == pytest.approx((9 + 3) / (3 + 3 / kind))
     assert rates.of("article", "a.test") == pytest.approx(0.01)
+
+
+def test_a_page_is_as_its_kind_until_it_was_seen_twice() -> None:
+    page = Known(visited=0.0)
+    shape, days = page.belief(usual=0.2)
+    assert shape / days == pytest.approx(0.2)
+    assert page.finds(usual=0.1) == pytest.approx(0.1)
+    assert page.learn(is_changed=False, since=5.0, usual=0.2) == 0
+    assert (page.shape, page.days, page.seen) == (*seen_unchanged(shape, days, 5.0), 5.0)
+    # Now what is usual of its changes says no more.
+    assert page.belief(usual=9.0) == (page.shape, page.days)
+    assert page.finds(usual=0.1) < 0.1
+
+
+@given(DAYS, SINCE)
+def test_a_change_teaches_how_often_a_page_should_have_changed(usual: float, since: float) -> None:
+    page = Known(visited=0.0)
+    before = page.belief(usual)
+    assert page.learn(is_changed=True, since=since, usual=usual) == changes(*before, since) >= 1
+    assert page.belief(usual) == seen_changed(*before, since)
+
+
+def test_the_price_rises_while_visits_come_late_and_falls_while_they_come_early() -> None:
+    late, on_time, early = (next_price(2.0, 100, now, 10.0, 4.0) for now in (11.0, 10.0, 9.0))
+    assert early < on_time == 2.0 < late
+    # However late a visit is, of many pages one moves the price a little.
+    assert next_price(2.0, 100, 1e9, 10.0, 4.0) == pytest.approx(2.0 * exp(0.1))

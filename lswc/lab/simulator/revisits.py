@@ -7,7 +7,6 @@ from collections import deque
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from heapq import heapify, heappop, heappush
-from math import exp
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
@@ -15,13 +14,14 @@ import numpy as np
 
 from lswc.lab.simulator.changing_web import ChangingWeb, Kind
 from lswc.strategy.revisits import (
+    FIRST_CHANGES,
+    FIRST_NEW,
     LONGEST,
-    SHAPE,
+    SECOND_LOOK,
+    Known,
     Rates,
-    changes,
     due,
-    seen_changed,
-    seen_unchanged,
+    next_price,
 )
 
 if TYPE_CHECKING:
@@ -36,33 +36,16 @@ if TYPE_CHECKING:
 _CERTAIN = 1e6
 """Shape of a rate that is known."""
 
-_SECOND_LOOK = 1.0
-"""Days after which a page that is gone is asked for once more. Then it is gone."""
-
-_STEP, _LATE = 10.0, 3.0
-"""How much the logarithm of the price changes while as many pages are visited as there are, at
-most, and how fast it comes to that."""
-
 _TRIES = 20  # to find the first price
 
 _MOVED, _GROWN = 1.2, 1.3
 """How far the price moves, and how many more visits there are, until all is put in order anew."""
 
-_FIRST_CHANGES, _FIRST_NEW = 0.05, 0.01  # of any kind a day, before anything is known
-
 
 @dataclass(slots=True)
-class _Known:
-    """What the crawl knows of a page: the belief of its changes, new pages, and its visits.
+class _Page(Known):
+    """What the crawl knows of a page."""
 
-    ``shape`` is 0 as long as it was seen once: then what is known of its kind counts.
-    """
-
-    visited: float
-    shape: float = 0.0
-    days: float = 0.0
-    new: int = 0
-    seen: float = 0.0
     is_gone: bool = False
 
 
@@ -94,9 +77,9 @@ class _Revisits:
         self._sees_bytes = policy == "by_bytes"
         self._due = POLICIES[policy]
         self.price = 1.0
-        self.changes = Rates(dict.fromkeys(Kind, _FIRST_CHANGES))
-        self.new = Rates(dict.fromkeys(Kind, _FIRST_NEW))
-        self.known = [_Known(0.0) for _ in web.site]
+        self.changes = Rates(dict.fromkeys(Kind, FIRST_CHANGES))
+        self.new = Rates(dict.fromkeys(Kind, FIRST_NEW))
+        self.known = [_Page(0.0) for _ in web.site]
         self._queue: list[tuple[float, int]] = []
         self._visits = 0
         self._ordered_at = 0.0, 0  # price and visits
@@ -120,15 +103,13 @@ class _Revisits:
         if self._to_find:
             by, came = self._to_find.popleft()
             page = self._web.add(by, came, now)
-            self.known.append(_Known(now))
+            self.known.append(_Page(now))
             self.waits.append(now - came)
             heappush(self._queue, (now + self._due(self, page), page))
         elif self._put_in_order():
             at, page = heappop(self._queue)
             known = self.known[page]
-            late = (now - at) / max(at - known.visited, _SECOND_LOOK)
-            change = _STEP / len(self.known) * min(1.0, max(-1.0, _LATE * late))
-            self.price *= exp(change)
+            self.price = next_price(self.price, len(self.known), now, at, known.visited)
             self._visits += 1
             self._visit(page, known, now)
 
@@ -148,44 +129,35 @@ class _Revisits:
         heapify(self._queue)
         return bool(self._queue)
 
-    def _visit(self, page: int, known: _Known, now: float) -> None:
+    def _visit(self, page: int, known: _Page, now: float) -> None:
         found = self._web.visit(page, now)
         self._to_find.extend((page, came) for came in found.new)
         if found.gone:
             if not known.is_gone:
                 known.is_gone = True
-                heappush(self._queue, (now + _SECOND_LOOK, page))
+                heappush(self._queue, (now + SECOND_LOOK, page))
             return
         since = now - known.visited
         known.visited = now
         self._learn(page, known, since, found)
         heappush(self._queue, (now + self._due(self, page), page))
 
-    def _learn(self, page: int, known: _Known, since: float, found: Found) -> None:
+    def _learn(self, page: int, known: _Page, since: float, found: Found) -> None:
         kind, site = self._web.kind[page], self._web.site[page]
-        before = self.belief(page)
-        if found.bytes_changed if self._sees_bytes else found.changed:
-            self.changes.add(kind, site, changes(*before, since), since)
-            known.shape, known.days = seen_changed(*before, since)
-        else:
-            self.changes.add(kind, site, 0, since)
-            known.shape, known.days = seen_unchanged(*before, since)
+        is_changed = found.bytes_changed if self._sees_bytes else found.changed
+        changes = known.learn(is_changed, since, self.changes.of(kind, site))
+        self.changes.add(kind, site, changes, since)
         known.new += len(found.new)
-        known.seen += since
         self.new.add(kind, site, len(found.new), since)
 
     def belief(self, page: int) -> tuple[float, float]:
         """Return the shape and the days of what is believed of a page's changes."""
-        known = self.known[page]
-        if known.shape:
-            return known.shape, known.days
-        return SHAPE, SHAPE / self.changes.of(self._web.kind[page], self._web.site[page])
+        usual = self.changes.of(self._web.kind[page], self._web.site[page])
+        return self.known[page].belief(usual)
 
     def finds(self, page: int) -> float:
         """Return the new pages a day that a page should lead to."""
-        known = self.known[page]
-        usual = self.new.of(self._web.kind[page], self._web.site[page])
-        return (known.new + SHAPE) / (known.seen + SHAPE / usual)
+        return self.known[page].finds(self.new.of(self._web.kind[page], self._web.site[page]))
 
     def rates(self, page: int) -> tuple[float, float]:
         """Return the changes and the new pages a day, as nobody can know them."""
