@@ -20,7 +20,7 @@ from lswc.crawl.composition import parts_of
 from lswc.errors import LswcError
 from lswc.monitor.course import Course, Point, read_all, times, write_now
 from lswc.monitor.observer import Observer
-from lswc.monitor.snapshot import CLOSED, OFFLINE, Snapshot, of_workers
+from lswc.monitor.snapshot import CLOSED, CLOSING, OFFLINE, Snapshot, of_workers
 from lswc.monitor.summary import SUMMARY, write
 
 if TYPE_CHECKING:
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
 EVERY = 2.0
 """Seconds between two snapshots."""
-
-CLOSING = "closing"
-"""State of a worker whose crawl can't be written any more, until it has closed."""
 
 snapshot_taken = object()
 """Signal of Scrapy's kind with a ``snapshot``: at each one, and a last one as the crawl closes."""

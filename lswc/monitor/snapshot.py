@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 RUNNING, PAUSED, OFFLINE, CLOSED = "running", "paused", "offline", "closed"
 """What a crawl can be doing, by its own account."""
 
+CLOSING = "closing"
+"""A worker whose crawl can't be written any more, until it has closed."""
+
 SILENT, UNKNOWN = "silent", "unknown"
 """A worker that reports nothing any more, and a crawl of which nothing was reported yet."""
 
@@ -337,7 +340,7 @@ def of_workers(workers: Sequence[Worker]) -> dict[str, Any]:
     """Return the fields of a snapshot that say what its workers do."""
     live = [worker for worker in workers if worker.is_live]
     states = {worker.state for worker in workers}
-    state = next((one for one in (*LIVE, SILENT, CLOSED) if one in states), UNKNOWN)
+    state = next((one for one in (*LIVE, CLOSING, SILENT, CLOSED) if one in states), UNKNOWN)
     latest = max(workers, key=lambda worker: worker.time, default=Worker())
     return {
         "state": state,

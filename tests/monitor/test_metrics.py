@@ -264,7 +264,8 @@ def test_a_crawl_whose_store_is_away_or_lost_says_so_and_fetches_nothing(tmp_pat
         assert now.state == "offline"
         commits.fail(StorageError("it is lost"))
         record()
-        assert (taken[-1].workers[0].state, taken[-1].pending) == ("closing", 1)
+        assert (taken[-1].state, taken[-1].workers[0].state) == ("closing", "closing")
+        assert taken[-1].pending == 1
         assert recorder.last is None
         crawl.parts.close("shutdown")
 
