@@ -25,7 +25,7 @@ from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
 from lswc.reading.browser.installed import CHROMIUMS
 from lswc.reading.browser.messages import Answered, Settings, Shell, Wanted
-from lswc.reading.browser.process import SCROLLS
+from lswc.reading.browser.process import EMPTY, SCROLLS
 from tests.scenarios.site import BRAKE
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ SETTINGS = Settings(
     requests=40,
     largest=2_000_000,
 )
+LONG = f"<p>{'text ' * EMPTY}"
 HURRIED = replace(SETTINGS, seconds=4)
 """For pages that hang until their seconds are over."""
 
@@ -77,8 +78,8 @@ class Showing:
         return self.runner.run(self.browser.render(shell, body.encode(), self.fetch))
 
     def text(self, script: str) -> str:
-        """Return a page that a script has changed."""
-        return self.show(f"<p id=p></p><script>{script}</script>").html.decode()
+        """Return a page that a script has changed; it has text, else more is waited for."""
+        return self.show(f"<p id=p></p><script>{script}</script>{LONG}").html.decode()
 
     def shows_others(self) -> bool:
         """Tell whether a page is shown; a slow machine may need more than its seconds for one."""
@@ -120,7 +121,7 @@ def test_a_page_is_shown_as_its_scripts_leave_it(showing: Showing) -> None:
     }
     seen = showing.show(
         "<link rel=stylesheet href=/s.css><img src=/i.png><p id=p></p>"
-        "<script type=module src=/app.js></script>"
+        f"<script type=module src=/app.js></script>{LONG}"
     )
     assert "สวัสดี 1 lswc/testth<" in seen.html.decode()
     assert [wanted.kind for wanted in showing.wanted] == ["script", "script", "fetch"]
@@ -146,7 +147,7 @@ def test_a_page_without_text_is_waited_for(showing: Showing) -> None:
     patient = Showing(late)
     try:
         write = "setTimeout(() => p.textContent = 'late '.repeat(50), 1500)"
-        assert "late late" in patient.text(write)
+        assert "late late" in patient.show(f"<p id=p></p><script>{write}</script>").html.decode()
     finally:
         patient.close()
 
@@ -163,7 +164,8 @@ def test_a_list_is_followed_to_where_it_goes_on_within_bounds(showing: Showing) 
 
 
 def test_links_to_hash_routes_are_counted(showing: Showing) -> None:
-    seen = showing.show("<a href='#/a'>a</a><a href='#!b'>b</a><a href='#/a'></a><a href=#c></a>")
+    routes = "<a href='#/a'>a</a><a href='#!b'>b</a><a href='#/a'></a><a href=#c></a>"
+    seen = showing.show(routes + LONG)
     assert seen.shown.routes == 2
 
 
@@ -184,7 +186,7 @@ def test_nothing_is_kept_from_one_page_to_the_next(showing: Showing) -> None:
 def test_where_a_page_wants_to_go_is_told_and_it_stays(showing: Showing) -> None:
     seen = showing.show(
         "<p>here</p><script>location.href = 'https://else.example/a';"
-        "setTimeout(() => location.assign('/b'), 50)</script>"
+        f"setTimeout(() => location.assign('/b'), 50)</script>{LONG}"
     )
     assert "here" in seen.html.decode()
     assert set(seen.shown.led_to) <= {"https://else.example/a", "https://app.example/b"}
