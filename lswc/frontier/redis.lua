@@ -131,35 +131,46 @@ local function call_all(command, key, arguments)
   end
 end
 
-local known_sites = {}
+local known_sites = {} -- what `families` has of them: its text, or that taken apart; false if it has none
 
-local function parse_family(text)
-  if not text then
-    return { number = 0, level = NEW, family = 0, branch = 0, supporters = {} }
+local function as_text(text) return text end
+
+local function read_site(site)
+  local known = known_sites[site]
+  if known == nil then
+    known = call('HGET', SITE_FAMILIES, site)
+    known_sites[site] = known
   end
-  local numbers = {}
-  for number in text:gmatch('%d+') do numbers[#numbers + 1] = tonumber(number) end
-  return {
-    number = numbers[1], level = numbers[2], family = numbers[3], branch = numbers[4],
-    supporters = { unpack(numbers, 5) },
-  }
+  return known
+end
+
+-- The level of a site. Its text isn't taken apart: most links lead to sites of which no more is asked.
+local function level_of(site)
+  local known = read_site(site)
+  if not known then return NEW end
+  return known.level or known:byte(known:find(' ', 1, true) + 1) - 48
 end
 
 -- What is known of a site and its family.
 local function family_of_site(site)
-  local found = known_sites[site]
-  if not found then
-    found = parse_family(call('HGET', SITE_FAMILIES, site))
-    known_sites[site] = found
+  local known = read_site(site)
+  if not known then return { number = 0, level = NEW, family = 0, branch = 0, supporters = {} } end
+  if not known.level then
+    local numbers = {}
+    for number in known:gmatch('%d+') do numbers[#numbers + 1] = tonumber(number) end
+    known = {
+      number = numbers[1], level = numbers[2], family = numbers[3], branch = numbers[4],
+      supporters = { unpack(numbers, 5) },
+    }
+    known_sites[site] = known
   end
-  return found
+  return known
 end
 
 -- The family of a site, 0 unless it is unproven.
 local function unproven_family(site)
-  if not has_families then return 0 end
-  local found = family_of_site(site)
-  return found.level == UNPROVEN and found.family or 0
+  if not has_families or level_of(site) ~= UNPROVEN then return 0 end
+  return family_of_site(site).family
 end
 
 local family_sites = {}
@@ -721,20 +732,18 @@ end
 local function introduce(new, by)
   if #new == 0 then return end
   local like, number = born(by), call('HLEN', SITE_FAMILIES)
+  local level, family, supporters = like.level, like.family, like.supporters
+  local before, after = ' ' .. level .. ' ' .. family .. ' ', table.concat({ '', unpack(supporters) }, ' ')
   local is_head = by and like.branch == 0
-  local rest = text_of_family({
-    number = '', level = like.level, family = like.family, branch = '%d', supporters = like.supporters,
-  })
-  local sites, heads = {}, is_head and { like.family, by } or {}
+  local sites, heads = {}, is_head and { family, by } or {}
   for _, site in ipairs(new) do
-    if known_sites[site].level == NEW then -- else by another of its servers
+    if not known_sites[site] then -- else by another of its servers
       number = number + 1
-      local branch = like.branch > 0 and like.branch or by and number or 0
+      local branch = is_head and number or like.branch
       known_sites[site] = {
-        number = number, level = like.level, family = like.family, branch = branch,
-        supporters = { unpack(like.supporters) },
+        number = number, level = level, family = family, branch = branch, supporters = supporters,
       }
-      sites[#sites + 1], sites[#sites + 2] = site, number .. rest:format(branch)
+      sites[#sites + 1], sites[#sites + 2] = site, number .. before .. branch .. after
       if is_head then heads[#heads + 1], heads[#heads + 2] = number, site end
     end
   end
@@ -745,9 +754,9 @@ end
 -- Count a link of a page, of the site `by` (nil for seeds), to a site that was met before.
 -- Families of lswc.frontier.sqlite_cells, and a test holds that they agree.
 local function vouch(site, by)
-  local found = family_of_site(site)
-  if site == by or found.level >= KNOWN then return end
-  local before, page = found.level, by and family_of_site(by)
+  local before = level_of(site)
+  if site == by or before >= KNOWN then return end
+  local found, page = family_of_site(site), by and family_of_site(by)
   if not by then
     found.level = SEED
   else
@@ -755,7 +764,7 @@ local function vouch(site, by)
     for _, number in ipairs(found.supporters) do
       if number == page.number then return end
     end
-    table.insert(found.supporters, page.number)
+    found.supporters = { page.number, unpack(found.supporters) } -- not the new sites' own, of a page
     if #found.supporters >= SUPPORT then
       found.level = KNOWN
     elseif #found.supporters >= PROOF or page.level == SEED then
@@ -794,11 +803,11 @@ local function meet_all(first, last, by)
     site_of_server[ARGV[i]] = ARGV[i + 1]
   end
   if counts_links then
-    read_all(SITE_FAMILIES, sites, known_sites, parse_family)
+    read_all(SITE_FAMILIES, sites, known_sites, as_text)
     if share < 1 and not has_room(by) then
       local taken = {}
       for i, server in ipairs(servers) do
-        if known_sites[sites[i]].level ~= NEW then taken[#taken + 1] = server
+        if known_sites[sites[i]] then taken[#taken + 1] = server
         else refused[server] = true end
       end
       servers = taken
@@ -808,7 +817,7 @@ local function meet_all(first, last, by)
     local new = {}
     for _, server in ipairs(servers) do
       local site = site_of_server[server]
-      if known_sites[site].level == NEW then new[#new + 1] = site else vouch(site, by) end
+      if known_sites[site] then vouch(site, by) else new[#new + 1] = site end
     end
     introduce(new, by)
   end
