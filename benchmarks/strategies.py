@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from lswc.strategy import Strategy
+
 SHARES = (0.5, 0.8, 0.9, 0.95, 0.99)
 STRATEGIES = (
     "bfs", "soft_focused", "limited_distance:N=3", "server_aggressive:T=10",
@@ -89,9 +91,9 @@ def in_company(trace: Trace) -> NDArray[np.bool_]:
     return found
 
 
-def downloaded(trace: Trace, name: str) -> NDArray[np.int32]:
+def downloaded(trace: Trace, chosen: Strategy) -> NDArray[np.int32]:
     """Return the pages that a strategy downloads, in order."""
-    visits = Simulation(trace, strategy(name), keep_visits=True).run().visits
+    visits = Simulation(trace, chosen, keep_visits=True).run().visits
     pages: NDArray[np.int32] = visits[trace.fate[visits] == Fate.PAGE]
     return pages
 
@@ -137,9 +139,10 @@ def main(arguments: Sequence[str]) -> None:
     print(f"{'':55}" + "".join(f"{share:8.0%}" for share in SHARES))
     for folder in options.traces:
         for seeds, trace in cases(Trace.read(folder)):
-            best, wanted, company = downloaded(trace, "perfect"), reached(trace), in_company(trace)
+            best = downloaded(trace, strategy("perfect"))
+            wanted, company = reached(trace), in_company(trace)
             for name in options.strategies:
-                pages = downloaded(dataclasses.replace(trace, **lost), name)
+                pages = downloaded(dataclasses.replace(trace, **lost), strategy(name))
                 multiples = needed(pages, wanted) / needed(best, wanted)
                 for label in (seeds.partition("-")[0], EVERY):
                     found[label][name].append(multiples)
