@@ -77,7 +77,10 @@ def blog_host() -> None:
             done = Crawl(frontier, web).run(1_000_000)
             proven = sum(frontier.family_of(name) == () for name in names)
         most = done.time_of("blog", 9 * done.pages("blog") // 10)
-        print(f"share {share:g}: {proven:,} blogs proven, 90% of their pages after {most:.0f} s")
+        print(
+            f"share {share:g}: {proven:,} blogs proven, 90% of their pages after {most:.0f} s, "
+            f"all {len(done.log):,} pages after {done.now:.0f} s"
+        )
 
 
 if __name__ == "__main__":
