@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from hashlib import blake2b
 from random import Random
+from threading import Lock
 from typing import TYPE_CHECKING, Self
 
 from typing_extensions import override
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tests.hostile.farms import Web
+    from tests.hostile.farms import Page, Web
 
 PORT = "LSWC_TEST_FARM_PORT"
 
@@ -38,21 +39,28 @@ class FarmResolver(OverNames):
 
 
 class FarmWeb:
-    """Serves a web, and notes the URLs of pages that are ``asked`` for, in order."""
+    """Serves a web, and notes the URLs of pages that are ``asked`` for, in order.
 
-    def __init__(self, web: Web) -> None:
+    The first relevant page after so many, ``since``, also links to ``entry``.
+    """
+
+    def __init__(self, web: Web, entry: str = "", since: int = 0) -> None:
         self.asked: list[str] = []
-        asked = self.asked
+        asked, entries, one_at_a_time = self.asked, [entry] if entry else [], Lock()
 
         class Handler(QuietHandler):
             @override
             def do_GET(self) -> None:
                 url = f"http://{self.headers['Host']}{self.path}"
                 is_page = self.path == "/" or self.path[1:].isdecimal()
-                if is_page:
-                    asked.append(url)
-                self.send_response(200 if is_page else 404)
-                body = _body(web, url) if is_page else b""
+                found = web[kind_of(host_of(url))](url, Random(url)) if is_page else None
+                if found:
+                    with one_at_a_time:
+                        asked.append(url)
+                        if entries and found.relevant and len(asked) > since:
+                            found.links.append(entries.pop())
+                self.send_response(200 if found else 404)
+                body = _body(url, found) if found else b""
                 self.send_header("Content-Type", "text/html; charset=utf-8")
                 self.send_header("Content-Length", str(len(body)))
                 self.send_header("Connection", "close")
@@ -95,8 +103,7 @@ class FarmWeb:
         return [kind_of(host_of(url)) for url in self.asked]
 
 
-def _body(web: Web, url: str) -> bytes:
-    made = web[kind_of(host_of(url))](url, Random(url))
+def _body(url: str, made: Page) -> bytes:
     about = "farm" if "same-" in url else url
     text = THAI + words(about) if made.relevant else f"{ENGLISH} {Random(url).random()}"
     return page(text, *made.links).encode()
