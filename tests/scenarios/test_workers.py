@@ -179,12 +179,15 @@ def test_four_workers_do_what_one_would_and_no_server_is_asked_sooner(
 def test_two_of_four_killed_cost_their_leases_a_second_fetch_and_nothing_else(
     workers: Workers, web: SharedWeb, gate: Gate
 ) -> None:
-    gate.shut(30)
+    free = 30
+    gate.shut(free)
     for life in (60, 15, 15, 60):  # time enough for a machine that is busy to renew them
         # All servers are at one address here.
         own = {"LSWC_MAX_PER_ADDRESS": 0, "DOWNLOAD_TIMEOUT": BRAKE}
         workers.start(LSWC_LEASE_SECONDS=life, **own)
     workers.wait_until(lambda: gate.held > 2 * IN_FLIGHT)  # so more than two workers wait
+    # What is still being read is no request any more, but its lease would be lost, too.
+    workers.wait_until(lambda: len(workers.recorded()) == free)
     for worker in workers.running[1:3]:
         worker.kill()
     gate.open()
