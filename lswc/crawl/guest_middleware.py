@@ -96,7 +96,7 @@ class GuestMiddleware:
         if isinstance(decision, Wait):
             if visit is not None:
                 self._guest.keep_away(visit, decision.seconds)
-            return request.replace()
+            return request.copy()
         if isinstance(decision, Fails):
             answer: Any = decision.answer
             return Response(request.url, answer.status, answer.headers, request=request)
