@@ -223,6 +223,7 @@ _OF_RECORD = (
     "relevant",
     "guessed",
     "server_status",
+    "change",
 )
 
 
@@ -242,6 +243,7 @@ def _place(visit: Visit) -> dict[str, Any]:
         "depth": lease.depth,
         "source": None,
         "referrer": lease.referrer,
+        "visit": lease.visits + 1,
     }
     if visit.is_page:
         return place | {"distance": distance_of(lease.code), "source": source_of(lease.code)}
@@ -279,6 +281,8 @@ def _about(visit: Visit, place: Mapping[str, Any]) -> dict[str, object]:
             "opt-out": "; ".join(record.opt_outs) or None,
             "rendered": "yes" if record.rendered else None,
         }
+    if record is not None and record.visit > 1:
+        fields |= {"visit": record.visit, "change": record.change}
     fields |= {
         **({"kind": place["kind"]} if place["kind"] else {}),
         "distance": place["distance"],

@@ -211,6 +211,7 @@ class Row(NamedTuple):
     outcome: str
     archived: bool | None
     kind: str | None
+    visit: int | None
 
 
 def rows(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[Row | None]:
@@ -228,7 +229,7 @@ def rows(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[Ro
                 yield None
             else:
                 outcome, archived = row.get("outcome", ""), row.get("archived")
-                yield Row(row["url"], outcome, archived, row.get("kind"))
+                yield Row(row["url"], outcome, archived, row.get("kind"), row.get("visit"))
 
 
 def ended(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[str]:

@@ -57,6 +57,8 @@ ATTEMPTS = pa.schema(
         ("referrer", pa.string()),
         ("archived", pa.bool_()),
         ("requisites", pa.list_(pa.string())),
+        ("visit", pa.int32()),
+        ("change", _WORD),
     ]
 )
 """One row per attempt to fetch a URL, or per URL that ended without one."""
@@ -69,6 +71,7 @@ LINKS = pa.schema(
         ("named", pa.int8()),
         ("tier", pa.int16()),
         ("dropped", _WORD),
+        ("visit", pa.int32()),
     ]
 )
 """One row per link: of a kept one the tier, if there are tiers, of another why it was discarded."""
@@ -233,12 +236,14 @@ def _attempts(batch: pa.Table) -> pa.Table:
 def _links(batch: pa.Table) -> pa.Table:
     lists = {name: batch[name].combine_chunks() for name in _LISTS}
     targets, named = lists["targets"], lists["named"]
+    parents = pc.list_parent_indices(targets)
     if named.null_count > targets.null_count:  # of an earlier version
         unknown = pa.nulls(len(targets.values), pa.int8())
         lists["named"] = pa.ListArray.from_arrays(targets.offsets, unknown)
     columns = [
-        pc.take(batch["url"], pc.list_parent_indices(lists["targets"])),
+        pc.take(batch["url"], parents),
         *(pc.list_flatten(column) for column in lists.values()),
+        pc.take(batch["visit"], parents),
     ]
     return pa.table(columns, [f.name for f in LINKS]).cast(LINKS)
 

@@ -15,6 +15,7 @@ from lswc.archive.cdxj import entries, index, index_of
 from lswc.archive.run_settings import settings_of_all
 from lswc.errors import writing
 from lswc.files import whole
+from lswc.frontier.visit import UNCHANGED
 from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
@@ -147,9 +148,11 @@ def _pages_of(crawl: Path) -> Iterator[bytes]:
     archived = {fingerprint(url) for path in indexes for url, _ in entries(path)}
     for record in page_record.records(crawl):
         wanted = any(record.get(name) for name in ("relevant", "guessed", "reason"))
+        visit = record.get("visit", 1)
+        wanted = wanted and record.get("change") != UNCHANGED
         if wanted and fingerprint(record["url"]) in archived:
             page = {
-                "id": str(record["id"]),
+                "id": str(record["id"]) if visit == 1 else f"{record['id']}-{visit}",
                 "url": record["url"],
                 "ts": str(record["time"]).replace("+00:00", "Z"),
                 "title": record["title"],

@@ -192,6 +192,8 @@ class StrategyMiddleware(_PageMiddleware):
     def _count(self, page: Page) -> None:
         lease, tally = page.visit.lease, page.visit.tally
         identification = page.reading.identification
+        if lease.visits:  # the frontier counts what became of it
+            return
         guessed = "guessed" if page.guessed else "irrelevant"
         tally["page", "relevant" if page.identified else guessed] += 1
         tally["kind", page.reading.kind] += 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lswc.crawl.readers import ReaderError, Unread
 from lswc.crawl.requests import headers_of, url_of, visit_of
 from lswc.errors import LswcError
-from lswc.frontier.visit import FollowedLink, Record
+from lswc.frontier.visit import NEW, FollowedLink, Record
 from lswc.guest.internet import ClosingError
 from lswc.outcomes import Outcome
 from lswc.reading.main_text.clean_text import NO_TEXT
@@ -175,6 +175,8 @@ class Page:
             source=self.source,
             referrer=lease.referrer,
             time=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            visit=lease.visits + 1,
+            change=self.visit.change if lease.visits else NEW,
         )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
+from lswc.safety.near_duplicates import DISTANCE
 from lswc.safety.server_limits import NOTHING_TAKEN, Taken
 from lswc.strategy import GUESS, LISTING, REQUISITE, SUBLISTING, PageLanguage, source_of
 from lswc.urls import fingerprint, fingerprints
@@ -87,7 +88,8 @@ class Lease(Struct, frozen=True):
     page whose link brought it, None for a seed. ``id`` is the URL's number, ``token`` that of this
     lease, which no other of this process has; ``tries`` how often the URL was postponed before.
     Of a requisite ``depth`` counts the steps from its page. ``of_server`` and ``of_domain`` are
-    what its server and registered domain have brought so far.
+    what its server and registered domain have brought so far. ``visits`` is how often its page was
+    recorded before, and ``simhash`` that of its text then, None if it isn't known.
     """
 
     id: int
@@ -105,6 +107,8 @@ class Lease(Struct, frozen=True):
     tries: int = 0
     of_server: Taken = NOTHING_TAKEN
     of_domain: Taken = NOTHING_TAKEN
+    visits: int = 0
+    simhash: int | None = None
 
     @property
     def tier(self) -> int | None:
@@ -190,6 +194,10 @@ class Rendered(NamedTuple):
     led_to: tuple[str, ...]
 
 
+NEW, CHANGED, UNCHANGED = "new", "changed", "unchanged"
+"""What became of a page's text since the visit before. It is the same, as a near-duplicate is, if
+only a few of its words are others."""
+
 DISCONNECT = "disconnect"
 """Of an attempt that is ``truncated``: its connection was closed, or broke, within the body."""
 
@@ -244,7 +252,8 @@ class Record:
     both as in the headers, "" without one. ``opt_outs`` is what
     the page says against mining its text, and where; ``rendered`` says that it was read as a
     browser showed it; ``truncated`` why it isn't whole, as in an Attempt. ``time`` is UTC, ISO
-    8601.
+    8601. ``visit`` is the number of the page's visit, from 1, and ``change`` says what became of
+    its text since the one before: ``new``, ``changed`` or ``unchanged``.
     """
 
     id: int
@@ -276,6 +285,8 @@ class Record:
     source: str
     referrer: str | None
     time: str
+    visit: int
+    change: str
 
 
 class FollowedLink(Struct, frozen=True, gc=False):
@@ -350,6 +361,16 @@ class Visit:
         if self.relevant is None or self.brought is None:
             return self.relevant
         return self.brought
+
+    @property
+    def change(self) -> str:
+        """What became of the page's text since the visit before."""
+        before = self.lease.simhash
+        if not self.lease.visits:
+            return NEW
+        if before is None or self.simhash is None:
+            return CHANGED
+        return UNCHANGED if (before ^ self.simhash).bit_count() <= DISTANCE else CHANGED
 
     @property
     def received(self) -> int:

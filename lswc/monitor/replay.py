@@ -22,6 +22,7 @@ from urllib.parse import parse_qs, urlsplit
 from lswc.archive import page_record
 from lswc.archive.run_settings import settings_of
 from lswc.errors import ConfigError, StorageError, writing
+from lswc.frontier.visit import UNCHANGED
 from lswc.monitor.page.access import HEADERS, Guard
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ def archived(crawl: Path, text: str) -> Iterator[Archived]:
     """Yield the archived pages whose URL or title has a text in it, in the order of the record."""
     wanted, is_all = text.strip().lower(), settings_of(crawl).get("LSWC_ARCHIVE") == "all"
     for record in page_record.records(crawl):
+        if record.get("change") == UNCHANGED:
+            continue  # what is stored of it says so
         if not (is_all or record["relevant"] or record["guessed"]):
             continue
         title = record["title"] or ""

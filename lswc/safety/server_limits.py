@@ -189,7 +189,7 @@ class Limits:
         """
         families = lru_cache(KNOWN_FAMILIES)(family_of)
         for record in records:
-            if url := parse(record["url"]):
+            if record.get("visit", 1) == 1 and (url := parse(record["url"])):
                 self._count(url)
                 self._count_duplicate(url, record["near_duplicate"], record["language"])
                 self._seen.add(int(record["simhash"], 16))

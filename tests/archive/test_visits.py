@@ -6,6 +6,7 @@ from collections import OrderedDict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from lswc.archive.archive import HELD, Archive, FileSizes
@@ -90,7 +91,7 @@ def test_what_was_decided_of_a_page_stands_beside_it(tmp_path: Path) -> None:
         reason="", guessed=False, distance=0, tier=0, expected=None, depth=0,
         server_status="relevant", simhash="0" * 16, near_duplicate=False, content_language="",
         vary="", opt_outs=("noai (META)", "noimageai (META)"), rendered=True, truncated="",
-        source="seed", referrer=None, time="2026-01-01T00:00:00Z",
+        source="seed", referrer=None, time="2026-01-01T00:00:00Z", visit=1, change="new",
     )  # fmt: skip
     archive.store(visit)
     archive.close(whole=True)
@@ -103,3 +104,16 @@ def test_what_was_decided_of_a_page_stands_beside_it(tmp_path: Path) -> None:
         "opt-out": "noai (META); noimageai (META)", "rendered": "yes", "distance": "1",
         "tier": "0", "depth": "0",
     }  # fmt: skip
+
+
+def test_a_page_has_changed_if_its_text_is_another_than_nearly_the_same() -> None:
+    first = next(visits(b"page"))
+    assert (first.lease.visits, first.change) == (0, "new")
+
+    def change(before: int | None, now: int | None) -> str:
+        again = msgspec.structs.replace(first.lease, visits=3, simhash=before)
+        return Visit(again, simhash=now).change
+
+    assert change(0b0000, 0b0111) == "unchanged"
+    assert change(0b0000, 0b1111) == "changed"
+    assert change(None, 0) == change(0, None) == "changed"

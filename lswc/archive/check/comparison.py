@@ -12,7 +12,7 @@ from lswc.archive import cdxj, crawl_log, page_record
 from lswc.archive.crawl_log import RETRY
 from lswc.archive.page_record import PAGES
 from lswc.archive.warc_repair import is_described, is_whole
-from lswc.outcomes import OF_REQUISITE, may_return
+from lswc.outcomes import OF_REQUISITE, RECORDED, may_return
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -25,8 +25,9 @@ FAULTS = ("missing", "unknown", "double", "torn")
 """What may be wrong with a URL in a file: it should be there, it shouldn't, it is twice; or a line
 can't be read."""
 
-# `said` is what a file says of a URL, and how often: for the log the outcome, or 'archived'; for
-# WARC files 'described', where a metadata record follows.
+# `said` is what a file says of a URL, and how often: the record the number of the visit; the log
+# the outcome of the first visit, 'visit N' of a later one with a record, 'again: OUTCOME' of
+# another, and 'archived'; for WARC files 'described', where a metadata record follows.
 # In a temporary file of SQLite's: a crawl has more URLs than memory.
 _SCHEMA = """
 CREATE TABLE finished (url TEXT, outcome TEXT, PRIMARY KEY (url, outcome)) WITHOUT ROWID;
@@ -35,24 +36,49 @@ CREATE TABLE said (
 CREATE TABLE wrong (file TEXT, fault TEXT, url TEXT, UNIQUE (file, fault, url));
 CREATE VIEW record AS SELECT * FROM said WHERE file = 'pages.jsonl';
 CREATE VIEW ended AS SELECT * FROM said
-    WHERE file = 'log' AND kind NOT IN ('retry', 'archived') AND kind NOT LIKE '%file';
+    WHERE file = 'log' AND kind NOT IN ('retry', 'archived') AND kind NOT LIKE '%file'
+    AND kind NOT LIKE 'visit %' AND kind NOT LIKE 'again: %';
+CREATE VIEW visited AS SELECT * FROM said WHERE file = 'log' AND kind LIKE 'visit %';
+CREATE VIEW again AS SELECT * FROM said
+    WHERE file = 'log' AND (kind LIKE 'visit %' OR kind LIKE 'again: %');
 CREATE VIEW archived AS SELECT * FROM said WHERE file = 'log' AND kind = 'archived';
 CREATE VIEW described AS SELECT * FROM said WHERE file = 'WARC';
 CREATE VIEW entry AS SELECT * FROM said WHERE file = 'index';
 """
 _SAY = "INSERT INTO said VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET times = times + 1"
+# Of several workers each has some of a page's visits.
+_OF_WORKER = """
+INSERT OR REPLACE INTO finished SELECT url, kind FROM ended;
+INSERT OR IGNORE INTO finished SELECT url, 'again' FROM again
+    WHERE url NOT IN (SELECT url FROM ended);
+"""
+_CONSECUTIVE = """
+INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'missing', url FROM record
+    GROUP BY url HAVING count(*) < max(CAST(kind AS INTEGER));
+"""
 _COMPARE = """
 INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'missing', url FROM finished
     WHERE outcome IN ('html', 'document') AND url NOT IN (SELECT url FROM record);
 INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'unknown', url FROM record
-    WHERE url NOT IN (SELECT url FROM finished WHERE outcome IN ('html', 'document'));
+    WHERE url NOT IN (SELECT url FROM finished WHERE outcome IN ('html', 'document'))
+    AND url NOT IN (SELECT url FROM finished JOIN again USING (url));
+INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'missing', url FROM visited
+    WHERE (url, substr(kind, 7)) NOT IN (SELECT url, kind FROM record);
+INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'unknown', url FROM record
+    WHERE kind <> '1' AND (url, 'visit ' || kind) NOT IN (SELECT url, kind FROM visited);
 INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'double', url FROM record WHERE times > 1;
 INSERT OR IGNORE INTO wrong SELECT 'log', 'missing', url FROM finished
-    WHERE NOT transient(outcome) AND (url, outcome) NOT IN (SELECT url, kind FROM ended);
+    WHERE NOT transient(outcome) AND outcome <> 'again'
+    AND (url, outcome) NOT IN (SELECT url, kind FROM ended)
+    AND (url, 'again: ' || outcome) NOT IN (SELECT url, kind FROM again);
 INSERT OR IGNORE INTO wrong SELECT 'log', 'unknown', url FROM ended
-    WHERE (url, kind) NOT IN (SELECT url, outcome FROM finished) AND NOT transient(kind);
+    WHERE (url, kind) NOT IN (SELECT url, outcome FROM finished) AND NOT transient(kind)
+    AND url NOT IN (SELECT url FROM finished JOIN again USING (url));
+INSERT OR IGNORE INTO wrong SELECT 'log', 'unknown', url FROM again
+    WHERE url NOT IN (SELECT url FROM finished);
 INSERT OR IGNORE INTO wrong SELECT 'log', 'double', url FROM ended
     WHERE times > 1 AND NOT transient(kind);
+INSERT OR IGNORE INTO wrong SELECT 'log', 'double', url FROM visited WHERE times > 1;
 INSERT OR IGNORE INTO wrong SELECT 'index', 'missing', url FROM archived
     WHERE times > coalesce((SELECT times FROM entry WHERE entry.url = archived.url), 0);
 INSERT OR IGNORE INTO wrong SELECT 'WARC', 'missing', url FROM record
@@ -94,12 +120,11 @@ class Comparison:
         self._torn: list[tuple[str, str, str]] = []
         self._db.execute("BEGIN")
         self._read()
-        if finished is None:
-            self._db.execute("INSERT OR REPLACE INTO finished SELECT url, kind FROM ended")
-        else:
+        if finished is not None:
             self._db.executemany("INSERT INTO finished VALUES (?, ?)", finished)
         self._db.execute("COMMIT")
-        self._db.executescript(_COMPARE)
+        only_worker = finished is None
+        self._db.executescript(_OF_WORKER + _COMPARE if only_worker else _COMPARE + _CONSECUTIVE)
 
     def _read(self) -> None:
         said = chain(self._records(), self._log(), self._index())
@@ -114,15 +139,18 @@ class Comparison:
             if record is None:
                 self._torn.append((RECORD, "torn", f"line {number}"))
             else:
-                yield RECORD, record["url"], ""
+                yield RECORD, record["url"], str(record.get("visit", 1))
 
     def _log(self) -> Iterator[tuple[str, str, str]]:
         for number, row in enumerate(crawl_log.rows(self._crawl, self._committed)):
             if row is None:
                 self._torn.append((LOG, "torn", f"row {number}"))
                 continue
+            if (row.visit or 1) > 1 and row.outcome != RETRY:
+                recorded = row.outcome in RECORDED
+                yield LOG, row.url, f"visit {row.visit}" if recorded else f"again: {row.outcome}"
             # What may be tried again ends more than once.
-            if not may_return(row.outcome):
+            elif not may_return(row.outcome):
                 prefix = (
                     OF_REQUISITE if row.kind in crawl_log.NO_PAGES and row.outcome != RETRY else ""
                 )

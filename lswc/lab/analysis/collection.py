@@ -65,10 +65,10 @@ class AnalysisError(ConfigError):
 class Collection:
     """What a crawl collected: a view ``urls`` in ``db``, with one row per URL.
 
-    Its columns are those of a trace's ``urls.parquet`` (docs/trace.md) and ``id``, the row
-    number; ``columns`` names those that are there, the others are null. ``trace`` has the links;
-    it is None for a crawl folder, where ``distance`` is the number of links that the crawl walked
-    to the page.
+    Its columns are those of a trace's ``urls.parquet`` (docs/trace.md) and ``id``, a number that
+    grows; of a page that was visited again the latest visit counts. ``columns`` names those that
+    are there, the others are null. ``trace`` has the links; it is None for a crawl folder, where
+    ``distance`` is the number of links that the crawl walked to the page.
     """
 
     name: str
@@ -116,6 +116,7 @@ class Collection:
         except OSError as error:
             raise AnalysisError(f"can't read the record in {folder}: {error.strerror}") from error
         db.unregister("batch")
+        db.execute("DELETE FROM urls WHERE id NOT IN (SELECT max(id) FROM urls GROUP BY url)")
         return cls(folder.name, target, db, frozenset(_COLUMNS.names), None)
 
     @property

@@ -109,6 +109,11 @@ def to_trace(crawl: Path, out: Path, lang: str = "", others: Sequence[Path] = ()
     rows, columns = _outcomes(len(words), tried, attempts, target.tag)
     if wanted_of(crawl).tag != target.tag:
         columns["relevant"] = pc.fill_null(pc.equal(columns["language"], target.tag), False)
+    # Of a page that was visited again the links of its latest visit with a page.
+    visits = pc.fill_null(links["visit"], 1).to_numpy()
+    latest = np.zeros(len(words) + 1, np.int64)  # one more for sources that are unknown
+    np.maximum.at(latest, sources, visits)
+    sources[visits < latest[sources]] = -1
     offsets, order = _by_source(sources, len(words), rows)
     anchors = pc.fill_null(links["anchor"], int(Anchor.NONE)).to_numpy().astype(np.int8)
     named = pc.fill_null(links["named"], int(Named.NONE)).to_numpy().astype(np.int8)
@@ -139,7 +144,9 @@ def _outcomes(
     taken = attempts.select(_TAKEN).take(known)
     status = pc.fill_null(taken["status"], 0).to_numpy()
     recorded = pc.is_in(pc.cast(taken["outcome"], pa.string()), pa.array(RECORDED))
-    page: NDArray[np.bool_] = pc.fill_null(recorded, False).to_numpy() & (status // 100 == 2)
+    recorded = pc.fill_null(recorded, False).to_numpy()
+    status = np.where(recorded & (status == 304), 200, status)  # it is as it was stored
+    page: NDArray[np.bool_] = recorded & (status // 100 == 2)
     blank = pa.array(~page)
     empty = pa.scalar(None, pa.string())
     words = {
