@@ -180,7 +180,9 @@ class Leases:
         return True
 
     def stays(self) -> bool:
-        """Tell whether URLs are left that are worth to wait for."""
+        """Tell whether URLs are left that are worth to wait for, or pages to visit again."""
+        if self._frontier.held:
+            return True
         later, due = self._frontier.later, self._frontier.next_due()
         if self._frontier.unfinished > later or (later and self._guest.control.pauses):
             return True

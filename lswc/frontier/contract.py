@@ -19,6 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
+from time import time
 from typing import TYPE_CHECKING
 
 from lswc.errors import ConfigError
@@ -216,7 +217,8 @@ class Terms:
     ``haste`` is the share of the requests for URLs that would wait, while connections are free, for
     far better ones of busy servers: at 1 none waits. ``caps`` bound what is pending,
     ``unproven_share`` is that of ``Share``, for families of more than ``small_family`` unproven
-    sites that wait. A new crawl begins with ``experience``.
+    sites that wait. A new crawl begins with ``experience``. Each page that is held is visited again
+    ``revisit`` times a day, on the mean, none at 0; a ``day`` has so many seconds of the ``clock``.
     """
 
     haste: float = 1.0
@@ -224,6 +226,9 @@ class Terms:
     experience: Experience | None = None
     unproven_share: float = 1.0
     small_family: int = SMALL
+    revisit: float = 0.0
+    day: float = 86_400.0
+    clock: Callable[[], float] = time
 
     @property
     def waits(self) -> bool:
@@ -341,6 +346,11 @@ class Stock(ABC):
         """Number of servers that URLs were offered of."""
         with self.reading() as reader:
             return reader.servers()
+
+    @property
+    def held(self) -> int:
+        """Number of pages that are visited again and again: a crawl that has some doesn't end."""
+        return 0
 
     @property
     @abstractmethod

@@ -26,8 +26,10 @@ from lswc.frontier.contract import (
     is_far_better,
 )
 from lswc.frontier.experience import dumped, identity_of
+from lswc.frontier.held import became
 from lswc.frontier.lock import lock
 from lswc.frontier.sqlite_cells import Families, Line, Lines, Room, begin, keep_left_out
+from lswc.frontier.sqlite_held import HeldPages
 from lswc.frontier.sqlite_report import SqliteReader, opened
 from lswc.frontier.sqlite_servers import Servers, Tallies
 from lswc.frontier.sqlite_urls import Urls, keep_lengths, read_lengths, reopen
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from lswc.frontier.contract import Wanted
+    from lswc.frontier.held import Held
     from lswc.frontier.visit import Offer, Visit
     from lswc.strategy import Experience
 
@@ -66,12 +69,16 @@ FROM url u JOIN server s ON s.id = u.server JOIN site d ON d.id = s.site WHERE u
 
 
 class _Held(NamedTuple):
-    """What is leased: numbers of the lease, the server and the unit; since when."""
+    """What is leased: numbers of the lease, the server and the unit; since when.
+
+    ``again`` says that it is a page that is visited again, so its URL isn't pending.
+    """
 
     token: int
     server: int
     unit: int
     since: float
+    again: bool
 
 
 class _Leases:
@@ -88,14 +95,14 @@ class _Leases:
         held = self.held.get(visit.lease.id)
         return held if held is not None and held.token == visit.lease.token else None
 
-    def add(self, line: Line, unit: int, now: float) -> int:
+    def add(self, line: Line, unit: int, now: float, again: bool = False) -> int:
         """Begin a lease; return its number. The server is busy until it ends."""
         token = next(self._tokens)
         if line.family:
             self._lines.keep_busy(line)
         else:
             self._lines.busy[line.server] = 0
-        self.held[line.seq] = _Held(token, line.server, unit, now)
+        self.held[line.seq] = _Held(token, line.server, unit, now, again)
         return token
 
     def end(self, visit: Visit) -> None:
@@ -110,6 +117,11 @@ class _Leases:
         """Free the servers that have rested."""
         while self._resting and self._resting[0][0] <= now:
             self._lines.free(heappop(self._resting)[1])
+
+    @property
+    def pending(self) -> int:
+        """Number of leased URLs that are no pages visited again."""
+        return sum(not held.again for held in self.held.values())
 
     @property
     def next_rested(self) -> float | None:
@@ -210,7 +222,8 @@ class _Choice:
         """
         rows = self._db.execute(
             "SELECT cell FROM url u JOIN line USING (server, line)"
-            " WHERE u.seq IN (SELECT value FROM json_each(?)) AND (family = 0 OR ?)",
+            " WHERE u.seq IN (SELECT value FROM json_each(?)) AND u.outcome IS NULL"
+            " AND (family = 0 OR ?)",
             (dumps(list(self._leases.held)), not is_proven),
         )
         return Counter(cell for (cell,) in rows)
@@ -245,6 +258,7 @@ class SqliteFrontier(Frontier):
         self._choice = _Choice(self._db, self._lines, self._leases, share, terms)
         room = Room(self._db, self._lines, terms.caps, self._leases.held.keys())
         self._urls = Urls(self._db, self._servers, self._lines, room, self._tallies)
+        self._held = HeldPages(self._db, terms, self._tallies)
         try:
             with _opening():
                 identity = identity_of(strategy, identity)
@@ -265,6 +279,7 @@ class SqliteFrontier(Frontier):
         self._order = SqliteReader(self._db, self._strategy).order()
         self._lines.load(self._order.rank)
         self._urls.load()
+        self._held.load()
         self._lengths = read_lengths(self._db)
 
     @contextmanager
@@ -280,11 +295,20 @@ class SqliteFrontier(Frontier):
 
     @property
     def pending(self) -> int:
-        return self.unfinished - len(self._leases.held)
+        return self.unfinished - self._leases.pending
 
     @property
     def unfinished(self) -> int:
         return self._lines.waiting.total() + len(self._urls.postponed)
+
+    @property
+    def held(self) -> int:
+        return self._held.number
+
+    def held_of(self, seq: int) -> Held | None:
+        """Return what is kept of a page by its number; None if it isn't held."""
+        with self._errors():
+            return self._held.of(seq) if self._held.is_on else None
 
     @property
     def requisites(self) -> int:
@@ -322,13 +346,14 @@ class SqliteFrontier(Frontier):
         requisites: Collection[str] = (),
     ) -> int:
         with self._errors():
-            reopened = reopen(self._db, self._strategy, urls, lengths)
+            first = self._held.lost(urls) if self._held.is_on else urls
+            reopened = reopen(self._db, self._strategy, first, lengths)
         self._load()
-        return reopened
+        return reopened + len(set(urls)) - len(set(first))
 
     def _pending_of(self, visit: Visit) -> Iterable[tuple[str, int]]:
         held = self._leases.of(visit)
-        if held is None or visit.lease.id in self._urls.again:
+        if held is None or held.again or visit.lease.id in self._urls.again:
             return ()
         with self._errors():
             rows = self._db.execute(
@@ -343,7 +368,8 @@ class SqliteFrontier(Frontier):
             self._urls.store(offers, None)
 
     def lease(self, now: float) -> Lease | None:
-        return self._lease(now, lambda: self._choice.take(self._order, now))
+        again = self._lease_again(now) if self._held.is_on else None
+        return again or self._lease(now, lambda: self._choice.take(self._order, now))
 
     def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
         return self._lease(now, lambda: self._lines.first_among(servers))
@@ -362,18 +388,39 @@ class SqliteFrontier(Frontier):
             line = choose()
             if line is None:
                 return None
-            row = self._db.execute(_HAND_OUT, (line.seq,)).fetchone()
-            name, seq, url, unit, code, inherited, depth, redirects, referrer, tries, *taken = row
-            expected = None if line.cell >= REQUISITES else self._order.expected(line.cell)
-            token = self._leases.add(line, unit, now)
-            return Lease(
-                seq, url, name, name if self._lines.by_server else self._servers.directory(unit),
-                code, line.cell, expected, PageLanguage(inherited), depth, redirects, referrer,
-                token, tries, Taken(*taken[:2]), Taken(*taken[2:]),
-            )  # fmt: skip
+            return self._hand_out(line, now)
+
+    def _lease_again(self, now: float) -> Lease | None:
+        """Lease the page that is due first, if the budget of visits has one."""
+        with self._errors():
+            self._leases.let_rested_go(now)
+            chosen = self._held.next(now, self._lines.busy)
+            return None if chosen is None else self._hand_out(chosen.line, now, chosen.held)
+
+    def _hand_out(self, line: Line, now: float, held: Held | None = None) -> Lease:
+        """Return the lease of a line's first URL, or of a page that is held."""
+        row = self._db.execute(_HAND_OUT, (line.seq,)).fetchone()
+        name, seq, url, unit, code, inherited, depth, redirects, referrer, tries, *taken = row
+        cell = line.cell if held is None else self._cell_of(code, unit)
+        expected = None if cell >= REQUISITES else self._order.expected(cell)
+        token = self._leases.add(line, unit, now, held is not None)
+        visits, simhash = (0, None) if held is None else (held.visits, held.simhash)
+        return Lease(
+            seq, url, name, name if self._lines.by_server else self._servers.directory(unit),
+            code, cell, expected, PageLanguage(inherited), depth, redirects, referrer,
+            token, tries, Taken(*taken[:2]), Taken(*taken[2:]), visits, simhash,
+        )  # fmt: skip
+
+    def _cell_of(self, code: int, unit: int) -> int:
+        """Return the cell that a URL would wait in now: the first if it would be discarded."""
+        return max(0, self._strategy.cell(code, self._servers.place(unit)))
 
     def next_ready(self) -> float | None:
-        times = (self._leases.next_rested, self._urls.postponed.next_due)
+        times = (
+            self._leases.next_rested,
+            self._urls.postponed.next_due,
+            self._held.next_ready,
+        )
         return min((time for time in times if time is not None), default=None)
 
     def commit(self, visit: Visit, lengths: Mapping[str, int] | None = None) -> bool:
@@ -381,6 +428,9 @@ class SqliteFrontier(Frontier):
         if held is None:
             return False
         seq = visit.lease.id
+        if held.again:
+            self._commit_again(visit, held, lengths)
+            return True
         with self._transaction():
             self._end(visit, held, visit.outcome, lengths)
             if visit.lease.tries:
@@ -395,15 +445,31 @@ class SqliteFrontier(Frontier):
             self._tallies.add("finished", visit.outcome)
             if counts:
                 self._tallies.add_all(visit.tally)
+            if self._held.is_on:
+                site = self._lines.sizes.site(held.server)
+                self._held.first_visit(visit, site, self._urls.next_seq)
             if visit.outcome in OF_QUOTA:
                 keep_left_out(self._db, {(held.server, visit.outcome): 1})
         self._leases.end(visit)
         return True
 
+    def _commit_again(self, visit: Visit, held: _Held, lengths: Mapping[str, int] | None) -> None:
+        """End the visit of a page that is held: it is counted for no unit and no cell again."""
+        with self._transaction():
+            self._end(visit, held, visit.outcome, lengths)
+            self._servers.receive(held.server, visit.received)
+            self._urls.store(visit.offers, visit.lease.id, held.server)
+            self._held.visited(visit, self._lines.sizes.site(held.server), became(visit))
+            self._tallies.add_all(visit.tally)
+        self._leases.end(visit)
+
     def postpone(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
         held = self._leases.of(visit)
         if held is None:
             return False
+        if held.again:
+            self._commit_again(visit, held, lengths)
+            return True
         seq, postponed = visit.lease.id, self._urls.postponed
         with self._transaction():
             self._end(visit, held, Outcome.POSTPONED, lengths)
@@ -436,12 +502,14 @@ class SqliteFrontier(Frontier):
     def _end(
         self, visit: Visit, held: _Held, outcome: str, lengths: Mapping[str, int] | None
     ) -> None:
-        seq = visit.lease.id
-        (line,) = self._db.execute("SELECT line FROM url WHERE seq = ?", (seq,)).fetchone()
-        self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, seq))
-        if visit.url != visit.lease.url:
-            self._db.execute("UPDATE url SET url = ? WHERE seq = ?", (visit.url, seq))
-        self._lines.take(held.server, line)
+        """Let a URL that was pending end so; that of a page that is held stays as it is."""
+        if not held.again:
+            seq = visit.lease.id
+            (line,) = self._db.execute("SELECT line FROM url WHERE seq = ?", (seq,)).fetchone()
+            self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, seq))
+            if visit.url != visit.lease.url:
+                self._db.execute("UPDATE url SET url = ? WHERE seq = ?", (visit.url, seq))
+            self._lines.take(held.server, line)
         changed = changed_of(lengths, self._lengths)
         keep_lengths(self._db, changed)
         self._lengths |= changed

@@ -92,7 +92,8 @@ _known: Callable[[tuple[int, ...]], Known] = partial(tuple.__new__, Known)
 class Urls:
     """All URLs of a file: takes offers, and lets URLs be pending again.
 
-    ``again`` are the numbers of those that are pending though their page was counted.
+    ``again`` are the numbers of those that are pending though their page was counted, ``next_seq``
+    is that of the next new one.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class Urls:
         self._seen.forget()
         self.postponed.load()
         (last,) = self._db.execute("SELECT max(seq) FROM url").fetchone()
-        self._next = 1 + (last or 0)
+        self.next_seq = 1 + (last or 0)
         self.again = {seq for (seq,) in self._db.execute("SELECT seq FROM again")}
 
     def discarded(self, number: int) -> None:
@@ -179,7 +180,7 @@ class Urls:
         asked = keys(offers)
         seen = self._seen.find(asked)
         kind_of, by_server = self._lines.strategy.kind_of, self._lines.by_server
-        cell, seq = self._lines.strategy.cell, self._next
+        cell, seq = self._lines.strategy.cell, self.next_seq
         for offer, fingerprint in zip(offers, asked, strict=True):
             url, name, unit_name, code, inherited, depth, redirects = offer
             unit, place = units[unit_name][:2]
@@ -201,7 +202,7 @@ class Urls:
             if found.state == WAITS:
                 seen[fingerprint] = found = self._found_again(row, place, found, first)
             self._seen.keep(offer, found)
-        self._next = seq
+        self.next_seq = seq
         return list(new.values())
 
     def _found_again(self, row: _Row, place: int, found: Known, first: _Row | None) -> Known:

@@ -176,9 +176,52 @@ class Rates:
 
     def of(self, kind: Hashable, site: Hashable) -> float:
         """Return the events a day to expect of a site's page of a kind."""
-        all_sites, own = self._kinds[kind], self._sites.get((kind, site), _NOTHING)
-        usual = all_sites.number / all_sites.days
-        return (own.number + OF_KIND) / (own.days + OF_KIND / usual)
+        return expected(self._kinds[kind], self._sites.get((kind, site), _NOTHING))
 
 
 _NOTHING = Seen()
+
+
+def expected(of_kind: Seen, of_site: Seen) -> float:
+    """Return the events a day to expect of a site's page, by what was seen of its kind's pages.
+
+    ``of_kind`` holds OF_KIND events of what was believed before anything was seen.
+    """
+    usual = of_kind.number / of_kind.days
+    return (of_site.number + OF_KIND) / (of_site.days + OF_KIND / usual)
+
+
+def first_price(budget: float) -> float:
+    """Return the price at which a page that nothing is known of is due ``budget`` times a day."""
+    since = min(LONGEST, 1 / budget)
+    return worth(SHAPE, SHAPE / FIRST_CHANGES, FIRST_NEW, since)
+
+
+class Budget:
+    """Visits that may be made now: ``budget`` a day for each page that is held, on the mean.
+
+    None is in stock at first, and later at most one and an hour's: neither a start nor a pause nor
+    a clock that jumps lets many go at once. Times are in seconds, of a clock that doesn't go back;
+    a ``day`` has so many.
+    """
+
+    def __init__(self, budget: float, day: float) -> None:
+        self._a_second, self._hour = budget / day, day / 24
+        self._stock = 0.0
+        self._at: float | None = None
+
+    def may_spend(self, held: int, now: float) -> bool:
+        """Tell whether one of ``held`` pages may be visited now."""
+        if self._at is not None and now > self._at:
+            most = 1.0 + held * self._a_second * self._hour
+            self._stock = min(most, self._stock + held * self._a_second * (now - self._at))
+        self._at = now
+        return held > 0 and self._stock >= 1
+
+    def spend(self) -> None:
+        """Count a visit."""
+        self._stock -= 1
+
+    def next(self, held: int, now: float) -> float | None:
+        """Return when one may be visited, by the stock of the last look; None if none is held."""
+        return now + max(0.0, 1 - self._stock) / (held * self._a_second) if held else None

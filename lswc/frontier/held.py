@@ -1,0 +1,132 @@
+"""Held pages: what a frontier keeps of pages that are visited again, and what a visit makes of it.
+
+A page is held once it was recorded as relevant, and so is a sitemap or feed that was read. Times
+and rates are in days (``lswc.strategy.revisits``), since 1970.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from lswc.frontier.visit import CHANGED, UNCHANGED
+from lswc.outcomes import RECORDED, Outcome, of_status
+from lswc.strategy.revisits import LONGEST, SECOND_LOOK, Known, due
+
+if TYPE_CHECKING:
+    from lswc.frontier.visit import Visit
+
+MANY_LINKS = 100
+"""Links of a page that is a list."""
+
+_GONE = (of_status(404), of_status(410), Outcome.REDIRECT)
+_NOT_KEPT = (
+    Outcome.NOINDEX, Outcome.NOARCHIVE, Outcome.NOT_HTML, Outcome.DOCUMENT_LEFT,
+    Outcome.NOT_RENDERED,
+)  # fmt: skip
+_AT_ONCE = 1e-6  # days: so soon after a visit nothing is learned
+
+
+class Kind(IntEnum):
+    """What a page that is held is for: each kind has rates of its own."""
+
+    FRONT = 1
+    LIST = 2
+    ARTICLE = 3
+    LISTING = 4
+    """A sitemap or feed."""
+
+
+class Became(StrEnum):
+    """What a visit found of a page that is held."""
+
+    CHANGED = CHANGED
+    UNCHANGED = UNCHANGED
+    NOT_THERE = "not there"
+    """Its server says that it is gone, or somewhere else: the second time, it is."""
+    NOT_HAD = "not had"
+    """Its server didn't answer, or may not be asked now."""
+    IRRELEVANT = "irrelevant"
+    NOT_KEPT = "not kept"
+    """It asks not to be kept, or is no page any more."""
+
+
+ENDS = (Became.IRRELEVANT, Became.NOT_KEPT)
+"""After these a page is held no more."""
+
+
+def became(visit: Visit) -> Became:
+    """Return what a visit found of a page that was held."""
+    outcome = visit.outcome
+    if outcome in RECORDED:
+        return Became(visit.change) if visit.relevant else Became.IRRELEVANT
+    if outcome == Outcome.LISTING:  # it has no text: what comes by it says what it is worth
+        return Became.UNCHANGED
+    if outcome in _GONE:
+        return Became.NOT_THERE
+    return Became.NOT_KEPT if outcome in _NOT_KEPT else Became.NOT_HAD
+
+
+def is_held_after(visit: Visit) -> bool:
+    """Tell whether the first visit of a URL makes it a page that is held."""
+    return visit.outcome == Outcome.LISTING or (
+        visit.relevant is True and visit.outcome in RECORDED
+    )
+
+
+def kind_of(visit: Visit) -> Kind:
+    """Return what a visited page is for."""
+    if visit.lease.is_listing:
+        return Kind.LISTING
+    if urlsplit(visit.url).path in ("", "/"):
+        return Kind.FRONT
+    return Kind.LIST if len(visit.links) >= MANY_LINKS else Kind.ARTICLE
+
+
+@dataclass(slots=True)
+class Held(Known):
+    """What is kept of a page that is held, besides what is known of its changes.
+
+    ``visits`` were made so far, ``misses`` in a row since it was had; ``is_gone`` says that it
+    wasn't there at the last one. ``simhash`` is that of its text, None of a listing.
+    It is ``due`` then; sooner only if nothing comes before it, and it was had.
+    """
+
+    kind: Kind = Kind.ARTICLE
+    visits: int = 1
+    misses: int = 0
+    is_gone: bool = False
+    simhash: int | None = None
+    due: float = 0.0
+
+    def may_be_asked(self, now: float) -> bool:
+        """Tell whether a visit may be made though it isn't due.
+
+        A page that wasn't had is left alone until it is; unless the clock went back since.
+        """
+        had = not (self.misses or self.is_gone)
+        return had or not now < self.due <= now + LONGEST
+
+    def missed(self, what: Became, now: float) -> bool:
+        """Take notice of a visit that didn't have the page; tell whether it is held any more."""
+        if what == Became.NOT_THERE:
+            if self.is_gone:
+                return False
+            self.is_gone, self.due = True, now + SECOND_LOOK
+            return True
+        self.misses += 1
+        self.due = now + min(LONGEST, SECOND_LOOK * 2.0 ** min(self.misses, 9))
+        return True
+
+    def had(self, is_changed: bool, now: float, usual: float) -> tuple[float, float]:
+        """Take notice of a visit; return the changes that it should have had, in how many days."""
+        since = now - self.visited
+        self.visited, self.misses, self.is_gone = now, 0, False
+        self.visits += 1
+        return (self.learn(is_changed, since, usual), since) if since > _AT_ONCE else (0.0, 0.0)
+
+    def order(self, changes: float, new: float, price: float) -> None:
+        """Say when it is due, by what is usual of its kind and site, and a visit's price."""
+        self.due = self.visited + due(*self.belief(changes), self.finds(new), price)

@@ -1,0 +1,282 @@
+"""Held pages of a SQLite file: which is visited again next, and what its visits taught."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lswc.frontier.held import ENDS, Became, Held, Kind, is_held_after, kind_of
+from lswc.frontier.sqlite_cells import Line, begin
+from lswc.strategy.revisits import (
+    FIRST_CHANGES,
+    FIRST_NEW,
+    OF_KIND,
+    Budget,
+    Seen,
+    expected,
+    first_price,
+    next_price,
+)
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Collection, Container
+
+    from lswc.frontier.contract import Terms
+    from lswc.frontier.sqlite_servers import Tallies
+    from lswc.frontier.visit import Visit
+
+# `mark` is the first number that a URL could have had once the page's first visit had ended: what
+# it named then was no news. A `rate` of site 0 is that of all sites; the days are of both.
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS held (
+    seq INTEGER PRIMARY KEY, mark INTEGER NOT NULL, visited REAL NOT NULL, shape REAL NOT NULL,
+    days REAL NOT NULL, new INTEGER NOT NULL, seen REAL NOT NULL, kind INTEGER NOT NULL,
+    visits INTEGER NOT NULL, misses INTEGER NOT NULL, is_gone INTEGER NOT NULL, simhash INTEGER,
+    due REAL NOT NULL);
+CREATE INDEX IF NOT EXISTS held_by_due ON held (due, seq);
+CREATE TABLE IF NOT EXISTS rate (
+    kind INTEGER, site INTEGER, changes REAL NOT NULL, new REAL NOT NULL, days REAL NOT NULL,
+    PRIMARY KEY (kind, site)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS price (price REAL NOT NULL);
+"""
+_COLUMNS = "visited, shape, days, new, seen, kind, visits, misses, is_gone, simhash, due"
+_VALUES = ", ".join(f"held.{name}" for name in _COLUMNS.split(", "))
+_NEXT = (
+    f"SELECT seq, url.server, url.unit, url.line, {_VALUES}"
+    " FROM held INDEXED BY held_by_due CROSS JOIN url USING (seq)"
+    " WHERE (due, seq) > (?, ?) ORDER BY due, seq LIMIT ?"
+)
+_OF_SITES = (
+    f"SELECT seq, server.site, {_VALUES}"
+    " FROM held CROSS JOIN url USING (seq) JOIN server ON server.id = url.server"
+)
+_SET = f"UPDATE held SET ({_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE seq = ?"
+_FOUND = (
+    "UPDATE held SET new = new + 1 WHERE mark <= ?1"
+    " AND seq = (SELECT referrer FROM url WHERE seq = ?1) RETURNING seq, kind"
+)
+_LEARN = (
+    "INSERT INTO rate VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+    " changes = changes + excluded.changes, new = new + excluded.new, days = days + excluded.days"
+)
+_FIRST = (float("-inf"), 0)
+
+LOOKED_AT = 200
+"""Held pages that are looked at in one go for one whose server is free."""
+
+ORDERED = 10
+"""Held pages that are put in order anew at each visit: the price of a visit has changed."""
+
+IDLE = 60.0
+"""Seconds until the next look, while no page may be visited yet."""
+
+_SIGN = 1 << 63
+
+
+class Chosen(NamedTuple):
+    """A page to visit again: its line, by its number, and its unit; what is kept of it."""
+
+    line: Line
+    unit: int
+    held: Held
+
+
+class HeldPages:
+    """The pages of a file that are visited again; none is, and nothing is kept, at a budget of 0.
+
+    ``number`` is how many there are, ``price`` that of a visit. ``next_ready`` is when a look is
+    worth while though no server becomes free till then, None if that is never.
+    """
+
+    next_ready: float | None = None
+
+    def __init__(self, db: sqlite3.Connection, terms: Terms, tallies: Tallies) -> None:
+        self._db = db
+        self._tallies = tallies
+        self.is_on = terms.revisit > 0
+        self.number, self.price = 0, 0.0
+        self._budget_a_day, self._day, self._clock = terms.revisit, terms.day, terms.clock
+        self._budget = Budget(terms.revisit, terms.day)
+        self._looked_at, self._ordered = _FIRST, 0
+
+    def load(self) -> None:
+        """Take what the file holds; a crawl that was begun without gets the tables."""
+        if not self.is_on:
+            return
+        self._db.executescript(SCHEMA)
+        (self.number,) = self._db.execute("SELECT count(*) FROM held").fetchone()
+        row = self._db.execute("SELECT price FROM price").fetchone()
+        self.price = row[0] if row else first_price(self._budget_a_day)
+        self._looked_at, self._ordered = _FIRST, 0
+
+    @property
+    def _now(self) -> float:
+        return self._clock() / self._day
+
+    def next(self, now: float, busy: Container[int]) -> Chosen | None:
+        """Return the page that is due first of all whose servers are free, and take a visit for it.
+
+        None if there is none, or the budget is spent. ``now`` as for ``lease``.
+        """
+        if not self._budget.may_spend(self.number, now):
+            self.next_ready = self._budget.next(self.number, now)
+            return None
+        chosen, self.next_ready = self._first_free(busy), None
+        if chosen is None:
+            self.next_ready = now + IDLE
+            return None
+        self._budget.spend()
+        held, at = chosen.held, self._now
+        if held.visited <= at:  # else the clock went back, which says nothing of the budget
+            self.price = next_price(self.price, self.number, at, held.due, held.visited)
+        return chosen
+
+    def _first_free(self, busy: Container[int]) -> Chosen | None:
+        """Look at some pages, further on each time: many may be of one server that is slow."""
+        now = self._now
+        rows = self._db.execute(_NEXT, (*self._looked_at, LOOKED_AT)).fetchall()
+        for seq, server, unit, line, *values in rows:
+            held = _held(values)
+            if server not in busy and held.may_be_asked(now):
+                self._looked_at = _FIRST
+                return Chosen(Line(server, line, 0, seq), unit, held)
+        ends = len(rows) < LOOKED_AT
+        self._looked_at = _FIRST if ends else (rows[-1][-1], rows[-1][0])
+        return None
+
+    def first_visit(self, visit: Visit, site: int, next_seq: int) -> None:
+        """Hold what a URL's first visit has recorded, if it did; its referrer has led to it."""
+        if not is_held_after(visit):
+            return
+        seq, kind = visit.lease.id, kind_of(visit)
+        row = self._db.execute(_FOUND, (seq,)).fetchone() if visit.relevant else None
+        if row is not None:
+            self._learn(row[1], self._site_of(row[0]), new=1)
+        held = Held(self._now, kind=kind, simhash=visit.simhash)
+        held.order(*self._usual(kind, site), self.price)
+        self.number += 1
+        self._db.execute(
+            f"INSERT INTO held (seq, mark, {_COLUMNS})"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (seq, next_seq, *_values(held)),
+        )
+
+    def visited(self, visit: Visit, site: int, what: Became) -> None:
+        """Learn by a visit of a page that is held, and count it; perhaps it is held no more."""
+        seq = visit.lease.id
+        row = self._db.execute(f"SELECT {_VALUES} FROM held WHERE seq = ?", (seq,)).fetchone()
+        held = _held(row)
+        reason = self._after(held, visit, site, what)
+        self._tallies.add("visited again", what)
+        if reason:
+            self._db.execute("DELETE FROM held WHERE seq = ?", (seq,))
+            self.number -= 1
+            self._tallies.add("no longer held", reason)
+        else:
+            self._db.execute(_SET, (*_values(held), seq))
+        self._order_some()
+        self._db.execute("DELETE FROM price")
+        self._db.execute("INSERT INTO price VALUES (?)", (self.price,))
+
+    def _after(self, held: Held, visit: Visit, site: int, what: Became) -> str:
+        """Take what a visit found into what is kept; return why it is held no more, else ""."""
+        if what in ENDS:
+            return what
+        if what not in (Became.CHANGED, Became.UNCHANGED):
+            return "" if held.missed(what, self._now) else "gone"
+        usual, new = self._usual(held.kind, site)
+        changes, since = held.had(what == Became.CHANGED, self._now, usual)
+        self._learn(held.kind, site, changes=changes, days=since)
+        held.simhash = visit.simhash
+        held.order(usual, new, self.price)
+        return ""
+
+    def _order_some(self) -> None:
+        """Say anew when some pages are due, the next ones by their numbers."""
+        rows = self._db.execute(
+            f"{_OF_SITES} WHERE seq > ? AND misses = 0 AND is_gone = 0 ORDER BY seq LIMIT ?",
+            (self._ordered, ORDERED),
+        ).fetchall()
+        self._ordered = rows[-1][0] if len(rows) == ORDERED else 0
+        now = self._now
+        for seq, site, *values in rows:
+            held = _held(values)
+            if held.visited > now:
+                held.visited = now
+                self._tallies.add("visited again", "clock went back")
+            held.order(*self._usual(held.kind, site), self.price)
+            self._db.execute(
+                "UPDATE held SET visited = ?, due = ? WHERE seq = ?", (held.visited, held.due, seq)
+            )
+
+    def lost(self, urls: Collection[str]) -> list[str]:
+        """Ask again for pages whose latest record was lost; return the other URLs.
+
+        Of these none is held: that whose first record was lost isn't any more. The transaction
+        that it begins is the caller's to end.
+        """
+        wanted = set(urls)
+        rows = self._db.execute("SELECT seq, visits, url FROM held CROSS JOIN url USING (seq)")
+        found = [row for row in rows if row[2] in wanted]
+        first = {url for _, visits, url in found if visits == 1}
+        begin(self._db)
+        self._db.executemany(
+            "UPDATE held SET visits = visits - 1, due = 0 WHERE seq = ?",
+            [(seq,) for seq, _, url in found if url not in first],
+        )
+        self._db.executemany(
+            "DELETE FROM held WHERE seq = ?", [(seq,) for seq, _, url in found if url in first]
+        )
+        return list(wanted - {url for _, _, url in found} | first)
+
+    def of(self, seq: int) -> Held | None:
+        """Return what is kept of a page by its number; None if it isn't held."""
+        row = self._db.execute(f"SELECT {_VALUES} FROM held WHERE seq = ?", (seq,)).fetchone()
+        return None if row is None else _held(row)
+
+    def _site_of(self, seq: int) -> int:
+        row = self._db.execute(
+            "SELECT site FROM server WHERE id = (SELECT server FROM url WHERE seq = ?)", (seq,)
+        )
+        return int(row.fetchone()[0])
+
+    def _learn(
+        self, kind: int, site: int, changes: float = 0, new: float = 0, days: float = 0
+    ) -> None:
+        rows = [(kind, where, changes, new, days) for where in (0, site)]
+        self._db.executemany(_LEARN, rows)
+
+    def _usual(self, kind: Kind, site: int) -> tuple[float, float]:
+        """Return the changes and the new pages a day to expect of a site's page of a kind."""
+        rows = self._db.execute(
+            "SELECT site, changes, new, days FROM rate WHERE kind = ? AND site IN (0, ?)",
+            (kind, site),
+        ).fetchall()
+        known = {row[0]: row[1:] for row in rows}
+        of_all, own = (known.get(where, (0.0, 0.0, 0.0)) for where in (0, site))
+        changes, new = (
+            expected(
+                Seen(OF_KIND + of_all[place], OF_KIND / first + of_all[2]),
+                Seen(own[place], own[2]),
+            )
+            for place, first in enumerate((FIRST_CHANGES, FIRST_NEW))
+        )
+        return changes, new
+
+
+def _held(values: list[float]) -> Held:
+    visited, shape, days, new, seen, kind, visits, misses, is_gone, simhash, due = values
+    unsigned = None if simhash is None else int(simhash) % (2 * _SIGN)
+    return Held(
+        visited, shape, days, int(new), seen,
+        Kind(int(kind)), int(visits), int(misses), bool(is_gone), unsigned, due,
+    )  # fmt: skip
+
+
+def _values(held: Held) -> tuple[float | int | None, ...]:
+    simhash = held.simhash  # a number of SQLite's has a sign
+    signed = None if simhash is None else (simhash + _SIGN) % (2 * _SIGN) - _SIGN
+    return (
+        held.visited, held.shape, held.days, held.new, held.seen,
+        held.kind, held.visits, held.misses, held.is_gone, signed, held.due,
+    )  # fmt: skip

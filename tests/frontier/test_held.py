@@ -1,0 +1,343 @@
+"""Pages that are visited again: which, when, how often, and what is learned of them."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from lswc.frontier.contract import Terms
+from lswc.frontier.held import Became, became
+from lswc.frontier.sqlite import SqliteFrontier
+from lswc.strategy import LISTING, strategy
+from tests.frontier.test_contract import OTHER, RELEVANT, offer
+from tests.visits import ended
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from lswc.frontier.visit import Lease, Offer
+
+DAY = 86_400.0
+
+
+class Crawl:
+    """A frontier, and the time of both of its clocks, in seconds."""
+
+    def __init__(self, open_frontier: Callable[[Terms], SqliteFrontier], budget: float) -> None:
+        self.now = 1_000 * DAY
+        self.jumped = 0.0  # of the clock on the wall
+        self._open, self._budget = open_frontier, budget
+        self.start()
+
+    def start(self, budget: float | None = None) -> None:
+        self._budget = self._budget if budget is None else budget
+        self.f = self._open(Terms(revisit=self._budget, clock=lambda: self.now + self.jumped))
+
+    def lease(self) -> Lease:
+        lease = self.f.lease(self.now)
+        assert lease is not None
+        return lease
+
+    def end(self, lease: Lease, *offers: Offer, outcome: str = "html", **brought: Any) -> None:
+        brought = {"relevant": True, "simhash": 0} | brought
+        assert self.f.commit(ended(lease, outcome, offers=offers, **brought))
+
+    def begin(self, *urls: str) -> None:
+        """Visit new pages, all relevant."""
+        self.f.offer([offer(url) for url in urls])
+        for _ in urls:
+            lease = self.lease()
+            assert lease.visits == 0
+            self.end(lease)
+        assert self.f.lease(self.now) is None
+
+    def visits(self, seconds: float, step: float, **brought: Any) -> list[str]:
+        """Make all visits that there are in so many seconds."""
+        urls = []
+        for _ in range(round(seconds / step)):
+            self.now += step
+            while (lease := self.f.lease(self.now)) is not None:
+                assert lease.visits > 0
+                urls.append(lease.url)
+                self.end(lease, **brought)
+        return urls
+
+    def counts(self, kind: str) -> dict[str, int]:
+        return dict(self.f.counts().tally.get(kind, {}))
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Iterator[Callable[..., Crawl]]:
+    with ExitStack() as stack:
+
+        def opened(terms: Terms) -> SqliteFrontier:
+            stack.pop_all().close()
+            path = tmp_path / "frontier.db"
+            found = SqliteFrontier(path, strategy("soft_focused"), {"language": "th"}, terms)
+            return stack.enter_context(closing(found))
+
+        yield lambda budget=1.0: Crawl(opened, budget)
+
+
+def test_a_page_is_not_visited_again_at_once(begin: Callable[..., Crawl]) -> None:
+    crawl = begin(24.0)
+    crawl.begin("http://a/1")
+    assert crawl.f.lease(crawl.now) is None
+    assert crawl.f.lease(crawl.now + DAY / 25) is None
+    assert crawl.f.lease(crawl.now + DAY / 23) is not None
+
+
+def test_nothing_is_visited_again_without_a_budget(begin: Callable[..., Crawl]) -> None:
+    crawl = begin(0.0)
+    crawl.begin("http://a/1")
+    crawl.now += 500 * DAY
+    assert crawl.f.lease(crawl.now) is None
+    assert (crawl.f.held, crawl.f.unfinished, crawl.f.next_ready()) == (0, 0, None)
+
+
+def test_relevant_pages_and_listings_are_held_and_nothing_else(
+    begin: Callable[..., Crawl],
+) -> None:
+    crawl = begin()
+    crawl.f.offer([offer("http://a/"), offer("http://b/"), offer("http://c/")])
+    leases = [crawl.lease() for _ in range(3)]
+    crawl.end(leases[0], offer("http://a/sitemap.xml", LISTING))
+    crawl.end(leases[1], relevant=False)
+    crawl.end(leases[2], outcome="status 404", relevant=None)
+    assert crawl.f.held == 1
+    lease = crawl.f.lease_requisite(crawl.now)
+    assert lease is not None
+    crawl.end(lease, outcome="listing", relevant=None, simhash=None)
+    assert (crawl.f.held, crawl.f.pending, crawl.f.unfinished) == (2, 0, 0)
+
+
+@pytest.mark.parametrize("budget", [0.05, 1.0])
+def test_the_budget_is_spent_and_no_more(begin: Callable[..., Crawl], budget: float) -> None:
+    crawl = begin(budget)
+    crawl.begin(*(f"http://s{i}/page" for i in range(20)))
+    made = crawl.visits(40 * DAY, DAY / 48)
+    assert len(made) == pytest.approx(20 * 40 * budget, abs=2)
+    assert set(made) == {f"http://s{i}/page" for i in range(20)}
+    assert crawl.f.counts().tally["finished"] == {"html": 20}
+    assert crawl.counts("visited again") == {"unchanged": len(made)}
+
+
+def test_a_page_that_changes_is_visited_more_often(begin: Callable[..., Crawl]) -> None:
+    crawl = begin(0.2)
+    crawl.begin(*(f"http://s{i}/page" for i in range(10)))
+    made, changes = [], 0
+    for _ in range(200):
+        crawl.now += DAY / 2
+        lease = crawl.f.lease(crawl.now)
+        if lease is not None:
+            made.append(lease.url)
+            changes += 1
+            differs = lease.url == "http://s3/page"
+            crawl.end(lease, simhash=(changes * 0x9E3779B97F4A7C15) % 2**64 if differs else 0)
+    times = {url: made.count(url) for url in made}
+    assert times.pop("http://s3/page") > 2 * max(times.values())
+    assert min(times.values()) > 0
+
+
+def test_neither_a_pause_nor_a_clock_that_jumps_lets_many_go(begin: Callable[..., Crawl]) -> None:
+    crawl = begin(1.0)
+    crawl.begin(*(f"http://s{i}/page" for i in range(48)))
+    for jump in (1_000 * DAY, -2_000 * DAY, 0.0):
+        crawl.jumped = jump
+        crawl.now += 100 * DAY
+        assert len(crawl.visits(1.0, 1.0)) <= 3  # one, and an hour's of 48 a day
+    # Those that were visited in days to come aren't forgotten until then.
+    assert len(set(crawl.visits(8 * DAY, DAY / 48))) == 48
+    assert crawl.counts("visited again")["clock went back"] > 0
+
+
+def test_one_request_at_a_time_a_server_and_its_rest(begin: Callable[..., Crawl]) -> None:
+    crawl = begin(24.0)
+    crawl.begin("http://a/1", "http://a/2", "http://b/1")
+    crawl.now += DAY
+    first, second = crawl.lease(), crawl.lease()
+    assert {first.server, second.server} == {"a", "b"}
+    assert crawl.f.lease(crawl.now) is None
+    assert (crawl.f.pending, crawl.f.counts().leased) == (0, 2)
+    of_a, of_b = (first, second) if first.server == "a" else (second, first)
+    crawl.end(of_a, rest=5.0)
+    assert crawl.f.lease(crawl.now) is None
+    assert crawl.f.give_back(ended(of_b))
+    assert crawl.lease().url == "http://b/1"
+
+
+def test_a_slow_server_with_many_pages_holds_up_no_other(begin: Callable[..., Crawl]) -> None:
+    crawl = begin(24.0)
+    crawl.begin(*(f"http://slow/{i}" for i in range(500)), "http://other/1")
+    crawl.now += DAY
+    assert crawl.lease().server == "slow"
+    urls = [lease.url for _ in range(4) if (lease := crawl.f.lease(crawl.now)) is not None]
+    assert urls == ["http://other/1"]
+
+
+def test_new_pages_that_come_later_are_finds_of_their_referrer(
+    begin: Callable[..., Crawl],
+) -> None:
+    crawl = begin(1.0)
+    crawl.f.offer([offer("http://front/")])
+    front = crawl.lease()
+    crawl.end(front, offer("http://a/old", RELEVANT))
+    crawl.end(crawl.lease())
+    held = crawl.f.held_of(front.id)
+    assert held is not None
+    assert held.new == 0
+    crawl.now += 2 * DAY
+    again = crawl.lease()
+    while again.url != "http://front/":
+        crawl.end(again)
+        crawl.now += DAY
+        again = crawl.lease()
+    crawl.end(again, offer("http://a/old", RELEVANT), offer("http://a/new", RELEVANT))
+    new = crawl.lease()
+    assert (new.url, new.visits) == ("http://a/new", 0)
+    crawl.end(new)
+    held = crawl.f.held_of(front.id)
+    assert held is not None
+    assert (held.new, held.visits) == (1, 2)
+
+
+def test_a_page_that_is_gone_twice_a_day_apart_is_held_no_more(
+    begin: Callable[..., Crawl],
+) -> None:
+    crawl = begin(24.0)
+    crawl.begin("http://a/1")
+    crawl.now += DAY
+    crawl.end(crawl.lease(), outcome="status 404", relevant=None)
+    assert crawl.visits(0.9 * DAY, 600) == []
+    assert crawl.f.held == 1
+    crawl.now += 0.2 * DAY
+    crawl.end(crawl.lease(), outcome="status 410", relevant=None)
+    assert crawl.f.held == 0
+    assert crawl.counts("no longer held") == {"gone": 1}
+    assert crawl.counts("visited again") == {"not there": 2}
+
+
+def test_a_site_that_answers_nothing_is_visited_ever_more_seldom(
+    begin: Callable[..., Crawl],
+) -> None:
+    crawl = begin(24.0)
+    crawl.begin("http://a/1")
+    times = []
+    for _ in range(2_000):
+        crawl.now += DAY / 2
+        lease = crawl.f.lease(crawl.now)
+        if lease is not None:
+            times.append(crawl.now / DAY)
+            assert crawl.f.postpone(ended(lease, "timeout"), crawl.now)
+    rests = [after - before for before, after in pairwise(times)]
+    assert rests[:4] == [2, 4, 8, 16]
+    assert max(rests) <= 366
+    assert len(times) > 8
+    crawl.now += 400 * DAY
+    crawl.end(crawl.lease())  # it is there again, and as often as others
+    assert len(crawl.visits(DAY, DAY / 48)) > 10
+
+
+@pytest.mark.parametrize(("brought", "reason"), [
+    ({"relevant": False}, "irrelevant"),
+    ({"outcome": "noindex", "relevant": None}, "not kept"),
+])  # fmt: skip
+def test_a_page_that_is_no_longer_wanted_is_held_no_more(
+    begin: Callable[..., Crawl], brought: dict[str, Any], reason: str
+) -> None:
+    crawl = begin()
+    crawl.begin("http://a/1")
+    crawl.now += DAY
+    crawl.end(crawl.lease(), **brought)
+    assert crawl.f.held == 0
+    assert crawl.counts("no longer held") == {reason: 1}
+
+
+def test_a_visit_counts_neither_for_its_server_nor_for_its_cell(
+    begin: Callable[..., Crawl],
+) -> None:
+    crawl = begin()
+    crawl.begin("http://a/1")
+    before = crawl.f.pages_of("a")
+    crawl.now += DAY
+    crawl.end(crawl.lease())
+    assert crawl.f.pages_of("a") == before
+    assert crawl.f.counts().tally["finished"] == {"html": 1}
+
+
+def test_a_visit_is_of_the_tier_that_its_page_would_wait_in(begin: Callable[..., Crawl]) -> None:
+    crawl = begin(24.0)
+    crawl.f.offer([offer("http://a/")])
+    sitemap = offer("http://a/sitemap.xml", LISTING)
+    crawl.end(crawl.lease(), offer("http://b/1", OTHER), sitemap)
+    first = crawl.lease()
+    crawl.end(first)
+    lease = crawl.f.lease_requisite(crawl.now)
+    assert lease is not None
+    crawl.end(lease, outcome="listing", relevant=None, simhash=None)
+    tiers = {}
+    for _ in range(48):
+        crawl.now += DAY / 24
+        again = crawl.lease()
+        tiers[again.url] = again.tier
+        crawl.end(again)
+    assert tiers == {"http://a/": 0, "http://b/1": first.tier, sitemap.url: None}
+    assert first.tier == 1
+
+
+def test_what_is_held_outlasts_a_restart(begin: Callable[..., Crawl]) -> None:
+    crawl = begin()
+    crawl.begin("http://a/1")
+    crawl.now += DAY
+    crawl.end(crawl.lease(), simhash=2**64 - 1)
+    crawl.now += DAY
+    crawl.lease()  # and it is killed
+    crawl.start()
+    assert crawl.f.lease(crawl.now) is None
+    crawl.now += DAY
+    again = crawl.lease()
+    assert (again.url, again.visits, again.simhash) == ("http://a/1", 2, 2**64 - 1)
+    crawl.start(0.0)
+    assert crawl.f.lease(crawl.now + DAY) is None
+    crawl.start(1.0)
+    assert crawl.f.held == 1
+
+
+def test_of_a_page_whose_latest_record_was_lost_only_that_visit_is_made_again(
+    begin: Callable[..., Crawl],
+) -> None:
+    crawl = begin(24.0)
+    crawl.begin("http://a/1", "http://b/1")
+    crawl.now += DAY
+    crawl.end(lease := crawl.lease())
+    other = ({"http://a/1", "http://b/1"} - {lease.url}).pop()
+    assert crawl.f.reopen([lease.url, other], {}) == 2
+    assert (crawl.f.held, crawl.f.pending) == (1, 1)
+    crawl.now += DAY
+    found = {(one.url, one.visits) for one in (crawl.lease(), crawl.lease())}
+    assert found == {(lease.url, 1), (other, 0)}
+
+
+def test_an_idle_crawl_says_when_to_look_again(begin: Callable[..., Crawl]) -> None:
+    crawl = begin(1.0)
+    crawl.begin("http://a/1")
+    crawl.now += DAY
+    crawl.end(crawl.lease())
+    assert crawl.f.lease(crawl.now) is None
+    assert crawl.f.next_ready() == pytest.approx(crawl.now + DAY)
+
+
+@pytest.mark.parametrize(("outcome", "what"), [
+    ("redirect", Became.NOT_THERE), ("status 404", Became.NOT_THERE), ("timeout", Became.NOT_HAD),
+    ("status 503", Became.NOT_HAD), ("robots.txt", Became.NOT_HAD), ("noarchive", Became.NOT_KEPT),
+])  # fmt: skip
+def test_what_a_visit_without_a_page_says(
+    begin: Callable[..., Crawl], outcome: str, what: Became
+) -> None:
+    crawl = begin()
+    crawl.f.offer([offer("http://a/1")])
+    assert became(ended(crawl.lease(), outcome)) == what
