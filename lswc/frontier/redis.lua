@@ -336,13 +336,14 @@ end
 
 local function parsed_or_false(text) return text and parse(text) end
 
--- Take notice of servers; `site_of_server` has the site of each.
+-- Take notice of servers; `site_of_server` has the site of each. Returns those that weren't known; of
+-- those that are counted by directory none.
 local function meet(servers, site_of_server)
   if by_directory then
     for _, server in ipairs(servers) do
       call('HSETNX', SERVERS, server, call('HLEN', SERVERS) .. ' ' .. site_of_server[server])
     end
-    return
+    return {}
   end
   local found, new, sites = {}, {}, {}
   read_all(UNITS, servers, found, parsed_or_false)
@@ -353,8 +354,8 @@ local function meet(servers, site_of_server)
       new[#new + 1], sites[#sites + 1] = server, site_of_server[server]
     end
   end
-  if #new == 0 then return end
-  local places, units, new_sites = {}, {}, {}
+  if #new == 0 then return {} end
+  local places, units, new_sites, is_new = {}, {}, {}, {}
   if learns then read_all(SITES, sites, places, parsed_or_false) end
   local number = call('HLEN', UNITS)
   for i, server in ipairs(new) do
@@ -369,11 +370,12 @@ local function meet(servers, site_of_server)
     if supports then place = OF_FAMILIES.statuses * support_of(family_of_site(site)) end
     if learns or supports then call('SADD', prefix .. 'site:' .. site, server) end
     local pages = new_unit(place, number + i - 1, site)
-    known_units[server] = pages
+    known_units[server], is_new[server] = pages, true
     units[#units + 1], units[#units + 2] = server, text_of(pages)
   end
   call_all('HSET', SITES, new_sites)
   call_all('HSET', UNITS, units)
+  return is_new
 end
 
 -- A server's site, and its number.
@@ -795,7 +797,8 @@ local function has_room(by)
 end
 
 -- Take notice of servers with their sites, from ARGV[first] to ARGV[last], that a page of the site
--- `by` links to. Returns those that aren't taken, as no more unproven sites may wait.
+-- `by` links to. Returns those that aren't taken, as no more unproven sites may wait; and those that
+-- weren't known.
 local function meet_all(first, last, by)
   local servers, site_of_server, sites, refused = {}, {}, {}, {}
   for i = first, last, 2 do
@@ -821,8 +824,7 @@ local function meet_all(first, last, by)
     end
     introduce(new, by)
   end
-  meet(servers, site_of_server)
-  return refused
+  return refused, meet(servers, site_of_server)
 end
 
 -- Store the offers from ARGV[first] on: number of servers with their sites, those; then server,
@@ -832,7 +834,7 @@ local function store(first, referrer, by)
   local touched, kept, undecided, oldest = {}, false, {}, nil
   local from = struct.pack('>I5', referrer)
   local start = first + 1 + 2 * ARGV[first]
-  local refused = meet_all(first + 1, start - 1, by)
+  local refused, is_new = meet_all(first + 1, start - 1, by)
   for i = start, #ARGV, 3 do
     local server, record = ARGV[i], from .. ARGV[i + 2]
     local unit, line, cell = unit_of(record, server), nil, nil
@@ -854,8 +856,9 @@ local function store(first, referrer, by)
           kept = true
           oldest = oldest or number
           touched[server] = touched[server] or {}
-          touched[server][line] = cell
+          touched[server][line] = touched[server][line] or { cell, number }
         elseif not is_away(server, number) then
+          is_new[server] = nil -- its URL may go to another line
           local keeps, question = rediscover(server, unit, tonumber(number), known, record)
           kept = kept or keeps
           if question then
@@ -869,11 +872,16 @@ local function store(first, referrer, by)
   local free = {}
   for server, found in pairs(touched) do
     grown[server] = true
-    for line, cell in pairs(found) do
-      local number = set_head(server, line, cell)
+    for line, added in pairs(found) do
+      local cell, number = unpack(added)
+      if is_new[server] then
+        set_ready(server, line, cell, number) -- a new server has no older one
+      else
+        number = set_head(server, line, cell)
+      end
       if number and number >= oldest then set_line(server, line, cell) end -- a new line
     end
-    if not is_busy(server) then free[#free + 1] = server end
+    if is_new[server] or not is_busy(server) then free[#free + 1] = server end
   end
   call_all('SADD', FREE, free)
   return kept, undecided

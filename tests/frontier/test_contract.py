@@ -112,6 +112,16 @@ def test_rediscovery_takes_the_better_tier_and_keeps_its_place(frontier: Open) -
     assert [visit(f, False) for _ in range(2)] == ["http://a/1", "http://c/1"]
 
 
+def test_a_page_may_link_to_a_new_server_twice_by_links_of_two_kinds(frontier: Open) -> None:
+    f = frontier()
+    f.offer([offer("http://s/")])
+    links = [("http://a/1", OTHER), ("http://b/1", OTHER), ("http://a/1", RELEVANT)]
+    visit(f, True, *(offer(u, c) for u, c in links))
+    assert [visit(f, False) for _ in range(2)] == ["http://a/1", "http://b/1"]
+    assert f.lease(0) is None
+    assert f.unfinished == 0
+
+
 def test_one_outstanding_request_a_server_and_the_delay(frontier: Open) -> None:
     f = frontier()
     f.offer([offer("http://a/1"), offer("http://a/2"), offer("http://b/1")])
