@@ -57,7 +57,8 @@ LSWC_INCLUDE: list[str] = []
 LSWC_EXCLUDE: list[str] = []
 # The crawl's folder, `crawls/<lang>` if empty. The same folder goes on with the same crawl.
 LSWC_CRAWL = ""
-# The folder of a frozen web to crawl instead of the real one, or `demo`.
+# The folder of a frozen web to crawl instead of the real one, or `demo`, or `changing`: the demo
+# web with pages that change.
 LSWC_WEB = ""
 # What goes into WARC files: `relevant` pages (with the redirects and errors that their links lead
 # to), `all`, or `none`.

@@ -2,7 +2,7 @@
 
 ``LSWC_WEB`` names it: empty for the real web, a name of the entry points ``lswc.webs`` for one that
 is generated, such as ``demo``, else a folder ``<folder>/<hostname>/<path>``, a WARC file or a
-folder of them.
+folder of them. One that changes by the day has a ``changes.json`` in its folder.
 """
 
 from __future__ import annotations
@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
     from lswc.crawl.web.answers import Web
 
-__all__ = ["TruthPage", "WebError", "from_settings", "open_web", "prepare", "truth"]
+__all__ = [
+    "TruthPage", "WebError", "from_settings", "open_web", "prepare", "seconds_a_day", "truth",
+]  # fmt: skip
+
+CHANGES = "changes.json"
+"""A file of a web that changes by the day: ``changed_by`` names an entry point ``lswc.changes``,
+``seconds_a_day`` says how long a day is."""
+
+A_DAY = 86_400.0
 
 
 class TruthPage(NamedTuple):
@@ -68,8 +76,35 @@ def open_web(web: Path) -> Web:
         return WarcWeb([web])
     if not web.is_dir():
         raise WebError(f"LSWC_WEB: no such folder or WARC file: {web}")
+    if name := _changes(web).get("changed_by"):
+        for change in entry_points(group="lswc.changes", name=str(name)):
+            changing: Callable[[Path], Web] = change.load()
+            return changing(web)
+        raise WebError(f"LSWC_WEB: {web / CHANGES} names what isn't installed: {name}")
     warcs = sorted(filter(is_warc, web.iterdir()))
     return WarcWeb(warcs) if warcs else FolderWeb(web)
+
+
+def seconds_a_day(web: Path | None) -> float:
+    """Return how long a day is on a web: shorter than elsewhere on one whose time is pressed.
+
+    Raises WebError if its folder says that no time passes.
+    """
+    seconds = _changes(web).get("seconds_a_day", A_DAY) if web else A_DAY
+    if not isinstance(seconds, int | float) or not 0 < seconds <= A_DAY:
+        raise WebError(f"LSWC_WEB: {web}: seconds_a_day is no number above 0: {seconds}")
+    return float(seconds)
+
+
+def _changes(web: Path) -> dict[str, object]:
+    """Return what a folder says of a web that changes by the day; nothing of another."""
+    try:
+        said = json.loads((web / CHANGES).read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, ValueError) as error:
+        raise WebError(f"LSWC_WEB: {web / CHANGES}: {error}") from error
+    return said if isinstance(said, dict) else {}
 
 
 def from_settings(settings: Mapping[str, object]) -> Path | None:

@@ -196,10 +196,32 @@ class PageRequest(http.Request):
         if file is not None:
             self._send_file(file, answer.shape)
             return
+        if self._has(dict(answer.headers)):
+            self.setResponseCode(304)
+            self.responseHeaders.removeHeader("Content-Type")
+            self.write(b"")
+            self.finish()
+            return
         body = answer.body if isinstance(answer.body, bytes) else b""
         self.setHeader("Content-Length", str(len(body)))
         self.write(body)
         self.finish()
+
+    def _has(self, headers: dict[str, str]) -> bool:
+        """Tell whether the client holds the page as it is (RFC 9110 §13.2.2)."""
+        if self.code != http.OK:
+            return False
+        wanted = self.getHeader("if-none-match")
+        if wanted is not None:
+            return headers.get("ETag") in [tag.strip() for tag in wanted.split(",")]
+        since, modified = self.getHeader("if-modified-since"), headers.get("Last-Modified")
+        if since is None or modified is None:
+            return False
+        try:
+            then, asked = (http.stringToDatetime(date.encode()) for date in (modified, since))
+        except ValueError:  # a date that is none isn't heeded
+            return False
+        return bool(then <= asked)
 
     def _send_file(self, file: BinaryIO, shape: Shape | None) -> None:
         stat = os.fstat(file.fileno())

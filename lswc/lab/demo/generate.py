@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from lswc.errors import writing
@@ -19,21 +20,22 @@ from lswc.lab.demo.pdf_file import pdf
 from lswc.lab.demo.render import render, script, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from random import Random
 
     from lswc.lab.demo.hypertext import DemoPage, DemoSite
 
-VERSION = 4  # one more whenever the generated files change, so that old ones aren't reused
+VERSION = 5  # one more whenever the generated files change, so that old ones aren't reused
 MARKER = "demo-web.json"
 SLOWNESS = 0.3
+NONE: Mapping[str, str] = MappingProxyType({})
 LINES, LINE = 40, 75  # of the document: how many, and their characters
 
 
-def prepare(folder: Path, seed: int = 1) -> Path:
+def prepare(folder: Path, seed: int = 1, further: Mapping[str, str] = NONE) -> Path:
     """Generate the demo web there unless it is already; all of it or nothing appears.
 
-    Raises LswcError if it can't be written.
+    ``further`` are texts of other files, by name. Raises LswcError if it can't be written.
     """
     marker = {"version": VERSION, "seed": seed}
     if _marker(folder) == marker:
@@ -44,17 +46,18 @@ def prepare(folder: Path, seed: int = 1) -> Path:
         try:
             fcntl.flock(alone, fcntl.LOCK_EX)  # or the web of a crawl that just began is replaced
             if _marker(folder) != marker:
-                _prepare(folder, seed, marker)
+                _prepare(folder, seed, {**further, MARKER: json.dumps(marker)})
         finally:
             os.close(alone)
     return folder
 
 
-def _prepare(folder: Path, seed: int, marker: object) -> None:
+def _prepare(folder: Path, seed: int, further: Mapping[str, str]) -> None:
     unfinished = Path(tempfile.mkdtemp(prefix=".demo-web-", dir=folder.parent))
     try:
         generate(unfinished, seed)
-        (unfinished / MARKER).write_text(json.dumps(marker))
+        for name, content in further.items():
+            (unfinished / name).write_text(content)
         unfinished.chmod(0o755)
         if folder.exists():
             shutil.rmtree(folder)

@@ -30,15 +30,15 @@ SHELL = (
 ATTRIBUTE = re.compile(r'([a-z-]+)="([^" ]*)"')
 
 
-def render(page: DemoPage, random: Random) -> bytes:
-    """Return the page's bytes."""
+def render(page: DemoPage, random: Random, edits: Iterable[Random] = ()) -> bytes:
+    """Return the page's bytes; ``edits`` are the chance of each edit of its text, latest first."""
     if page.kind == "empty":
         return b""
     if page.kind == "binary":
         return random.randbytes(3_000)
     if page.kind == "shell":
         return SHELL.encode()
-    html = f"{_head(page)}{_body(page, random)}"
+    html = f"{_head(page)}{_body(page, random, edits)}"
     return encode(_styled(html, page.host.features), page.host.encoding)
 
 
@@ -81,7 +81,7 @@ def _head(page: DemoPage) -> str:
     )
 
 
-def _body(page: DemoPage, random: Random) -> str:
+def _body(page: DemoPage, random: Random, edits: Iterable[Random]) -> str:
     if page.kind == "frames":
         frames = "".join(f'<frame src="{escape(link.href)}">' for link in page.links)
         return f'<frameset cols="20%,80%">{frames}</frameset></html>\n'
@@ -91,11 +91,10 @@ def _body(page: DemoPage, random: Random) -> str:
             for link in page.links
         )
         return f"<body>{pictures}</body></html>\n"
-    return _text_body(page, random)
+    return _text_body(page, _edited(page, _paragraphs(page, random), edits))
 
 
-def _text_body(page: DemoPage, random: Random) -> str:
-    paragraphs = _paragraphs(page, random)
+def _text_body(page: DemoPage, paragraphs: list[str]) -> str:
     links = [_anchor(link) for link in page.links if page.kind != "refresh"]
     # The first links stand above the text, a few within it, the rest in a list below.
     inside = [f"<p>{text} {link}</p>" for text, link in zip(paragraphs, links[4:], strict=False)]
@@ -129,6 +128,17 @@ def _paragraphs(page: DemoPage, random: Random) -> list[str]:
         size -= len(encode(paragraph, page.host.encoding))
         paragraphs.append(paragraph)
     return paragraphs
+
+
+def _edited(page: DemoPage, paragraphs: list[str], edits: Iterable[Random]) -> list[str]:
+    """Return the paragraphs as they are after edits, of which each writes a third of them anew."""
+    places, written = range(len(paragraphs)), dict[int, str]()
+    for edit in edits:
+        for place in edit.sample(places, -(-len(places) // 3)):
+            written.setdefault(place, text(page.language, edit))
+        if len(written) == len(places):
+            break
+    return [written.get(place, paragraph) for place, paragraph in enumerate(paragraphs)]
 
 
 def _styled(html: str, features: frozenset[str]) -> str:

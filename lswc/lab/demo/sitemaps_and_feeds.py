@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from lswc.lab.demo.hypertext import DemoPage, DemoSite
 
@@ -36,20 +36,29 @@ def robots_lines(site: DemoSite) -> str:
     return f"Sitemap: http://{site.host.name}{_INDEX}\n"
 
 
-def files(site: DemoSite) -> dict[str, bytes]:
-    """Return the sitemaps and feeds of a host, by name."""
+def day(number: int, page: DemoPage) -> str:
+    """Return when a page of a listing was changed: none ever is, but each has its day."""
+    return f"{_FIRST_DAY + timedelta(number)}T00:00:00Z"
+
+
+def files(
+    site: DemoSite, new: Sequence[DemoPage] = (), changed: Callable[[int, DemoPage], str] = day
+) -> dict[str, bytes]:
+    """Return the sitemaps and feeds of a host, by name; ``new`` pages come first in each."""
     host, found = site.host.name, dict[str, bytes]()
     linked = [page for page in site.pages if not page.excluded]
     for kind, pages in site.unlinked.items():
         if kind == "sitemap":
-            found["sitemap.xml"] = _sitemap([*linked[:LINKED], *pages])
+            found["sitemap.xml"] = _sitemap([*new, *linked[:LINKED], *pages], changed)
         elif kind == "index":
             found[_INDEX[1:]] = _index(f"http://{host}/maps/{name}" for name in _PARTS)
-            found["maps/linked.xml"] = _sitemap(linked[:LINKED])
-            found["maps/archive.xml.gz"] = gzip.compress(_sitemap(pages), mtime=0)
+            found["maps/linked.xml"] = _sitemap([*new, *linked[:LINKED]], changed)
+            found["maps/archive.xml.gz"] = gzip.compress(_sitemap(pages, changed), mtime=0)
+        elif kind == "rss":
+            found[_NAMES[kind][1:]] = _rss(site.front, [*new, *pages, *linked[1 : _ITEMS + 1]])
         else:
-            feed = _rss if kind == "rss" else _atom
-            found[_NAMES[kind][1:]] = feed(site.front, [*pages, *linked[1 : _ITEMS + 1]])
+            entries = [*new, *pages, *linked[1 : _ITEMS + 1]]
+            found[_NAMES[kind][1:]] = _atom(site.front, entries, changed)
     return found
 
 
@@ -61,16 +70,12 @@ def _index(addresses: Iterable[str]) -> bytes:
     return f"{_XML}<sitemapindex {_OF_SITEMAPS}>\n{listed}</sitemapindex>\n".encode()
 
 
-def _sitemap(pages: Iterable[DemoPage]) -> bytes:
+def _sitemap(pages: Iterable[DemoPage], changed: Callable[[int, DemoPage], str]) -> bytes:
     listed = "".join(
-        f"<url><loc>{escape(page.url)}</loc><lastmod>{_day(number)}</lastmod></url>\n"
+        f"<url><loc>{escape(page.url)}</loc><lastmod>{changed(number, page)}</lastmod></url>\n"
         for number, page in enumerate(pages)
     )
     return f"{_XML}<urlset {_OF_SITEMAPS}>\n{listed}</urlset>\n".encode()
-
-
-def _day(number: int) -> date:
-    return _FIRST_DAY + timedelta(number)
 
 
 def _rss(front: DemoPage, pages: Iterable[DemoPage]) -> bytes:
@@ -82,10 +87,12 @@ def _rss(front: DemoPage, pages: Iterable[DemoPage]) -> bytes:
     return f'{_XML}<rss version="2.0"><channel>{about}\n{items}</channel></rss>\n'.encode()
 
 
-def _atom(front: DemoPage, pages: Iterable[DemoPage]) -> bytes:
+def _atom(
+    front: DemoPage, pages: Iterable[DemoPage], changed: Callable[[int, DemoPage], str]
+) -> bytes:
     entries = "".join(
         f'<entry><title>{escape(page.title)}</title><link href="{escape(page.url)}"/>'
-        f"<id>{escape(page.url)}</id><updated>{_day(number)}T00:00:00Z</updated></entry>\n"
+        f"<id>{escape(page.url)}</id><updated>{changed(number, page)}</updated></entry>\n"
         for number, page in enumerate(pages)
     )
     about = f"<title>{escape(front.title)}</title><id>{front.url}</id>"

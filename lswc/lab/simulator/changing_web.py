@@ -46,7 +46,10 @@ NOISY = 0.3
 """Share of pages whose bytes are others at each visit though their text isn't: clocks,
 advertisements, tokens of forms."""
 
-_SPREAD, _OF_SITE = 1.5, 1.0  # of the logarithms of rates: of pages, of sites
+SPREAD = 1.5
+"""Standard deviation of the logarithms of the rates of a site's pages of a kind."""
+
+_OF_SITE = 1.0  # and of sites
 _LISTS = 0.9  # the share of a trace's pages that have fewer links than a list
 
 
@@ -69,17 +72,20 @@ class Rates:
 
 def rates_of(trace: Trace, seed: int) -> Rates:
     """Draw the rates of a trace's relevant pages."""
-    draw = np.random.default_rng(seed)
     chosen = np.flatnonzero(trace.relevant)
-    kind = _kinds(trace, chosen)
-    site = trace.site[trace.server[chosen]]
+    return draw_rates(_kinds(trace, chosen), trace.site[trace.server[chosen]], seed)
+
+
+def draw_rates(kind: NDArray[np.int8], site: NDArray[np.integer], seed: int) -> Rates:
+    """Draw the rates of pages of kinds and of sites. Shapes: (n,)."""
+    draw = np.random.default_rng(seed)
     sites, where = np.unique(site, return_inverse=True)
-    n = len(chosen)
+    n = len(site)
 
     def around(medians: dict[Kind, float]) -> NDArray[np.float64]:
         of_site = draw.lognormal(0, _OF_SITE, len(sites))[where]
         middle = np.array([medians[one] for one in Kind])[kind]
-        drawn: NDArray[np.float64] = middle * of_site * draw.lognormal(0, _SPREAD, n)
+        drawn: NDArray[np.float64] = middle * of_site * draw.lognormal(0, SPREAD, n)
         return drawn
 
     changes, new = around(CHANGES), around(NEW)
@@ -156,7 +162,7 @@ class ChangingWeb:
         """Ask for a new article for the first time, which a page led to; return its number."""
         self.site.append(self.site[by])
         self.kind.append(Kind.ARTICLE)
-        self.changes.append(CHANGES[Kind.ARTICLE] * self._draw.lognormal(0, _SPREAD))
+        self.changes.append(CHANGES[Kind.ARTICLE] * self._draw.lognormal(0, SPREAD))
         self.new.append(0.0)
         self._noisy.append(bool(self._draw.random() < NOISY))
         self._next_change.append(now + self._wait(self.changes[-1]))
