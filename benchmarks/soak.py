@@ -90,7 +90,7 @@ def crawl(folder: Path, pages: int, hosts: int, port: int) -> None:
     settings = {
         "LSWC_CRAWL": folder / "crawl", "LSWC_CONTACT": "https://library.example/",
         "LSWC_ARCHIVE": "all", "LSWC_MAX_DUPLICATES": 0, "DOWNLOAD_DELAY": 0, "DEPTH_LIMIT": 0,
-        "LSWC_MAX_PER_ADDRESS": 0, "LSWC_STOP_HARVEST": 0, "LSWC_ROTATE": 0,
+        "LSWC_MAX_PER_ADDRESS": 0, "LSWC_STOP_HARVEST": 0,
         "TWISTED_DNS_RESOLVER": "benchmarks.soak.SoakResolver",
     }  # fmt: skip
     given = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]

@@ -83,13 +83,14 @@ LSWC_LINKED_DOCUMENTS = 10_000_000_000
 LSWC_OPERATOR = ""
 # What the crawl is for: the `description` in WARC files, and in a WACZ file.
 LSWC_DESCRIPTION = ""
-# A WARC file is closed once it has so many bytes.
+# A WARC file is closed once it has so many bytes; and pages.jsonl, with a quarter of them, becomes
+# a part, `pages-00001.jsonl.gz`.
 LSWC_WARC_SIZE = 1_000_000_000
-# Once pages.jsonl has so many bytes, it becomes a part, `pages-00001.jsonl.gz`, and another begins.
-# At 0 it is one file.
-LSWC_ROTATE = 250_000_000
 # The folders of earlier crawls, the latest first: what they stored is only sent if it has changed.
 LSWC_RECRAWL: list[str] = []
+# How often a day each relevant page is visited again, on the mean: most often those that change, or
+# lead to new pages. The crawl then goes on until it is stopped. At 0 none is.
+LSWC_REVISIT = 0.0
 
 # Processes that read pages: `cores` for as many as this machine has besides the crawl's own, 2 at
 # most; 0 if the crawl reads them itself (performance.md).

@@ -32,11 +32,8 @@ if TYPE_CHECKING:
 PAGES = "pages.jsonl"
 """Name of the file in the crawl folder that grows."""
 
-SHORTEST, LONGEST = 1_000, 4_000_000_000
-"""Bytes that a part may be closed at: gzip says the length of its content modulo 2**32 (RFC 1952).
-
-With fewer, a folder would have a file for each page: it was said in other units.
-"""
+_SHORTEST, _LONGEST = 1_000, 4_000_000_000
+# Bytes that a part may be closed at: gzip says the length of its content modulo 2**32 (RFC 1952).
 
 _PART = re.compile(r"pages-(\d+)\.jsonl(?:\.gz)?")
 _GZIP = b"\x1f\x8b"
@@ -45,6 +42,11 @@ _PIECE = 1_000_000
 _LEVEL = 6
 
 logger = logging.getLogger(__name__)
+
+
+def part_size(warc: float) -> float:
+    """Return the bytes at which a part is closed, if WARC files are closed at so many."""
+    return min(max(warc / 4, _SHORTEST), _LONGEST)
 
 
 def files(crawl: Path) -> list[Path]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from scrapy.settings import default_settings
 
 from lswc import settings as defaults
-from lswc.archive import page_record
 from lswc.crawl import crawl_file
 from lswc.errors import ConfigError
 from lswc.frontier import names_redis
@@ -22,6 +21,9 @@ if TYPE_CHECKING:
 
 MOST_READERS = 2
 """As many readers, at most, as one crawl keeps busy; LSWC_READERS may say more."""
+
+MOST_VISITS = 24
+"""Visits a day to each page, on the mean: once an hour, no page is left in peace."""
 
 ARCHIVED = ("relevant", "all", "none")
 VALUES = ("pages", "text")
@@ -206,15 +208,19 @@ def readers(settings: BaseSettings) -> int:
     return min((own or 1) - 1, MOST_READERS)
 
 
-def rotate(settings: BaseSettings) -> float:
-    """Return the bytes at which a part of the record is closed, 0 for never. Raises ConfigError."""
-    length = number(settings, "LSWC_ROTATE")
-    if length and not page_record.SHORTEST <= length <= page_record.LONGEST:
+def revisit(settings: BaseSettings) -> float:
+    """Return how often a day a page that is held is visited again. Raises ConfigError."""
+    visits = number(settings, "LSWC_REVISIT")
+    if visits > MOST_VISITS:
         raise ConfigError(
-            f"LSWC_ROTATE must be from {page_record.SHORTEST:,} to {page_record.LONGEST:,} "
-            f"bytes, or 0 for one file, not {settings.get('LSWC_ROTATE')!r}"
+            f"LSWC_REVISIT must be from 0 to {MOST_VISITS} visits a day to each page, on the mean, "
+            f"not {settings.get('LSWC_REVISIT')!r}"
         )
-    return length
+    if visits and in_order(settings):
+        raise ConfigError("LSWC_REVISIT: the papers' order visits no page again; LSWC_IN_ORDER=0")
+    if visits and names_redis(settings.get("LSWC_FRONTIER")):
+        raise ConfigError("LSWC_REVISIT: not with Redis yet; use LSWC_FRONTIER=sqlite")
+    return visits
 
 
 def lease_seconds(settings: BaseSettings) -> float:

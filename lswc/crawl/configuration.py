@@ -17,6 +17,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 from lswc import __version__
 from lswc import settings as defaults
 from lswc.archive.archive import FileSizes
+from lswc.archive.page_record import part_size
 from lswc.crawl import checked_settings as checked
 from lswc.crawl.checked_settings import number, whole
 from lswc.crawl.crawl_folder import check_records, earlier_crawls, has_records, make_writable
@@ -70,6 +71,7 @@ class Crawl:
     when files are closed. ``sitemaps``: those of relevant servers are
     asked for. ``requisites_share`` is that of the requests for what such pages need, while pages
     can be asked for; ``opt_out`` what follows from a page's opt-out.
+    Each relevant page is visited again ``revisit`` times a day, on the mean.
     ``earlier`` are the folders of crawls that this one visits again, the latest first.
     ``headers`` are those that each page is asked for with, and ``browser`` shows those that need
     their scripts, if it isn't None.
@@ -108,6 +110,7 @@ class Crawl:
     requisites_share: float
     opt_out: str
     file_sizes: FileSizes
+    revisit: float
     earlier: tuple[Path, ...]
 
     @classmethod
@@ -178,8 +181,9 @@ class Crawl:
             archived=checked.one_of(settings, "LSWC_ARCHIVE", checked.ARCHIVED),
             opt_out=checked.one_of(settings, "LSWC_OPT_OUT", checked.OPT_OUT),
             file_sizes=FileSizes(
-                warc=number(settings, "LSWC_WARC_SIZE"), part=checked.rotate(settings)
+                warc=(warc := number(settings, "LSWC_WARC_SIZE")), part=part_size(warc)
             ),
+            revisit=checked.revisit(settings),
             earlier=earlier_crawls(settings.getlist("LSWC_RECRAWL"), folder),
         )
 

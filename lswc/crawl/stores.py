@@ -33,6 +33,7 @@ def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
         caps=crawl.caps,
         experience=_experience(crawl, settings),
         unproven_share=crawl.unproven_share,
+        revisit=crawl.revisit,
     )
     if names_redis(crawl.store):
         from lswc.crawl import workers  # not above: Redis's client is only for crawls with one

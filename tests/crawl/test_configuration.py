@@ -21,7 +21,7 @@ NUMBERS: dict[str, Callable[[Crawl], Any]] = {
     "LSWC_MIN_SHARE": lambda crawl: crawl.reading.min_share,
     "LSWC_STOP_HARVEST": lambda crawl: crawl.stop_harvest,
     "LSWC_WARC_SIZE": lambda crawl: crawl.file_sizes.warc,
-    "LSWC_ROTATE": lambda crawl: crawl.file_sizes.part,
+    "LSWC_REVISIT": lambda crawl: crawl.revisit,
     "LSWC_MIN_DISK": lambda crawl: crawl.politeness.least_disk,
     "LSWC_MAX_OFFLINE": lambda crawl: crawl.max_offline,
     "LSWC_LEASE_SECONDS": lambda crawl: crawl.lease_seconds,
@@ -76,7 +76,7 @@ def test_every_number_and_switch_is_tried() -> None:
 def test_numbers_are_where_they_belong(tmp_path: Path) -> None:
     shares = {
         "LSWC_MIN_SHARE": "0.25", "LSWC_STOP_HARVEST": "0.75",
-        "LSWC_UNPROVEN_SHARE": "0.125", "LSWC_HASTE": "0.375",
+        "LSWC_UNPROVEN_SHARE": "0.125", "LSWC_HASTE": "0.375", "LSWC_REVISIT": "0.5",
     }  # fmt: skip
     values = {name: str(10_000 + number) for number, name in enumerate(NUMBERS)} | shares
     found = crawl(tmp_path, **values)

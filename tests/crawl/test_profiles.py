@@ -23,7 +23,7 @@ def test_every_strategy_but_perfect_has_a_profile() -> None:
     assert found == set(NAMES) - {"perfect", "adaptive_text"}
 
 
-@pytest.mark.parametrize("name", sorted({*profiles.names()} - {"archive", "corpus"}))
+@pytest.mark.parametrize("name", sorted({*profiles.names()} - {"archive", "continuous", "corpus"}))
 def test_profile_is_named_after_its_strategy(name: str) -> None:
     kind, _, values = applied(name)["LSWC_STRATEGY"].partition(":")
     parts = [kind, *(value.replace("=", "").lower() for value in values.split(",") if value)]
@@ -32,7 +32,7 @@ def test_profile_is_named_after_its_strategy(name: str) -> None:
 
 def test_papers_know_links_only() -> None:
     listed = {name for name in profiles.names() if applied(name).getbool("LSWC_SITEMAPS")}
-    assert listed == {"adaptive", "archive"}
+    assert listed == {"adaptive", "archive", "continuous"}
 
 
 def test_command_line_wins_over_the_profile() -> None:

@@ -115,6 +115,7 @@ class PowerCut:
 
     That is: of each file of the crawl the bytes at its last fsync, and the frontier as it was
     after its last checkpoint. The end comes right after that checkpoint, or TEST_PAGES pages later.
+    The record is closed at TEST_PART bytes, if that isn't 0, and WARC files are as long as ever.
     Saves come by the number of pages, so that the speed of the machine is nothing to them.
     """
 
@@ -123,6 +124,7 @@ class PowerCut:
         self._pages = self._saves = 0
         self._later = crawler.settings.getint("TEST_PAGES")
         self._disk = Path(crawler.settings["TEST_DISK"])
+        self._parts.archive._pages._limit = crawler.settings.getfloat("TEST_PART")
         commits.SAVE_SECONDS = inf
         self._fsync = os.fsync
         os.fsync = self._sync  # type: ignore[assignment]

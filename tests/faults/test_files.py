@@ -263,22 +263,22 @@ def test_a_folder_that_can_only_be_read(crawls: Crawls, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("later", [0, 20])
-@pytest.mark.parametrize("rotate", [0, 5_000])
-def test_power_cut(crawls: Crawls, tmp_path: Path, rotate: int, later: int) -> None:
+@pytest.mark.parametrize("part", [0, 5_000])
+def test_power_cut(crawls: Crawls, tmp_path: Path, part: int, later: int) -> None:
     site, disk = Site(crawls.site.web, tmp_path / "crawl"), tmp_path / "disk"
     extension = '{"tests.faults.component.PowerCut": 1}'
-    given = {"TEST_PAGES": later, "TEST_DISK": disk, "LSWC_ROTATE": rotate}
+    given = {"TEST_PAGES": later, "TEST_DISK": disk, "TEST_PART": part}
     done = run(site.command(EXTENSIONS=extension, **given))
     assert done.returncode == -signal.SIGKILL, done.stderr
     left = Site(site.web, disk)
     assert 2 * BETWEEN_SAVES <= len(left.urls) <= len(site.urls) - bool(later) < PAGES
-    assert bool(list(disk.glob("pages-*"))) == bool(rotate)
+    assert bool(list(disk.glob("pages-*"))) == bool(part)
     report = check(disk)
     assert report.agrees, report
     check_whole(left, crawls)
 
 
-OFTEN = {"LSWC_ROTATE": "8_000", "EXTENSIONS": '{"tests.faults.component.SavesOften": 1}'}
+OFTEN = {"LSWC_WARC_SIZE": "32_000", "EXTENSIONS": '{"tests.faults.component.SavesOften": 1}'}
 
 
 @pytest.fixture
@@ -319,20 +319,20 @@ def test_a_part_of_the_record_is_damaged(packed: Site, crawls: Crawls) -> None:
     check_whole(packed, crawls)
 
 
-@pytest.mark.parametrize("rotate", [0, 5_000])
+@pytest.mark.parametrize("in_parts", [False, True])
 def test_a_worker_of_many(
-    crawls: Crawls, tmp_path: Path, redis_server: RedisServer, rotate: int
+    crawls: Crawls, tmp_path: Path, redis_server: RedisServer, in_parts: bool
 ) -> None:
     site = Site(crawls.site.web, tmp_path / "crawl")
-    key = f"faults{rotate}"
+    key = f"faults{in_parts}"
     shared = {"LSWC_FRONTIER": redis_server.url, "LSWC_REDIS_KEY": key}
-    if rotate:
+    if in_parts:
         shared |= OFTEN
     site.crawl(**shared)
     checking = [*SCRAPY, "check", str(site.folder), "--redis", redis_server.url, "--key", key]
     agreed = run(checking)
     assert (agreed.returncode, agreed.stdout.splitlines()[-1]) == (0, "All agree."), agreed
-    (short_of_lines_in_a_part if rotate else short_of_lines)(site.folder)
+    (short_of_lines_in_a_part if in_parts else short_of_lines)(site.folder)
     assert run(checking).returncode == 1
     repaired = run([*checking, "--repair"])
     assert "11 URLs wait again" in repaired.stdout, repaired

@@ -127,8 +127,8 @@ def test_killed_at_twenty_random_moments(web: Site, whole: dict[str, int]) -> No
     moments = random.Random(2)
     for _ in range(KILLS):
         when = {"TEST_PAGES": moments.randrange(45), "TEST_WORK": moments.uniform(0.001, 0.02)}
-        rotate = moments.choice([0, 10_000])
-        killed(web, LSWC_ROTATE=rotate, **when)
+        size = moments.choice([10**9, 40_000])
+        killed(web, LSWC_WARC_SIZE=size, **when)
         assert not (web.folder / "frontier.db").exists() or check(web.folder).agrees
     assert len(web.urls) < SERVERS * PAGES, "the kills came too late to test anything"
     check_nothing_lost(web, whole)

@@ -47,8 +47,10 @@ def mistake(site: Site, *arguments: str, **settings: object) -> str:
         ("DOWNLOAD_DELAY", "fast", "DOWNLOAD_DELAY must be a number"),
         ("DEPTH_LIMIT", "-1", "DEPTH_LIMIT must be a number"),
         ("LSWC_READERS", "some", "LSWC_READERS must be 'cores' or a number"),
-        ("LSWC_ROTATE", "250", "LSWC_ROTATE must be from 1,000 to 4,000,000,000 bytes, or 0"),
-        ("LSWC_ROTATE", "5e9", "or 0 for one file, not '5e9'"),
+        ("LSWC_REVISIT", "-0.1", "LSWC_REVISIT must be a number of at least 0, not '-0.1'"),
+        ("LSWC_REVISIT", "nan", "LSWC_REVISIT must be a number of at least 0, not 'nan'"),
+        ("LSWC_REVISIT", "daily", "LSWC_REVISIT must be a number of at least 0, not 'daily'"),
+        ("LSWC_REVISIT", "25", "LSWC_REVISIT must be from 0 to 24 visits a day to each page"),
         ("LSWC_MAX_DUPLICATES", "-1", "LSWC_MAX_DUPLICATES must be a number"),
         ("LSWC_MAX_DOCUMENT", "0.5", "LSWC_MAX_DOCUMENT must be a whole number, not '0.5'"),
         ("LSWC_MAX_LINKS", "9", "unknown setting LSWC_MAX_LINKS"),
@@ -65,6 +67,17 @@ def mistake(site: Site, *arguments: str, **settings: object) -> str:
 def test_wrong_setting(site: Site, setting: str, value: str, named: str) -> None:
     line = mistake(site, **{setting: value})
     assert named in line
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"LSWC_IN_ORDER": 1}, "the papers' order visits no page again; LSWC_IN_ORDER=0"),
+        ({"LSWC_FRONTIER": "redis://127.0.0.1:1/0"}, "not with Redis yet; use LSWC_FRONTIER"),
+    ],
+)
+def test_what_visits_again_do_not_go_with(site: Site, given: dict[str, object], named: str) -> None:
+    assert f"LSWC_REVISIT: {named}" in mistake(site, LSWC_REVISIT=1, **given)
 
 
 def test_a_crawl_with_a_log_file_says_it_there_too(site: Site, tmp_path: Path) -> None:

@@ -142,7 +142,6 @@ class Machine:
             "LSWC_BACKOFF": BACKOFF,
             "LSWC_MIN_DISK": 0,
             "LSWC_ALLOWED_PORTS": [80, 443],
-            "LSWC_ROTATE": 60_000,
             "LSWC_WARC_SIZE": 200_000,
             "DOWNLOAD_TIMEOUT": 20,
             "DNSCACHE_ENABLED": False,
