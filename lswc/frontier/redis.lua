@@ -70,8 +70,9 @@
 -- A record: referrer's number (5 bytes, big-endian, 0 for none), then what the client packed:
 -- kind (2 bytes), distance, code (4 bytes), depth (2), inherited, redirects, the unit ("" if it is
 -- the server), NUL, the URL. No strategy is known here: what it says of kinds and places is in
--- `cells`. Before this file stand the numbers that it shares with its callers (redis_script.py):
--- KIND ... UNIT are offsets in a record, FULL, REASONS and OF_QUOTA outcomes, UNVISITED ... statuses.
+-- `cells`. Names in capitals that aren't here are numbers and words that redis_script.py puts there, as
+-- its callers have them, too: FIRST is where a verb's own arguments begin, KIND ... UNIT are offsets in a
+-- record, FULL, REASONS and OF_QUOTA outcomes, UNVISITED ... statuses.
 
 local prefix = KEYS[1]:sub(1, -6)
 local verb, clock, tolerated, how = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
@@ -82,7 +83,6 @@ local share, most_sites, earned = tonumber(ARGV[10]), tonumber(ARGV[11]), tonumb
 local bound_of_site = most.site > 0 and most.site or math.huge
 local least_of_site = most_sites > 0 and math.min(bound_of_site, OF_FAMILIES.urls) or bound_of_site
 local small_family = tonumber(ARGV[13])
-local FIRST = 14 -- of the verb's own arguments
 local ABOUT, FREE, BUSY = KEYS[1], prefix .. 'free', prefix .. 'busy'
 local LEASES, SERVERS = prefix .. 'leases', prefix .. 'servers'
 local UNITS, SITES, CELLS = prefix .. 'units', prefix .. 'sites', prefix .. 'cells'
@@ -317,7 +317,7 @@ end
 -- are equal.
 local function support_of(found)
   if found.level >= KNOWN then return OF_FAMILIES.many end
-  return found.level == NEW and 0 or OF_FAMILIES.supports[#found.supporters + 1]
+  return found.level == NEW and 0 or SUPPORTS[#found.supporters + 1]
 end
 
 local known_units = {}

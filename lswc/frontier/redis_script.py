@@ -60,6 +60,7 @@ def _offset(before: str) -> int:
 def _numbers() -> dict[str, object]:
     """Return what the script is given, by name."""
     return {
+        "FIRST": 14,  # of a verb's own arguments
         "BEFORE": adaptive.BEFORE,
         "BY_YIELD": BY_YIELD,
         "EDGES": adaptive.EDGES,
@@ -87,10 +88,10 @@ def _numbers() -> dict[str, object]:
             "debt": families.DEBT,
             "statuses": len(Status),
             "many": int(Support.MANY),
-            "supports": tuple(
-                families.support_of(families.UNPROVEN, number) for number in range(families.SUPPORT)
-            ),
         },
+        "SUPPORTS": tuple(
+            families.support_of(families.UNPROVEN, number) for number in range(families.SUPPORT)
+        ),
         "APART_STEP": APART_STEP,
         "KIND": _offset(""),
         "DISTANCE": _offset("H"),
@@ -100,7 +101,6 @@ def _numbers() -> dict[str, object]:
         **{status.name: int(status) for status in Status},
         "FULL": {kind: str(outcome) for kind, outcome in FULL.items()},
         "OF_QUOTA": {f"finished\n{outcome}": str(outcome) for outcome in OF_QUOTA},
-        # In one table, as Lua has room for 200 names.
         "REASONS": {
             "irrelevant": str(Outcome.SERVER_BECAME_IRRELEVANT),
             "strategy": str(Outcome.STRATEGY),
@@ -123,9 +123,23 @@ def _lua(value: object) -> str:
 
 @cache
 def source() -> str:
-    """Return the Lua script that holds every verb, behind the numbers that it is given."""
-    given = "".join(f"local {name} = {_lua(value)}\n" for name, value in _numbers().items())
-    return given + clock_source() + _text_of("redis.lua")
+    """Return the Lua script that holds every verb, with what it is given.
+
+    Numbers and words stand where the script has their names. Were they variables, each call would take
+    up to a tenth longer: it makes all functions anew, and looks for each variable of each of them.
+    """
+    plain: dict[str, object] = {}
+    tables = ""
+    for name, value in _numbers().items():
+        if isinstance(value, dict) and all(map(str.isidentifier, value)):
+            plain |= {f"{name}.{key}": part for key, part in value.items()}
+        elif isinstance(value, (dict, tuple)):
+            tables += f"local {name} = {_lua(value)}\n"
+        else:
+            plain[name] = value
+    names = re.compile(rf"\b(?:{'|'.join(map(re.escape, plain))})\b")
+    script = names.sub(lambda found: _lua(plain[found[0]]), _text_of("redis.lua"))
+    return tables + clock_source() + script
 
 
 def clock_source() -> str:
