@@ -9,7 +9,7 @@
 --          number), the requests in haste that another earns, sites of a small family; then the
 --          verb's own
 --
--- about          hash   what the crawl is, and "next", the number of URLs so far
+-- about          hash   what the crawl is; "next", the number of URLs so far; "sites", that of sites
 -- seen:<n>       hash   fingerprint -> the URL's number; once the URL is finished "." and the number of
 --                       the worker that recorded it; "h" and that of one by http that only redirected
 -- urls:<n>       list   CHUNK URLs by number: a record while pending or leased; afterwards the URL if
@@ -24,12 +24,12 @@
 -- servers        hash   server -> "number site"; only if counting by directory. A server's number
 --                       says how many were met until it was
 -- units          hash   server or directory -> "Na Nr place", of a server also "number site"
--- sites          hash   site -> "Na Nr place", the place being that of its servers without a page;
---                       only if the order is learned
--- families       hash   site -> "number level family branch", numbers of its supporters; a number
---                       says how many sites were met until it was. Only if the unproven have a share,
---                       or the strategy looks at support
--- heads          hash   number -> site, of those that are a family or branch
+-- sites          hash   site -> "level number family branch", numbers of its supporters; "|"; "Na Nr
+--                       place", the place being that of its servers without a page. A number says
+--                       how many sites were met until it was. If the unproven have no share, and the
+--                       strategy doesn't look at support, the level is 0, and no numbers follow. Pages
+--                       are counted if the order is learned
+-- heads          hash   number -> site, of those that are a family or a branch of more than themselves
 -- family_sites   hash   family -> number of its unproven sites with URLs that wait or are leased; of
 --                       all families by 0; "families" and "large" say how many such there are
 -- busy_for       hash   busy server -> family that it was leased for
@@ -92,15 +92,14 @@ local LATER, TRIES, FAILED = prefix .. 'later', prefix .. 'tries', prefix .. 'fa
 local PENDING, STATUSES, TALLY = prefix .. 'pending', prefix .. 'statuses', prefix .. 'tally'
 local EXPERIENCE, WAITING = prefix .. 'experience', prefix .. 'waiting'
 local TAKEN = prefix .. 'taken'
-local SITE_FAMILIES, HEADS = prefix .. 'families', prefix .. 'heads'
-local FAMILY_SITES, SHARE = prefix .. 'family_sites', prefix .. 'share'
+local HEADS, FAMILY_SITES, SHARE = prefix .. 'heads', prefix .. 'family_sites', prefix .. 'share'
 local BUSY_FOR, BUSY_FAMILIES = prefix .. 'busy_for', prefix .. 'busy_families'
 local APART = prefix .. 'unproven'
 local OVER, LEFT_OUT = prefix .. 'over', prefix .. 'left_out'
 local call = redis.call
 
 local counts_links = share < 1 or supports
-local has_families = share < 1 or not supports and call('EXISTS', SITE_FAMILIES) == 1
+local has_families = share < 1 or not supports and call('HEXISTS', ABOUT, 'sites') == 1
 local changes = { [PENDING] = {}, [APART] = {}, [STATUSES] = {}, [TALLY] = {}, [WAITING] = {}, [TAKEN] = {} }
 -- Servers that have more URLs now; sites that have so many that one of their servers may have too
 -- many.
@@ -131,14 +130,17 @@ local function call_all(command, key, arguments)
   end
 end
 
-local known_sites = {} -- what `families` has of them: its text, or that taken apart; false if it has none
+-- What `sites` has of a site: its text, or that taken apart; false if it has none. And the family of a
+-- site, 0 unless it is unproven.
+local known_sites, known_families = {}, {}
+local NO_SITE = NEW .. '|0 0 0'
 
 local function as_text(text) return text end
 
 local function read_site(site)
   local known = known_sites[site]
   if known == nil then
-    known = call('HGET', SITE_FAMILIES, site)
+    known = call('HGET', SITES, site)
     known_sites[site] = known
   end
   return known
@@ -148,29 +150,39 @@ end
 local function level_of(site)
   local known = read_site(site)
   if not known then return NEW end
-  return known.level or known:byte(known:find(' ', 1, true) + 1) - 48
+  return known.level or known:byte() - 48
 end
 
--- What is known of a site and its family.
+-- What is known of a site, its family, and its pages, as text.
 local function family_of_site(site)
   local known = read_site(site)
-  if not known then return { number = 0, level = NEW, family = 0, branch = 0, supporters = {} } end
-  if not known.level then
-    local numbers = {}
-    for number in known:gmatch('%d+') do numbers[#numbers + 1] = tonumber(number) end
-    known = {
-      number = numbers[1], level = numbers[2], family = numbers[3], branch = numbers[4],
-      supporters = { unpack(numbers, 5) },
-    }
-    known_sites[site] = known
-  end
-  return known
+  if known and known.level then return known end
+  local numbers, families, pages = {}, string.match(known or NO_SITE, '(.*)|(.*)')
+  for number in families:gmatch('%d+') do numbers[#numbers + 1] = tonumber(number) end
+  local found = {
+    level = numbers[1], number = numbers[2] or 0, family = numbers[3] or 0, branch = numbers[4] or 0,
+    supporters = { unpack(numbers, 5) }, pages = pages,
+  }
+  if known then known_sites[site] = found end
+  return found
+end
+
+local function keep_site(site, found)
+  local parts = { found.level, found.number, found.family, found.branch, unpack(found.supporters) }
+  if found.level == NEW then parts = { NEW } end
+  call('HSET', SITES, site, table.concat(parts, ' ') .. '|' .. found.pages)
+  known_sites[site], known_families[site] = found, nil
 end
 
 -- The family of a site, 0 unless it is unproven.
 local function unproven_family(site)
-  if not has_families or level_of(site) ~= UNPROVEN then return 0 end
-  return family_of_site(site).family
+  if not has_families then return 0 end
+  local family = known_families[site]
+  if not family then
+    family = level_of(site) == UNPROVEN and family_of_site(site).family or 0
+    known_families[site] = family
+  end
+  return family
 end
 
 local family_sites = {}
@@ -355,23 +367,24 @@ local function meet(servers, site_of_server)
     end
   end
   if #new == 0 then return {} end
-  local places, units, new_sites, is_new = {}, {}, {}, {}
-  if learns then read_all(SITES, sites, places, parsed_or_false) end
+  local units, new_sites, is_new = {}, {}, {}
   local number = call('HLEN', UNITS)
   for i, server in ipairs(new) do
-    local site, place = sites[i], 0
+    local site, place = sites[i], '0'
     if learns then
-      if not places[site] then
-        places[site] = { place = 0 }
-        new_sites[#new_sites + 1], new_sites[#new_sites + 2] = site, '0 0 0'
+      local known = known_sites[site]
+      if not known then
+        known = NO_SITE
+        known_sites[site] = known
+        new_sites[#new_sites + 1], new_sites[#new_sites + 2] = site, known
       end
-      place = places[site].place
+      place = string.match(known.pages or known, '%d+$')
     end
     if supports then place = OF_FAMILIES.statuses * support_of(family_of_site(site)) end
     if learns or supports then call('SADD', prefix .. 'site:' .. site, server) end
-    local pages = new_unit(place, number + i - 1, site)
-    known_units[server], is_new[server] = pages, true
-    units[#units + 1], units[#units + 2] = server, text_of(pages)
+    known_units[server], is_new[server] = new_unit(tonumber(place), number + i - 1, site), true
+    units[#units + 1] = server
+    units[#units + 1] = '0 0 ' .. place .. ' ' .. number + i - 1 .. ' ' .. site
   end
   call_all('HSET', SITES, new_sites)
   call_all('HSET', UNITS, units)
@@ -380,7 +393,10 @@ end
 
 -- A server's site, and its number.
 local function site_of(server)
-  if not by_directory then return unit_pages(server).site, unit_pages(server).number end
+  if not by_directory then
+    local pages = unit_pages(server)
+    return pages.site, pages.number
+  end
   local number, site = call('HGET', SERVERS, server):match('(%d+) (.*)')
   return site, tonumber(number)
 end
@@ -610,11 +626,13 @@ end
 -- Count a page for its site. When the place of the site's servers without a page changes, ask
 -- all its servers.
 local function count_site(server, pages, relevant)
-  local site = parse(call('HGET', SITES, pages.site))
+  local found = family_of_site(pages.site)
+  local site = parse(found.pages)
   local before = site.place
   count_in(site, relevant)
   site.place = place_of({ downloaded = 0, relevant = 0 }, site)
-  keep(SITES, pages.site, site)
+  found.pages = text_of(site)
+  keep_site(pages.site, found)
   set_place(server, server, pages, place_of(pages, site))
   if site.place == before then return end
   for _, other in ipairs(call('SMEMBERS', prefix .. 'site:' .. pages.site)) do
@@ -725,32 +743,23 @@ local function born(by)
   return { level = level, family = page.number, branch = 0, supporters = { page.number } }
 end
 
-local function text_of_family(found)
-  local parts = { found.number, found.level, found.family, found.branch, unpack(found.supporters) }
-  return table.concat(parts, ' ')
-end
-
 -- Keep what is known of new sites, which a page of the site `by` (nil for seeds) introduces.
 local function introduce(new, by)
   if #new == 0 then return end
-  local like, number = born(by), call('HLEN', SITE_FAMILIES)
-  local level, family, supporters = like.level, like.family, like.supporters
-  local before, after = ' ' .. level .. ' ' .. family .. ' ', table.concat({ '', unpack(supporters) }, ' ')
-  local is_head = by and like.branch == 0
-  local sites, heads = {}, is_head and { family, by } or {}
-  for _, site in ipairs(new) do
-    if not known_sites[site] then -- else by another of its servers
-      number = number + 1
-      local branch = is_head and number or like.branch
-      known_sites[site] = {
-        number = number, level = level, family = family, branch = branch, supporters = supporters,
-      }
-      sites[#sites + 1], sites[#sites + 2] = site, number .. before .. branch .. after
-      if is_head then heads[#heads + 1], heads[#heads + 2] = number, site end
-    end
+  local like, page = born(by), by and family_of_site(by)
+  local is_apart, is_head = like.level == UNPROVEN, by and like.branch == 0
+  if is_apart and (is_head or page.branch == page.number) then call('HSET', HEADS, page.number, by) end
+  local last, family, sites = call('HINCRBY', ABOUT, 'sites', #new), is_apart and like.family or 0, {}
+  local before, after = like.level .. ' ', table.concat({ '', unpack(like.supporters) }, ' ') .. '|'
+  local of_family, of_branch = ' ' .. like.family .. ' ', string.format('%d', like.branch)
+  for i, site in ipairs(new) do
+    local number = string.format('%d', last - #new + i)
+    local branch, known = is_head and number or of_branch, known_sites[site] or NO_SITE
+    local text = before .. number .. of_family .. branch .. after .. known:match('|(.*)')
+    known_sites[site], known_families[site] = text, family
+    sites[#sites + 1], sites[#sites + 2] = site, text
   end
-  call_all('HSET', SITE_FAMILIES, sites)
-  call_all('HSET', HEADS, heads)
+  call_all('HSET', SITES, sites)
 end
 
 -- Count a link of a page, of the site `by` (nil for seeds), to a site that was met before.
@@ -773,7 +782,7 @@ local function vouch(site, by)
       found.level = PROVEN
     end
   end
-  call('HSET', SITE_FAMILIES, site, text_of_family(found))
+  keep_site(site, found)
   if share < 1 and before == UNPROVEN and found.level ~= UNPROVEN then prove(site, found.family) end
   for _, server in ipairs(supports and call('SMEMBERS', prefix .. 'site:' .. site) or {}) do
     local pages = unit_pages(server)
@@ -805,22 +814,26 @@ local function meet_all(first, last, by)
     servers[#servers + 1], sites[#sites + 1] = ARGV[i], ARGV[i + 1]
     site_of_server[ARGV[i]] = ARGV[i + 1]
   end
+  if counts_links or learns then read_all(SITES, sites, known_sites, as_text) end
   if counts_links then
-    read_all(SITE_FAMILIES, sites, known_sites, as_text)
     if share < 1 and not has_room(by) then
       local taken = {}
       for i, server in ipairs(servers) do
-        if known_sites[sites[i]] then taken[#taken + 1] = server
+        if level_of(sites[i]) ~= NEW then taken[#taken + 1] = server
         else refused[server] = true end
       end
       servers = taken
     end
   end
   if counts_links then
-    local new = {}
+    local new, is_met = {}, {}
     for _, server in ipairs(servers) do
       local site = site_of_server[server]
-      if known_sites[site] then vouch(site, by) else new[#new + 1] = site end
+      if level_of(site) ~= NEW then
+        vouch(site, by)
+      elseif not is_met[site] then -- else it has two new servers
+        new[#new + 1], is_met[site] = site, true
+      end
     end
     introduce(new, by)
   end

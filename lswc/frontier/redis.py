@@ -606,5 +606,5 @@ def open_existing(client: redis.Redis, name: str, worker: Worker) -> RedisFronti
     return RedisFrontier(client, name, chosen, identity, worker=worker)
 
 
-_OWN = {"next", "places", "mark", "earlier", "format", "cells"}
+_OWN = {"next", "sites", "places", "mark", "earlier", "format", "cells"}
 """Fields of ``about`` that aren't the identity of a crawl."""

@@ -156,14 +156,15 @@ class RedisReader(Reader):
         sites: Counter[int] = Counter()
         pages: Counter[int] = Counter()
         branches: defaultdict[int, Counter[int]] = defaultdict(Counter)
-        taken = self._hash("taken")
-        for site, known in self._client.hscan_iter(f"{self._prefix}families", count=BATCH):
-            _, level, family, branch, *_ = map(int, known.split())
+        taken, heads = self._hash("taken"), texts(self._hash("heads"))
+        for site, known in self._client.hscan_iter(f"{self._prefix}sites", count=BATCH):
+            level, number, family, branch, *_ = _family(known)
             if level == UNPROVEN:
                 sites[family] += 1
                 branches[family][branch] += 1
                 pages[family] += int(taken.get(b"pages *." + site, 0))
-        heads = texts(self._hash("heads"))
+                if branch == number:
+                    heads[str(number)] = text(site)
         found = []
         for family in sorted(sites, key=lambda one: (-sites[one], one))[:top]:
             branch, number = min(branches[family].items(), key=lambda pair: (-pair[1], pair[0]))
@@ -172,18 +173,18 @@ class RedisReader(Reader):
         return found
 
     def support(self, site: str) -> int:
-        _, level, _, _, *supporters = self._known_of(site)
-        return support_of(int(level), len(supporters))
+        level, _, _, _, *supporters = self._family_of(site)
+        return support_of(level, len(supporters))
 
-    def _known_of(self, site: str) -> list[bytes]:
-        found: bytes | None = self._client.hget(f"{self._prefix}families", site)
-        return found.split() if found else [b"0", b"%d" % NEW, b"0", b"0"]
+    def _family_of(self, site: str) -> list[int]:
+        return _family(self._client.hget(f"{self._prefix}sites", site) or b"")
 
     def family_of(self, site: str) -> tuple[str, ...]:
-        _, level, family, branch, *_ = self._known_of(site)
-        if int(level) != UNPROVEN:
+        level, number, family, branch, *_ = self._family_of(site)
+        if level != UNPROVEN:
             return ()
-        return tuple(map(text, self._client.hmget(f"{self._prefix}heads", [family, branch])))
+        of_family, of_branch = self._client.hmget(f"{self._prefix}heads", [family, branch])
+        return text(of_family), site if branch == number else text(of_branch)
 
     def queue(self, server: str) -> Queue | None:
         pages: Pages | None
@@ -293,6 +294,12 @@ def _numbers_of(line: int) -> tuple[int, str]:
 
 def _integers(found: Mapping[bytes, bytes]) -> Iterable[tuple[int, int]]:
     return ((int(key), int(value)) for key, value in found.items())
+
+
+def _family(known: bytes) -> list[int]:
+    """Return a site's level, number, family and branch, and the numbers of its supporters."""
+    level, *others = map(int, known.partition(b"|")[0].split() or [NEW])
+    return [level, *(others or [0, 0, 0])]
 
 
 def _parsed(counts: bytes) -> Pages:
