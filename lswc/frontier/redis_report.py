@@ -298,8 +298,8 @@ def _integers(found: Mapping[bytes, bytes]) -> Iterable[tuple[int, int]]:
 
 def _family(known: bytes) -> list[int]:
     """Return a site's level, number, family and branch, and the numbers of its supporters."""
-    level, *others = map(int, known.partition(b"|")[0].split() or [NEW])
-    return [level, *(others or [0, 0, 0])]
+    numbers = [int(number) for number in known.partition(b"|")[0].split()]
+    return numbers if len(numbers) > 1 else [NEW, 0, 0, 0]
 
 
 def _parsed(counts: bytes) -> Pages:

@@ -125,8 +125,8 @@ def _lua(value: object) -> str:
 def source() -> str:
     """Return the Lua script that holds every verb, with what it is given.
 
-    Numbers and words stand where the script has their names. Were they variables, each call would take
-    up to a tenth longer: it makes all functions anew, and looks for each variable of each of them.
+    Numbers and words stand where the script has their names: each call makes all functions anew,
+    and looks for each variable of each of them. Lua has room for 200, too.
     """
     plain: dict[str, object] = {}
     tables = ""

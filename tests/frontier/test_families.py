@@ -237,6 +237,31 @@ def test_a_crawl_goes_on_with_its_families(tmp_path: object) -> None:
         assert frontier._lines.families.sites == {1 + 1: 2}
 
 
+def test_a_crawl_that_had_no_share_counts_links_from_then_on_and_keeps_its_pages(
+    redis_server: RedisServer,
+) -> None:
+    key = f"families{next(names)}"
+
+    def opened(terms: Terms) -> RedisFrontier:
+        client, worker = Redis.from_url(redis_server.url), Worker(clock_of_caller=True)
+        return RedisFrontier(client, key, strategy("adaptive"), {}, terms, worker)
+
+    with closing(opened(Terms())) as frontier:
+        seeds(frontier, "a.com/", "b.com/")
+        assert [visit(frontier), visit(frontier)] == ["a.com", "b.com"]
+    with closing(opened(QUARTER)) as frontier:
+        seeds(frontier, "a.com/2", "www.a.com/", "seed.com/")
+        assert [visit(frontier, "c.com/", "d.com/"), visit(frontier)] == ["a.com", "www.a.com"]
+        with frontier.reading() as reader:
+            found = [reader.support(f"{name}.com") for name in "abc"]
+        assert found == [Support.MANY, Support.NONE, Support.ONE]
+        with Redis.from_url(redis_server.url) as client:
+            sites = {site.decode() for site in client.hvals(f"{{{key}}}:sites")}
+        assert {site.rpartition(" ")[0] for site in sites} == {
+            "4 1 0 0|3 3", "0|1 1", "4 2 0 0|0 0", "2 3 1 3 1|0 0", "2 4 1 4 1|0 0",
+        }  # fmt: skip
+
+
 def test_an_unproven_site_has_a_thousand_urls_that_wait_and_a_proven_one_more(store: Open) -> None:
     with store(replace(QUARTER, caps=Caps(sites=30))) as frontier:
         seeds(frontier, "seed.com/")
