@@ -255,3 +255,8 @@ def sentence(name: str) -> str:
     plain = name.removeprefix(OF_REQUISITE)
     kind, _, number = plain.rpartition(" ")
     return Outcome(kind if number.isdecimal() else plain).sentence
+
+
+NEW, CHANGED, UNCHANGED = "new", "changed", "unchanged"
+"""What became of a page's text since the visit before. It is the same, as a near-duplicate is, if
+only a few of its words are others."""

@@ -15,7 +15,7 @@ from lswc.archive.cdxj import entries, index, index_of
 from lswc.archive.run_settings import settings_of_all
 from lswc.errors import writing
 from lswc.files import whole
-from lswc.frontier.visit import UNCHANGED
+from lswc.outcomes import UNCHANGED
 from lswc.urls import fingerprint
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from lswc.archive.cdxj import DOM, entries, index_line, iso_date, number_of, sor
 from lswc.errors import writing
 from lswc.frontier.visit import DISCONNECT, Original
 from lswc.language.registry import three_letters
+from lswc.outcomes import CHANGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -272,7 +273,8 @@ class WarcWriter:
         response = shared | {
             HEADERS[name]: value for name, value in told.items() if name in HEADERS
         }
-        member, fields = self._response(attempt, exchange, response, record)
+        is_changed = about.get("change") == CHANGED
+        member, fields = self._response(attempt, exchange, response, record, is_changed)
         yield member, fields | told
         concurrent = shared | {"WARC-Concurrent-To": f"<urn:{record}>"}
         yield packed(REQUEST, date, concurrent, exchange.request), None
@@ -285,13 +287,19 @@ class WarcWriter:
             yield packed(METADATA, date, concurrent, warc_fields(about)), None
 
     def _response(
-        self, attempt: Attempt, exchange: Exchange, shared: dict[str, str], record: str
+        self,
+        attempt: Attempt,
+        exchange: Exchange,
+        shared: dict[str, str],
+        record: str,
+        is_changed: bool,
     ) -> tuple[bytes, dict[str, str]]:
         date, payload = warc_date(attempt.time), b"".join(exchange.body)
         digest = digest_of(payload)
         # What was cut is the same as nothing: it may go on otherwise, and its page is read here.
         is_whole = attempt.truncated != DISCONNECT
-        seen = self._originals.get(digest) if is_whole else None
+        # A page that has changed may be as it was long ago: its versions are whole each.
+        seen = self._originals.get(digest) if is_whole and not is_changed else None
         if seen is None and payload and is_whole:
             held = attempt.held
             seen = held if held is not None and held.digest == digest else None

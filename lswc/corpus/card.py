@@ -16,6 +16,11 @@ CARD = "README.md"
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"),
           (1_000_000, "100K<n<1M"), (10_000_000, "1M<n<10M"), (100_000_000, "10M<n<100M"),
           (1_000_000_000, "100M<n<1B"))  # fmt: skip
+_ROW = {
+    "latest": "One row is a page, with its newest text.",
+    "all": "One row is a version of a page; `visit` says at which visit it was had.",
+    "diff": "One row is a page, or what a later version has that the one before hadn't (`visit`).",
+}
 _HOSTS = 20  # of which the card has figures
 
 
@@ -54,7 +59,8 @@ def _body(name: str, about: Mapping[str, Any]) -> list[str]:
         "",
         f"# Web pages in {name}",
         "",
-        f"Text of web pages, collected and written by lswc {__version__}. One row is a page.",
+        f"Text of web pages, collected and written by lswc {__version__}.",
+        _ROW[about["versions"]],
         "Licences are those of the pages: `licence` has what a page says of it.",
         "",
         "| pages | |",

@@ -12,6 +12,7 @@ So signatures and quality are ours here; what finds pairs and clusters of signat
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,7 @@ from lswc.corpus.minhash import BANDS, ROWS, runs
 from lswc.corpus.quality import MEASURES, fails, measure
 from lswc.corpus.schema import SCHEMA
 from lswc.corpus.stored_pages import StoredPages, pieces
+from lswc.corpus.versions import ALL, LATEST, Versions
 from lswc.reading.documents.separate_process import DocumentProcess
 from lswc.reading.opt_outs import forbids_mining
 
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from lswc.corpus.extraction import Extracted
 
 _CONFIG = MinhashConfig(
     num_buckets=BANDS, hashes_per_bucket=ROWS, hash_config=HashConfig(hash_fc="sha1")
@@ -56,33 +60,45 @@ class CrawlReader(PipelineStep):
 
     A task reads each so many-th piece of the archives. What compares pages (paragraphs that a site
     repeats, copies) does so within a task. Copies that the archive refers to have no text, and are
-    counted only. Without ``lang`` the crawls have one language.
+    counted only. Without ``lang`` the crawls have one language. ``versions`` is "latest" or "all".
     """
 
     type = "📖 - READER"
     name = "lswc crawl"
 
-    def __init__(self, crawls: Sequence[str], lang: str = "") -> None:
+    def __init__(self, crawls: Sequence[str], lang: str = "", versions: str = LATEST) -> None:
         super().__init__()
-        self.crawls, self.lang = list(crawls), lang
+        self.crawls, self.lang, self.versions = list(crawls), lang, versions
 
     def run(self, data: Any = None, rank: int = 0, world_size: int = 1) -> Iterator[Document]:
         """Yield the documents of a task."""
         yield from data or ()
         target = language_of(Path(self.crawls[0]), self.lang)
-        every = [piece for crawl in self.crawls for piece in pieces(Path(crawl))]
+        crawls = [Path(crawl) for crawl in self.crawls]
+        every = [piece for crawl in crawls for piece in pieces(crawl)]
         found = Documents(target.code)
-        with DocumentProcess() as documents:
+        with (
+            DocumentProcess() as documents,
+            closing(Versions.told(crawls, self.versions)) as versions,
+        ):
             extractor = Extractor(target, documents)
             for piece in every[rank::world_size]:
                 for page in StoredPages(piece.crawl, only=[piece]):
-                    row = found.row(extractor.read(page))
+                    taken = versions.taken(extractor.read(page))
+                    row = taken if isinstance(taken, str) else _row(found, taken, versions)
                     if isinstance(row, str) or not row["text"]:
                         self.stat_update(f"left out: {row if isinstance(row, str) else 'copy'}")
                         continue
                     shingles = runs(row["text"], row["language_script"])
                     row |= measure(row["text"], row["language_script"], shingles)
                     yield Document(row.pop("text"), row.pop("id"), metadata=row)
+
+
+def _row(found: Documents, page: Extracted, versions: Versions) -> dict[str, Any] | str:
+    if versions.forbids(page.page.url):
+        return "opted out"
+    is_later = versions.choice != LATEST and page.page.visit > 1
+    return found.row(page, is_later=is_later)
 
 
 class OptOutFilter(BaseFilter):
@@ -170,7 +186,11 @@ class ClusterSizes(PipelineStep):
 
 
 def stages(
-    crawls: Sequence[str], out: str, lang: str = "", filters: Sequence[PipelineStep] = ()
+    crawls: Sequence[str],
+    out: str,
+    lang: str = "",
+    filters: Sequence[PipelineStep] = (),
+    versions: str = LATEST,
 ) -> list[tuple[str, list[PipelineStep], int]]:
     """Return the steps of a corpus without duplicates: names, blocks, and tasks; 0: any number.
 
@@ -183,7 +203,7 @@ def stages(
         return ParquetWriter(folder, compression="zstd", schema=SCHEMA, expand_metadata=True)
 
     return [
-        ("read", [CrawlReader(crawls, lang), OptOutFilter(), *filters, writer(read)], 0),
+        ("read", [CrawlReader(crawls, lang, versions), OptOutFilter(), *filters, writer(read)], 0),
         ("signatures", [ParquetReader(read), Signature(signatures)], 0),
         ("pairs", [MinhashDedupBuckets(signatures, pairs, config=_CONFIG)], BANDS),
         ("clusters", [MinhashDedupCluster(pairs, clusters, _CONFIG, save_cluster_size=True)], 1),
@@ -208,6 +228,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--lang", default="", help="the language, of crawls of several")
     parser.add_argument("--tasks", type=int, default=0, help="default: one for each piece")
     parser.add_argument("--workers", type=int, default=1, help="tasks at once")
+    parser.add_argument(
+        "--versions", choices=(LATEST, ALL), default=LATEST, help="of pages that were visited again"
+    )
     parser.add_argument("--quality", action="store_true", help="drop texts that fail")
     parser.add_argument("--slurm", metavar="PARTITION", help="run by Slurm")
     parser.add_argument("--time", default="24:00:00", help="of a task, by Slurm")
@@ -216,7 +239,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     filters = [QualityFilter()] if given.quality else []
     number = given.tasks or sum(len(pieces(Path(crawl))) for crawl in given.crawls)
     before = None
-    for name, blocks, tasks in stages(given.crawls, given.out, given.lang, filters):
+    for name, blocks, tasks in stages(given.crawls, given.out, given.lang, filters, given.versions):
         about = {
             "pipeline": blocks,
             "tasks": tasks or number,

@@ -35,7 +35,7 @@ class Documents:
 
     ``letters`` counts those that were read, by the kinds of their blocks. With ``only_language``
     the paragraphs in other languages are left out, and code is. ``numbers`` are those of the rows
-    by the hashes of their URLs.
+    by the hashes of their URLs and digests.
     """
 
     def __init__(self, target: str, only_language: bool = False) -> None:
@@ -48,18 +48,26 @@ class Documents:
         self.letters = Counter[str]()
         self.numbers: dict[int, int] = {}
 
-    def row(self, found: Extracted) -> dict[str, Any] | str:
-        """Return a page's row, or why it has none: COPY, EMPTY or OTHER_LANGUAGE."""
-        row = self._copy(found.page) if found.is_copy else self._read(found)
+    def row(self, found: Extracted, *, is_later: bool = False) -> dict[str, Any] | str:
+        """Return a page's row, or why it has none: COPY, EMPTY or OTHER_LANGUAGE.
+
+        ``is_later`` says that an earlier version of the page may have a row.
+        """
+        page = found.page
+        row = self._copy(page) if found.is_copy else self._read(found, is_later)
         if not isinstance(row, str):
-            self.numbers[hash(found.page.url)] = self._rows
+            self.numbers[hash((page.url, page.digest))] = self._rows
             self._rows += 1
         return row
 
     def _copy(self, page: Stored) -> dict[str, Any] | str:
-        if hash(page.refers_to) not in self.numbers:
+        if self.original(page) is None:
             return COPY
         return self._about(page) | {"duplicate": "exact", "duplicate_of": page.refers_to}
+
+    def original(self, page: Stored) -> int | None:
+        """Return the number of the row that a page is a copy of; None if there is none."""
+        return self.numbers.get(hash((page.refers_to, page.digest)))
 
     def _about(self, page: Stored) -> dict[str, Any]:
         """Return what a row has of a page, whatever its text."""
@@ -75,9 +83,10 @@ class Documents:
             "kind": page.kind.value,
             "opt_outs": list(page.opt_outs),
             "encoding": page.encoding,
+            "visit": page.visit,
         }
 
-    def _read(self, found: Extracted) -> dict[str, Any] | str:
+    def _read(self, found: Extracted, is_later: bool) -> dict[str, Any] | str:
         host = host_of(found.page.url)
         texts = [one.text for one in found.paragraphs if one.kind == "text"]
         told = self._without_repeated(found, self._repetition.of(host, texts))
@@ -85,8 +94,8 @@ class Documents:
         kept = wanted if self._only_language else told
         text = "\n".join(one.text for one in kept)
         value = simhash(text) if wanted else 0
-        # Copies of a page aren't many pages with its paragraphs.
-        if not (wanted and self._seen.holds(value)):
+        # Copies and versions of a page aren't many pages with its paragraphs.
+        if not (is_later or (wanted and self._seen.holds(value))):
             self._repetition.add(host, texts)
         if not wanted:
             return OTHER_LANGUAGE if told else EMPTY

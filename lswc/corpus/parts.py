@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import os
 import socket
+from collections import Counter
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
 from hashlib import blake2b
@@ -25,6 +26,7 @@ from lswc.archive.appended_files import ArchiveError
 from lswc.archive.run_settings import SETTINGS
 from lswc.corpus.extraction import Extracted, Extractor
 from lswc.corpus.stored_pages import Piece, StoredPages, pieces
+from lswc.corpus.versions import Versions, learned
 from lswc.errors import ConfigError, LswcError, StorageError, writing
 from lswc.files import whole
 from lswc.language import registry
@@ -33,7 +35,6 @@ from lswc.progress import Say, silent
 from lswc.reading.documents.separate_process import DocumentProcess
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Iterator, Sequence
     from subprocess import Popen
 
@@ -81,7 +82,16 @@ class _Answer(msgspec.Struct, frozen=True):
 _part = msgspec.msgpack.Decoder(Part)
 _answer = msgspec.msgpack.Decoder(_Answer)
 _extracted = msgspec.json.Decoder(Extracted)
-_counts = msgspec.json.Decoder(dict[str, int])
+
+
+class _End(msgspec.Struct, frozen=True):
+    """The last line of a part: records that can't be read, by host, and the most visits."""
+
+    unreadable: dict[str, int]
+    visits: int
+
+
+_end = msgspec.json.Decoder(_End)
 
 
 def parts_of(crawls: Sequence[Path], language: str, folder: Path) -> list[Part]:
@@ -116,9 +126,11 @@ def make(part: Part, say: Say = silent) -> None:
         pa.CompressedOutputStream(str(path), "zstd") as file,
     ):
         extractor = Extractor(registry.language(part.language), documents)
+        visits = 1
         for page in pages:
+            visits = max(visits, page.visit)
             file.write(msgspec.json.encode(extractor.read(page)) + b"\n")
-        file.write(msgspec.json.encode(pages.unreadable))
+        file.write(msgspec.json.encode(_End(pages.unreadable, visits)))
 
 
 def read(part: Part, unreadable: Counter[str]) -> Iterator[Extracted]:
@@ -129,7 +141,26 @@ def read(part: Part, unreadable: Counter[str]) -> Iterator[Extracted]:
             if latest:
                 yield _extracted.decode(latest)
             latest = line
-        unreadable.update(_counts.decode(latest))
+        unreadable.update(_end.decode(latest).unreadable)
+
+
+def versions_of(every: Sequence[Part], choice: str) -> Versions:
+    """Return which versions of the pages of parts are taken, by one of VERSIONS."""
+    if all(_visits(part) == 1 for part in every):
+        return Versions(choice)
+    known = Counter[str]()  # they are counted where they are read for good
+
+    def read_all() -> Iterator[Extracted]:
+        return (one for part in every for one in read(part, known))
+
+    return learned(read_all(), read_all(), choice)
+
+
+def _visits(part: Part) -> int:
+    with pa.CompressedInputStream(part.path, "zstd") as file:
+        for line in io.BufferedReader(file, 1 << 20):
+            latest = line
+        return _end.decode(latest).visits
 
 
 def make_all(parts: Sequence[Part], say: Say) -> None:

@@ -47,6 +47,7 @@ SCHEMA = pa.schema(
         ("fails", pa.list_(pa.string())),
         ("left_out", pa.int32()),
         ("is_cut", pa.bool_()),
+        ("visit", pa.int32()),
     ]
 )
 """The columns of a corpus, in their order."""

@@ -16,7 +16,7 @@ from lswc.archive.earlier_crawls import Earlier, Held
 from lswc.archive.run_settings import earlier_of
 from lswc.archive.warc_reading import LARGEST, Record, Records
 from lswc.archive.warc_writer import NOT_MODIFIED
-from lswc.outcomes import RECORDED
+from lswc.outcomes import NEW, RECORDED
 from lswc.progress import Say, silent
 from lswc.safety.content_types import Kind
 from lswc.urls import parse
@@ -40,6 +40,8 @@ class Stored(NamedTuple):
 
     ``id`` is its record's, ``digest`` that of its payload. The record begins at the byte ``offset``
     of the ``file`` (``<crawl>/warc/<name>``), and has ``length`` bytes there, None if unknown.
+    ``change`` says whether the text of a ``visit`` is another than the one before: one of those of
+    ``lswc.outcomes``.
     """
 
     url: str
@@ -55,6 +57,8 @@ class Stored(NamedTuple):
     file: str = ""
     offset: int = 0
     length: int | None = None
+    visit: int = 1
+    change: str = NEW
 
 
 PIECE = 64_000_000
@@ -209,7 +213,7 @@ class StoredPages:
                 is_kept = fields.get("outcome") in RECORDED
                 if is_kept and (page is None or page.url != record.url):
                     damaged[host_of(record.url)] += 1
-                elif is_kept and is_lost:
+                elif is_kept and is_lost and _visit(fields) == 1:
                     self.unreadable[host_of(record.url)] += 1
                 elif is_kept and page is not None:
                     yield _described(page, fields)
@@ -265,10 +269,17 @@ def _page(record: Record, earlier: Earlier) -> Stored:
 
 def _described(page: Stored, fields: dict[str, str]) -> Stored:
     return page._replace(
+        visit=_visit(fields),
+        change=fields.get("change", NEW),
         encoding=fields.get("encoding", ""),
         opt_outs=tuple(filter(None, fields.get("opt-out", "").split("; "))),
         kind=Kind(fields.get("kind", Kind.HTML)),
     )
+
+
+def _visit(fields: dict[str, str]) -> int:
+    number = fields.get("visit", "")
+    return int(number) if number.isdecimal() else 1
 
 
 def _fields(block: bytes) -> dict[str, str]:

@@ -6,7 +6,7 @@ import json
 import shutil
 from array import array
 from collections import Counter, defaultdict
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from io import BufferedReader
@@ -26,6 +26,7 @@ from lswc.corpus.other_corpora import Others
 from lswc.corpus.removal import NAME, Removal, entries_of
 from lswc.corpus.shards import FORMATS, File, remove_others, write_shards
 from lswc.corpus.stored_pages import host_of
+from lswc.corpus.versions import LATEST
 from lswc.errors import writing
 from lswc.files import whole_folder
 from lswc.progress import Say, silent
@@ -37,11 +38,12 @@ if TYPE_CHECKING:
     from lswc.corpus.extraction import Extracted
     from lswc.corpus.minhash import Found
     from lswc.corpus.parts import Part
+    from lswc.corpus.versions import Versions
 
 OPTED_OUT, REMOVED, DUPLICATE = "opted out", "removed", "duplicate"
 """Why a page has no row, besides those of documents.py: it, or what it is a copy of, must not be
 mined; it was to be removed; it is filtered as a duplicate. One that a measure of quality filters
-has that measure's name."""
+has that measure's name. versions.py says why a version has none."""
 
 FILTERS = ("fineweb2",)
 """What may be left out of a corpus: duplicates and texts that fail, as FineWeb-2 does."""
@@ -56,6 +58,7 @@ class Choices:
     ``lang`` is the language's tag, if the crawl has several. ``without`` are URLs and hosts to
     remove, besides those that were to be removed from a corpus that is there. ``against`` are
     folders of other corpora; what they have is a duplicate. ``filter`` is one of FILTERS, or "".
+    ``versions`` is one of VERSIONS.
     """
 
     lang: str = ""
@@ -64,6 +67,7 @@ class Choices:
     against: Sequence[Path] = ()
     filter: str = ""
     formats: Sequence[str] = FORMATS[:2]
+    versions: str = LATEST
 
 
 @dataclass
@@ -136,8 +140,12 @@ def write(
         made.mkdir(parents=True, exist_ok=True)
         try:
             parts.make_all(every, say)
-            with TemporaryDirectory(prefix=".partial-", dir=out) as scratch:
-                pages = Pages(every, removal, skips, Documents(target.code, choices.only_language))
+            with (
+                TemporaryDirectory(prefix=".partial-", dir=out) as scratch,
+                closing(parts.versions_of(every, choices.versions)) as versions,
+            ):
+                documents = Documents(target.code, choices.only_language)
+                pages = Pages(every, removal, skips, documents, versions)
                 with Compared(Path(scratch)) as compared:
                     compared.read(pages, others, say)
                     with whole_folder(out) as folder:
@@ -145,7 +153,7 @@ def write(
                         files = write_shards(rows, folder, choices.formats)
                         limits = compared.limits
                         written = _counted(pages, files, removal.counts(), limits)
-                        _describe(written, folder, removal, target.code)
+                        _describe(written, folder, removal, target.code, choices.versions)
             remove_others(out, files)
             shutil.rmtree(made)
         finally:
@@ -163,10 +171,15 @@ class Pages:
     """
 
     def __init__(
-        self, every: Sequence[Part], removal: Removal, skips: bool, documents: Documents
+        self,
+        every: Sequence[Part],
+        removal: Removal,
+        skips: bool,
+        documents: Documents,
+        versions: Versions,
     ) -> None:
         self._parts, self._removal, self._skips = every, removal, skips
-        self._documents = documents
+        self._documents, self._versions = documents, versions
         self.hosts = defaultdict[str, Counts](Counts)
         self.unreadable = Counter[str]()
 
@@ -180,16 +193,23 @@ class Pages:
                 if self._removal.takes(page.url):
                     counts.left_out[REMOVED] += 1
                 # Its copies are the same text.
-                elif self._skips and (forbids_mining(page.opt_outs) or page.refers_to in opted_out):
+                elif self._skips and (
+                    forbids_mining(page.opt_outs)
+                    or page.refers_to in opted_out
+                    or self._versions.forbids(page.url)
+                ):
                     opted_out.add(page.url)
                     counts.left_out[OPTED_OUT] += 1
                     counts.opt_outs.update({*reasons(page.opt_outs)} or {COPY})
+                elif isinstance(taken := self._versions.taken(found), str):
+                    counts.left_out[taken] += 1
                 else:
-                    yield from self._row(found, counts)
+                    yield from self._row(taken, counts)
 
     def _row(self, found: Extracted, counts: Counts) -> Iterator[tuple[dict[str, Any], int | None]]:
-        of = self._documents.numbers.get(hash(found.page.refers_to)) if found.is_copy else None
-        row = self._documents.row(found)
+        of = self._documents.original(found.page) if found.is_copy else None
+        is_later = self._versions.choice != LATEST and found.page.visit > 1
+        row = self._documents.row(found, is_later=is_later)
         counts.letters.update(self._documents.letters)
         self._documents.letters.clear()
         if isinstance(row, str):
@@ -302,10 +322,13 @@ def _counted(
     return Written(total, pages.hosts, files, without, limits)
 
 
-def _describe(written: Written, folder: Path, removal: Removal, language: str) -> None:
+def _describe(
+    written: Written, folder: Path, removal: Removal, language: str, versions: str
+) -> None:
     """Write the manifest of a corpus, its card, and what is to be removed from it."""
     about = {
         **vars(written.total),
+        "versions": versions,
         "without": written.without,
         "limits": written.limits,
         "files": written.files,

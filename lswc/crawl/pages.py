@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from lswc.crawl.readers import ReaderError, Unread
 from lswc.crawl.requests import headers_of, url_of, visit_of
 from lswc.errors import LswcError
-from lswc.frontier.visit import NEW, FollowedLink, Record
+from lswc.frontier.visit import FollowedLink, Record
 from lswc.guest.internet import ClosingError
-from lswc.outcomes import Outcome
+from lswc.outcomes import NEW, Outcome
 from lswc.reading.main_text.clean_text import NO_TEXT
 from lswc.reading.opt_outs import forbids_mining
 from lswc.reading.page import without_closed

@@ -11,8 +11,7 @@ from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from lswc.frontier.visit import CHANGED, UNCHANGED
-from lswc.outcomes import RECORDED, Outcome, of_status
+from lswc.outcomes import CHANGED, RECORDED, UNCHANGED, Outcome, of_status
 from lswc.strategy.revisits import LONGEST, SECOND_LOOK, Known, due
 
 if TYPE_CHECKING:

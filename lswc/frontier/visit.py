@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
+from lswc.outcomes import CHANGED, NEW, UNCHANGED
 from lswc.safety.near_duplicates import DISTANCE
 from lswc.safety.server_limits import NOTHING_TAKEN, Taken
 from lswc.strategy import GUESS, LISTING, REQUISITE, SUBLISTING, PageLanguage, source_of
@@ -193,10 +194,6 @@ class Rendered(NamedTuple):
     url: str
     led_to: tuple[str, ...]
 
-
-NEW, CHANGED, UNCHANGED = "new", "changed", "unchanged"
-"""What became of a page's text since the visit before. It is the same, as a near-duplicate is, if
-only a few of its words are others."""
 
 DISCONNECT = "disconnect"
 """Of an attempt that is ``truncated``: its connection was closed, or broke, within the body."""

@@ -22,8 +22,8 @@ from urllib.parse import parse_qs, urlsplit
 from lswc.archive import page_record
 from lswc.archive.run_settings import settings_of
 from lswc.errors import ConfigError, StorageError, writing
-from lswc.frontier.visit import UNCHANGED
 from lswc.monitor.page.access import HEADERS, Guard
+from lswc.outcomes import UNCHANGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,17 @@ def visits(body: bytes) -> Iterator[Visit]:
     frontier.close()
 
 
+def _record(url: str) -> Record:
+    return Record(
+        id=1, url=url, status=200, kind="html", title="t", language="zh", variant="zh-Hant",
+        encoding="big5", confidence=0.5, decided_by="text", shares="zh=0.9 en=0.1", relevant=True,
+        reason="", guessed=False, distance=0, tier=0, expected=None, depth=0,
+        server_status="relevant", simhash="0" * 16, near_duplicate=False, content_language="",
+        vary="", opt_outs=("noai (META)", "noimageai (META)"), rendered=True, truncated="",
+        source="seed", referrer=None, time="2026-01-01T00:00:00Z", visit=1, change="new",
+    )  # fmt: skip
+
+
 def test_nothing_refers_to_a_payload_that_was_withdrawn(tmp_path: Path) -> None:
     archive = Archive(tmp_path, "th", "all", FileSizes(warc=1e9, part=0), {}, {})
     first, second, third = visits(b"the same")
@@ -64,6 +76,22 @@ def test_nothing_refers_to_a_payload_that_was_withdrawn(tmp_path: Path) -> None:
     (index,) = tmp_path.glob("warc/*.cdxj")
     kinds = {fields["url"]: fields["mime"] for _, fields in entries(index)}
     assert kinds == {second.url: "unk", third.url: "warc/revisit"}, "nothing says of what kind"
+
+
+def test_a_page_that_is_as_it_was_long_ago_is_stored_whole(tmp_path: Path) -> None:
+    """Else who reads its versions would have to look for the text of the latest among them."""
+    archive = Archive(tmp_path, "th", "all", FileSizes(warc=1e9, part=0), {}, {})
+    visit = next(visits(b"one"))
+    for number, (body, change) in enumerate(
+        [(b"one", "new"), (b"two", "changed"), (b"one", "changed"), (b"one", "unchanged")]
+    ):
+        exchange = Exchange(b"GET / HTTP/1.1\r\n\r\n", bytearray(b"HTTP/1.1 200\r\n\r\n"), [body])
+        visit.attempts = [Attempt(visit.url, datetime.now(UTC), 200, exchange=exchange)]
+        visit.record = replace(_record(visit.url), visit=number + 1, change=change)
+        archive.store(visit)
+    archive.close(whole=True)
+    types = [one.type for one in records(tmp_path) if one.type in ("response", "revisit")]
+    assert types == ["response", "response", "response", "revisit"]
 
 
 def test_rules_of_servers_are_logged_and_archived_though_the_store_was_away(
@@ -85,14 +113,7 @@ def test_rules_of_servers_are_logged_and_archived_though_the_store_was_away(
 def test_what_was_decided_of_a_page_stands_beside_it(tmp_path: Path) -> None:
     archive = Archive(tmp_path, "zh", "relevant", FileSizes(warc=1e9, part=0), {}, {})
     visit = next(visits(b"page"))
-    visit.record = Record(
-        id=1, url=visit.url, status=200, kind="html", title="t", language="zh", variant="zh-Hant",
-        encoding="big5", confidence=0.5, decided_by="text", shares="zh=0.9 en=0.1", relevant=True,
-        reason="", guessed=False, distance=0, tier=0, expected=None, depth=0,
-        server_status="relevant", simhash="0" * 16, near_duplicate=False, content_language="",
-        vary="", opt_outs=("noai (META)", "noimageai (META)"), rendered=True, truncated="",
-        source="seed", referrer=None, time="2026-01-01T00:00:00Z", visit=1, change="new",
-    )  # fmt: skip
+    visit.record = _record(visit.url)
     archive.store(visit)
     archive.close(whole=True)
     (metadata,) = (one for one in records(tmp_path) if one.type == "metadata")

@@ -82,6 +82,7 @@ def counted(folder: Path) -> Counts:
     assert by_host == Counter({host: counts.rows for host, counts in hosts.items()})
     about = json.loads((folder / "out" / "manifest.json").read_text("utf-8"))
     assert about.pop("hosts") == {host: vars(counts) for host, counts in hosts.items()}
+    assert about.pop("versions") == "latest"
     assert about.pop("without") == {}
     assert about.pop("limits").keys() <= {*MEASURES, SCORE}
     for one in about.pop("files"):
@@ -169,7 +170,7 @@ def test_every_page_is_a_row_or_counted_once(tmp_path: Path) -> None:
     of_record = ("id", "date", "file", "offset")
     assert {name: value for name, value in copy.items() if value and name not in of_record} == {
         "url": f"{URL}4", "kind": "html", "language": "tha", "encoding": "utf-8",
-        "duplicate": "exact", "duplicate_of": f"{URL}1", "minhash_cluster_size": 5,
+        "duplicate": "exact", "duplicate_of": f"{URL}1", "minhash_cluster_size": 5, "visit": 1,
         "cluster_id": next(row["id"] for row in rows if row["url"] == f"{URL}1"),
     }  # fmt: skip
 

@@ -29,6 +29,9 @@ _LEFT_OUT = {
     "other language": "they have no paragraph in the language",
     "removed": "they were to be removed",
     "duplicate": "others have their text",
+    "older version": "a later version is there",
+    "unchanged": "visited again, with the same text",
+    "nothing new": "they have no paragraph that the version before hadn't",
 }
 _FORMATS = {
     "jsonl": "jsonl.zst", "parquet": "parquet", "text": "txt.zst", "prevertical": "prevert.zst"
@@ -58,6 +61,12 @@ class Command(UserCommand):
             "folder of another corpus, in Parquet: what it has, too, is marked as a duplicate",
             [],
         ),
+        option(
+            "--versions",
+            "of pages visited again: latest, all, or diff: of later ones what is new (default: "
+            "latest)",
+            "latest",
+        ),
         option("--filter", "fineweb2: leave out duplicates, and texts that fail its measures"),
         option(
             "--format",
@@ -68,6 +77,7 @@ class Command(UserCommand):
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         from lswc.corpus.removal import entries_of
+        from lswc.corpus.versions import VERSIONS
         from lswc.corpus.writing import FILTERS, Choices, write
 
         crawls = folders(args)
@@ -82,6 +92,7 @@ class Command(UserCommand):
             [Path(folder) for folder in opts.against],
             _known(opts.filter, FILTERS) if opts.filter else "",
             [_FORMATS[name] for name in dict.fromkeys(formats)],
+            _known(opts.versions, VERSIONS),
         )
         with working() as say:
             written = write(crawls, out, choices, say)

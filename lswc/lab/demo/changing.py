@@ -108,11 +108,11 @@ class Life:
 
     def edits(self, day: float) -> list[float]:
         """Return the days on which its text was edited, until then."""
-        return self._edits.until(min(day, self.end))
+        return self._edits.until(day)
 
     def born(self, day: float) -> list[Life]:
         """Return the new pages that it has led to, until then."""
-        births = self._births.until(min(day, self.end))
+        births = self._births.until(day)
         for number in range(len(self._born), len(births)):
             self._born.append(self._new(number, births[number]))
         return self._born[: len(births)]
