@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.frontier.harvest import CellHarvest
-    from lswc.frontier.report import Family, Reader
+    from lswc.frontier.report import Family, Freshness, Reader
     from lswc.frontier.visit import Lease, Offer, Visit
     from lswc.safety.server_limits import Taken
     from lswc.strategy import Experience, Order, Strategy
@@ -364,6 +364,11 @@ class Stock(ABC):
         """
         with self.reading() as reader:
             return reader.cells()
+
+    def freshness(self, now: float) -> Freshness | None:
+        """Return how fresh the held pages are at a Unix time; None if none is visited again."""
+        with self.reading() as reader:
+            return reader.freshness(now)
 
     def family_of(self, server: str) -> tuple[str, ...]:
         """Return the sites by which a server's unproven one came: its family and branch.

@@ -77,6 +77,48 @@ class Server:
     next: tuple[tuple[str, int], ...]
 
 
+@dataclass(frozen=True)
+class Freshness:
+    """Pages that are visited again.
+
+    There are ``held`` ones, sitemaps and feeds among them. Of the pages the share ``fresh`` should
+    be as they are held, by what is believed of their changes; None if there is none. ``due`` may
+    be asked for now, the next one at ``next_due``, in seconds since 1970. ``budget`` are the visits
+    a day; of these the share ``used`` was made since the process began, None if it isn't known.
+    ``changed``, ``unchanged`` and ``gone`` count visits so far, ``finds`` the new relevant pages
+    that came by them.
+    """
+
+    held: int
+    fresh: float | None
+    due: int
+    next_due: float | None
+    budget: float
+    used: float | None
+    changed: int
+    unchanged: int
+    gone: int
+    finds: int
+
+
+@dataclass(frozen=True)
+class HeldPage:
+    """What is known of a page that is visited again. Times are seconds since 1970.
+
+    It had ``visits``, the latest at ``visited``. It should change ``changes`` times a day, and lead
+    to so many new relevant pages (``finds``). It wasn't had for ``misses`` visits; ``is_gone`` says
+    that it wasn't there once.
+    """
+
+    visits: int
+    visited: float
+    changes: float
+    finds: float
+    due: float
+    misses: int
+    is_gone: bool
+
+
 class Standing(NamedTuple):
     """Where one URL stands. ``outcome`` is None while it is pending or leased, and "" if only the
     log knows it.
@@ -212,6 +254,14 @@ class Reader(ABC):
     @abstractmethod
     def find(self, url: str) -> Standing | None:
         """Return how a URL stands, None if it isn't there."""
+
+    def freshness(self, now: float) -> Freshness | None:
+        """Return how fresh the held pages are at a Unix time; None if none is visited again."""
+        return None
+
+    def held(self, url: str) -> HeldPage | None:
+        """Return what is known of a page that is visited again; None of another."""
+        return None
 
     def finished(self) -> Iterator[tuple[str, str]] | None:
         """Yield every finished URL and its outcome; None if the store doesn't keep them.

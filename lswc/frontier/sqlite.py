@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from heapq import heappop, heappush
 from itertools import count
 from json import dumps
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.contract import Wanted
     from lswc.frontier.held import Held
+    from lswc.frontier.report import Freshness
     from lswc.frontier.visit import Offer, Visit
     from lswc.strategy import Experience
 
@@ -565,6 +567,10 @@ class _OpenReader(SqliteReader):
 
     def order(self) -> Order:
         return self._frontier._order
+
+    def freshness(self, now: float) -> Freshness | None:
+        found = super().freshness(now)
+        return found and replace(found, used=self._frontier._held.used)
 
     def tallies(self) -> dict[str, dict[str, int]]:
         return self._sorted(self._frontier._tallies.by_kind)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lswc.frontier.held import ENDS, Became, Held, Kind, is_held_after, kind_of
 from lswc.frontier.sqlite_cells import Line, begin
@@ -16,6 +16,7 @@ from lswc.strategy.revisits import (
     first_price,
     next_price,
 )
+from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
     import sqlite3
@@ -70,6 +71,7 @@ ORDERED = 10
 IDLE = 60.0
 """Seconds until the next look, while no page may be visited yet."""
 
+_PIECES = 20  # of a file, of which a sample is
 _SIGN = 1 << 63
 
 
@@ -102,12 +104,21 @@ class HeldPages:
     def load(self) -> None:
         """Take what the file holds; a crawl that was begun without gets the tables."""
         if not self.is_on:
+            self._db.execute("DELETE FROM about WHERE key = 'revisit'")
             return
         self._db.executescript(SCHEMA)
+        # For those who only read the file.
+        terms = (f"{self._budget_a_day}", f"{self._day}")
+        self._db.execute("INSERT OR REPLACE INTO about VALUES ('revisit', ?), ('day', ?)", terms)
         (self.number,) = self._db.execute("SELECT count(*) FROM held").fetchone()
         row = self._db.execute("SELECT price FROM price").fetchone()
         self.price = row[0] if row else first_price(self._budget_a_day)
         self._looked_at, self._ordered = _FIRST, 0
+
+    @property
+    def used(self) -> float | None:
+        """The share of the budget that was used since the file was opened; None of no budget."""
+        return self._budget.used
 
     @property
     def _now(self) -> float:
@@ -247,21 +258,45 @@ class HeldPages:
         self._db.executemany(_LEARN, rows)
 
     def _usual(self, kind: Kind, site: int) -> tuple[float, float]:
-        """Return the changes and the new pages a day to expect of a site's page of a kind."""
-        rows = self._db.execute(
-            "SELECT site, changes, new, days FROM rate WHERE kind = ? AND site IN (0, ?)",
-            (kind, site),
-        ).fetchall()
-        known = {row[0]: row[1:] for row in rows}
-        of_all, own = (known.get(where, (0.0, 0.0, 0.0)) for where in (0, site))
-        changes, new = (
-            expected(
-                Seen(OF_KIND + of_all[place], OF_KIND / first + of_all[2]),
-                Seen(own[place], own[2]),
-            )
-            for place, first in enumerate((FIRST_CHANGES, FIRST_NEW))
+        return usual(self._db, kind, site)
+
+
+def usual(db: sqlite3.Connection, kind: Kind, site: int) -> tuple[float, float]:
+    """Return the changes and the new pages a day to expect of a site's page of a kind."""
+    rows = db.execute(
+        "SELECT site, changes, new, days FROM rate WHERE kind = ? AND site IN (0, ?)",
+        (kind, site),
+    ).fetchall()
+    known = {row[0]: row[1:] for row in rows}
+    of_all, own = (known.get(where, (0.0, 0.0, 0.0)) for where in (0, site))
+    changes, new = (
+        expected(
+            Seen(OF_KIND + of_all[place], OF_KIND / first + of_all[2]),
+            Seen(own[place], own[2]),
         )
-        return changes, new
+        for place, first in enumerate((FIRST_CHANGES, FIRST_NEW))
+    )
+    return changes, new
+
+
+def sample(db: sqlite3.Connection, most: int) -> list[tuple[int, Held]]:
+    """Return held pages with their sites: all, or ``most`` of many, from all over the file."""
+    (last,) = db.execute("SELECT coalesce(max(seq), 0) FROM held").fetchone()
+    pieces = min(_PIECES, 1 + last // most)
+    rows: list[Any] = []
+    for piece in range(pieces):
+        begin, end = last * piece // pieces, last * (piece + 1) // pieces
+        rows += db.execute(
+            f"{_OF_SITES} WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
+            (begin, end, most // pieces),
+        )
+    return [(site, _held(values)) for _, site, *values in rows]
+
+
+def page_of(db: sqlite3.Connection, url: str) -> tuple[int, Held] | None:
+    """Return a held page by its URL, with its site; None if it isn't held."""
+    row = db.execute(f"{_OF_SITES} WHERE url.fingerprint = ?", (fingerprint(url),)).fetchone()
+    return None if row is None else (row[1], _held(row[2:]))
 
 
 def _held(values: list[float]) -> Held:

@@ -5,24 +5,40 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from contextlib import contextmanager, suppress
+from functools import cache, partial
 from json import dumps
 from typing import TYPE_CHECKING
 
 from lswc.frontier.contract import FrontierError, check_format
 from lswc.frontier.experience import experience_of
-from lswc.frontier.report import Ended, Family, Queue, Reader, Standing, by_kind
+from lswc.frontier.held import Became, Kind
+from lswc.frontier.report import (
+    Ended,
+    Family,
+    Freshness,
+    HeldPage,
+    Queue,
+    Reader,
+    Standing,
+    by_kind,
+)
 from lswc.frontier.sqlite_cells import longest, waiting
+from lswc.frontier.sqlite_held import page_of, sample, usual
 from lswc.frontier.sqlite_servers import pages_of, read_tallies
 from lswc.frontier.sqlite_urls import FINISHED, NAMED, read_lengths
 from lswc.outcomes import Outcome
 from lswc.safety.server_limits import Taken
 from lswc.strategy import Experience, Pages, Strategy, StrategyError, status
 from lswc.strategy.families import NEW, UNPROVEN, support_of
+from lswc.strategy.revisits import unchanged
 from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
+
+SAMPLE = 5_000
+"""Held pages that tell how fresh all are."""
 
 SLICE = 100_000
 """URLs that are read at a time: a crawl can't empty its write-ahead log meanwhile."""
@@ -173,6 +189,58 @@ class SqliteReader(Reader):
             "SELECT outcome, code FROM url WHERE fingerprint = ?", (fingerprint(url),)
         ).fetchone()
         return None if row is None else Standing(*row)
+
+    def freshness(self, now: float) -> Freshness | None:
+        about = self.identity()
+        if "revisit" not in about:
+            return None
+        day, budget = float(about["day"]), float(about["revisit"])
+        known = cache(partial(usual, self._db))
+        shares = [
+            0.0 if page.is_gone else unchanged(*page.belief(known(page.kind, site)[0]), since)
+            for site, page in sample(self._db, SAMPLE)
+            if page.kind != Kind.LISTING
+            for since in [max(0.0, now / day - page.visited)]
+        ]
+        held, next_due = self._db.execute("SELECT count(*), min(due) FROM held").fetchone()
+        (due,) = self._db.execute(
+            "SELECT count(*) FROM held WHERE due <= ?", (now / day,)
+        ).fetchone()
+        (finds,) = self._db.execute("SELECT sum(new) FROM rate WHERE site = 0").fetchone()
+        tallies = self.tallies()
+        again = tallies.get("visited again", {})
+        return Freshness(
+            held=held,
+            fresh=sum(shares) / len(shares) if shares else None,
+            due=due,
+            next_due=None if next_due is None else next_due * day,
+            budget=budget * held,
+            used=None,
+            changed=again.get(Became.CHANGED, 0),
+            unchanged=again.get(Became.UNCHANGED, 0),
+            gone=tallies.get("no longer held", {}).get("gone", 0),
+            finds=round(finds or 0),
+        )
+
+    def held(self, url: str) -> HeldPage | None:
+        about = self.identity()
+        if "revisit" not in about:
+            return None
+        row = page_of(self._db, url)
+        if row is None:
+            return None
+        (site, page), day = row, float(about["day"])
+        changes, new = usual(self._db, page.kind, site)
+        shape, days = page.belief(changes)
+        return HeldPage(
+            visits=page.visits,
+            visited=page.visited * day,
+            changes=shape / days,
+            finds=page.finds(new),
+            due=page.due * day,
+            misses=page.misses,
+            is_gone=page.is_gone,
+        )
 
     def left_out(self, server: str | None = None) -> Iterable[tuple[str, str, int]]:
         return self._db.execute(

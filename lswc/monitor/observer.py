@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from lswc.crawl.composition import Parts
     from lswc.crawl.configuration import Crawl
+    from lswc.frontier.report import Freshness
     from lswc.monitor.snapshot import Coverage, Snapshot
 
 CELLS_EVERY = 5.0
@@ -70,6 +71,7 @@ class Observer:
         self._began = time()
         self._minute: deque[tuple[float, int, int, int]] = deque()
         self._outlook = Outlook()
+        self._freshness: Freshness | None = None
         self._outlook_at = -inf
         self._others: list[Path] = []
         self._elsewhere = 0
@@ -110,8 +112,11 @@ class Observer:
         if monotonic() - self._outlook_at > CELLS_EVERY:
             cells = frontier.cells()
             self._outlook = snapshot.outlook(cells, self._parts.crawl.strategy)
+            if self._parts.crawl.revisit:
+                self._freshness = frontier.freshness(time())
             self._outlook_at = monotonic()
-        return {"servers": frontier.servers, "outlook": self._outlook}
+        known = {"servers": frontier.servers, "outlook": self._outlook}
+        return known | {"freshness": self._freshness}
 
     def _taken(
         self,

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lswc.frontier.harvest import Forecast, Group, by_group, forecast
-from lswc.frontier.report import Completion, Family, Queue, completion
+from lswc.frontier.report import Completion, Family, Freshness, Queue, completion
 from lswc.outcomes import OF_REQUISITE, Outcome, is_left_out
 
 if TYPE_CHECKING:
@@ -216,8 +216,8 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     the ones expected among pending URLs. ``pending`` are all URLs that are neither leased nor
     finished: of them some are ``postponed`` and some ``requisites``. ``servers`` were found;
     ``by_status``, ``leased``, ``longest``, ``largest``, ``families`` and ``completion`` need a full
-    count, and are None without one. It took ``runs`` and ``seconds`` in all, which only the last
-    one knows.
+    count, and are None without one. ``freshness`` is None unless pages are visited again. It took
+    ``runs`` and ``seconds`` in all, which only the last one knows.
     """
 
     time: float = 0.0
@@ -243,6 +243,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     tallies: Tallies = Tallies()
     outlook: Outlook = Outlook()
+    freshness: Freshness | None = None
     pages_per_second: float = 0.0
     under_way: int = 0
     workers: tuple[Worker, ...] = ()
@@ -306,6 +307,7 @@ def counted(frontier: Reader, top: int) -> Snapshot:
         strategy=frontier.strategy.name,
         servers=frontier.servers(),
         outlook=outlook(report.cells, frontier.strategy, top),
+        freshness=frontier.freshness(time()),
         leased=report.counts.leased,
         longest=report.queues,
         largest=report.largest,

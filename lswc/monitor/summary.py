@@ -25,7 +25,8 @@ def summary(snapshot: Snapshot, reason: str) -> dict[str, Any]:
     with most unproven sites; ``fetched`` pages and ``pending`` URLs by tier, or by expected
     relevance in a learned order; ``forecast`` says what the pending ones should bring.
     ``postponed`` are URLs that couldn't be had and are tried again, by what went wrong last.
-    ``by_language`` is left out unless the crawl has several, ``clean text`` unless text counts.
+    ``by_language`` is left out unless the crawl has several, ``clean text`` unless text counts,
+    ``freshness`` unless pages are visited again.
     """
     tallies, outlook, (worker, *_) = snapshot.tallies, snapshot.outlook, snapshot.workers
     languages = to_builtins(snapshot.by_language)
@@ -70,6 +71,7 @@ def summary(snapshot: Snapshot, reason: str) -> dict[str, Any]:
             "next_relevant": outlook.next_relevant,
         },
         "finished": tallies.finished,
+        **({"freshness": to_builtins(snapshot.freshness)} if snapshot.freshness else {}),
         **({"by_language": languages} if languages else {}),
     }
 

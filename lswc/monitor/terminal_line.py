@@ -33,6 +33,9 @@ def line(snapshot: Snapshot) -> str:
         f"{snapshot.harvest_rate or 0:.1%} relevant",
         f"{snapshot.pending:,} URLs pending, {snapshot.outlook.in_words}",
     ]
+    held = snapshot.freshness
+    if held is not None and held.fresh is not None:
+        parts.append(f"{held.fresh:.1%} of {held.held:,} held pages fresh, {held.due:,} due")
     offline = sum(worker.offline for worker in snapshot.workers)
     if offline:
         parts.append(f"OFFLINE for {offline:.0f} s")

@@ -72,6 +72,11 @@ def changes(shape: float, days: float, since: float) -> float:
     return shape / days * since / -expm1(shape * log(days / (days + since)))
 
 
+def unchanged(shape: float, days: float, since: float) -> float:
+    """Return the probability that a page hasn't changed in ``since`` days."""
+    return exp(-shape * log1p(since / days))
+
+
 def worth(shape: float, days: float, finds: float, since: float) -> float:
     """Return what a visit after ``since`` days should gain: the mean over what is believed.
 
@@ -209,18 +214,27 @@ class Budget:
         self._a_second, self._hour = budget / day, day / 24
         self._stock = 0.0
         self._at: float | None = None
+        self._earned = self._spent = 0.0
+
+    @property
+    def used(self) -> float | None:
+        """The share that was spent of what there was to spend so far; None if that was nothing."""
+        return self._spent / self._earned if self._earned else None
 
     def may_spend(self, held: int, now: float) -> bool:
         """Tell whether one of ``held`` pages may be visited now."""
         if self._at is not None and now > self._at:
             most = 1.0 + held * self._a_second * self._hour
-            self._stock = min(most, self._stock + held * self._a_second * (now - self._at))
+            earned = held * self._a_second * (now - self._at)
+            self._stock = min(most, self._stock + earned)
+            self._earned += earned
         self._at = now
         return held > 0 and self._stock >= 1
 
     def spend(self) -> None:
         """Count a visit."""
         self._stock -= 1
+        self._spent += 1
 
     def next(self, held: int, now: float) -> float | None:
         """Return when one may be visited, by the stock of the last look; None if none is held."""

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from msgspec.structs import replace
 from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.parser import text_string_to_metric_families
@@ -21,6 +22,7 @@ from twisted.web.test.requesthelper import DummyRequest
 
 from lswc import settings as defaults
 from lswc.errors import AwayError, ConfigError, StorageError
+from lswc.frontier.report import Freshness
 from lswc.monitor import course
 from lswc.monitor.metrics import check
 from lswc.monitor.observer import STUCK
@@ -96,6 +98,27 @@ def test_the_names_of_gauges_are_what_alerts_were_written_for(tmp_path: Path) ->
         assert found.keys() >= GAUGES
         assert found["lswc_requests_at_a_time"] == {(): 32}
         assert found["lswc_start_time_seconds"][()] > 1.6e9
+
+
+def test_how_fresh_pages_are_is_exposed_where_pages_are_visited_again(tmp_path: Path) -> None:
+    freshness = Freshness(1_500, 0.75, 12, None, 75.0, None, 30, 20, 3, 8)
+    with SetUp(tmp_path) as crawl:
+        exposition = Exposed(crawl)
+        assert "lswc_held_pages" not in metrics(exposition)
+        crawl.crawler.stats.inc_value("lswc/visited again/changed", 30)
+        shown = Exposition(crawl.crawler.stats)
+        shown.show(replace(exposition.snapshot, freshness=freshness))
+        found = metrics(shown)
+    assert found["lswc_visits_again_total"] == {("changed",): 30}
+    gauges = {
+        name: found[name][()] for name in found if name.startswith("lswc_") and () in found[name]
+    }
+    assert gauges.pop("lswc_answer_seconds_count") == 0
+    assert {n: v for n, v in gauges.items() if n not in GAUGES and "_seconds_" not in n} == {
+        "lswc_held_pages": 1_500, "lswc_fresh_share": 0.75, "lswc_due_pages": 12,
+        "lswc_visits_again_a_day": 75, "lswc_found_by_visits_again": 8,
+        "lswc_gone_pages": 3, "lswc_received_bytes_total": 0, "lswc_requests_total": 0,
+    }  # fmt: skip
 
 
 def test_every_query_of_the_dashboard_is_answered(tmp_path: Path) -> None:

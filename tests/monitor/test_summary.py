@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace as rebuilt
 from datetime import time as at
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 from lswc.frontier.harvest import Group
+from lswc.frontier.report import Freshness
 from lswc.guest.control.rules_in_force import Control, Hours
 from lswc.monitor.course import COURSE, LEAST, Point, columns, read_all, times
 from lswc.monitor.snapshot import (
@@ -124,6 +127,22 @@ def test_the_summary_of_a_crawl(tmp_path: Path) -> None:
     assert list(json.loads(text)) == list(WRITTEN)
     assert text.startswith('{\n "language": "th",\n')
     assert text.endswith("}\n")
+
+
+FRESH = Freshness(1_500, 0.75, 12, 1_767_225_600.0, 75.0, 0.5, 30, 20, 3, 8)
+
+
+def test_how_fresh_pages_are_is_told_where_pages_are_visited_again() -> None:
+    fresh = replace(SNAPSHOT, freshness=FRESH)
+    assert summary(fresh, "finished") == WRITTEN | {
+        "freshness": {
+            "held": 1_500, "fresh": 0.75, "due": 12, "next_due": 1_767_225_600.0, "budget": 75.0,
+            "used": 0.5, "changed": 30, "unchanged": 20, "gone": 3, "finds": 8,
+        }
+    }  # fmt: skip
+    assert line(fresh) == f"{line(SNAPSHOT)}, 75.0% of 1,500 held pages fresh, 12 due"
+    assert line(replace(SNAPSHOT, freshness=rebuilt(FRESH, fresh=None))) == line(SNAPSHOT)
+    assert msgspec.json.decode(msgspec.json.encode(fresh), type=Snapshot) == fresh
 
 
 def test_a_summary_is_read_by_people(tmp_path: Path) -> None:

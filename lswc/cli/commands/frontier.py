@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from lswc.frontier.report import Completion
+    from lswc.frontier.report import Completion, Freshness
     from lswc.monitor.snapshot import Cell, Outlook, Snapshot
 
 
@@ -64,6 +65,8 @@ def shown(snapshot: Snapshot) -> Iterator[Table | str]:
         "servers": snapshot.by_status or {},
     }
     yield counts_table(f"{snapshot.language}, {snapshot.strategy}", groups, longest=None)
+    if snapshot.freshness is not None:
+        yield table("pages visited again", ("", ""), _freshness(snapshot.freshness))
     yield _cells("best cells", outlook.best)
     if outlook.largest:
         yield _cells("largest cells", outlook.largest)
@@ -76,6 +79,24 @@ def shown(snapshot: Snapshot) -> Iterator[Table | str]:
         yield table("families of unproven sites", of_family, _families(snapshot))
     if snapshot.completion is not None:
         yield from _completion(snapshot.completion)
+
+
+def _freshness(held: Freshness) -> list[tuple[str, str]]:
+    return [
+        ("pages, sitemaps and feeds held", f"{held.held:,}"),
+        ("of the pages should be as they are held", _share(held.fresh)),
+        ("due now", f"{held.due:,}"),
+        ("next one due, UTC", _utc(held.next_due)),
+        ("visits a day, at most", f"{held.budget:,.0f}"),
+        ("visits that found a change", f"{held.changed:,}"),
+        ("and none", f"{held.unchanged:,}"),
+        ("pages gone", f"{held.gone:,}"),
+        ("new relevant pages found by them", f"{held.finds:,}"),
+    ]
+
+
+def _utc(seconds: float | None) -> str:
+    return "" if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}"
 
 
 def _families(snapshot: Snapshot) -> Iterator[tuple[object, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import argparse
     from contextlib import AbstractContextManager
 
-    from lswc.frontier.report import Reader, Standing
+    from lswc.frontier.report import HeldPage, Reader, Standing
     from lswc.guest.control import Control
     from lswc.monitor.story import Story
 
@@ -54,9 +54,13 @@ class Command(UserCommand):
             say("log", 0, 0)
             log = history(crawl, url)
             say("frontier", 0, 0)
-            standing = self._standing(crawl, canonical.href, opts) if canonical else None
+            standing, held = None, None
+            if canonical:
+                standing, held = self._known(crawl, canonical.href, opts)
         found = story(*log, standing, _MOST, has_frontier=has_frontier)
         _show(url, found)
+        if held is not None:
+            print(_of_held(held))
         if Outcome.EXCLUDED in found.conclusion:
             said = self._instructions(crawl, opts) if has_frontier else Control()
             print(pattern_against(parse(url), [crawl], said) or "No pattern matches it any more.")
@@ -67,7 +71,9 @@ class Command(UserCommand):
 
         return read(stored(opts.redis or str(crawl), opts.key, self.project_settings).kept)
 
-    def _standing(self, crawl: Path, url: str, opts: argparse.Namespace) -> Standing | None:
+    def _known(
+        self, crawl: Path, url: str, opts: argparse.Namespace
+    ) -> tuple[Standing | None, HeldPage | None]:
         from lswc.frontier import FRONTIER_FILE, sqlite_report
 
         opened: AbstractContextManager[Reader]
@@ -80,7 +86,7 @@ class Command(UserCommand):
         else:
             opened = sqlite_report.opened(crawl / FRONTIER_FILE)
         with opened as frontier:
-            return frontier.standing(url)
+            return frontier.standing(url), frontier.held(url)
 
 
 def _show(url: str, story: Story) -> None:
@@ -90,12 +96,25 @@ def _show(url: str, story: Story) -> None:
         heads = ("on page", "anchor text", "names", "the strategy decided")
         console.print(table(f"links to {url}{more}", heads, story.links))
     if story.attempts:
-        columns = ("time", "outcome", "status", "bytes", "language", "tier", "distance", "depth")
+        columns = ["time", "outcome", "status", "bytes", "language", "tier", "distance", "depth"]
+        if any((attempt["visit"] or 1) > 1 for attempt in story.attempts):
+            columns += ["visit", "change"]
         rows = [[_cell(attempt[name]) for name in columns] for attempt in story.attempts]
         console.print(table("requests, times in UTC", columns, rows))
     if story.facts:
         console.print(table("facts of its link", ("fact", "value"), story.facts))
     print(story.conclusion)
+
+
+def _of_held(held: HeldPage) -> str:
+    due, visited = (datetime.fromtimestamp(one, UTC) for one in (held.due, held.visited))
+    missed = f" It wasn't had {held.misses} times since." if held.misses else ""
+    missed += " At the latest visit it wasn't there." if held.is_gone else ""
+    return (
+        f"visited again: {held.visits:,} visits so far, had last at {visited:%Y-%m-%d %H:%M:%S}."
+        f"{missed} It should change {held.changes:.3g} times a day, and lead to {held.finds:.3g} "
+        f"new relevant pages a day. Due at {due:%Y-%m-%d %H:%M:%S}, UTC."
+    )
 
 
 def _cell(value: object) -> object:

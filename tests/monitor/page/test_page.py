@@ -17,14 +17,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from twisted.web.test.requesthelper import DummyChannel
 
+from lswc.frontier import FRONTIER_FILE
+from lswc.frontier.contract import Terms
+from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.sqlite_report import opened as opened_frontier
+from lswc.frontier.visit import Offer
 from lswc.guest.control import in_folder, read
 from lswc.guest.control.rules_in_force import KEYS
 from lswc.monitor.course import COURSE, Point
 from lswc.monitor.page.access import Guard
 from lswc.monitor.page.server import Bounded
+from lswc.strategy import SEED, PageLanguage
 from tests import forks
 from tests.ports import free_port
 from tests.scenarios.site import BRAKE, ENGLISH, ROOT, THAI, Site, environment, page
+from tests.visits import ended
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -300,6 +307,42 @@ def test_it_fits_every_screen_in_light_and_dark(
             opened.close()
     assert len(grounds) == 2
     assert told == []
+
+
+@pytest.mark.slow
+def test_how_fresh_pages_are_is_shown_where_pages_are_visited_again(
+    browser: Any, shown: Shown, told: list[str], tmp_path: Path
+) -> None:
+    opened = view(browser, shown, told)
+    assert not opened.is_visible("#fresh, #again-card")
+    opened.close()
+    again = Site(tmp_path / "web", tmp_path / "crawl")
+    shutil.copytree(shown.crawl.folder, again.folder)
+    visited_again(again.folder)
+    with watch(again) as watched:
+        opened = view(browser, watched, told, viewport={"width": 360, "height": 900})
+        opened.wait_for_selector("#again table")
+        assert opened.inner_text("#n-fresh") == "100.0 %"
+        assert opened.inner_text("#n-fresh-more") == "of 1 held; 0 due now"
+        assert "visits a day, at most\t1\n" in opened.inner_text("#again")
+        assert opened.evaluate("document.documentElement.scrollWidth") <= 360
+        opened.close()
+    assert told == []
+
+
+def visited_again(crawl: Path) -> None:
+    """Let a crawl hold one page more."""
+    path = crawl / FRONTIER_FILE
+    with opened_frontier(path) as reader:
+        found = {"language": reader.identity()["language"]}
+        chosen = reader.strategy
+    with closing(SqliteFrontier(path, chosen, found, Terms(revisit=1.0))) as frontier:
+        url = "http://www.one.co.th/new"
+        offered = Offer(url, "www.one.co.th", "www.one.co.th", SEED, PageLanguage.TARGET, 0)
+        frontier.offer([offered])
+        lease = frontier.lease_among(["www.one.co.th"], 0.0)
+        assert lease is not None
+        frontier.commit(ended(lease, relevant=True, simhash=0))
 
 
 @pytest.mark.slow

@@ -8,6 +8,8 @@ const GLOSSARY = {
   coverage: "An estimate: relevant pages downloaded, divided by those and the ones expected among pending URLs. Pages that nobody has linked to yet aren’t in it, so the true coverage is lower.",
   frontier: "The frontier: URLs that were found and aren’t finished. Each is fetched once.",
   expected: "How many relevant pages the pending URLs should bring, by what URLs like them have brought so far.",
+  fresh: "An estimate: how many of the pages that are visited again should be as they were at their latest visit, by how often they have changed.",
+  again: "Relevant pages, sitemaps and feeds are visited again within a budget (LSWC_REVISIT): those first that should have changed, or lead to new pages.",
   status: "Relevant: gave a relevant page. Undecided: none yet, of few. Irrelevant: none, of more than the strategy tolerates. Unvisited: gave no page at all.",
   cell: "Links of one kind that lead to servers of one kind are pending together, in a cell. The cell that should bring most comes first; under a fixed rule a cell is a tier.",
   control: "Rules for a domain with its subdomains (example.co.th), a server (www.example.co.th/) or how URLs begin (www.example.co.th/~somchai/). They are in force within seconds, also for what is pending.",
@@ -189,11 +191,35 @@ function tiles(told) {
   set("n-pending-more", told.postponed ? `${large(told.postponed)} of them postponed` : "");
   set("n-expected", large(Math.round(expected)));
   set("n-expected-more", `of those pending; ${large(Math.ceil(most))} at most`);
+  const held = told.freshness;
+  $("fresh").hidden = !held;
+  set("n-fresh", percent(held?.fresh));
+  set("n-fresh-more", held ? `of ${large(held.held)} held; ${large(held.due)} due now` : "");
   set("n-servers", large(told.servers));
   const relevant = told.by_status?.relevant;
   set("n-servers-more", relevant ? `${large(relevant)} relevant` : "");
   set("n-disk", disk ? bytes(disk.free) : "–");
   set("n-disk-more", disk ? `${percent(disk.free / disk.total)} of ${bytes(disk.total)}` : "");
+}
+
+/** What is told of pages visited again, a row each. */
+function again(held) {
+  $("again-card").hidden = !held;
+  if (!held) return;
+  table($("again"), [
+    { name: "what", value: (row) => row[0] },
+    { name: "", value: (row) => row[1], number: true, text: (row) => row[1] },
+  ], [
+    ["held: pages, sitemaps, feeds", count(held.held)],
+    ["due now", count(held.due)],
+    ["next one due", held.next_due == null ? "–" : moment(held.next_due)],
+    ["visits a day, at most", count(Math.round(held.budget))],
+    ["of these used, in this run", percent(held.used)],
+    ["visits that found a change", count(held.changed)],
+    ["visits that found none", count(held.unchanged)],
+    ["pages gone", count(held.gone)],
+    ["new relevant pages found by them", count(held.finds)],
+  ], "");
 }
 
 /** The entries of all workers, the longest first. */
@@ -222,6 +248,7 @@ function panels(told) {
     numbers("pages", (row) => row.pages),
   ], outlook.best, "Nothing is pending.");
 
+  again(told.freshness);
   statuses(told.by_status);
   const servers = [
     lookUp("server", (row) => row.server), numbers("pages", (row) => row.downloaded),
