@@ -43,7 +43,8 @@ class Archive:
     ``archived`` says what goes into WARC files: "relevant", "all" or "none"; their names begin with
     ``prefix``. ``description`` is what the crawl is run with.
     ``committed`` has the lengths of the files at the frontier's last commit, by their paths
-    in the crawl folder; nothing may lie beyond. Raises LswcError.
+    in the crawl folder; nothing may lie beyond. ``indexed`` is given the lines of the index of what
+    was stored. Raises LswcError.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Archive:
         committed: Mapping[str, int],
     ) -> None:
         self._folder, self._prefix, self._archived, self._sizes = folder, prefix, archived, sizes
+        self.indexed: Callable[[bytes], None] | None = None
         self._rules: OrderedDict[str, list[Attempt]] = OrderedDict()
         self._held = 0
         self._rules_to_log: list[tuple[Attempt, str]] = []
@@ -117,7 +119,9 @@ class Archive:
             rules = self._released(visit.lease.server)
             own = zip(visit.attempts, about, strict=True)
             besides = [*rules, *visit.fetched]
-            self._warc.write([*((attempt, {}) for attempt in besides), *own])
+            lines = self._warc.write([*((attempt, {}) for attempt in besides), *own])
+            if self.indexed is not None:
+                self.indexed(lines)
         self._log.write(list(self._rows(visit, {"url": visit.url, **place}, keeps)))
         return {**self._parts, **self._files.lengths()}
 
@@ -174,7 +178,8 @@ class Archive:
         self._rules_to_log.clear()
         for attempt in visit.attempts if visit.postponed else visit.attempts[:-1]:
             archived = keeps and attempt.exchange is not None
-            yield place | _seen(attempt) | {"outcome": RETRY, "archived": archived}
+            tried = {"url": attempt.url, "outcome": RETRY, "archived": archived}
+            yield place | _seen(attempt) | tried
         for attempt in visit.fetched:
             archived = keeps and attempt.exchange is not None
             of_page = {"outcome": RENDERING, "archived": archived, "referrer": visit.url}

@@ -72,10 +72,11 @@ def index(path: Path, until: int | None = None) -> Iterator[tuple[bytes, dict[st
 
     Only of the lines before ``until`` bytes, if it isn't None.
     """
-    return ((line, _entry(line)) for line in lines(path, until))
+    return ((line, fields_of(line)) for line in lines(path, until))
 
 
-def _entry(line: bytes) -> dict[str, str] | None:
+def fields_of(line: bytes) -> dict[str, str] | None:
+    """Return the fields of a line of a CDXJ file; None if it is torn or damaged."""
     try:
         _, timestamp, fields = line.split(b" ", 2)
         found: dict[str, str] = json.loads(fields)

@@ -7,14 +7,14 @@ from datetime import UTC
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.archive.appended_files import ArchiveError
+from lswc.archive.cdxj import fields_of, page_of
 from lswc.archive.cdxj import index as index_lines
-from lswc.archive.cdxj import page_of
 from lswc.archive.warc_reading import LARGEST, record_at
 from lswc.frontier.visit import Original
 from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -33,12 +33,14 @@ class Earlier:
     """The successful responses that the WARC files of earlier crawls hold whole, by URL.
 
     ``crawls`` are crawl folders, the latest first: of several responses of one URL the latest
-    counts. Only their places are kept, in a temporary file of SQLite's. Raises ArchiveError if
+    counts. Only their places are kept, in a temporary file of SQLite's. So are those of the crawl's
+    ``own`` folder, if it visits its pages again; they are the latest. Raises ArchiveError if
     one has no index that can be read.
     """
 
-    def __init__(self, crawls: Sequence[Path]) -> None:
+    def __init__(self, crawls: Sequence[Path], own: Path | None = None) -> None:
         self._files: list[Path] = []
+        self._own = own
         self._db = sqlite3.connect("", isolation_level=None)
         self._db.execute(
             "CREATE TABLE page (key INTEGER PRIMARY KEY, file INTEGER, place INTEGER, time INTEGER)"
@@ -46,6 +48,8 @@ class Earlier:
         try:
             for crawl in reversed(crawls):
                 self._add_all(crawl)
+            for index in sorted((own / "warc").glob("*.cdxj")) if own else ():
+                self._add(index)
         except ArchiveError:
             self.close()
             raise
@@ -62,26 +66,28 @@ class Earlier:
         self._db.close()
 
     def _add(self, index: Path) -> None:
-        file = len(self._files)
-        self._files.append(index.with_suffix(".warc.gz"))
+        file = self._number(index.with_suffix(".warc.gz"))
         try:
-            rows = [
-                (
-                    fingerprint(fields["url"]),
-                    file,
-                    int(fields["offset"]),
-                    int(fields["timestamp"]),
-                )
-                for fields in _entries(index)
-                if fields["status"] == "200"
-                and fields["mime"] != "warc/revisit"
-                and page_of(fields) == fields["url"]  # else it is what a browser showed
-            ]
+            rows = [_row(fields, file) for fields in _entries(index) if _is_page(fields)]
         except (OSError, ValueError, KeyError) as error:
             raise ArchiveError(f"can't read {index}: {error}") from error
         self._db.execute("BEGIN")
-        self._db.executemany("INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?)", rows)
+        self._db.executemany(_KEEP, rows)
         self._db.execute("COMMIT")
+
+    def _number(self, file: Path) -> int:
+        """Return the number of a file: that of the latest, or one more."""
+        if self._files[-1:] != [file]:
+            self._files.append(file)
+        return len(self._files) - 1
+
+    def keep(self, lines: bytes) -> None:
+        """Take what the index of the crawl's own archive says of what was stored just now."""
+        for line in lines.splitlines():
+            fields = fields_of(line)
+            if self._own is not None and fields is not None and _is_page(fields):
+                file = self._number(self._own / "warc" / fields["filename"])
+                self._db.execute(_KEEP, _row(fields, file))
 
     def changed_since(self, url: str, time: datetime) -> bool:
         """Tell whether a time is later than when the held response of a URL came, if any is."""
@@ -97,6 +103,19 @@ class Earlier:
         ).fetchone()
         record = record_at(self._files[row[0]], row[1], LARGEST) if row else None
         return _held(record, url) if record else None
+
+
+_KEEP = "INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?)"
+
+
+def _is_page(fields: Mapping[str, str]) -> bool:
+    """Tell whether a line of an index is of a page that was sent whole, as it was sent."""
+    is_sent = fields["status"] == "200" and fields["mime"] != "warc/revisit"
+    return is_sent and page_of(fields) == fields["url"]  # else it is what a browser showed
+
+
+def _row(fields: Mapping[str, str], file: int) -> tuple[int, int, int, int]:
+    return fingerprint(fields["url"]), file, int(fields["offset"]), int(fields["timestamp"])
 
 
 def _entries(index: Path) -> Iterator[dict[str, str]]:

@@ -226,11 +226,14 @@ class WarcWriter:
         """Refer to no payload stored so far."""
         self._originals.clear()
 
-    def write(self, attempts: Iterable[tuple[Attempt, Mapping[str, object]]]) -> None:
-        """Append the exchanges of attempts, each with a metadata record if it has fields."""
+    def write(self, attempts: Iterable[tuple[Attempt, Mapping[str, object]]]) -> bytes:
+        """Append the exchanges of attempts, each with a metadata record if it has fields.
+
+        Returns what the index says of them.
+        """
         exchanges = [(a, a.exchange, about) for a, about in attempts if a.exchange is not None]
         if not exchanges:
-            return
+            return b""
         if self._warc is not None and self._warc.end >= self._limit:
             self._close_file(whole=True)  # now, because what it holds is committed
         warc, cdxj = self._opened(exchanges[0][0].time)
@@ -248,6 +251,7 @@ class WarcWriter:
                 data += member
         warc.append(bytes(data))
         cdxj.append(bytes(index))
+        return bytes(index)
 
     def _opened(self, time: datetime) -> tuple[Appended, Appended]:
         if self._warc is None or self._cdxj is None:

@@ -41,6 +41,7 @@ from lswc.crawl.close_reasons import CANNOT_WRITE, LOST_STORE
 from lswc.crawl.failures import outcome_of
 from lswc.crawl.requests import url_of, visit_of
 from lswc.errors import AwayError, LostStoreError, LswcError
+from lswc.frontier.held import became
 from lswc.frontier.visit import Visit
 from lswc.outcomes import Outcome
 
@@ -161,6 +162,8 @@ class Commits:
             visit.tally[kind, f"guessed: {outcome}" if visit.lease.is_guess else outcome] += 1
         had = visit.record is not None
         due = None if had else self._guest.due(visit, outcome)
+        if visit.lease.visits:  # it is asked again anyhow
+            due = None
         visit.postponed = due is not None
         try:
             visit.discarded = self._frontier.discarded_by(visit)
@@ -178,7 +181,10 @@ class Commits:
             self.fail(error)
             return
         self.rested = max(self.rested, visit.since + visit.rest)
-        self._count(f"lswc/{'postponed' if visit.postponed else 'finished'}/{visit.outcome}")
+        if visit.lease.visits:
+            self._count(f"lswc/visited again/{became(visit)}")
+        else:
+            self._count(f"lswc/{'postponed' if visit.postponed else 'finished'}/{visit.outcome}")
         for (kind, name), number in visit.tally.items():
             self._count(f"lswc/{kind}/{name}", number)
 
@@ -220,7 +226,11 @@ class Commits:
         del self.visits[visit.lease.id]
         record, url = visit.record, url_of(visit)
         if record is not None and url is not None:
-            self._guest.limits.take_back(url, int(record.simhash, 16), record.near_duplicate)
+            limits, lease, simhash = self._guest.limits, visit.lease, int(record.simhash, 16)
+            if lease.visits:
+                limits.visited_again(url, simhash, lease.simhash or simhash)
+            else:
+                limits.take_back(url, simhash, record.near_duplicate)
             self.taken_back(visit)
         try:
             self._frontier.give_back(visit)

@@ -134,8 +134,10 @@ def _composed(
     readers = Readers(crawl)
     rendering = Rendering(crawl, frontier, readers, guest, commits, internet.download)
     requisites = Requisites(crawl, commits, guest, readers)
-    earlier = Earlier(crawl.earlier) if crawl.earlier else None
-    listings = Listings(crawl, frontier, commits, readers, earlier)
+    earlier = _earlier(crawl)
+    if earlier is not None and crawl.revisit:
+        archive.indexed = earlier.keep
+    listings = Listings(crawl, frontier, commits, readers, earlier if crawl.earlier else None)
     guest.rules.heard = listings.heard
     commits.taken_back = listings.taken_back
     internet.reads = readers.read
@@ -159,6 +161,13 @@ def _composed(
         ),
         earlier,
     )
+
+
+def _earlier(crawl: Crawl) -> Earlier | None:
+    """Return what was stored of pages that are asked for now; None if none was."""
+    if not (crawl.earlier or crawl.revisit):
+        return None
+    return Earlier(crawl.earlier, crawl.folder if crawl.revisit else None)
 
 
 def _handles(crawl: Crawl, requests: int) -> Handles:

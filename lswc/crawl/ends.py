@@ -73,10 +73,13 @@ class HarvestStopExtension:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Watch the crawl's pages. Raises NotConfigured if the setting is 0."""
+        """Watch the crawl's pages. Raises NotConfigured if the setting is 0.
+
+        Or if pages are visited again: then what is worth less only waits, in the frontier.
+        """
         parts = parts_of(crawler)
         least = parts.crawl.stop_harvest
-        if not least:
+        if not least or parts.crawl.revisit:
             raise NotConfigured
         value = parts.crawl.strategy.value
         extension = cls(least, value, parts.frontier, parts.commits, parts.leases)

@@ -293,9 +293,7 @@ class Pages:
 
     def _page(self, visit: Visit, url: Url, response: Response, reading: PageReading) -> Page:
         visit.simhash = reading.simhash
-        near_duplicate = self.guest.limits.add(
-            url, reading.simhash, reading.identification.language
-        )
+        near_duplicate = self._is_near_duplicate(visit, url, reading)
         if listing := visit.lease.listing:
             self.guest.limits.listed(listing, True)
         admission, depth = self.guest.admission, visit.lease.depth + 1
@@ -315,6 +313,14 @@ class Pages:
         status = 304 if unchanged else response.status
         units = [self.crawl.unit(link.url) for link in reading.links]
         return Page(visit, url, status, reading, language, near_duplicate, units)
+
+    def _is_near_duplicate(self, visit: Visit, url: Url, reading: PageReading) -> bool:
+        """Tell whether a page like this one came before; it is none of its own earlier text."""
+        limits, lease = self.guest.limits, visit.lease
+        if lease.visits:
+            limits.visited_again(url, lease.simhash, reading.simhash)
+            return False
+        return limits.add(url, reading.simhash, reading.identification.language)
 
     def _left(self, asked: Asked, body: bytes) -> Outcome:
         """Return why nothing was read of an answer."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lswc.crawl.web import seconds_a_day
 from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_report
 from lswc.frontier.contract import Terms
@@ -34,6 +35,8 @@ def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
         experience=_experience(crawl, settings),
         unproven_share=crawl.unproven_share,
         revisit=crawl.revisit,
+        least_worth=crawl.stop_harvest,
+        day=seconds_a_day(crawl.web),
     )
     if names_redis(crawl.store):
         from lswc.crawl import workers  # not above: Redis's client is only for crawls with one

@@ -91,10 +91,10 @@ def statuses_after(
 ) -> dict[str, Status]:
     """Return the status of each unit, by its ``pages`` so far and what the leased page counts.
 
-    ``counted`` is None if that doesn't count.
+    ``counted`` is None if that doesn't count; a page that is visited again was counted.
     """
     after = dict(pages)
-    if counted is not None and lease.unit in after:
+    if counted is not None and not lease.visits and lease.unit in after:
         downloaded, relevant = after[lease.unit]
         after[lease.unit] = Pages(downloaded + 1, relevant + counted)
     return {unit: status(*after.get(unit, NO_PAGES), tolerated) for unit in units}
@@ -219,6 +219,7 @@ class Terms:
     ``unproven_share`` is that of ``Share``, for families of more than ``small_family`` unproven
     sites that wait. A new crawl begins with ``experience``. Each page that is held is visited again
     ``revisit`` times a day, on the mean, none at 0; a ``day`` has so many seconds of the ``clock``.
+    While some are, URLs of cells worth less than ``least_worth`` wait, if that is known.
     """
 
     haste: float = 1.0
@@ -227,6 +228,7 @@ class Terms:
     unproven_share: float = 1.0
     small_family: int = SMALL
     revisit: float = 0.0
+    least_worth: float = 0.0
     day: float = 86_400.0
     clock: Callable[[], float] = time
 

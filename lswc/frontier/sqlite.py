@@ -139,17 +139,24 @@ class _Choice:
     """What is leased next: by the order, by haste, and by the share of unproven sites."""
 
     def __init__(
-        self, db: sqlite3.Connection, lines: Lines, leases: _Leases, share: Share, terms: Terms
+        self,
+        db: sqlite3.Connection,
+        lines: Lines,
+        leases: _Leases,
+        held: HeldPages,
+        share: Share,
+        terms: Terms,
     ) -> None:
         self._db = db
-        self._lines, self._leases = lines, leases
+        self._lines, self._leases, self._held = lines, leases, held
+        self._least_worth = terms.least_worth
         self._share = share
         self._waits, self._earned, self._spare = terms.waits, terms.spare, 0.0
 
     def take(self, order: Order, now: float) -> Line | None:
         """Return the line whose first URL is leased now, and count that it is."""
         line, others_wait = self._next()
-        if line is None:
+        if line is None or self._is_worthless(order, line):
             return None
         in_haste = self._waits_for_better(order, line, now)
         if in_haste and self._spare < 1:
@@ -160,6 +167,13 @@ class _Choice:
         if families.sites:  # else there is nothing to share
             self._share.leased(families.charged(self._lines.sizes.site(line.server)), others_wait)
         return line
+
+    def _is_worthless(self, order: Order, line: Line) -> bool:
+        """Tell whether visits of pages that are held are worth more."""
+        if not self._held.number:
+            return False
+        worth = order.worth(line.cell)
+        return worth is not None and worth < self._least_worth
 
     def _next(self) -> tuple[Line | None, bool]:
         """Return the line that is next, and whether URLs of proven sites wait or are under way.
@@ -257,10 +271,10 @@ class SqliteFrontier(Frontier):
         families = Families(self._db, terms, strategy.weighs_support)
         self._lines = Lines(self._db, strategy, families)
         self._leases = _Leases(self._lines)
-        self._choice = _Choice(self._db, self._lines, self._leases, share, terms)
+        self._held = HeldPages(self._db, terms, self._tallies)
+        self._choice = _Choice(self._db, self._lines, self._leases, self._held, share, terms)
         room = Room(self._db, self._lines, terms.caps, self._leases.held.keys())
         self._urls = Urls(self._db, self._servers, self._lines, room, self._tallies)
-        self._held = HeldPages(self._db, terms, self._tallies)
         try:
             with _opening():
                 identity = identity_of(strategy, identity)
@@ -384,6 +398,8 @@ class SqliteFrontier(Frontier):
         """Lease the first URL of the line that is chosen once all that has rested is free."""
         with self._errors():
             self._leases.let_rested_go(now)
+            if self._held.is_on:
+                self._held.let_pass(now)
             postponed = self._urls.postponed.waiting
             if postponed and postponed[0][0] <= now:
                 self._urls.bring_back(now)
@@ -509,9 +525,9 @@ class SqliteFrontier(Frontier):
             seq = visit.lease.id
             (line,) = self._db.execute("SELECT line FROM url WHERE seq = ?", (seq,)).fetchone()
             self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, seq))
-            if visit.url != visit.lease.url:
-                self._db.execute("UPDATE url SET url = ? WHERE seq = ?", (visit.url, seq))
             self._lines.take(held.server, line)
+        if visit.url != visit.lease.url:
+            self._db.execute("UPDATE url SET url = ? WHERE seq = ?", (visit.url, visit.lease.id))
         changed = changed_of(lengths, self._lengths)
         keep_lengths(self._db, changed)
         self._lengths |= changed

@@ -68,8 +68,8 @@ LOOKED_AT = 200
 ORDERED = 10
 """Held pages that are put in order anew at each visit: the price of a visit has changed."""
 
-IDLE = 60.0
-"""Seconds until the next look, while no page may be visited yet."""
+IDLE = 1 / 1_440
+"""Days until the next look, while no page may be visited yet: a minute."""
 
 _PIECES = 20  # of a file, of which a sample is
 _SIGN = 1 << 63
@@ -134,13 +134,18 @@ class HeldPages:
             return None
         chosen, self.next_ready = self._first_free(busy), None
         if chosen is None:
-            self.next_ready = now + IDLE
+            self.next_ready = now + IDLE * self._day
             return None
         self._budget.spend()
         held, at = chosen.held, self._now
         if held.visited <= at:  # else the clock went back, which says nothing of the budget
             self.price = next_price(self.price, self.number, at, held.due, held.visited)
         return chosen
+
+    def let_pass(self, now: float) -> None:
+        """Look later for what was ready before ``now``: something else is leased instead."""
+        if self.next_ready is not None and self.next_ready <= now:
+            self.next_ready = now + IDLE * self._day
 
     def _first_free(self, busy: Container[int]) -> Chosen | None:
         """Look at some pages, further on each time: many may be of one server that is slow."""

@@ -354,7 +354,12 @@ class Visit:
 
     @property
     def counted(self) -> float | None:
-        """What it adds to the counts of its unit and cell; None if it doesn't count as a page."""
+        """What it adds to the counts of its unit and cell; None if it doesn't count as a page.
+
+        A page that is visited again was counted.
+        """
+        if self.lease.visits:
+            return None
         if self.relevant is None or self.brought is None:
             return self.relevant
         return self.brought

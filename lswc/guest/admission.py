@@ -143,14 +143,14 @@ class Admission:
 
     def _missing(self, visit: Visit) -> Outcome | None:
         """Return that what a visit's sitemap or feed names is missing mostly."""
-        listing = visit.lease.listing
+        listing = None if visit.lease.visits else visit.lease.listing
         return self._limits.missing(listing) if listing else None
 
     def _full(self, visit: Visit, url: Url, rule: Rule) -> Outcome | None:
         """Return which bound on a server's or domain's pages or bytes is reached."""
         lease = visit.lease
         reason = self._allowance.reached(url, lease.of_server, lease.of_domain)
-        if not visit.is_page and lease.is_requisite:
+        if lease.visits or (not visit.is_page and lease.is_requisite):
             return None if reason in OF_PAGES else reason
         return reason or self._intolerance(rule, lease.unit)
 
@@ -164,11 +164,16 @@ class Admission:
         return self._reach.pages.check(address, visit.lease.depth)
 
     def _refusal_by_place(self, visit: Visit, url: Url, rule: Rule) -> Outcome | None:
-        """Return why a place is left alone: limits of pages aren't those of what pages need."""
-        if visit.is_page:
-            return self.of_link(url, visit.lease.depth)
+        """Return why a place is left alone.
+
+        Limits of pages aren't those of what pages need, and of pages that were counted.
+        """
+        is_page, lease = visit.is_page, visit.lease
+        if is_page and not lease.visits:
+            return self.of_link(url, lease.depth)
         reason = self._limits.closed(url)
-        refused = _refusal(rule, 0) or self._excluded(url, is_page=False)
+        refused = _refusal(rule, lease.depth if is_page else 0)
+        refused = refused or self._excluded(url, is_page=is_page)
         return refused or (None if reason in OF_PAGES else reason)
 
     def of_file(self, address: str, now: float) -> str | None:

@@ -221,6 +221,14 @@ class Limits:
         self._seen.add(simhash)
         return duplicate
 
+    def visited_again(self, url: Url, before: int | None, simhash: int) -> None:
+        """Remember the text that a page has now instead of the one that it had."""
+        self.answered(url, True)
+        if before != simhash:
+            if before is not None:
+                self._seen.take_back(before)
+            self._seen.add(simhash)
+
     def take_back(self, url: Url, simhash: int, duplicate: bool) -> None:
         """Take a page for one that never came, but for what was left alone because of it."""
         self._seen.take_back(simhash)

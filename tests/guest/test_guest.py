@@ -519,7 +519,7 @@ def test_a_server_that_cannot_be_had_is_asked_for_nothing_else(
     with hosted(tmp_path, replace(POLITE, try_again=(60.0, 600.0))) as host:
         lease: Any = SimpleNamespace(
             listing=None, server="a.example", url=A, depth=0, tries=0, unit="a.example",
-            is_requisite=not is_page, of_server=NOTHING_TAKEN, of_domain=NOTHING_TAKEN,
+            is_requisite=not is_page, visits=0, of_server=NOTHING_TAKEN, of_domain=NOTHING_TAKEN,
         )  # fmt: skip
         visit: Any = SimpleNamespace(lease=lease, url=A, is_page=is_page)
         admission, now = host.guest.admission, host.world.now()

@@ -52,6 +52,13 @@ INSERT OR REPLACE INTO finished SELECT url, kind FROM ended;
 INSERT OR IGNORE INTO finished SELECT url, 'again' FROM again
     WHERE url NOT IN (SELECT url FROM ended);
 """
+# A page that moved to https has the records of its first visits under its earlier URL.
+_MOVED = """
+UPDATE OR IGNORE said SET url = 'https' || substr(url, 5)
+    WHERE (file = 'pages.jsonl' OR (file = 'log' AND kind NOT IN ('archived', 'retry')))
+    AND url LIKE 'http:%' AND url NOT IN (SELECT url FROM finished)
+    AND 'https' || substr(url, 5) IN (SELECT url FROM finished);
+"""
 _CONSECUTIVE = """
 INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'missing', url FROM record
     GROUP BY url HAVING count(*) < max(CAST(kind AS INTEGER));
@@ -124,7 +131,9 @@ class Comparison:
             self._db.executemany("INSERT INTO finished VALUES (?, ?)", finished)
         self._db.execute("COMMIT")
         only_worker = finished is None
-        self._db.executescript(_OF_WORKER + _COMPARE if only_worker else _COMPARE + _CONSECUTIVE)
+        self._db.executescript(
+            _OF_WORKER + _COMPARE if only_worker else _MOVED + _COMPARE + _CONSECUTIVE
+        )
 
     def _read(self) -> None:
         said = chain(self._records(), self._log(), self._index())
