@@ -17,6 +17,8 @@
 -- queue:<server> zset   number of a pending URL -> line * STEP + number, exact in a double
 -- ready:<cell>   zset   "line server" -> number of its oldest URL. Lines of busy servers may be
 --                       there: they are taken out when they are met
+-- aside          hash   busy server -> those of its lines that were taken out, each with a space
+--                       after it, and maybe others. A line with URLs is ready, apart or aside
 -- apart:<cell>   zset   the same of servers of unproven sites -> family * APART_STEP + that number
 -- free           set    servers with pending URLs that may be leased
 -- busy           zset   server -> when it's looked at again: its lease expires, or it is rested
@@ -84,6 +86,7 @@ local bound_of_site = most.site > 0 and most.site or math.huge
 local least_of_site = most_sites > 0 and math.min(bound_of_site, OF_FAMILIES.urls) or bound_of_site
 local small_family = tonumber(ARGV[13])
 local ABOUT, FREE, BUSY = KEYS[1], prefix .. 'free', prefix .. 'busy'
+local ASIDE = prefix .. 'aside'
 local LEASES, SERVERS = prefix .. 'leases', prefix .. 'servers'
 local UNITS, SITES, CELLS = prefix .. 'units', prefix .. 'sites', prefix .. 'cells'
 local WORKERS, FILES, LATEST = prefix .. 'workers', prefix .. 'files:', prefix .. 'latest'
@@ -504,6 +507,11 @@ end
 
 local function is_busy(server) return call('ZSCORE', BUSY, server) end
 
+-- Remember a line of a busy server, which is ready no more, until the server is free.
+local function set_aside(server, line)
+  call('HSET', ASIDE, server, (call('HGET', ASIDE, server) or '') .. line .. ' ')
+end
+
 local function set_line(server, line, cell)
   local key, name = line_of_site(server, line)
   call('ZADD', key, cell, name)
@@ -528,10 +536,17 @@ local function set_free(server)
   call(call('EXISTS', queue(server)) == 1 and 'SADD' or 'SREM', FREE, server)
 end
 
--- Make all lines of a server ready.
+-- Make the lines of a server ready that were set aside.
 local function show(server)
-  for line, number, cell in each_line(server) do
-    set_ready(server, line, cell, number)
+  local aside = call('HGET', ASIDE, server)
+  if aside then
+    call('HDEL', ASIDE, server)
+    local place = not by_directory and unit_pages(server).place
+    for line in aside:gmatch('%d+') do
+      line = tonumber(line)
+      local cell = cell_of_line(line, place)
+      if cell ~= DISCARD then set_head(server, line, cell) end
+    end
   end
   set_free(server)
 end
@@ -907,7 +922,7 @@ local function lease_of(server)
   return token, tonumber(number), tonumber(since)
 end
 
--- Make a URL pending again: line, cell; nil if it is discarded. `ready` is the caller's to set.
+-- Make a URL pending again; nil if it is discarded. Its server's state is the caller's to set.
 local function pend(server, number)
   local record = read(number)
   local unit = unit_of(record, server)
@@ -919,7 +934,8 @@ local function pend(server, number)
   end
   put(server, unit, number, line, cell)
   set_line(server, line, cell)
-  return line, cell
+  set_head(server, line, cell)
+  return true
 end
 
 -- Make a leased URL pending again. Its server's state is the caller's to set.
@@ -937,11 +953,7 @@ local function bring_back(time)
     count(TALLY, 'postponed\n' .. call('HGET', TRIES, number):match('%d+ (.*)'), -1)
     count(WAITING, site_of(server), 1)
     grown[server] = true
-    local line, cell = pend(server, tonumber(number))
-    if line and not is_busy(server) then
-      set_head(server, line, cell)
-      set_free(server)
-    end
+    if pend(server, tonumber(number)) and not is_busy(server) then set_free(server) end
   end
   return #due
 end
@@ -986,6 +998,7 @@ local function best(order)
       local line, server = head[1]:match('^(%d+) (.*)$')
       if not is_busy(server) then return cell, line, server, tonumber(head[2]), i end
       call('ZREM', ready(cell), head[1])
+      set_aside(server, line)
       head = call('ZRANGE', ready(cell), 0, 0, 'WITHSCORES')
     end
   end
@@ -1003,6 +1016,7 @@ local function next_family(cell, after)
     local line, server = head[1]:match('^(%d+) (.*)$')
     if not is_busy(server) then return line, server, math.floor(head[2] / APART_STEP) end
     call('ZREM', apart(cell), head[1])
+    set_aside(server, line)
   end
 end
 
@@ -1276,7 +1290,11 @@ function verbs.lease()
     call('HINCRBY', BUSY_FAMILIES, family, 1)
   end
   line = tonumber(line)
-  if next_line(server, line) ~= line then forget_line(server, line, cell) end
+  if next_line(server, line) == line then
+    set_aside(server, line)
+  else
+    forget_line(server, line, cell)
+  end
   call('SREM', FREE, server)
   call('ZADD', BUSY, time + ARGV[FIRST + 1], server)
   call('HSET', LEASES, server, ARGV[FIRST] .. ' ' .. number .. ' ' .. time)
