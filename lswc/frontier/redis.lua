@@ -37,7 +37,13 @@
 -- busy_for       hash   busy server -> family that it was leased for
 -- busy_families  hash   family -> number of such servers
 -- share          hash   "credit" and "turn" (Share of lswc.frontier.contract), and "spare" (Terms)
--- site:<name>    set    servers of a site; only if the order is learned, or looks at support
+-- site:<name>    set    servers of a site; only if the order is learned, or looks at support.
+--                       Those that aren't behind, while `behind` names the site
+-- behind         hash   site with many servers -> "first last downloaded relevant": they are
+--                       brought to their places in pieces, by the site's pages of then
+-- behind:<n>:<site>     for each n from the first to the last: a set of servers that are still
+--                       where they were. No URL is leased while there is any, and what else comes
+--                       to such a server brings it to its place first
 -- lines:<site>   zset   server's number (4 bytes, big-endian) and "line server" of each line with
 --                       URLs -> its cell; also of some without
 -- waiting        hash   site -> number of its URLs that wait or are leased
@@ -337,6 +343,8 @@ end
 
 local known_units = {}
 
+local function set_of_site(site) return prefix .. 'site:' .. site end
+
 -- What is known of a unit; a new one is added.
 local function unit_pages(unit)
   local pages = known_units[unit]
@@ -384,7 +392,7 @@ local function meet(servers, site_of_server)
       place = string.match(known.pages or known, '%d+$')
     end
     if supports then place = OF_FAMILIES.statuses * support_of(family_of_site(site)) end
-    if learns or supports then call('SADD', prefix .. 'site:' .. site, server) end
+    if learns or supports then call('SADD', set_of_site(site), server) end
     known_units[server], is_new[server] = new_unit(tonumber(place), number + i - 1, site), true
     units[#units + 1] = server
     units[#units + 1] = '0 0 ' .. place .. ' ' .. number + i - 1 .. ' ' .. site
@@ -599,9 +607,11 @@ end
 
 -- A server's place was another one before: move its lines to other cells.
 local function move_server(server, before)
+  local steps = 0
   for line, first, to in each_line(server) do
     local from = cell_of(line, before)
     if from ~= to then
+      steps = steps + 1
       unset_ready(server, line, from)
       local low, high = line * STEP, '(' .. string.format('%.0f', (line + 1) * STEP)
       local number = call('ZCOUNT', queue(server), low, high)
@@ -619,27 +629,105 @@ local function move_server(server, before)
       end
     end
   end
+  return steps
 end
 
 local function count_in(pages, relevant)
   pages.downloaded, pages.relevant = pages.downloaded + 1, pages.relevant + relevant
 end
 
--- Keep the pages of a server or directory, and its place, which may be a new one.
+-- Keep the pages of a server or directory, and its place, which may be a new one. Return how many
+-- lines that moved.
 local function set_place(server, unit, pages, place)
   local before = pages.place
   pages.place = place
   keep(UNITS, unit, pages)
-  if place == before then return end
-  if by_directory then
-    move_directory(server, unit, before, place)
-  else
-    move_server(unit, before)
+  if place == before then return 0 end
+  if by_directory then return move_directory(server, unit, before, place) end
+  return move_server(unit, before)
+end
+
+-- Servers that are brought to their places in pieces.
+local behind = { key = prefix .. 'behind' }
+
+-- The place of a server, by what is known of its site.
+function behind.place(pages, of_site)
+  if learns then return place_of(pages, of_site) end
+  return pages.place % OF_FAMILIES.statuses + OF_FAMILIES.statuses * support_of(of_site)
+end
+
+-- Bring a server to its place; return how many steps that took.
+function behind.settle(server, of_site)
+  local pages = unit_pages(server)
+  local place = behind.place(pages, of_site)
+  return 1 + (place == pages.place and 0 or set_place(server, server, pages, place))
+end
+
+-- What is known of the servers of a site that are behind: the first and the last of their sets, and
+-- what their places go by; nil if none are.
+function behind.of(site)
+  local found = call('HGET', behind.key, site)
+  if not found then return end
+  local first, last, downloaded, relevant = found:match('(%d+) (%d+) (%d+) (%S+)')
+  local of_site = learns and { downloaded = tonumber(downloaded), relevant = tonumber(relevant) }
+  return tonumber(first), tonumber(last), of_site or family_of_site(site)
+end
+
+function behind.set(site, number) return behind.key .. ':' .. number .. ':' .. site end
+
+-- Bring servers of sites to their places that are behind; what they get now goes there.
+function behind.catch_up(servers)
+  if call('EXISTS', behind.key) == 0 then return end
+  for _, server in ipairs(servers) do
+    local site = unit_pages(server).site
+    local first, last, of_site = behind.of(site)
+    for number = first or 1, last or 0 do
+      if call('SMOVE', behind.set(site, number), set_of_site(site), server) == 1 then
+        behind.settle(server, of_site)
+      end
+    end
   end
 end
 
--- Count a page for its site. When the place of the site's servers without a page changes, ask
--- all its servers.
+-- Go on with what is behind, for so many steps; return whether anything is left.
+function behind.go_on(steps)
+  while true do
+    local site = call('HRANDFIELD', behind.key)
+    if not site then return false end
+    local first, last, of_site = behind.of(site)
+    local key = behind.set(site, first)
+    repeat
+      if steps <= 0 then return true end
+      local server = call('SRANDMEMBER', key)
+      if server then
+        call('SMOVE', key, set_of_site(site), server)
+        steps = steps - behind.settle(server, of_site)
+      end
+    until not server
+    if first == last then
+      call('HDEL', behind.key, site)
+    else
+      local rest = call('HGET', behind.key, site):match(' .*$')
+      call('HSET', behind.key, site, first + 1 .. rest)
+    end
+  end
+end
+
+-- The place of a site's servers changed: ask them all, at once if they are few.
+function behind.settle_all(site, of_site)
+  local key = set_of_site(site)
+  local first, last = behind.of(site)
+  if not first and call('SCARD', key) <= STEPS / 8 then
+    for _, server in ipairs(call('SMEMBERS', key)) do behind.settle(server, of_site) end
+    return
+  end
+  first, last = first or 1, (last or 0) + 1
+  if call('EXISTS', key) == 1 then call('RENAME', key, behind.set(site, last)) end
+  local pages = learns and string.format(' %d %.17g', of_site.downloaded, of_site.relevant) or ' 0 0'
+  call('HSET', behind.key, site, first .. ' ' .. last .. pages)
+end
+
+-- Count a page for its site.
 local function count_site(server, pages, relevant)
   local found = family_of_site(pages.site)
   local site = parse(found.pages)
@@ -649,14 +737,7 @@ local function count_site(server, pages, relevant)
   found.pages = text_of(site)
   keep_site(pages.site, found)
   set_place(server, server, pages, place_of(pages, site))
-  if site.place == before then return end
-  for _, other in ipairs(call('SMEMBERS', prefix .. 'site:' .. pages.site)) do
-    if other ~= server then
-      local others = unit_pages(other)
-      local place = place_of(others, site)
-      if place ~= others.place then set_place(other, other, others, place) end
-    end
-  end
+  if site.place ~= before then behind.settle_all(pages.site, site) end
 end
 
 -- Count a page, by the cell that its URL was leased from.
@@ -799,11 +880,7 @@ local function vouch(site, by)
   end
   keep_site(site, found)
   if share < 1 and before == UNPROVEN and found.level ~= UNPROVEN then prove(site, found.family) end
-  for _, server in ipairs(supports and call('SMEMBERS', prefix .. 'site:' .. site) or {}) do
-    local pages = unit_pages(server)
-    local place = pages.place % OF_FAMILIES.statuses + OF_FAMILIES.statuses * support_of(found)
-    set_place(server, server, pages, place)
-  end
+  if supports then behind.settle_all(site, found) end
 end
 
 -- Whether sites that a site introduces may wait.
@@ -941,6 +1018,7 @@ end
 -- Make a leased URL pending again. Its server's state is the caller's to set.
 local function give_back(server, number)
   call('HDEL', LEASES, server)
+  behind.catch_up({ server })
   pend(server, number)
 end
 
@@ -978,14 +1056,16 @@ local function rest(server, since, duration)
   end
 end
 
--- Free the servers that are rested, and those whose lease expired because its worker died.
+-- Free the servers that are rested, and those whose lease expired because its worker died. Return
+-- whether there are more to free, or URLs came back: the client knows their cells only then.
 local function wake(time)
-  for _, server in ipairs(call('ZRANGE', BUSY, '-inf', time, 'BYSCORE')) do
+  local rested = call('ZRANGE', BUSY, '-inf', time, 'BYSCORE', 'LIMIT', 0, STEPS)
+  for _, server in ipairs(rested) do
     local token, number = lease_of(server)
     if token then give_back(server, number) end
     free(server)
   end
-  return bring_back(time)
+  return #rested == STEPS or bring_back(time) > 0
 end
 
 -- The oldest URL of the best of these cells, among free servers of proven sites: cell, line, server,
@@ -1261,10 +1341,11 @@ end
 
 -- token, time to live in ms, cells in order (2 bytes each), how many of them are good enough while
 -- better ones wait for servers that are free soon: for proven sites, and for others; "1" if these
--- are all cells; then servers, if it is to be one of these
+-- are all cells; then servers, if it is to be one of these. Returns how many servers are free, -1
+-- if the client is to ask again, as there is more to do before
 function verbs.lease()
   local time = now()
-  if wake(time) > 0 then return { 1, flush(), time, over() } end -- the client knows these cells only now
+  if behind.go_on(STEPS) or wake(time) then return { -1, flush(), time, over() } end
   local free = call('SCARD', FREE)
   local cell, line, server, number
   local order, good = ARGV[FIRST + 2], tonumber(ARGV[FIRST + 3])
@@ -1355,6 +1436,7 @@ function verbs.commit()
     call('HSET', FAILED, number, failed .. '\n' .. server)
   end
   local unit = unit_of(read(number), server)
+  behind.catch_up({ server })
   if relevant ~= '' then
     count(TAKEN, 'pages ' .. server, 1)
     count(TAKEN, 'pages *.' .. site_of(server), 1)

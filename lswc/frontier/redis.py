@@ -78,7 +78,9 @@ BEST = 32
 
 _ANOTHER_NAME = "choose another name with LSWC_REDIS_KEY"
 _REVIVED = 500  # URLs that are made due by one call
+_READ = 500  # URLs that are read by one call
 _FIRST = (0, 0, "WITHSCORES")
+_REQUISITES = packed_cells([REQUISITES, GUESSES]), 2, 2, 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -371,12 +373,18 @@ class RedisFrontier(Frontier):
 
     def _pending_of(self, visit: Visit) -> Iterable[tuple[str, int]]:
         lease = visit.lease
-        if self._strategy.unit is Unit.SERVER:
-            (numbers,) = self.connection.ask(("ZRANGE", f"queue:{lease.server}", (0, -1)))
-        else:
-            (numbers,) = self.connection.ask(("SMEMBERS", f"of:{lease.unit}", ()))
-        for facts, _, url in map(unpacked, filter(None, self.connection.records(numbers))):
-            yield url, facts[0]
+        client, prefix = self.connection.client, self.connection.prefix
+        found: Iterator[Any]
+        with self.connection.errors():
+            if self._strategy.unit is Unit.SERVER:
+                key = f"{prefix}queue:{lease.server}"
+                found = (number for number, _ in client.zscan_iter(key, count=_READ))
+            else:
+                found = client.sscan_iter(f"{prefix}of:{lease.unit}", count=_READ)
+            numbers = iter(set(found))  # the scan of a key that changes may give some twice
+        while some := list(islice(numbers, _READ)):
+            for facts, _, url in map(unpacked, filter(None, self.connection.records(some))):
+                yield url, facts[0]
 
     def offer(self, offers: Sequence[Offer]) -> None:
         _, pending, undecided, over = self._call("offer", *packed_offers(self._strategy, offers))
@@ -386,34 +394,39 @@ class RedisFrontier(Frontier):
 
     def lease(self, now: float) -> Lease | None:
         self._order.refresh_if_due()
-        waits = self._terms.waits
-        free, lease = self._lease(now, self._order.packed(waits, BEST))
+        free, lease = self._lease(now, BEST)
         if free and lease is None:  # all cells that this worker thought best are of busy servers
             if not self._order.requisites:  # else the free ones may have no other URLs
                 self._order.refresh()
-            _, lease = self._lease(now, self._order.packed(waits))
+            _, lease = self._lease(now)
         return lease
 
     def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
         if not servers:
             return None
-        return self._lease(now, self._order.packed(self._terms.waits), *servers)[1]
+        return self._lease(now, None, *servers)[1]
 
     def lease_requisite(self, now: float) -> Lease | None:
         self._order.refresh_if_due()
         if not self._order.requisites:
             return None
-        return self._lease(now, (packed_cells([REQUISITES, GUESSES]), 2, 2, 1))[1]
+        return self._lease(now, 0)[1]
 
     def _lease(
-        self, now: float, cells: tuple[bytes, int, int, int], *servers: str
+        self, now: float, cells: int | None = None, *servers: str
     ) -> tuple[int, Lease | None]:
-        """Lease a URL of these cells. Return how many servers were free, too."""
-        free, pending, time, over, *leased = self._call(
-            "lease", self._leases.next_token, self._life, *cells, *servers, now=now
-        )
-        self._order.pending(pending)
-        self._call.discard(self._order, over)
+        """Lease a URL of so many of the best cells, of all, or at 0 a requisite.
+
+        Return how many servers were free, too.
+        """
+        free, leased = -1, []
+        while free < 0:
+            order = self._order.packed(self._terms.waits, cells) if cells != 0 else _REQUISITES
+            free, pending, time, over, *leased = self._call(
+                "lease", self._leases.next_token, self._life, *order, *servers, now=now
+            )
+            self._order.pending(pending)
+            self._call.discard(self._order, over)
         self._asked = now
         self._ahead = now - time / 1000
         if not leased:

@@ -45,6 +45,10 @@ _REFERRER = ">5s"
 _FACTS = Struct(">HBIHBB")  # kind, distance, code, depth, inherited, redirects
 _MAX_DEPTH, _MAX_REDIRECTS = 2**16 - 1, 2**8 - 1
 
+STEPS = 100
+"""Servers that one call frees, or brings to their places, at most: so it takes some milliseconds. A
+line that moves is such a step, too."""
+
 LOST = "LOST the crawl is not here any more"
 OLDER = "OLDER this is a copy of the crawl from before"
 AT_ONCE_OR_NOT = Retry(NoBackoff(), 0)
@@ -70,6 +74,7 @@ def _numbers() -> dict[str, object]:
         "SOON": milliseconds(SOON),
         "BURST_OF_HASTE": BURST_OF_HASTE,
         "AT_ONCE": AT_ONCE,
+        "STEPS": STEPS,
         "DISCARD": DISCARD,
         "REQUISITES": REQUISITES,
         "NEW": families.NEW,

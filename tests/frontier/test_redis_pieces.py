@@ -1,0 +1,218 @@
+"""No call of the frontier in Redis does more than so many steps: what is left goes on with the next."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+from hypothesis import settings
+from hypothesis.stateful import run_state_machine_as_test
+from redis import Redis
+
+from lswc.frontier import redis_script
+from lswc.frontier.redis import RedisFrontier, Worker
+from lswc.frontier.visit import Offer
+from lswc.strategy import SEED, PageLanguage, strategy
+from tests.frontier.test_stores_agree import Stores
+from tests.visits import ended
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from lswc.frontier.visit import Lease
+    from tests.frontier.redis_server import RedisServer
+
+MANY = 60
+FEW = 8
+"""Steps of a call, in these tests."""
+
+CODES = range(0, 140, 7)
+
+
+class Join(Protocol):
+    def __call__(self, name: str = ..., spec: str = ...) -> RedisFrontier: ...
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
+    def most(number: int) -> None:
+        monkeypatch.setattr(redis_script, "STEPS", number)
+        redis_script.source.cache_clear()
+
+    yield most
+    monkeypatch.undo()
+    redis_script.source.cache_clear()
+
+
+@pytest.fixture
+def client(redis_server: RedisServer) -> Iterator[Redis]:
+    with Redis.from_url(redis_server.url) as client:
+        client.flushall()
+        yield client
+
+
+@pytest.fixture
+def join(redis_server: RedisServer, client: Redis) -> Iterator[Join]:
+    with ExitStack() as stack:
+
+        def joined(name: str = "c", spec: str = "adaptive") -> RedisFrontier:
+            worker = Worker(clock_of_caller=True, time_to_live=1e6)
+            client = Redis.from_url(redis_server.url)
+            frontier = RedisFrontier(client, name, strategy(spec), {}, worker=worker)
+            return stack.enter_context(closing(frontier))
+
+        yield joined
+
+
+def offer(server: str, page: int, code: int = SEED) -> Offer:
+    return Offer(f"http://{server}/{page}", server, server, code, PageLanguage.TARGET, 0)
+
+
+def leased(frontier: RedisFrontier, now: float = 0.0) -> Lease:
+    lease = frontier.lease(now)
+    assert lease is not None
+    return lease
+
+
+def blogs(frontier: RedisFrontier) -> Lease:
+    """Offer a site of many servers; return the lease of its first page."""
+    frontier.offer([offer("www.blogs.co.th", 0)])
+    frontier.offer([
+        offer(f"b{n}.blogs.co.th", m, CODES[m]) for n in range(MANY) for m in range(2)
+    ])  # fmt: skip
+    return leased(frontier)
+
+
+class Counted:
+    """Counts what each call of the script writes into sorted sets, the most in one."""
+
+    def __init__(self, client: Redis, frontier: RedisFrontier, patched: pytest.MonkeyPatch) -> None:
+        run = frontier.connection.run
+        self.calls = self.most = 0
+
+        def counted(verb: str, *arguments: Any) -> Any:
+            before = self._written(client)
+            answer = run(verb, *arguments)
+            self.calls += 1
+            self.most = max(self.most, self._written(client) - before)
+            return answer
+
+        patched.setattr(frontier.connection, "run", counted)
+
+    @staticmethod
+    def _written(client: Redis) -> int:
+        found: Any = client.info("commandstats")
+        return int(found.get("cmdstat_zadd", {"calls": 0})["calls"])
+
+
+def state(client: Redis, name: str) -> dict[bytes, object]:
+    """Return all that is kept of a crawl, but its clock and who takes part."""
+    start = b"{%s}:" % name.encode()
+    keys = (key for key in client.scan_iter(count=1000) if key.startswith(start))
+    own = ("clock", "about", "workers", "lives", "latest", "leases")
+    found = {key.removeprefix(start): key for key in keys}
+    return {
+        short: _value(client, key) for short, key in found.items() if short.decode() not in own
+    }
+
+
+def _value(client: Any, key: bytes) -> object:
+    match client.type(key):
+        case b"hash":
+            return client.hgetall(key)
+        case b"zset":
+            return client.zrange(key, 0, -1, withscores=True)
+        case b"set":
+            return client.smembers(key)
+        case b"list":
+            return client.lrange(key, 0, -1)
+    return client.get(key)
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_the_stores_agree_though_each_call_does_little(
+    redis_server: RedisServer, steps: Callable[[int], None], most: int
+) -> None:
+    class OnServer(Stores):
+        url = redis_server.url
+
+    steps(most)
+    few = settings(max_examples=12, stateful_step_count=40, deadline=None)
+    run_state_machine_as_test(OnServer, settings=few)
+
+
+def test_a_site_of_many_servers_moves_in_pieces_whoever_does_them(
+    client: Redis, join: Join, steps: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The state is as if it were done at once: also if the worker that began it is gone."""
+    states = []
+    for name, most in (("whole", 10_000), ("pieces", FEW)):
+        steps(most)
+        one, two = join(name), join(name)
+        lease = blogs(one)
+        counted = Counted(client, two, monkeypatch)
+        assert one.commit(ended(lease, relevant=True))
+        assert client.exists(f"{{{name}}}:behind") == (most == FEW)
+        two.give_back(ended(leased(two)))
+        states.append(state(client, name))
+        if most == FEW:
+            assert counted.calls > MANY * 2 / FEW
+            assert counted.most <= 3 * (FEW + 3), "a line is written to two or three sets"
+    assert states[0] == states[1]
+    assert not any(b"behind" in key for key in states[1])
+
+
+def test_a_place_that_changes_again_while_servers_are_behind(
+    client: Redis, join: Join, steps: Callable[[int], None]
+) -> None:
+    """An offer to such a server, a page of it, and a server that is new meanwhile: all as at once."""
+    states = []
+    for name, most in (("whole", 10_000), ("pieces", FEW)):
+        steps(most)
+        frontier = join(name)
+        first = blogs(frontier)
+        others = [leased(frontier) for _ in range(6)]
+        assert frontier.commit(ended(first, relevant=True, offers=[offer("b9.blogs.co.th", 5, 21)]))
+        for lease in others:
+            new = offer(f"new{lease.id}.blogs.co.th", 1, 7)
+            assert frontier.commit(ended(lease, relevant=False, offers=[new]))
+        frontier.give_back(ended(leased(frontier)))
+        states.append(state(client, name))
+    assert states[0] == states[1]
+
+
+def test_servers_that_rested_together_are_freed_in_pieces(
+    client: Redis, join: Join, steps: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps(FEW)
+    frontier = join()
+    frontier.offer([offer(f"s{n}.co.th", m) for n in range(MANY) for m in range(2)])
+    for _ in range(MANY):
+        frontier.commit(ended(leased(frontier), rest=5.0))
+    counted = Counted(client, frontier, monkeypatch)
+    assert leased(frontier, 10.0).url == "http://s0.co.th/1", "all are looked at before one is leased"
+    assert counted.most <= 2 * FEW
+    assert counted.calls > MANY / FEW
+
+
+def test_a_server_that_rested_puts_back_only_the_lines_that_were_met(
+    client: Redis, join: Join, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frontier = join()
+    frontier.offer([offer("a.co.th", code, code) for code in range(0, 2000, 7)])
+    frontier.commit(ended(leased(frontier), relevant=True, rest=5.0))
+    lines = client.zcard("{c}:lines:a.co.th")
+    assert lines > 5 * FEW
+    counted = Counted(client, frontier, monkeypatch)
+    for now in (5.0, 10.0, 15.0):
+        frontier.commit(ended(leased(frontier, now), rest=5.0))
+    assert counted.most <= FEW
+    frontier.offer([offer("b.co.th", n, CODES[n]) for n in range(len(CODES))])
+    for _ in CODES:
+        lease = leased(frontier, 16.0)
+        assert lease.server == "b.co.th", "lines of the other are met now"
+        frontier.commit(ended(lease))
+    for now in range(25, 25 + 5 * client.zcard("{c}:queue:a.co.th"), 5):
+        frontier.commit(ended(leased(frontier, float(now)), rest=5.0))
+    assert frontier.pending == 0, "none is forgotten"
