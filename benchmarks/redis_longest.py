@@ -1,8 +1,8 @@
 """Longest call of the Redis frontier: the time that nobody else is served, by what happens.
 
-``python -m benchmarks.redis_longest [--size 10000]`` from the project's folder, with a redis-server of
-its own. Printed: the longest call of the server (its slow log), how many calls there were, and
-what they took together.
+``python -m benchmarks.redis_longest [--size 10000]`` from the project's folder, with a redis-server
+of its own. Printed: the longest call of the server (its slow log), how many calls there were,
+and what all took together.
 """
 
 from __future__ import annotations
@@ -87,7 +87,9 @@ def site_of_many_servers(client: redis.Redis, size: int) -> None:
         )
         lease = watched.leased(0.0)
         visit = Visit(lease, outcome="html", relevant=True)
-        watched.watch(f"a site of {size:,} servers gets another place", lambda: _end(frontier, visit))
+        watched.watch(
+            f"a site of {size:,} servers gets another place", lambda: _end(frontier, visit)
+        )
 
 
 def server_is_discarded(client: redis.Redis, size: int) -> None:
@@ -97,7 +99,9 @@ def server_is_discarded(client: redis.Redis, size: int) -> None:
         watched.offer([("a.co.th", str(n), CODE) for n in range(10 * size)])
         visit = Visit(watched.leased(0.0), outcome="html", relevant=False)
         name = f"a server's {10 * size:,} URLs"
-        watched.watch(f"{name} that will be discarded are listed", lambda: frontier.discarded_by(visit))
+        watched.watch(
+            f"{name} that will be discarded are listed", lambda: frontier.discarded_by(visit)
+        )
         watched.watch(f"{name} are discarded", lambda: _commit(frontier, visit))
 
 

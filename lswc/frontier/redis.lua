@@ -929,7 +929,9 @@ local function meet_all(first, last, by)
     end
     introduce(new, by)
   end
-  return refused, meet(servers, site_of_server)
+  local is_new = meet(servers, site_of_server)
+  behind.catch_up(servers)
+  return refused, is_new
 end
 
 -- Store the offers from ARGV[first] on: number of servers with their sites, those; then server,

@@ -1,4 +1,4 @@
-"""No call of the frontier in Redis does more than so many steps: what is left goes on with the next."""
+"""No call of the frontier in Redis does more than so many steps: the next goes on with the rest."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 from hypothesis import settings
-from hypothesis.stateful import run_state_machine_as_test
+from hypothesis.stateful import invariant, run_state_machine_as_test
 from redis import Redis
+from typing_extensions import override
 
 from lswc.frontier import redis_script
 from lswc.frontier.redis import RedisFrontier, Worker
@@ -112,9 +113,7 @@ def state(client: Redis, name: str) -> dict[bytes, object]:
     keys = (key for key in client.scan_iter(count=1000) if key.startswith(start))
     own = ("clock", "about", "workers", "lives", "latest", "leases")
     found = {key.removeprefix(start): key for key in keys}
-    return {
-        short: _value(client, key) for short, key in found.items() if short.decode() not in own
-    }
+    return {short: _value(client, key) for short, key in found.items() if short.decode() not in own}
 
 
 def _value(client: Any, key: bytes) -> object:
@@ -136,6 +135,13 @@ def test_the_stores_agree_though_each_call_does_little(
 ) -> None:
     class OnServer(Stores):
         url = redis_server.url
+
+        @override
+        @invariant()
+        def same_counts(self) -> None:
+            for frontier in (self.sqlite, self.redis):  # what a commit left is done before a lease
+                assert frontier.lease_among(["nobody"], self.now) is None
+            super().same_counts()
 
     steps(most)
     few = settings(max_examples=12, stateful_step_count=40, deadline=None)
@@ -166,7 +172,7 @@ def test_a_site_of_many_servers_moves_in_pieces_whoever_does_them(
 def test_a_place_that_changes_again_while_servers_are_behind(
     client: Redis, join: Join, steps: Callable[[int], None]
 ) -> None:
-    """An offer to such a server, a page of it, and a server that is new meanwhile: all as at once."""
+    """An offer to such a server, a page of it, a server that is new: all as if done at once."""
     states = []
     for name, most in (("whole", 10_000), ("pieces", FEW)):
         steps(most)
@@ -191,7 +197,9 @@ def test_servers_that_rested_together_are_freed_in_pieces(
     for _ in range(MANY):
         frontier.commit(ended(leased(frontier), rest=5.0))
     counted = Counted(client, frontier, monkeypatch)
-    assert leased(frontier, 10.0).url == "http://s0.co.th/1", "all are looked at before one is leased"
+    assert leased(frontier, 10.0).url == "http://s0.co.th/1", (
+        "all are looked at before one is leased"
+    )
     assert counted.most <= 2 * FEW
     assert counted.calls > MANY / FEW
 
@@ -216,3 +224,18 @@ def test_a_server_that_rested_puts_back_only_the_lines_that_were_met(
     for now in range(25, 25 + 5 * client.zcard("{c}:queue:a.co.th"), 5):
         frontier.commit(ended(leased(frontier, float(now)), rest=5.0))
     assert frontier.pending == 0, "none is forgotten"
+
+
+def test_an_offer_to_a_server_that_is_behind_meets_it_at_its_place(
+    join: Join, steps: Callable[[int], None]
+) -> None:
+    """A page supports a site of many servers: the URL that it links to there is kept."""
+    steps(FEW)
+    frontier = join(spec="tests.strategy.own_rules:only_supported:T=1")
+    frontier.offer([offer(f"seed{n}.co.th", m) for n in range(2) for m in range(2)])
+    servers = [f"b{n}.blogs.co.th" for n in range(MANY)]
+    first, second = leased(frontier), leased(frontier)
+    assert frontier.commit(ended(first, relevant=True, offers=[offer(s, 1, 0) for s in servers]))
+    assert frontier.counts().tally["discarded"] == {"strategy": MANY}
+    frontier.commit(ended(second, relevant=True, offers=[offer(servers[-1], 2, 0)]))
+    assert frontier.counts().tally["discarded"] == {"strategy": MANY}
