@@ -142,7 +142,8 @@ end
 -- What `sites` has of a site: its text, or that taken apart; false if it has none. And the family of a
 -- site, 0 unless it is unproven.
 local known_sites, known_families = {}, {}
-local NO_SITE = NEW .. '|0 0 0'
+local NO_PAGES = '|0 0 0'
+local NO_SITE = NEW .. NO_PAGES
 
 local function as_text(text) return text end
 
@@ -389,7 +390,7 @@ local function meet(servers, site_of_server)
         known_sites[site] = known
         new_sites[#new_sites + 1], new_sites[#new_sites + 2] = site, known
       end
-      place = string.match(known.pages or known, '%d+$')
+      place = string.match(known.pages or known, '.* (%d+)$')
     end
     if supports then place = OF_FAMILIES.statuses * support_of(family_of_site(site)) end
     if learns or supports then call('SADD', set_of_site(site), server) end
@@ -846,12 +847,13 @@ local function introduce(new, by)
   local is_apart, is_head = like.level == UNPROVEN, by and like.branch == 0
   if is_apart and (is_head or page.branch == page.number) then call('HSET', HEADS, page.number, by) end
   local last, family, sites = call('HINCRBY', ABOUT, 'sites', #new), is_apart and like.family or 0, {}
-  local before, after = like.level .. ' ', table.concat({ '', unpack(like.supporters) }, ' ') .. '|'
+  local before, after = like.level .. ' ', table.concat({ '', unpack(like.supporters) }, ' ')
   local of_family, of_branch = ' ' .. like.family .. ' ', string.format('%d', like.branch)
   for i, site in ipairs(new) do
     local number = string.format('%d', last - #new + i)
-    local branch, known = is_head and number or of_branch, known_sites[site] or NO_SITE
-    local text = before .. number .. of_family .. branch .. after .. known:match('|(.*)')
+    local branch, known = is_head and number or of_branch, known_sites[site]
+    local pages = known and known:match('|.*') or NO_PAGES
+    local text = before .. number .. of_family .. branch .. after .. pages
     known_sites[site], known_families[site] = text, family
     sites[#sites + 1], sites[#sites + 2] = site, text
   end
