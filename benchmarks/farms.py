@@ -1,15 +1,19 @@
 """Spam farms and traps beside honest hosts: what they get of a crawl, with and without a share.
 
-python -m benchmarks.farms
+python -m benchmarks.farms [docs/farms.png]
 
-Prints a table in Markdown, the farm's part of every 200 requests, and what honest blogs of one host
-lose. The clock isn't real.
+Prints a table in Markdown, and what honest blogs of one host lose; draws the farms' shares over
+time. The clock isn't real.
 """
 
 from __future__ import annotations
 
+import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
 
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.settings import LSWC_MAX_UNPROVEN_SITES, LSWC_UNPROVEN_SHARE
@@ -24,6 +28,11 @@ PAGES = 40
 
 BLOGS = 10_000
 """Honest blogs of one host."""
+
+STEP = 100
+"""Requests of a point of the figure."""
+
+COLOURS = ("#0b6e75", "#d62728", "#e0912f")
 
 WEBS: dict[str, Web] = {
     "random domains": {"honest": honest(PAGES, TRAP), "trap": trap},
@@ -47,24 +56,49 @@ def crawl(web: Web, delay: float, share: float, until: float = 1e9) -> Crawl:
 
 
 def main() -> None:
-    """Crawl and print."""
+    """Crawl, print and draw."""
     print("| farm | delay | its share before | now | honest pages before | now |")
     print("|---|---|---|---|---|---|")
-    curves = []
+    curves: dict[float, dict[str, tuple[Crawl, Crawl]]] = {}
     for delay in (0.0, 1.0):
         alone = crawl({"honest": honest(PAGES)}, delay, 1.0)
         number = 9 * len(alone.log) // 10
         until = alone.time_of("honest", number)
+        curves[delay] = {}
         for name, web in WEBS.items():
-            before, now = (crawl(web, delay, s, until) for s in (1.0, LSWC_UNPROVEN_SHARE))
-            shares = " | ".join(f"{one.share('honest'):.0%}" for one in (before, now))
-            pages = " | ".join(f"{one.pages('honest') / number:.0%}" for one in (before, now))
+            both = curves[delay][name] = (
+                crawl(web, delay, 1.0, until),
+                crawl(web, delay, LSWC_UNPROVEN_SHARE, until),
+            )
+            shares = " | ".join(f"{one.share('honest'):.0%}" for one in both)
+            pages = " | ".join(f"{one.pages('honest') / number:.0%}" for one in both)
             print(f"| {name} | {delay:g} s | {shares} | {pages} |", flush=True)
-            for one, told in ((before, "before"), (now, "now")):
-                parts = " ".join(f"{share:.0%}" for _, share in one.shares("honest"))
-                curves.append(f"{name}, delay {delay:g} s, {told}: {parts}")
-    print("", *curves, sep="\n")
+    if sys.argv[1:]:
+        draw(curves, sys.argv[1])
     blog_host()
+
+
+def draw(curves: dict[float, dict[str, tuple[Crawl, Crawl]]], path: str) -> None:
+    """Draw the farms' part of every STEP requests over time, by delay, before and now."""
+    figure = Figure(figsize=(11, 4.5), layout="constrained")
+    for axes, (delay, by_farm) in zip(
+        figure.subplots(1, 2, sharey=True), curves.items(), strict=True
+    ):
+        for (name, both), colour in zip(by_farm.items(), COLOURS, strict=True):
+            for one, style, told in zip(both, (":", "-"), ("without", "with"), strict=True):
+                times, shares = zip(*one.shares("honest", STEP), strict=True)
+                axes.plot(times, shares, style, color=colour, label=f"{name}, {told} a share")
+        axes.set_title(f"a server rests {delay:g} s" if delay else "no rests", fontsize=10)
+        axes.set_xlabel("Seconds")
+        axes.grid(color="#dddddd", linewidth=0.6)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.set_xlim(left=0)
+        axes.set_ylim(0, 1.02)
+    figure.axes[0].yaxis.set_major_formatter(PercentFormatter(1))
+    figure.axes[0].set_ylabel(f"The farm's part of {STEP} requests")
+    handles, _ = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    figure.savefig(path, dpi=100)
 
 
 def blog_host() -> None:
