@@ -32,7 +32,8 @@ BLOGS = 10_000
 STEP = 100
 """Requests of a point of the figure."""
 
-COLOURS = ("#0b6e75", "#d62728", "#e0912f")
+LOOKS = (("#0b6e75", 5.0), ("#d62728", 2.5), ("#f2c14e", 1.2))
+"""Colours and widths of lines, many of which lie on others."""
 
 WEBS: dict[str, Web] = {
     "random domains": {"honest": honest(PAGES, TRAP), "trap": trap},
@@ -84,10 +85,12 @@ def draw(curves: dict[float, dict[str, tuple[Crawl, Crawl]]], path: str) -> None
     for axes, (delay, by_farm) in zip(
         figure.subplots(1, 2, sharey=True), curves.items(), strict=True
     ):
-        for (name, both), colour in zip(by_farm.items(), COLOURS, strict=True):
+        for (name, both), (colour, width) in zip(by_farm.items(), LOOKS, strict=True):
             for one, style, told in zip(both, (":", "-"), ("without", "with"), strict=True):
                 times, shares = zip(*one.shares("honest", STEP), strict=True)
-                axes.plot(times, shares, style, color=colour, label=f"{name}, {told} a share")
+                axes.plot(
+                    times, shares, style, color=colour, lw=width, label=f"{name}, {told} a share"
+                )
         axes.set_title(f"a server rests {delay:g} s" if delay else "no rests", fontsize=10)
         axes.set_xlabel("Seconds")
         axes.grid(color="#dddddd", linewidth=0.6)

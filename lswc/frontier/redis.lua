@@ -145,6 +145,9 @@ local known_sites, known_families = {}, {}
 local NO_PAGES = '|0 0 0'
 local NO_SITE = NEW .. NO_PAGES
 
+-- A whole number as text. Redis takes longer to make it of an argument that is a number.
+local function digits(number) return string.format('%d', number) end
+
 local function as_text(text) return text end
 
 local function read_site(site)
@@ -486,7 +489,7 @@ local function set_ready(server, line, cell, number)
   if family == 0 then
     call('ZADD', ready(cell), number, name)
   else
-    call('ZADD', apart(cell), family * APART_STEP + number % APART_STEP, name)
+    call('ZADD', apart(cell), digits(family * APART_STEP + number % APART_STEP), name)
   end
 end
 
@@ -561,7 +564,7 @@ local function show(server)
 end
 
 local function put(server, unit, number, line, cell)
-  call('ZADD', queue(server), line * STEP + number, number)
+  call('ZADD', queue(server), digits(line * STEP + number), number)
   if by_directory then call('SADD', of(unit), number) end
   count_pending(server, cell, 1)
 end
@@ -792,12 +795,14 @@ local function rediscover(server, unit, number, known, record)
   end
 end
 
+-- Add a URL; return its number, and that as text.
 local function add(server, unit, record, line, cell)
-  local number = call('HINCRBY', ABOUT, 'next', 1)
+  local number = call('HINCRBY', ABOUT, 'next', '1')
+  local name = digits(number)
   call('RPUSH', place(number), record)
-  put(server, unit, number, line, cell)
+  put(server, unit, name, line, cell)
   count(WAITING, site_of(server), 1)
-  return number
+  return number, name
 end
 
 -- lswc.frontier.contract.is_twin_of_redirect, and a test holds that they are equal.
@@ -848,9 +853,9 @@ local function introduce(new, by)
   if is_apart and (is_head or page.branch == page.number) then call('HSET', HEADS, page.number, by) end
   local last, family, sites = call('HINCRBY', ABOUT, 'sites', #new), is_apart and like.family or 0, {}
   local before, after = like.level .. ' ', table.concat({ '', unpack(like.supporters) }, ' ')
-  local of_family, of_branch = ' ' .. like.family .. ' ', string.format('%d', like.branch)
+  local of_family, of_branch = ' ' .. like.family .. ' ', digits(like.branch)
   for i, site in ipairs(new) do
-    local number = string.format('%d', last - #new + i)
+    local number = digits(last - #new + i)
     local branch, known = is_head and number or of_branch, known_sites[site]
     local pages = known and known:match('|.*') or NO_PAGES
     local text = before .. number .. of_family .. branch .. after .. pages
@@ -960,8 +965,9 @@ local function store(first, referrer, by)
       if how_known ~= '.' and how_known ~= 'h' then -- else it is finished
         local known = number and read(number) or ''
         if known == '' then -- never seen, or discarded since
-          number = add(server, unit, record, line, cell)
-          call('HSET', bucket, field, number)
+          local name
+          number, name = add(server, unit, record, line, cell)
+          call('HSET', bucket, field, name)
           kept = true
           oldest = oldest or number
           touched[server] = touched[server] or {}
