@@ -188,9 +188,14 @@ class ChangingDemo:
         """Return the day of a time, the first of them 0."""
         return (at - self.began) / self._day
 
+    @property
+    def first(self) -> list[Life]:
+        """The lives of the pages that were there from the beginning, in the order of ``rates``."""
+        return list(self._lives.values())
+
     def lives(self, day: float) -> Iterator[Life]:
         """Yield the lives of all pages of text that began until a day; those that ended, too."""
-        for life in self._lives.values():
+        for life in self.first:
             yield life
             yield from life.born(day)
 
