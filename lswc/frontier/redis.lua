@@ -409,7 +409,7 @@ end
 -- A server's site, and its number.
 local function site_of(server)
   if not by_directory then
-    local pages = unit_pages(server)
+    local pages = known_units[server] or unit_pages(server)
     return pages.site, pages.number
   end
   local number, site = call('HGET', SERVERS, server):match('(%d+) (.*)')
@@ -419,7 +419,8 @@ end
 -- The family of a server for its URLs in a cell, 0 unless its site is unproven.
 local function family_of(server, cell)
   if not has_families or cell >= REQUISITES then return 0 end
-  return unproven_family(site_of(server))
+  local site = site_of(server)
+  return known_families[site] or unproven_family(site)
 end
 
 local function count_pending(server, cell, by)
