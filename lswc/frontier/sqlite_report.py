@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
-SAMPLE = 5_000
+SAMPLE = 1_000
 """Held pages that tell how fresh all are."""
 
 SLICE = 100_000
