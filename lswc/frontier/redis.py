@@ -19,12 +19,13 @@ from lswc.frontier.contract import (
     Terms,
     changed_of,
     check_identity,
+    site_of,
 )
 from lswc.frontier.experience import dumped, identity_of
 from lswc.frontier.lock import lock
 from lswc.frontier.redis_feed import addresses, read_feed, take_off
 from lswc.frontier.redis_order import SharedOrder
-from lswc.frontier.redis_report import RedisReader, opened
+from lswc.frontier.redis_report import RedisReader, is_unproven, opened, pages_of
 from lswc.frontier.redis_script import (
     AT_ONCE_OR_NOT,
     RECONNECT,
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
 TIME_TO_LIVE = 60.0
 """Seconds until a dead worker's lease is given to another; a living one renews it."""
 
-POLL = 1.0
+POLL = 0.25
 """Seconds between two looks at what other workers did, while there is nothing to lease."""
 
 BEST = 32
@@ -79,6 +80,7 @@ BEST = 32
 _ANOTHER_NAME = "choose another name with LSWC_REDIS_KEY"
 _REVIVED = 500  # URLs that are made due by one call
 _READ = 500  # URLs that are read by one call
+_CHANGE_NOTHING = {"lease", "renew", "tell"}
 _FIRST = (0, 0, "WITHSCORES")
 _REQUISITES = packed_cells([REQUISITES, GUESSES]), 2, 2, 1
 
@@ -178,8 +180,12 @@ class _Script:
     ) -> None:
         self._connection, self._worker = connection, worker
         self._strategy, self._terms = strategy, terms
+        self.idle_until = 0.0
+        """Until when there is nothing to lease, unless this worker changes something."""
 
     def __call__(self, verb: str, *arguments: Any, now: float | None = None) -> Any:
+        if verb not in _CHANGE_NOTHING:
+            self.idle_until = 0.0
         strategy, terms, connection = self._strategy, self._terms, self._connection
         how = "learns" if strategy.learns else strategy.unit.value
         how = "supports" if strategy.weighs_support else how
@@ -304,6 +310,16 @@ class RedisFrontier(Frontier):
         with self.connection.errors():
             yield RedisReader(self.connection.client, self._reader.name, self._strategy)
 
+    def pages(self, units: Collection[str]) -> dict[str, Pages]:
+        names = list(units)
+        (found,) = self.connection.ask(("HMGET", "units", names)) if names else ([],)
+        return pages_of(names, found)
+
+    def family_of(self, server: str) -> tuple[str, ...]:
+        site = site_of(server)
+        (found,) = self.connection.ask(("HGET", "sites", (site,)))
+        return super().family_of(server) if is_unproven(found) else ()
+
     @property
     def pending(self) -> int:
         pending, later = self.connection.ask(("HVALS", "pending", ()), ("ZCARD", "later", ()))
@@ -419,6 +435,8 @@ class RedisFrontier(Frontier):
 
         Return how many servers were free, too.
         """
+        if now < self._call.idle_until:
+            return 0, None
         free, leased = -1, []
         while free < 0:
             order = self._order.packed(self._terms.waits, cells) if cells != 0 else _REQUISITES
@@ -436,9 +454,14 @@ class RedisFrontier(Frontier):
         return free, self._leases.add(leased, expected)
 
     def next_ready(self) -> float | None:
+        if self._asked < self._call.idle_until:
+            return self._call.idle_until  # it was asked, and nothing was done since
         found = self.connection.ask(("ZRANGE", "busy", _FIRST), ("ZRANGE", "later", _FIRST))
         times = [_score(first) + self._ahead for first in found if first]
-        return min([*times, self._asked + POLL]) if times else None
+        if not times:
+            return None
+        self._call.idle_until = min([*times, self._asked + POLL])
+        return self._call.idle_until
 
     def renew(self, now: float) -> list[int]:
         tokens = self._leases.tokens()

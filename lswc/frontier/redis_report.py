@@ -91,11 +91,7 @@ class RedisReader(Reader):
     def pages(self, units: Collection[str]) -> dict[str, Pages]:
         names = list(units)
         found = self._client.hmget(self._prefix + "units", names) if names else []
-        return {
-            name: _parsed(counts)
-            for name, counts in zip(names, found, strict=True)
-            if counts is not None
-        }
+        return pages_of(names, found)
 
     def taken(self, server: str) -> tuple[Taken, Taken]:
         names = (server, f"*.{site_of(server)}")
@@ -285,6 +281,17 @@ class RedisReader(Reader):
         failed = sorted(server for server in idle if not pages[server].downloaded)
         names = [(server, outcomes.get(server, "")) for server in failed[:top]]
         return Ended(len(idle) - len(failed), len(failed), names)
+
+
+def pages_of(units: Iterable[str], found: Iterable[bytes | None]) -> dict[str, Pages]:
+    """Return the pages of units, by what the hash of units has of each."""
+    named = zip(units, found, strict=True)
+    return {name: _parsed(counts) for name, counts in named if counts is not None}
+
+
+def is_unproven(found: bytes | None) -> bool:
+    """Tell whether a site is unproven, by what the hash of sites has of it."""
+    return _family(found or b"")[0] == UNPROVEN
 
 
 def _numbers_of(line: int) -> tuple[int, str]:

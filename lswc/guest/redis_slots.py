@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
+from contextlib import suppress
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from lswc.errors import LswcError
 from lswc.frontier.redis_script import clock_source
 from lswc.guest.slots import SOON
 
@@ -14,6 +17,10 @@ if TYPE_CHECKING:
 
     from lswc.frontier.redis_script import Connection
     from lswc.guest.slots import Group
+
+GIVEN_BACK = 0.02
+"""Seconds that a slot which is given back waits for a call that takes others: one call then does
+both. Without an event loop none waits."""
 
 
 class SharedSlots:
@@ -33,6 +40,8 @@ class SharedSlots:
         self._worker = secrets.token_hex(8)
         self._number = 0
         self._tokens: dict[str, list[str]] = {}
+        self._given: list[tuple[str, str, int]] = []
+        self._timer: asyncio.TimerHandle | None = None
 
     def take(self, groups: Sequence[Group]) -> float:
         if not groups:
@@ -53,14 +62,38 @@ class SharedSlots:
             self._run("renew", self._life, *tokens, of=[name for name, _ in held])
 
     def give_back(self, groups: Sequence[Group], *, asked: bool) -> None:
+        for group, token in zip(groups, self.forget(groups), strict=True):
+            self._given.append((group.name, token, round(group.rest * 1000) * asked))
+        if self._timer is None and self._given:
+            try:
+                loop = asyncio.get_running_loop()
+            except RuntimeError:
+                self._run("", of=())
+            else:
+                self._timer = loop.call_later(GIVEN_BACK, self._give_back)
+
+    def forget(self, groups: Sequence[Group]) -> list[str]:
+        """Take it that slots are given back, one of each group; return their tokens."""
+        forgotten = []
         for group in groups:
             tokens = self._tokens[group.name]
-            token = tokens.pop(0)
+            forgotten.append(tokens.pop(0))
             if not tokens:
                 del self._tokens[group.name]
-            self._run("give back", token, round(group.rest * 1000) * asked, of=[group.name])
+        return forgotten
+
+    def _give_back(self) -> None:
+        """Give back what no other call has; if the store is away, the next that asks it says so."""
+        self._timer = None
+        if self._given:
+            with suppress(LswcError):
+                self._run("", of=())
 
     def _run(self, *arguments: str | int, of: Sequence[str]) -> int:
-        keys = [self._clock, *(self._prefix + name for name in of)]
+        given = self._given
+        keys = [self._clock, *(self._prefix + name for name in (*(n for n, _, _ in given), *of))]
+        back = (part for _, token, rest in given for part in (token, rest))
         with self._connection.errors():
-            return int(self._script(keys, arguments))
+            answer = int(self._script(keys, [len(given), *back, *arguments]))
+        self._given = []
+        return answer

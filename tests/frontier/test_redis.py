@@ -156,8 +156,31 @@ def test_a_worker_waits_while_another_holds_a_lease(join: Join) -> None:
     assert ready is not None
     assert 5.0 < ready < 5.0 + LIFE
     one.commit(ended(lease))
+    assert two.lease(ready) is None
     assert two.next_ready() is None
     assert two.unfinished == 0
+
+
+def test_a_worker_with_nothing_to_lease_asks_again_only_when_it_is_time(
+    join: Join, client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = join(), join()
+    one.offer([seed("http://a/1"), seed("http://a/2")])
+    lease = leased(one, 5.0)
+    assert two.lease(5.0) is None
+    ready = two.next_ready()
+    assert ready is not None
+    with monkeypatch.context() as patched:
+        patched.setattr(two, "connection", None)
+        patched.setattr(two._call, "_connection", None)
+        assert [two.lease(5.0 + 0.01 * n) for n in range(5)] == [None] * 5
+        assert two.next_ready() == ready
+    one.commit(ended(lease))
+    assert leased(two, ready).url == "http://a/2"
+    assert one.lease(6.0) is None
+    assert one.next_ready() is not None
+    one.offer([seed("http://b/1")])
+    assert leased(one, 6.0).url == "http://b/1", "what it does itself it knows at once"
 
 
 class LosesAnswers(Redis):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tracemalloc
 from typing import TYPE_CHECKING, Any, cast
 
@@ -62,6 +63,33 @@ def test_workers_share_them(redis_server: RedisServer) -> None:
     assert two.take([rests]) == SOON, "it is being asked"
     one.give_back([rests], asked=True)
     assert two.take([rests]) == 1.0, "it rests, and is looked at again each second"
+
+
+def test_slots_are_given_back_by_the_call_that_takes_the_next(redis_server: RedisServer) -> None:
+    client = Redis.from_url(redis_server.url)
+    connection = Connection(client, "{given-test}:")
+
+    def calls() -> int:
+        found: Any = client.info("commandstats")
+        return int(found["cmdstat_evalsha"]["calls"])
+
+    async def pages() -> None:
+        slots, other = (SharedSlots(connection, 60.0) for _ in range(2))
+        one = Group("one", 1, 0.0)
+        assert slots.take([one, DOMAIN]) == 0
+        before = calls()
+        for _ in range(5):
+            slots.give_back([one, DOMAIN], asked=True)
+            assert slots.take([one, DOMAIN]) == 0
+        assert calls() == before + 5
+        slots.give_back([one, DOMAIN], asked=True)
+        for _ in range(3000):  # it doesn't wait for another page
+            if not other.take([one]):
+                return
+            await asyncio.sleep(0.01)
+        raise AssertionError("it is never given back")
+
+    asyncio.run(pages())
 
 
 def test_a_dead_worker_s_slots_are_free_in_time(redis_server: RedisServer) -> None:
