@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -123,7 +124,7 @@ def simulate(
         return [Simulated(f.result(), trace.pages, relevant) for f in futures if f.done()]
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        futures = [pool.submit(run.run) for run in runs]
+        futures = [pool.submit(_run, run) for run in runs]
         waiting = set(futures)
         try:
             while waiting:
@@ -137,6 +138,18 @@ def simulate(
             for run in runs:
                 run.stop()
     return outcomes()
+
+
+def _run(run: Simulation) -> Result:
+    """Run a strategy and let its arrays go.
+
+    The first one is compiled for; what that leaves behind holds the arrays that it was called with
+    until Python looks for garbage, which none of the runs makes it do.
+    """
+    try:
+        return run.run()
+    finally:
+        gc.collect()
 
 
 def marks(pages: int) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gc
 import json
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from argparse import ArgumentParser
 from functools import cache
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -20,6 +22,7 @@ from lswc.lab.commands.simulate import Command as SimulateCommand
 from lswc.lab.commands.synthesize import Command as SynthesizeCommand
 from lswc.lab.simulator import plots
 from lswc.lab.simulator.run import EVERY, Simulated, marks, save, simulate
+from lswc.lab.simulator.simulation import Result, Simulation
 from lswc.lab.synthetic.synthesis import Synthetic, synthesize
 from lswc.lab.trace.format import About, Trace, TraceError
 from lswc.strategy import NAMES, Value, strategy
@@ -49,6 +52,35 @@ def test_outcomes_are_told_as_soon_as_they_are_known(outcomes: list[Simulated]) 
     names = [o.result.strategy for known in KNOWN for o in known]
     assert set(names) <= {o.result.strategy for o in outcomes}
     assert sorted(map(len, KNOWN)) == list(map(len, KNOWN))
+
+
+class _Arrays:
+    """What a run holds, and what compiling for it leaves behind: it knows itself."""
+
+    def __init__(self) -> None:
+        self.held = self
+
+
+def test_a_run_lets_go_of_its_arrays_before_the_next_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before: list[ref[_Arrays]] = []
+    alive: list[bool] = []
+    run = Simulation.run
+
+    def watched(simulation: Simulation) -> Result:
+        alive.extend(arrays() is not None for arrays in before)
+        before[:] = [ref(_Arrays())]
+        return run(simulation)
+
+    monkeypatch.setattr(Simulation, "run", watched)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    gc.disable()
+    try:
+        simulate(web().trace, [strategy("bfs"), strategy("hard_focused")])
+    finally:
+        gc.enable()
+    assert alive == [False]
 
 
 def test_every_strategy_is_in_all() -> None:
