@@ -866,11 +866,10 @@ local function introduce(new, by)
   call_all('HSET', SITES, sites)
 end
 
--- Count a link of a page, of the site `by` (nil for seeds), to a site that was met before.
+-- Count a link of a page, of the site `by` (nil for seeds), to another site that was met before, and
+-- isn't KNOWN.
 -- Families of lswc.frontier.sqlite_cells, and a test holds that they agree.
-local function vouch(site, by)
-  local before = level_of(site)
-  if site == by or before >= KNOWN then return end
+local function vouch(site, by, before)
   local found, page = family_of_site(site), by and family_of_site(by)
   if not by then
     found.level = SEED
@@ -929,8 +928,9 @@ local function meet_all(first, last, by)
     local new, is_met = {}, {}
     for _, server in ipairs(servers) do
       local site = site_of_server[server]
-      if level_of(site) ~= NEW then
-        vouch(site, by)
+      local level = level_of(site)
+      if level ~= NEW then
+        if level < KNOWN and site ~= by then vouch(site, by, level) end
       elseif not is_met[site] then -- else it has two new servers
         new[#new + 1], is_met[site] = site, true
       end
