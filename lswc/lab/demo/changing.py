@@ -42,6 +42,10 @@ if TYPE_CHECKING:
 SECONDS_A_DAY = 10.0
 """Ten weeks in less than twelve minutes."""
 
+SEED = 3
+"""Of the changes: with it 8 % of new pages come in a week, as Ntoulas, Cho & Olston 2004 saw. With
+some others one page leads to most of them."""
+
 SHOWN = 20
 """New pages that a page links to, or a listing names: the latest."""
 
@@ -56,15 +60,15 @@ class Dates(Enum):
     NONE = 2
 
 
-def prepare(folder: Path, seed: int = 1, seconds_a_day: float = SECONDS_A_DAY) -> Path:
+def prepare(folder: Path, seed: int = SEED, seconds_a_day: float = SECONDS_A_DAY) -> Path:
     """Generate the demo web there unless it is already; its first day begins now.
 
-    Raises LswcError if it can't be written.
+    ``seed`` is that of its changes. Raises LswcError if it can't be written.
     """
     said = {
         "changed_by": "changing", "seed": seed, "seconds_a_day": seconds_a_day, "began": time(),
     }  # fmt: skip
-    return generate.prepare(folder, seed, {CHANGES: json.dumps(said)})
+    return generate.prepare(folder, generate.SEED, {CHANGES: json.dumps(said)})
 
 
 class Events:
@@ -157,7 +161,7 @@ class ChangingDemo:
         self._day, self._clock = seconds_a_day(folder), clock
         self._files = FolderWeb(folder)
         self._noise = Random(self._seed)
-        self._web = DemoWeb(self._seed)
+        self._web = DemoWeb(generate.SEED)
 
     @cached_property
     def _lives(self) -> dict[tuple[str, str], Life]:

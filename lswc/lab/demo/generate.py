@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from lswc.lab.demo.hypertext import DemoPage, DemoSite
 
+SEED = 1
 VERSION = 5  # one more whenever the generated files change, so that old ones aren't reused
 MARKER = "demo-web.json"
 SLOWNESS = 0.3
@@ -32,7 +33,7 @@ NONE: Mapping[str, str] = MappingProxyType({})
 LINES, LINE = 40, 75  # of the document: how many, and their characters
 
 
-def prepare(folder: Path, seed: int = 1, further: Mapping[str, str] = NONE) -> Path:
+def prepare(folder: Path, seed: int = SEED, further: Mapping[str, str] = NONE) -> Path:
     """Generate the demo web there unless it is already; all of it or nothing appears.
 
     ``further`` are texts of other files, by name. Raises LswcError if it can't be written.
@@ -66,7 +67,7 @@ def _prepare(folder: Path, seed: int, further: Mapping[str, str]) -> None:
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def generate(folder: Path, seed: int = 1) -> None:
+def generate(folder: Path, seed: int = SEED) -> None:
     """Write the demo web: its hosts, ``web.json``, ``truth.jsonl`` and ``seeds-<lang>.txt``."""
     web = DemoWeb(seed)
     for page in web.pages:
