@@ -211,7 +211,7 @@ def test_a_page_that_is_held_as_it_is_is_not_sent_again(serve: Serve, folder: Pa
     quiet = next(
         life
         for life in ChangingDemo(folder, clock).lives(0)
-        if life.page.host.name == TRUE and not life.is_noisy and not life.edits(1e4)
+        if life.page.host.name == TRUE and not life.is_noisy and not life.edits(200)
     )
 
     def ask(**headers: str) -> tuple[int, bytes, dict[str, str]]:
