@@ -48,14 +48,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def clock(folder: Path) -> Days:
-    return Days(folder)
+@pytest.fixture(scope="module")
+def made(folder: Path) -> tuple[ChangingDemo, Days]:
+    clock = Days(folder)
+    return ChangingDemo(folder, clock), clock
 
 
 @pytest.fixture
-def web(folder: Path, clock: Days) -> ChangingDemo:
-    return ChangingDemo(folder, clock)
+def clock(made: tuple[ChangingDemo, Days]) -> Days:
+    made[1].day = 0.0
+    return made[1]
+
+
+@pytest.fixture
+def web(made: tuple[ChangingDemo, Days], clock: Days) -> ChangingDemo:
+    return made[0]
 
 
 def body(answer: Answer) -> bytes:
@@ -101,7 +108,7 @@ def test_the_same_seed_gives_the_same_days(folder: Path, clock: Days, web: Chang
     bodies = []
     for clock.day in (0.0, WEEKS / 2, WEEKS):
         bodies.append(body(web.answer(front.page.host.name, front.page.path)))
-    other = ChangingDemo(folder, clock)
+    other = ChangingDemo(folder, clock)  # of which nothing was asked before
     assert body(other.answer(front.page.host.name, front.page.path)) == bodies[-1]
     assert len(set(bodies)) == 3
 
@@ -206,11 +213,12 @@ def test_what_does_not_change_is_as_it_was(web: ChangingDemo) -> None:
     assert not web.knows("www.example.org")
 
 
-def test_a_page_that_is_held_as_it_is_is_not_sent_again(serve: Serve, folder: Path) -> None:
-    clock = Days(folder)
+def test_a_page_that_is_held_as_it_is_is_not_sent_again(
+    serve: Serve, folder: Path, web: ChangingDemo
+) -> None:
     quiet = next(
         life
-        for life in ChangingDemo(folder, clock).lives(0)
+        for life in web.lives(0)
         if life.page.host.name == TRUE and not life.is_noisy and not life.edits(200)
     )
 
