@@ -123,6 +123,7 @@ def _composed(
         lambda: stop(OFFLINE_TOO_LONG),
     )
     limits = _limits(crawl, network, frontier)
+    frontier.hold(page_record.records(crawl.folder))
     paragraphs = seen_paragraphs_of(crawl, frontier)
     if paragraphs is not None:
         opened.callback(paragraphs.close)

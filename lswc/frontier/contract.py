@@ -20,7 +20,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
@@ -501,6 +501,12 @@ class Frontier(Stock):
 
         ``requisites`` are those of them that weren't asked for as pages. ``lengths`` are those of
         all files, as they are now. Raises LswcError.
+        """
+
+    def hold(self, records: Iterable[Mapping[str, Any]]) -> None:
+        """Hold the pages that were ``records``-ed while no page was visited again, and listings.
+
+        Nothing if none is visited again, or all are held. Raises LswcError.
         """
 
     def checkpoint(self) -> None:

@@ -75,11 +75,16 @@ def is_held_after(visit: Visit) -> bool:
     )
 
 
+def is_front(url: str) -> bool:
+    """Tell whether a URL is that of a server's front page."""
+    return urlsplit(url).path in ("", "/")
+
+
 def kind_of(visit: Visit) -> Kind:
     """Return what a visited page is for."""
     if visit.lease.is_listing:
         return Kind.LISTING
-    if urlsplit(visit.url).path in ("", "/"):
+    if is_front(visit.url):
         return Kind.FRONT
     return Kind.LIST if len(visit.links) >= MANY_LINKS else Kind.ARTICLE
 

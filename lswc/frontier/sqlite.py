@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 from itertools import count
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lswc.errors import StorageError
 from lswc.frontier import sqlite_cells, sqlite_servers, sqlite_urls
@@ -321,6 +321,10 @@ class SqliteFrontier(Frontier):
     def held(self) -> int:
         return self._held.number
 
+    def hold(self, records: Iterable[Mapping[str, Any]]) -> None:
+        with self._transaction():
+            self._held.hold(records, self._urls.next_seq)
+
     def held_of(self, seq: int) -> Held | None:
         """Return what is kept of a page by its number; None if it isn't held."""
         with self._errors():
@@ -362,10 +366,12 @@ class SqliteFrontier(Frontier):
         requisites: Collection[str] = (),
     ) -> int:
         with self._errors():
-            first = self._held.lost(urls) if self._held.is_on else urls
-            reopened = reopen(self._db, self._strategy, first, lengths)
+            if self._held.is_kept:
+                begin(self._db)
+                self._held.lost(urls)
+            reopened = reopen(self._db, self._strategy, urls, lengths)
         self._load()
-        return reopened + len(set(urls)) - len(set(first))
+        return reopened
 
     def _pending_of(self, visit: Visit) -> Iterable[tuple[str, int]]:
         held = self._leases.of(visit)

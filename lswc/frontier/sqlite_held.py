@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lswc.frontier.held import ENDS, Became, Held, Kind, is_held_after, kind_of
-from lswc.frontier.sqlite_cells import Line, begin
+from lswc.frontier.held import ENDS, Became, Held, Kind, is_front, is_held_after, kind_of
+from lswc.frontier.sqlite_cells import Line
+from lswc.outcomes import RECORDED, Outcome
 from lswc.strategy.revisits import (
     FIRST_CHANGES,
     FIRST_NEW,
@@ -20,7 +23,7 @@ from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Container
+    from collections.abc import Container, Iterable, Mapping
 
     from lswc.frontier.contract import Terms
     from lswc.frontier.sqlite_servers import Tallies
@@ -61,6 +64,8 @@ _LEARN = (
     " changes = changes + excluded.changes, new = new + excluded.new, days = days + excluded.days"
 )
 _FIRST = (float("-inf"), 0)
+_IS_KEPT = "SELECT 1 FROM sqlite_master WHERE name = 'held'"
+_HAS_ALL = "SELECT 1 FROM about WHERE key = 'held'"
 
 LOOKED_AT = 200
 """Held pages that are looked at in one go for one whose server is free."""
@@ -73,6 +78,8 @@ IDLE = 1 / 1_440
 
 _PIECES = 20  # of a file, of which a sample is
 _SIGN = 1 << 63
+
+logger = logging.getLogger(__name__)
 
 
 class Chosen(NamedTuple):
@@ -91,6 +98,8 @@ class HeldPages:
     """
 
     next_ready: float | None = None
+    is_kept = False
+    """Whether the file has any, though they aren't visited now."""
 
     def __init__(self, db: sqlite3.Connection, terms: Terms, tallies: Tallies) -> None:
         self._db = db
@@ -102,9 +111,13 @@ class HeldPages:
         self._looked_at, self._ordered = _FIRST, 0
 
     def load(self) -> None:
-        """Take what the file holds; a crawl that was begun without gets the tables."""
+        """Take what the file holds; a crawl that was begun without gets the tables.
+
+        What is recorded by one that visits nothing again is to be held by the next that does.
+        """
+        self.is_kept = self.is_on or self._db.execute(_IS_KEPT).fetchone() is not None
         if not self.is_on:
-            self._db.execute("DELETE FROM about WHERE key = 'revisit'")
+            self._db.execute("DELETE FROM about WHERE key IN ('revisit', 'held')")
             return
         self._db.executescript(SCHEMA)
         # For those who only read the file.
@@ -171,11 +184,7 @@ class HeldPages:
         held = Held(self._now, kind=kind, simhash=visit.simhash)
         held.order(*self._usual(kind, site), self.price)
         self.number += 1
-        self._db.execute(
-            f"INSERT INTO held (seq, mark, {_COLUMNS})"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (seq, next_seq, *_values(held)),
-        )
+        self._insert(seq, next_seq, held)
 
     def visited(self, visit: Visit, site: int, what: Became) -> None:
         """Learn by a visit of a page that is held, and count it; perhaps it is held no more."""
@@ -225,25 +234,66 @@ class HeldPages:
                 "UPDATE held SET visited = ?, due = ? WHERE seq = ?", (held.visited, held.due, seq)
             )
 
-    def lost(self, urls: Collection[str]) -> list[str]:
-        """Ask again for pages whose latest record was lost; return the other URLs.
+    def lost(self, urls: Iterable[str]) -> None:
+        """Hold no more the pages whose records were lost, in a transaction that is the caller's."""
+        self._db.executemany(
+            "DELETE FROM held WHERE seq IN (SELECT seq FROM url WHERE url = ?)",
+            ((url,) for url in urls),
+        )
 
-        Of these none is held: that whose first record was lost isn't any more. The transaction
-        that it begins is the caller's to end.
+    def hold(self, records: Iterable[Mapping[str, Any]], next_seq: int) -> None:
+        """Hold what was recorded, or read as a listing, while no page was visited again.
+
+        In a transaction that is the caller's. Nothing is read if that was done.
         """
-        wanted = set(urls)
-        rows = self._db.execute("SELECT seq, visits, url FROM held CROSS JOIN url USING (seq)")
-        found = [row for row in rows if row[2] in wanted]
-        first = {url for _, visits, url in found if visits == 1}
-        begin(self._db)
-        self._db.executemany(
-            "UPDATE held SET visits = visits - 1, due = 0 WHERE seq = ?",
-            [(seq,) for seq, _, url in found if url not in first],
+        if not self.is_on and self.is_kept:
+            logger.info("pages that are held aren't visited again: LSWC_REVISIT is 0")
+        if not self.is_on or self._db.execute(_HAS_ALL).fetchone():
+            return
+        wait = {kind: self._first_wait(kind) for kind in Kind}
+        for record in records:
+            self._hold_recorded(record, next_seq, wait)
+        now, kind = self._now, Kind.LISTING
+        self._db.execute(
+            f"INSERT OR IGNORE INTO held (seq, mark, {_COLUMNS})"
+            " SELECT seq, ?, ?, 0, 0, 0, 0, ?, 1, 0, 0, NULL, ? FROM url WHERE outcome = ?",
+            (next_seq, now, kind, now + wait[kind], Outcome.LISTING),
         )
-        self._db.executemany(
-            "DELETE FROM held WHERE seq = ?", [(seq,) for seq, _, url in found if url in first]
+        self._db.execute("INSERT INTO about VALUES ('held', 'all')")
+        (self.number,) = self._db.execute("SELECT count(*) FROM held").fetchone()
+
+    def _hold_recorded(
+        self, record: Mapping[str, Any], next_seq: int, wait: Mapping[Kind, float]
+    ) -> None:
+        """Hold a page by its latest record; no more, if it isn't relevant any more."""
+        seq, visits = record["id"], record.get("visit", 1)
+        known = self._db.execute("SELECT visits FROM held WHERE seq = ?", (seq,)).fetchone()
+        if known and known[0] >= visits:
+            return
+        self._db.execute("DELETE FROM held WHERE seq = ?", (seq,))
+        outcome = self._db.execute("SELECT outcome FROM url WHERE seq = ?", (seq,)).fetchone()
+        is_recorded = outcome is not None and outcome[0] in RECORDED
+        if not (is_recorded and (record["relevant"] or record["guessed"])):
+            return
+        time = datetime.fromisoformat(record["time"]).timestamp() / self._day
+        kind = Kind.FRONT if is_front(record["url"]) else Kind.ARTICLE
+        simhash = int(record["simhash"], 16)
+        held = Held(min(time, self._now), kind=kind, visits=visits, simhash=simhash)
+        held.due = held.visited + wait[kind]
+        self._insert(seq, next_seq, held)
+
+    def _first_wait(self, kind: Kind) -> float:
+        """Return after how many days a page of a kind is due that was seen once."""
+        held = Held(0.0, kind=kind)
+        held.order(*self._usual(kind, 0), self.price)
+        return held.due
+
+    def _insert(self, seq: int, mark: int, held: Held) -> None:
+        self._db.execute(
+            f"INSERT INTO held (seq, mark, {_COLUMNS})"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (seq, mark, *_values(held)),
         )
-        return list(wanted - {url for _, _, url in found} | first)
 
     def of(self, seq: int) -> Held | None:
         """Return what is kept of a page by its number; None if it isn't held."""

@@ -307,19 +307,61 @@ def test_what_is_held_outlasts_a_restart(begin: Callable[..., Crawl]) -> None:
     assert crawl.f.held == 1
 
 
-def test_of_a_page_whose_latest_record_was_lost_only_that_visit_is_made_again(
+def test_a_page_whose_records_were_lost_is_a_new_one(
     begin: Callable[..., Crawl],
 ) -> None:
     crawl = begin(24.0)
     crawl.begin("http://a/1", "http://b/1")
     crawl.now += DAY
     crawl.end(lease := crawl.lease())
-    other = ({"http://a/1", "http://b/1"} - {lease.url}).pop()
-    assert crawl.f.reopen([lease.url, other], {}) == 2
+    crawl.start(0.0)  # as `lswc check` opens it
+    assert crawl.f.reopen([lease.url], {}) == 1
+    crawl.start(24.0)
     assert (crawl.f.held, crawl.f.pending) == (1, 1)
-    crawl.now += DAY
-    found = {(one.url, one.visits) for one in (crawl.lease(), crawl.lease())}
-    assert found == {(lease.url, 1), (other, 0)}
+    again = crawl.lease()
+    assert (again.url, again.visits) == (lease.url, 0)
+    crawl.end(again)
+    assert (crawl.f.held, crawl.f.pending) == (2, 0)
+
+
+def record(number: int, url: str, visit: int = 1, **said: object) -> dict[str, Any]:
+    about = {"relevant": True, "guessed": False, "simhash": f"{number:016x}", "visit": visit}
+    time = "1970-01-11T00:00:00.000+00:00"
+    return {"id": number, "url": url, "time": time, **about, **said}
+
+
+def test_what_was_recorded_without_visits_again_is_held_once_there_are(
+    begin: Callable[..., Crawl],
+) -> None:
+    crawl = begin(0.0)
+    urls = [f"http://s{number}/" for number in range(1, 5)]
+    crawl.begin(*urls)
+    records = [record(number, url) for number, url in enumerate(urls, 1)]
+    records[3]["relevant"] = False
+    records += [record(2, urls[1], 2), record(9, "http://s9/")]  # of another frontier
+    crawl.f.hold(records)
+    assert crawl.f.held == 0
+    crawl.start(1.0)
+    crawl.f.hold(records)
+    assert crawl.f.held == 3
+    held = crawl.f.held_of(2)
+    assert held is not None
+    assert (held.visits, held.simhash, held.visited) == (2, 2, 10.0)
+    assert crawl.f.lease(crawl.now) is None  # a budget has to come about first
+    assert len(crawl.visits(DAY, DAY / 48, simhash=1)) == 3
+
+    def none() -> Iterator[dict[str, Any]]:
+        raise AssertionError("all are held")
+        yield
+
+    crawl.start(1.0)
+    crawl.f.hold(none())
+    visits = [held.visits for number in (1, 2, 3) if (held := crawl.f.held_of(number))]
+    crawl.start(0.0)
+    crawl.start(1.0)
+    crawl.f.hold([*records, record(1, urls[0], 9, relevant=False)])
+    left = [held.visits if held else 0 for held in map(crawl.f.held_of, (1, 2, 3, 4))]
+    assert left == [0, *visits[1:], 0]
 
 
 def test_an_idle_crawl_says_when_to_look_again(begin: Callable[..., Crawl]) -> None:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+import signal
+import subprocess
+from pathlib import Path
+from time import sleep
+from typing import Any
 
 import pytest
 
 from lswc.archive.check.agreement import check
 from tests.archive.reading import check as check_warc
-from tests.scenarios.site import ENGLISH, Site, page, words
+from tests.scenarios.site import BRAKE, ENGLISH, ROOT, Site, environment, page, run, words
 
-if TYPE_CHECKING:
-    from pathlib import Path
+pytestmark = pytest.mark.slow
 
 HOST = "http://www.one.co.th"
 OTHER = "http://www.two.co.th"
-CONTINUOUS = {"LSWC_REVISIT": 24, "LSWC_ARCHIVE": "all"}
+CONTINUOUS = {"LSWC_REVISIT": 4, "LSWC_ARCHIVE": "all"}
 UNTIL = '{"tests.scenarios.until.Until": 1, "lswc.monitor.recorder.Recorder": 2}'
+ANYWHERE = '{"tests.faults.component.EndsAnywhere": 2}'
 PAGES = (f"{HOST}/", f"{HOST}/a.html", f"{OTHER}/", f"{OTHER}/b.html")
 ONCE_MORE = [f"unchanged {url}" for url in PAGES]
 
@@ -89,3 +93,57 @@ def test_bytes_that_are_others_are_no_change(site: Site) -> None:
     change(site, "www.two.co.th/b.html", body)
     found = [r for r in crawl(site, ONCE_MORE[-1]) if r["url"] == PAGES[-1]]
     assert [(record["status"], record["change"]) for record in found] == [(200, "unchanged")]
+
+
+def test_a_folder_goes_on_with_visits_and_without(site: Site) -> None:
+    site.crawl(LSWC_ARCHIVE="all")
+    assert [record["visit"] for record in site.records] == [1] * 5
+    change(site, "www.two.co.th/b.html", page(words("new")))
+    changed = f"{OTHER}/b.html"
+    again = crawl(site, f"changed {changed}", *ONCE_MORE[:3])
+    assert next(r for r in again if r["url"] == changed)["visit"] == 2
+    number = len(site.records)
+    done = site.crawl(LSWC_ARCHIVE="all")  # it ends by itself
+    assert "pages that are held aren't visited again: LSWC_REVISIT is 0" in done.stderr
+    assert len(site.records) == number
+    visits = max(r["visit"] for r in site.records if r["url"] == changed)
+    later = [r for r in crawl(site, *ONCE_MORE) if r["url"] == changed]
+    assert later[0]["visit"] == visits + 1
+    # Nothing of it counts twice.
+    assert (site.summary["finished"]["html"], site.summary["relevant"]) == (5, 4)
+
+
+@pytest.mark.parametrize("pages", [3, 9, 16])
+def test_a_kill_loses_nothing_and_no_visit_is_recorded_twice(site: Site, pages: int) -> None:
+    """At any moment after so many records."""
+    killed = run(site.command(EXTENSIONS=ANYWHERE, TEST_PAGES=pages, TEST_WORK=0.02, **CONTINUOUS))
+    assert killed.returncode == -signal.SIGPROF, killed.stderr
+    agree(site)
+    crawl(site, *ONCE_MORE)
+    assert {record["url"] for record in site.records} == {*PAGES, f"{HOST}/english.html"}
+
+
+def test_it_waits_without_work_and_ends_when_it_is_told_to(site: Site) -> None:
+    """With a budget of a visit in some years nothing is due: it sleeps until Ctrl-C."""
+    (site.web / "changes.json").unlink()
+    command = site.command(**CONTINUOUS | {"LSWC_REVISIT": 0.001, "LSWC_METRICS": ""})
+    process = subprocess.Popen(command, env=environment(), cwd=ROOT, stderr=subprocess.PIPE)
+    record = site.folder / "pages.jsonl"
+    while not record.exists() or record.read_bytes().count(b"\n") < 5:
+        assert process.poll() is None
+        sleep(0.05)
+    sleep(1)
+    before = cpu(process.pid)
+    sleep(3)
+    assert cpu(process.pid) - before < 0.6
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=BRAKE)
+    assert process.returncode == 0, said
+    agree(site)
+    assert len(site.records) == 5
+
+
+def cpu(pid: int) -> float:
+    """Return the seconds of processor time that a process took."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
