@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from argparse import ArgumentParser
-from typing import TYPE_CHECKING
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
 from redis import Redis
 from scrapy.settings import Settings
 
-from lswc.cli.commands.why import Command
+from lswc.cli.commands.why import Command, _show
+from lswc.frontier import FRONTIER_FILE
+from lswc.frontier.contract import Terms
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.redis_report import opened
+from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.sqlite_report import opened as opened_file
 from lswc.frontier.visit import Offer
+from lswc.monitor.story import story
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.scenarios.site import ENGLISH, THAI, Site, page
@@ -73,6 +82,40 @@ def test_the_history_of_a_url(
     out = capsys.readouterr().out
     for words in said:
         assert words in out
+
+
+def test_a_page_that_is_visited_again_tells_when_it_is_due(
+    crawled: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    again = tmp_path / "crawl"
+    shutil.copytree(crawled.folder, again)
+    path, url = again / FRONTIER_FILE, "http://www.one.co.th/"
+    with opened_file(path) as reader:
+        chosen = reader.strategy
+    with closing(SqliteFrontier(path, chosen, {"language": "th"}, Terms(revisit=1.0))) as frontier:
+        frontier.reopen([url], frontier.lengths())
+        lease = frontier.lease_among(["www.one.co.th"], 0.0)
+        assert lease is not None
+        frontier.commit(ended(lease, relevant=True, simhash=0))
+    assert ask(str(again), url) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"visited again: 1 visits so far, had last at 20\d\d-", out)
+    assert "It should change 0.05 times a day" in out
+    assert "change  " not in out  # of its requests none was a further visit
+    assert ask(str(again), f"{url}gone.html") == 0
+    assert "visited again" not in capsys.readouterr().out
+
+
+def test_visits_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("status", "bytes", "language", "tier", "distance", "depth")
+    row: dict[str, Any] = dict.fromkeys(names, 1)
+    row |= {"time": datetime(2026, 1, 1, tzinfo=UTC), "outcome": "html"}
+    attempts = [row | {"visit": 1, "change": "new"}, row | {"visit": 2, "change": "unchanged"}]
+    _show("http://a/", story([], attempts, None, 20))
+    out = capsys.readouterr().out
+    assert re.search(r"visit +change", out)
+    assert re.search(r"1 +new\b", out)
+    assert re.search(r"2 +unchanged\b", out)
 
 
 def test_each_url_that_a_server_lost_has_a_row(crawled: Site) -> None:
