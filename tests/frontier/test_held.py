@@ -364,6 +364,25 @@ def test_what_was_recorded_without_visits_again_is_held_once_there_are(
     assert left == [0, *visits[1:], 0]
 
 
+@pytest.mark.parametrize(("least", "waits"), [(0.0, False), (0.999, True)])
+def test_what_is_worth_too_little_waits_while_pages_are_held(
+    tmp_path: Path, least: float, waits: bool
+) -> None:
+    terms = Terms(revisit=1.0, least_worth=least)
+    opened = SqliteFrontier(tmp_path / "frontier.db", strategy("adaptive"), {}, terms)
+    with closing(opened) as frontier:
+        frontier.offer([offer("http://a/"), offer("http://b/")])
+        for relevant in (False, True):
+            lease = frontier.lease(0.0)
+            assert lease is not None  # nothing was held
+            assert frontier.commit(
+                ended(lease, relevant=relevant, offers=[offer(f"{lease.url}1", OTHER)])
+            )
+        assert frontier.held == 1
+        assert (frontier.lease(0.0) is None) == waits
+        assert frontier.unfinished == 2
+
+
 def test_an_idle_crawl_says_when_to_look_again(begin: Callable[..., Crawl]) -> None:
     crawl = begin(1.0)
     crawl.begin("http://a/1")

@@ -9,10 +9,15 @@ import subprocess
 from pathlib import Path
 from time import sleep
 from typing import Any
+from zipfile import ZipFile
 
+import pyarrow.parquet as pq
 import pytest
 
+from lswc.archive import wacz
 from lswc.archive.check.agreement import check
+from lswc.lab.trace.from_log import to_trace
+from lswc.monitor.replay import archived
 from tests.archive.reading import check as check_warc
 from tests.scenarios.site import BRAKE, ENGLISH, ROOT, Site, environment, page, run, words
 
@@ -85,6 +90,35 @@ def test_pages_are_visited_again_and_only_what_changed_is_sent(site: Site) -> No
     assert of_changed[:2] == [("changed", 200), ("unchanged", 304)]
     assert {r["url"] for r in second if r["change"] == "changed"} == {changed}
     assert [r["change"] for r in second if r["url"] == new][:2] == ["new", "unchanged"]
+
+
+def test_trace_wacz_and_replay_have_each_page_once(site: Site, tmp_path: Path) -> None:
+    crawl(site, *ONCE_MORE)
+    change(site, "www.two.co.th/b.html", page(words("new"), "/a.html"))
+    crawl(site, f"changed {PAGES[-1]}", ONCE_MORE[0])
+    to_trace(site.folder, tmp_path / "trace")
+    urls = pq.read_table(tmp_path / "trace" / "urls.parquet")["url"].to_pylist()
+    links = pq.read_table(tmp_path / "trace" / "links.parquet")["targets"].to_pylist()
+    assert len(urls) == len(set(urls))
+    led = {url: [urls[n] for n in to or ()] for url, to in zip(urls, links, strict=True)}
+    assert led[PAGES[-1]] == [f"{OTHER}/a.html"]  # as it is now
+    assert len(led[PAGES[0]]) == 3
+    shown = [one.url for one in archived(site.folder, "")]
+    assert sorted(shown) == sorted([*PAGES, f"{HOST}/english.html", PAGES[-1]])
+    out = tmp_path / "one.wacz"
+    wacz.write([site.folder], out)
+    with ZipFile(out) as archive:
+        lines = archive.read("pages/pages.jsonl").splitlines()[1:]
+    ids = [json.loads(line)["id"] for line in lines]
+    assert len(ids) == len(set(ids)) == 5
+
+
+def test_a_visit_again_counts_in_no_quota_of_pages(site: Site) -> None:
+    most = {"LSWC_MAX_SERVER_PAGES": 2, "LSWC_MAX_DUPLICATES": 1}
+    crawl(site, *ONCE_MORE, **most)
+    assert site.summary["finished"] == {"html": 4, "server's page limit": 1}
+    again = crawl(site, *ONCE_MORE, **most)
+    assert {record["url"] for record in again} == {*PAGES}
 
 
 def test_bytes_that_are_others_are_no_change(site: Site) -> None:

@@ -122,13 +122,16 @@ def check_heard(folder: Path, web: Web, heard: Mapping[tuple[str, str], float]) 
 
 
 def _check_records(folder: Path, finished: Mapping[str, str]) -> None:
-    urls = Counter(record["url"] for record in page_record.records(folder))
+    visits: defaultdict[str, list[int]] = defaultdict(list)
+    for record in page_record.records(folder):
+        visits[record["url"]].append(record["visit"])
     kept = {address for address, outcome in finished.items() if outcome in RECORDED}
-    beyond = [address for address in urls if address not in kept]
+    beyond = [address for address in visits if address not in kept]
     assert len(beyond) <= 1, beyond  # what was written when it was killed
-    twice = [address for address, times in urls.items() if times > 1 and address in kept]
-    assert not set(twice) - set(beyond), twice
-    assert kept <= urls.keys()
+    for address in kept:
+        made = visits[address]
+        assert made == list(range(1, len(made) + 1)), (address, made)
+        assert made, address
 
 
 def logged(folder: Path) -> list[dict[str, Any]]:
