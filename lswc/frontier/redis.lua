@@ -77,9 +77,9 @@
 -- A line is a server's URLs of one kind; if counting by directory, of one cell.
 -- A record: referrer's number (5 bytes, big-endian, 0 for none), then what the client packed:
 -- kind (2 bytes), distance, code (4 bytes), depth (2), inherited, redirects, the unit ("" if it is
--- the server), NUL, the URL. No strategy is known here: what it says of kinds and places is in
--- `cells`. Names in capitals that aren't here are numbers and words that redis_script.py puts there, as
--- its callers have them, too: FIRST is where a verb's own arguments begin, KIND ... UNIT are offsets in a
+-- the server), NUL, the URL: of most, without scheme and server, but a number for the scheme. No
+-- strategy is known here: what it says of kinds and places is in `cells`. Names in capitals that
+-- aren't here are numbers and words that redis_script.py puts there, as its callers have them, too: FIRST is where a verb's own arguments begin, KIND ... UNIT are offsets in a
 -- record, FULL, REASONS and OF_QUOTA outcomes, UNVISITED ... statuses.
 
 local prefix = KEYS[1]:sub(1, -6)
@@ -473,6 +473,13 @@ end
 
 local function url_of(record) return record:sub(record:find('\0', UNIT, true) + 1) end
 
+-- A record of a server's URL with all of that, as it is a referrer: who meets it knows no server.
+local function with_whole_url(record, server)
+  local at = record:find('\0', UNIT, true)
+  local scheme = SCHEMES[record:sub(at + 1, at + 1)]
+  return scheme and record:sub(1, at) .. scheme .. '://' .. server .. record:sub(at + 2) or record
+end
+
 -- The line that a URL belongs to, and its cell, now.
 local function line_of(record, unit)
   local kind = kind_of(record)
@@ -808,7 +815,7 @@ end
 
 -- lswc.frontier.contract.is_twin_of_redirect, and a test holds that they are equal.
 local function is_twin_of_redirect(record)
-  return record:byte(REDIRECTS) > 0 and url_of(record):sub(1, 6) == 'https:'
+  return record:byte(REDIRECTS) > 0 and url_of(record):find('^' .. HTTPS) ~= nil
 end
 
 -- Whether a known URL waits in no line: it was postponed, or couldn't be had and is finished. An offer
@@ -1455,7 +1462,11 @@ function verbs.commit()
   end
   local offers = FIRST + 12 + 2 * tallies
   local referred, undecided = store(offers, number, site_of(server))
-  if failed == '' then write(number, referred and url or '') end
+  if failed == '' then
+    write(number, referred and url or '')
+  elseif referred then
+    write(number, with_whole_url(read(number), server))
+  end
   rest(server, since, duration)
   for i = FIRST + 12, offers - 1, 2 do
     count(TALLY, ARGV[i], ARGV[i + 1])

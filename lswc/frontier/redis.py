@@ -155,8 +155,8 @@ class _Leases:
         """Begin the lease of what the script handed out by ``next_token``."""
         self._used += 1
         server, number, cell, record, referrer, tries, *taken = leased
-        (_, _, code, depth, inherited, redirects), unit, url = unpacked(record)
         name = server.decode()
+        (_, _, code, depth, inherited, redirects), unit, url = unpacked(record, name)
         self.by_id[number] = lease = Lease(
             number, url, name, unit or name, code, cell, expected, PageLanguage(inherited), depth,
             redirects, referrer.decode() if referrer else None, self._used, tries,
@@ -399,7 +399,8 @@ class RedisFrontier(Frontier):
                 found = client.sscan_iter(f"{prefix}of:{lease.unit}", count=_READ)
             numbers = iter(set(found))  # the scan of a key that changes may give some twice
         while some := list(islice(numbers, _READ)):
-            for facts, _, url in map(unpacked, filter(None, self.connection.records(some))):
+            for record in filter(None, self.connection.records(some)):
+                facts, _, url = unpacked(record, lease.server)
                 yield url, facts[0]
 
     def offer(self, offers: Sequence[Offer]) -> None:
@@ -540,7 +541,8 @@ class RedisFrontier(Frontier):
             chosen = found
             if wanted is not None:
                 records = self.connection.records(number for number, _ in found)
-                chosen = [p for p, r in zip(found, records, strict=True) if _is(r, wanted)]
+                pairs = zip(found, records, strict=True)
+                chosen = [pair for pair, record in pairs if _is(record, pair[1], wanted)]
             revived += self._call("retry", *(part for pair in chosen for part in pair))
         return revived
 
@@ -620,11 +622,11 @@ def _ended(connection: Connection, outcomes: Container[bytes]) -> Iterator[tuple
                 yield number, server
 
 
-def _is(record: bytes, wanted: Wanted) -> bool:
+def _is(record: bytes, server: bytes, wanted: Wanted) -> bool:
     """Tell whether the URL of a record is wanted; not one that is gone."""
     if not record:
         return False
-    facts, _, url = unpacked(record)
+    facts, _, url = unpacked(record, server.decode())
     return wanted(url, facts[3])
 
 

@@ -210,7 +210,7 @@ class RedisReader(Reader):
                 found = self._client.zrangebyscore(self._queue(server), *_numbers_of(line), 0, most)
                 numbers += map(int, found)
         records = [self._record(number) for number in sorted(numbers)[:most]]
-        return [unpacked(without_referrer(record))[2] for record in records if record]
+        return [unpacked(without_referrer(record), server)[2] for record in records if record]
 
     def _lines(self, server: str) -> dict[int, int]:
         """Return the cells of a server's lines that have URLs."""

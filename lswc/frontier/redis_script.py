@@ -43,6 +43,8 @@ CHUNK = 64
 
 _REFERRER = ">5s"
 _FACTS = Struct(">HBIHBB")  # kind, distance, code, depth, inherited, redirects
+_SHORT = {"http": "1", "https": "2"}
+_SCHEMES = {number: scheme for scheme, number in _SHORT.items()}
 _MAX_DEPTH, _MAX_REDIRECTS = 2**16 - 1, 2**8 - 1
 
 STEPS = 100
@@ -67,6 +69,8 @@ def _numbers() -> dict[str, object]:
         "FIRST": 14,  # of a verb's own arguments
         "BEFORE": adaptive.BEFORE,
         "BY_YIELD": BY_YIELD,
+        "SCHEMES": _SCHEMES,
+        "HTTPS": _SHORT["https"],
         "EDGES": adaptive.EDGES,
         "FEW": adaptive.FEW,
         "STEP": STEP,
@@ -224,7 +228,7 @@ def packed_offer(strategy: Strategy, offer: Offer) -> bytes:
         offer.inherited,
         min(offer.redirects, _MAX_REDIRECTS),
     )
-    return facts + f"{unit}\0{offer.url}".encode()
+    return facts + f"{unit}\0{_short(offer.url, offer.server)}".encode()
 
 
 def packed_offers(strategy: Strategy, offers: Sequence[Offer]) -> Iterator[Any]:
@@ -238,12 +242,23 @@ def packed_offers(strategy: Strategy, offers: Sequence[Offer]) -> Iterator[Any]:
         yield packed_offer(strategy, offer)
 
 
-def unpacked(record: bytes) -> tuple[tuple[int, ...], str, str]:
+def _short(url: str, server: str) -> str:
+    """Return a URL without its scheme and server, of which a number is left."""
+    scheme, _, rest = url.partition(f"://{server}/")
+    return f"{_SHORT[scheme]}/{rest}" if scheme in _SHORT else url
+
+
+def _whole(short: str, server: str) -> str:
+    scheme = _SCHEMES.get(short[:1])
+    return f"{scheme}://{server}{short[1:]}" if scheme else short
+
+
+def unpacked(record: bytes, server: str) -> tuple[tuple[int, ...], str, str]:
     """Return what ``packed_offer`` packed: kind, distance, code, depth, inherited, redirects;
-    the unit, "" if it is the server; the URL.
+    the unit, "" if it is the server; the URL, which is of that server.
     """
     unit, _, url = record[_FACTS.size :].decode().partition("\0")
-    return _FACTS.unpack_from(record), unit, url
+    return _FACTS.unpack_from(record), unit, _whole(url, server)
 
 
 def without_referrer(record: bytes) -> bytes:

@@ -183,6 +183,25 @@ def test_a_worker_with_nothing_to_lease_asks_again_only_when_it_is_time(
     assert leased(one, 6.0).url == "http://b/1", "what it does itself it knows at once"
 
 
+def test_a_url_that_failed_is_the_referrer_of_what_it_brought(join: Join) -> None:
+    f = join()
+    f.offer([seed("https://a:8080/x?1")])
+    f.commit(ended(leased(f, 0.0), "timeout", offers=[seed("http://b/1"), seed("http://b/2")]))
+    assert leased(f, 0.0).referrer == "https://a:8080/x?1"
+    assert f.retry(["timeout"]) == 1
+    assert leased(f, 0.0).url == "https://a:8080/x?1"
+    f.close()
+
+
+def test_most_of_a_waiting_url_is_its_path(join: Join, client: Redis) -> None:
+    f = join()
+    f.offer([seed("https://www.a.example.co.th:8080/path"), seed("ftp://b/1")])
+    kept: Any = client.lrange("{c}:urls:0", 0, -1)
+    assert b"example" not in b"".join(kept)
+    assert leased(f, 0.0).url == "https://www.a.example.co.th:8080/path"
+    assert leased(f, 0.0).url == "ftp://b/1"
+
+
 class LosesAnswers(Redis):
     """A client that loses the next answer once, after Redis did what was asked."""
 
