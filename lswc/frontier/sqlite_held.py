@@ -178,7 +178,9 @@ class HeldPages:
         if not is_held_after(visit):
             return
         seq, kind = visit.lease.id, kind_of(visit)
-        row = self._db.execute(_FOUND, (seq,)).fetchone() if visit.relevant else None
+        # What is found before any page was visited again was no news of its referrer's.
+        may_be_news = visit.relevant and "visited again" in self._tallies.by_kind
+        row = self._db.execute(_FOUND, (seq,)).fetchone() if may_be_news else None
         if row is not None:
             self._learn(row[1], self._site_of(row[0]), new=1)
         held = Held(self._now, kind=kind, simhash=visit.simhash)

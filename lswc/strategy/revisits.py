@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import lru_cache
 from math import exp, expm1, log, log1p
 from typing import TYPE_CHECKING
 
@@ -94,6 +95,7 @@ def worth(shape: float, days: float, finds: float, since: float) -> float:
     return stale + finds * since**2 / 2
 
 
+@lru_cache(1_000)  # pages that were seen once have few beliefs
 def due(shape: float, days: float, finds: float, price: float) -> float:
     """Return after how many days a visit is worth its price, at most LONGEST."""
     low, high = 0.0, LONGEST
