@@ -322,8 +322,9 @@ class SqliteFrontier(Frontier):
         return self._held.number
 
     def hold(self, records: Iterable[Mapping[str, Any]]) -> None:
-        with self._transaction():
-            self._held.hold(records, self._urls.next_seq)
+        if self._held.is_kept:
+            with self._transaction():
+                self._held.hold(records, self._urls.next_seq)
 
     def held_of(self, seq: int) -> Held | None:
         """Return what is kept of a page by its number; None if it isn't held."""

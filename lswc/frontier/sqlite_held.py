@@ -248,7 +248,7 @@ class HeldPages:
 
         In a transaction that is the caller's. Nothing is read if that was done.
         """
-        if not self.is_on and self.is_kept:
+        if not self.is_on:
             logger.info("pages that are held aren't visited again: LSWC_REVISIT is 0")
         if not self.is_on or self._db.execute(_HAS_ALL).fetchone():
             return
