@@ -22,20 +22,31 @@ from scrapy import Request, Spider
 from scrapy_redis.dupefilter import RFPDupeFilter
 from scrapy_redis.queue import PriorityQueue
 
-from benchmarks.frontier import CODE, LINKS, pages
+from benchmarks.frontier import LINKS, pages
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.visit import Offer, Visit
-from lswc.strategy import PageLanguage, strategy
+from lswc.strategy import Anchor, Facts, Locality, PageLanguage, Status, encode, strategy
 from tests.frontier.redis_server import RedisServer
 
 HOSTS = 1000
-WHOSE = ("lswc", "adaptive", "scrapy-redis")
-"""Two strategies of ours, and the other."""
+WHOSE = ("adaptive", "lswc", "scrapy-redis")
+"""The default strategy, another of ours, and the other's frontier."""
+
+CODES = [
+    encode(Facts(language, distance, Status.RELEVANT, Status.UNVISITED, where, False, words, False))
+    for language, distance in ((PageLanguage.TARGET, 1), (PageLanguage.OTHER, 2))
+    for where in Locality
+    for words in Anchor
+]
+"""Of links on pages in the crawl's language, and on others: wherever they lead, in any words."""
 
 
 def offers(links: list[tuple[str, str]]) -> list[Offer]:
     """Return the links as the frontier takes them."""
-    return [Offer(url, host, host, CODE, PageLanguage.TARGET, 3) for host, url in links]
+    return [
+        Offer(url, host, host, CODES[n % len(CODES)], PageLanguage.TARGET, 3)
+        for n, (host, url) in enumerate(links)
+    ]
 
 
 def ours(spec: str, client: redis.Redis, number: int, seed: int) -> float:
@@ -46,7 +57,9 @@ def ours(spec: str, client: redis.Redis, number: int, seed: int) -> float:
     for links in pages(HOSTS, number, seed):
         lease = frontier.lease(0.0)
         assert lease is not None
-        frontier.commit(Visit(lease, outcome="html", relevant=True, offers=offers(links)))
+        frontier.commit(
+            Visit(lease, outcome="html", relevant=len(lease.url) % 3 > 0, offers=offers(links))
+        )
     return perf_counter() - start
 
 

@@ -31,7 +31,12 @@ COMMON = {
     "CONCURRENT_REQUESTS": 16,
     "TWISTED_DNS_RESOLVER": "tests.scenarios.shared_web.Resolver",
 }
-LSWC = {"LSWC_PROFILE": "bfs", "LSWC_LEASE_SECONDS": 5, "LSWC_CONTACT": "https://example.org/"}
+LSWC = {
+    "LSWC_LEASE_SECONDS": 5,
+    "LSWC_CONTACT": "https://example.org/",
+    "LSWC_STOP_HARVEST": 0,  # the whole web is to be fetched, by the default strategy
+    "LSWC_SITEMAPS": 0,
+}
 SCRAPY_REDIS = {
     "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
     "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
@@ -49,6 +54,7 @@ def graph(total: int) -> dict[str, str]:
             THAI if n % 3 else ENGLISH,
             *choose.sample(urls, 4),
             *urls[2 * n + 1 : 2 * n + 3],
+            anchor=("", ENGLISH, THAI)[n // 3 % 3],
         )
         for n, url in enumerate(urls)
     }
