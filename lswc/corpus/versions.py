@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from lswc.archive.page_record import records
-from lswc.outcomes import UNCHANGED
+from lswc.archive.page_record import lines
+from lswc.outcomes import NEW, UNCHANGED
 from lswc.reading.opt_outs import forbids_mining
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ paragraphs that the one before hadn't."""
 OLDER, NOTHING_NEW = "older version", "nothing new"
 """Why a version has no row, besides that its text is ``unchanged``."""
 
+_NEW = b'"change":"%s"' % NEW.encode()  # no text holds it: there a quote has a backslash
 _SIZE = 8  # bytes of a paragraph's hash
 
 
@@ -49,11 +51,19 @@ class Versions:
         """Return what the records of crawls tell, without paragraphs. Raises OSError."""
         found = cls(choice)
         for crawl in crawls:
-            for one in records(crawl):
-                if one.get("visit", 1) > 1:
-                    forbids = forbids_mining(tuple(one.get("opt_outs") or ()))
-                    found._add(one["url"], one["visit"], one["change"] != UNCHANGED, forbids)
+            for line in lines(crawl):
+                if _NEW not in line:  # most are new
+                    found._add_record(line)
         return found
+
+    def _add_record(self, line: bytes) -> None:
+        try:
+            one = json.loads(line)
+        except ValueError:  # a kill tore it
+            return
+        if one.get("visit", 1) > 1:  # one of an older crawl has none
+            forbids = forbids_mining(tuple(one.get("opt_outs") or ()))
+            self._add(one["url"], one["visit"], one["change"] != UNCHANGED, forbids)
 
     def close(self) -> None:
         """Let the temporary file go."""

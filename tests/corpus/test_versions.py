@@ -198,7 +198,8 @@ def test_records_tell_which_version_is_the_latest(tmp_path: Path) -> None:
     """As blocks of datatrove ask, which see no other piece than theirs."""
     told = [("a", 1, "new"), ("b", 1, "new"), ("a", 2, "unchanged"), ("a", 3, "changed")]
     lines = [json.dumps({"url": URL(n), "visit": v, "change": c}) for n, v, c in told]
-    (tmp_path / "pages.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    lines.append(json.dumps({"url": URL("older")}))  # of a crawl that knew of no visits
+    (tmp_path / "pages.jsonl").write_text("".join(f"{line}\n" for line in lines) + '{"torn')
     every = [*stored_pages.StoredPages(crawl(tmp_path / "crawl", visits()))]
     first, last = (one for one in every if one.visit in (1, 6) and one.url == URL("a"))
     with_text = [Extracted(one) for one in (first, last)]
