@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.redis_frontier [--pages 3000] [--runs 3]`` from the project's folder:
 offer 20 links, lease one, finish it, page after page, by one process and by two; and bytes per
-URL. scrapy-redis does the same with its priority queue and its dupefilter.
+URL. scrapy-redis does the same with its priority queue and its dupefilter. With ``--shards``: the
+same over one, two and three servers, by one process; links per second of the servers' processors.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import redis
 from scrapy import Request, Spider
@@ -24,9 +26,13 @@ from scrapy_redis.queue import PriorityQueue
 
 from benchmarks.frontier import LINKS, pages
 from lswc.frontier.redis import RedisFrontier
+from lswc.frontier.sharded import ShardedFrontier
 from lswc.frontier.visit import Offer, Visit
 from lswc.strategy import Anchor, Facts, Locality, PageLanguage, Status, encode, strategy
 from tests.frontier.redis_server import RedisServer
+
+if TYPE_CHECKING:
+    from lswc.frontier import Frontier
 
 HOSTS = 1000
 WHOSE = ("adaptive", "lswc", "scrapy-redis")
@@ -51,7 +57,11 @@ def offers(links: list[tuple[str, str]]) -> list[Offer]:
 
 def ours(spec: str, client: redis.Redis, number: int, seed: int) -> float:
     """Return the seconds that so many pages take."""
-    frontier = RedisFrontier(client, "bench", strategy(spec), {})
+    return crawled(RedisFrontier(client, "bench", strategy(spec), {}), number, seed)
+
+
+def crawled(frontier: Frontier, number: int, seed: int) -> float:
+    """Return the seconds that so many pages take in a frontier."""
     frontier.offer(offers([(f"seed{n}", f"http://seed{n}/") for n in range(100)]))
     start = perf_counter()
     for links in pages(HOSTS, number, seed):
@@ -61,6 +71,43 @@ def ours(spec: str, client: redis.Redis, number: int, seed: int) -> float:
             Visit(lease, outcome="html", relevant=len(lease.url) % 3 > 0, offers=offers(links))
         )
     return perf_counter() - start
+
+
+def on_servers(spec: str, servers: list[RedisServer], number: int) -> tuple[float, list[float]]:
+    """Return links a second of the servers' processors, and each server's share of the work."""
+    clients = [redis.Redis.from_url(server.url) for server in servers]
+    for client in clients:
+        client.flushall()
+    before = [cpu(client) for client in clients]
+    if len(clients) == 1:
+        ours(spec, clients[0], number, 0)
+    else:
+        crawled(ShardedFrontier(clients, "bench", strategy(spec), {}), number, 0)
+    clients = [redis.Redis.from_url(server.url) for server in servers]
+    spent = [cpu(client) - then for client, then in zip(clients, before, strict=True)]
+    return number * LINKS / sum(spent), [part / sum(spent) for part in spent]
+
+
+def cpu(client: redis.Redis) -> float:
+    """Return the seconds of the processor that a server has used."""
+    used = client.info("cpu")
+    return float(used["used_cpu_user"]) + float(used["used_cpu_sys"])
+
+
+def report_shards(number: int, runs: int) -> None:
+    """Print what one, two and three servers do of the same work."""
+    with ExitStack() as stack:
+        servers = []
+        for _ in range(3):
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            servers.append(RedisServer(Path(folder)))
+            stack.callback(servers[-1].stop)
+        for spec in WHOSE[:2]:
+            for _ in range(runs):
+                for many in (1, 2, 3):
+                    rate, shares = on_servers(spec, servers[:many], number)
+                    parts = ", ".join(f"{share:.0%}" for share in shares)
+                    print(f"{spec}, {many} servers: {rate:,.0f} links/s of CPU; {parts}")
 
 
 class Plain(Spider):
@@ -125,11 +172,15 @@ def main() -> None:
     parser.add_argument("--worker", choices=WHOSE)
     parser.add_argument("--url")
     parser.add_argument("--seed", type=int)
+    parser.add_argument("--shards", action="store_true")
     given = parser.parse_args()
     if given.worker:
         work = theirs if given.worker == "scrapy-redis" else partial(ours, given.worker)
         with redis.Redis.from_url(given.url) as client:
             print(work(client, given.pages, given.seed))
+        return
+    if given.shards:
+        report_shards(given.pages, given.runs)
         return
     with tempfile.TemporaryDirectory() as folder:
         server = RedisServer(Path(folder))

@@ -115,6 +115,17 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServ
 
 
 @pytest.fixture(scope="session")
+def redis_servers(
+    redis_server: RedisServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[list[RedisServer]]:
+    """Three of them, for a crawl that is laid over all."""
+    more = [RedisServer(tmp_path_factory.mktemp("redis")) for _ in range(2)]
+    yield [redis_server, *more]
+    for server in more:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
 def plain_work() -> float:
     """Seconds of the processor for a plain page of half a million bytes, on this machine."""
     from lswc.language.html import parse  # not above: most tests can do without

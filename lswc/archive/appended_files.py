@@ -21,10 +21,10 @@ class ArchiveError(ConfigError):
     """What a crawl left behind is missing or damaged; the message says what to do."""
 
 
-def lines(path: Path, until: int | None = None) -> Iterator[bytes]:
-    """Yield the lines of a file; only those before ``until`` bytes if it isn't None."""
+def lines(path: Path, until: int | None = None, after: int = 0) -> Iterator[bytes]:
+    """Yield the lines of a file from ``after`` bytes on; before ``until`` if it isn't None."""
     with path.open("rb") as file:
-        at = 0
+        at = file.seek(after)
         for line in file:
             if until is not None and at >= until:
                 return

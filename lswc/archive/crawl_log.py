@@ -191,10 +191,15 @@ def _ended(journal: Path, after: int) -> int:
     return sum(row.get("outcome") not in (*NO_VISIT, RETRY) for row in found)
 
 
-def _rows(journal: Path, until: int | None = None) -> Iterator[dict[str, Any] | None]:
-    """Yield the rows of a journal before ``until``, None for a torn line. Raises ArchiveError."""
+def _rows(
+    journal: Path, until: int | None = None, after: int = 0
+) -> Iterator[dict[str, Any] | None]:
+    """Yield the rows of a journal from ``after`` on and before ``until``, None for a torn line.
+
+    Raises ArchiveError.
+    """
     try:
-        yield from map(row_of, lines(journal, until))
+        yield from map(row_of, lines(journal, until, after))
     except OSError as error:
         raise ArchiveError(f"can't read {journal}: {error.strerror or error}") from error
 
@@ -228,8 +233,28 @@ def rows(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[Ro
             if row is None:
                 yield None
             else:
-                outcome, archived = row.get("outcome", ""), row.get("archived")
-                yield Row(row["url"], outcome, archived, row.get("kind"), row.get("visit"))
+                yield _short(row)
+
+
+def rows_beyond(crawl: Path, committed: Mapping[str, int]) -> Iterator[Row | None]:
+    """Yield the rows that aren't ``committed``, as ``rows`` does; all of a journal that became
+    tables since. Raises LswcError.
+    """
+    there = lengths(crawl)
+    for table in converted(crawl):
+        name = f"log/{_number(table)}.jsonl"
+        if there.get(name, 0) > committed.get(name, 0):
+            for values in _tables().values(table, Row._fields):
+                yield None if values is None else Row(*values)
+    for journal in journals(crawl / "log"):
+        after = committed.get(f"log/{journal.name}", 0)
+        for row in _rows(journal, after=after):
+            yield None if row is None else _short(row)
+
+
+def _short(row: Mapping[str, Any]) -> Row:
+    outcome, archived = row.get("outcome", ""), row.get("archived")
+    return Row(row["url"], outcome, archived, row.get("kind"), row.get("visit"))
 
 
 def ended(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[str]:

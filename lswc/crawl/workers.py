@@ -12,18 +12,24 @@ from scrapy_redis.defaults import REDIS_PARAMS
 from lswc.archive.check.recovery import refuse_lost
 from lswc.crawl.crawl_folder import Place, make_writable, remember, remembered, without_login
 from lswc.errors import ConfigError
-from lswc.frontier import names_redis, redis_report
+from lswc.frontier import names_redis
 from lswc.frontier.contract import check_format
 from lswc.frontier.experience import taught_by
-from lswc.frontier.redis import RedisFrontier, Worker, open_existing
+from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.redis_script import text
 from lswc.frontier.seen_paragraphs import InRedis as InRedisParagraphs
+from lswc.frontier.seen_paragraphs import OnShards
+from lswc.frontier.sharded import ShardedFrontier, open_existing
+from lswc.frontier.sharded_report import opened_all
+from lswc.frontier.shards import addresses
 from lswc.guest.control.redis_store import InRedis
 from lswc.guest.guest import Stores
 from lswc.guest.redis_rules import SharedBackoff, SharedFiles
 from lswc.guest.redis_slots import SharedSlots
+from lswc.guest.sharded import ShardedBackoff, ShardedFiles, ShardedSlots, on_servers_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from redis import Redis
@@ -32,24 +38,31 @@ if TYPE_CHECKING:
     from lswc.crawl.configuration import Crawl
     from lswc.frontier import Frontier
     from lswc.frontier.contract import Terms
+    from lswc.frontier.seen_paragraphs import SeenParagraphs
+    from lswc.guest.control.store import Instructions
     from lswc.guest.control_in_effect import ControlInEffect
     from lswc.strategy import Experience
 
+CONNECT_SECONDS = 3
+"""Seconds for which one of several servers is waited for."""
 
-def connect(settings: BaseSettings) -> Redis:
-    """Return a client for the Redis of ``LSWC_FRONTIER``, with scrapy-redis's REDIS_PARAMS.
+
+def connect(settings: BaseSettings) -> list[Redis]:
+    """Return a client for each Redis of ``LSWC_FRONTIER``, with scrapy-redis's REDIS_PARAMS.
 
     A password that neither has is that of REDISCLI_AUTH in the environment, as for redis-cli.
     Nothing is sent yet. Raises ConfigError for a URL that redis-py doesn't understand.
     """
     try:
+        named = addresses(settings.get("LSWC_FRONTIER"))
         params = {**REDIS_PARAMS, **settings.getdict("REDIS_PARAMS"), "decode_responses": False}
         if password := os.environ.get("REDISCLI_AUTH"):
             params.setdefault("password", password)
-        client: Redis = get_redis(**params, url=settings.get("LSWC_FRONTIER"))
+        if len(named) > 1:  # while one is looked for the others have work
+            params.setdefault("socket_connect_timeout", CONNECT_SECONDS)
+        return [get_redis(**params, url=address) for address in named]
     except ValueError as error:
         raise ConfigError(f"LSWC_FRONTIER or REDIS_PARAMS doesn't name a Redis: {error}") from error
-    return client
 
 
 def read_experience(crawl: Crawl, settings: BaseSettings) -> Experience:
@@ -60,11 +73,11 @@ def read_experience(crawl: Crawl, settings: BaseSettings) -> Experience:
     url, _, name = crawl.experience.partition("#")
     settings = settings.copy()
     settings.set("LSWC_FRONTIER", url, priority="cmdline")
-    opened = redis_report.opened(connect(settings), name)
+    opened = opened_all(connect(settings), name)
     return taught_by(name, opened, crawl.language.tag, crawl.strategy.value)
 
 
-def join(crawl: Crawl, settings: BaseSettings, terms: Terms) -> RedisFrontier:
+def join(crawl: Crawl, settings: BaseSettings, terms: Terms) -> RedisFrontier | ShardedFrontier:
     """Join the crawl ``LSWC_REDIS_KEY``, or begin it. Raises LswcError."""
     name, before = _name(crawl, settings), remembered(crawl.folder)
     worker = Worker(
@@ -76,37 +89,56 @@ def join(crawl: Crawl, settings: BaseSettings, terms: Terms) -> RedisFrontier:
     )
     if before is not None and before.worker == worker.name:
         worker = replace(worker, mark=before.mark)
-    frontier = RedisFrontier(connect(settings), name, crawl.strategy, crawl.identity, terms, worker)
+    clients, of_crawl = connect(settings), (name, crawl.strategy, crawl.identity, terms, worker)
+    frontier = (
+        RedisFrontier(clients[0], *of_crawl)
+        if len(clients) == 1
+        else ShardedFrontier(clients, *of_crawl)
+    )
     try:
         refuse_lost(crawl.folder, frontier.lengths())
         address = without_login(settings.get("LSWC_FRONTIER"))
-        remember(crawl.folder, Place(address, name, frontier.connection.mark, worker.name))
+        remember(crawl.folder, Place(address, name, frontier.mark, worker.name))
     except BaseException:
         frontier.close()
         raise
     return frontier
 
 
-def control(frontier: Frontier) -> InRedis:
+def control(frontier: Frontier) -> Instructions:
     """Return what is said to the crawl that the workers share."""
+    if isinstance(frontier, ShardedFrontier):
+        return on_servers_of(frontier)
     shared = _shared(frontier)
     return InRedis(shared.connection.client, shared.name)
 
 
-def seen_paragraphs(frontier: Frontier) -> InRedisParagraphs:
+def seen_paragraphs(frontier: Frontier) -> SeenParagraphs:
     """Return the paragraphs that pages of all workers had before."""
+    if isinstance(frontier, ShardedFrontier):
+        return OnShards(frontier)
     return InRedisParagraphs(_shared(frontier).connection)
 
 
 def guest_stores(crawl: Crawl, frontier: Frontier, control: ControlInEffect) -> Stores:
     """Return what the workers of a crawl share besides its URLs. Raises LswcError."""
+    life, first = crawl.lease_seconds, crawl.politeness.backoff
+    if isinstance(frontier, ShardedFrontier):
+        return Stores(
+            crawl.folder,
+            frontier,
+            ShardedSlots(frontier, life),
+            control,
+            ShardedBackoff(frontier, first),
+            ShardedFiles(frontier),
+        )
     connection = _shared(frontier).connection
     return Stores(
         crawl.folder,
         frontier,
-        SharedSlots(connection, crawl.lease_seconds),
+        SharedSlots(connection, life),
         control,
-        SharedBackoff(connection, crawl.politeness.backoff),
+        SharedBackoff(connection, first),
         SharedFiles(connection),
     )
 
@@ -117,8 +149,8 @@ def _shared(frontier: Frontier) -> RedisFrontier:
     return frontier
 
 
-def named(settings: BaseSettings, address: str, key: str, folder: Path) -> tuple[Redis, str]:
-    """Return the Redis of a worker's crawl, and its name there: empty for the only one there is.
+def named(settings: BaseSettings, address: str, key: str, folder: Path) -> tuple[list[Redis], str]:
+    """Return each Redis of a worker's crawl, and its name there: empty for the only one there is.
 
     They are what a command's user says, else what the folder remembers. A login is that of
     LSWC_FRONTIER if that names this Redis, else of REDIS_PARAMS or the environment (``connect``).
@@ -137,18 +169,18 @@ def named(settings: BaseSettings, address: str, key: str, folder: Path) -> tuple
     return connect(chosen), key or (place.key if place is not None else "")
 
 
-def existing(client: Redis, name: str, folder: Path) -> RedisFrontier:
+def existing(clients: Sequence[Redis], name: str, folder: Path) -> RedisFrontier | ShardedFrontier:
     """Join a crawl as it is, as the worker whose folder this is, or was. Raises LswcError."""
     place = remembered(folder)
     worker = Worker(folder=folder, known_as=place.worker if place is not None else "")
-    with redis_report.opened(client, name) as reader:
+    with opened_all(clients, name) as reader:
         check_format(reader.identity())
         known, name = reader.workers.numbers(), reader.name
     if worker.name.encode() not in known:
         names = ", ".join(sorted(map(text, known)))
         raise ConfigError(f"{folder} is no worker's folder of the crawl {name}; these are: {names}")
     make_writable(folder)
-    return open_existing(client, name, worker)
+    return open_existing(clients, name, worker)
 
 
 def _name(crawl: Crawl, settings: BaseSettings) -> str:

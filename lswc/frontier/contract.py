@@ -304,6 +304,14 @@ class Stock(ABC):
     def lengths(self) -> dict[str, int]:
         """Return the ``lengths`` of all commits, the latest of each file."""
 
+    def older_lengths(self) -> dict[str, int] | None:
+        """Return the ``lengths`` as a part of the store knows them that is older than the rest.
+
+        What it held since is unknown, links of pages that others still know among it. None if there
+        is no such part.
+        """
+        return None
+
     @property
     def unsaved(self) -> int:
         """Bytes that a power cut would lose, and a checkpoint saves; 0 if there are no such."""

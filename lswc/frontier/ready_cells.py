@@ -37,6 +37,11 @@ class ReadyCells:
         """Return so many cells, or all, the best first."""
         return [cell for _, cell in self._ranks[:number]]
 
+    def since(self, rank: Rank, number: int) -> list[Rank]:
+        """Return the ranks of so many cells, from this one on."""
+        first = bisect_left(self._ranks, rank)
+        return self._ranks[first : first + number]
+
     def add(self, *cells: int) -> None:
         """Add cells, but for those that are there."""
         for cell in cells:

@@ -1357,6 +1357,53 @@ function verbs.offer()
   return { 0, flush(), undecided, over() }
 end
 
+do -- as Lua has room for 200 names at a time
+  -- The number that a site has here, which heads a family or branch; "" has none.
+  local function number_of(site)
+    if site == '' then return 0 end
+    local found = family_of_site(site)
+    if found.number == 0 then
+      found.number, found.level = call('HINCRBY', ABOUT, 'sites', 1), PROVEN
+      keep_site(site, found)
+    end
+    call('HSET', HEADS, string.format('%d', found.number), site)
+    return found.number
+  end
+
+  -- Know a site of another server of the crawl by the level, family and branch that it has there.
+  local function know(site, level, family, branch)
+    if level == NEW then return end
+    local found = family_of_site(site)
+    if found.number == 0 then
+      found.number, found.level = call('HINCRBY', ABOUT, 'sites', 1), level
+      keep_site(site, found)
+    end
+    family, branch = number_of(family), number_of(branch)
+    if found.level ~= level or found.family ~= family or found.branch ~= branch then
+      found.level, found.family, found.branch = level, family, branch
+      keep_site(site, found)
+    end
+  end
+
+  -- URL of a page of a site on another server of the crawl, token, that site, its level there, the
+  -- sites that are its family and branch, or ""; what counts in `files` how much the worker gave this
+  -- server, and that; offers. Returns the number that the page has here, too.
+  function verbs.offer_from()
+    local url, token, site, level, family, branch = unpack(ARGV, FIRST, FIRST + 5)
+    if counts_links then know(site, tonumber(level), family, branch) end
+    local number = call('HINCRBY', ABOUT, 'next', 1)
+    call('RPUSH', place(number), url)
+    local kept, undecided = store(FIRST + 8, number, site)
+    call('HSET', LATEST, worker, token)
+    call('HSET', FILES .. worker, ARGV[FIRST + 6], ARGV[FIRST + 7])
+    if not kept and #undecided == 0 then -- nobody needs its name
+      call('RPOP', (place(number)))
+      call('HINCRBY', ABOUT, 'next', -1)
+    end
+    return { number, flush(), undecided, over() }
+  end
+end
+
 -- token, time to live in ms, cells in order (2 bytes each), how many of them are good enough while
 -- better ones wait for servers that are free soon: for proven sites, and for others; "1" if these
 -- are all cells; then servers, if it is to be one of these. Returns how many servers are free, -1

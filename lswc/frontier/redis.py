@@ -25,7 +25,7 @@ from lswc.frontier.experience import dumped, identity_of
 from lswc.frontier.lock import lock
 from lswc.frontier.redis_feed import addresses, read_feed, take_off
 from lswc.frontier.redis_order import SharedOrder
-from lswc.frontier.redis_report import RedisReader, is_unproven, opened, pages_of
+from lswc.frontier.redis_report import RedisReader, is_unproven, pages_of
 from lswc.frontier.redis_script import (
     AT_ONCE_OR_NOT,
     RECONNECT,
@@ -40,6 +40,7 @@ from lswc.frontier.redis_script import (
     texts,
     unpacked,
 )
+from lswc.frontier.shards import check_shard
 from lswc.frontier.visit import Lease, Offer
 from lswc.outcomes import Outcome, is_transient, may_return
 from lswc.safety.server_limits import Taken
@@ -54,7 +55,6 @@ from lswc.strategy import (
     Unit,
     better,
     distance_of,
-    strategy,
     with_requisites,
 )
 from lswc.urls import directory, parse
@@ -251,6 +251,8 @@ class RedisFrontier(Frontier):
     another crawl. Nothing is written then.
     """
 
+    _patience = RECONNECT
+
     def __init__(
         self,
         client: redis.Redis,
@@ -281,6 +283,7 @@ class RedisFrontier(Frontier):
             with self.connection.errors():
                 self.connection.check_server()
                 found = self._reader.identity()
+                check_shard(found, self._identity.get("shard"), self.connection.address)
                 check_identity(found or self._identity, self._identity, _ANOTHER_NAME)
                 _check_record(worker, found.get("mark"), self._reader)
             self._join()
@@ -296,9 +299,12 @@ class RedisFrontier(Frontier):
         connection.mark = about["mark"]
         self._lengths = self.lengths()
         with connection.errors():
-            self._order = SharedOrder(connection, self._reader)
+            self._order = self._new_order()
             self._order.refresh()
-        connection.client.set_retry(RECONNECT)
+        connection.client.set_retry(self._patience)
+
+    def _new_order(self) -> SharedOrder:
+        return SharedOrder(self.connection, self._reader)
 
     def rejoin(self) -> None:
         self._leases.by_id.clear()
@@ -377,11 +383,7 @@ class RedisFrontier(Frontier):
 
     def others(self) -> tuple[list[Path], int]:
         with self.reading() as reader:
-            names = map(bytes.decode, reader.workers.numbers())
-        parts = [name.partition(":") for name in names if name not in ("", self._worker.name)]
-        folders = [Path(folder) for host, _, folder in parts if host == gethostname()]
-        here = [folder for folder in folders if folder.is_dir()]
-        return here, len(parts) - len(here)
+            return others_of(reader.workers.numbers(), self._worker.name)
 
     def finished_here(self) -> Iterator[int]:
         with self.reading() as reader:
@@ -438,14 +440,21 @@ class RedisFrontier(Frontier):
         """
         if now < self._call.idle_until:
             return 0, None
-        free, leased = -1, []
+        free = -1
         while free < 0:
             order = self._order.packed(self._terms.waits, cells) if cells != 0 else _REQUISITES
-            free, pending, time, over, *leased = self._call(
-                "lease", self._leases.next_token, self._life, *order, *servers, now=now
-            )
-            self._order.pending(pending)
-            self._call.discard(self._order, over)
+            free, lease = self._lease_of(now, order, *servers)
+        return free, lease
+
+    def _lease_of(
+        self, now: float, order: tuple[bytes, int, int, int], *servers: str
+    ) -> tuple[int, Lease | None]:
+        """Lease a URL of these cells; -1 free servers say that it is to be asked again."""
+        free, pending, time, over, *leased = self._call(
+            "lease", self._leases.next_token, self._life, *order, *servers, now=now
+        )
+        self._order.pending(pending)
+        self._call.discard(self._order, over)
         self._asked = now
         self._ahead = now - time / 1000
         if not leased:
@@ -531,6 +540,17 @@ class RedisFrontier(Frontier):
         self._order.pending(pending)
         return bool(released)
 
+    def forget(self, keys: Iterable[int]) -> None:
+        """Take it that URLs weren't seen, by their fingerprints: links bring them again."""
+        buckets = map(bucket_of, keys)
+        while some := list(islice(buckets, _REVIVED)):
+            self.connection.ask(*(("HDEL", f"seen:{n}", (field,)) for n, field in some))
+
+    @property
+    def mark(self) -> str:
+        """What the crawl is known again by."""
+        return self.connection.mark
+
     def retry(self, outcomes: Collection[str], wanted: Wanted | None = None) -> int:
         names = [f"{kind}\n{name}" for kind in ("finished", "postponed") for name in outcomes]
         (tallied,) = self.connection.ask(("HMGET", "tally", names)) if names else ([],)
@@ -595,11 +615,13 @@ def _check_record(worker: Worker, mark: str | None, reader: RedisReader) -> None
         )
 
 
-def forget(connection: Connection, keys: Iterable[int]) -> None:
-    """Take it that URLs weren't seen, by their fingerprints: links bring them again."""
-    buckets = map(bucket_of, keys)
-    while some := list(islice(buckets, _REVIVED)):
-        connection.ask(*(("HDEL", f"seen:{n}", (field,)) for n, field in some))
+def others_of(workers: Iterable[bytes], own: str) -> tuple[list[Path], int]:
+    """Return the folders of workers but this one, and how many aren't here."""
+    names = map(bytes.decode, workers)
+    parts = [name.partition(":") for name in names if name not in ("", own)]
+    folders = [Path(folder) for host, _, folder in parts if host == gethostname()]
+    here = [folder for folder in folders if folder.is_dir()]
+    return here, len(parts) - len(here)
 
 
 def _again(strategy: Strategy, url: Url, code: int) -> Offer:
@@ -634,15 +656,3 @@ def _score(first: Any) -> float:
     """Return the score of a sorted set's first member, in seconds."""
     score = first[0][1] if isinstance(first[0], (list, tuple)) else first[1]
     return float(score) / 1000
-
-
-def open_existing(client: redis.Redis, name: str, worker: Worker) -> RedisFrontier:
-    """Join the crawl of this name as it is. Raises LswcError."""
-    with opened(client, name) as reader:
-        identity = {key: value for key, value in reader.identity().items() if key not in _OWN}
-        chosen = strategy(identity["strategy"])
-    return RedisFrontier(client, name, chosen, identity, worker=worker)
-
-
-_OWN = {"next", "sites", "places", "mark", "earlier", "format", "cells"}
-"""Fields of ``about`` that aren't the identity of a crawl."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.redis_report import RedisReader
     from lswc.frontier.redis_script import Connection
+    from lswc.frontier.sharded_report import ShardedReader
     from lswc.strategy import Rank
 
 REFRESH = 1.0
@@ -34,9 +35,10 @@ class SharedOrder:
     ask Redis raise LswcError.
     """
 
-    def __init__(self, connection: Connection, reader: RedisReader) -> None:
+    def __init__(self, connection: Connection, reader: RedisReader | ShardedReader) -> None:
         self._connection = connection
         self._reader = reader
+        self.strategy = reader.strategy
         self.order = order(reader.strategy)
         self._ready = ReadyCells(self.rank)
         self._numbers: dict[int, int] = {}

@@ -9,6 +9,7 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
 from redis import AuthenticationError, RedisError
+from redis.exceptions import AskError
 
 from lswc.errors import StorageError
 from lswc.frontier.contract import FULL, FrontierError, site_of
@@ -25,6 +26,7 @@ from lswc.frontier.redis_script import (
 )
 from lswc.frontier.redis_workers import BATCH, Workers
 from lswc.frontier.report import Ended, Family, Queue, Reader, Standing, by_kind
+from lswc.frontier.shards import check_shard
 from lswc.outcomes import OF_QUOTA, Outcome
 from lswc.safety.server_limits import Taken
 from lswc.strategy import Experience, Pages, Status, Strategy, Unit
@@ -167,6 +169,25 @@ class RedisReader(Reader):
             row = (heads[str(family)], sites[family], pages[family], heads[str(branch)], number)
             found.append(Family(*row))
         return found
+
+    def unproven_sites(self) -> Iterator[tuple[str, str, str, int]]:
+        """Yield the unproven sites: name, the names of family and branch, pages."""
+        taken, heads = self._hash("taken"), texts(self._hash("heads"))
+        for site, known in self._client.hscan_iter(f"{self._prefix}sites", count=BATCH):
+            level, number, family, branch, *_ = _family(known)
+            if level == UNPROVEN:
+                of_branch = text(site) if branch == number else heads[str(branch)]
+                pages = int(taken.get(b"pages *." + site, 0))
+                yield text(site), heads[str(family)], of_branch, pages
+
+    def standing_of(self, site: str, known: bytes | None) -> tuple[int, str, str]:
+        """Return the level of a site, and the names of its family and branch, or "".
+
+        ``known`` is what the hash ``sites`` has of it.
+        """
+        level = _family(known or b"")[0]
+        family, branch = self.family_of(site) if level == UNPROVEN else ("", "")
+        return level, family, branch
 
     def support(self, site: str) -> int:
         level, _, _, _, *supporters = self._family_of(site)
@@ -316,17 +337,25 @@ def _parsed(counts: bytes) -> Pages:
 
 
 @contextmanager
-def opened(client: Redis, name: str = "") -> Iterator[RedisReader]:
+def opened(client: Redis, name: str = "", *, alone: bool = True) -> Iterator[RedisReader]:
     """Open the frontier of the crawl of this name; without one, of the only crawl there is.
 
-    Raises FrontierError if there is none, StorageError if it can't be read.
+    Raises FrontierError if there is none, or only a shard of one though it is asked ``alone``;
+    StorageError if it can't be read.
     """
     try:
-        yield RedisReader(client, _named(client, name))
+        reader = RedisReader(client, _named(client, name))
+        if alone:
+            check_shard(reader.identity(), None, "this Redis")
+        yield reader
     except AuthenticationError as error:
         raise FrontierError(
             "this Redis refuses the password, or asks for one: say it in REDIS_PARAMS, in the "
             f"environment as REDISCLI_AUTH, or in the URL: {error}"
+        ) from error
+    except AskError as error:
+        raise FrontierError(
+            "this Redis is a node of a Redis Cluster, and the crawl's keys are another's"
         ) from error
     except RedisError as error:
         raise StorageError(f"can't read the frontier in Redis: {error}") from error

@@ -18,7 +18,7 @@ import redis
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
-from lswc.errors import AwayError, LostStoreError, StorageError
+from lswc.errors import AwayError, LostStoreError, OlderError, StorageError
 from lswc.frontier.contract import AT_ONCE, BURST_OF_HASTE, FULL, SOON, FrontierError, site_of
 from lswc.outcomes import OF_QUOTA, Outcome
 from lswc.strategy import DISCARD, REQUISITES, Status, Support, adaptive, distance_of, families
@@ -314,11 +314,13 @@ class Connection:
         policy = self.client.info("memory")["maxmemory_policy"]
         if policy.startswith("allkeys"):
             raise FrontierError(
-                f"{self._address()} evicts keys, so it would lose URLs: "
+                f"{self.address} evicts keys, so it would lose URLs: "
                 f"set maxmemory-policy noeviction instead of {policy}"
             )
 
-    def _address(self) -> str:
+    @property
+    def address(self) -> str:
+        """Where the Redis is, in words of a sentence."""
         where = self.client.connection_pool.connection_kwargs
         server = where.get("path") or f"{where.get('host')}:{where.get('port')}"
         return f"the Redis at {server}, database {where.get('db', 0)},"
@@ -330,22 +332,27 @@ class Connection:
             yield
         except redis.AuthenticationError as error:
             raise FrontierError(
-                f"{self._address()} refuses the password, or asks for one: correct LSWC_FRONTIER, "
+                f"{self.address} refuses the password, or asks for one: correct LSWC_FRONTIER, "
                 f"REDIS_PARAMS or REDISCLI_AUTH: {error}"
             ) from error
         except (redis.ConnectionError, redis.TimeoutError) as error:
             self.client.set_retry(AT_ONCE_OR_NOT)  # don't wait again at each call
             raise AwayError(
-                f"{self._address()} can't be reached: start it, or correct LSWC_FRONTIER: {error}"
+                f"{self.address} can't be reached: start it, or correct LSWC_FRONTIER: {error}"
+            ) from error
+        except (redis.exceptions.AskError, redis.exceptions.ClusterDownError) as error:
+            raise FrontierError(
+                f"{self.address} is a node of a Redis Cluster, and the crawl's keys are another's: "
+                "name one Redis, or several that are no cluster"
             ) from error
         except redis.RedisError as error:
             if str(error).startswith("LOST"):
                 raise LostStoreError(
-                    f"{self._address()} has lost the crawl: what was recorded is kept, begin anew "
+                    f"{self.address} has lost the crawl: what was recorded is kept, begin anew "
                     "in another folder"
                 ) from error
             if str(error).startswith("OLDER"):
-                raise AwayError(
-                    f"{self._address()} has forgotten the latest pages, as an older copy does"
+                raise OlderError(
+                    f"{self.address} has forgotten the latest pages, as an older copy does"
                 ) from error
-            raise StorageError(f"{self._address()} refuses the crawl: {error}") from error
+            raise StorageError(f"{self.address} refuses the crawl: {error}") from error

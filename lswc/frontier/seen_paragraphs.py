@@ -14,6 +14,7 @@ from __future__ import annotations
 import mmap
 import os
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.frontier.redis_script import Connection
+    from lswc.frontier.sharded import ShardedFrontier
 
 BITS = 2**29
 HASHES = 5
@@ -100,6 +102,32 @@ class InRedis:
             bits = iter(before)
             found += [not all(list(islice(bits, HASHES))) for _ in some]
         return found
+
+    def close(self) -> None:
+        """Nothing is left to keep."""
+
+
+class OnShards:
+    """Those of a crawl on several Redis servers: each has a filter, for its part of them.
+
+    While a server is away, its part counts as new.
+    """
+
+    def __init__(self, frontier: ShardedFrontier) -> None:
+        self._frontier = frontier
+        self._filters = [InRedis(part.connection) for part in frontier.parts]
+
+    def add(self, paragraphs: Sequence[int]) -> list[bool]:
+        is_new: dict[int, bool] = {}
+        for part, seen in zip(self._frontier.parts, self._filters, strict=True):
+            own = [
+                one for one in dict.fromkeys(paragraphs) if one % len(self._filters) == part.index
+            ]
+            if own:
+                found = self._frontier.ask(part, partial(seen.add, own), [True] * len(own))
+                is_new.update(zip(own, found, strict=True))
+        # The second of two in one page isn't new.
+        return [is_new.pop(paragraph, False) for paragraph in paragraphs]
 
     def close(self) -> None:
         """Nothing is left to keep."""

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from lswc.guest.redis_rules import SharedFiles
     from lswc.guest.rests import Backoff
     from lswc.guest.robots_txt import RobotsRules
+    from lswc.guest.sharded import ShardedFiles
     from lswc.guest.slots import Group, Slots
     from lswc.safety.server_limits import Limits
     from lswc.urls import Url
@@ -56,7 +57,7 @@ class Stores(NamedTuple):
     slots: Slots
     control: ControlInEffect
     backoff: Backoff
-    files: SharedFiles | None = None
+    files: SharedFiles | ShardedFiles | None = None
 
 
 class Guest:

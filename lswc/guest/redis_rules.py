@@ -65,27 +65,32 @@ class SharedBackoff(Backoff):
 
     def __init__(self, connection: Connection, first: float) -> None:
         self._connection = connection
-        self._key = f"{connection.prefix}backoff"
         self._first = first
         self._rests = {}
         self.look()
 
     def look(self) -> None:
-        with self._connection.errors():
-            found: Any = self._connection.client.hgetall(self._key)
-        self._rests = {
+        self._rests = self._read(self._connection)
+
+    def _read(self, connection: Connection) -> dict[str, Rest]:
+        with connection.errors():
+            found: Any = connection.client.hgetall(f"{connection.prefix}backoff")
+        return {
             server: Rest(int(times), float(until))
             for server, row in texts(found).items()
             for times, _, until in (row.partition(" "),)
         }
 
     def _write(self, server: str) -> None:
-        client, rest = self._connection.client, self._rests.get(server)
-        with self._connection.errors():
+        self._keep(self._connection, server)
+
+    def _keep(self, connection: Connection, server: str) -> None:
+        key, rest = f"{connection.prefix}backoff", self._rests.get(server)
+        with connection.errors():
             if rest is None:
-                client.hdel(self._key, server)
+                connection.client.hdel(key, server)
             else:
-                client.hset(self._key, server, f"{rest.times} {rest.until:.3f}")
+                connection.client.hset(key, server, f"{rest.times} {rest.until:.3f}")
 
     def close(self) -> None:
         """Do nothing: the rests outlive this worker."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lswc.guest.decisions import Go
     from lswc.guest.internet import Answer, Internet
     from lswc.guest.redis_rules import SharedFiles
+    from lswc.guest.sharded import ShardedFiles
     from lswc.urls import Url
 
 REMEMBERED = 10_000_000
@@ -180,7 +181,9 @@ class ServerRules:
     and the URL of each robots.txt, whoever fetched it.
     """
 
-    def __init__(self, internet: Internet, robot: str, shared: SharedFiles | None = None) -> None:
+    def __init__(
+        self, internet: Internet, robot: str, shared: SharedFiles | ShardedFiles | None = None
+    ) -> None:
         self._internet = internet
         self._shared = shared
         self.robot = robot

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.redis_report import RedisReader
     from lswc.frontier.report import Reader
+    from lswc.frontier.sharded_report import ShardedReader
     from lswc.guest.control.store import Instructions
 
 
@@ -83,20 +84,22 @@ class StoredInRedis(StoredCrawl):
 
     store = "Redis"
 
-    def __init__(self, client: Redis, name: str = "") -> None:
-        from lswc.frontier import redis_report  # not above: Redis's client isn't for all
+    def __init__(self, clients: Sequence[Redis], name: str = "") -> None:
+        from lswc.frontier.sharded_report import opened_all  # not above: Redis isn't for all
         from lswc.guest.control.redis_store import InRedis
+        from lswc.guest.sharded import on_servers
 
-        self._client = client
-        with redis_report.opened(client, name) as reader:
+        self._clients = clients
+        with opened_all(clients, name) as reader:
             check_format(reader.identity())
             self.name = reader.name
-        self.kept = InRedis(client, self.name)
+        alone = len(clients) == 1
+        self.kept = InRedis(clients[0], self.name) if alone else on_servers(clients, self.name)
 
-    def frontier(self) -> AbstractContextManager[RedisReader]:
-        from lswc.frontier import redis_report
+    def frontier(self) -> AbstractContextManager[RedisReader | ShardedReader]:
+        from lswc.frontier.sharded_report import opened_all
 
-        return redis_report.opened(self._client, self.name)
+        return opened_all(self._clients, self.name)
 
     def reported(self) -> list[Snapshot]:
         with self.frontier() as reader:

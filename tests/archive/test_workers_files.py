@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from lswc.archive.check.agreement import CheckReport
     from lswc.frontier.redis import RedisFrontier
+    from lswc.frontier.sharded import ShardedFrontier
     from tests.frontier.redis_server import RedisServer
 
 JOURNAL = "log/00001.jsonl"
@@ -64,8 +65,8 @@ class Worker:
         (crawl / "log").mkdir(parents=True, exist_ok=True)
         (crawl / JOURNAL).write_text(rows, "utf-8")
 
-    def opened(self) -> closing[RedisFrontier]:
-        return closing(existing(self.client, "lost", self.folder))
+    def opened(self) -> closing[RedisFrontier | ShardedFrontier]:
+        return closing(existing([self.client], "lost", self.folder))
 
     def check(self, *others: Path) -> CheckReport:
         with self.opened() as frontier:

@@ -11,6 +11,7 @@ from redis import Redis
 
 from lswc.frontier.contract import FrontierError
 from lswc.frontier.redis import RedisFrontier, Worker
+from lswc.frontier.sharded import ShardedFrontier
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
@@ -70,10 +71,19 @@ def redis(server: RedisServer, name: str, strategy: Strategy, identity: dict[str
     return RedisFrontier(client, name, strategy, identity, worker=worker)
 
 
-@pytest.fixture(params=["sqlite", "redis"])
+def shards(
+    servers: list[RedisServer], name: str, strategy: Strategy, identity: dict[str, str]
+) -> Frontier:
+    clients, worker = [Redis.from_url(s.url) for s in servers], Worker(clock_of_caller=True)
+    return ShardedFrontier(clients, name, strategy, identity, worker=worker)
+
+
+@pytest.fixture(params=["sqlite", "redis", "shards"])
 def frontier(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
     if request.param == "sqlite":
         store = partial(sqlite, tmp_path)
+    elif request.param == "shards":
+        store = partial(shards, request.getfixturevalue("redis_servers"), str(tmp_path))
     else:
         store = partial(redis, request.getfixturevalue("redis_server"), str(tmp_path))
     with ExitStack() as stack:
@@ -83,6 +93,9 @@ def frontier(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
 
         yield opened
 
+
+in_order = pytest.mark.parametrize("frontier", ["sqlite", "redis"], indirect=True)
+"""What holds of one server only: on several, sites of one cell come by turns."""
 
 RELEVANT, OTHER = code(PageLanguage.TARGET), code(PageLanguage.OTHER, 2)
 
@@ -94,6 +107,7 @@ def visit(f: Frontier, relevant: bool, *offers: Offer, now: float = 0.0) -> str:
     return lease.url
 
 
+@in_order
 def test_best_tier_first_then_first_in_first_out(frontier: Open) -> None:
     f = frontier()
     f.offer([offer("http://s/")])
@@ -104,6 +118,7 @@ def test_best_tier_first_then_first_in_first_out(frontier: Open) -> None:
     assert f.counts().tally["finished"] == {"html": 4}
 
 
+@in_order
 def test_rediscovery_takes_the_better_tier_and_keeps_its_place(frontier: Open) -> None:
     f = frontier()
     f.offer([offer("http://s/")])
@@ -112,6 +127,7 @@ def test_rediscovery_takes_the_better_tier_and_keeps_its_place(frontier: Open) -
     assert [visit(f, False) for _ in range(2)] == ["http://a/1", "http://c/1"]
 
 
+@in_order
 def test_a_page_may_link_to_a_new_server_twice_by_links_of_two_kinds(frontier: Open) -> None:
     f = frontier()
     f.offer([offer("http://s/")])
@@ -122,6 +138,7 @@ def test_a_page_may_link_to_a_new_server_twice_by_links_of_two_kinds(frontier: O
     assert f.unfinished == 0
 
 
+@in_order
 def test_one_outstanding_request_a_server_and_the_delay(frontier: Open) -> None:
     f = frontier()
     f.offer([offer("http://a/1"), offer("http://a/2"), offer("http://b/1")])
@@ -148,6 +165,7 @@ def test_an_irrelevant_server_loses_its_queue(frontier: Open) -> None:
     assert f.counts().servers == {"relevant": 1, "irrelevant": 1}
 
 
+@in_order
 def test_an_irrelevant_directory_loses_its_queue(frontier: Open) -> None:
     f = frontier("directory_conservative:T=0")
     f.offer([offer("http://s/")])
@@ -158,6 +176,7 @@ def test_an_irrelevant_directory_loses_its_queue(frontier: Open) -> None:
     assert f.lease(0) is None
 
 
+@in_order
 def test_a_server_found_relevant_promotes_its_queue(frontier: Open) -> None:
     f = frontier("lswc:S=3,T=5")
     f.offer([offer("http://s/")])
@@ -180,6 +199,7 @@ def test_committing_twice_counts_once(frontier: Open) -> None:
     assert f.counts().tally["finished"] == {"timeout": 1}
 
 
+@in_order
 def test_what_was_leased_is_pending_again_after_reopening(frontier: Open) -> None:
     f = frontier()
     f.offer([offer("http://a/1"), offer("http://b/1")])
@@ -243,6 +263,7 @@ def test_a_server_rests_as_long_as_its_visit_says(frontier: Open) -> None:
     assert f.lease(17.0) is not None
 
 
+@in_order
 def test_a_url_that_is_given_back_is_handed_out_again_when_its_server_has_rested(
     frontier: Open,
 ) -> None:
@@ -289,6 +310,7 @@ def test_a_redirect_may_lead_back_to_its_https_twin_once(frontier: Open) -> None
     assert f.counts().tally["finished"] == {Outcome.REDIRECT: 3}
 
 
+@in_order
 def test_a_url_that_is_postponed_comes_back_when_it_is_due(frontier: Open) -> None:
     f = frontier()
     f.offer([offer("http://a/1"), offer("http://b/1")])
@@ -323,6 +345,7 @@ def test_a_link_to_a_url_that_is_postponed_adds_nothing(frontier: Open) -> None:
     assert f.unfinished == 1
 
 
+@in_order
 def test_a_url_that_comes_back_takes_the_better_tier_though_links_to_it_added_nothing(
     frontier: Open,
 ) -> None:
@@ -376,6 +399,7 @@ def test_a_url_that_is_given_back_leaves_no_trace(frontier: Open) -> None:
     assert (again.url, again.tries) == ("http://a/1", 0)
 
 
+@in_order
 def test_what_failed_is_pending_again_if_that_is_wanted(frontier: Open) -> None:
     f = frontier()
     urls = ["http://a/1", "http://b/1", "http://c/1"]
@@ -408,6 +432,7 @@ def taken(f: Frontier, now: float = 0.0, *offers: Offer) -> str:
     return lease.url
 
 
+@in_order
 @pytest.mark.parametrize("spec", ["soft_focused", "adaptive", "directory_conservative:T=0"])
 def test_requisites_wait_in_a_queue_of_their_own(frontier: Open, spec: str) -> None:
     f = frontier(spec)
@@ -426,6 +451,7 @@ def test_requisites_wait_in_a_queue_of_their_own(frontier: Open, spec: str) -> N
     assert f.cells() == cells
 
 
+@in_order
 def test_what_pages_may_need_comes_last_and_is_one_file_with_what_they_need(
     frontier: Open,
 ) -> None:
@@ -507,6 +533,7 @@ def test_a_lost_requisite_waits_again_as_such_and_a_lost_page_as_a_page(frontier
     assert f.unfinished == 0
 
 
+@in_order
 def test_servers_that_are_wanted_come_first(frontier: Open) -> None:
     f = frontier()
     f.offer([offer(url) for url in ("http://a/1", "http://b/1", "http://c/1", "http://c/2")])

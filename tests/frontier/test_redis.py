@@ -339,6 +339,12 @@ def test_a_redis_that_evicts_or_asks_for_a_password_is_refused(tmp_path: Path) -
     server.stop()
 
 
+def test_a_node_of_a_cluster_is_refused(tmp_path: Path) -> None:
+    server = RedisServer(tmp_path, "--cluster-enabled", "yes")
+    assert "is a node of a Redis Cluster" in refused(server.url)
+    server.stop()
+
+
 def test_a_redis_that_lost_the_crawl_is_noticed_by_every_verb(join: Join, client: Redis) -> None:
     f = join()
     f.offer([seed("http://a/1"), seed("http://b/1")])

@@ -90,7 +90,7 @@ def tell(client: Redis) -> None:
         assert list(reader.workers.kept_urls()) in ([], ["http://s0/0"])
         for url in ("http://s0/0", "http://s1/0", "http://t/", "http://none/"):
             reader.standing(url)
-    stored = StoredInRedis(client)
+    stored = StoredInRedis([client])
     assert (stored.reported(), stored.course(0)) == ([], ([], 0))
     connection, group = Connection(client, "{c}:"), Group("address", 1, 1.0)
     slots, files = SharedSlots(connection, 60.0), SharedFiles(connection)

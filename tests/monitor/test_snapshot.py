@@ -267,7 +267,7 @@ def test_the_same_crawl_has_the_same_numbers_everywhere(
     assert wanted["expected"] > 0
 
     stored = StoredInFolder(folder) if store == "folder" else StoredInRedis(
-        Redis(port=redis_server.port)
+        [Redis(port=redis_server.port)]
     )  # fmt: skip
     with stored.frontier() as frontier:
         counted = snapshot.counted(frontier, TOP)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier import Frontier
     from lswc.frontier.redis import RedisFrontier
+    from lswc.frontier.sharded import ShardedFrontier
 
 SUMMARY = "summary.json"
 _ALL = (
@@ -93,7 +94,9 @@ def compare(
     return CheckReport([*findings, lost], notes)
 
 
-def check_worker(crawl: Path, frontier: RedisFrontier, others: Iterable[Path]) -> CheckReport:
+def check_worker(
+    crawl: Path, frontier: RedisFrontier | ShardedFrontier, others: Iterable[Path]
+) -> CheckReport:
     """Compare the files of a worker's folder with the frontier in Redis; nothing is changed.
 
     The logs of ``others``, the folders of other workers, may name URLs that this one lost. Raises
@@ -128,22 +131,20 @@ def _linked(crawl: Path) -> Iterator[str]:
 
 
 def repair_worker(
-    crawl: Path, frontier: RedisFrontier, lost: Mapping[int, str | None]
+    crawl: Path, frontier: RedisFrontier | ShardedFrontier, lost: Mapping[int, str | None]
 ) -> list[str]:
     """Make Redis and the files of a worker's folder agree; return what was done, in sentences.
 
     What its files have and Redis doesn't know is moved aside; what is lost waits again. Raises
     LswcError.
     """
-    from lswc.frontier.redis import forget  # not above: Redis's client isn't for all
-
     aside = Aside(crawl)
     set_aside(crawl, frontier, aside)
     done = mended(crawl, frontier, aside)
     named = [url for url in lost.values() if url is not None]
     if lost:
         frontier.reopen(named, committed_lengths.lengths(crawl))
-        forget(frontier.connection, (key for key, url in lost.items() if url is None))
+        frontier.forget(key for key, url in lost.items() if url is None)
         done.append(f"{len(named)} URLs that were lost wait again")
     if len(named) < len(lost):
         done.append(

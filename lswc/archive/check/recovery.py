@@ -9,10 +9,12 @@ from lswc.archive import committed_lengths, crawl_log, page_record
 from lswc.archive.appended_files import ArchiveError, Aside
 from lswc.archive.check.fingerprints import Fingerprints
 from lswc.frontier.contract import FrontierError
+from lswc.frontier.visit import key
+from lswc.strategy import LISTING, REQUISITE, SEED
 from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from lswc.frontier import Frontier
@@ -86,6 +88,9 @@ def set_aside(crawl: Path, frontier: Frontier, aside: Aside) -> int:
     A Redis may be older than files that were closed since: then what it doesn't know is taken out.
     Raises LswcError.
     """
+    older = frontier.older_lengths()
+    if older is not None:
+        return _fetch_anew(crawl, frontier, aside, older)
     committed = frontier.lengths()
     if frontier.finished() is not None or not committed_lengths.closed_beyond(crawl, committed):
         return committed_lengths.cut(crawl, committed, aside)
@@ -98,6 +103,43 @@ def set_aside(crawl: Path, frontier: Frontier, aside: Aside) -> int:
     after = committed_lengths.lengths(crawl)
     frontier.reopen((), after)
     return before - sum(after.values())
+
+
+def _fetch_anew(crawl: Path, frontier: Frontier, aside: Aside, then: Mapping[str, int]) -> int:
+    """Let all wait again that was visited since the files were as long as ``then``.
+
+    What part of the frontier was given of it isn't known. Returns how many bytes were moved aside.
+    Raises LswcError.
+    """
+    before = sum(committed_lengths.lengths(crawl).values())
+    with Fingerprints(frontier.finished_here()) as finished:
+
+        def is_known(row: crawl_log.Row) -> bool:
+            return key(row.url, _CODES.get(row.kind or "", SEED)) in finished
+
+        recorded = (record["url"] for record in page_record.records(crawl))
+        gone = {url for url in recorded if fingerprint(url) not in finished}
+        gone |= {row.url for row in _visits(crawl_log.rows(crawl)) if not is_known(row)}
+        since = _visits(crawl_log.rows_beyond(crawl, then))
+        # What isn't finished there is pending, or its links are offered again.
+        again = {row.url: row.kind for row in since if is_known(row)}
+    listings = {url for url, kind in again.items() if kind == crawl_log.LISTING_KIND}
+    requisites = {url for url, kind in again.items() if kind == crawl_log.REQUISITE_KIND}
+    wait = again.keys() - listings
+    committed_lengths.take_out(crawl, gone | wait, aside)
+    after = committed_lengths.lengths(crawl)
+    frontier.reopen(wait, after, requisites)
+    return before - sum(after.values())
+
+
+_CODES = {crawl_log.REQUISITE_KIND: REQUISITE, crawl_log.LISTING_KIND: LISTING}
+
+
+def _visits(rows: Iterable[crawl_log.Row | None]) -> Iterator[crawl_log.Row]:
+    """Yield the rows of the ends of visits."""
+    for row in rows:
+        if row is not None and row.outcome not in (*crawl_log.NO_VISIT, crawl_log.RETRY):
+            yield row
 
 
 def mend(crawl: Path, frontier: Frontier, aside: Aside) -> int:

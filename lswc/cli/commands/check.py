@@ -50,8 +50,8 @@ class Command(UserCommand):
         from lswc.archive.check.agreement import check_worker, repair_worker
         from lswc.crawl import workers
 
-        client, name = workers.named(self.project_settings, opts.redis, opts.key, crawl)
-        with closing(workers.existing(client, name, crawl)) as frontier:
+        clients, name = workers.named(self.project_settings, opts.redis, opts.key, crawl)
+        with closing(workers.existing(clients, name, crawl)) as frontier:
             with working() as say:
                 say("check", 0, 0)
                 report = check_worker(crawl, frontier, others or frontier.others()[0])

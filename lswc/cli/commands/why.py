@@ -79,10 +79,10 @@ class Command(UserCommand):
         opened: AbstractContextManager[Reader]
         if opts.redis or not (crawl / FRONTIER_FILE).exists():
             from lswc.crawl import workers
-            from lswc.frontier import redis_report
+            from lswc.frontier.sharded_report import opened_all
 
             named = workers.named(self.project_settings, opts.redis, opts.key, crawl)
-            opened = redis_report.opened(*named)
+            opened = opened_all(*named)
         else:
             opened = sqlite_report.opened(crawl / FRONTIER_FILE)
         with opened as frontier:

@@ -35,6 +35,10 @@ class InRedis:
 
         self._asked("transaction", both, self._key)
 
+    def changes(self) -> int:
+        """Return how many lines the history has."""
+        return int(self._asked("llen", f"{self._key}:history"))
+
     def lines(self) -> list[str]:
         found: Any = self._asked("lrange", f"{self._key}:history", 0, -1)
         return [line.decode(errors="replace") for line in found]

@@ -327,8 +327,8 @@ def test_the_only_crawl_of_a_store_needs_no_name(redis_server: RedisServer) -> N
     client = Redis.from_url(redis_server.url)
     client.flushall()
     store = RedisFrontier(client, "alone", strategy("bfs"), IDENTITY)
-    change(StoredInRedis(client).kept, "block", True, "a.th")
-    assert read(StoredInRedis(client, "alone").kept).at(url("http://a.th/")).block
+    change(StoredInRedis([client]).kept, "block", True, "a.th")
+    assert read(StoredInRedis([client], "alone").kept).at(url("http://a.th/")).block
     store.close()
 
 
@@ -339,7 +339,7 @@ def test_what_is_no_crawl_of_this_version(tmp_path: Path, redis_server: RedisSer
     frontier.close()
     client = Redis.from_url(redis_server.url)
     with pytest.raises(LswcError, match="no crawl 'nobodys'"):
-        StoredInRedis(client, "nobodys")
+        StoredInRedis([client], "nobodys")
     client.hset("{old}:about", mapping={"strategy": "bfs", "format": "1"})
     with pytest.raises(LswcError, match=r"begun with lswc 0\.1"):
-        StoredInRedis(client, "old")
+        StoredInRedis([client], "old")

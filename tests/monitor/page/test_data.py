@@ -77,7 +77,7 @@ def crawl(request: pytest.FixtureRequest, tmp_path: Path, redis_server: RedisSer
     frontier.close()
     if request.param == "folder":
         return StoredInFolder(tmp_path)
-    return StoredInRedis(Redis(port=redis_server.port))
+    return StoredInRedis([Redis(port=redis_server.port)])
 
 
 def point(seconds: float, pages: int, run: float = 0.0, expected: float = 0.0) -> Point:
@@ -154,7 +154,7 @@ def test_points_that_many_workers_tell_are_one_course(redis_server: RedisServer)
         frontier.tell("{}", point(seconds, 1).line(), A_MINUTE)  # the second comes too soon
     frontier.tell("{}", point(3, 1).line(), 0)  # the last word of a worker
     frontier.close()
-    points, _ = StoredInRedis(client, "lswc:th").course(0)
+    points, _ = StoredInRedis([client], "lswc:th").course(0)
     assert [one.time for one in points] == [1, 3]
 
 
@@ -202,7 +202,7 @@ def test_a_worker_that_was_killed_is_shown_as_such(
         )  # fmt: skip
         frontier.tell(now(worker), "", 0.0)
         frontier.close()
-    shown = PageData(StoredInRedis(client)).get()
+    shown = PageData(StoredInRedis([client])).get()
     assert shown["state"] == state
     assert [worker["state"] for worker in shown["workers"]].count("silent") == lost
     states = {worker["folder"]: worker["state"] for worker in shown["workers"]}
@@ -305,7 +305,7 @@ def test_one_of_several_crawls_of_a_redis_is_read(redis_server: RedisServer) -> 
     for name in ("lswc:lo", "lswc:th"):
         RedisFrontier(client, name, strategy("bfs"), IDENTITY | {"language": name[5:]}).close()
     for name in ("lswc:lo", "lswc:th"):
-        shown = PageData(StoredInRedis(client, name)).get()
+        shown = PageData(StoredInRedis([client], name)).get()
         assert (shown["name"], shown["language"]) == (name, name[5:])
 
 
@@ -323,7 +323,7 @@ def test_logs_are_those_of_workers_on_this_machine(
         )
         frontier.tell(now(Worker(state="running", host=host, folder=str(folder), time=1)), "", 0.0)
         frontier.close()
-    crawl = StoredInRedis(client)
+    crawl = StoredInRedis([client])
     assert crawl.folders() == [tmp_path / "a"]
     assert find(crawl, "http://a.example/")["no_log"] == ""
     (tmp_path / "a" / "log").rmdir()

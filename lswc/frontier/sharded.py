@@ -1,0 +1,913 @@
+"""Frontier on several Redis servers: each holds whole sites, and runs the script for them.
+
+docs/shards.md has the design, and why nothing is lost or recorded twice.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import defaultdict
+from contextlib import ExitStack, contextmanager, suppress
+from copy import copy
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec.structs import replace as replaced
+from redis.backoff import ExponentialBackoff
+from redis.retry import Retry
+
+from lswc.errors import AwayError, LswcError, OlderError
+from lswc.frontier.contract import DEFAULTS, Frontier, Terms, is_far_better, site_of
+from lswc.frontier.lock import lock
+from lswc.frontier.redis import ANYONE, BEST, POLL, RedisFrontier, Worker, others_of
+from lswc.frontier.redis_order import REFRESH, SharedOrder
+from lswc.frontier.redis_report import RedisReader
+from lswc.frontier.redis_script import Connection, packed_cells, packed_offers, text, texts
+from lswc.frontier.sharded_report import ShardedReader, opened_all
+from lswc.frontier.shards import LAID_OUT, SHARDS, Layout, check_servers
+from lswc.frontier.visit import Offer
+from lswc.safety.server_limits import NOTHING_TAKEN
+from lswc.strategy import LearnedOrder, PageLanguage, strategy, with_requisites
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import redis
+
+    from lswc.frontier.contract import Wanted
+    from lswc.frontier.visit import Lease, Visit
+    from lswc.safety.server_limits import Taken
+    from lswc.strategy import Pages, Rank, Strategy
+
+BRIEFLY = Retry(ExponentialBackoff(cap=0.4, base=0.1), 3)
+"""For a second: the other servers have work meanwhile."""
+
+FIRST_TRY, LONGEST_WAIT = 0.5, 30.0
+"""Seconds between two looks whether a server is back: the first, and the most after twice as many
+each time."""
+
+ANY = (float("-inf"), 0)
+"""A rank before all others: of a server that is to be asked first, whatever it has."""
+
+_AT_ONCE = 100  # pages whose links are delivered by one look
+_LOOKS = 64  # calls for one lease
+
+logger = logging.getLogger(__name__)
+
+
+class Page(NamedTuple):
+    """The page that a link is on, as servers which don't hold its site are told of it.
+
+    ``level``, ``family`` and ``branch`` are those of its site (``lswc.strategy.families``).
+    """
+
+    url: str
+    site: str
+    level: int = 0
+    family: str = ""
+    branch: str = ""
+
+
+class CommonOrder(SharedOrder):
+    """The order of cells, by the counts of all servers together."""
+
+    parts: Sequence[PartOrder] = ()
+
+    def look(self, parts: Sequence[Part], reader: ShardedReader) -> None:
+        """Add up what all servers counted; the first keeps what is scored. Raises LswcError."""
+        self._connection, self._reader = parts[0].connection, reader
+        self._earlier = self._earlier or reader.identity().get("earlier")
+        self.refresh()
+        self.parts = [part.order for part in parts]
+        for one in self.parts:
+            one.order = self.order
+            one.learned(None)
+            one.at = ANY
+
+    def learn(self, cell: int, relevant: float) -> None:
+        if isinstance(self.order, LearnedOrder):
+            due = self.order.learn(cell, relevant)
+            if due:
+                self._keep_scored(self.order)
+            for part in self.parts:
+                part.learned(None if due else cell)
+
+
+class PartOrder(SharedOrder):
+    """The order of cells, and which of them have URLs on one server.
+
+    ``at`` is the rank of the best cell of which the server may have a URL for this worker now, as
+    far as it knows; None if of none.
+    """
+
+    def __init__(self, connection: Connection, reader: RedisReader, common: CommonOrder) -> None:
+        self._common = common
+        self.at: Rank | None = ANY
+        super().__init__(connection, reader)
+
+    def rank(self, cell: int) -> Rank:
+        return self._common.order.rank(cell)
+
+    def expected(self, cell: int) -> float | None:
+        return self._common.order.expected(cell)
+
+    def pending(self, numbers: Sequence[Any]) -> None:
+        super().pending(numbers)
+        for cell, number in zip(map(int, numbers[::2]), numbers[1::2], strict=True):
+            if number and cell in self._ready:
+                self._better(self.rank(cell))
+
+    def _better(self, rank: Rank) -> None:
+        self.at = rank if self.at is None else min(self.at, rank)
+
+    def learn(self, cell: int, relevant: float) -> None:
+        self._common.learn(cell, relevant)
+
+    def learned(self, cell: int | None) -> None:
+        """Take notice of a cell's new rank, or of all cells'."""
+        if cell is None:
+            self._ready.reorder()
+            self.look_again()
+        else:
+            self._ready.changed(cell)
+            if cell in self._ready:
+                self._better(self.rank(cell))
+
+    def compare(self, pages: int) -> None:
+        """Do nothing: one server doesn't know how many pages there are."""
+
+    def refresh_if_due(self) -> None:
+        """Do nothing: all servers are looked at together."""
+
+    def _looked_at(self, known: LearnedOrder) -> LearnedOrder:
+        return known
+
+    def look_again(self) -> None:
+        """Take it that the server may have URLs of all its cells, or some that are due."""
+        best = self._ready.since(ANY, 1)
+        self.at = best[0] if best else ANY
+
+    def best(self) -> tuple[int | None, int | None]:
+        """Return the best cell with a URL, and the best with one of a proven site."""
+        cells = self._ready.best(BEST)
+        return cells[0] if cells else None, next(filter(self._of_proven, cells), None)
+
+    def packed_until(
+        self, until: Rank | None, best: Sequence[int | None]
+    ) -> tuple[bytes, int, int, int]:
+        """Return some cells from ``at`` on to that rank as ``packed`` does; ``at`` goes on.
+
+        ``best`` are the best cells of all servers that others wait for: of proven sites, of all.
+        """
+        found = self._ready.since(self.at or ANY, BEST + 1)
+        chosen = [rank for rank in found[:BEST] if until is None or rank <= until]
+        self.at = found[len(chosen)] if len(found) > len(chosen) else None
+        cells, order = [cell for _, cell in chosen], self._common.order
+        good = [
+            len(cells)
+            if first is None
+            else sum(not is_far_better(order, first, cell) for cell in cells)
+            for first in best
+        ]
+        return packed_cells(cells), good[0], good[1], int(len(cells) == len(self._numbers))
+
+
+class Part(RedisFrontier):
+    """What one server holds of the crawl: a frontier like any other, but for the order.
+
+    ``is_away`` says that it can't be reached; ``next_try`` when to try again.
+    """
+
+    _patience = BRIEFLY
+
+    def __init__(
+        self,
+        common: CommonOrder,
+        client: redis.Redis,
+        name: str,
+        identity: Mapping[str, str],
+        terms: Terms,
+        worker: Worker,
+    ) -> None:
+        self.index = int(identity["shard"].partition(" ")[0]) - 1
+        self.is_away, self.turn, self.free = False, 0, 0
+        self.next_try = self.wait = 0.0
+        self._common = common
+        super().__init__(client, name, common.strategy, identity, terms, worker)
+
+    @property
+    def waits(self) -> bool:
+        """Whether a URL may wait for far better ones."""
+        return self._terms.waits
+
+    def _new_order(self) -> PartOrder:
+        self.order = PartOrder(self.connection, self._reader, self._common)
+        return self.order
+
+    @property
+    def reader(self) -> RedisReader:
+        """What it is read by."""
+        return RedisReader(self.connection.client, self.name, self._strategy)
+
+    def lease_until(
+        self, now: float, until: Rank | None, best: Sequence[int | None]
+    ) -> Lease | None:
+        """Hand out a URL of the best cells, of none beyond a rank."""
+        if now < self._call.idle_until:
+            self.free, self.order.at = 0, None
+            return None
+        self.free, lease = self._lease_of(now, self.order.packed_until(until, best))
+        if self.free < 0:  # URLs came back, or there is more to be done first
+            self.order.look_again()
+        if lease is not None:
+            self.order.at = self.order.rank(lease.cell)
+        return lease
+
+    def offer_from(self, page: Page, offers: Sequence[Offer], given: int) -> None:
+        """Add URLs that a page brought whose site is another server's.
+
+        ``given`` is how much this worker gave to the server so far, this included.
+        """
+        token = f"{self._leases.joining}:{given}"
+        number, pending, undecided, over = self._call(
+            "offer_from", page.url, token, *page[1:], f"@{self.index}", given,
+            *packed_offers(self._strategy, offers),
+        )  # fmt: skip
+        self.connection.latest = self.connection.latest and token
+        self._order.pending(pending)
+        self._call.improve(self._order, undecided, offers, number)
+        self._call.discard(self._order, over)
+
+    def standing_of(self, site: str) -> tuple[int, str, str]:
+        """Return what other servers are told of a site: its level, and names of family and branch.
+
+        Nothing of it if nobody asks for that.
+        """
+        if self._terms.unproven_share >= 1 and not self._strategy.weighs_support:
+            return 0, "", ""
+        (known,) = self.connection.ask(("HGET", "sites", (site,)))
+        with self.connection.errors():
+            return self.reader.standing_of(site, known)
+
+    def holds(self, lease: Lease) -> bool:
+        """Tell whether a lease hasn't ended, as far as this worker knows."""
+        return self._leases.holds(lease)
+
+    def lose_leases(self) -> list[int]:
+        """Forget all leases; return the numbers of their URLs."""
+        lost = list(self._leases.by_id)
+        self._leases.by_id.clear()
+        return lost
+
+    def token_of(self, lease: Lease) -> str:
+        """Return what names a lease."""
+        return self._leases.token(lease)
+
+
+class ShardedFrontier(Frontier):
+    """The frontier on several Redis servers, under keys that begin with ``{name}:`` on each.
+
+    A server that can't be reached is left out until it is back. Raises FrontierError as a
+    RedisFrontier does, and if these aren't the servers of one crawl in their order; AwayError
+    if one isn't there at the beginning.
+    """
+
+    def __init__(
+        self,
+        clients: Sequence[redis.Redis],
+        name: str,
+        strategy: Strategy,
+        identity: Mapping[str, str],
+        terms: Terms = DEFAULTS,
+        worker: Worker = ANYONE,
+    ) -> None:
+        self.name, self._worker = name, worker
+        self._strategy = strategy = with_requisites(strategy)
+        self.parts: list[Part] = []
+        self._lost: list[int] = []
+        self._lengths: dict[str, int] = {}
+        self._counts: dict[str, int] = {}
+        self._looked = self._turns = 0.0
+        self._asked = 0.0
+        number = len(clients)
+        caps = replace(terms.caps, sites=-(-terms.caps.sites // number))
+        own = replace(terms, caps=caps, small_family=-(-terms.small_family // number))
+        self._connections = [Connection(client, f"{{{name}}}:") for client in clients]
+        self._lock = lock(worker.folder) if worker.folder else None
+        try:
+            self.layout = self._checked_layout()
+            readers = {n: RedisReader(client, name, strategy) for n, client in enumerate(clients)}
+            with self._connections[0].errors():
+                reader = ShardedReader(self.layout, readers, strategy)
+                self._common = CommonOrder(self._connections[0], reader)
+            doubts = [self._in_doubt(index)[1] for index in range(number)]
+            for index, client in enumerate(clients):
+                about = {**identity, **self.layout.identity(index, self.mark if index else "")}
+                recorded = worker.recorded and not index  # the first knows the crawl's mark
+                joining = replace(worker, folder=None, known_as=worker.name, recorded=recorded)
+                self.parts.append(Part(self._common, client, name, about, own, joining))
+            for part in self.parts:
+                part.connection.ask(("HSET", "about", ("whole", "1")))
+            self._begin()
+            for part, found in zip(self.parts, doubts, strict=True):
+                self._clear(part, found)
+        except BaseException:
+            self.close()
+            raise
+
+    def _checked_layout(self) -> Layout:
+        """Return how the shards are laid out over these servers. Raises LswcError."""
+        found = [_about(connection) for connection in self._connections]
+        if any(about.get("whole") for about in found):  # then all had begun by now
+            found = [about or _about(c) for c, about in zip(self._connections, found, strict=True)]
+        check_servers(
+            [(c.address, about) for c, about in zip(self._connections, found, strict=True)]
+        )
+        known = next((about["layout"] for about in found if about), None)
+        number = len(self._connections)
+        return Layout(bytes.fromhex(known), number) if known else Layout.of(number)
+
+    @property
+    def mark(self) -> str:
+        """What the crawl is known again by."""
+        return self.parts[0].mark
+
+    @property
+    def live(self) -> list[Part]:
+        """The servers that can be reached, as far as is known."""
+        return [part for part in self.parts if not part.is_away]
+
+    def part_of(self, server: str) -> Part:
+        """Return what holds a web server."""
+        return self.parts[self.layout.server_of(server)]
+
+    # -- servers that are away -------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        """Learn what all servers know, once they were joined."""
+        self._look()
+        self._lengths, self._counts = self._latest_lengths()
+
+    @contextmanager
+    def reaching(self, part: Part) -> Iterator[None]:
+        """Ask one server; it is left out from now on if it is away. Raises LswcError.
+
+        An older copy of it is the caller's to take up: files must be compared with it first.
+        """
+        try:
+            yield
+        except OlderError:
+            raise
+        except AwayError as error:
+            self._leave_out(part, error)
+            raise
+
+    def _leave_out(self, part: Part, error: AwayError) -> None:
+        if part.is_away:
+            return
+        part.is_away, part.wait, part.next_try = True, FIRST_TRY, monotonic() + FIRST_TRY
+        self._lost += [_whole_id(number, part) for number in part.lose_leases()]
+        if self.live:
+            logger.warning("%s; its sites wait, the others go on", error)
+
+    def ask(self, part: Part, asked: Callable[[], Any], otherwise: Any = None) -> Any:
+        """Return what a server answers, or something else if it is away but others are there."""
+        if not part.is_away:
+            try:
+                with self.reaching(part):
+                    return asked()
+            except OlderError:
+                raise
+            except AwayError:
+                if not self.live:
+                    raise
+        return otherwise
+
+    def ask_all(self, asked: Callable[[Part], Any]) -> list[Any]:
+        """Return what all servers answer that aren't away. Raises AwayError if all are."""
+        nothing = object()
+        found = [self.ask(part, partial(asked, part), nothing) for part in self.parts]
+        return [one for one in found if one is not nothing]
+
+    def _try_again(self) -> None:
+        """Join the servers again that are back."""
+        for part in self.parts:
+            if part.is_away and monotonic() >= part.next_try:
+                part.next_try = monotonic() + part.wait
+                part.wait = min(2 * part.wait, LONGEST_WAIT)
+                try:
+                    self._return(part)
+                except OlderError:
+                    raise
+                except AwayError:
+                    continue
+
+    def _return(self, part: Part) -> None:
+        latest, doubts = self._in_doubt(part.index)
+        known = part.connection.latest
+        if known and latest != known and not doubts:
+            part.is_away = False
+            raise OlderError(f"{part.connection.address} has forgotten the latest pages")
+        part.rejoin()
+        part.is_away = False
+        logger.warning("%s is back", part.connection.address)
+        self._clear(part, doubts)
+        self._look()
+
+    def rejoin(self) -> None:
+        found = []
+        for part in self.parts:
+            part.is_away = False
+            part.lose_leases()
+        for part in self.parts:
+            try:
+                with self.reaching(part):
+                    _, doubts = self._in_doubt(part.index)
+                    part.rejoin()
+                found.append((part, doubts))
+            except AwayError:
+                if not self.live:
+                    raise
+        self._lost.clear()
+        self._begin()
+        for part, doubts in found:
+            self._clear(part, doubts)
+
+    def _in_doubt(self, index: int) -> tuple[str, dict[str, bool]]:
+        """Return what this worker ended last on a server, as that says before it is joined.
+
+        Also that URL and whether it is a requisite's, if it isn't in the files (``_doubt``).
+        """
+        field, said = f"{self._worker.name}\n{index}", []
+        for number, connection in enumerate(self._connections):
+            if number >= len(self.parts) or not self.parts[number].is_away:
+                with connection.errors():
+                    key = connection.prefix + "doubts"
+                    said.append(_text(connection.client.hget(key, field)))
+        connection = self._connections[index]
+        with connection.errors():
+            key = connection.prefix + "latest"
+            latest = _text(connection.client.hget(key, self._worker.name))
+        doubts = [json.loads(one) for one in said if one]
+        return latest, {url: is_requisite for token, url, is_requisite in doubts if token == latest}
+
+    def _clear(self, part: Part, doubts: Mapping[str, bool]) -> None:
+        """Let the URLs wait again that a server finished, and that aren't in the files.
+
+        Then deliver what was kept for it.
+        """
+        if doubts:
+            requisites = [url for url, is_requisite in doubts.items() if is_requisite]
+            part.reopen(list(doubts), {**self._lengths, **self._counts}, requisites)
+        field = f"{self._worker.name}\n{part.index}"
+        self.ask_all(lambda one: one.connection.ask(("HDEL", "doubts", (field,))))
+        self._deliver(part)
+
+    def older_lengths(self) -> dict[str, int] | None:
+        found: list[tuple[Part, dict[str, int]]] = self.ask_all(lambda part: (part, part.lengths()))
+        known = self._latest_lengths()[1]
+        older = [
+            lengths
+            for part, lengths in found
+            if lengths.get(f"@{part.index}", 0) < known.get(f"@{part.index}", 0)
+        ]
+        if not older:
+            return None
+        oldest = min(older, key=lambda lengths: lengths.get("@", 0))
+        return {name: n for name, n in oldest.items() if not name.startswith("@")}
+
+    # -- what is stored --------------------------------------------------------------------------
+
+    @contextmanager
+    def reading(self) -> Iterator[ShardedReader]:
+        self.ask_all(lambda part: part.connection.ask())
+        live = self.live
+        readers = {part.index: part.reader for part in live}
+        with live[0].connection.errors():
+            yield ShardedReader(self.layout, readers, self._strategy)
+
+    def pages(self, units: Collection[str]) -> dict[str, Pages]:
+        found: dict[str, Pages] = {}
+        for index, some in self.layout.part(units).items():
+            part = self.parts[index]
+            found |= self.ask(part, partial(part.pages, some), {})
+        return found
+
+    def taken(self, server: str) -> tuple[Taken, Taken]:
+        part, nothing = self.part_of(server), (NOTHING_TAKEN, NOTHING_TAKEN)
+        found: tuple[Taken, Taken] = self.ask(part, lambda: part.taken(server), nothing)
+        return found
+
+    def family_of(self, server: str) -> tuple[str, ...]:
+        part = self.part_of(server)
+        found: tuple[str, ...] = self.ask(part, lambda: part.family_of(server), ())
+        return found
+
+    def _latest_lengths(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Return the lengths of the files at the last commit, and what servers were given.
+
+        That is how many commits ("@"), and how many commits and pages' links each server ("@0"):
+        with each commit a server learns what all had by then. So it is known which had the last
+        one, and whether another is older than that.
+        """
+        found: list[dict[str, int]] = self.ask_all(lambda part: part.lengths())
+        counts = dict(self._counts)
+        for lengths in found:
+            for name, number in lengths.items():
+                if name.startswith("@"):
+                    counts[name] = max(number, counts.get(name, 0))
+        latest = max(found, key=lambda lengths: lengths.get("@", 0))
+        return {name: n for name, n in latest.items() if not name.startswith("@")}, counts
+
+    def lengths(self) -> dict[str, int]:
+        return self._latest_lengths()[0]
+
+    def finished_here(self) -> Iterator[int]:
+        if len(self.live) < len(self.parts):
+            raise AwayError("a server of the crawl is away: what it knows is needed")
+        for part in self.parts:
+            yield from part.finished_here()
+
+    def others(self) -> tuple[list[Path], int]:
+        with self.reading() as reader:
+            return others_of(reader.workers.numbers(), self._worker.name)
+
+    @property
+    def pending(self) -> int:
+        return sum(self.ask_all(lambda part: part.pending))
+
+    @property
+    def later(self) -> int:
+        return sum(self.ask_all(lambda part: part.later))
+
+    @property
+    def requisites(self) -> int:
+        return sum(part.requisites for part in self.live)
+
+    @property
+    def held(self) -> int:
+        return sum(self.ask_all(lambda part: part.held))
+
+    def next_due(self) -> float | None:
+        found = [due for due in self.ask_all(lambda part: part.next_due()) if due is not None]
+        return min(found, default=None)
+
+    @property
+    def unfinished(self) -> int:
+        """Number of URLs pending or leased; 0, or as many as wait for later, only if nothing
+        happened between two looks at all servers.
+        """
+        numbers, marks = self._numbers()
+        if sum(numbers) > self.later or self._numbers() == (numbers, marks):
+            return sum(numbers)
+        return sum(numbers) + 1
+
+    def _numbers(self) -> tuple[list[int], list[Any]]:
+        """Return the number of unfinished URLs of each server, and what changes when one is added.
+
+        One that is away has at least one. Links that wait to be delivered are unfinished.
+        """
+        boxes = [("LLEN", _box(part), ()) for part in self.parts]
+
+        def look(part: Part) -> tuple[int, Any]:
+            pending, later, leased, added, *waiting = part.connection.ask(
+                ("HVALS", "pending", ()), ("ZCARD", "later", ()), ("HLEN", "leases", ()),
+                ("HGET", "about", ("next",)), *boxes,
+            )  # fmt: skip
+            return sum(map(int, pending)) + int(later) + int(leased) + sum(waiting), added
+
+        found = [self.ask(part, partial(look, part), (1, None)) for part in self.parts]
+        return [number for number, _ in found], [added for _, added in found]
+
+    # -- offers ----------------------------------------------------------------------------------
+
+    def offer(self, offers: Sequence[Offer]) -> None:
+        for index, some in self._by_part(offers).items():
+            self._give(self.parts[index], None, some, self.live[:1])
+
+    def _by_part(self, offers: Iterable[Offer]) -> dict[int, list[Offer]]:
+        index_of: dict[str, int] = {}
+        parts: defaultdict[int, list[Offer]] = defaultdict(list)
+        for offer in offers:
+            if (index := index_of.get(offer.server)) is None:
+                index = index_of[offer.server] = self.layout.server_of(offer.server)
+            parts[index].append(offer)
+        return parts
+
+    def _give(
+        self, part: Part, page: Page | None, offers: Sequence[Offer], keepers: Sequence[Part]
+    ) -> None:
+        """Offer links to a server; if it is away another one keeps them for it."""
+
+        def given() -> bool:
+            if page is None:
+                part.offer(offers)
+            else:
+                name = f"@{part.index}"
+                number = self._counts.get(name, 0) + 1
+                part.offer_from(page, offers, number)
+                self._counts[name] = number
+            return True
+
+        if not self.ask(part, given, False):
+            keeper = next(one for one in (*keepers, *self.live) if not one.is_away)
+            entry = json.dumps([page, offers])
+            with self.reaching(keeper):
+                keeper.connection.ask(("RPUSH", _box(part), (entry,)))
+
+    def _deliver(self, part: Part) -> None:
+        """Give a server what others kept for it. Given twice, it changes nothing."""
+        for keeper in self.live:
+            while entries := self.ask(keeper, partial(_kept, keeper, part), ()):
+                for entry in entries:
+                    page, offers = json.loads(entry)
+                    given = [_offer(row) for row in offers]
+                    self._give(part, None if page is None else Page(*page), given, [keeper])
+                    keeper.connection.ask(("LREM", _box(part), (1, entry)))
+                if part.is_away:
+                    return
+
+    # -- leases ----------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Look at what other workers did on all servers."""
+        self.ask_all(lambda part: part.order.refresh())
+        with self.reading() as reader:
+            self._common.look(self.live, reader)
+        self._looked = monotonic()
+
+    def _look_if_due(self) -> None:
+        self._try_again()
+        if monotonic() - self._looked > REFRESH:
+            self._look()
+
+    def lease(self, now: float) -> Lease | None:
+        self._asked = now
+        self._look_if_due()
+        lease = self._best(now)
+        if lease is None:  # what was busy then may be free now, and others may have found more
+            for part in self.live:
+                if part.free:
+                    self.ask(part, part.order.refresh)
+                part.order.look_again()
+            lease = self._best(now)
+        return lease
+
+    def _best(self, now: float) -> Lease | None:
+        """Lease from the server whose best cell is best; none beyond the best of the next."""
+        for _ in range(_LOOKS):
+            found = [(part.order.at, part.turn, part) for part in self.live if part.order.at]
+            if not found:
+                return None
+            found.sort(key=lambda one: one[:2])
+            part = found[0][2]
+            until = found[1][0] if len(found) > 1 else None
+            lease = self._leased(part, partial(part.lease_until, now, until, self._awaited()))
+            if lease is not None:
+                return lease
+        return None
+
+    def _awaited(self) -> tuple[int | None, int | None]:
+        """Return the cells that others may wait for: the best of proven sites, and of all."""
+        if not self.parts[0].waits:
+            return None, None
+        found, rank = [part.order.best() for part in self.live], self._common.rank
+        proven = min((p for _, p in found if p is not None), key=rank, default=None)
+        return proven, min((b for b, _ in found if b is not None), key=rank, default=None)
+
+    def _leased(self, part: Part, ask: Callable[[], Lease | None]) -> Lease | None:
+        lease: Lease | None = self.ask(part, ask)
+        if lease is None:
+            return None
+        self._turns += 1
+        part.turn = int(self._turns)
+        return replaced(lease, id=_whole_id(lease.id, part))
+
+    def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
+        for index, some in self.layout.part(servers).items():
+            part = self.parts[index]
+            if (lease := self._leased(part, partial(part.lease_among, some, now))) is not None:
+                return lease
+        return None
+
+    def lease_requisite(self, now: float) -> Lease | None:
+        self._look_if_due()
+        for part in sorted(self.live, key=lambda part: part.turn):
+            lease = self._leased(part, partial(part.lease_requisite, now))
+            if lease is not None:
+                return lease
+        return None
+
+    def next_ready(self) -> float | None:
+        found = [
+            ready for ready in self.ask_all(lambda part: part.next_ready()) if ready is not None
+        ]
+        if len(self.live) < len(self.parts):
+            found.append(self._asked + POLL)
+        return min(found, default=None)
+
+    def renew(self, now: float) -> list[int]:
+        self._try_again()
+        lost: list[list[int]] = self.ask_all(
+            lambda part: [_whole_id(number, part) for number in part.renew(now)]
+        )
+        for part in self.live:
+            self._deliver(part)
+        gone, self._lost = self._lost, []
+        return [*chain(*lost), *gone]
+
+    # -- ends ------------------------------------------------------------------------------------
+
+    def _own(self, visit: Visit) -> tuple[Part, Visit] | None:
+        """Return the server of a visit and the visit as it knows it; None if that has ended."""
+        part = self.parts[visit.lease.id % SHARDS]
+        lease = replaced(visit.lease, id=visit.lease.id // SHARDS)
+        if part.is_away or not part.holds(lease):
+            return None
+        own = copy(visit)
+        own.lease = lease
+        return part, own
+
+    def _pending_of(self, visit: Visit) -> Iterable[tuple[str, int]]:
+        found = self._own(visit)
+        return () if found is None else found[0]._pending_of(found[1])
+
+    def discarded_by(self, visit: Visit) -> list[str]:
+        found = self._own(visit)
+        if found is None:
+            return []
+        part, own = found
+        urls: list[str] = self.ask(part, lambda: part.discarded_by(own), [])
+        return urls
+
+    def commit(self, visit: Visit, lengths: Mapping[str, int] | None = None) -> bool:
+        found = self._own(visit)
+        if found is None:
+            return False
+        part, own = found
+        offers = self._by_part(visit.offers)
+        own.offers = offers.pop(part.index, ())
+        if offers:
+            site = site_of(visit.lease.server)
+            standing = self.ask(part, lambda: part.standing_of(site))
+            if standing is None:
+                return False
+            page = Page(visit.url, site, *standing)
+            for index, some in offers.items():
+                self._give(self.parts[index], page, some, [part])
+        return self._ended(part, visit, lambda known: part.commit(own, known), lengths)
+
+    def postpone(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
+        found = self._own(visit)
+        if found is None:
+            return False
+        part, own = found
+        return self._ended(part, visit, lambda known: part.postpone(own, due, known), lengths)
+
+    def _ended(
+        self,
+        part: Part,
+        visit: Visit,
+        end: Callable[[Mapping[str, int]], bool],
+        lengths: Mapping[str, int] | None,
+    ) -> bool:
+        """End a visit on its own server, which may go away before it says that it has."""
+        if part.is_away:
+            return False
+        counts = dict(self._counts)
+        for name in ("@", f"@{part.index}"):
+            counts[name] = counts.get(name, 0) + 1
+        known = {**self._lengths, **(lengths or {})}
+        lease = replaced(visit.lease, id=visit.lease.id // SHARDS)
+        try:
+            with self.reaching(part):
+                if not end({**known, **counts}):
+                    return False
+        except OlderError:
+            raise
+        except AwayError:
+            if not self.live:
+                raise
+            if not visit.postponed and not lease.is_listing:
+                self._doubt(part, visit, part.token_of(lease))
+            self._counts["@"] = counts["@"]  # never used again
+            return False
+        self._lengths, self._counts = known, counts
+        part.order.look_again()
+        return True
+
+    def _doubt(self, part: Part, visit: Visit, token: str) -> None:
+        """Keep that nobody knows whether a visit was committed: it isn't in the files.
+
+        If it was, its URL waits again once its server is back.
+        """
+        said = json.dumps([token, visit.url, visit.lease.is_requisite])
+        field = f"{self._worker.name}\n{part.index}"
+        self.ask_all(lambda one: one.connection.ask(("HSET", "doubts", (field, said))))
+
+    def give_back(self, visit: Visit) -> bool:
+        found = self._own(visit)
+        if found is None:
+            return False
+        part, own = found
+        given: bool = self.ask(part, lambda: part.give_back(own), False)
+        part.order.look_again()
+        return given
+
+    def retry(self, outcomes: Collection[str], wanted: Wanted | None = None) -> int:
+        return sum(self.ask_all(lambda part: part.retry(outcomes, wanted)))
+
+    def reopen(
+        self,
+        urls: Collection[str],
+        lengths: Mapping[str, int],
+        requisites: Collection[str] = (),
+    ) -> int:
+        _, counts = self._latest_lengths()
+        by_part: defaultdict[int, list[str]] = defaultdict(list)
+        for url in urls:
+            by_part[self.layout.server_of(url.split("/")[2])].append(url)
+        self._lengths, self._counts = dict(lengths), counts
+        known = {**lengths, **counts}
+        return sum(self.ask_all(lambda part: part.reopen(by_part[part.index], known, requisites)))
+
+    def forget(self, keys: Iterable[int]) -> None:
+        """Take it that URLs weren't seen, by their fingerprints: links bring them again."""
+        known = list(keys)
+        self.ask_all(lambda part: part.forget(known))
+
+    @contextmanager
+    def fed_seeds(self) -> Iterator[list[str]]:
+        with ExitStack() as stack:
+            yield list(chain(*self.ask_all(lambda part: stack.enter_context(part.fed_seeds()))))
+
+    def tell(self, now: str, point: str, seconds: float) -> None:
+        self.ask_all(lambda part: part.tell(now, point, seconds))
+
+    def close(self, under_way: Iterable[Visit] = ()) -> None:
+        visits: defaultdict[int, list[Visit]] = defaultdict(list)
+        for visit in under_way:
+            found = self._own(visit)
+            if found is not None:
+                visits[found[0].index].append(found[1])
+        for part in self.parts:
+            with suppress(LswcError):
+                part.close(visits[part.index])
+        for connection in self._connections:
+            connection.client.close()
+        if self._lock is not None:
+            self._lock.close()
+
+
+def _whole_id(number: int, part: Part) -> int:
+    """Return the number in the whole crawl of a URL that a server knows by its own."""
+    return number * SHARDS + part.index
+
+
+def _box(part: Part) -> str:
+    """Return the key of what is kept for a server while it is away."""
+    return f"outbox:{part.index}"
+
+
+def _kept(keeper: Part, part: Part) -> list[bytes]:
+    (entries,) = keeper.connection.ask(("LRANGE", _box(part), (0, _AT_ONCE - 1)))
+    found: list[bytes] = entries
+    return found
+
+
+def _offer(row: Sequence[Any]) -> Offer:
+    url, server, unit, code, inherited, depth, redirects = row
+    return Offer(url, server, unit, code, PageLanguage(inherited), depth, redirects)
+
+
+def _about(connection: Connection) -> dict[str, str]:
+    """Return what a server says of the crawl; nothing if it doesn't hold it."""
+    with connection.errors():
+        connection.check_server()
+        found: Any = connection.client.hgetall(connection.prefix + "about")
+    return texts(found)
+
+
+def _text(found: Any) -> str:
+    return "" if found is None else text(found)
+
+
+def open_existing(
+    clients: Sequence[redis.Redis], name: str, worker: Worker
+) -> RedisFrontier | ShardedFrontier:
+    """Join the crawl of this name as it is. Raises LswcError."""
+    with opened_all(clients, name) as reader:
+        identity = {key: value for key, value in reader.identity().items() if key not in _OWN}
+        chosen = strategy(identity["strategy"])
+    if len(clients) == 1:
+        return RedisFrontier(clients[0], name, chosen, identity, worker=worker)
+    return ShardedFrontier(clients, name, chosen, identity, worker=worker)
+
+
+_OWN = {"next", "sites", "places", "mark", "earlier", "format", "cells"} | {*LAID_OUT}
+"""Fields of ``about`` that aren't the identity of a crawl."""

@@ -1,0 +1,132 @@
+"""Shards: which server of several holds a site, and whether they are the servers of one crawl."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
+
+from lswc.errors import ConfigError
+from lswc.frontier.contract import FrontierError, check_format, site_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+SHARDS = 256
+"""Parts of a crawl, which are laid over its servers: so many servers at most."""
+
+LAID_OUT = ("shard", "layout", "crawl", "whole")
+"""What a server says of itself: which one of how many, where shards are, the mark of the crawl, and
+whether all have begun."""
+
+
+def shard_of(site: str) -> int:
+    """Return the shard of a site; it is the same on every machine and in every version."""
+    return crc32(site.encode()) % SHARDS
+
+
+class Layout(NamedTuple):
+    """The number of the server that holds each shard, and how many servers there are."""
+
+    servers: bytes
+    number: int
+
+    @classmethod
+    def of(cls, number: int) -> Layout:
+        """Return the layout of a new crawl: each server has as many shards as the others."""
+        return cls(bytes(shard * number // SHARDS for shard in range(SHARDS)), number)
+
+    def server_of_site(self, site: str) -> int:
+        """Return the number of the server that holds a site."""
+        return self.servers[shard_of(site)]
+
+    def server_of(self, server: str) -> int:
+        """Return the same for a web server."""
+        return self.server_of_site(site_of(server))
+
+    def server_of_unit(self, unit: str) -> int:
+        """Return the same for what a strategy counts by: a web server, or a directory of it."""
+        return self.server_of(unit.partition("/")[0])
+
+    def part(self, units: Iterable[str]) -> dict[int, list[str]]:
+        """Return the units by the number of the server that holds them."""
+        parts: dict[int, list[str]] = {}
+        for unit in units:
+            parts.setdefault(self.server_of_unit(unit), []).append(unit)
+        return parts
+
+    def identity(self, index: int, mark: str) -> dict[str, str]:
+        """Return what a server's part of the crawl is; the first one's mark is the crawl's."""
+        about = {"shard": f"{index + 1} of {self.number}", "layout": self.servers.hex()}
+        return {**about, "crawl": mark} if index else about
+
+
+def addresses(store: str) -> list[str]:
+    """Return the address of each server that ``redis://host:port,host:port/0`` names.
+
+    Raises ConfigError if one is there twice, or none.
+    """
+    scheme, _, rest = store.partition("://")
+    named, slash, database = rest.partition("/")
+    login, at, hosts = named.rpartition("@")
+    found = [host.strip() for host in hosts.split(",")]
+    if len(found) == 1 or scheme == "unix":
+        return [store]
+    twice = next((host for host in found if found.count(host) > 1), None)
+    if twice == "":
+        raise ConfigError("LSWC_FRONTIER: a comma has no server before or behind it")
+    if twice is not None or "" in found:
+        raise ConfigError(f"LSWC_FRONTIER: {twice or 'a server'} is named twice, or not at all")
+    if len(found) > SHARDS:
+        raise ConfigError(f"LSWC_FRONTIER: {len(found)} servers are named, {SHARDS} is the most")
+    return [f"{scheme}://{login}{at}{host}{slash}{database}" for host in found]
+
+
+def check_servers(found: Sequence[tuple[str, Mapping[str, str]]]) -> None:
+    """Raise FrontierError unless these servers, in this order, are those of one crawl.
+
+    ``found`` has of each how it is called in a sentence, and what it says of the crawl; nothing
+    if it holds none. That is an error as soon as any says ``whole``: then all had begun.
+    """
+    number, first = len(found), next((about for _, about in found if about), None)
+    if first is None:
+        return
+    mark = found[0][1].get("mark", "") if found[0][1] else first.get("crawl", "")
+    for index, (address, about) in enumerate(found):
+        wanted = f"{index + 1} of {number}"
+        if not about:
+            if any(other.get("whole") for _, other in found):
+                raise FrontierError(
+                    f"{address} doesn't hold shard {wanted} of the crawl: bring back the server "
+                    "that does, or what it had stored; else begin anew under another "
+                    "LSWC_REDIS_KEY and in another folder"
+                )
+            continue
+        check_format(about)
+        check_shard(about, wanted, address)
+        if index and about.get("crawl") != mark:
+            raise FrontierError(
+                f"{address} holds a shard of another crawl of this name than the first server: "
+                "correct LSWC_FRONTIER, or choose another name with LSWC_REDIS_KEY"
+            )
+        if about.get("layout") != first.get("layout"):
+            raise FrontierError(f"{address} has its shards laid out otherwise than the others")
+
+
+def check_shard(about: Mapping[str, str], wanted: str | None, address: str) -> None:
+    """Raise FrontierError if a server holds another shard than the one that is asked of it.
+
+    ``wanted`` says which of how many, None that the server is to hold a whole crawl.
+    """
+    there = about.get("shard")
+    if not about or there == wanted:
+        return
+    if there is None:
+        raise FrontierError(
+            f"{address} holds a whole crawl of this name, not shard {wanted}: name it alone, or "
+            "choose another name with LSWC_REDIS_KEY"
+        )
+    asked = f"not {wanted}" if wanted else "and the others aren't named"
+    raise FrontierError(
+        f"{address} holds shard {there}, {asked}: name in LSWC_FRONTIER the servers that the crawl "
+        "was begun with, in that order"
+    )

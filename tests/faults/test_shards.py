@@ -1,0 +1,144 @@
+"""One crawl over three Redis servers, of which one goes away, or forgets."""
+
+from __future__ import annotations
+
+import signal
+from contextlib import ExitStack, closing
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+from redis import Redis
+
+from tests.faults.test_redis import KEEPS_ALL, check_both, told
+from tests.faults.web import Crawl, FaultyWeb, graph, url
+from tests.frontier.redis_server import RedisServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[FaultyWeb]:
+    with FaultyWeb(tmp_path) as web:
+        yield web
+
+
+@pytest.fixture
+def servers(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[list[RedisServer]]:
+    servers = []
+    for number in range(3):
+        folder = tmp_path / f"redis{number}"
+        folder.mkdir()
+        servers.append(RedisServer(folder, *getattr(request, "param", KEEPS_ALL)))
+    yield servers
+    for server in servers:
+        server.stop()
+
+
+@pytest.fixture
+def workers(web: FaultyWeb, servers: list[RedisServer], tmp_path: Path) -> Iterator[list[Crawl]]:
+    settings = {"LSWC_FRONTIER": address(servers), "LSWC_LEASE_SECONDS": 2}
+    with ExitStack() as stack:
+        first = stack.enter_context(closing(Crawl(web, tmp_path / "one", **settings)))
+        yield [first, stack.enter_context(closing(first.beside(tmp_path / "two")))]
+
+
+def address(servers: list[RedisServer]) -> str:
+    hosts = ",".join(f"127.0.0.1:{server.port}" for server in servers)
+    return f"redis://{hosts}/0"
+
+
+def finish(workers: list[Crawl]) -> None:
+    ended = [worker.finish() for worker in workers]
+    assert ended == [0, 0], [worker.log for worker in workers]
+    check_both(*workers)
+
+
+def test_two_workers_of_three_servers_and_what_is_told_of_their_crawl(
+    web: FaultyWeb, workers: list[Crawl], servers: list[RedisServer]
+) -> None:
+    for worker in workers:
+        worker.start()
+    finish(workers)
+    shares = []
+    for server in servers:
+        with Redis.from_url(server.url) as client:
+            shares.append(int(client.hget("{lswc:th}:tally", "finished\nhtml") or 0))
+    assert sum(shares) == len(graph())
+    assert all(shares)
+    shown = told("frontier", address(servers))
+    assert shown.returncode == 0, shown.stderr
+    assert str(len(graph())) in shown.stdout
+    why = told("why", str(workers[0].folder), url(7))
+    assert why.returncode == 0, why.stderr
+    said = told("control", str(workers[0].folder), "block", "s3.example", "--why", "asked")
+    assert said.returncode == 0, said.stderr
+    assert "asked" in told("control", address(servers)).stdout
+    for wrong in (servers[:1], servers[:2], [servers[1], servers[0], servers[2]]):
+        workers[0].start(LSWC_FRONTIER=address(wrong))
+        assert workers[0].finish() == 2, workers[0].log
+        assert "name in LSWC_FRONTIER the servers that the crawl was begun with" in workers[0].log
+        assert "Traceback" not in workers[0].log
+
+
+def notices(worker: Crawl) -> bool:
+    return "its sites wait, the others go on" in worker.log
+
+
+def test_a_server_that_is_away_keeps_its_sites_waiting_and_no_others(
+    web: FaultyWeb, workers: list[Crawl], servers: list[RedisServer]
+) -> None:
+    def cut() -> None:
+        for worker in workers:
+            worker.wait_until_it_crawls()
+        servers[1].kill()
+
+    web.after(30, cut)
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.wait_until(partial(notices, worker))
+    servers[1].start()
+    finish(workers)
+
+
+@pytest.mark.parametrize("servers", [()], indirect=True)
+def test_a_server_that_comes_back_older(
+    web: FaultyWeb, workers: list[Crawl], servers: list[RedisServer]
+) -> None:
+    def older() -> None:
+        for worker in workers:
+            worker.wait_until_it_crawls()
+        servers[1].kill()
+        servers[1].start()
+
+    with Redis.from_url(servers[1].url) as client:
+        web.after(10, client.save)
+        web.after(40, older)
+        for worker in workers:
+            worker.start()
+        finish(workers)
+
+
+def test_a_worker_and_a_server_are_killed(
+    web: FaultyWeb, workers: list[Crawl], servers: list[RedisServer]
+) -> None:
+    def kill() -> None:
+        for worker in workers:
+            worker.wait_until_it_crawls()
+        servers[2].kill()
+        process = workers[1].process
+        assert process is not None
+        process.send_signal(signal.SIGKILL)
+
+    web.after(30, kill)
+    for worker in workers:
+        worker.start()
+    assert workers[1].finish() == -signal.SIGKILL
+    servers[2].start()
+    workers[1].start()
+    finish(workers)

@@ -1,0 +1,396 @@
+"""What holds of a crawl over several Redis servers: it does what one over a single one does."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from itertools import count
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from redis import Redis
+
+from lswc.errors import AwayError, ConfigError
+from lswc.frontier.contract import Caps, FrontierError, Terms
+from lswc.frontier.redis import RedisFrontier, Worker
+from lswc.frontier.sharded import Page, ShardedFrontier
+from lswc.frontier.shards import SHARDS, Layout, addresses, shard_of
+from lswc.frontier.visit import Offer
+from lswc.strategy import REQUISITE, SEED, PageLanguage, Unit, strategy
+from tests.frontier.redis_server import RedisServer
+from tests.frontier.test_contract import OTHER, RELEVANT
+from tests.visits import ended
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from lswc.frontier.visit import Lease
+
+CALLERS = Worker(clock_of_caller=True, time_to_live=60.0)
+SITES = ("a", "b", "c")  # of three servers, the third, second, ... as SERVER_OF says
+LAYOUT = Layout.of(3)
+ON_ALL = ["s.co.th", "a.co.th", "b.co.th", "c.co.th", "d.co.th", "www.a.co.th", "www.b.co.th"]
+
+
+def offer(url: str, code: int = SEED) -> Offer:
+    server = url.split("/")[2]
+    return Offer(url, server, server, code, PageLanguage.TARGET, 0)
+
+
+class Join(Protocol):
+    def __call__(
+        self, spec: str = ..., worker: Worker = ..., servers: list[RedisServer] | None = ...
+    ) -> ShardedFrontier: ...
+
+
+@pytest.fixture
+def join(redis_servers: list[RedisServer]) -> Iterator[Join]:
+    for server in redis_servers:
+        server.empty()
+    with ExitStack() as stack:
+
+        def joined(
+            spec: str = "bfs",
+            worker: Worker = CALLERS,
+            servers: list[RedisServer] | None = None,
+        ) -> ShardedFrontier:
+            clients = [Redis.from_url(server.url) for server in servers or redis_servers]
+            frontier = ShardedFrontier(clients, "c", strategy(spec), {"language": "th"},
+                                       worker=worker)  # fmt: skip
+            return stack.enter_context(closing(frontier))
+
+        yield joined
+
+
+def name_on(server: int, number: int = 0) -> str:
+    """Return the name of a web server whose site is on that server."""
+    names = (f"{n}.co.th" for n in count())
+    return [name for name, _ in zip(
+        (n for n in names if LAYOUT.server_of(n) == server), range(number + 1), strict=False
+    )][number]  # fmt: skip
+
+
+def leased(frontier: ShardedFrontier, now: float = 0.0) -> Lease:
+    lease = frontier.lease(now)
+    assert lease is not None
+    return lease
+
+
+def test_a_site_is_always_on_one_server_and_each_has_a_share() -> None:
+    assert [shard_of(name) for name in ("example.co.th", "xn--o3cw4h.example")] == [98, 234]
+    assert LAYOUT.server_of("www.a.co.th:8080") == LAYOUT.server_of("a.co.th")
+    for number in (1, 2, 3, 7, SHARDS):
+        held = Layout.of(number).servers
+        shares = [held.count(server) for server in range(number)]
+        assert max(shares) - min(shares) <= 1
+
+
+def test_the_servers_that_are_named() -> None:
+    assert addresses("redis://a:1/0") == ["redis://a:1/0"]
+    both = ["rediss://me:x,y@a:1/2?ssl_cert_reqs=none", "rediss://me:x,y@b/2?ssl_cert_reqs=none"]
+    assert addresses("rediss://me:x,y@a:1,b/2?ssl_cert_reqs=none") == both
+    assert addresses("unix:///run/a,b.sock") == ["unix:///run/a,b.sock"]
+    for wrong in ("redis://a,b,a", "redis://a,,b", "redis://a,b,"):
+        with pytest.raises(ConfigError, match="LSWC_FRONTIER"):
+            addresses(wrong)
+
+
+def test_links_go_to_the_server_of_their_site_and_keep_their_referrer(join: Join) -> None:
+    f = join()
+    hosts = [name_on(server) for server in range(3)]
+    f.offer([offer(f"http://{hosts[0]}/")])
+    page = leased(f)
+    links = [offer(f"http://{host}/1", 0) for host in hosts]
+    assert f.commit(ended(page, relevant=True, offers=[*links, *links]))
+    found = [leased(f) for _ in range(3)]
+    assert {(one.url, one.referrer) for one in found} == {(link.url, page.url) for link in links}
+    assert len({one.id for one in found}) == 3
+    assert [part.unfinished for part in f.parts] == [1, 1, 1]
+
+
+def test_a_commit_that_did_not_come_to_its_end_offers_twice_and_changes_nothing(
+    join: Join,
+) -> None:
+    one, two = join(), join()
+    here, there = name_on(0), name_on(1)
+    one.offer([offer(f"http://{here}/")])
+    lost = leased(one)
+    links = [offer(f"http://{there}/{n}", 0) for n in range(3)]
+    visit = ended(lost, relevant=True, offers=links)
+    one.parts[1].offer_from(Page(visit.url, here), links, 1)  # it dies before its own server's turn
+    again = leased(two, 61.0)
+    while again.server != here:
+        two.give_back(ended(again, rest=100.0))
+        again = leased(two, 61.0)
+    assert again.url == lost.url
+    before = two.parts[1].counts()
+    assert two.commit(ended(again, relevant=True, offers=links))
+    assert two.parts[1].counts() == before
+    assert not one.commit(visit), "another worker's by now"
+    assert two.counts().tally["finished"] == {"html": 1}
+    assert two.unfinished == 3
+
+
+def test_the_best_cell_of_all_servers_comes_first(join: Join) -> None:
+    f = join("soft_focused")
+    f.offer([offer(f"http://{name_on(0)}/")])
+    page, links = leased(f), []
+    for server in range(3):
+        links += [
+            offer(f"http://{name_on(server, n)}/", code) for n, code in ((1, OTHER), (2, RELEVANT))
+        ]
+    assert f.commit(ended(page, relevant=True, offers=links))
+    cells = [leased(f).cell for _ in links]
+    assert cells == sorted(cells)
+    assert len(set(cells)) > 1
+
+
+def test_the_end_is_two_looks_that_agree(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two looks at servers a page may end on one that was looked at last."""
+    f, other = join(), join()
+    f.offer([offer(f"http://{name_on(2)}/")])
+    lease = leased(other)
+    ask = f.parts[0].connection.ask
+    asked: list[bool] = []
+
+    def looked(*questions: tuple[str, str, object]) -> list[object]:
+        answer = ask(*questions)
+        if not asked:  # the first server was seen empty: now a link comes to it
+            asked.append(True)
+            there = [offer(f"http://{name_on(0)}/", 0)]
+            assert other.commit(ended(lease, relevant=True, offers=there))
+        return answer
+
+    monkeypatch.setattr(f.parts[0].connection, "ask", looked)
+    assert f.unfinished > 0
+    assert f.unfinished == 1
+
+
+def test_what_a_server_that_is_away_was_to_have_is_delivered(
+    join: Join, tmp_path: Path, redis_servers: list[RedisServer]
+) -> None:
+    third = RedisServer(tmp_path, "--appendonly", "yes", "--appendfsync", "always")
+    f = join(servers=[*redis_servers[:2], third])
+    here, there = name_on(0), name_on(2)
+    f.offer([offer(f"http://{here}/{n}") for n in range(2)] + [offer(f"http://{there}/")])
+    leases = [leased(f), leased(f)]
+    own, away = sorted(leases, key=lambda lease: lease.server != here)
+    third.kill()
+    assert f.commit(ended(own, relevant=True, offers=[offer(f"http://{there}/1", 0)]))
+    assert not f.commit(ended(away)), "nobody knows whether it could be said"
+    assert [part.is_away for part in f.parts] == [False, False, True]
+    assert leased(f).server == here
+    assert f.renew(0.0) == [away.id]
+    assert f.unfinished > 1
+    third.start()
+    f.parts[2].next_try = 0.0
+    f.renew(0.0)
+    assert not f.parts[2].is_away
+    assert f.parts[2].unfinished == 2
+    assert {leased(f, 61.0).url for _ in range(1)} <= {f"http://{there}/", f"http://{there}/1"}
+    f.close()
+    third.stop()
+
+
+def test_all_servers_away_is_told(join: Join, tmp_path: Path) -> None:
+    folders = [tmp_path / str(number) for number in range(2)]
+    for folder in folders:
+        folder.mkdir()
+    servers = [RedisServer(folder) for folder in folders]
+    f = join(servers=servers)
+    for server in servers:
+        server.kill()
+    with pytest.raises(AwayError):
+        f.lease(0.0)
+
+
+def refused(join: Join, servers: list[RedisServer]) -> str:
+    with pytest.raises(FrontierError) as error:
+        join(servers=servers)
+    message = str(error.value)
+    assert "\n" not in message
+    return message
+
+
+def test_servers_that_are_not_those_of_the_crawl(
+    join: Join, redis_servers: list[RedisServer]
+) -> None:
+    one, two, three = redis_servers
+    join().close()
+    join().close()
+    assert "holds shard 2 of 3, not 1 of 3" in refused(join, [two, one, three])
+    assert "holds shard 1 of 3, not 1 of 2" in refused(join, [one, two])
+    with pytest.raises(FrontierError, match="and the others aren't named"):
+        RedisFrontier(Redis.from_url(two.url), "c", strategy("bfs"), {"language": "th"})
+    with pytest.raises(FrontierError, match="this crawl has language 'th', not 'lo'"):
+        ShardedFrontier([Redis.from_url(s.url) for s in redis_servers], "c", strategy("bfs"),
+                        {"language": "lo"})  # fmt: skip
+    three.empty()
+    assert "doesn't hold shard 3 of 3" in refused(join, redis_servers)
+    with Redis.from_url(three.url) as client:
+        assert client.dbsize() == 0
+    RedisFrontier(Redis.from_url(three.url), "c", strategy("bfs"), {}).close()
+    assert "holds a whole crawl of this name" in refused(join, redis_servers)
+
+
+def test_a_server_of_another_crawl(join: Join, redis_servers: list[RedisServer]) -> None:
+    one, two, three = redis_servers
+    join().close()
+    with Redis.from_url(two.url) as client:
+        kept = client.dump("{c}:about")
+        for server in redis_servers:
+            server.empty()
+        join().close()
+        assert kept is not None
+        client.restore("{c}:about", 0, kept, replace=True)
+    assert "holds a shard of another crawl" in refused(join, [one, two, three])
+
+
+def test_a_beginning_that_was_broken_off_goes_on(
+    join: Join, redis_servers: list[RedisServer]
+) -> None:
+    join().close()
+    with Redis.from_url(redis_servers[0].url) as client:
+        client.hdel("{c}:about", "whole")
+    for server in redis_servers[1:]:
+        server.empty()
+    f = join()
+    f.offer([offer(f"http://{name_on(server)}/") for server in range(3)])
+    assert [part.unfinished for part in f.parts] == [1, 1, 1]
+
+
+names = count()
+
+
+class Sharded(RuleBasedStateMachine):
+    """A crawl over three servers does what one over one does, but for the order within a second."""
+
+    servers: list[RedisServer]
+
+    @initialize(
+        spec=st.sampled_from(["bfs", "server_aggressive:T=1", "directory_conservative:T=1",
+                              "lswc:S=2,T=5", "adaptive"]),
+        most=st.sampled_from([0, 0, 3]),
+        share=st.sampled_from([1.0, 0.5]),
+    )  # fmt: skip
+    def open(self, spec: str, most: int, share: float) -> None:
+        chosen, name = strategy(spec), f"model{next(names)}"
+        terms, self.is_shared = Terms(caps=Caps(server=most), unproven_share=share), share < 1
+        worker = Worker(clock_of_caller=True, time_to_live=1e6)
+        clients = [Redis.from_url(server.url) for server in self.servers]
+        self.by_server = chosen.unit is Unit.SERVER
+        self.many = ShardedFrontier(clients, name, chosen, {}, terms, worker)
+        self.one = RedisFrontier(
+            Redis.from_url(self.servers[0].url), f"{name}-one", chosen, {}, terms, worker
+        )
+        self.now, self.held = 100.0, list[tuple["Lease", "Lease"]]()
+
+    def offers(self, found: list[tuple[str, int, int]]) -> list[Offer]:
+        return [
+            Offer(f"http://{server}/x/{n}", server, server if self.by_server else f"{server}/x/",
+                  code, PageLanguage.TARGET, 1)
+            for server, n, code in found
+        ]  # fmt: skip
+
+    links = st.lists(
+        st.tuples(
+            st.sampled_from(ON_ALL), st.integers(0, 4), st.sampled_from([0, 1, SEED, REQUISITE])
+        ),
+        max_size=8,
+    )
+
+    @rule(found=links)
+    def offer(self, found: list[tuple[str, int, int]]) -> None:
+        for frontier in (self.one, self.many):
+            frontier.offer(self.offers(found))
+
+    @rule(wait=st.sampled_from([0.0, 2.0]), requisite=st.booleans())
+    def lease(self, wait: float, requisite: bool) -> None:
+        """Let both hand out the same URL: the one over many chooses, among those of a best cell."""
+        self.now += wait
+        for frontier in (self.one, *self.many.parts):  # each sees what is due when it is asked
+            assert frontier.lease_among(["nobody"], self.now) is None
+        lease_one = self.one.lease_requisite if requisite else self.one.lease
+        lease_many = self.many.lease_requisite if requisite else self.many.lease
+        mine = lease_many(self.now)
+        if mine is None:  # each server has its own credit for the unproven
+            assert self.is_shared or lease_one(self.now) is None
+            return
+        among = self.one.lease_among
+        theirs = lease_one(self.now) if requisite else among([mine.server], self.now)
+        assert theirs is not None
+        if requisite and theirs.url != mine.url:  # another server's turn
+            assert self.one.give_back(ended(theirs))
+            assert self.many.give_back(ended(mine))
+            return
+        assert (theirs.url, theirs.cell, theirs.tries) == (mine.url, mine.cell, mine.tries)
+        assert (theirs.referrer, theirs.of_domain) == (mine.referrer, mine.of_domain)
+        self.held.append((mine, theirs))
+
+    @precondition(lambda self: self.held)
+    @rule(data=st.data(), relevant=st.booleans(), found=links, rest=st.sampled_from([0.0, 2.0]))
+    def commit(
+        self, data: st.DataObject, relevant: bool, found: list[tuple[str, int, int]], rest: float
+    ) -> None:
+        mine, theirs = self.held.pop(data.draw(st.integers(0, len(self.held) - 1)))
+        is_page = relevant if mine.is_page else None
+        for frontier, lease in ((self.many, mine), (self.one, theirs)):
+            visit = ended(lease, relevant=is_page, offers=self.offers(found), rest=rest)
+            assert frontier.commit(visit)
+            assert not frontier.commit(visit)
+
+    @precondition(lambda self: self.held)
+    @rule(data=st.data(), back=st.booleans())
+    def put_off(self, data: st.DataObject, back: bool) -> None:
+        mine, theirs = self.held.pop(data.draw(st.integers(0, len(self.held) - 1)))
+        for frontier, lease in ((self.many, mine), (self.one, theirs)):
+            if back:
+                assert frontier.give_back(ended(lease))
+            else:
+                assert frontier.postpone(ended(lease, "timeout"), self.now + 2.0)
+
+    @rule()
+    def retry(self) -> None:
+        assert self.many.retry({"timeout"}) == self.one.retry({"timeout"})
+
+    @invariant()
+    def same(self) -> None:
+        assert self.many.counts() == self.one.counts()
+        assert (self.many.pending, self.many.unfinished) == (self.one.pending, self.one.unfinished)
+        assert (self.many.later, self.many.next_due()) == (self.one.later, self.one.next_due())
+
+    @rule()
+    def report(self) -> None:
+        units = set(ON_ALL)
+        assert self.many.pages(units) == self.one.pages(units)
+        with self.many.reading() as mine, self.one.reading() as theirs:
+            assert mine.pages_by_cell() == theirs.pages_by_cell()
+            assert sorted(mine.server_names()) == sorted(theirs.server_names())
+            assert mine.longest(3) == theirs.longest(3)
+            ours, of_one = mine.families(99), theirs.families(99)
+            assert {one[:3] for one in ours} == {one[:3] for one in of_one}
+        for server in ON_ALL:
+            assert self.many.family_of(server) == self.one.family_of(server)
+
+    def teardown(self) -> None:
+        if hasattr(self, "one"):
+            self.many.close()
+            self.one.close()
+
+
+def test_three_servers_do_what_one_does(redis_servers: list[RedisServer]) -> None:
+    class OnServers(Sharded):
+        servers = redis_servers
+
+    steps = settings(max_examples=6, stateful_step_count=20, deadline=None)
+    run_state_machine_as_test(OnServers, settings=steps)
