@@ -57,6 +57,13 @@ class RedisReader(Reader):
         found: dict[bytes, bytes] = self._client.hgetall(self._prefix + key)
         return found
 
+    def _scanned(self, key: str) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the fields of a hash that may be large, in pieces: others are served between."""
+        found: Iterator[tuple[bytes, bytes]] = self._client.hscan_iter(
+            self._prefix + key, count=BATCH
+        )
+        return found
+
     def identity(self) -> dict[str, str]:
         return texts(self._hash("about"))
 
@@ -84,7 +91,7 @@ class RedisReader(Reader):
         return int(self._client.hlen(self._prefix + self._names))
 
     def server_names(self) -> list[str]:
-        return [name.decode() for name in self._client.hkeys(self._prefix + self._names)]
+        return [name.decode() for name in dict(self._scanned(self._names))]
 
     @property
     def _names(self) -> str:
@@ -154,7 +161,7 @@ class RedisReader(Reader):
         sites: Counter[int] = Counter()
         pages: Counter[int] = Counter()
         branches: defaultdict[int, Counter[int]] = defaultdict(Counter)
-        taken, heads = self._hash("taken"), texts(self._hash("heads"))
+        taken, heads = dict(self._scanned("taken")), texts(dict(self._scanned("heads")))
         for site, known in self._client.hscan_iter(f"{self._prefix}sites", count=BATCH):
             level, number, family, branch, *_ = _family(known)
             if level == UNPROVEN:
@@ -291,7 +298,7 @@ class RedisReader(Reader):
 
     def ended(self, top: int) -> Ended:
         """Of a failed server an outcome is known only if it may be tried once more."""
-        known = self._hash("failed").values()
+        known = dict(self._scanned("failed")).values()
         outcomes = {s: o for o, _, s in (value.decode().partition("\n") for value in known)}
         pages = self._pages()
         leased = {server.decode() for server in self._client.hkeys(f"{self._prefix}leases")}
