@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -13,8 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from lswc.corpus.stored_pages import pieces
+from lswc.corpus.versions import ALL, LATEST
 from tests.archive.wire import response
 from tests.corpus.test_stored_pages import crawl, page
+from tests.corpus.test_versions import EXPECTED, URL, visits
+from tests.corpus.test_versions import crawl as visited
 from tests.corpus.test_writing import text
 
 if TYPE_CHECKING:
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
 
 for library in ("datatrove", "regex", "tokenizers"):
     pytest.importorskip(library, reason="pip install 'lswc[datatrove]'")
+
+from lswc.corpus.datatrove_blocks import CrawlReader  # noqa: E402
 
 BRAKE = 300.0
 
@@ -71,3 +77,24 @@ def test_two_workers_have_one_corpus_without_duplicates_also_after_a_kill(tmp_pa
     sizes = {name[0]: row["minhash_cluster_size"] for name, row in kept.items()}
     assert sizes == {"1": 2, "2": 1, "3": 1}
     assert all(row["text"] and row["language"] == "tha" for row in kept.values())
+
+
+@pytest.mark.parametrize(
+    ("versions", "expected"), [(LATEST, EXPECTED[LATEST]), (ALL, EXPECTED[ALL])]
+)
+def test_a_reader_takes_the_versions_asked_for(
+    tmp_path: Path, versions: str, expected: list[tuple[str, int, str]]
+) -> None:
+    """Each task sees the pieces of its own only, and the records of all."""
+    every = visits()
+    folders = [visited(tmp_path / "one", every[:4]), visited(tmp_path / "two", every[4:])]
+    told = [("a", 1, "new"), ("b", 1, "new"), ("a", 4, "changed"), ("a", 6, "changed")]
+    lines = [json.dumps({"url": URL(n), "visit": v, "change": c}) for n, v, c in told]
+    (folders[1] / "pages.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    names = [str(folder) for folder in folders]
+    found = [
+        (doc.metadata["url"].rpartition("/")[2], doc.metadata["visit"], doc.text)
+        for rank in (0, 1)
+        for doc in CrawlReader(names, versions=versions).run(rank=rank, world_size=2)
+    ]
+    assert found == expected
