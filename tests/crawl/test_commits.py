@@ -119,3 +119,21 @@ def test_what_came_of_a_visit_is_counted_by_what_it_was_of(tmp_path: Path) -> No
         assert stats.get_value(f"lswc/finished/{Outcome.TIMEOUT}") == 1, "once"
         assert stats.get_value("lswc/discarded/depth") == 7
         assert crawl.parts.frontier.counts().tally["discarded"] == {"depth": 7}
+
+
+def test_a_page_that_is_visited_again_is_not_postponed(tmp_path: Path) -> None:
+    with SetUp(tmp_path, LSWC_REVISIT=24, LSWC_TRY_AGAIN=[60]) as crawl:
+        commits, frontier = crawl.parts.commits, crawl.parts.frontier
+        visit = crawl.visit()
+        visit.relevant = True
+        commits.commit(visit, "html")
+        assert crawl.visit(1.0) is None
+        again = crawl.visit(10_000.0)
+        assert again.lease.visits == 1
+        commits.commit(again, "timeout")
+        assert not again.postponed  # so the log says how it ended
+        assert (frontier.held, frontier.later) == (1, 0)
+        tally = frontier.counts().tally
+        assert tally["finished"] == {"html": 1}
+        assert tally["visited again"] == {"not had": 1}
+        assert crawl.crawler.stats.get_value("lswc/visited again/not had") == 1

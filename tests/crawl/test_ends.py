@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from scrapy.exceptions import NotConfigured
 
 from lswc.crawl.ends import EVERY, IN_A_ROW, MOST_IN_A_ROW, HarvestStopExtension
 from lswc.frontier.harvest import CellHarvest
 from lswc.strategy import Pages
 from lswc.strategy.value import Value
+from tests.crawl.running import SetUp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 LITTLE = CellHarvest(9, 5_000, Pages(), 0.0, 0.001, "expected under 1 %")
 
@@ -67,3 +71,13 @@ def test_it_goes_on_for_what_was_found_while_it_ended() -> None:
     assert not ending.confirms()
     ending.cells.pop(0)
     assert not ending.confirms(), "it has to be little for some time again"
+
+
+@pytest.mark.parametrize(("visits", "ends"), [(0, True), (0.05, False)])
+def test_a_crawl_that_visits_pages_again_is_not_ended(
+    tmp_path: Path, visits: float, ends: bool
+) -> None:
+    with SetUp(tmp_path, LSWC_PROFILE="adaptive", LSWC_REVISIT=visits) as crawl:
+        assert crawl.parts.crawl.stop_harvest > 0
+        with nullcontext() if ends else pytest.raises(NotConfigured):
+            HarvestStopExtension.from_crawler(crawl.crawler)
