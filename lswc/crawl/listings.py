@@ -139,6 +139,9 @@ class Listings:
             if isinstance(reason, Outcome):
                 visit.tally["discarded", reason] += 1
                 visit.links.append(FollowedLink(page.url[:2_083], None, None, reason))
+        visit.dates = {
+            target.href: page.changed.timestamp() for page, target in kept if page.changed
+        }
         units = {self._crawl.unit(target) for _, target in kept}
         known = self._frontier.statuses(units, visit.lease, None)
         source = Source.FEED if found.is_feed else Source.SITEMAP

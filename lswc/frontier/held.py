@@ -11,6 +11,7 @@ from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from lswc.frontier.harvest import wilson
 from lswc.outcomes import CHANGED, RECORDED, UNCHANGED, Outcome, of_status
 from lswc.strategy.revisits import LONGEST, SECOND_LOOK, Known, due
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 MANY_LINKS = 100
 """Links of a page that is a list."""
+
+BELIEVED = 0.5
+"""Share of a server's claims that have to be right: it needs four of each kind at least."""
 
 _GONE = (of_status(404), of_status(410), Outcome.REDIRECT)
 _NOT_KEPT = (
@@ -50,6 +54,37 @@ class Became(StrEnum):
     IRRELEVANT = "irrelevant"
     NOT_KEPT = "not kept"
     """It asks not to be kept, or is no page any more."""
+
+
+class Claim(IntEnum):
+    """What a listing says of a page that is held: whether it changed since its last visit."""
+
+    NONE = 0
+    UNCHANGED = 1
+    CHANGED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What became of a server's claims: how many it made of each kind, and how many were right."""
+
+    changed: int = 0
+    right_changed: int = 0
+    unchanged: int = 0
+    right_unchanged: int = 0
+
+    @property
+    def are_believed(self) -> bool:
+        """Whether most of either kind should be right: the lower bound of Wilson's interval.
+
+        Both count: who says "now" of each page is often right where most pages change, and tells
+        nothing.
+        """
+        kinds = (
+            (self.right_changed, self.changed),
+            (self.right_unchanged, self.unchanged),
+        )
+        return all(made and wilson(right, made)[0] > BELIEVED for right, made in kinds)
 
 
 ENDS = (Became.IRRELEVANT, Became.NOT_KEPT)
@@ -95,7 +130,9 @@ class Held(Known):
 
     ``visits`` were made so far, ``misses`` in a row since it was had; ``is_gone`` says that it
     wasn't there at the last one. ``simhash`` is that of its text, None of a listing.
-    It is ``due`` then; sooner only if nothing comes before it, and it was had.
+    It is ``due`` then; sooner only if nothing comes before it, and it was had. ``claim`` is what a
+    listing of its server has said since the last visit; if that is believed to be a change, it was
+    ``told`` then.
     """
 
     kind: Kind = Kind.ARTICLE
@@ -104,6 +141,8 @@ class Held(Known):
     is_gone: bool = False
     simhash: int | None = None
     due: float = 0.0
+    claim: Claim = Claim.NONE
+    told: float = 0.0
 
     def may_be_asked(self, now: float) -> bool:
         """Tell whether a visit may be made though it isn't due.
@@ -129,8 +168,25 @@ class Held(Known):
         since = now - self.visited
         self.visited, self.misses, self.is_gone = now, 0, False
         self.visits += 1
+        self.claim, self.told = Claim.NONE, 0.0
         return (self.learn(is_changed, since, usual), since) if since > _AT_ONCE else (0.0, 0.0)
 
+    def hear(self, changed: float, now: float, *, is_believed: bool) -> Claim:
+        """Take notice of when it changed last, as a listing says; return what that claims."""
+        self.claim = Claim.CHANGED if changed > self.visited else Claim.UNCHANGED
+        if self.claim == Claim.UNCHANGED:
+            self.told = 0.0
+        elif is_believed:
+            self.told = self.told or now
+        return self.claim
+
     def order(self, changes: float, new: float, price: float) -> None:
-        """Say when it is due, by what is usual of its kind and site, and a visit's price."""
-        self.due = self.visited + due(*self.belief(changes), self.finds(new), price)
+        """Say when it is due, by what is usual of its kind and site, and a visit's price.
+
+        A change that it was told of, and believes, makes it due at once: nothing is gained by
+        waiting. Not if no visit is ever worth the price, as it changes too fast.
+        """
+        wait = due(*self.belief(changes), self.finds(new), price)
+        if self.told and wait < LONGEST:
+            wait = max(0.0, min(wait, self.told - self.visited))
+        self.due = self.visited + wait

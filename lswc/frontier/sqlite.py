@@ -473,6 +473,7 @@ class SqliteFrontier(Frontier):
             if self._held.is_on:
                 site = self._lines.sizes.site(held.server)
                 self._held.first_visit(visit, site, self._urls.next_seq)
+                self._held.hear(visit.dates, held.server)
             if visit.outcome in OF_QUOTA:
                 keep_left_out(self._db, {(held.server, visit.outcome): 1})
         self._leases.end(visit)
@@ -485,6 +486,7 @@ class SqliteFrontier(Frontier):
             self._servers.receive(held.server, visit.received)
             self._urls.store(visit.offers, visit.lease.id, held.server)
             self._held.visited(visit, self._lines.sizes.site(held.server), became(visit))
+            self._held.hear(visit.dates, held.server)
             self._tallies.add_all(visit.tally)
         self._leases.end(visit)
 

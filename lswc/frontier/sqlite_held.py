@@ -6,7 +6,17 @@ import logging
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lswc.frontier.held import ENDS, Became, Held, Kind, is_front, is_held_after, kind_of
+from lswc.frontier.held import (
+    ENDS,
+    Became,
+    Claim,
+    Claims,
+    Held,
+    Kind,
+    is_front,
+    is_held_after,
+    kind_of,
+)
 from lswc.frontier.sqlite_cells import Line
 from lswc.outcomes import RECORDED, Outcome
 from lswc.strategy.revisits import (
@@ -36,14 +46,19 @@ CREATE TABLE IF NOT EXISTS held (
     seq INTEGER PRIMARY KEY, mark INTEGER NOT NULL, visited REAL NOT NULL, shape REAL NOT NULL,
     days REAL NOT NULL, new INTEGER NOT NULL, seen REAL NOT NULL, kind INTEGER NOT NULL,
     visits INTEGER NOT NULL, misses INTEGER NOT NULL, is_gone INTEGER NOT NULL, simhash INTEGER,
-    due REAL NOT NULL);
+    due REAL NOT NULL, claim INTEGER NOT NULL DEFAULT 0, told REAL NOT NULL DEFAULT 0);
 CREATE INDEX IF NOT EXISTS held_by_due ON held (due, seq);
 CREATE TABLE IF NOT EXISTS rate (
     kind INTEGER, site INTEGER, changes REAL NOT NULL, new REAL NOT NULL, days REAL NOT NULL,
     PRIMARY KEY (kind, site)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS claims (
+    server INTEGER PRIMARY KEY, changed INTEGER NOT NULL, right_changed INTEGER NOT NULL,
+    unchanged INTEGER NOT NULL, right_unchanged INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS price (price REAL NOT NULL);
 """
-_COLUMNS = "visited, shape, days, new, seen, kind, visits, misses, is_gone, simhash, due"
+_COLUMNS = (
+    "visited, shape, days, new, seen, kind, visits, misses, is_gone, simhash, due, claim, told"
+)
 _VALUES = ", ".join(f"held.{name}" for name in _COLUMNS.split(", "))
 _NEXT = (
     f"SELECT seq, url.server, url.unit, url.line, {_VALUES}"
@@ -54,7 +69,16 @@ _OF_SITES = (
     f"SELECT seq, server.site, {_VALUES}"
     " FROM held CROSS JOIN url USING (seq) JOIN server ON server.id = url.server"
 )
-_SET = f"UPDATE held SET ({_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE seq = ?"
+_PLACES = ", ".join("?" * (_COLUMNS.count(",") + 1))
+_SET = f"UPDATE held SET ({_COLUMNS}) = ({_PLACES}) WHERE seq = ?"
+_INSERT = f"INSERT INTO held (seq, mark, {_COLUMNS}) VALUES (?, ?, {_PLACES})"
+_OF_SERVER = f"{_OF_SITES} WHERE url.fingerprint = ? AND url.server = ?"
+_CLAIMED = (
+    "INSERT INTO claims SELECT server, ?, ?, ?, ? FROM url WHERE seq = ? ON CONFLICT DO UPDATE SET"
+    " changed = changed + excluded.changed, right_changed = right_changed + excluded.right_changed,"
+    " unchanged = unchanged + excluded.unchanged,"
+    " right_unchanged = right_unchanged + excluded.right_unchanged"
+)
 _FOUND = (
     "UPDATE held SET new = new + 1 WHERE mark <= ?1"
     " AND seq = (SELECT referrer FROM url WHERE seq = ?1) RETURNING seq, kind"
@@ -164,13 +188,14 @@ class HeldPages:
         """Look at some pages, further on each time: many may be of one server that is slow."""
         now = self._now
         rows = self._db.execute(_NEXT, (*self._looked_at, LOOKED_AT)).fetchall()
+        last = _FIRST
         for seq, server, unit, line, *values in rows:
             held = _held(values)
+            last = held.due, seq
             if server not in busy and held.may_be_asked(now):
                 self._looked_at = _FIRST
                 return Chosen(Line(server, line, 0, seq), unit, held)
-        ends = len(rows) < LOOKED_AT
-        self._looked_at = _FIRST if ends else (rows[-1][-1], rows[-1][0])
+        self._looked_at = _FIRST if len(rows) < LOOKED_AT else last
         return None
 
     def first_visit(self, visit: Visit, site: int, next_seq: int) -> None:
@@ -211,12 +236,45 @@ class HeldPages:
             return what
         if what not in (Became.CHANGED, Became.UNCHANGED):
             return "" if held.missed(what, self._now) else "gone"
+        if held.claim:
+            self._judge(visit.lease.id, held.claim, is_changed=what == Became.CHANGED)
         usual, new = self._usual(held.kind, site)
         changes, since = held.had(what == Became.CHANGED, self._now, usual)
         self._learn(held.kind, site, changes=changes, days=since)
         held.simhash = visit.simhash
         held.order(usual, new, self.price)
         return ""
+
+    def hear(self, dates: Mapping[str, float], server: int) -> None:
+        """Take notice of when pages of a server changed, in seconds, as a listing of its says.
+
+        A page is due at once that changed since its last visit, if the server is believed.
+        """
+        row = self._db.execute("SELECT * FROM claims WHERE server = ?", (server,)).fetchone()
+        is_believed = row is not None and Claims(*row[1:]).are_believed
+        now, usual = self._now, dict[Kind, tuple[float, float]]()
+        for url, changed in dates.items():
+            found = self._db.execute(_OF_SERVER, (fingerprint(url), server)).fetchone()
+            if found is None:
+                continue
+            seq, site, *values = found
+            held = _held(values)
+            claim = held.hear(changed / self._day, now, is_believed=is_believed)
+            if claim == Claim.CHANGED:
+                name = "changed" if is_believed else "changed, not believed"
+                self._tallies.add("said of pages held", name)
+            if held.told and not (held.misses or held.is_gone):
+                if held.kind not in usual:
+                    usual[held.kind] = self._usual(held.kind, site)
+                held.order(*usual[held.kind], self.price)
+            self._db.execute(_SET, (*_values(held), seq))
+
+    def _judge(self, seq: int, claim: Claim, *, is_changed: bool) -> None:
+        """Count whether what a page's server said of it was right."""
+        said = claim == Claim.CHANGED
+        right = said == is_changed
+        self._db.execute(_CLAIMED, (said, said and right, not said, not said and right, seq))
+        self._tallies.add("said of pages held", "right" if right else "wrong")
 
     def _order_some(self) -> None:
         """Say anew when some pages are due, the next ones by their numbers."""
@@ -258,7 +316,7 @@ class HeldPages:
         now, kind = self._now, Kind.LISTING
         self._db.execute(
             f"INSERT OR IGNORE INTO held (seq, mark, {_COLUMNS})"
-            " SELECT seq, ?, ?, 0, 0, 0, 0, ?, 1, 0, 0, NULL, ? FROM url WHERE outcome = ?",
+            " SELECT seq, ?, ?, 0, 0, 0, 0, ?, 1, 0, 0, NULL, ?, 0, 0 FROM url WHERE outcome = ?",
             (next_seq, now, kind, now + wait[kind], Outcome.LISTING),
         )
         self._db.execute("INSERT INTO about VALUES ('held', 'all')")
@@ -291,11 +349,7 @@ class HeldPages:
         return held.due
 
     def _insert(self, seq: int, mark: int, held: Held) -> None:
-        self._db.execute(
-            f"INSERT INTO held (seq, mark, {_COLUMNS})"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (seq, mark, *_values(held)),
-        )
+        self._db.execute(_INSERT, (seq, mark, *_values(held)))
 
     def of(self, seq: int) -> Held | None:
         """Return what is kept of a page by its number; None if it isn't held."""
@@ -357,11 +411,14 @@ def page_of(db: sqlite3.Connection, url: str) -> tuple[int, Held] | None:
 
 
 def _held(values: list[float]) -> Held:
-    visited, shape, days, new, seen, kind, visits, misses, is_gone, simhash, due = values
+    visited, shape, days, new, seen, kind, visits, misses, is_gone, simhash, due, claim, told = (
+        values
+    )
     unsigned = None if simhash is None else int(simhash) % (2 * _SIGN)
     return Held(
         visited, shape, days, int(new), seen,
         Kind(int(kind)), int(visits), int(misses), bool(is_gone), unsigned, due,
+        Claim(int(claim)), told,
     )  # fmt: skip
 
 
@@ -371,4 +428,5 @@ def _values(held: Held) -> tuple[float | int | None, ...]:
     return (
         held.visited, held.shape, held.days, held.new, held.seen,
         held.kind, held.visits, held.misses, held.is_gone, signed, held.due,
+        held.claim, held.told,
     )  # fmt: skip

@@ -15,7 +15,7 @@ from lswc.strategy import GUESS, LISTING, REQUISITE, SUBLISTING, PageLanguage, s
 from lswc.urls import fingerprint, fingerprints
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
 LISTINGS = (LISTING, SUBLISTING)
@@ -310,7 +310,8 @@ class Visit:
     says that it was asked for as one. ``brought`` is what a page counts (``lswc.strategy.value``);
     None if that is what ``relevant`` says. ``tally`` counts by (kind, name), for instance
     ("discarded", "depth"). ``offers`` are the links that the strategy kept, ``links`` all of them.
-    ``simhash`` is that of its text, if it was read.
+    ``simhash`` is that of its text, if it was read. ``dates`` are those when pages changed last,
+    as a sitemap or feed says: Unix times by URL.
     ``discarded`` are URLs that wait until then, and no longer because of what this page is.
     ``attempts`` are the requests sent, ``record`` is what is kept of a page,
     ``opt_outs`` what it says against mining its text, and where; ``requisites`` are the URLs that
@@ -341,6 +342,7 @@ class Visit:
     tally: Counter[tuple[str, str]] = field(default_factory=Counter)
     links: list[FollowedLink] = field(default_factory=list)
     discarded: Sequence[str] = ()
+    dates: Mapping[str, float] = field(default_factory=dict)
     attempts: list[Attempt] = field(default_factory=list)
     record: Record | None = None
     opt_outs: tuple[str, ...] = ()

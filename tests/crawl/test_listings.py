@@ -134,3 +134,17 @@ def test_a_sitemap_that_is_not_there_may_be_elsewhere(
             crawl.end(body)
         assert [offer.url for offer in visit.offers] == other
         assert all((one.code, one.depth) == (LISTING, 1) for one in visit.offers)
+
+
+def test_dates_of_a_listing_are_told_to_the_frontier(tmp_path: Path) -> None:
+    dated = "<url><loc>/{}</loc><lastmod>{}</lastmod></url>"
+    body = URLSET.format(
+        dated.format("day", "1970-01-02")
+        + dated.format("time", "1970-01-02T00:00:07+00:00")
+        + dated.format("broken", "yesterday")
+        + located("url", "/none")
+    )
+    with OfServer(tmp_path) as crawl:
+        dates = crawl.end(body).dates
+    # Of a day alone its end.
+    assert dates == {"http://a.example/day": 172_800.0, "http://a.example/time": 86_407.0}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lswc.frontier.contract import Terms
-from lswc.frontier.held import Became, became
+from lswc.frontier.held import Became, Claim, Claims, became
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.strategy import LISTING, strategy
 from tests.frontier.test_contract import OTHER, RELEVANT, offer
@@ -402,3 +402,93 @@ def test_what_a_visit_without_a_page_says(
     crawl = begin()
     crawl.f.offer([offer("http://a/1")])
     assert became(ended(crawl.lease(), outcome)) == what
+
+
+SAYS: dict[str, Any] = {"outcome": "listing", "relevant": None, "simhash": None}
+
+
+def with_sitemap(crawl: Crawl, urls: list[str]) -> Lease:
+    """Visit pages of a server and its sitemap, which has said nothing yet; return its lease."""
+    crawl.f.offer([offer(url) for url in urls])
+    crawl.end(crawl.lease(), offer("http://a/sitemap.xml", LISTING))
+    for _ in urls[1:]:
+        crawl.end(crawl.lease())
+    sitemap = crawl.f.lease_requisite(crawl.now)
+    assert sitemap is not None
+    crawl.end(sitemap, **SAYS)
+    return sitemap
+
+
+def changes_told(crawl: Crawl, urls: list[str], days: int, *, is_true: bool) -> list[float]:
+    """Let a page a day change, in turn, which the sitemap tells; or it tells that all did.
+
+    Returns the days that each change waited until it was seen.
+    """
+    changed = dict.fromkeys(urls, crawl.now)
+    seen = dict(changed)
+    waits = []
+    for step in range(days * 24):
+        crawl.now += DAY / 24
+        if step % 24 == 0:
+            changed[urls[step // 24 % len(urls)]] = crawl.now
+        while (lease := crawl.f.lease(crawl.now)) is not None:
+            if lease.is_listing:
+                said = changed if is_true else dict.fromkeys(urls, crawl.now)
+                crawl.end(lease, dates=said, **SAYS)
+                continue
+            at = changed[lease.url]
+            if at > seen[lease.url]:
+                waits.append((crawl.now - at) / DAY)
+            seen[lease.url] = crawl.now
+            crawl.end(lease, simhash=round(at) * 0x9E3779B97F4A7C15 % 2**64)
+    return waits
+
+
+def test_what_a_believed_sitemap_says_to_have_changed_is_due_at_once(
+    begin: Callable[..., Crawl], tmp_path: Path
+) -> None:
+    """One that says of all pages that they changed now isn't believed: it is as if it said none."""
+    urls, waited = [f"http://a/{number}" for number in range(20)], {}
+    for is_true in (True, False):
+        crawl = begin(0.2)
+        with_sitemap(crawl, urls)
+        waits = changes_told(crawl, urls, 120, is_true=is_true)[60:]
+        waited[is_true] = sum(waits) / len(waits)
+        assert sum(crawl.counts("visited again").values()) <= 120 * 0.2 * 21  # the budget bounds it
+        said = crawl.counts("said of pages held")
+        if is_true:
+            assert said["right"] > 4 * said["wrong"]
+            assert said["changed"] > said["changed, not believed"]
+        else:
+            assert said["wrong"] > 2 * said["right"]
+            assert "changed" not in said
+        crawl.f.close()
+        (tmp_path / "frontier.db").unlink()
+    assert waited[True] < 0.8 * waited[False]
+
+
+def test_a_listing_says_nothing_of_other_servers_and_of_pages_that_are_not_held(
+    begin: Callable[..., Crawl],
+) -> None:
+    crawl = begin(24.0)
+    with_sitemap(crawl, ["http://a/1", "http://b/1"])
+    crawl.now += DAY
+    while not (lease := crawl.lease()).is_listing:
+        crawl.end(lease)
+        crawl.now += DAY / 24
+    dates = dict.fromkeys(("http://a/1", "http://b/1", "http://a/2"), crawl.now + DAY)
+    crawl.end(lease, dates=dates, **SAYS)
+    held = [page for number in (1, 2) if (page := crawl.f.held_of(number))]
+    assert [page.claim for page in held] == [Claim.CHANGED, Claim.NONE]
+    assert crawl.counts("said of pages held") == {"changed, not believed": 1}
+
+
+@pytest.mark.parametrize(("claims", "are_believed"), [
+    (Claims(), False), (Claims(9, 9), False), (Claims(0, 0, 9, 9), False),
+    (Claims(3, 3, 99, 99), False), (Claims(4, 4, 4, 4), True), (Claims(99, 60, 99, 99), True),
+    (Claims(99, 55, 99, 99), False),
+])  # fmt: skip
+def test_a_server_is_believed_once_most_of_what_it_says_is_right(
+    claims: Claims, are_believed: bool
+) -> None:
+    assert claims.are_believed == are_believed
