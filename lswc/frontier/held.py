@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 MANY_LINKS = 100
 """Links of a page that is a list."""
 
-BELIEVED = 0.5
+SAID, BELIEVED, DISBELIEVED = "said of pages held", "changed", "changed, not believed"
+"""What of the claims of listings is counted, and under which name."""
+
+_RIGHT = 0.5
 """Share of a server's claims that have to be right: it needs four of each kind at least."""
 
 _GONE = (of_status(404), of_status(410), Outcome.REDIRECT)
@@ -84,7 +87,7 @@ class Claims:
             (self.right_changed, self.changed),
             (self.right_unchanged, self.unchanged),
         )
-        return all(made and wilson(right, made)[0] > BELIEVED for right, made in kinds)
+        return all(made and wilson(right, made)[0] > _RIGHT for right, made in kinds)
 
 
 ENDS = (Became.IRRELEVANT, Became.NOT_KEPT)

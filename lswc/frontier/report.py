@@ -86,7 +86,8 @@ class Freshness:
     be asked for now, the next one at ``next_due``, in seconds since 1970. ``budget`` are the visits
     a day; of these the share ``used`` was made since the process began, None if it isn't known.
     ``changed``, ``unchanged`` and ``gone`` count visits so far, ``finds`` the new relevant pages
-    that came by them.
+    that came by them. Of changes that sitemaps and feeds told, so many were ``believed``, or
+    ``disbelieved``.
     """
 
     held: int
@@ -99,6 +100,8 @@ class Freshness:
     unchanged: int
     gone: int
     finds: int
+    believed: int = 0
+    disbelieved: int = 0
 
 
 @dataclass(frozen=True)

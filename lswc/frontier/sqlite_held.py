@@ -7,7 +7,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lswc.frontier.held import (
+    BELIEVED,
+    DISBELIEVED,
     ENDS,
+    SAID,
     Became,
     Claim,
     Claims,
@@ -250,6 +253,8 @@ class HeldPages:
 
         A page is due at once that changed since its last visit, if the server is believed.
         """
+        if not dates:
+            return
         row = self._db.execute("SELECT * FROM claims WHERE server = ?", (server,)).fetchone()
         is_believed = row is not None and Claims(*row[1:]).are_believed
         now, usual = self._now, dict[Kind, tuple[float, float]]()
@@ -261,8 +266,7 @@ class HeldPages:
             held = _held(values)
             claim = held.hear(changed / self._day, now, is_believed=is_believed)
             if claim == Claim.CHANGED:
-                name = "changed" if is_believed else "changed, not believed"
-                self._tallies.add("said of pages held", name)
+                self._tallies.add(SAID, BELIEVED if is_believed else DISBELIEVED)
             if held.told and not (held.misses or held.is_gone):
                 if held.kind not in usual:
                     usual[held.kind] = self._usual(held.kind, site)
@@ -274,7 +278,7 @@ class HeldPages:
         said = claim == Claim.CHANGED
         right = said == is_changed
         self._db.execute(_CLAIMED, (said, said and right, not said, not said and right, seq))
-        self._tallies.add("said of pages held", "right" if right else "wrong")
+        self._tallies.add(SAID, "right" if right else "wrong")
 
     def _order_some(self) -> None:
         """Say anew when some pages are due, the next ones by their numbers."""

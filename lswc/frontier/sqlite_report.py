@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lswc.frontier.contract import FrontierError, check_format
 from lswc.frontier.experience import experience_of
-from lswc.frontier.held import Became, Kind
+from lswc.frontier.held import BELIEVED, DISBELIEVED, SAID, Became, Kind
 from lswc.frontier.report import (
     Ended,
     Family,
@@ -208,7 +208,7 @@ class SqliteReader(Reader):
         ).fetchone()
         (finds,) = self._db.execute("SELECT sum(new) FROM rate WHERE site = 0").fetchone()
         tallies = self.tallies()
-        again = tallies.get("visited again", {})
+        again, said = tallies.get("visited again", {}), tallies.get(SAID, {})
         return Freshness(
             held=held,
             fresh=sum(shares) / len(shares) if shares else None,
@@ -220,6 +220,8 @@ class SqliteReader(Reader):
             unchanged=again.get(Became.UNCHANGED, 0),
             gone=tallies.get("no longer held", {}).get("gone", 0),
             finds=round(finds or 0),
+            believed=said.get(BELIEVED, 0),
+            disbelieved=said.get(DISBELIEVED, 0),
         )
 
     def held(self, url: str) -> HeldPage | None:

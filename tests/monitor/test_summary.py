@@ -129,7 +129,7 @@ def test_the_summary_of_a_crawl(tmp_path: Path) -> None:
     assert text.endswith("}\n")
 
 
-FRESH = Freshness(1_500, 0.75, 12, 1_767_225_600.0, 75.0, 0.5, 30, 20, 3, 8)
+FRESH = Freshness(1_500, 0.75, 12, 1_767_225_600.0, 75.0, 0.5, 30, 20, 3, 8, 4, 2)
 
 
 def test_how_fresh_pages_are_is_told_where_pages_are_visited_again() -> None:
@@ -138,6 +138,7 @@ def test_how_fresh_pages_are_is_told_where_pages_are_visited_again() -> None:
         "freshness": {
             "held": 1_500, "fresh": 0.75, "due": 12, "next_due": 1_767_225_600.0, "budget": 75.0,
             "used": 0.5, "changed": 30, "unchanged": 20, "gone": 3, "finds": 8,
+            "believed": 4, "disbelieved": 2,
         }
     }  # fmt: skip
     assert line(fresh) == f"{line(SNAPSHOT)}, 75.0% of 1,500 held pages fresh, 12 due"

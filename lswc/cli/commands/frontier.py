@@ -92,6 +92,8 @@ def _freshness(held: Freshness) -> list[tuple[str, str]]:
         ("and none", f"{held.unchanged:,}"),
         ("pages gone", f"{held.gone:,}"),
         ("new relevant pages found by them", f"{held.finds:,}"),
+        ("changes that sitemaps and feeds told", f"{held.believed:,}"),
+        ("and were not believed", f"{held.disbelieved:,}"),
     ]
 
 
