@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from lswc.frontier.harvest import wilson
 from lswc.outcomes import CHANGED, RECORDED, UNCHANGED, Outcome, of_status
@@ -114,8 +113,8 @@ def is_held_after(visit: Visit) -> bool:
 
 
 def is_front(url: str) -> bool:
-    """Tell whether a URL is that of a server's front page."""
-    return urlsplit(url).path in ("", "/")
+    """Tell whether a URL, as the frontier has it, is that of a server's front page."""
+    return url.split("/", 3)[-1][:1] in ("", "?")
 
 
 def kind_of(visit: Visit) -> Kind:

@@ -136,6 +136,7 @@ class HeldPages:
         self._budget_a_day, self._day, self._clock = terms.revisit, terms.day, terms.clock
         self._budget = Budget(terms.revisit, terms.day)
         self._looked_at, self._ordered = _FIRST, 0
+        self._has_learned = False
 
     def load(self) -> None:
         """Take what the file holds; a crawl that was begun without gets the tables.
@@ -154,6 +155,7 @@ class HeldPages:
         row = self._db.execute("SELECT price FROM price").fetchone()
         self.price = row[0] if row else first_price(self._budget_a_day)
         self._looked_at, self._ordered = _FIRST, 0
+        self._has_learned = self._db.execute("SELECT 1 FROM rate").fetchone() is not None
 
     @property
     def used(self) -> float | None:
@@ -369,11 +371,13 @@ class HeldPages:
     def _learn(
         self, kind: int, site: int, changes: float = 0, new: float = 0, days: float = 0
     ) -> None:
+        self._has_learned = True
         rows = [(kind, where, changes, new, days) for where in (0, site)]
         self._db.executemany(_LEARN, rows)
 
     def _usual(self, kind: Kind, site: int) -> tuple[float, float]:
-        return usual(self._db, kind, site)
+        # Most pages of a first crawl come before any is visited again.
+        return usual(self._db, kind, site) if self._has_learned else (FIRST_CHANGES, FIRST_NEW)
 
 
 def usual(db: sqlite3.Connection, kind: Kind, site: int) -> tuple[float, float]:
