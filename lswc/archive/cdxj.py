@@ -5,7 +5,6 @@ The keys are SURTs, as the library of that name makes them for Wayback machines.
 
 from __future__ import annotations
 
-import json
 import re
 import warnings
 from functools import lru_cache
@@ -79,7 +78,7 @@ def fields_of(line: bytes) -> dict[str, str] | None:
     """Return the fields of a line of a CDXJ file; None if it is torn or damaged."""
     try:
         _, timestamp, fields = line.split(b" ", 2)
-        found: dict[str, str] = json.loads(fields)
+        found: dict[str, str] = msgspec.json.decode(fields)
         return found | {"url": found["url"], "timestamp": timestamp.decode()}
     except (ValueError, KeyError, TypeError):
         return None

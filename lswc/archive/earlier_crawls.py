@@ -6,9 +6,8 @@ import sqlite3
 from datetime import UTC
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.archive.appended_files import ArchiveError
+from lswc.archive.appended_files import ArchiveError, lines
 from lswc.archive.cdxj import fields_of, page_of
-from lswc.archive.cdxj import index as index_lines
 from lswc.archive.warc_reading import LARGEST, record_at
 from lswc.frontier.visit import Original
 from lswc.urls import fingerprint
@@ -105,6 +104,7 @@ class Earlier:
         return _held(record, url) if record else None
 
 
+_REVISIT = b'"warc/revisit"'
 _KEEP = "INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?)"
 
 
@@ -119,8 +119,14 @@ def _row(fields: Mapping[str, str], file: int) -> tuple[int, int, int, int]:
 
 
 def _entries(index: Path) -> Iterator[dict[str, str]]:
-    """Yield the fields of each line; a last one that a kill tore is none. Raises ValueError."""
-    for line, fields in index_lines(index):
+    """Yield the fields of each line that isn't of a visit which found a page as it was.
+
+    After years most are. A last line that a kill tore is none. Raises ValueError.
+    """
+    for line in lines(index):
+        if _REVISIT in line:
+            continue
+        fields = fields_of(line)
         if fields is not None:
             yield fields
         elif line.endswith(b"\n"):

@@ -167,7 +167,7 @@ class Held(Known):
 
     def had(self, is_changed: bool, now: float, usual: float) -> tuple[float, float]:
         """Take notice of a visit; return the changes that it should have had, in how many days."""
-        since = now - self.visited
+        since = min(now - self.visited, LONGEST)  # more was the clock's
         self.visited, self.misses, self.is_gone = now, 0, False
         self.visits += 1
         self.claim, self.told = Claim.NONE, 0.0

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 from typing import Any
 from zipfile import ZipFile
 
@@ -16,6 +16,7 @@ import pytest
 
 from lswc.archive import wacz
 from lswc.archive.check.agreement import check
+from lswc.frontier.sqlite_report import opened
 from lswc.lab.trace.from_log import to_trace
 from lswc.monitor.replay import archived
 from tests.archive.reading import check as check_warc
@@ -30,6 +31,8 @@ UNTIL = '{"tests.scenarios.until.Until": 1, "lswc.monitor.recorder.Recorder": 2}
 ANYWHERE = '{"tests.faults.component.EndsAnywhere": 2}'
 PAGES = (f"{HOST}/", f"{HOST}/a.html", f"{OTHER}/", f"{OTHER}/b.html")
 ONCE_MORE = [f"unchanged {url}" for url in PAGES]
+MANY = 70
+"""Records of more than a second."""
 
 
 def change(site: Site, address: str, body: str) -> None:
@@ -175,6 +178,48 @@ def test_it_waits_without_work_and_ends_when_it_is_told_to(site: Site) -> None:
     assert process.returncode == 0, said
     agree(site)
     assert len(site.records) == 5
+
+
+def test_a_clock_that_jumps_lets_no_storm_go_and_the_crawl_goes_on(
+    site: Site, tmp_path: Path
+) -> None:
+    """A month forward, and back by two: the budget is of a clock that doesn't jump."""
+    ahead, month, a_second = tmp_path / "ahead", 30 * 86_400, 8 * len(PAGES)
+    ahead.write_text("0")
+    scrapy = site.command(**CONTINUOUS | {"LSWC_REVISIT": 8})
+    command = [*scrapy[: scrapy.index("scrapy")], "tests.scenarios.jumping_clock"]
+    command += scrapy[scrapy.index("scrapy") + 1 :]
+    given = environment() | {"TEST_CLOCK": str(ahead)}
+    with subprocess.Popen(command, env=given, cwd=ROOT, stderr=subprocess.PIPE) as process:
+        try:
+            after(site, process, 15)
+            for jump in (month, -month):
+                since = monotonic()
+                number = len(after(site, process, 0))
+                new = ahead.with_suffix(".new")
+                new.write_text(f"{jump}")
+                new.replace(ahead)
+                records = after(site, process, number + MANY)
+                took = monotonic() - since
+                # Some more were under way, or an hour's in stock.
+                assert took > (len(records) - number - 10) / a_second
+                assert {record["url"] for record in records[-MANY + 10 :]} == {*PAGES}
+        finally:
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=BRAKE)
+    assert process.returncode == 0, said
+    agree(site)
+    with opened(site.folder / "frontier.db") as reader:
+        assert reader.tallies()["visited again"]["clock went back"] > 0
+
+
+def after(site: Site, process: subprocess.Popen[bytes], number: int) -> list[dict[str, Any]]:
+    """Return the records of a crawl once there are so many."""
+    path = site.folder / "pages.jsonl"
+    while not path.exists() or path.read_bytes().count(b"\n") < number:
+        assert process.poll() is None
+        sleep(0.02)
+    return [json.loads(line) for line in path.read_bytes().splitlines(True) if line[-1:] == b"\n"]
 
 
 def cpu(pid: int) -> float:
