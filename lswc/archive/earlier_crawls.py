@@ -34,12 +34,14 @@ class Earlier:
     ``crawls`` are crawl folders, the latest first: of several responses of one URL the latest
     counts. Only their places are kept, in a temporary file of SQLite's. So are those of the crawl's
     ``own`` folder, if it visits its pages again; they are the latest. Raises ArchiveError if
-    one has no index that can be read.
+    one has no index that can be read. ``are_others`` says that some are of other folders.
     """
 
     def __init__(self, crawls: Sequence[Path], own: Path | None = None) -> None:
         self._files: list[Path] = []
         self._own = own
+        self._stored: list[bytes] = []
+        self.are_others = bool(crawls)
         self._db = sqlite3.connect("", isolation_level=None)
         self._db.execute(
             "CREATE TABLE page (key INTEGER PRIMARY KEY, file INTEGER, place INTEGER, time INTEGER)"
@@ -82,27 +84,45 @@ class Earlier:
 
     def keep(self, lines: bytes) -> None:
         """Take what the index of the crawl's own archive says of what was stored just now."""
-        for line in lines.splitlines():
-            fields = fields_of(line)
-            if self._own is not None and fields is not None and _is_page(fields):
-                file = self._number(self._own / "warc" / fields["filename"])
-                self._db.execute(_KEEP, _row(fields, file))
+        if self._own is not None:
+            self._stored += lines.splitlines()
+            if len(self._stored) >= _TOGETHER:
+                self._take_stored(self._own / "warc")
+
+    def _take_stored(self, warc: Path) -> None:
+        rows = [
+            _row(fields, self._number(warc / fields["filename"]))
+            for fields in map(fields_of, self._stored)
+            if fields is not None and _is_page(fields)
+        ]
+        self._stored.clear()
+        self._db.execute("BEGIN")
+        self._db.executemany(_KEEP, rows)
+        self._db.execute("COMMIT")
+
+    def _place(self, url: str) -> tuple[int, int, int] | None:
+        """Return the file and the place of what is held of a URL, and its time."""
+        if self._stored and self._own is not None:
+            self._take_stored(self._own / "warc")
+        found: tuple[int, int, int] | None = self._db.execute(
+            "SELECT file, place, time FROM page WHERE key = ?", (fingerprint(url),)
+        ).fetchone()
+        return found
 
     def changed_since(self, url: str, time: datetime) -> bool:
         """Tell whether a time is later than when the held response of a URL came, if any is."""
-        row = self._db.execute(
-            "SELECT time FROM page WHERE key = ?", (fingerprint(url),)
-        ).fetchone()
-        return row is not None and int(f"{time.astimezone(UTC):%Y%m%d%H%M%S}") > row[0]
+        row = self._place(url)
+        return row is not None and int(f"{time.astimezone(UTC):%Y%m%d%H%M%S}") > row[2]
 
     def find(self, url: str) -> Held | None:
         """Return what is held of a URL; None if nothing is, or if it can't be read any more."""
-        row = self._db.execute(
-            "SELECT file, place FROM page WHERE key = ?", (fingerprint(url),)
-        ).fetchone()
+        row = self._place(url)
         record = record_at(self._files[row[0]], row[1], LARGEST) if row else None
         return _held(record, url) if record else None
 
+
+_TOGETHER = 500
+"""Lines of the crawl's own index that wait at most until they are taken, all in one go."""
 
 _REVISIT = b'"warc/revisit"'
 _KEEP = "INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?)"

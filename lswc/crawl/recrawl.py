@@ -49,7 +49,10 @@ class RecrawlMiddleware:
         for condition in _CONDITION_OF.values():  # those of a URL that redirected here
             request.headers.pop(condition, None)
         request.meta.pop(_HELD, None)
-        held = self._earlier.find(request.url) if page_visit_of(request) is not None else None
+        visit = page_visit_of(request)
+        # What the crawl's own folder holds was visited before.
+        may_be = visit is not None and (visit.lease.visits or self._earlier.are_others)
+        held = self._earlier.find(request.url) if may_be else None
         if held is None:
             return
         request.meta[_HELD] = held
