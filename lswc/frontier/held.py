@@ -7,15 +7,38 @@ and rates are in days (``lswc.strategy.revisits``), since 1970.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lswc.frontier.harvest import wilson
 from lswc.outcomes import CHANGED, RECORDED, UNCHANGED, Outcome, of_status
-from lswc.strategy.revisits import LONGEST, SECOND_LOOK, Known, due
+from lswc.strategy.revisits import (
+    FIRST_CHANGES,
+    FIRST_NEW,
+    LONGEST,
+    OF_KIND,
+    SECOND_LOOK,
+    Known,
+    Seen,
+    due,
+    expected,
+    unchanged,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from lswc.frontier.visit import Visit
+
+LOOKED_AT = 200
+"""Held pages that are looked at in one go for one whose server is free."""
+
+ORDERED = 10
+"""Held pages that are put in order anew at each visit: the price of a visit has changed."""
+
+IDLE = 1 / 1_440
+"""Days until the next look, while no page may be visited yet: a minute."""
 
 MANY_LINKS = 100
 """Links of a page that is a list."""
@@ -192,3 +215,84 @@ class Held(Known):
         if self.told and wait < LONGEST:
             wait = max(0.0, min(wait, self.told - self.visited))
         self.due = self.visited + wait
+
+    def fresh(self, changes: float, now: float) -> float:
+        """Return how probable it is that it hasn't changed since its visit."""
+        if self.is_gone:
+            return 0.0
+        return unchanged(*self.belief(changes), max(0.0, now - self.visited))
+
+
+class Learned(NamedTuple):
+    """What a visit taught: why its page is held no more, else ""; and changes in so many days.
+
+    ``claim`` is what a listing had said of it since the visit before, and whether that was right.
+    """
+
+    reason: str = ""
+    changes: float = 0.0
+    days: float = 0.0
+    claim: Claim = Claim.NONE
+    is_right: bool = False
+
+
+def first_held(visit: Visit, now: float, usual: tuple[float, float], price: float) -> Held:
+    """Return what is kept of a page after its first visit."""
+    held = Held(now, kind=kind_of(visit), simhash=visit.simhash)
+    held.order(*usual, price)
+    return held
+
+
+def learn(
+    held: Held, visit: Visit, what: Became, now: float, usual: tuple[float, float], price: float
+) -> Learned:
+    """Take what a visit found into what is kept."""
+    if what in ENDS:
+        return Learned(what)
+    if what not in (Became.CHANGED, Became.UNCHANGED):
+        return Learned("" if held.missed(what, now) else "gone")
+    claim, is_changed = held.claim, what == Became.CHANGED
+    changes, since = held.had(is_changed, now, usual[0])
+    held.simhash = visit.simhash
+    held.order(*usual, price)
+    return Learned("", changes, since, claim, (claim == Claim.CHANGED) == is_changed)
+
+
+def is_wanted(record: Mapping[str, Any]) -> bool:
+    """Tell whether the page of a record is one that is held."""
+    return bool(record["relevant"] or record["guessed"])
+
+
+def held_as(record: Mapping[str, Any], day: float, now: float, wait: Mapping[Kind, float]) -> Held:
+    """Return what is kept of a page that was recorded while none was visited again.
+
+    A ``day`` has so many seconds; ``wait`` says after how many days a page of a kind is due.
+    """
+    time = datetime.fromisoformat(record["time"]).timestamp() / day
+    kind = Kind.FRONT if is_front(record["url"]) else Kind.ARTICLE
+    visits, simhash = record.get("visit", 1), int(record["simhash"], 16)
+    held = Held(min(time, now), kind=kind, visits=visits, simhash=simhash)
+    held.due = held.visited + wait[kind]
+    return held
+
+
+def first_wait(kind: Kind, usual: tuple[float, float], price: float) -> float:
+    """Return after how many days a page of a kind is due that was seen once."""
+    held = Held(0.0, kind=kind)
+    held.order(*usual, price)
+    return held.due
+
+
+def usual_of(of_all: Sequence[float], own: Sequence[float]) -> tuple[float, float]:
+    """Return the changes and the new pages a day to expect of a site's page of a kind.
+
+    By what was seen of all pages of the kind, and of the site's own: changes, new pages, days.
+    """
+    changes, new = (
+        expected(
+            Seen(OF_KIND + of_all[place], OF_KIND / first + of_all[2]),
+            Seen(own[place], own[2]),
+        )
+        for place, first in enumerate((FIRST_CHANGES, FIRST_NEW))
+    )
+    return changes, new

@@ -11,7 +11,8 @@
 --
 -- about          hash   what the crawl is; "next", the number of URLs so far; "sites", that of sites
 -- seen:<n>       hash   fingerprint -> the URL's number; once the URL is finished "." and the number of
---                       the worker that recorded it; "h" and that of one by http that only redirected
+--                       the worker that recorded it; "h" and that of one by http that only redirected.
+--                       Of a page that is, or was, visited again ":" and its number follow
 -- urls:<n>       list   CHUNK URLs by number: a record while pending or leased; afterwards the URL if
 --                       it is some link's referrer, else "" (as for a discarded URL)
 -- queue:<server> zset   number of a pending URL -> line * STEP + number, exact in a double
@@ -22,7 +23,8 @@
 -- apart:<cell>   zset   the same of servers of unproven sites -> family * APART_STEP + that number
 -- free           set    servers with pending URLs that may be leased
 -- busy           zset   server -> when it's looked at again: its lease expires, or it is rested
--- leases         hash   server -> "token number since" of its lease; each lease has its own token
+-- leases         hash   server -> "token number since" of its lease; each lease has its own token.
+--                       " again" follows if the page was visited before: then its URL isn't pending
 -- servers        hash   server -> "number site"; only if counting by directory. A server's number
 --                       says how many were met until it was
 -- units          hash   server or directory -> "Na Nr place", of a server also "number site"
@@ -72,6 +74,19 @@
 -- now            hash   worker -> what it does now, as JSON (lswc.monitor.course)
 -- course         list   points of the crawl's course, as JSON
 -- told           string there is one while no further point is taken
+-- held           hash   number of a page that is visited again -> the number (5 bytes) that the next
+--                       URL had when its first visit ended: what it named then was no news; then what
+--                       the client packed (redis_held.py), and the server. Its record stays, with its
+--                       whole URL
+-- due            zset   number of such a page -> when it is due, in days since 1970
+-- finds          hash   number of such a page -> new relevant pages that came by it
+-- rates          hash   "changes kind", "new kind", "days kind" -> what was seen of pages of a kind, and
+--                       the same with " site" after it of a site's
+-- budget         hash   visits that may be made: "stock", "at" in ms, "earned", "spent"; "price", the
+--                       logarithm of a visit's; "revisit" and "day" as in lswc.frontier.contract.Terms
+-- claims         hash   "changed server", "unchanged server" -> how often listings of a server said that of
+--                       a page; "right_changed server" and so on, how often that was right
+-- holds          set    workers of which all is held that they recorded
 -- clock          hash   see clock.lua, which stands before this file
 --
 -- A line is a server's URLs of one kind; if counting by directory, of one cell.
@@ -1013,8 +1028,8 @@ end
 local function lease_of(server)
   local lease = call('HGET', LEASES, server)
   if not lease then return nil end
-  local token, number, since = lease:match('(%S+) (%d+) (%d+)')
-  return token, tonumber(number), tonumber(since)
+  local token, number, since, again = lease:match('(%S+) (%d+) (%d+) ?(%S*)')
+  return token, tonumber(number), tonumber(since), again ~= ''
 end
 
 -- Make a URL pending again; nil if it is discarded. Its server's state is the caller's to set.
@@ -1033,9 +1048,11 @@ local function pend(server, number)
   return true
 end
 
--- Make a leased URL pending again. Its server's state is the caller's to set.
-local function give_back(server, number)
+-- Make a leased URL pending again, unless it is of a page that is held. Its server's state is the
+-- caller's to set.
+local function give_back(server, number, again)
   call('HDEL', LEASES, server)
+  if again then return end
   behind.catch_up({ server })
   pend(server, number)
 end
@@ -1079,8 +1096,8 @@ end
 local function wake(time)
   local rested = call('ZRANGE', BUSY, '-inf', time, 'BYSCORE', 'LIMIT', 0, STEPS)
   for _, server in ipairs(rested) do
-    local token, number = lease_of(server)
-    if token then give_back(server, number) end
+    local token, number, _, again = lease_of(server)
+    if token then give_back(server, number, again) end
     free(server)
   end
   return #rested == STEPS or bring_back(time) > 0
@@ -1175,10 +1192,10 @@ end
 local function others_wait()
   if total_of(PENDING) > total_of(APART) then return true end
   for _, server in ipairs(call('HKEYS', LEASES)) do
-    local _, number = lease_of(server)
+    local _, number, _, again = lease_of(server)
     local record = read(number)
     local _, cell = line_of(record, unit_of(record, server))
-    if cell < REQUISITES and family_of(server, cell) == 0 then return true end
+    if not again and cell < REQUISITES and family_of(server, cell) == 0 then return true end
   end
   return false
 end
@@ -1226,7 +1243,8 @@ end
 local function excess(kind, name)
   if kind == 'site' then return tonumber(call('HGET', WAITING, name) or 0) - most_of_site(name) end
   if most.server == 0 then return 0 end
-  return call('ZCARD', queue(name)) + call('HEXISTS', LEASES, name) - most.server
+  local token, _, _, again = lease_of(name)
+  return call('ZCARD', queue(name)) + (token and not again and 1 or 0) - most.server
 end
 
 -- The cells that have URLs of a server or site, and maybe others.
@@ -1347,6 +1365,7 @@ function verbs.open()
   call('HSET', LATEST, worker, ARGV[FIRST])
   if not live(ARGV[FIRST + 1]) then -- the crawl was stopped meanwhile
     call('ZUNIONSTORE', LATER, 1, LATER, 'WEIGHTS', 0)
+    call('HDEL', prefix .. 'budget', 'stock', 'at', 'earned', 'spent', 'revisit')
   end
   return { call('HGETALL', ABOUT), tonumber(call('HGET', WORKERS, worker)) }
 end
@@ -1402,6 +1421,119 @@ do -- as Lua has room for 200 names at a time
     end
     return { number, flush(), undecided, over() }
   end
+end
+
+-- Pages that are visited again: what is thought of them is the client's.
+local pages_again = {
+  key = prefix .. 'held', due = prefix .. 'due', finds = prefix .. 'finds',
+  rates = prefix .. 'rates', budget = prefix .. 'budget',
+}
+
+-- Hold the page of a URL that is finished. `mark` is as in `held`.
+function pages_again.hold(number, held, due, url, mark, is_new)
+  local record = read(number)
+  call('HSET', pages_again.key, number, struct.pack('>I5', mark) .. held)
+  call('ZADD', pages_again.due, due, number)
+  if is_new == '1' then pages_again.found(number, struct.unpack('>I5', record)) end
+  write(number, record:sub(1, record:find('\0', UNIT, true)) .. url)
+end
+
+-- A page's new number says whether its referrer led to it after its own first visit.
+function pages_again.found(number, referrer)
+  local held = referrer > 0 and call('HGET', pages_again.key, referrer)
+  if not held or struct.unpack('>I5', held) > number then return end
+  call('HINCRBY', pages_again.finds, referrer, 1)
+  pages_again.learn('new', held:byte(HELD_KIND), site_of(held:sub(HELD_SERVER)), 1)
+end
+
+function pages_again.learn(what, kind, site, by)
+  if tonumber(by) == 0 then return end
+  call('HINCRBYFLOAT', pages_again.rates, what .. ' ' .. kind, by)
+  call('HINCRBYFLOAT', pages_again.rates, what .. ' ' .. kind .. ' ' .. site, by)
+end
+
+function pages_again.drop(number)
+  call('HDEL', pages_again.key, number)
+  call('ZREM', pages_again.due, number)
+  call('HDEL', pages_again.finds, number)
+end
+
+-- Keep what the client says of pages, from ARGV[first] to ARGV[last], unless that changed since: number of
+-- each, what was known of it, what is kept now, and when it is due.
+function pages_again.order(first, last)
+  for i = first, last, 4 do
+    local number, known, kept, due = unpack(ARGV, i, i + 3)
+    if call('HGET', pages_again.key, number) == known then
+      if kept ~= known then call('HSET', pages_again.key, number, kept) end
+      call('ZADD', pages_again.due, due, number)
+    end
+  end
+end
+
+-- Whether a page may be visited though it isn't due. lswc.frontier.held.Held.may_be_asked, and a test
+-- holds that they agree.
+function pages_again.may_be_asked(held, due, days)
+  return held:sub(HELD_MISSED, HELD_KIND - 1) == '\0\0\0' or due <= days or due > days + LONGEST
+end
+
+-- The page that is due first, of those that come after so many, if its server is free: server, number,
+-- due, what is kept of it. Else nil, and how many were looked at; 0 if these were the last.
+function pages_again.first_free(after, days)
+  for first = after, after + LOOKED_AT - 1, LOOKED_AT / 10 do
+    local found = call('ZRANGE', pages_again.due, first, first + LOOKED_AT / 10 - 1, 'WITHSCORES')
+    for i = 1, #found, 2 do
+      local held, due = call('HGET', pages_again.key, found[i]), tonumber(found[i + 1])
+      local server = held:sub(HELD_SERVER)
+      if not is_busy(server) and pages_again.may_be_asked(held, due, days) then
+        return server, tonumber(found[i]), found[i + 1], held
+      end
+    end
+    if #found < 2 * LOOKED_AT / 10 then return nil, 0 end
+  end
+  return nil, after + LOOKED_AT
+end
+
+-- Returns the time, how many pages are held, and the budget.
+function verbs.look()
+  local time = now()
+  call('HSETNX', pages_again.budget, 'at', time)
+  local known = call('HMGET', pages_again.budget, 'stock', 'at', 'earned', 'spent', 'price')
+  return { time, call('HLEN', pages_again.key), known }
+end
+
+-- token, time to live in ms, days since 1970, pages that were looked at before; the budget's `at` and
+-- `spent` as the client knows them, and its stock, `at`, earned and spent after this visit. Returns as
+-- `lease` does, and what is kept of the page; without one, instead of free servers, how many pages were
+-- looked at.
+function verbs.lease_again()
+  local time = now()
+  if behind.go_on(STEPS) or wake(time) then return { -1, flush(), time, over() } end
+  local token, life, days, after, at, spent = unpack(ARGV, FIRST, FIRST + 5)
+  local known = call('HMGET', pages_again.budget, 'at', 'spent')
+  if known[1] ~= at or (known[2] or '') ~= spent then -- another worker was faster
+    return { tonumber(after), flush(), time, over() }
+  end
+  local server, number, due, held = pages_again.first_free(tonumber(after), tonumber(days))
+  if not server then return { number, flush(), time, over() } end
+  call(
+    'HSET', pages_again.budget, 'stock', ARGV[FIRST + 6], 'at', ARGV[FIRST + 7],
+    'earned', ARGV[FIRST + 8], 'spent', ARGV[FIRST + 9]
+  )
+  call('SREM', FREE, server)
+  call('ZADD', BUSY, time + life, server)
+  call('HSET', LEASES, server, token .. ' ' .. number .. ' ' .. time .. ' again')
+  behind.catch_up({ server })
+  local record = read(number)
+  local _, cell = line_of(record, unit_of(record, server))
+  local referrer = struct.unpack('>I5', record)
+  local via = referrer > 0 and read(referrer) or ''
+  if via:byte(1) == 0 then via = url_of(via) end
+  local finds = tonumber(call('HGET', pages_again.finds, number) or 0)
+  return {
+    0, flush(), time, {},
+    server, number, math.max(0, cell), record:sub(KIND), via, 0, held, due, finds,
+    unpack(taken(server)),
+  }
 end
 
 -- token, time to live in ms, cells in order (2 bytes each), how many of them are good enough while
@@ -1473,12 +1605,12 @@ end
 -- End a lease that a worker holds: number, since. Else nil, and 1 if it ended it before: after a
 -- lost connection the client asks again, though the first time may have done it.
 local function end_lease(server, token, lengths, received)
-  local held, number, since = lease_of(server)
+  local held, number, since, again = lease_of(server)
   if held ~= token then return nil, call('HGET', LATEST, worker) == token and 1 or 0 end
   call('HSET', LATEST, worker, token)
   call('HDEL', LEASES, server)
   if lengths ~= '' then call('HSET', FILES .. worker, unpack(cjson.decode(lengths))) end
-  count(WAITING, site_of(server), -1)
+  if not again then count(WAITING, site_of(server), -1) end
   count(TAKEN, 'bytes ' .. server, received)
   count(TAKEN, 'bytes *.' .. site_of(server), received)
   return number, since
@@ -1487,16 +1619,18 @@ end
 -- server, token, lengths of its files that changed, as JSON, or "", bytes received, ms from the
 -- lease until its server is free; then fingerprint, what it counts (1 if relevant, 0 if not, or a
 -- share), "" if it is no page, cell that it was leased from, what `seen` keeps of it, its outcome if that is transient or
--- "", its URL, number of tallies; tallies: field, count; offers
+-- "", its URL, number of tallies, what is kept of a page that is held from now on or "", when it is due,
+-- "1" if it is a new relevant page; tallies: field, count; offers
 function verbs.commit()
   local server, token, lengths, received, duration = unpack(ARGV, FIRST, FIRST + 4)
   local fingerprint, relevant, cell, kept, failed, url, tallies = unpack(ARGV, FIRST + 5, FIRST + 11)
+  local held, due, is_new = unpack(ARGV, FIRST + 12, FIRST + 14)
   local number, since = end_lease(server, token, lengths, received)
   if not number then return { since, {}, {}, 0, {} } end
   call('HDEL', TRIES, number)
   if failed == '' then
     local bucket, field = seen(fingerprint)
-    call('HSET', bucket, field, kept)
+    call('HSET', bucket, field, held ~= '' and kept .. ':' .. number or kept)
   else
     call('HSET', FAILED, number, failed .. '\n' .. server)
   end
@@ -1507,15 +1641,18 @@ function verbs.commit()
     count(TAKEN, 'pages *.' .. site_of(server), 1)
     count_page(server, unit, tonumber(relevant), cell)
   end
-  local offers = FIRST + 12 + 2 * tallies
+  local first = FIRST + 15
+  local offers = first + 2 * tallies
   local referred, undecided = store(offers, number, site_of(server))
-  if failed == '' then
+  if held ~= '' then
+    pages_again.hold(number, held, due, url, call('HGET', ABOUT, 'next') + 1, is_new)
+  elseif failed == '' then
     write(number, referred and url or '')
   elseif referred then
     write(number, with_whole_url(read(number), server))
   end
   rest(server, since, duration)
-  for i = FIRST + 12, offers - 1, 2 do
+  for i = first, offers - 1, 2 do
     count(TALLY, ARGV[i], ARGV[i + 1])
     local quota = OF_QUOTA[ARGV[i]]
     if quota then call('HINCRBY', LEFT_OUT, server .. '\n' .. quota, 1) end
@@ -1536,6 +1673,92 @@ function verbs.postpone()
   rest(server, since, duration)
   flush()
   return 1
+end
+
+-- the first five of `commit`; its URL, what is kept of the page or "" if it is held no more, when it is
+-- due, its kind and site, changes in how many days, by what the price's logarithm changes, what its
+-- server's listings had said of it or "", "1" if that was right, number of tallies and of pages in order
+-- anew; tallies: field, count; of each such page number, what was known of
+-- it, what is kept now, and when it is due; offers
+function verbs.commit_again()
+  local server, token, lengths, received, duration = unpack(ARGV, FIRST, FIRST + 4)
+  local url, held, due, kind, site, changes, days = unpack(ARGV, FIRST + 5, FIRST + 11)
+  local price, claim, is_right, tallies, ordered = unpack(ARGV, FIRST + 12, FIRST + 16)
+  local number, since = end_lease(server, token, lengths, received)
+  if not number then return { since, {}, {}, over() } end
+  behind.catch_up({ server })
+  local first = FIRST + 17
+  local rows = first + 2 * tallies
+  local offers = rows + 4 * ordered
+  local _, undecided = store(offers, number, site_of(server))
+  local record = read(number)
+  if call('HEXISTS', pages_again.key, number) == 0 then
+    held = '' -- what was recorded of it was lost meanwhile
+  elseif held == '' then
+    pages_again.drop(number)
+    write(number, url)
+  else
+    call('HSET', pages_again.key, number, held)
+    call('ZADD', pages_again.due, due, number)
+    write(number, record:sub(1, record:find('\0', UNIT, true)) .. url)
+    pages_again.learn('changes', kind, site, changes)
+    pages_again.learn('days', kind, site, days)
+  end
+  call('HINCRBYFLOAT', pages_again.budget, 'price', price)
+  if claim ~= '' then
+    call('HINCRBY', prefix .. 'claims', claim .. ' ' .. server, 1)
+    if is_right == '1' then call('HINCRBY', prefix .. 'claims', 'right_' .. claim .. ' ' .. server, 1) end
+  end
+  pages_again.order(rows, offers - 1)
+  rest(server, since, duration)
+  for i = first, rows - 1, 2 do count(TALLY, ARGV[i], ARGV[i + 1]) end
+  return { 1, flush(), undecided, over() }
+end
+
+-- fingerprint, number, record without referrer, what is kept of the page or "" if it isn't relevant any
+-- more, when it is due, number of its visit, each: pages that were recorded while none was visited again
+function verbs.hold()
+  local mark, none = call('HGET', ABOUT, 'next') + 1, struct.pack('>I5', 0)
+  for i = FIRST, #ARGV, 6 do
+    local fingerprint, number, record, held, due, visit = unpack(ARGV, i, i + 5)
+    local bucket, field = seen(fingerprint)
+    local by, known = call('HGET', bucket, field) or '', call('HGET', pages_again.key, number)
+    local is_own = by:match('^%.%d+:(%d+)$') == number
+    local kept = read(tonumber(number))
+    if known and is_own and struct.unpack('>I4', known, HELD_KIND + 1) < tonumber(visit) then
+      pages_again.drop(number)
+    elseif known or not by:match('^%.%d+$') or not kept or kept:byte(1) == 0 then
+      held = ''
+    end
+    if held ~= '' then
+      if not is_own then call('HSET', bucket, field, by .. ':' .. number) end
+      held = struct.pack('>I5', mark) .. held
+      call('HSET', pages_again.key, number, held)
+      call('ZADD', pages_again.due, due, number)
+      write(tonumber(number), with_whole_url(none .. record, held:sub(HELD_SERVER)))
+    end
+  end
+end
+
+-- how many changes were told and believed, and how many told and not; pages as for pages_again.order
+function verbs.hear()
+  count(TALLY, TOLD.believed, ARGV[FIRST])
+  count(TALLY, TOLD.disbelieved, ARGV[FIRST + 1])
+  pages_again.order(FIRST + 2, #ARGV)
+  flush()
+end
+
+-- fingerprints of URLs: let their pages be held no more
+function verbs.lose()
+  for i = FIRST, #ARGV do
+    local bucket, field = seen(ARGV[i])
+    local number = (call('HGET', bucket, field) or ''):match(':(%d+)$')
+    if number and call('HEXISTS', pages_again.key, number) == 1 then
+      write(tonumber(number), url_of(read(tonumber(number))))
+      pages_again.drop(number)
+    end
+    call('HDEL', bucket, field)
+  end
 end
 
 -- number, server, each: URLs that are finished and may return, or were postponed: they are due at once.
@@ -1619,9 +1842,9 @@ end
 function verbs.release()
   local released = 0
   for i = FIRST, #ARGV, 3 do
-    local token, number, since = lease_of(ARGV[i])
+    local token, number, since, again = lease_of(ARGV[i])
     if token == ARGV[i + 1] then
-      give_back(ARGV[i], number)
+      give_back(ARGV[i], number, again)
       rest(ARGV[i], since, ARGV[i + 2])
       released = released + 1
     end

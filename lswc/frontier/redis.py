@@ -22,15 +22,16 @@ from lswc.frontier.contract import (
     site_of,
 )
 from lswc.frontier.experience import dumped, identity_of
+from lswc.frontier.held import Held, became
 from lswc.frontier.lock import lock
 from lswc.frontier.redis_feed import addresses, read_feed, take_off
+from lswc.frontier.redis_held import SharedHeldPages
 from lswc.frontier.redis_order import SharedOrder
 from lswc.frontier.redis_report import RedisReader, is_unproven, pages_of
 from lswc.frontier.redis_script import (
     AT_ONCE_OR_NOT,
     RECONNECT,
     Connection,
-    bucket_of,
     key_of,
     milliseconds,
     packed_cells,
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     import redis
 
     from lswc.frontier.contract import Wanted
+    from lswc.frontier.report import Freshness
     from lswc.frontier.visit import Visit
     from lswc.urls import Url
 
@@ -80,7 +82,7 @@ BEST = 32
 _ANOTHER_NAME = "choose another name with LSWC_REDIS_KEY"
 _REVIVED = 500  # URLs that are made due by one call
 _READ = 500  # URLs that are read by one call
-_CHANGE_NOTHING = {"lease", "renew", "tell"}
+_CHANGE_NOTHING = {"lease", "look", "renew", "tell"}
 _FIRST = (0, 0, "WITHSCORES")
 _REQUISITES = packed_cells([REQUISITES, GUESSES]), 2, 2, 1
 
@@ -151,8 +153,11 @@ class _Leases:
         held = self.by_id.get(lease.id)
         return held is not None and held.token == lease.token
 
-    def add(self, leased: Sequence[Any], expected: float | None) -> Lease:
-        """Begin the lease of what the script handed out by ``next_token``."""
+    def add(self, leased: Sequence[Any], expected: float | None, held: Held | None) -> Lease:
+        """Begin the lease of what the script handed out by ``next_token``.
+
+        It may be of a page that is held.
+        """
         self._used += 1
         server, number, cell, record, referrer, tries, *taken = leased
         name = server.decode()
@@ -160,7 +165,7 @@ class _Leases:
         self.by_id[number] = lease = Lease(
             number, url, name, unit or name, code, cell, expected, PageLanguage(inherited), depth,
             redirects, referrer.decode() if referrer else None, self._used, tries,
-            Taken(*taken[:2]), Taken(*taken[2:]),
+            Taken(*taken[:2]), Taken(*taken[2:]), *((held.visits, held.simhash) if held else ()),
         )  # fmt: skip
         return lease
 
@@ -271,6 +276,7 @@ class RedisFrontier(Frontier):
         self._terms = terms
         self._worker = worker
         self._call = _Script(self.connection, strategy, terms, worker)
+        self._held = SharedHeldPages(self.connection, terms, self._call)
         self._feed = worker.feed or f"{name}:start_urls"
         self._life = milliseconds(worker.time_to_live)
         self._ahead = self._asked = 0.0
@@ -298,6 +304,7 @@ class RedisFrontier(Frontier):
         check_identity(about, self._identity, _ANOTHER_NAME)
         connection.mark = about["mark"]
         self._lengths = self.lengths()
+        self._held.join()
         with connection.errors():
             self._order = self._new_order()
             self._order.refresh()
@@ -339,6 +346,26 @@ class RedisFrontier(Frontier):
         return sum(map(int, pending)) + int(later) + int(leased)
 
     @property
+    def held(self) -> int:
+        if not self._held.is_on:
+            return 0
+        (number,) = self.connection.ask(("HLEN", "held", ()))
+        return int(number)
+
+    def hold(self, records: Iterable[Mapping[str, Any]]) -> None:
+        def again(url: Url, depth: int) -> bytes:
+            return packed_offer(self._strategy, _again(self._strategy, url, SEED, depth))
+
+        self._held.hold(records, again)
+
+    def held_of(self, number: int) -> Held | None:
+        """Return what is kept of a page by its number; None if it isn't held."""
+        return self._held.of(number) if self._held.is_on else None
+
+    def freshness(self, now: float) -> Freshness | None:
+        return super().freshness(now) if self._held.is_on else None
+
+    @property
     def requisites(self) -> int:
         return self._order.requisites
 
@@ -369,11 +396,8 @@ class RedisFrontier(Frontier):
         ]
         flat = [part for pair in lengths.items() for part in pair]
         files = f"files:{self._worker.name}"
+        self.forget(offer.key for offer in offers)
         self.connection.ask(
-            *(
-                (("HDEL", f"seen:{bucket}", (field,)))
-                for bucket, field in (bucket_of(offer.key) for offer in offers)
-            ),
             ("DEL", files, ()),
             *((("HSET", files, flat),) if flat else ()),
         )
@@ -413,12 +437,40 @@ class RedisFrontier(Frontier):
 
     def lease(self, now: float) -> Lease | None:
         self._order.refresh_if_due()
+        if self._held.is_on and (again := self._lease_again(now)) is not None:
+            return again
         free, lease = self._lease(now, BEST)
         if free and lease is None:  # all cells that this worker thought best are of busy servers
             if not self._order.requisites:  # else the free ones may have no other URLs
                 self._order.refresh()
             _, lease = self._lease(now)
         return lease
+
+    def _lease_again(self, now: float) -> Lease | None:
+        """Lease the page that is due first, if the budget of all workers has a visit."""
+        while True:
+            token = self._leases.next_token
+            found = self._held.lease(now, token, self._life, self._leases.by_id)
+            self._order.least_worth = self._terms.least_worth if self._held.number else 0.0
+            if found is None:
+                return None
+            free, pending, time, over, *leased = found
+            self._noticed(now, pending, time, over)
+            if leased:
+                held = self._held.leased(leased[1])
+                return self._leases.add([*leased[:6], *leased[9:]], self._expected(leased[2]), held)
+            if free >= 0:
+                return None
+
+    def _noticed(self, now: float, pending: Sequence[Any], time: int, over: Sequence[Any]) -> None:
+        """Take notice of what a lease that was asked for at a time has changed."""
+        self._order.pending(pending)
+        self._call.discard(self._order, over)
+        self._asked = now
+        self._ahead = now - time / 1000
+
+    def _expected(self, cell: int) -> float | None:
+        return None if cell >= REQUISITES else self._order.expected(cell)
 
     def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
         if not servers:
@@ -453,25 +505,23 @@ class RedisFrontier(Frontier):
         free, pending, time, over, *leased = self._call(
             "lease", self._leases.next_token, self._life, *order, *servers, now=now
         )
-        self._order.pending(pending)
-        self._call.discard(self._order, over)
-        self._asked = now
-        self._ahead = now - time / 1000
+        self._noticed(now, pending, time, over)
         if not leased:
             return free, None
-        cell = leased[2]
-        expected = None if cell >= REQUISITES else self._order.expected(cell)
-        return free, self._leases.add(leased, expected)
+        return free, self._leases.add(leased, self._expected(leased[2]), None)
 
     def next_ready(self) -> float | None:
         if self._asked < self._call.idle_until:
             return self._call.idle_until  # it was asked, and nothing was done since
         found = self.connection.ask(("ZRANGE", "busy", _FIRST), ("ZRANGE", "later", _FIRST))
         times = [_score(first) + self._ahead for first in found if first]
-        if not times:
-            return None
-        self._call.idle_until = min([*times, self._asked + POLL])
-        return self._call.idle_until
+        if times:
+            times.append(self._asked + POLL)
+        if self._held.number:
+            times.append(self._held.next_ready)
+        if times:
+            self._call.idle_until = min(times)
+        return min(times, default=None)
 
     def renew(self, now: float) -> list[int]:
         tokens = self._leases.tokens()
@@ -492,6 +542,8 @@ class RedisFrontier(Frontier):
         lease = visit.lease
         if not self._leases.holds(lease):
             return False
+        if lease.visits:
+            return self._commit_again(visit, lengths)
         tally = {("finished", visit.outcome): 1, **visit.tally}
         counted = visit.counted
         moved = visit.outcome == Outcome.REDIRECT and visit.url.startswith("http:")
@@ -505,6 +557,7 @@ class RedisFrontier(Frontier):
             visit.outcome if may_return(visit.outcome) else "",
             visit.url,
             len(tally),
+            *self._held.first_visit(visit),
             *(text for (kind, name), n in tally.items() for text in (f"{kind}\n{name}", n)),
             *packed_offers(self._strategy, visit.offers),
         )
@@ -516,12 +569,31 @@ class RedisFrontier(Frontier):
             self._order.compare(pages)
         self._call.improve(self._order, undecided, visit.offers, lease.id)
         self._call.discard(self._order, over)
+        self._held.hear(visit)
+        return True
+
+    def _commit_again(self, visit: Visit, lengths: Mapping[str, int] | None) -> bool:
+        """End the visit of a page that is held: it is counted for no unit and no cell again."""
+        ended, pending, undecided, over = self._call(
+            "commit_again",
+            *self._end(visit.lease, visit, lengths),
+            *self._held.visited(visit, became(visit)),
+            *packed_offers(self._strategy, visit.offers),
+        )
+        if not self._has_ended(visit.lease, ended, lengths):
+            return False
+        self._order.pending(pending)
+        self._call.improve(self._order, undecided, visit.offers, visit.lease.id)
+        self._call.discard(self._order, over)
+        self._held.hear(visit)
         return True
 
     def postpone(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
         lease = visit.lease
         if not self._leases.holds(lease):
             return False
+        if lease.visits:
+            return self._commit_again(visit, lengths)
         ended = self._call(
             "postpone",
             *self._end(lease, visit, lengths),
@@ -536,15 +608,16 @@ class RedisFrontier(Frontier):
         if not self._leases.holds(lease):
             return False
         del self._leases.by_id[lease.id]
+        self._held.freed()
         released, pending = self._call("release", *self._leases.released(lease, visit.rest))
         self._order.pending(pending)
         return bool(released)
 
     def forget(self, keys: Iterable[int]) -> None:
         """Take it that URLs weren't seen, by their fingerprints: links bring them again."""
-        buckets = map(bucket_of, keys)
-        while some := list(islice(buckets, _REVIVED)):
-            self.connection.ask(*(("HDEL", f"seen:{n}", (field,)) for n, field in some))
+        names = map(key_of, keys)
+        while some := list(islice(names, _REVIVED)):
+            self._call("lose", *some)
 
     @property
     def mark(self) -> str:
@@ -579,6 +652,7 @@ class RedisFrontier(Frontier):
     def _has_ended(self, lease: Lease, ended: Any, lengths: Mapping[str, int] | None) -> bool:
         """Take notice that a lease is over; return whether that was this worker's to say."""
         del self._leases.by_id[lease.id]
+        self._held.freed()
         if ended:
             self._lengths.update(lengths or {})
             self.connection.latest = self.connection.latest and self._leases.token(lease)
@@ -624,9 +698,9 @@ def others_of(workers: Iterable[bytes], own: str) -> tuple[list[Path], int]:
     return here, len(parts) - len(here)
 
 
-def _again(strategy: Strategy, url: Url, code: int) -> Offer:
+def _again(strategy: Strategy, url: Url, code: int, depth: int = 0) -> Offer:
     unit = url.server if strategy.unit is Unit.SERVER else directory(url)
-    return Offer(url.href, url.server, unit, code, PageLanguage.TARGET, 0)
+    return Offer(url.href, url.server, unit, code, PageLanguage.TARGET, depth)
 
 
 def _ended(connection: Connection, outcomes: Container[bytes]) -> Iterator[tuple[bytes, bytes]]:

@@ -31,9 +31,12 @@ pages of all workers as make it worth to score all cells again."""
 class SharedOrder:
     """The order of cells, and which cells have URLs.
 
-    What this worker does is known at once, what others do at the next ``refresh``. Methods that
-    ask Redis raise LswcError.
+    What this worker does is known at once, what others do at the next ``refresh``. Cells that are
+    worth less than ``least_worth``, if that is known, are left out. Methods that ask Redis raise
+    LswcError.
     """
+
+    least_worth = 0.0
 
     def __init__(self, connection: Connection, reader: RedisReader | ShardedReader) -> None:
         self._connection = connection
@@ -85,6 +88,8 @@ class SharedOrder:
         proven site, and than the best; or as none ``waits``. And 1 if they are all.
         """
         cells = self._ready.best(number)
+        if self.least_worth:
+            cells = [cell for cell in cells if self._is_worth(cell)]
         proven = next((cell for cell in cells if self._of_proven(cell)), None)
         good = [
             len(cells)
@@ -93,6 +98,10 @@ class SharedOrder:
             for best in (proven, cells[0] if cells else None)
         ]
         return packed_cells(cells), good[0], good[1], int(len(cells) == len(self._numbers))
+
+    def _is_worth(self, cell: int) -> bool:
+        worth = self.order.worth(cell)
+        return worth is None or worth >= self.least_worth
 
     def _of_proven(self, cell: int) -> bool:
         return self._numbers[cell] > self._unproven.get(cell, 0)

@@ -14,6 +14,9 @@ from redis.exceptions import AskError
 from lswc.errors import StorageError
 from lswc.frontier.contract import FULL, FrontierError, site_of
 from lswc.frontier.experience import experience_of
+from lswc.frontier.held import Kind
+from lswc.frontier.redis_held import Kept, rates_of, usual
+from lswc.frontier.redis_held import unpacked as held_of
 from lswc.frontier.redis_script import (
     STEP,
     bucket_of,
@@ -25,11 +28,24 @@ from lswc.frontier.redis_script import (
     without_referrer,
 )
 from lswc.frontier.redis_workers import BATCH, Workers
-from lswc.frontier.report import Ended, Family, Queue, Reader, Standing, by_kind
+from lswc.frontier.report import (
+    SAMPLE,
+    Ended,
+    Family,
+    Freshness,
+    HeldPage,
+    Queue,
+    Reader,
+    Standing,
+    by_kind,
+    held_page,
+    visits_so_far,
+)
 from lswc.frontier.shards import check_shard
+from lswc.frontier.visit import key
 from lswc.outcomes import OF_QUOTA, Outcome
 from lswc.safety.server_limits import Taken
-from lswc.strategy import Experience, Pages, Status, Strategy, Unit
+from lswc.strategy import LISTING, SEED, Experience, Pages, Status, Strategy, Unit
 from lswc.strategy.adaptive import number
 from lswc.strategy.facts import NO_PAGES
 from lswc.strategy.families import NEW, UNPROVEN, support_of
@@ -50,6 +66,7 @@ class RedisReader(Reader):
         self._prefix = f"{{{name}}}:"
         self.workers = Workers(client, self._prefix)
         self._lines_of: dict[str, dict[int, int]] = {}
+        self._rates: dict[tuple[int, str], tuple[float, float]] = {}
         if strategy is not None:
             self.strategy = strategy
 
@@ -279,9 +296,66 @@ class RedisReader(Reader):
         if failed is not None:
             return Standing(failed.decode().partition("\n")[0])
         if not known.isdigit():
-            return Standing("", worker=self.workers.name(known[1:]))
+            return Standing("", worker=self.workers.name(known[1:].partition(b":")[0]))
         postponed = self._client.hexists(f"{self._prefix}tries", known)
         return Standing(Outcome.POSTPONED if postponed else None)
+
+    def freshness(self, now: float) -> Freshness | None:
+        budget = texts(self._hash("budget"))
+        if "revisit" not in budget:
+            return None
+        day, pages = float(budget["day"]), self._sample()
+        shares = [
+            page.held.fresh(self._usual(page)[0], now / day)
+            for page in pages
+            if page.held.kind != Kind.LISTING
+        ]
+        held, due = self._client.hlen(self._prefix + "held"), f"{self._prefix}due"
+        first = self._client.zrange(due, 0, 0, withscores=True)
+        new = self._client.hmget(f"{self._prefix}rates", [f"new {kind:d}" for kind in Kind])
+        earned, spent = float(budget.get("earned", 0)), float(budget.get("spent", 0))
+        return Freshness(
+            held=held,
+            fresh=sum(shares) / len(shares) if shares else None,
+            due=self._client.zcount(due, "-inf", now / day),
+            next_due=first[0][1] * day if first else None,
+            budget=float(budget["revisit"]) * held,
+            used=spent / earned if earned else None,
+            finds=round(sum(float(number or 0) for number in new)),
+            **visits_so_far(self.tallies()),
+        )
+
+    def _sample(self) -> list[Kept]:
+        """Return held pages: all, or some of many, whichever."""
+        return self._kept(self._client.hrandfield(f"{self._prefix}held", SAMPLE))
+
+    def _kept(self, numbers: list[bytes]) -> list[Kept]:
+        if not numbers:
+            return []
+        kept = self._client.hmget(f"{self._prefix}held", numbers)
+        due = self._client.zmscore(f"{self._prefix}due", numbers)
+        finds = self._client.hmget(f"{self._prefix}finds", numbers)
+        return [
+            held_of(one, at, int(new or 0))
+            for one, at, new in zip(kept, due, finds, strict=True)
+            if one is not None and at is not None
+        ]
+
+    def _usual(self, page: Kept) -> tuple[float, float]:
+        if page.page not in self._rates:
+            found = self._client.hmget(f"{self._prefix}rates", rates_of(page.page))
+            self._rates[page.page] = usual(found)
+        return self._rates[page.page]
+
+    def held(self, url: str) -> HeldPage | None:
+        budget = texts(self._hash("budget"))
+        for code in (SEED, LISTING) if "revisit" in budget else ():
+            bucket, field = bucket_of(key(url, code))
+            known = self._client.hget(f"{self._prefix}seen:{bucket}", field) or b""
+            number = known.partition(b":")[2]
+            for page in self._kept([number] if number else []):
+                return held_page(page.held, self._usual(page), float(budget["day"]))
+        return None
 
     def left_out(self, server: str | None = None) -> Iterable[tuple[str, str, int]]:
         if server is None:

@@ -20,9 +20,11 @@ from redis.retry import Retry
 
 from lswc.errors import AwayError, LostStoreError, OlderError, StorageError
 from lswc.frontier.contract import AT_ONCE, BURST_OF_HASTE, FULL, SOON, FrontierError, site_of
+from lswc.frontier.held import BELIEVED, DISBELIEVED, LOOKED_AT, SAID
 from lswc.outcomes import OF_QUOTA, Outcome
 from lswc.strategy import DISCARD, REQUISITES, Status, Support, adaptive, distance_of, families
 from lswc.strategy.facts import BY_YIELD
+from lswc.strategy.revisits import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,6 +42,11 @@ APART_STEP = 2**32
 
 CHUNK = 64
 """URLs of a list."""
+
+MARK = Struct(">5s")
+HELD = Struct(">HBBIdddd?QBd")
+"""What is kept of a page that is held: misses, is_gone, kind, visits, visited, shape, days, seen;
+whether its text's simhash is known, and that; claim, told. A MARK comes before it, the server after it."""
 
 _REFERRER = ">5s"
 _FACTS = Struct(">HBIHBB")  # kind, distance, code, depth, inherited, redirects
@@ -115,6 +122,15 @@ def _numbers() -> dict[str, object]:
             "strategy": str(Outcome.STRATEGY),
             "unproven": str(Outcome.TOO_MANY_UNPROVEN),
         },
+        "HELD_MISSED": 1 + MARK.size,
+        "HELD_KIND": 1 + MARK.size + calcsize(">HB"),
+        "HELD_SERVER": 1 + MARK.size + HELD.size,
+        "LOOKED_AT": LOOKED_AT,
+        "TOLD": {
+            "believed": f"{SAID}\n{BELIEVED}",
+            "disbelieved": f"{SAID}\n{DISBELIEVED}",
+        },
+        "LONGEST": LONGEST,
         "LOST": LOST,
         "OLDER": OLDER,
     }

@@ -49,11 +49,16 @@ class Workers:
                 for bucket in buckets:
                     pipeline.hgetall(f"{self._prefix}seen:{bucket}")
                 for bucket, found in zip(buckets, pipeline.execute(), strict=True):
-                    yield from (known_as(bucket, f) for f, by in found.items() if by in own)
+                    yield from (
+                        known_as(bucket, f)
+                        for f, by in found.items()
+                        if by.partition(b":")[0] in own
+                    )
 
     def kept_urls(self) -> Iterator[str]:
         """Yield the finished URLs that are kept, as they are the referrers of others."""
         for key in self._client.scan_iter(match=f"{escaped(self._prefix)}urls:*", count=BATCH):
             for record in self._client.lrange(key, 0, -1):
-                if record[:1].isalpha():  # those of URLs that may return begin with a number
-                    yield record.decode()
+                url = record if record[:1].isalpha() else record.rpartition(b"\0")[2]
+                if url[:4] == b"http":  # in the records of URLs that wait they are shorter
+                    yield url.decode()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.frontier.contract import FULL, Counts, site_of
 from lswc.frontier.harvest import harvest
+from lswc.frontier.held import BELIEVED, DISBELIEVED, SAID, Became
 from lswc.strategy import GUESSES, REQUISITES, LearnedOrder, adaptive, order, status, strategy
 from lswc.urls import parse
 
@@ -18,8 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from lswc.frontier.harvest import CellHarvest
+    from lswc.frontier.held import Held
     from lswc.safety.server_limits import Taken
     from lswc.strategy import Experience, Order, Pages, Strategy
+
+SAMPLE = 1_000
+"""Held pages that tell how fresh all are."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,8 @@ class Freshness:
     There are ``held`` ones, sitemaps and feeds among them. Of the pages the share ``fresh`` should
     be as they are held, by what is believed of their changes; None if there is none. ``due`` may
     be asked for now, the next one at ``next_due``, in seconds since 1970. ``budget`` are the visits
-    a day; of these the share ``used`` was made since the process began, None if it isn't known.
+    a day; of these the share ``used`` was made since the process began (of several: since the first
+    of them did), None if it isn't known.
     ``changed``, ``unchanged`` and ``gone`` count visits so far, ``finds`` the new relevant pages
     that came by them. Of changes that sitemaps and feeds told, so many were ``believed``, or
     ``disbelieved``.
@@ -120,6 +126,35 @@ class HeldPage:
     due: float
     misses: int
     is_gone: bool
+
+
+def held_page(page: Held, usual: tuple[float, float], day: float) -> HeldPage:
+    """Return what is told of a held page, whose times are in days of so many seconds.
+
+    ``usual`` are changes and new pages a day of its kind and site.
+    """
+    shape, days = page.belief(usual[0])
+    return HeldPage(
+        visits=page.visits,
+        visited=page.visited * day,
+        changes=shape / days,
+        finds=page.finds(usual[1]),
+        due=page.due * day,
+        misses=page.misses,
+        is_gone=page.is_gone,
+    )
+
+
+def visits_so_far(tallies: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """Return what Freshness counts of visits, by all tallies."""
+    again, said = tallies.get("visited again", {}), tallies.get(SAID, {})
+    return {
+        "changed": again.get(Became.CHANGED, 0),
+        "unchanged": again.get(Became.UNCHANGED, 0),
+        "gone": tallies.get("no longer held", {}).get("gone", 0),
+        "believed": said.get(BELIEVED, 0),
+        "disbelieved": said.get(DISBELIEVED, 0),
+    }
 
 
 class Standing(NamedTuple):

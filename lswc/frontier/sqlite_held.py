@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 import logging
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lswc.frontier.held import (
     BELIEVED,
     DISBELIEVED,
-    ENDS,
+    IDLE,
+    LOOKED_AT,
+    ORDERED,
     SAID,
     Became,
     Claim,
     Claims,
     Held,
     Kind,
-    is_front,
+    first_held,
+    first_wait,
+    held_as,
     is_held_after,
+    is_wanted,
     kind_of,
+    learn,
+    usual_of,
 )
 from lswc.frontier.sqlite_cells import Line
 from lswc.outcomes import RECORDED, Outcome
-from lswc.strategy.revisits import (
-    FIRST_CHANGES,
-    FIRST_NEW,
-    OF_KIND,
-    Budget,
-    Seen,
-    expected,
-    first_price,
-    next_price,
-)
+from lswc.strategy.revisits import Budget, first_price, next_price
 from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
@@ -93,15 +90,6 @@ _LEARN = (
 _FIRST = (float("-inf"), 0)
 _IS_KEPT = "SELECT 1 FROM sqlite_master WHERE name = 'held'"
 _HAS_ALL = "SELECT 1 FROM about WHERE key = 'held'"
-
-LOOKED_AT = 200
-"""Held pages that are looked at in one go for one whose server is free."""
-
-ORDERED = 10
-"""Held pages that are put in order anew at each visit: the price of a visit has changed."""
-
-IDLE = 1 / 1_440
-"""Days until the next look, while no page may be visited yet: a minute."""
 
 _PIECES = 20  # of a file, of which a sample is
 _SIGN = 1 << 63
@@ -207,14 +195,14 @@ class HeldPages:
         """Hold what a URL's first visit has recorded, if it did; its referrer has led to it."""
         if not is_held_after(visit):
             return
-        seq, kind = visit.lease.id, kind_of(visit)
+        seq = visit.lease.id
         # What is found before any page was visited again was no news of its referrer's.
         may_be_news = visit.relevant and "visited again" in self._tallies.by_kind
         row = self._db.execute(_FOUND, (seq,)).fetchone() if may_be_news else None
         if row is not None:
             self._learn(row[1], self._site_of(row[0]), new=1)
-        held = Held(self._now, kind=kind, simhash=visit.simhash)
-        held.order(*self._usual(kind, site), self.price)
+        usual = self._usual(kind_of(visit), site)
+        held = first_held(visit, self._now, usual, self.price)
         self.number += 1
         self._insert(seq, next_seq, held)
 
@@ -223,7 +211,14 @@ class HeldPages:
         seq = visit.lease.id
         row = self._db.execute(f"SELECT {_VALUES} FROM held WHERE seq = ?", (seq,)).fetchone()
         held = _held(row)
-        reason = self._after(held, visit, site, what)
+        usual = self._usual(held.kind, site)
+        reason, changes, days, claim, is_right = learn(
+            held, visit, what, self._now, usual, self.price
+        )
+        if days:
+            self._learn(held.kind, site, changes=changes, days=days)
+        if claim:
+            self._judge(seq, claim, is_right=is_right)
         self._tallies.add("visited again", what)
         if reason:
             self._db.execute("DELETE FROM held WHERE seq = ?", (seq,))
@@ -234,21 +229,6 @@ class HeldPages:
         self._order_some()
         self._db.execute("DELETE FROM price")
         self._db.execute("INSERT INTO price VALUES (?)", (self.price,))
-
-    def _after(self, held: Held, visit: Visit, site: int, what: Became) -> str:
-        """Take what a visit found into what is kept; return why it is held no more, else ""."""
-        if what in ENDS:
-            return what
-        if what not in (Became.CHANGED, Became.UNCHANGED):
-            return "" if held.missed(what, self._now) else "gone"
-        if held.claim:
-            self._judge(visit.lease.id, held.claim, is_changed=what == Became.CHANGED)
-        usual, new = self._usual(held.kind, site)
-        changes, since = held.had(what == Became.CHANGED, self._now, usual)
-        self._learn(held.kind, site, changes=changes, days=since)
-        held.simhash = visit.simhash
-        held.order(usual, new, self.price)
-        return ""
 
     def hear(self, dates: Mapping[str, float], server: int) -> None:
         """Take notice of when pages of a server changed, in seconds, as a listing of its says.
@@ -275,12 +255,11 @@ class HeldPages:
                 held.order(*usual[held.kind], self.price)
             self._db.execute(_SET, (*_values(held), seq))
 
-    def _judge(self, seq: int, claim: Claim, *, is_changed: bool) -> None:
+    def _judge(self, seq: int, claim: Claim, *, is_right: bool) -> None:
         """Count whether what a page's server said of it was right."""
         said = claim == Claim.CHANGED
-        right = said == is_changed
-        self._db.execute(_CLAIMED, (said, said and right, not said, not said and right, seq))
-        self._tallies.add(SAID, "right" if right else "wrong")
+        self._db.execute(_CLAIMED, (said, said and is_right, not said, not said and is_right, seq))
+        self._tallies.add(SAID, "right" if is_right else "wrong")
 
     def _order_some(self) -> None:
         """Say anew when some pages are due, the next ones by their numbers."""
@@ -316,7 +295,7 @@ class HeldPages:
             logger.info("pages that are held aren't visited again: LSWC_REVISIT is 0")
         if not self.is_on or self._db.execute(_HAS_ALL).fetchone():
             return
-        wait = {kind: self._first_wait(kind) for kind in Kind}
+        wait = {kind: first_wait(kind, self._usual(kind, 0), self.price) for kind in Kind}
         for record in records:
             self._hold_recorded(record, next_seq, wait)
         now, kind = self._now, Kind.LISTING
@@ -339,20 +318,8 @@ class HeldPages:
         self._db.execute("DELETE FROM held WHERE seq = ?", (seq,))
         outcome = self._db.execute("SELECT outcome FROM url WHERE seq = ?", (seq,)).fetchone()
         is_recorded = outcome is not None and outcome[0] in RECORDED
-        if not (is_recorded and (record["relevant"] or record["guessed"])):
-            return
-        time = datetime.fromisoformat(record["time"]).timestamp() / self._day
-        kind = Kind.FRONT if is_front(record["url"]) else Kind.ARTICLE
-        simhash = int(record["simhash"], 16)
-        held = Held(min(time, self._now), kind=kind, visits=visits, simhash=simhash)
-        held.due = held.visited + wait[kind]
-        self._insert(seq, next_seq, held)
-
-    def _first_wait(self, kind: Kind) -> float:
-        """Return after how many days a page of a kind is due that was seen once."""
-        held = Held(0.0, kind=kind)
-        held.order(*self._usual(kind, 0), self.price)
-        return held.due
+        if is_recorded and is_wanted(record):
+            self._insert(seq, next_seq, held_as(record, self._day, self._now, wait))
 
     def _insert(self, seq: int, mark: int, held: Held) -> None:
         self._db.execute(_INSERT, (seq, mark, *_values(held)))
@@ -388,14 +355,7 @@ def usual(db: sqlite3.Connection, kind: Kind, site: int) -> tuple[float, float]:
     ).fetchall()
     known = {row[0]: row[1:] for row in rows}
     of_all, own = (known.get(where, (0.0, 0.0, 0.0)) for where in (0, site))
-    changes, new = (
-        expected(
-            Seen(OF_KIND + of_all[place], OF_KIND / first + of_all[2]),
-            Seen(own[place], own[2]),
-        )
-        for place, first in enumerate((FIRST_CHANGES, FIRST_NEW))
-    )
-    return changes, new
+    return usual_of(of_all, own)
 
 
 def sample(db: sqlite3.Connection, most: int) -> list[tuple[int, Held]]:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from lswc.frontier.contract import FrontierError, check_format
 from lswc.frontier.experience import experience_of
-from lswc.frontier.held import BELIEVED, DISBELIEVED, SAID, Became, Kind
+from lswc.frontier.held import Kind
 from lswc.frontier.report import (
+    SAMPLE,
     Ended,
     Family,
     Freshness,
@@ -21,6 +22,8 @@ from lswc.frontier.report import (
     Reader,
     Standing,
     by_kind,
+    held_page,
+    visits_so_far,
 )
 from lswc.frontier.sqlite_cells import longest, waiting
 from lswc.frontier.sqlite_held import page_of, sample, usual
@@ -30,15 +33,11 @@ from lswc.outcomes import Outcome
 from lswc.safety.server_limits import Taken
 from lswc.strategy import Experience, Pages, Strategy, StrategyError, status
 from lswc.strategy.families import NEW, UNPROVEN, support_of
-from lswc.strategy.revisits import unchanged
 from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
-
-SAMPLE = 1_000
-"""Held pages that tell how fresh all are."""
 
 SLICE = 100_000
 """URLs that are read at a time: a crawl can't empty its write-ahead log meanwhile."""
@@ -197,18 +196,15 @@ class SqliteReader(Reader):
         day, budget = float(about["day"]), float(about["revisit"])
         known = cache(partial(usual, self._db))
         shares = [
-            0.0 if page.is_gone else unchanged(*page.belief(known(page.kind, site)[0]), since)
+            page.fresh(known(page.kind, site)[0], now / day)
             for site, page in sample(self._db, SAMPLE)
             if page.kind != Kind.LISTING
-            for since in [max(0.0, now / day - page.visited)]
         ]
         held, next_due = self._db.execute("SELECT count(*), min(due) FROM held").fetchone()
         (due,) = self._db.execute(
             "SELECT count(*) FROM held WHERE due <= ?", (now / day,)
         ).fetchone()
         (finds,) = self._db.execute("SELECT sum(new) FROM rate WHERE site = 0").fetchone()
-        tallies = self.tallies()
-        again, said = tallies.get("visited again", {}), tallies.get(SAID, {})
         return Freshness(
             held=held,
             fresh=sum(shares) / len(shares) if shares else None,
@@ -216,12 +212,8 @@ class SqliteReader(Reader):
             next_due=None if next_due is None else next_due * day,
             budget=budget * held,
             used=None,
-            changed=again.get(Became.CHANGED, 0),
-            unchanged=again.get(Became.UNCHANGED, 0),
-            gone=tallies.get("no longer held", {}).get("gone", 0),
             finds=round(finds or 0),
-            believed=said.get(BELIEVED, 0),
-            disbelieved=said.get(DISBELIEVED, 0),
+            **visits_so_far(self.tallies()),
         )
 
     def held(self, url: str) -> HeldPage | None:
@@ -232,17 +224,7 @@ class SqliteReader(Reader):
         if row is None:
             return None
         (site, page), day = row, float(about["day"])
-        changes, new = usual(self._db, page.kind, site)
-        shape, days = page.belief(changes)
-        return HeldPage(
-            visits=page.visits,
-            visited=page.visited * day,
-            changes=shape / days,
-            finds=page.finds(new),
-            due=page.due * day,
-            misses=page.misses,
-            is_gone=page.is_gone,
-        )
+        return held_page(page, usual(self._db, page.kind, site), day)
 
     def left_out(self, server: str | None = None) -> Iterable[tuple[str, str, int]]:
         return self._db.execute(
