@@ -46,7 +46,7 @@ CHUNK = 64
 MARK = Struct(">5s")
 HELD = Struct(">HBBIdddd?QBd")
 """What is kept of a page that is held: misses, is_gone, kind, visits, visited, shape, days, seen;
-whether its text's simhash is known, and that; claim, told. A MARK comes before it, the server after it."""
+whether its text's simhash is known, and that; claim, told. A MARK is before it, a server after."""
 
 _REFERRER = ">5s"
 _FACTS = Struct(">HBIHBB")  # kind, distance, code, depth, inherited, redirects

@@ -96,6 +96,12 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
     return partial(redis, request.getfixturevalue("redis_server").url, tmp_path)
 
 
+slow_with_redis = pytest.mark.parametrize(
+    "store", ["sqlite", pytest.param("redis", marks=pytest.mark.slow)], indirect=True
+)
+"""Of tests that ask for a lease thousands of times: each is a call."""
+
+
 @pytest.fixture
 def begin(store: Open) -> Iterator[Callable[..., Crawl]]:
     with ExitStack() as stack:
@@ -139,6 +145,7 @@ def test_relevant_pages_and_listings_are_held_and_nothing_else(
     assert (crawl.f.held, crawl.f.pending, crawl.f.unfinished) == (2, 0, 0)
 
 
+@slow_with_redis
 @pytest.mark.parametrize("budget", [0.05, 1.0])
 def test_the_budget_is_spent_and_no_more(begin: Callable[..., Crawl], budget: float) -> None:
     crawl = begin(budget)
@@ -150,6 +157,7 @@ def test_the_budget_is_spent_and_no_more(begin: Callable[..., Crawl], budget: fl
     assert crawl.counts("visited again") == {"unchanged": len(made)}
 
 
+@slow_with_redis
 def test_a_page_that_changes_is_visited_more_often(begin: Callable[..., Crawl]) -> None:
     crawl = begin(0.2)
     crawl.begin(*(f"http://s{i}/page" for i in range(10)))
@@ -167,6 +175,7 @@ def test_a_page_that_changes_is_visited_more_often(begin: Callable[..., Crawl]) 
     assert min(times.values()) > 0
 
 
+@slow_with_redis
 def test_neither_a_pause_nor_a_clock_that_jumps_lets_many_go(begin: Callable[..., Crawl]) -> None:
     crawl = begin(1.0)
     crawl.begin(*(f"http://s{i}/page" for i in range(48)))
@@ -194,6 +203,7 @@ def test_one_request_at_a_time_a_server_and_its_rest(begin: Callable[..., Crawl]
     assert crawl.lease().url == "http://b/1"
 
 
+@slow_with_redis
 def test_a_slow_server_with_many_pages_holds_up_no_other(begin: Callable[..., Crawl]) -> None:
     crawl = begin(24.0)
     crawl.begin(*(f"http://slow/{i}" for i in range(500)), "http://other/1")
@@ -245,6 +255,7 @@ def test_a_page_that_is_gone_twice_a_day_apart_is_held_no_more(
     assert crawl.counts("visited again") == {"not there": 2}
 
 
+@slow_with_redis
 def test_a_site_that_answers_nothing_is_visited_ever_more_seldom(
     begin: Callable[..., Crawl],
 ) -> None:
@@ -470,6 +481,7 @@ def changes_told(crawl: Crawl, urls: list[str], days: int, *, is_true: bool) -> 
     return waits
 
 
+@slow_with_redis
 def test_what_a_believed_sitemap_says_to_have_changed_is_due_at_once(
     begin: Callable[..., Crawl], tmp_path: Path
 ) -> None:
@@ -488,8 +500,10 @@ def test_what_a_believed_sitemap_says_to_have_changed_is_due_at_once(
         else:
             assert said["wrong"] > 2 * said["right"]
             assert "changed" not in said
+        if isinstance(crawl.f, RedisFrontier):
+            crawl.f.connection.client.flushall()
         crawl.f.close()
-        (tmp_path / "frontier.db").unlink()
+        (tmp_path / "frontier.db").unlink(missing_ok=True)
     assert waited[True] < 0.8 * waited[False]
 
 
