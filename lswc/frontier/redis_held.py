@@ -247,8 +247,8 @@ class SharedHeldPages:
             rows += _row(number, known, one)
         flat = [text for (kind, name), n in tally.items() for text in (f"{kind}\n{name}", n)]
         told = (visit.url, kept, held.due, *again.kept.page, changes, days, again.price)
-        told += (claim.name.lower() if claim else "", int(is_right))
-        return [*told, len(tally), len(rows) // 4, *flat, *rows]
+        said = (claim.name.lower() if claim else "", int(is_right))
+        return [*told, *said, len(tally), len(rows) // 4, *flat, *rows]
 
     def hear(self, visit: Visit) -> None:
         """Take notice of when pages of a server changed, as a listing of its says.

@@ -16,11 +16,23 @@ import pytest
 
 from lswc.archive import wacz
 from lswc.archive.check.agreement import check
+from lswc.archive.page_record import records
 from lswc.frontier.sqlite_report import opened
 from lswc.lab.trace.from_log import to_trace
 from lswc.monitor.replay import archived
 from tests.archive.reading import check as check_warc
-from tests.scenarios.site import BRAKE, ENGLISH, ROOT, Site, environment, page, run, words
+from tests.frontier.redis_server import RedisServer
+from tests.scenarios.site import (
+    BRAKE,
+    ENGLISH,
+    ROOT,
+    SCRAPY,
+    Site,
+    environment,
+    page,
+    run,
+    words,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -220,6 +232,61 @@ def after(site: Site, process: subprocess.Popen[bytes], number: int) -> list[dic
         assert process.poll() is None
         sleep(0.02)
     return [json.loads(line) for line in path.read_bytes().splitlines(True) if line[-1:] == b"\n"]
+
+
+def started(site: Site, folder: Path, **settings: object) -> subprocess.Popen[str]:
+    command = site.command(**CONTINUOUS | {"LSWC_CRAWL": folder, **settings})
+    return subprocess.Popen(command, env=environment(), cwd=ROOT, stderr=subprocess.PIPE, text=True)
+
+
+def agrees_with_redis(folder: Path, redis: RedisServer) -> None:
+    done = run([*SCRAPY, "check", str(folder), "-s", f"LSWC_FRONTIER={redis.url}"])
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_two_workers_of_which_one_is_killed_record_each_visit_once(
+    site: Site, tmp_path: Path, redis_server: RedisServer
+) -> None:
+    """Who visits what isn't said: either may have all of it."""
+    shared = {"LSWC_FRONTIER": redis_server.url, "LSWC_LEASE_SECONDS": 5}
+    until = {"TEST_UNTIL": ",".join(ONCE_MORE), "EXTENSIONS": UNTIL}
+    folders = [tmp_path / "killed", tmp_path / "other"]
+    at_any_time = {"EXTENSIONS": ANYWHERE, "TEST_PAGES": 8, "TEST_WORK": 0.02}
+    killed = started(site, folders[0], **shared, **at_any_time)
+    other = started(site, folders[1], **shared, **until)
+    _, said = killed.communicate(timeout=BRAKE)
+    assert killed.returncode == -signal.SIGPROF, said
+    _, said = other.communicate(timeout=BRAKE)
+    assert other.returncode == 0, said
+    again = started(site, folders[0], **shared, **until)  # what it had leased comes back
+    _, said = again.communicate(timeout=BRAKE)
+    assert again.returncode == 0, said
+    visits: dict[str, list[int]] = {}
+    for folder in folders:
+        agrees_with_redis(folder, redis_server)
+        for record in records(folder):
+            visits.setdefault(record["url"], []).append(record["visit"])
+    assert visits.keys() == {*PAGES, f"{HOST}/english.html"}
+    for url, made in visits.items():
+        assert sorted(made) == list(range(1, len(made) + 1)), url
+
+
+def test_a_crawl_in_redis_goes_on_with_visits_and_without(
+    site: Site, redis_server: RedisServer
+) -> None:
+    shared = {"LSWC_FRONTIER": redis_server.url, "LSWC_ARCHIVE": "all"}
+    site.crawl(**shared)
+    assert [record["visit"] for record in site.records] == [1] * 5
+    changed = f"{OTHER}/b.html"
+    for number, visits in ((1, CONTINUOUS), (2, {}), (3, CONTINUOUS)):
+        change(site, "www.two.co.th/b.html", page(words(f"new {number}")))
+        until = {"TEST_UNTIL": f"changed {changed},{ONCE_MORE[0]}", "EXTENSIONS": UNTIL}
+        site.crawl(**shared | visits | (until if visits else {}))
+        agrees_with_redis(site.folder, redis_server)
+    made = [(r["visit"], r["change"]) for r in site.records if r["url"] == changed]
+    assert [number for number, _ in made] == list(range(1, len(made) + 1))
+    assert sum(became == "changed" for _, became in made) == 2
+    assert (site.summary["finished"]["html"], site.summary["relevant"]) == (5, 4)
 
 
 def cpu(pid: int) -> float:
