@@ -90,7 +90,7 @@ LSWC_WARC_SIZE = 1_000_000_000
 LSWC_RECRAWL: list[str] = []
 # How often a day each relevant page is visited again, on the mean: most often those that change, or
 # lead to new pages. The crawl then goes on until it is stopped (continuous.md). At
-# 0 none is.
+# 0 none is. Not with several Redis servers.
 LSWC_REVISIT = 0.0
 
 # Processes that read pages: `cores` for as many as this machine has besides the crawl's own, 2 at

@@ -28,7 +28,7 @@ from lswc.frontier.held import (
 )
 from lswc.frontier.sqlite_cells import Line
 from lswc.outcomes import RECORDED, Outcome
-from lswc.strategy.revisits import Budget, first_price, next_price
+from lswc.strategy.revisits import FIRST_CHANGES, FIRST_NEW, Budget, first_price, next_price
 from lswc.urls import fingerprint
 
 if TYPE_CHECKING:

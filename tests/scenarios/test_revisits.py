@@ -8,7 +8,7 @@ import signal
 import subprocess
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 import pyarrow.parquet as pq
@@ -21,7 +21,6 @@ from lswc.frontier.sqlite_report import opened
 from lswc.lab.trace.from_log import to_trace
 from lswc.monitor.replay import archived
 from tests.archive.reading import check as check_warc
-from tests.frontier.redis_server import RedisServer
 from tests.scenarios.site import (
     BRAKE,
     ENGLISH,
@@ -33,6 +32,9 @@ from tests.scenarios.site import (
     run,
     words,
 )
+
+if TYPE_CHECKING:
+    from tests.frontier.redis_server import RedisServer
 
 pytestmark = pytest.mark.slow
 
@@ -239,8 +241,12 @@ def started(site: Site, folder: Path, **settings: object) -> subprocess.Popen[st
     return subprocess.Popen(command, env=environment(), cwd=ROOT, stderr=subprocess.PIPE, text=True)
 
 
-def agrees_with_redis(folder: Path, redis: RedisServer) -> None:
-    done = run([*SCRAPY, "check", str(folder), "-s", f"LSWC_FRONTIER={redis.url}"])
+def in_redis(redis: RedisServer, crawl: Path) -> dict[str, object]:
+    return {"LSWC_FRONTIER": redis.url, "LSWC_REDIS_KEY": crawl.name}
+
+
+def agrees_with_redis(folder: Path) -> None:
+    done = run([*SCRAPY, "check", str(folder)])
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -248,7 +254,7 @@ def test_two_workers_of_which_one_is_killed_record_each_visit_once(
     site: Site, tmp_path: Path, redis_server: RedisServer
 ) -> None:
     """Who visits what isn't said: either may have all of it."""
-    shared = {"LSWC_FRONTIER": redis_server.url, "LSWC_LEASE_SECONDS": 5}
+    shared = in_redis(redis_server, tmp_path) | {"LSWC_LEASE_SECONDS": 5}
     until = {"TEST_UNTIL": ",".join(ONCE_MORE), "EXTENSIONS": UNTIL}
     folders = [tmp_path / "killed", tmp_path / "other"]
     at_any_time = {"EXTENSIONS": ANYWHERE, "TEST_PAGES": 8, "TEST_WORK": 0.02}
@@ -263,7 +269,7 @@ def test_two_workers_of_which_one_is_killed_record_each_visit_once(
     assert again.returncode == 0, said
     visits: dict[str, list[int]] = {}
     for folder in folders:
-        agrees_with_redis(folder, redis_server)
+        agrees_with_redis(folder)
         for record in records(folder):
             visits.setdefault(record["url"], []).append(record["visit"])
     assert visits.keys() == {*PAGES, f"{HOST}/english.html"}
@@ -272,9 +278,9 @@ def test_two_workers_of_which_one_is_killed_record_each_visit_once(
 
 
 def test_a_crawl_in_redis_goes_on_with_visits_and_without(
-    site: Site, redis_server: RedisServer
+    site: Site, tmp_path: Path, redis_server: RedisServer
 ) -> None:
-    shared = {"LSWC_FRONTIER": redis_server.url, "LSWC_ARCHIVE": "all"}
+    shared = in_redis(redis_server, tmp_path) | {"LSWC_ARCHIVE": "all"}
     site.crawl(**shared)
     assert [record["visit"] for record in site.records] == [1] * 5
     changed = f"{OTHER}/b.html"
@@ -282,7 +288,7 @@ def test_a_crawl_in_redis_goes_on_with_visits_and_without(
         change(site, "www.two.co.th/b.html", page(words(f"new {number}")))
         until = {"TEST_UNTIL": f"changed {changed},{ONCE_MORE[0]}", "EXTENSIONS": UNTIL}
         site.crawl(**shared | visits | (until if visits else {}))
-        agrees_with_redis(site.folder, redis_server)
+    agrees_with_redis(site.folder)
     made = [(r["visit"], r["change"]) for r in site.records if r["url"] == changed]
     assert [number for number, _ in made] == list(range(1, len(made) + 1))
     assert sum(became == "changed" for _, became in made) == 2
