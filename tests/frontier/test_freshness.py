@@ -34,8 +34,9 @@ __all__ = ["begin", "store"]
 def read(crawl: Crawl, path: Path) -> Iterator[Reader]:
     """Read the store of a crawl as somebody who takes no part in it."""
     if isinstance(crawl.f, RedisFrontier):
+        where = crawl.f.connection.client.get_connection_kwargs()
         with (
-            Redis(**crawl.f.connection.client.get_connection_kwargs()) as client,
+            Redis(host=where["host"], port=where["port"]) as client,
             redis_report.opened(client, crawl.f.name) as reader,
         ):
             yield reader
