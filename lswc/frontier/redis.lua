@@ -1470,8 +1470,8 @@ function pages_again.order(first, last)
   end
 end
 
--- Whether a page may be visited though it isn't due. lswc.frontier.held.Held.may_be_asked, and a test
--- holds that they agree.
+-- Whether a page may be visited though it isn't due. lswc.frontier.held.Held.may_be_asked, and tests of
+-- both stores hold that they agree.
 function pages_again.may_be_asked(held, due, days)
   return held:sub(HELD_MISSED, HELD_KIND - 1) == '\0\0\0' or due <= days or due > days + LONGEST
 end
