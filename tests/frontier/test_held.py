@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.frontier.visit import Lease, Offer
+    from tests.frontier.redis_server import RedisServer
 
 DAY = 86_400.0
 
@@ -556,3 +557,56 @@ def test_a_server_is_believed_once_most_of_what_it_says_is_right(
     claims: Claims, are_believed: bool
 ) -> None:
     assert claims.are_believed == are_believed
+
+
+@pytest.fixture
+def two(redis_server: RedisServer, tmp_path: Path) -> Iterator[tuple[Crawl, Crawl]]:
+    """Two workers of a crawl in Redis."""
+    with ExitStack() as stack:
+
+        def opened(name: str, terms: Terms) -> RedisFrontier:
+            worker = Worker(clock_of_caller=True, known_as=name)
+            client, identity = Redis.from_url(redis_server.url), {"language": "th"}
+            found = RedisFrontier(
+                client, str(tmp_path), strategy("soft_focused"), identity, terms, worker
+            )
+            return stack.enter_context(closing(found))
+
+        first, second = (Crawl(partial(opened, name), 24.0) for name in ("one", "two"))
+        yield first, second
+
+
+def test_what_a_worker_says_of_a_visit_whose_lease_has_ended_changes_nothing(
+    two: tuple[Crawl, Crawl],
+) -> None:
+    slow, other = two
+    slow.begin("http://a/1")
+    slow.now += DAY
+    late = slow.lease()
+    other.now = slow.now + 1
+    assert other.f.lease(other.now) is None
+    other.now += DAY  # the first one said nothing meanwhile
+    again = other.lease()
+    assert (again.url, again.visits, again.id) == (late.url, 1, late.id)
+    other.end(again, simhash=2**64 - 1)
+    assert not slow.f.commit(ended(late, relevant=True, simhash=1))
+    held = other.f.held_of(late.id)
+    assert held is not None
+    assert (held.visits, held.simhash, other.f.unfinished) == (2, 2**64 - 1, 0)
+    assert other.counts("visited again") == {"changed": 1}
+
+
+def test_the_budget_is_one_for_all_workers(two: tuple[Crawl, Crawl]) -> None:
+    two[0].begin(*(f"http://s{number}/" for number in range(10)))
+    made, now = [0, 0], two[0].now
+    for _ in range(24):  # ten visits an hour, of which each could make all
+        now += DAY / 48
+        for number, worker in enumerate(two):
+            worker.now = now
+            while (lease := worker.f.lease(now)) is not None:
+                made[number] += 1
+                worker.end(lease)
+                if made[number] % 3 == 0:
+                    break
+    assert sum(made) == pytest.approx(120, abs=12)
+    assert min(made) > 0
