@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,15 @@ class FileSizes:
     part: float
 
 
+@dataclass
+class _Latest:
+    """What the latest ``store`` took: rules that had to be logged, and were written; its index."""
+
+    to_log: list[tuple[Attempt, str]] = field(default_factory=list)
+    rules: list[Attempt] = field(default_factory=list)
+    lines: bytes = b""
+
+
 class Archive:
     """Record, WARC, index and log of a crawl: one call a visit, before the frontier commits it.
 
@@ -44,7 +53,7 @@ class Archive:
     ``prefix``. ``description`` is what the crawl is run with.
     ``committed`` has the lengths of the files at the frontier's last commit, by their paths
     in the crawl folder; nothing may lie beyond. ``indexed`` is given the lines of the index of what
-    was stored. Raises LswcError.
+    was stored, once more is. Raises LswcError.
     """
 
     def __init__(
@@ -61,6 +70,7 @@ class Archive:
         self._rules: OrderedDict[str, list[Attempt]] = OrderedDict()
         self._held = 0
         self._rules_to_log: list[tuple[Attempt, str]] = []
+        self._latest = _Latest()
         keep(folder, description)
         self._published = published(description)
         self._open(committed)
@@ -79,6 +89,7 @@ class Archive:
         Raises LswcError; they stay closed then, and it may be tried again.
         """
         self.close(whole=False)
+        self._latest = _Latest()
         self._open(settle())
         held = [attempt for attempts in self._rules.values() for attempt in attempts]
         # Their rows may be aside, and they aren't archived yet.
@@ -92,10 +103,13 @@ class Archive:
         self._rules_to_log.append((attempt, name))
         if attempt.exchange is None or (attempt.status >= 300 and name != "robots.txt"):
             return
-        self._rules.setdefault(_server(attempt.url), []).append(attempt)
-        self._held += attempt.exchange.weight
+        self._hold(attempt)
         while self._held > HELD:
             self._release(next(iter(self._rules)))
+
+    def _hold(self, attempt: Attempt) -> None:
+        self._rules.setdefault(_server(attempt.url), []).append(attempt)
+        self._held += attempt.exchange.weight if attempt.exchange is not None else 0
 
     def forget(self, is_left: Callable[[str], bool]) -> None:
         """Leave out what was added of servers, whose URL ``is_left`` is asked."""
@@ -110,18 +124,19 @@ class Archive:
         Raises LswcError; what was written of the visit is cut when the crawl is resumed.
         """
         self._files.mark()
+        if self.indexed is not None and self._latest.lines:
+            self.indexed(self._latest.lines)  # only now, as they weren't withdrawn
+        self._latest = latest = _Latest(list(self._rules_to_log))
         if visit.record is not None:
             self._pages.growing.append(json_line(visit.record))
         keeps, place = self._keeps(visit), _place(visit)
         if keeps:
             about: list[Mapping[str, object]] = [{}] * len(visit.attempts)
             about[-1:] = [_about(visit, place)] if visit.attempts else []
-            rules = self._released(visit.lease.server)
+            latest.rules = self._released(visit.lease.server)
             own = zip(visit.attempts, about, strict=True)
-            besides = [*rules, *visit.fetched]
-            lines = self._warc.write([*((attempt, {}) for attempt in besides), *own])
-            if self.indexed is not None:
-                self.indexed(lines)
+            besides = [*latest.rules, *visit.fetched]
+            latest.lines = self._warc.write([*((attempt, {}) for attempt in besides), *own])
         self._log.write(list(self._rows(visit, {"url": visit.url, **place}, keeps)))
         return {**self._parts, **self._files.lengths()}
 
@@ -142,9 +157,16 @@ class Archive:
         self._files.check()
 
     def withdraw(self) -> None:
-        """Take back what the latest ``store`` wrote. Raises ArchiveError."""
+        """Take back what the latest ``store`` wrote. Raises ArchiveError.
+
+        The servers' rules that it wrote are for the next one to write.
+        """
         self._files.withdraw()
         self._warc.forget()
+        latest, self._latest = self._latest, _Latest()
+        self._rules_to_log[:] = latest.to_log
+        for attempt in latest.rules:
+            self._hold(attempt)
 
     def _keeps(self, visit: Visit) -> bool:
         match self._archived:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -108,6 +108,35 @@ def test_rules_of_servers_are_logged_and_archived_though_the_store_was_away(
     assert [one["outcome"] for one in history(tmp_path, robots.url).attempts] == ["robots.txt file"]
     (index,) = tmp_path.glob("warc/*.cdxj")
     assert {fields["url"] for _, fields in entries(index)} == {robots.url, visit.url}
+
+
+@pytest.mark.parametrize("archived", ["all", "relevant"])
+def test_rules_of_servers_are_logged_and_archived_though_their_page_was_withdrawn(
+    tmp_path: Path, archived: str
+) -> None:
+    archive = Archive(tmp_path, "th", archived, FileSizes(warc=1e9, part=0), {}, {})
+    told: list[bytes] = []
+    archive.indexed = told.append
+    first, second, third = visits(b"page")
+    rules = []
+    for visit in (first, second):
+        exchange = Exchange(b"GET / HTTP/1.1\r\n\r\n", bytearray(b"HTTP/1.1 200\r\n\r\n"), [b"U"])
+        robots = Attempt(f"{visit.url}robots.txt", datetime.now(UTC), 200, exchange=exchange)
+        archive.add(robots, "robots.txt")
+        rules.append(robots.url)
+    for visit in (first, second, third):
+        visit.record = _record(visit.url)
+    archive.store(first)
+    archive.withdraw()
+    for visit in (second, first, third):
+        archive.store(visit)
+    archive.close(whole=True)
+    for url in rules:
+        assert [one["outcome"] for one in history(tmp_path, url).attempts] == ["robots.txt file"]
+    (index,) = tmp_path.glob("warc/*.cdxj")
+    found = Counter(fields["url"] for _, fields in entries(index))
+    assert found == Counter([*rules, first.url, second.url, third.url])
+    assert b"".join(told).count(f'"{first.url}"'.encode()) == 1, "what is withdrawn isn't told"
 
 
 def test_what_was_decided_of_a_page_stands_beside_it(tmp_path: Path) -> None:
