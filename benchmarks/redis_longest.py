@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 BATCH = 1000
-CALLS = ("evalsha", "exec")
+CALLS = ("fcall", "evalsha", "exec")
 """Commands that the frontier sends, mostly."""
 
 KINDS = 7

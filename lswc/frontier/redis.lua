@@ -97,37 +97,66 @@
 -- aren't here are numbers and words that redis_script.py puts there, as its callers have them, too: FIRST is where a verb's own arguments begin, KIND ... UNIT are offsets in a
 -- record, FULL, REASONS and OF_QUOTA outcomes, UNVISITED ... statuses.
 
-local prefix = KEYS[1]:sub(1, -6)
-local verb, clock, tolerated, how = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
-local mark, worker, before = ARGV[5], ARGV[6], ARGV[7]
-local most = { server = tonumber(ARGV[8]), site = tonumber(ARGV[9]) }
-local by_directory, learns, supports = how == 'directory', how == 'learns', how == 'supports'
-local share, most_sites, earned = tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
-local bound_of_site = most.site > 0 and most.site or math.huge
-local least_of_site = most_sites > 0 and math.min(bound_of_site, OF_FAMILIES.urls) or bound_of_site
-local small_family = tonumber(ARGV[13])
-local ABOUT, FREE, BUSY = KEYS[1], prefix .. 'free', prefix .. 'busy'
-local ASIDE = prefix .. 'aside'
-local LEASES, SERVERS = prefix .. 'leases', prefix .. 'servers'
-local UNITS, SITES, CELLS = prefix .. 'units', prefix .. 'sites', prefix .. 'cells'
-local WORKERS, FILES, LATEST = prefix .. 'workers', prefix .. 'files:', prefix .. 'latest'
-local LIVES = prefix .. 'lives'
-local LATER, TRIES, FAILED = prefix .. 'later', prefix .. 'tries', prefix .. 'failed'
-local PENDING, STATUSES, TALLY = prefix .. 'pending', prefix .. 'statuses', prefix .. 'tally'
-local EXPERIENCE, WAITING = prefix .. 'experience', prefix .. 'waiting'
-local TAKEN = prefix .. 'taken'
-local HEADS, FAMILY_SITES, SHARE = prefix .. 'heads', prefix .. 'family_sites', prefix .. 'share'
-local BUSY_FOR, BUSY_FAMILIES = prefix .. 'busy_for', prefix .. 'busy_families'
-local APART = prefix .. 'unproven'
-local OVER, LEFT_OUT = prefix .. 'over', prefix .. 'left_out'
-local call = redis.call
-
-local counts_links = share < 1 or supports
-local has_families = share < 1 or not supports and call('HEXISTS', ABOUT, 'sites') == 1
-local changes = { [PENDING] = {}, [APART] = {}, [STATUSES] = {}, [TALLY] = {}, [WAITING] = {}, [TAKEN] = {} }
+-- Functions are made once, and stay: so whatever a call is given, and all that it knows, is made anew
+-- at the beginning of each (`begin`). Nothing may be kept elsewhere: the next call is another crawl's.
+local ARGV, call
+local prefix, verb, clock, tolerated, how, mark, worker, before, most
+local by_directory, learns, supports, share, most_sites, earned, small_family
+local bound_of_site, least_of_site, counts_links, has_families
+local ABOUT, FREE, BUSY, ASIDE, LEASES, SERVERS, UNITS, SITES, CELLS
+local WORKERS, FILES, LATEST, LIVES, LATER, TRIES, FAILED
+local PENDING, STATUSES, TALLY, EXPERIENCE, WAITING, TAKEN, APART, OVER, LEFT_OUT
+local HEADS, FAMILY_SITES, SHARE, BUSY_FOR, BUSY_FAMILIES
+-- What `sites` has of a site: its text, or that taken apart; false if it has none. And the family of a
+-- site, 0 unless it is unproven.
+local known_sites, known_families
+local known_units, family_sites, changes
 -- Servers that have more URLs now; sites that have so many that one of their servers may have too
 -- many.
-local grown, large = {}, {}
+local grown, large
+local places, cells
+local behind = {} -- servers that are brought to their places in pieces
+local pages_again = {} -- pages that are visited again: what is thought of them is the client's
+
+local function name_keys()
+  FREE, BUSY, ASIDE = prefix .. 'free', prefix .. 'busy', prefix .. 'aside'
+  LEASES, SERVERS = prefix .. 'leases', prefix .. 'servers'
+  UNITS, SITES, CELLS = prefix .. 'units', prefix .. 'sites', prefix .. 'cells'
+  WORKERS, FILES, LATEST = prefix .. 'workers', prefix .. 'files:', prefix .. 'latest'
+  LIVES = prefix .. 'lives'
+  LATER, TRIES, FAILED = prefix .. 'later', prefix .. 'tries', prefix .. 'failed'
+  PENDING, STATUSES, TALLY = prefix .. 'pending', prefix .. 'statuses', prefix .. 'tally'
+  EXPERIENCE, WAITING = prefix .. 'experience', prefix .. 'waiting'
+  TAKEN = prefix .. 'taken'
+  HEADS, FAMILY_SITES, SHARE = prefix .. 'heads', prefix .. 'family_sites', prefix .. 'share'
+  BUSY_FOR, BUSY_FAMILIES = prefix .. 'busy_for', prefix .. 'busy_families'
+  APART = prefix .. 'unproven'
+  OVER, LEFT_OUT = prefix .. 'over', prefix .. 'left_out'
+  behind.key = prefix .. 'behind'
+  pages_again.key, pages_again.due = prefix .. 'held', prefix .. 'due'
+  pages_again.finds, pages_again.rates = prefix .. 'finds', prefix .. 'rates'
+  pages_again.budget = prefix .. 'budget'
+end
+
+local function begin(keys, arguments)
+  ARGV, call = arguments, redis.call
+  ABOUT, prefix = keys[1], keys[1]:sub(1, -6)
+  name_keys()
+  verb, clock, tolerated, how = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
+  mark, worker, before = ARGV[5], ARGV[6], ARGV[7]
+  most = { server = tonumber(ARGV[8]), site = tonumber(ARGV[9]) }
+  by_directory, learns, supports = how == 'directory', how == 'learns', how == 'supports'
+  share, most_sites, earned = tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
+  bound_of_site = most.site > 0 and most.site or math.huge
+  least_of_site = most_sites > 0 and math.min(bound_of_site, OF_FAMILIES.urls) or bound_of_site
+  small_family = tonumber(ARGV[13])
+  counts_links = share < 1 or supports
+  has_families = share < 1 or not supports and call('HEXISTS', ABOUT, 'sites') == 1
+  changes = { [PENDING] = {}, [APART] = {}, [STATUSES] = {}, [TALLY] = {}, [WAITING] = {}, [TAKEN] = {} }
+  grown, large = {}, {}
+  known_sites, known_families, family_sites, known_units = {}, {}, {}, {}
+  places, cells = nil, {}
+end
 
 local function count(hash, field, by)
   changes[hash][field] = (changes[hash][field] or 0) + by
@@ -154,9 +183,6 @@ local function call_all(command, key, arguments)
   end
 end
 
--- What `sites` has of a site: its text, or that taken apart; false if it has none. And the family of a
--- site, 0 unless it is unproven.
-local known_sites, known_families = {}, {}
 local NO_PAGES = '|0 0 0'
 local NO_SITE = NEW .. NO_PAGES
 
@@ -212,8 +238,6 @@ local function unproven_family(site)
   end
   return family
 end
-
-local family_sites = {}
 
 -- The most URLs of a site that may wait.
 local function most_of_site(site)
@@ -360,8 +384,6 @@ local function support_of(found)
   return found.level == NEW and 0 or SUPPORTS[#found.supporters + 1]
 end
 
-local known_units = {}
-
 local function set_of_site(site) return prefix .. 'site:' .. site end
 
 -- What is known of a unit; a new one is added.
@@ -450,8 +472,6 @@ local function line_of_site(server, line)
   local site, number = site_of(server)
   return lines(site), struct.pack('>I4', number) .. line .. ' ' .. server
 end
-
-local places, cells = nil, {}
 
 -- The cell of a kind in a place, or DISCARD.
 local function cell_of(kind, place)
@@ -673,9 +693,6 @@ local function set_place(server, unit, pages, place)
   if by_directory then return move_directory(server, unit, before, place) end
   return move_server(unit, before)
 end
-
--- Servers that are brought to their places in pieces.
-local behind = { key = prefix .. 'behind' }
 
 -- The place of a server, by what is known of its site.
 function behind.place(pages, of_site)
@@ -1423,12 +1440,6 @@ do -- as Lua has room for 200 names at a time
   end
 end
 
--- Pages that are visited again: what is thought of them is the client's.
-local pages_again = {
-  key = prefix .. 'held', due = prefix .. 'due', finds = prefix .. 'finds',
-  rates = prefix .. 'rates', budget = prefix .. 'budget',
-}
-
 -- Hold the page of a URL that is finished. `mark` is as in `held`.
 function pages_again.hold(number, held, due, url, mark, is_new)
   local record = read(number)
@@ -1882,12 +1893,15 @@ function verbs.place()
   return place_of(unpack(pages))
 end
 
-if mark ~= '' then
-  if call('HGET', ABOUT, 'mark') ~= mark then return redis.error_reply(LOST) end
-  if before ~= '' and verb ~= 'open' then
-    local latest = call('HGET', LATEST, worker)
-    -- A commit that is asked for again, after a lost connection, may have been done.
-    if latest ~= before and latest ~= ARGV[FIRST + 1] then return redis.error_reply(OLDER) end
+return function(keys, arguments)
+  begin(keys, arguments)
+  if mark ~= '' then
+    if call('HGET', ABOUT, 'mark') ~= mark then return redis.error_reply(LOST) end
+    if before ~= '' and verb ~= 'open' then
+      local latest = call('HGET', LATEST, worker)
+      -- A commit that is asked for again, after a lost connection, may have been done.
+      if latest ~= before and latest ~= ARGV[FIRST + 1] then return redis.error_reply(OLDER) end
+    end
   end
+  return verbs[verb]()
 end
-return verbs[verb]()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager
 from functools import cache
+from hashlib import sha256
 from importlib.resources import files
 from struct import Struct, calcsize, pack
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,8 @@ from lswc.strategy.revisits import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from redis.commands.core import Script
 
     from lswc.frontier.visit import Offer
     from lswc.strategy import Strategy
@@ -146,12 +149,10 @@ def _lua(value: object) -> str:
     return repr(value)
 
 
-@cache
-def source() -> str:
-    """Return the Lua script that holds every verb, with what it is given.
+def _source() -> str:
+    """Return Lua whose value is the function that answers every verb, with what it is given.
 
-    Numbers and words stand where the script has their names: each call makes all functions anew,
-    and looks for each variable of each of them. Lua has room for 200, too.
+    Numbers and words stand where the script has their names: Lua has room for 200 variables.
     """
     plain: dict[str, object] = {}
     tables = ""
@@ -164,7 +165,20 @@ def source() -> str:
             plain[name] = value
     names = re.compile(rf"\b(?:{'|'.join(map(re.escape, plain))})\b")
     script = names.sub(lambda found: _lua(plain[found[0]]), _text_of("redis.lua"))
-    return tables + clock_source() + script
+    return f"(function()\n{tables}{clock_source()}{script}end)()"
+
+
+@cache
+def library() -> tuple[str, str, str]:
+    """Return all verbs as a library of Redis's: its name, its Lua, and a script that does the same.
+
+    A library makes its functions when it is loaded, the script at each call. The name tells
+    versions apart, so that several can use a server at once; the library's function has it, too.
+    """
+    made = _source()
+    name = f"lswc_{sha256(made.encode()).hexdigest()[:16]}"
+    loaded = f"#!lua name={name}\nredis.register_function('{name}', {made})"
+    return name, loaded, f"return {made}(KEYS, ARGV)"
 
 
 def clock_source() -> str:
@@ -282,6 +296,11 @@ def without_referrer(record: bytes) -> bytes:
     return record[calcsize(_REFERRER) :]
 
 
+def _lacks(error: redis.ResponseError) -> bool:
+    """Tell whether a command is refused as the server, or its user, hasn't got it."""
+    return isinstance(error, redis.exceptions.NoPermissionError) or "unknown command" in str(error)
+
+
 class Connection:
     """Asks the Redis of a crawl, whose keys begin with ``prefix``.
 
@@ -293,12 +312,33 @@ class Connection:
         self.client = client
         self.prefix = prefix
         self.mark = self.worker = self.latest = ""
-        self._script = client.register_script(source())
+        self._name, self._loaded, self._plain = library()
+        self._script: Script | None = None
+        """What is called where there are no functions: before Redis 7, or for such a user."""
 
     def run(self, verb: str, *arguments: Any) -> Any:
         """Run a verb of the script. Raises LswcError."""
         with self.errors():
-            return self._script([self.prefix + "about"], [verb, *arguments])
+            about = self.prefix + "about"
+            if self._script is None:
+                try:
+                    return self.client.fcall(self._name, 1, about, verb, *arguments)
+                except redis.ResponseError as error:
+                    self._load(error)
+            if self._script is None:
+                return self.client.fcall(self._name, 1, about, verb, *arguments)
+            return self._script([about], [verb, *arguments])
+
+    def _load(self, error: redis.ResponseError) -> None:
+        """Load the library, if it is missing; where none may be, the script is what is called."""
+        try:
+            if "Function not found" not in str(error):
+                raise error
+            self.client.function_load(self._loaded, replace=True)  # several workers may begin
+        except redis.ResponseError as refused:
+            if not _lacks(refused):
+                raise
+            self._script = self.client.register_script(self._plain)
 
     def ask(self, *questions: tuple[str, str, Any]) -> list[Any]:
         """Return the answers to commands, each (name, key without prefix, arguments).

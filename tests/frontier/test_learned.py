@@ -16,7 +16,7 @@ from lswc.frontier.contract import WORTH, FrontierError, Terms
 from lswc.frontier.experience import taught_by
 from lswc.frontier.harvest import CellHarvest, forecast, wilson
 from lswc.frontier.redis import RedisFrontier, Worker
-from lswc.frontier.redis_script import source
+from lswc.frontier.redis_script import Connection
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, Experience, PageLanguage, Pages, adaptive, strategy
@@ -355,6 +355,6 @@ def test_a_servers_place_is_the_strategys(
     redis_server: RedisServer, server: tuple[int, int], site: tuple[int, int]
 ) -> None:
     with Redis.from_url(redis_server.url) as client:
-        arguments = ["place", "", 0, "learns", "", "", "", 0, 0, 1, 0, 0, 0, *server, *site]
-        answer = client.register_script(source())(["{x}:about"], arguments)
+        terms = ["", 0, "learns", "", "", "", 0, 0, 1, 0, 0, 0]
+        answer = Connection(client, "{x}:").run("place", *terms, *server, *site)
     assert answer == adaptive.place(*server, *site)

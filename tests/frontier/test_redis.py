@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
@@ -10,6 +10,7 @@ import redis
 from redis import Redis
 
 from lswc.errors import LswcError, StorageError
+from lswc.frontier import redis_script
 from lswc.frontier.contract import FORMAT, FrontierError
 from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.visit import Offer
@@ -227,6 +228,60 @@ def test_a_commit_whose_answer_is_lost_counts_once(
         assert f.commit(ended(lease))
         assert not losing.loses
         assert f.counts().tally["finished"] == {"html": 1}
+
+
+class WithoutFunctions(Redis):
+    """A Redis before 7, or one that lets nobody call functions."""
+
+    def fcall(self, *given: Any) -> Any:
+        raise redis.ResponseError("unknown command 'FCALL'")
+
+
+@pytest.mark.usefixtures("client")
+def test_a_redis_without_functions_does_the_same(redis_server: RedisServer) -> None:
+    older = WithoutFunctions.from_url(redis_server.url)
+    with closing(RedisFrontier(older, "c", strategy("soft_focused"), {})) as frontier:
+        frontier.offer([seed("http://a/1")])
+        assert frontier.commit(ended(leased(frontier, 0.0)))
+        assert frontier.pending == 0
+
+
+def test_functions_that_somebody_removed_are_loaded_again(join: Join, client: Redis) -> None:
+    frontier = join()
+    frontier.offer([seed("http://a/1")])
+    with suppress(redis.ResponseError):  # before Redis 7 there are none
+        client.function_flush("SYNC")
+    assert frontier.commit(ended(leased(frontier, 0.0)))
+
+
+@pytest.mark.parametrize("spec", ["adaptive", "directory_conservative:T=3"])
+def test_a_call_sees_nothing_of_one_that_failed(
+    join: Join, client: Redis, monkeypatch: pytest.MonkeyPatch, spec: str
+) -> None:
+    """Functions outlive a call, and its crawl; what it knew must not."""
+
+    def crawled(*before: Offer) -> dict[bytes, object]:
+        client.flushall()
+        other = RedisFrontier(client, "other", strategy(spec), {})
+        for one in before:
+            with pytest.raises(StorageError):
+                other.offer([seed("http://a/0"), one])
+        frontier = join(spec)
+        frontier.offer([seed("http://a/1"), seed("http://www.b/")])
+        frontier.commit(ended(leased(frontier, 0.0), offers=[seed("http://c.b/")]))
+        counts = ("pending", "waiting", "statuses", "tally", "units", "sites", "servers", "taken")
+        found: dict[bytes, object] = {}
+        for name in counts:
+            found[name.encode()] = client.hgetall(f"{{c}}:{name}")
+        keys: Any = client.keys("{c}:*")
+        return found | {key: client.type(key) for key in keys}
+
+    packed = redis_script.packed_offer
+    monkeypatch.setattr(
+        redis_script, "packed_offer",
+        lambda order, one: b"" if one.url.endswith("broken") else packed(order, one),
+    )  # fmt: skip
+    assert crawled(seed("http://c.b/broken")) == crawled()
 
 
 def test_each_worker_has_a_record_file_of_its_own(join: Join, tmp_path: Path) -> None:

@@ -39,11 +39,11 @@ class Join(Protocol):
 def steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
     def most(number: int) -> None:
         monkeypatch.setattr(redis_script, "STEPS", number)
-        redis_script.source.cache_clear()
+        redis_script.library.cache_clear()
 
     yield most
     monkeypatch.undo()
-    redis_script.source.cache_clear()
+    redis_script.library.cache_clear()
 
 
 @pytest.fixture

@@ -83,6 +83,8 @@ def test_all_that_is_asked_while_leases_are_held(client: Redis, spec: str, tmp_p
 
 def tell(client: Redis) -> None:
     """Ask what people and other workers ask while a lease is held."""
+    has_functions = int(str(client.info("server")["redis_version"]).partition(".")[0]) >= 7
+    assert ("cmdstat_fcall" in client.info("commandstats")) == has_functions
     with opened(client, "c") as reader:
         snapshot = counted(reader, 5)
         assert snapshot.leased == 1

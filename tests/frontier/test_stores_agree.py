@@ -22,7 +22,7 @@ from redis import Redis
 from lswc.frontier import contract
 from lswc.frontier.contract import Caps, Terms
 from lswc.frontier.redis import RedisFrontier, Worker
-from lswc.frontier.redis_script import source
+from lswc.frontier.redis_script import Connection
 from lswc.frontier.report import completion
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.frontier.visit import Attempt, Offer
@@ -273,7 +273,6 @@ def test_a_units_status_is_the_strategys(
     redis_server: RedisServer, downloaded: int, relevant: int, tolerated: int
 ) -> None:
     with Redis.from_url(redis_server.url) as client:
-        terms = ["", tolerated, "server", "", "", "", 0, 0, 1, 0, 0, 0]
-        arguments = ["status", *terms, downloaded, relevant]
-        answer = client.register_script(source())(["{x}:about"], arguments)
+        terms: list[object] = ["", tolerated, "server", "", "", "", 0, 0, 1, 0, 0, 0]
+        answer = Connection(client, "{x}:").run("status", *terms, downloaded, relevant)
     assert answer == status(downloaded, relevant, tolerated)
