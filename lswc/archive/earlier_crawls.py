@@ -82,10 +82,10 @@ class Earlier:
             self._files.append(file)
         return len(self._files) - 1
 
-    def keep(self, lines: bytes) -> None:
+    def keep(self, stored: bytes) -> None:
         """Take what the index of the crawl's own archive says of what was stored just now."""
         if self._own is not None:
-            self._stored += lines.splitlines()
+            self._stored += stored.splitlines()
             if len(self._stored) >= _TOGETHER:
                 self._take_stored(self._own / "warc")
 

@@ -97,8 +97,7 @@ class CrawlReader(PipelineStep):
 def _row(found: Documents, page: Extracted, versions: Versions) -> dict[str, Any] | str:
     if versions.forbids(page.page.url):
         return "opted out"
-    is_later = versions.choice != LATEST and page.page.visit > 1
-    return found.row(page, is_later=is_later)
+    return found.row(page, is_later=versions.may_follow(page.page))
 
 
 class OptOutFilter(BaseFilter):

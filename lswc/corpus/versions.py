@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.corpus.extraction import Extracted
+    from lswc.corpus.stored_pages import Stored
 
 VERSIONS = LATEST, ALL, DIFF = "latest", "all", "diff"
 """The newest text of each URL; each that was another than the one before; of later ones only the
@@ -87,6 +88,10 @@ class Versions:
     def _knows(self, url: str) -> bool:
         query = "SELECT 1 FROM version WHERE url = ?"
         return not self._is_empty and self._db.execute(query, (hash(url),)).fetchone() is not None
+
+    def may_follow(self, page: Stored) -> bool:
+        """Tell whether an earlier version of a page may be taken, too."""
+        return self.choice != LATEST and page.visit > 1
 
     def forbids(self, url: str) -> bool:
         """Tell whether a page said at its latest visit that its text must not be mined."""

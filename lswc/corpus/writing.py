@@ -208,8 +208,7 @@ class Pages:
 
     def _row(self, found: Extracted, counts: Counts) -> Iterator[tuple[dict[str, Any], int | None]]:
         of = self._documents.original(found.page) if found.is_copy else None
-        is_later = self._versions.choice != LATEST and found.page.visit > 1
-        row = self._documents.row(found, is_later=is_later)
+        row = self._documents.row(found, is_later=self._versions.may_follow(found.page))
         counts.letters.update(self._documents.letters)
         self._documents.letters.clear()
         if isinstance(row, str):

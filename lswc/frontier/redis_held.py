@@ -103,6 +103,20 @@ def unpacked(kept: bytes, due: float, finds: int) -> Kept:
     return Kept(kept[: MARK.size], held, kept[MARK.size + HELD.size :].decode())
 
 
+def kept_pages(
+    numbers: Iterable[bytes], found: Iterable[Sequence[Any]]
+) -> list[tuple[int, bytes, Kept]]:
+    """Return pages by their numbers, as they are kept; those that aren't held are left out.
+
+    ``found`` is what the keys ``held``, ``due`` and ``finds`` have of them.
+    """
+    return [
+        (int(number), kept, unpacked(kept, float(due), int(finds or 0)))
+        for number, kept, due, finds in zip(numbers, *found, strict=True)
+        if kept is not None and due is not None
+    ]
+
+
 def rates_of(page: Page) -> list[str]:
     """Return the fields of the rates of a page's kind, and of its site's pages of that kind."""
     names = [f"{what} {page[0]}" for what in ("changes", "new", "days")]
@@ -304,11 +318,7 @@ class SharedHeldPages:
         found = self._connection.ask(
             ("HMGET", "held", numbers), ("ZMSCORE", "due", numbers), ("HMGET", "finds", numbers)
         )
-        return [
-            (int(number), kept, unpacked(kept, float(due), int(finds or 0)))
-            for number, kept, due, finds in zip(numbers, *found, strict=True)
-            if kept is not None and due is not None
-        ]
+        return kept_pages(numbers, found)
 
     def _known(self, pages: Sequence[Page]) -> tuple[list[Usual], float]:
         """Return what is usual of pages, and the price of a visit."""

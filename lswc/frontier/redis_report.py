@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
 from contextlib import contextmanager
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any
@@ -15,8 +14,7 @@ from lswc.errors import StorageError
 from lswc.frontier.contract import FULL, FrontierError, site_of
 from lswc.frontier.experience import experience_of
 from lswc.frontier.held import Kind
-from lswc.frontier.redis_held import Kept, rates_of, usual
-from lswc.frontier.redis_held import unpacked as held_of
+from lswc.frontier.redis_held import Kept, kept_pages, rates_of, usual
 from lswc.frontier.redis_script import (
     STEP,
     bucket_of,
@@ -39,6 +37,7 @@ from lswc.frontier.report import (
     Standing,
     by_kind,
     held_page,
+    largest_families,
     visits_so_far,
 )
 from lswc.frontier.shards import check_shard
@@ -175,34 +174,32 @@ class RedisReader(Reader):
         return pages
 
     def families(self, top: int) -> list[Family]:
-        sites: Counter[int] = Counter()
-        pages: Counter[int] = Counter()
-        branches: defaultdict[int, Counter[int]] = defaultdict(Counter)
-        taken, heads = dict(self._scanned("taken")), texts(dict(self._scanned("heads")))
-        for site, known in self._client.hscan_iter(f"{self._prefix}sites", count=BATCH):
-            level, number, family, branch, *_ = _family(known)
-            if level == UNPROVEN:
-                sites[family] += 1
-                branches[family][branch] += 1
-                pages[family] += int(taken.get(b"pages *." + site, 0))
-                if branch == number:
-                    heads[str(number)] = text(site)
-        found = []
-        for family in sorted(sites, key=lambda one: (-sites[one], one))[:top]:
-            branch, number = min(branches[family].items(), key=lambda pair: (-pair[1], pair[0]))
-            row = (heads[str(family)], sites[family], pages[family], heads[str(branch)], number)
-            found.append(Family(*row))
-        return found
+        heads = texts(dict(self._scanned("heads")))
+        unproven = ((family, branch, pages) for _, family, branch, pages in self._unproven(heads))
+        return [
+            Family(heads[str(family)], sites, pages, heads[str(branch)], number)
+            for family, sites, pages, branch, number in largest_families(unproven, top)
+        ]
 
     def unproven_sites(self) -> Iterator[tuple[str, str, str, int]]:
         """Yield the unproven sites: name, the names of family and branch, pages."""
-        taken, heads = self._hash("taken"), texts(self._hash("heads"))
-        for site, known in self._client.hscan_iter(f"{self._prefix}sites", count=BATCH):
+        heads = texts(dict(self._scanned("heads")))
+        for site, family, branch, pages in self._unproven(heads):
+            yield site, heads[str(family)], heads[str(branch)], pages
+
+    def _unproven(self, heads: dict[str, str]) -> Iterator[tuple[str, int, int, int]]:
+        """Yield the unproven sites: name, the numbers of family and branch, pages.
+
+        ``heads`` gets the name of each that is a branch of its own.
+        """
+        taken = dict(self._scanned("taken"))
+        for name, known in self._scanned("sites"):
             level, number, family, branch, *_ = _family(known)
             if level == UNPROVEN:
-                of_branch = text(site) if branch == number else heads[str(branch)]
-                pages = int(taken.get(b"pages *." + site, 0))
-                yield text(site), heads[str(family)], of_branch, pages
+                site = text(name)
+                if branch == number:
+                    heads[str(number)] = site
+                yield site, family, branch, int(taken.get(b"pages *." + name, 0))
 
     def standing_of(self, site: str, known: bytes | None) -> tuple[int, str, str]:
         """Return the level of a site, and the names of its family and branch, or "".
@@ -335,11 +332,7 @@ class RedisReader(Reader):
         kept = self._client.hmget(f"{self._prefix}held", numbers)
         due = self._client.zmscore(f"{self._prefix}due", numbers)
         finds = self._client.hmget(f"{self._prefix}finds", numbers)
-        return [
-            held_of(one, at, int(new or 0))
-            for one, at, new in zip(kept, due, finds, strict=True)
-            if one is not None and at is not None
-        ]
+        return [page for _, _, page in kept_pages(numbers, (kept, due, finds))]
 
     def _usual(self, page: Kept) -> tuple[float, float]:
         if page.page not in self._rates:

@@ -760,19 +760,19 @@ class ShardedFrontier(Frontier):
             page = Page(visit.url, site, *standing)
             for index, some in offers.items():
                 self._give(self.parts[index], page, some, [part])
-        return self._ended(part, visit, lambda known: part.commit(own, known), lengths)
+        return self._ended(part, own, lambda known: part.commit(own, known), lengths)
 
     def postpone(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
         found = self._own(visit)
         if found is None:
             return False
         part, own = found
-        return self._ended(part, visit, lambda known: part.postpone(own, due, known), lengths)
+        return self._ended(part, own, lambda known: part.postpone(own, due, known), lengths)
 
     def _ended(
         self,
         part: Part,
-        visit: Visit,
+        own: Visit,
         end: Callable[[Mapping[str, int]], bool],
         lengths: Mapping[str, int] | None,
     ) -> bool:
@@ -783,7 +783,6 @@ class ShardedFrontier(Frontier):
         for name in ("@", f"@{part.index}"):
             counts[name] = counts.get(name, 0) + 1
         known = {**self._lengths, **(lengths or {})}
-        lease = replaced(visit.lease, id=visit.lease.id // SHARDS)
         try:
             with self.reaching(part):
                 if not end({**known, **counts}):
@@ -793,20 +792,20 @@ class ShardedFrontier(Frontier):
         except AwayError:
             if not self.live:
                 raise
-            if not visit.postponed and not lease.is_listing:
-                self._doubt(part, visit, part.token_of(lease))
+            if not own.postponed and not own.lease.is_listing:
+                self._doubt(part, own)
             self._counts["@"] = counts["@"]  # never used again
             return False
         self._lengths, self._counts = known, counts
         part.order.look_again()
         return True
 
-    def _doubt(self, part: Part, visit: Visit, token: str) -> None:
+    def _doubt(self, part: Part, own: Visit) -> None:
         """Keep that nobody knows whether a visit was committed: it isn't in the files.
 
         If it was, its URL waits again once its server is back.
         """
-        said = json.dumps([token, visit.url, visit.lease.is_requisite])
+        said = json.dumps([part.token_of(own.lease), own.url, own.lease.is_requisite])
         field = f"{self._worker.name}\n{part.index}"
         self.ask_all(lambda one: one.connection.ask(("HSET", "doubts", (field, said))))
 

@@ -13,7 +13,7 @@ from redis import RedisError
 from lswc.errors import StorageError
 from lswc.frontier.experience import experience_of
 from lswc.frontier.redis_report import RedisReader, opened
-from lswc.frontier.report import Ended, Family, Queue, Reader, Standing, by_kind
+from lswc.frontier.report import Ended, Family, Queue, Reader, Standing, by_kind, largest_families
 from lswc.frontier.shards import LAID_OUT, Layout, check_servers
 from lswc.safety.server_limits import NOTHING_TAKEN, Taken
 from lswc.strategy import Experience, Pages, Strategy
@@ -149,20 +149,13 @@ class ShardedReader(Reader):
         return tuple(queues), tuple(most)
 
     def families(self, top: int) -> list[Family]:
-        sites: Counter[str] = Counter()
-        pages: Counter[str] = Counter()
-        branches: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for number, reader in self._by_number.items():
-            for site, family, branch, downloaded in reader.unproven_sites():
-                if self._layout.server_of_site(site) == number:  # else it is known by name only
-                    sites[family] += 1
-                    pages[family] += downloaded
-                    branches[family][branch] += 1
-        found = []
-        for family in sorted(sites, key=lambda one: (-sites[one], one))[:top]:
-            branch, number = min(branches[family].items(), key=lambda pair: (-pair[1], pair[0]))
-            found.append(Family(family, sites[family], pages[family], branch, number))
-        return found
+        unproven = (
+            (family, branch, pages)
+            for number, reader in self._by_number.items()
+            for site, family, branch, pages in reader.unproven_sites()
+            if self._layout.server_of_site(site) == number  # else it is known by name only
+        )
+        return [Family(*row) for row in largest_families(unproven, top)]
 
     def support(self, site: str) -> int:
         reader = self._by_number.get(self._layout.server_of_site(site))

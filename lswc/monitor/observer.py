@@ -115,8 +115,11 @@ class Observer:
             if self._parts.crawl.revisit:
                 self._freshness = frontier.freshness(time())
             self._outlook_at = monotonic()
-        known = {"servers": frontier.servers, "outlook": self._outlook}
-        return known | {"freshness": self._freshness}
+        return {
+            "servers": frontier.servers,
+            "outlook": self._outlook,
+            "freshness": self._freshness,
+        }
 
     def _taken(
         self,

@@ -65,8 +65,8 @@ def crawl(folder: Path, *files: list[list[bytes]], earlier: Path | None = None) 
         path = folder / "warc" / f"th-{number}.warc.gz"
         path.write_bytes(b"".join(members))
         path.with_suffix("").with_suffix(".cdxj").touch()
-    about = {"language": "th", "LSWC_OPT_OUT": "skip-corpus"}
-    about |= {"LSWC_RECRAWL": [str(earlier)] if earlier else []}  # type: ignore[dict-item]
+    recrawl = [str(earlier)] if earlier else []
+    about = {"language": "th", "LSWC_OPT_OUT": "skip-corpus", "LSWC_RECRAWL": recrawl}
     (folder / SETTINGS).write_text(json.dumps(about))
     return folder
 

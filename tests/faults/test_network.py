@@ -20,12 +20,6 @@ FAILURES = 5
 
 
 @pytest.fixture
-def web(tmp_path: Path) -> Iterator[FaultyWeb]:
-    with FaultyWeb(tmp_path) as web:
-        yield web
-
-
-@pytest.fixture
 def crawl(web: FaultyWeb, tmp_path: Path) -> Iterator[Crawl]:
     with closing(Crawl(web, tmp_path / "crawl")) as crawl:
         yield crawl

@@ -22,12 +22,6 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def web(tmp_path: Path) -> Iterator[FaultyWeb]:
-    with FaultyWeb(tmp_path) as web:
-        yield web
-
-
-@pytest.fixture
 def redis(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[RedisServer]:
     (tmp_path / "redis").mkdir()
     server = RedisServer(tmp_path / "redis", *getattr(request, "param", ()))

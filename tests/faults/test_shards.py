@@ -22,12 +22,6 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def web(tmp_path: Path) -> Iterator[FaultyWeb]:
-    with FaultyWeb(tmp_path) as web:
-        yield web
-
-
-@pytest.fixture
 def servers(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[list[RedisServer]]:
     servers = []
     for number in range(3):

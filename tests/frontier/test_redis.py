@@ -34,13 +34,6 @@ class Join(Protocol):
 
 
 @pytest.fixture
-def client(redis_server: RedisServer) -> Iterator[Redis]:
-    with Redis.from_url(redis_server.url) as client:
-        client.flushall()
-        yield client
-
-
-@pytest.fixture
 def join(redis_server: RedisServer, client: Redis) -> Iterator[Join]:
     with ExitStack() as stack:
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 from redis import Redis
@@ -17,18 +16,6 @@ from lswc.frontier.report import Queue, Report
 from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.visits import ended
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.frontier.redis_server import RedisServer
-
-
-@pytest.fixture
-def client(redis_server: RedisServer) -> Iterator[Redis]:
-    with Redis.from_url(redis_server.url) as client:
-        client.flushall()
-        yield client
 
 
 def crawl(client: Redis, name: str, spec: str) -> RedisFrontier:
