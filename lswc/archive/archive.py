@@ -39,11 +39,15 @@ class FileSizes:
 
 @dataclass
 class _Latest:
-    """What the latest ``store`` took: rules that had to be logged, and were written; its index."""
+    """What the latest ``store`` took: rules that had to be logged, and were written; its index.
+
+    ``lengths`` are those of the files since.
+    """
 
     to_log: list[tuple[Attempt, str]] = field(default_factory=list)
     rules: list[Attempt] = field(default_factory=list)
     lines: bytes = b""
+    lengths: Mapping[str, int] = field(default_factory=dict)
 
 
 class Archive:
@@ -89,11 +93,17 @@ class Archive:
         Raises LswcError; they stay closed then, and it may be tried again.
         """
         self.close(whole=False)
-        self._latest = _Latest()
-        self._open(settle())
-        held = [attempt for attempts in self._rules.values() for attempt in attempts]
-        # Their rows may be aside, and they aren't archived yet.
-        self._rules_to_log = [(one, one.url.rpartition("/")[2]) for one in held]
+        settled = settle()
+        logged = [name for name in self._latest.lengths if name.startswith("log/")]
+        if any(settled.get(name, 0) < self._latest.lengths[name] for name in logged):
+            held = [attempt for attempts in self._rules.values() for attempt in attempts]
+            self._take_back()
+            waiting = {id(attempt) for attempt, _ in self._rules_to_log}
+            # More than the latest may be aside: what isn't archived yet is logged anew.
+            self._rules_to_log += [
+                (one, one.url.rpartition("/")[2]) for one in held if id(one) not in waiting
+            ]
+        self._open(settled)
 
     def add(self, attempt: Attempt, name: str) -> None:
         """Take an attempt to get a server's rules: of a file of this name, such as robots.txt.
@@ -126,7 +136,8 @@ class Archive:
         self._files.mark()
         if self.indexed is not None and self._latest.lines:
             self.indexed(self._latest.lines)  # only now, as they weren't withdrawn
-        self._latest = latest = _Latest(list(self._rules_to_log))
+        self._latest = latest = _Latest(self._rules_to_log)
+        self._rules_to_log = []
         if visit.record is not None:
             self._pages.growing.append(json_line(visit.record))
         keeps, place = self._keeps(visit), _place(visit)
@@ -138,7 +149,8 @@ class Archive:
             besides = [*latest.rules, *visit.fetched]
             latest.lines = self._warc.write([*((attempt, {}) for attempt in besides), *own])
         self._log.write(list(self._rows(visit, {"url": visit.url, **place}, keeps)))
-        return {**self._parts, **self._files.lengths()}
+        latest.lengths = self._files.lengths()
+        return {**self._parts, **latest.lengths}
 
     def sync(self) -> None:
         """Return once all that was stored would outlast a power cut. Raises LswcError."""
@@ -163,8 +175,11 @@ class Archive:
         """
         self._files.withdraw()
         self._warc.forget()
+        self._take_back()
+
+    def _take_back(self) -> None:
         latest, self._latest = self._latest, _Latest()
-        self._rules_to_log[:] = latest.to_log
+        self._rules_to_log[:0] = latest.to_log
         for attempt in latest.rules:
             self._hold(attempt)
 
@@ -195,9 +210,8 @@ class Archive:
         return attempts
 
     def _rows(self, visit: Visit, place: dict[str, Any], keeps: bool) -> Iterator[dict[str, Any]]:
-        for attempt, name in self._rules_to_log:
+        for attempt, name in self._latest.to_log:
             yield {"url": attempt.url, "outcome": f"{name} file".strip(), **_seen(attempt)}
-        self._rules_to_log.clear()
         for attempt in visit.attempts if visit.postponed else visit.attempts[:-1]:
             archived = keeps and attempt.exchange is not None
             tried = {"url": attempt.url, "outcome": RETRY, "archived": archived}
