@@ -94,8 +94,9 @@
 -- kind (2 bytes), distance, code (4 bytes), depth (2), inherited, redirects, the unit ("" if it is
 -- the server), NUL, the URL: of most, without scheme and server, but a number for the scheme. No
 -- strategy is known here: what it says of kinds and places is in `cells`. Names in capitals that
--- aren't here are numbers and words that redis_script.py puts there, as its callers have them, too: FIRST is where a verb's own arguments begin, KIND ... UNIT are offsets in a
--- record, FULL, REASONS and OF_QUOTA outcomes, UNVISITED ... statuses.
+-- aren't here are numbers and words that redis_script.py puts there, as its callers have them, too:
+-- FIRST is where a verb's own arguments begin, KIND ... UNIT are offsets in a record, FULL, REASONS
+-- and OF_QUOTA outcomes, UNVISITED ... statuses.
 
 -- Functions are made once, and stay: so whatever a call is given, and all that it knows, is made anew
 -- at the beginning of each (`begin`). Nothing may be kept elsewhere: the next call is another crawl's.

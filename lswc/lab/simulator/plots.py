@@ -108,6 +108,7 @@ def draw_revisits(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
         fresh, found = grid[:, budgets.index(one.budget)]
         days = np.arange(1, len(one.freshness) + 1)
         look = {"color": _FEW[names.index(one.policy)], "label": one.policy, "linewidth": 1.6}
+        look["linestyle"] = "--" if one.policy == "optimum" else "-"  # it is a bound, no choice
         fresh.plot(days, one.freshness, **look)
         found.plot(days, one.within_a_day, **look)
         fresh.set_title(f"{one.budget:g} requests a page and day", fontsize=10)
