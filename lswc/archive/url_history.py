@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.log_tables import ATTEMPTS, LINKS, conform, scan
+from lswc.archive.run_settings import SETTINGS
 from lswc.urls import parse
 
 if TYPE_CHECKING:
@@ -37,15 +38,16 @@ class History(NamedTuple):
 def history(crawl: Path, url: str) -> History:
     """Return what the log of a crawl says of a URL, or of its http or https twin.
 
-    The log has URLs in canonical form, except those that were discarded for what they are. Raises
-    ArchiveError if the folder has no crawl log, or a damaged one.
+    The log has URLs in canonical form, except those that were discarded for what they are. That of
+    a worker that had no page yet is empty. Raises ArchiveError if the folder is no crawl's, or has
+    a damaged log.
     """
     twins = pa.array([url, *_twins(url)])
     links, attempts = (
         [table.filter(pc.is_in(table[column], twins)) for table in scan(crawl, kind)]
         for kind, column in (("links", "target"), ("attempts", "url"))
     )
-    if not attempts:
+    if not attempts and not any((crawl / name).exists() for name in ("log", SETTINGS)):
         raise ArchiveError(f"{crawl} is not a crawl folder: it has no crawl log")
     return History(_listed(links, LINKS), _listed(attempts, ATTEMPTS))
 

@@ -133,6 +133,14 @@ def test_a_url_that_is_pending(site: Site, capsys: pytest.CaptureFixture[str]) -
     assert "pending: it is in the frontier" in capsys.readouterr().out
 
 
+def test_a_worker_that_had_no_page_yet(
+    crawled: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy(crawled.folder / "settings.json", tmp_path)
+    assert ask(str(tmp_path), FAR) == 0
+    assert "never seen" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

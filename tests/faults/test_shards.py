@@ -67,8 +67,9 @@ def test_two_workers_of_three_servers_and_what_is_told_of_their_crawl(
     shown = told("frontier", address(servers))
     assert shown.returncode == 0, shown.stderr
     assert str(len(graph())) in shown.stdout
-    why = told("why", str(workers[0].folder), url(7))
-    assert why.returncode == 0, why.stderr
+    whys = [told("why", str(worker.folder), url(7)) for worker in workers]
+    assert [why.returncode for why in whys] == [0, 0], [why.stderr for why in whys]
+    assert any("\nhtml, " in why.stdout for why in whys)
     said = told("control", str(workers[0].folder), "block", "s3.example", "--why", "asked")
     assert said.returncode == 0, said.stderr
     assert "asked" in told("control", address(servers)).stdout

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from lswc.archive.appended_files import ArchiveError
 from lswc.errors import LswcError
 from lswc.extras import is_installed
 from lswc.guest.control import ControlError, read
@@ -90,10 +89,7 @@ def _url(crawl: StoredCrawl, href: str, url: Url | None) -> dict[str, Any]:
     for folder in folders:
         from lswc.archive.url_history import history  # not above: pyarrow isn't always there
 
-        try:
-            log = history(folder, href)
-        except ArchiveError:  # a worker that has no log yet
-            continue
+        log = history(folder, href)
         links += log.links
         attempts += log.attempts
     with crawl.frontier() as frontier:
