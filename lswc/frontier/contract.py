@@ -195,7 +195,7 @@ def site_of(server: str) -> str:
     return site(host if host and port.isdecimal() else server)
 
 
-FORMAT = 14
+FORMAT = 15
 """Version of what the stores keep: a crawl of another one is refused."""
 
 Wanted = Callable[[str, int], bool]
@@ -326,7 +326,7 @@ class Stock(ABC):
             return reader.finished()
 
     def finished_here(self) -> Iterator[int]:
-        """Yield the fingerprints of the URLs that this worker finished.
+        """Yield the keys (``known_by``) of the URLs that this worker finished.
 
         Nothing by default, of a store that keeps what is ``finished``.
         """

@@ -10,8 +10,9 @@
 --          verb's own
 --
 -- about          hash   what the crawl is; "next", the number of URLs so far; "sites", that of sites
--- seen:<n>       hash   fingerprint -> the URL's number; once the URL is finished "." and the number of
---                       the worker that recorded it; "h" and that of one by http that only redirected.
+-- seen:<n>       hash   key, whose third byte is the shard -> the URL's number; once the URL is
+--                       finished "." and the number of the worker that recorded it; "h" and that of
+--                       one by http that only redirected.
 --                       Of a page that is, or was, visited again ":" and its number follow
 -- urls:<n>       list   CHUNK URLs by number: a record while pending or leased; afterwards the URL if
 --                       it is some link's referrer, else "" (as for a discarded URL)

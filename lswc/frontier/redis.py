@@ -41,7 +41,7 @@ from lswc.frontier.redis_script import (
     texts,
     unpacked,
 )
-from lswc.frontier.shards import check_shard
+from lswc.frontier.shards import check_shard, in_shard, known_by, shard_of_server
 from lswc.frontier.visit import Lease, Offer
 from lswc.outcomes import Outcome, is_transient, may_return
 from lswc.safety.server_limits import Taken
@@ -396,7 +396,7 @@ class RedisFrontier(Frontier):
         ]
         flat = [part for pair in lengths.items() for part in pair]
         files = f"files:{self._worker.name}"
-        self.forget(offer.key for offer in offers)
+        self.forget(known_by(offer.url, offer.code) for offer in offers)
         self.connection.ask(
             ("DEL", files, ()),
             *((("HSET", files, flat),) if flat else ()),
@@ -550,7 +550,7 @@ class RedisFrontier(Frontier):
         ended, pending, undecided, pages, over = self._call(
             "commit",
             *self._end(lease, visit, lengths),
-            key_of(lease.key),
+            key_of(in_shard(lease.key, shard_of_server(lease.server))),
             "" if counted is None else float(counted),
             lease.cell,
             f"{'h' if moved else '.'}{self._number}",
@@ -614,7 +614,7 @@ class RedisFrontier(Frontier):
         return bool(released)
 
     def forget(self, keys: Iterable[int]) -> None:
-        """Take it that URLs weren't seen, by their fingerprints: links bring them again."""
+        """Take it that URLs weren't seen, by their keys (``known_by``): links bring them again."""
         names = map(key_of, keys)
         while some := list(islice(names, _REVIVED)):
             self._call("lose", *some)

@@ -33,9 +33,10 @@ from lswc.frontier.held import (
     learn,
     usual_of,
 )
-from lswc.frontier.redis_script import HELD, MARK, bucket_of
+from lswc.frontier.redis_script import HELD, MARK, bucket_of, key_of
+from lswc.frontier.shards import known_by
 from lswc.strategy.revisits import Budget, first_price, next_price
-from lswc.urls import fingerprint, parse
+from lswc.urls import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -295,7 +296,7 @@ class SharedHeldPages:
 
     def _pages(self, urls: Iterable[str]) -> Iterator[tuple[str, int, bytes, Kept]]:
         """Yield those of URLs whose pages are held, with their numbers, and as they are kept."""
-        names = {url: bucket_of(fingerprint(url)) for url in urls}
+        names = {url: bucket_of(known_by(url)) for url in urls}
         found = self._connection.ask(
             *(("HGET", f"seen:{bucket}", (field,)) for bucket, field in names.values())
         )
@@ -360,7 +361,7 @@ class SharedHeldPages:
                 continue
             held = held_as(record, self._day, self._now, wait)
             kept = packed(held, url.server) if is_wanted(record) else b""
-            name = fingerprint(url.href).to_bytes(8, signed=True)
+            name = key_of(known_by(url.href))
             code = again(url, record.get("depth", 0))
             yield name, record["id"], code, kept, held.due, held.visits
 

@@ -40,15 +40,13 @@ from lswc.frontier.report import (
     largest_families,
     visits_so_far,
 )
-from lswc.frontier.shards import check_shard
-from lswc.frontier.visit import key
+from lswc.frontier.shards import check_shard, known_by
 from lswc.outcomes import OF_QUOTA, Outcome
 from lswc.safety.server_limits import Taken
 from lswc.strategy import LISTING, SEED, Experience, Pages, Status, Strategy, Unit
 from lswc.strategy.adaptive import number
 from lswc.strategy.facts import NO_PAGES
 from lswc.strategy.families import NEW, UNPROVEN, support_of
-from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -285,7 +283,7 @@ class RedisReader(Reader):
         return sorted(found)
 
     def find(self, url: str) -> Standing | None:
-        bucket, field = bucket_of(fingerprint(url))
+        bucket, field = bucket_of(known_by(url))
         known: bytes | None = self._client.hget(f"{self._prefix}seen:{bucket}", field)
         failed = self._client.hget(f"{self._prefix}failed", known or b"")
         if known is None or (known.isdigit() and not self._record(int(known))):
@@ -343,7 +341,7 @@ class RedisReader(Reader):
     def held(self, url: str) -> HeldPage | None:
         budget = texts(self._hash("budget"))
         for code in (SEED, LISTING) if "revisit" in budget else ():
-            bucket, field = bucket_of(key(url, code))
+            bucket, field = bucket_of(known_by(url, code))
             known = self._client.hget(f"{self._prefix}seen:{bucket}", field) or b""
             number = known.partition(b":")[2]
             for page in self._kept([number] if number else []):

@@ -22,6 +22,7 @@ from redis.retry import Retry
 from lswc.errors import AwayError, LostStoreError, OlderError, StorageError
 from lswc.frontier.contract import AT_ONCE, BURST_OF_HASTE, FULL, SOON, FrontierError, site_of
 from lswc.frontier.held import BELIEVED, DISBELIEVED, LOOKED_AT, SAID
+from lswc.frontier.shards import in_shard, shard_of_server
 from lswc.outcomes import OF_QUOTA, Outcome
 from lswc.strategy import DISCARD, REQUISITES, Status, Support, adaptive, distance_of, families
 from lswc.strategy.facts import BY_YIELD
@@ -211,7 +212,7 @@ def escaped(plain: str) -> str:
 
 
 def key_of(key: int) -> bytes:
-    """Return the key of a URL as the script takes it."""
+    """Return the key of a URL (``known_by``) as the script takes it."""
     return key.to_bytes(8, signed=True)
 
 
@@ -268,7 +269,7 @@ def packed_offers(strategy: Strategy, offers: Sequence[Offer]) -> Iterator[Any]:
     yield from (name for pair in sites.items() for name in pair)
     for offer in offers:
         yield offer.server
-        yield key_of(offer.key)
+        yield key_of(in_shard(offer.key, shard_of_server(offer.server)))
         yield packed_offer(strategy, offer)
 
 

@@ -41,7 +41,7 @@ class Workers:
         return found
 
     def finished_by(self, number: int) -> Iterator[int]:
-        """Yield the fingerprints of the URLs that the worker of this number finished."""
+        """Yield the keys (``known_by``) of the URLs that the worker of this number finished."""
         own = (b".%d" % number, b"h%d" % number)
         for first in range(0, BUCKETS, BATCH):
             buckets = range(first, min(first + BATCH, BUCKETS))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from lswc.errors import ConfigError
 from lswc.frontier.contract import FrontierError, check_format, site_of
+from lswc.frontier.visit import key
+from lswc.strategy import SEED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +25,35 @@ whether all have begun."""
 def shard_of(site: str) -> int:
     """Return the shard of a site; it is the same on every machine and in every version."""
     return crc32(site.encode()) % SHARDS
+
+
+@lru_cache(maxsize=65_536)
+def shard_of_server(server: str) -> int:
+    """Return the shard of a web server: that of its site."""
+    return shard_of(site_of(server))
+
+
+_SHARD = 40
+"""Where the shard is in the key of a URL: its third byte, the first one beyond the bucket."""
+
+
+def in_shard(key: int, shard: int) -> int:
+    """Return the key by which Redis knows a URL: it says in which shard the URL is, too.
+
+    The shard takes the place of 8 of the 64 bits of its hash. It is that of all the site's URLs, so
+    two URLs share a key as rarely as before, unless most of a crawl are on one site.
+    """
+    return key & ~(0xFF << _SHARD) | shard << _SHARD
+
+
+def shard_of_key(key: int) -> int:
+    """Return the shard that ``in_shard`` put there."""
+    return key >> _SHARD & 0xFF
+
+
+def known_by(url: str, code: int = SEED) -> int:
+    """Return the key by which Redis knows a canonical URL; ``code`` is as in ``key``."""
+    return in_shard(key(url, code), shard_of_server(url.split("/", 3)[2]))
 
 
 class Layout(NamedTuple):
@@ -41,7 +73,7 @@ class Layout(NamedTuple):
 
     def server_of(self, server: str) -> int:
         """Return the same for a web server."""
-        return self.server_of_site(site_of(server))
+        return self.servers[shard_of_server(server)]
 
     def server_of_unit(self, unit: str) -> int:
         """Return the same for what a strategy counts by: a web server, or a directory of it."""

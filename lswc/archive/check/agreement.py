@@ -16,9 +16,9 @@ from lswc.archive.check.recovery import mend, set_aside
 from lswc.frontier import FRONTIER_FILE, FrontierError, sqlite_report
 from lswc.frontier.contract import VersionError
 from lswc.frontier.lock import lock
+from lswc.frontier.shards import known_by
 from lswc.frontier.sqlite import open_existing
 from lswc.outcomes import may_return
-from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -109,7 +109,7 @@ def check_worker(
     lost: dict[int, str | None] = dict.fromkeys(keys)
     with frontier.reading() as reader:
         named = chain(reader.workers.kept_urls(), *map(_linked, others)) if lost else ()
-        lost |= {key: url for url in named if (key := fingerprint(url)) in lost}
+        lost |= {key: url for url in named if (key := known_by(url)) in lost}
     faults = _faults(missing=len(lost), unknown=beyond if beyond > 1 else 0)
     return CheckReport(
         [*report.findings, Disagreement("Redis", len(committed), faults)], report.notes, lost
@@ -117,8 +117,8 @@ def check_worker(
 
 
 def _not_logged(crawl: Path, committed: Mapping[str, int], finished: Iterable[int]) -> list[int]:
-    """Return the fingerprints of finished URLs whose end isn't in the log."""
-    with Fingerprints(map(fingerprint, crawl_log.ended(crawl, committed))) as ended:
+    """Return the keys of finished URLs whose end isn't in the log."""
+    with Fingerprints(map(known_by, crawl_log.ended(crawl, committed))) as ended:
         return [key for key in finished if key not in ended]
 
 

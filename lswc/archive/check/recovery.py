@@ -9,9 +9,8 @@ from lswc.archive import committed_lengths, crawl_log, page_record
 from lswc.archive.appended_files import ArchiveError, Aside
 from lswc.archive.check.fingerprints import Fingerprints
 from lswc.frontier.contract import FrontierError
-from lswc.frontier.visit import key
+from lswc.frontier.shards import known_by
 from lswc.strategy import LISTING, REQUISITE, SEED
-from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -98,7 +97,7 @@ def set_aside(crawl: Path, frontier: Frontier, aside: Aside) -> int:
     with Fingerprints(frontier.finished_here()) as finished:
         recorded = (record["url"] for record in page_record.records(crawl))
         held = {*recorded, *crawl_log.ended(crawl)}
-        unknown = {url for url in held if fingerprint(url) not in finished}
+        unknown = {url for url in held if known_by(url) not in finished}
     committed_lengths.take_out(crawl, unknown, aside)
     after = committed_lengths.lengths(crawl)
     frontier.reopen((), after)
@@ -115,10 +114,10 @@ def _fetch_anew(crawl: Path, frontier: Frontier, aside: Aside, then: Mapping[str
     with Fingerprints(frontier.finished_here()) as finished:
 
         def is_known(row: crawl_log.Row) -> bool:
-            return key(row.url, _CODES.get(row.kind or "", SEED)) in finished
+            return known_by(row.url, _CODES.get(row.kind or "", SEED)) in finished
 
         recorded = (record["url"] for record in page_record.records(crawl))
-        gone = {url for url in recorded if fingerprint(url) not in finished}
+        gone = {url for url in recorded if known_by(url) not in finished}
         gone |= {row.url for row in _visits(crawl_log.rows(crawl)) if not is_known(row)}
         since = _visits(crawl_log.rows_beyond(crawl, then))
         # What isn't finished there is pending, or its links are offered again.
