@@ -96,13 +96,13 @@ def second(crawl: Crawl, tmp_path: Path) -> Iterator[Crawl]:
         yield second
 
 
-def check_both(crawl: Crawl, second: Crawl) -> None:
-    """Assert that all is recorded by one of two workers, nothing twice, and the files agree."""
-    for one in (crawl, second):
+def check_all(*workers: Crawl) -> None:
+    """Assert that all is recorded by some worker, nothing twice, and the files agree."""
+    for one in workers:
         assert "Traceback" not in one.log, one.log
-    found, wanted = recorded(crawl.folder, second.folder), Counter(list(graph()))
+    found, wanted = recorded(*(one.folder for one in workers)), Counter(list(graph()))
     assert (wanted - found, found - wanted) == (Counter(), Counter())
-    for one in (crawl, second):
+    for one in workers:
         done = checked(one.folder)
         assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
@@ -138,7 +138,7 @@ def test_a_redis_that_comes_back_older_has_nothing_twice_and_nothing_missing(
         worker.start()
     assert [worker.finish() for worker in (crawl, second)] == [0, 0], (crawl.log, second.log)
     assert any("has forgotten the latest pages" in line for line in crawl.said + second.said)
-    check_both(crawl, second)
+    check_all(crawl, second)
 
 
 def test_a_worker_that_an_older_redis_never_met(
@@ -150,7 +150,7 @@ def test_a_worker_that_an_older_redis_never_met(
     crawl.start()
     crawl.wait_until(lambda: second.process is not None)
     assert [worker.finish() for worker in (crawl, second)] == [0, 0], (crawl.log, second.log)
-    check_both(crawl, second)
+    check_all(crawl, second)
 
 
 def test_a_stopped_worker_that_an_older_redis_never_met(
@@ -167,7 +167,7 @@ def test_a_stopped_worker_that_an_older_redis_never_met(
     restarted(redis, client)
     second.start()
     assert second.finish() == 0, second.log
-    check_both(crawl, second)
+    check_all(crawl, second)
     aside = second.folder.glob("aside/*/pages.jsonl")
     assert sorted(b"".join(path.read_bytes() for path in aside)) == sorted(kept)
 
@@ -194,7 +194,7 @@ def test_workers_outlive_an_outage(
         wait_for_outage(worker)
     redis.start()
     assert [worker.finish() for worker in (crawl, second)] == [0, 0], (crawl.log, second.log)
-    check_both(crawl, second)
+    check_all(crawl, second)
 
 
 def wait_for_outage(worker: Crawl) -> None:
@@ -235,7 +235,7 @@ def test_a_worker_s_folder_that_is_lost(
     check_lost(second, redis, lost)
     second.start()
     assert second.finish() == 0, second.log
-    check_both(crawl, second)
+    check_all(crawl, second)
 
 
 def check_lost(second: Crawl, redis: RedisServer, lost: set[str]) -> None:
