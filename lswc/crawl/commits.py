@@ -298,8 +298,9 @@ class Commits:
         try:
             self._frontier.rejoin()
             self._archive.reopen(lambda: settle(self._crawl.folder, self._frontier))
-            records = page_record.records(self._crawl.folder)
-            self._guest.limits.reload(records, self._frontier.family_of)
+            records, folder = page_record.records, self._crawl.folder
+            self._frontier.hold(records(folder))
+            self._guest.limits.reload(records(folder), self._frontier.family_of)
         except LswcError as error:
             self.fail(error)
             return False

@@ -332,6 +332,13 @@ class Stock(ABC):
         """
         return iter(())
 
+    def visited_again(self) -> Iterator[int]:
+        """Yield the keys (``known_by``) of the pages that any worker may have visited again.
+
+        Nothing by default, as ``finished_here``.
+        """
+        return iter(())
+
     @property
     @abstractmethod
     def pending(self) -> int:
@@ -514,7 +521,8 @@ class Frontier(Stock):
     def hold(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Hold the pages that were ``records``-ed while no page was visited again, and listings.
 
-        Nothing if none is visited again, or all are held. Raises LswcError.
+        Also what later visits found, of which an older store doesn't know. Nothing if none is
+        visited again, or all are held. Raises LswcError.
         """
 
     def checkpoint(self) -> None:

@@ -400,6 +400,8 @@ class RedisFrontier(Frontier):
         self.connection.ask(
             ("DEL", files, ()),
             *((("HSET", files, flat),) if flat else ()),
+            # An older copy may know of fewer visits than its records tell: `hold` reads them again.
+            ("SREM", "holds", (self._worker.name,)),
         )
         self._lengths = dict(lengths)
         self.offer(offers)
@@ -412,6 +414,10 @@ class RedisFrontier(Frontier):
     def finished_here(self) -> Iterator[int]:
         with self.reading() as reader:
             yield from reader.workers.finished_by(self._number)
+
+    def visited_again(self) -> Iterator[int]:
+        with self.reading() as reader:
+            yield from reader.workers.visited_again()
 
     def _pending_of(self, visit: Visit) -> Iterable[tuple[str, int]]:
         lease = visit.lease

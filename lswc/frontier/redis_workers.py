@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lswc.frontier.redis_script import BUCKETS, escaped, known_as, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from redis import Redis
 
@@ -43,17 +43,25 @@ class Workers:
     def finished_by(self, number: int) -> Iterator[int]:
         """Yield the keys (``known_by``) of the URLs that the worker of this number finished."""
         own = (b".%d" % number, b"h%d" % number)
+        return self._seen(lambda by: by.partition(b":")[0] in own)
+
+    def visited_again(self) -> Iterator[int]:
+        """Yield the keys (``known_by``) of the pages that were held, and of sitemaps and feeds."""
+        if self._client.exists(f"{self._prefix}budget"):
+            yield from self._seen(lambda by: b":" in by)
+
+    def _seen(self, is_meant: Callable[[bytes], bool]) -> Iterator[int]:
+        """Yield the keys of URLs, by what is kept of who finished them."""
         for first in range(0, BUCKETS, BATCH):
             buckets = range(first, min(first + BATCH, BUCKETS))
+            keys = [f"{self._prefix}seen:{bucket}" for bucket in buckets]
+            if not self._client.exists(*keys):
+                continue
             with self._client.pipeline(transaction=False) as pipeline:
-                for bucket in buckets:
-                    pipeline.hgetall(f"{self._prefix}seen:{bucket}")
+                for key in keys:
+                    pipeline.hgetall(key)
                 for bucket, found in zip(buckets, pipeline.execute(), strict=True):
-                    yield from (
-                        known_as(bucket, f)
-                        for f, by in found.items()
-                        if by.partition(b":")[0] in own
-                    )
+                    yield from (known_as(bucket, f) for f, by in found.items() if is_meant(by))
 
     def kept_urls(self) -> Iterator[str]:
         """Yield the finished URLs that are kept, as they are the referrers of others."""

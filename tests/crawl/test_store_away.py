@@ -10,6 +10,7 @@ from lswc.crawl.commits import Commits
 from lswc.errors import AwayError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     import pytest
@@ -26,6 +27,9 @@ class Away:
 
     def family_of(self, server: str) -> tuple[str, ...]:
         return ()
+
+    def hold(self, records: Iterable[object]) -> None:
+        pass
 
     def rejoin(self) -> None:
         self.tries += 1

@@ -12,7 +12,7 @@ from lswc.archive import committed_lengths, crawl_log, page_record
 from lswc.archive.appended_files import ArchiveError, Aside
 from lswc.archive.check.comparison import FAULTS, Comparison, Disagreement
 from lswc.archive.check.fingerprints import Fingerprints
-from lswc.archive.check.recovery import mend, set_aside
+from lswc.archive.check.recovery import key_of, mend, set_aside, visits
 from lswc.frontier import FRONTIER_FILE, FrontierError, sqlite_report
 from lswc.frontier.contract import VersionError
 from lswc.frontier.lock import lock
@@ -118,7 +118,7 @@ def check_worker(
 
 def _not_logged(crawl: Path, committed: Mapping[str, int], finished: Iterable[int]) -> list[int]:
     """Return the keys of finished URLs whose end isn't in the log."""
-    with Fingerprints(map(known_by, crawl_log.ended(crawl, committed))) as ended:
+    with Fingerprints(map(key_of, visits(crawl_log.rows(crawl, committed)))) as ended:
         return [key for key in finished if key not in ended]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from lswc.archive import committed_lengths, crawl_log, page_record
@@ -88,57 +89,64 @@ def set_aside(crawl: Path, frontier: Frontier, aside: Aside) -> int:
     Raises LswcError.
     """
     older = frontier.older_lengths()
-    if older is not None:
-        return _fetch_anew(crawl, frontier, aside, older)
     committed = frontier.lengths()
-    if frontier.finished() is not None or not committed_lengths.closed_beyond(crawl, committed):
+    keeps_urls = frontier.finished() is not None
+    if older is None and (keeps_urls or not committed_lengths.closed_beyond(crawl, committed)):
         return committed_lengths.cut(crawl, committed, aside)
     before = sum(committed_lengths.lengths(crawl).values())
-    with Fingerprints(frontier.finished_here()) as finished:
-        recorded = (record["url"] for record in page_record.records(crawl))
-        held = {*recorded, *crawl_log.ended(crawl)}
-        unknown = {url for url in held if known_by(url) not in finished}
-    committed_lengths.take_out(crawl, unknown, aside)
-    after = committed_lengths.lengths(crawl)
-    frontier.reopen((), after)
-    return before - sum(after.values())
-
-
-def _fetch_anew(crawl: Path, frontier: Frontier, aside: Aside, then: Mapping[str, int]) -> int:
-    """Let all wait again that was visited since the files were as long as ``then``.
-
-    What part of the frontier was given of it isn't known. Returns how many bytes were moved aside.
-    Raises LswcError.
-    """
-    before = sum(committed_lengths.lengths(crawl).values())
-    with Fingerprints(frontier.finished_here()) as finished:
-
-        def is_known(row: crawl_log.Row) -> bool:
-            return known_by(row.url, _CODES.get(row.kind or "", SEED)) in finished
-
-        recorded = (record["url"] for record in page_record.records(crawl))
-        gone = {url for url in recorded if known_by(url) not in finished}
-        gone |= {row.url for row in _visits(crawl_log.rows(crawl)) if not is_known(row)}
-        since = _visits(crawl_log.rows_beyond(crawl, then))
-        # What isn't finished there is pending, or its links are offered again.
-        again = {row.url: row.kind for row in since if is_known(row)}
-    listings = {url for url, kind in again.items() if kind == crawl_log.LISTING_KIND}
-    requisites = {url for url, kind in again.items() if kind == crawl_log.REQUISITE_KIND}
-    wait = again.keys() - listings
-    committed_lengths.take_out(crawl, gone | wait, aside)
+    out, wait, requisites = _unlike(crawl, frontier, older)
+    committed_lengths.take_out(crawl, out, aside)
     after = committed_lengths.lengths(crawl)
     frontier.reopen(wait, after, requisites)
     return before - sum(after.values())
 
 
+def _unlike(
+    crawl: Path, frontier: Frontier, then: Mapping[str, int] | None
+) -> tuple[set[str], set[str], set[str]]:
+    """Return the URLs to take out, those that wait again, and the requisites of these.
+
+    What the store doesn't know is taken out: it is pending there, or its links are offered again.
+    And all that was visited since the files were as long as ``then``, if a part of the store is
+    older than the rest: what that part was given of it isn't known.
+    """
+    with (
+        Fingerprints(frontier.finished_here()) as own,
+        Fingerprints(frontier.visited_again()) as again,
+    ):
+
+        def is_known(name: int, visit: int | None) -> bool:
+            return name in (again if (visit or 1) > 1 else own)
+
+        def is_known_visit(row: crawl_log.Row) -> bool:
+            return is_known(key_of(row), row.visit)
+
+        records = page_record.records(crawl)
+        out = {r["url"] for r in records if not is_known(known_by(r["url"]), r.get("visit"))}
+        out |= {row.url for row in visits(crawl_log.rows(crawl)) if not is_known_visit(row)}
+        since = () if then is None else visits(crawl_log.rows_beyond(crawl, then))
+        # A URL may be known as a page only, and be unknown as what another page shows.
+        besides = (row for row in visits(crawl_log.rows(crawl)) if row.url in out)
+        lost = {row.url: row.kind for row in chain(since, besides) if is_known_visit(row)}
+    listings = {url for url, kind in lost.items() if kind == crawl_log.LISTING_KIND}
+    requisites = {url for url, kind in lost.items() if kind == crawl_log.REQUISITE_KIND}
+    wait = lost.keys() - listings
+    return out | wait, wait, requisites
+
+
 _CODES = {crawl_log.REQUISITE_KIND: REQUISITE, crawl_log.LISTING_KIND: LISTING}
 
 
-def _visits(rows: Iterable[crawl_log.Row | None]) -> Iterator[crawl_log.Row]:
+def visits(rows: Iterable[crawl_log.Row | None]) -> Iterator[crawl_log.Row]:
     """Yield the rows of the ends of visits."""
     for row in rows:
         if row is not None and row.outcome not in (*crawl_log.NO_VISIT, crawl_log.RETRY):
             yield row
+
+
+def key_of(row: crawl_log.Row) -> int:
+    """Return the key by which a frontier knows what was visited."""
+    return known_by(row.url, _CODES.get(row.kind or "", SEED))
 
 
 def mend(crawl: Path, frontier: Frontier, aside: Aside) -> int:
