@@ -436,7 +436,7 @@ class Frontier(Stock):
 
     @abstractmethod
     def offer(self, offers: Sequence[Offer]) -> None:
-        """Add URLs that no page brought (seeds), in one transaction."""
+        """Add URLs that no page brought (seeds), in order: a kill may leave out the last."""
 
     @abstractmethod
     def lease(self, now: float) -> Lease | None:

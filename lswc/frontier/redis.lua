@@ -44,9 +44,13 @@
 --                       Those that aren't behind, while `behind` names the site
 -- behind         hash   site with many servers -> "first last downloaded relevant": they are
 --                       brought to their places in pieces, by the site's pages of then
+--                       " server" whose discarded URLs are in the bin; "/unit" whose place changed
+--                       -> its server
 -- behind:<n>:<site>     for each n from the first to the last: a set of servers that are still
 --                       where they were. No URL is leased while there is any, and what else comes
 --                       to such a server brings it to its place first
+-- behind:0:<unit>       set: those of a directory's pending URLs that are still where they were
+-- bin:<server>          zset: numbers of discarded URLs, counted as such, that still have their records
 -- lines:<site>   zset   server's number (4 bytes, big-endian) and "line server" of each line with
 --                       URLs -> its cell; also of some without
 -- waiting        hash   site -> number of its URLs that wait or are leased
@@ -117,6 +121,7 @@ local known_units, family_sites, changes
 -- many.
 local grown, large
 local places, cells
+local met -- lines of busy servers that were taken out
 local behind = {} -- servers that are brought to their places in pieces
 local pages_again = {} -- pages that are visited again: what is thought of them is the client's
 
@@ -157,7 +162,7 @@ local function begin(keys, arguments)
   changes = { [PENDING] = {}, [APART] = {}, [STATUSES] = {}, [TALLY] = {}, [WAITING] = {}, [TAKEN] = {} }
   grown, large = {}, {}
   known_sites, known_families, family_sites, known_units = {}, {}, {}, {}
-  places, cells = nil, {}
+  places, cells, met = nil, {}, 0
 end
 
 local function count(hash, field, by)
@@ -566,6 +571,7 @@ local function is_busy(server) return call('ZSCORE', BUSY, server) end
 
 -- Remember a line of a busy server, which is ready no more, until the server is free.
 local function set_aside(server, line)
+  met = met + 1
   call('HSET', ASIDE, server, (call('HGET', ASIDE, server) or '') .. line .. ' ')
 end
 
@@ -616,7 +622,9 @@ end
 
 local function take(server, unit, number, cell)
   call('ZREM', queue(server), number)
-  if by_directory then call('SREM', of(unit), number) end
+  if by_directory and call('SREM', of(unit), number) == 0 then
+    call('SREM', behind.key .. ':0:' .. unit, number)
+  end
   count_pending(server, cell, -1)
 end
 
@@ -632,13 +640,13 @@ local function forget(server, number, reason)
   count(WAITING, site_of(server), -1)
 end
 
--- A directory's place changed: ask the strategy again about its pending URLs. Its server is busy.
-local function move_directory(server, unit, before, after)
-  local touched = {}
-  for _, number in ipairs(call('SMEMBERS', of(unit))) do
-    number = tonumber(number)
-    local kind = kind_of(read(number))
-    local from, to = cell_of(kind, before), cell_of(kind, after)
+-- Ask the strategy again about pending URLs of a directory whose place changed.
+local function move_urls(server, unit, numbers)
+  local touched, place = {}, unit_pages(unit).place
+  for _, number in ipairs(numbers) do
+    local score = call('ZSCORE', queue(server), number)
+    local from = score and math.floor(score / STEP)
+    local to = score and cell_of(kind_of(read(number)), place)
     if to == DISCARD then
       take(server, unit, number, from)
       forget(server, number)
@@ -649,14 +657,47 @@ local function move_directory(server, unit, before, after)
     end
     if to ~= from then touched[from] = true end
   end
-  for cell in pairs(touched) do
-    if cell ~= DISCARD then set_head(server, cell, cell) end
+  for cell in pairs(touched) do set_head(server, cell, cell) end
+end
+
+function behind.set(name, number) return behind.key .. ':' .. number .. ':' .. name end
+
+function behind.bin(server) return prefix .. 'bin:' .. server end
+
+-- A directory's place changed: move its URLs, at once if they are few. Its server is busy.
+local function move_directory(server, unit)
+  if call('SCARD', of(unit)) <= STEPS then
+    move_urls(server, unit, call('SMEMBERS', of(unit)))
+  else -- none of the server's is leased, so this doesn't happen again, before all are moved
+    call('RENAME', of(unit), behind.set(unit, 0))
+    call('HSET', behind.key, '/' .. unit, server)
+  end
+end
+
+-- Discard lines of a server, which have so many URLs; others stay. They are counted at once, but if
+-- they are many, their records are left for later.
+local function discard_lines(server, lines, stay, number)
+  count_discarded(number)
+  count(WAITING, site_of(server), -number)
+  local key, bin = queue(server), behind.bin(server)
+  local is_later = number > STEPS and call('EXISTS', bin) == 0
+  if is_later then
+    call('RENAME', key, bin)
+    call('HSET', behind.key, ' ' .. server, '')
+  end
+  for _, line in ipairs(is_later and stay or lines) do
+    local low, high = line * STEP, '(' .. string.format('%.0f', (line + 1) * STEP)
+    local found = call('ZRANGE', is_later and bin or key, low, high, 'BYSCORE')
+    call('ZREMRANGEBYSCORE', is_later and bin or key, low, high)
+    for _, one in ipairs(found) do
+      if is_later then call('ZADD', key, line * STEP + one, one) else write(one, '') end
+    end
   end
 end
 
 -- A server's place was another one before: move its lines to other cells.
 local function move_server(server, before)
-  local steps = 0
+  local steps, lines, stay, discarded = 0, {}, {}, 0
   for line, first, to in each_line(server) do
     local from = cell_of(line, before)
     if from ~= to then
@@ -666,10 +707,7 @@ local function move_server(server, before)
       local number = call('ZCOUNT', queue(server), low, high)
       count_pending(server, from, -number)
       if to == DISCARD then
-        for _, discarded in ipairs(call('ZRANGE', queue(server), low, high, 'BYSCORE')) do
-          forget(server, discarded)
-        end
-        call('ZREMRANGEBYSCORE', queue(server), low, high)
+        lines[#lines + 1], discarded = line, discarded + number
         forget_line(server, line, from)
       else
         set_line(server, line, to)
@@ -677,7 +715,9 @@ local function move_server(server, before)
         set_ready(server, line, to, first)
       end
     end
+    if to ~= DISCARD then stay[#stay + 1] = line end
   end
+  if discarded > 0 then discard_lines(server, lines, stay, discarded) end
   return steps
 end
 
@@ -692,7 +732,7 @@ local function set_place(server, unit, pages, place)
   pages.place = place
   keep(UNITS, unit, pages)
   if place == before then return 0 end
-  if by_directory then return move_directory(server, unit, before, place) end
+  if by_directory then return move_directory(server, unit) end
   return move_server(unit, before)
 end
 
@@ -719,11 +759,10 @@ function behind.of(site)
   return tonumber(first), tonumber(last), of_site or family_of_site(site)
 end
 
-function behind.set(site, number) return behind.key .. ':' .. number .. ':' .. site end
-
 -- Bring servers of sites to their places that are behind; what they get now goes there.
 function behind.catch_up(servers)
-  if call('EXISTS', behind.key) == 0 then return end
+  behind.is_any = call('EXISTS', behind.key) == 1
+  if by_directory or not behind.is_any then return end
   for _, server in ipairs(servers) do
     local site = unit_pages(server).site
     local first, last, of_site = behind.of(site)
@@ -735,28 +774,73 @@ function behind.catch_up(servers)
   end
 end
 
+-- Do to a known URL what is left to be done; return its record, "" if that was discarded.
+function behind.catch_up_url(server, unit, number, known)
+  if call('ZREM', behind.bin(server), number) == 1 then
+    write(number, '')
+    return ''
+  end
+  if not by_directory or call('SREM', behind.set(unit, 0), number) == 0 then return known end
+  call('SADD', of(unit), number)
+  move_urls(server, unit, { number })
+  return read(number)
+end
+
+-- Do that to URLs of a bin or a directory, for so many steps; return how many that took.
+function behind.go_on_with_urls(name, steps)
+  local unit, most = name:sub(2), math.ceil(steps * URLS_A_STEP)
+  local found, key = nil, behind.bin(unit)
+  if name:sub(1, 1) == ' ' then
+    found = call('ZRANGE', key, 0, most - 1)
+    call('ZREMRANGEBYRANK', key, 0, most - 1)
+    for _, number in ipairs(found) do write(number, '') end
+  else
+    local server = call('HGET', behind.key, name)
+    key = behind.set(unit, 0)
+    most = math.ceil(most / 4) -- it takes longer to move one
+    found = call('SPOP', key, most)
+    call_all('SADD', of(unit), found)
+    move_urls(server, unit, found)
+    if not is_busy(server) then set_free(server) end
+  end
+  if call('EXISTS', key) == 0 then call('HDEL', behind.key, name) end
+  return steps * math.min(1, (1 + #found) / most)
+end
+
+-- Bring servers of a site to their places, for so many steps; return how many are left.
+function behind.go_on_with_site(site, steps)
+  local first, last, of_site = behind.of(site)
+  local key = behind.set(site, first)
+  repeat
+    if steps <= 0 then return steps end
+    local server = call('SRANDMEMBER', key)
+    if server then
+      call('SMOVE', key, set_of_site(site), server)
+      steps = steps - behind.settle(server, of_site)
+    end
+  until not server
+  if first == last then
+    call('HDEL', behind.key, site)
+  else
+    local rest = call('HGET', behind.key, site):match(' .*$')
+    call('HSET', behind.key, site, first + 1 .. rest)
+  end
+  return steps
+end
+
 -- Go on with what is behind, for so many steps; return whether anything is left.
 function behind.go_on(steps)
-  while true do
-    local site = call('HRANDFIELD', behind.key)
-    if not site then return false end
-    local first, last, of_site = behind.of(site)
-    local key = behind.set(site, first)
-    repeat
-      if steps <= 0 then return true end
-      local server = call('SRANDMEMBER', key)
-      if server then
-        call('SMOVE', key, set_of_site(site), server)
-        steps = steps - behind.settle(server, of_site)
-      end
-    until not server
-    if first == last then
-      call('HDEL', behind.key, site)
+  local name = call('HRANDFIELD', behind.key)
+  while name do
+    if steps <= 0 then return true end
+    if name:find('^[ /]') then
+      steps = steps - behind.go_on_with_urls(name, steps)
     else
-      local rest = call('HGET', behind.key, site):match(' .*$')
-      call('HSET', behind.key, site, first + 1 .. rest)
+      steps = behind.go_on_with_site(name, steps)
     end
+    name = call('HRANDFIELD', behind.key)
   end
+  return false
 end
 
 -- The place of a site's servers changed: ask them all, at once if they are few.
@@ -1006,6 +1090,9 @@ local function store(first, referrer, by)
       if how_known == 'h' and is_twin_of_redirect(record) then number, how_known = false, false end
       if how_known ~= '.' and how_known ~= 'h' then -- else it is finished
         local known = number and read(number) or ''
+        if behind.is_any and known ~= '' then
+          known = behind.catch_up_url(server, unit, tonumber(number), known)
+        end
         if known == '' then -- never seen, or discarded since
           local name
           number, name = add(server, unit, record, line, cell)
@@ -1123,12 +1210,13 @@ local function wake(time)
 end
 
 -- The oldest URL of the best of these cells, among free servers of proven sites: cell, line, server,
--- number, place of the cell.
+-- number, place of the cell. Nothing if so many busy ones were `met` that the client is to ask again.
 local function best(order)
   for i = 1, #order, 2 do
     local cell = order:byte(i) * 256 + order:byte(i + 1)
     local head = call('ZRANGE', ready(cell), 0, 0, 'WITHSCORES')
     while head[1] do
+      if met >= LINES then return end
       local line, server = head[1]:match('^(%d+) (.*)$')
       if not is_busy(server) then return cell, line, server, tonumber(head[2]), i end
       call('ZREM', ready(cell), head[1])
@@ -1142,7 +1230,7 @@ end
 -- family.
 local function next_family(cell, after)
   local low = string.format('%.0f', (after + 1) * APART_STEP)
-  while true do
+  while met < LINES do
     local head = call(
       'ZRANGE', apart(cell), low, '+inf', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES'
     )
@@ -1223,6 +1311,7 @@ end
 -- others: cell, line, server, number. lswc.frontier.sqlite, and a test holds that they agree.
 local function choose(order, is_whole, good, good_apart)
   local cell, line, server, number, at = best(order)
+  if met >= LINES then return end
   local found = call('HMGET', SHARE, 'credit', 'turn', 'spare')
   local credit, turn = tonumber(found[1] or 0), tonumber(found[2] or 0)
   local sites = has_families and call('HMGET', FAMILY_SITES, 0, 'families', 'large') or {}
@@ -1241,7 +1330,7 @@ local function choose(order, is_whole, good, good_apart)
       cell, line, server, number, at, chosen_family = of, next_one, there, first, place, family
     end
   end
-  if not server then return end
+  if not server or met >= LINES then return end
   local in_haste = at > 2 * (chosen_family > 0 and good_apart or good)
   if not may_lease(tonumber(found[3] or 0), in_haste) then return nil, true end
   if unproven == 0 then return cell, line, server, number end -- nothing to share
@@ -1290,18 +1379,18 @@ local function cells_of(kind, name)
   return found
 end
 
--- What is too much, for the client to say what is discarded: "kind name" and cells, each.
+-- What is too much first, for the client to say what is discarded: "kind name" and cells; or nothing.
+-- Servers come before sites.
 local function over()
   for server in pairs(next(large) and grown or {}) do
     if large[site_of(server)] and excess('server', server) > 0 then
       call('SADD', OVER, 'server ' .. server)
     end
   end
-  local told = {}
-  for _, member in ipairs(call('SMEMBERS', OVER)) do
-    told[#told + 1] = { member, cells_of(member:match('^(%S+) (.*)$')) }
-  end
-  return told
+  local members = call('SMEMBERS', OVER)
+  if not members[1] then return {} end
+  table.sort(members)
+  return { members[1], cells_of(members[1]:match('^(%S+) (.*)$')) }
 end
 
 -- Discard the newest URLs of a server in a cell; return how many.
@@ -1571,6 +1660,7 @@ function verbs.lease()
     cell, line, server, number = choose(order, is_whole, good, good_apart)
     if line == true then free = 0 end -- it has to wait
   end
+  if met >= LINES then return { -1, flush(), time, {} } end
   if not server then return { free, flush(), time, {} } end
   local record = read(number)
   take(server, unit_of(record, server), number, cell)
@@ -1808,6 +1898,9 @@ function verbs.improve()
   for i = FIRST + 1, #ARGV, 4 do
     local server, number, record = ARGV[i], tonumber(ARGV[i + 1]), from .. ARGV[i + 3]
     local known = read(number)
+    if #known >= UNIT and call('EXISTS', behind.key) == 1 then
+      known = behind.catch_up_url(server, unit_of(known, server), number, known)
+    end
     if #known >= UNIT then -- else it was discarded, or another worker finished it
       local place = unit_pages(unit_of(known, server)).place
       local known_cell = cell_of(kind_of(known), place)
@@ -1820,12 +1913,14 @@ function verbs.improve()
 end
 
 -- "kind name" of what has too many URLs, its cells (2 bytes each, the worst first). Returns what is
--- too much still. If a cell has come that isn't among them, as a URL was found better meanwhile,
--- nothing is discarded: the client must say again which is the worst.
+-- too much still, as one call discards some. If a cell has come that isn't among them, as a URL was
+-- found better meanwhile, nothing is discarded: the client must say again which is the worst.
 function verbs.discard()
   local member, order = ARGV[FIRST], ARGV[FIRST + 1]
   local kind, name = member:match('^(%S+) (.*)$')
-  local left, given = excess(kind, name), {}
+  local most_now, given = excess(kind, name), {}
+  local left = math.min(most_now, URLS)
+  local rest = most_now - left
   for i = 1, #order, 2 do given[order:byte(i) * 256 + order:byte(i + 1)] = true end
   for _, cell in ipairs(left > 0 and cells_of(kind, name) or {}) do
     if not given[cell] then return { 1, {}, over() } end
@@ -1846,7 +1941,7 @@ function verbs.discard()
     end
   end
   local pending = flush()
-  if left <= 0 or #cells_of(kind, name) == 0 then call('SREM', OVER, member) end
+  if left + rest <= 0 or #cells_of(kind, name) == 0 then call('SREM', OVER, member) end
   return { 1, pending, over() }
 end
 

@@ -6,7 +6,7 @@ import json
 import secrets
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from socket import gethostname
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ from lswc.frontier.redis_order import SharedOrder
 from lswc.frontier.redis_report import RedisReader, is_unproven, pages_of
 from lswc.frontier.redis_script import (
     AT_ONCE_OR_NOT,
+    OFFERS,
     RECONNECT,
     Connection,
     key_of,
@@ -240,7 +241,7 @@ class _Script:
     def discard(self, order: SharedOrder, over: Sequence[Any]) -> None:
         """Discard the worst of what is pending, by the order as it is, where it is too much."""
         while over:
-            member, cells = min(over)  # servers come before sites
+            member, cells = over
             worst = packed_cells(sorted(cells, key=order.rank, reverse=True))
             _, pending, over = self("discard", member, worst)
             order.pending(pending)
@@ -396,7 +397,10 @@ class RedisFrontier(Frontier):
         ]
         flat = [part for pair in lengths.items() for part in pair]
         files = f"files:{self._worker.name}"
-        self.forget(known_by(offer.url, offer.code) for offer in offers)
+        for first in range(0, len(offers), OFFERS):  # after a kill the rest isn't finished still
+            some = offers[first : first + OFFERS]
+            self.forget(known_by(offer.url, offer.code) for offer in some)
+            self.offer(some)
         self.connection.ask(
             ("DEL", files, ()),
             *((("HSET", files, flat),) if flat else ()),
@@ -404,7 +408,6 @@ class RedisFrontier(Frontier):
             ("SREM", "holds", (self._worker.name,)),
         )
         self._lengths = dict(lengths)
-        self.offer(offers)
         return len(offers)
 
     def others(self) -> tuple[list[Path], int]:
@@ -436,10 +439,12 @@ class RedisFrontier(Frontier):
                 yield url, facts[0]
 
     def offer(self, offers: Sequence[Offer]) -> None:
-        _, pending, undecided, over = self._call("offer", *packed_offers(self._strategy, offers))
-        self._order.pending(pending)
-        self._call.improve(self._order, undecided, offers, 0)
-        self._call.discard(self._order, over)
+        every = iter(offers)
+        while some := list(islice(every, OFFERS)):
+            _, pending, undecided, over = self._call("offer", *packed_offers(self._strategy, some))
+            self._order.pending(pending)
+            self._call.improve(self._order, undecided, some, 0)
+            self._call.discard(self._order, over)
 
     def lease(self, now: float) -> Lease | None:
         self._order.refresh_if_due()
@@ -669,14 +674,11 @@ class RedisFrontier(Frontier):
 
     def close(self, under_way: Iterable[Visit] = ()) -> None:
         rests = {visit.lease.id: visit.rest for visit in under_way}
-        held = [
-            part
-            for lease in self._leases.by_id.values()
-            for part in self._leases.released(lease, rests.get(lease.id, 0.0))
-        ]
+        held = iter(self._leases.by_id.values())
         with suppress(LswcError):  # then the leases expire
-            if held:
-                self._call("release", *held)
+            while some := list(islice(held, OFFERS)):
+                released = (self._leases.released(one, rests.get(one.id, 0.0)) for one in some)
+                self._call("release", *chain.from_iterable(released))
             if self.connection.mark:
                 self._call("leave")
         self.connection.client.close()

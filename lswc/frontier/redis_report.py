@@ -47,6 +47,7 @@ from lswc.strategy import LISTING, SEED, Experience, Pages, Status, Strategy, Un
 from lswc.strategy.adaptive import number
 from lswc.strategy.facts import NO_PAGES
 from lswc.strategy.families import NEW, UNPROVEN, support_of
+from lswc.urls import parse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -286,7 +287,7 @@ class RedisReader(Reader):
         bucket, field = bucket_of(known_by(url))
         known: bytes | None = self._client.hget(f"{self._prefix}seen:{bucket}", field)
         failed = self._client.hget(f"{self._prefix}failed", known or b"")
-        if known is None or (known.isdigit() and not self._record(int(known))):
+        if known is None or (known.isdigit() and self._is_gone(url, known)):
             return None
         if failed is not None:
             return Standing(failed.decode().partition("\n")[0])
@@ -294,6 +295,14 @@ class RedisReader(Reader):
             return Standing("", worker=self.workers.name(known[1:].partition(b":")[0]))
         postponed = self._client.hexists(f"{self._prefix}tries", known)
         return Standing(Outcome.POSTPONED if postponed else None)
+
+    def _is_gone(self, url: str, number: bytes) -> bool:
+        """Tell whether a URL was discarded, though its record may still be there for a moment."""
+        if not self._record(int(number)):
+            return True
+        parsed = parse(url)
+        server = parsed.server if parsed is not None else ""
+        return self._client.zscore(f"{self._prefix}bin:{server}", number) is not None
 
     def freshness(self, now: float) -> Freshness | None:
         budget = texts(self._hash("budget"))

@@ -62,6 +62,9 @@ STEPS = 100
 """Servers that one call frees, or brings to their places, at most: so it takes some milliseconds. A
 line that moves is such a step, too."""
 
+OFFERS = 200
+"""Seeds that one call offers, and leases that one gives back, at most."""
+
 LOST = "LOST the crawl is not here any more"
 OLDER = "OLDER this is a copy of the crawl from before"
 AT_ONCE_OR_NOT = Retry(NoBackoff(), 0)
@@ -90,6 +93,9 @@ def _numbers() -> dict[str, object]:
         "BURST_OF_HASTE": BURST_OF_HASTE,
         "AT_ONCE": AT_ONCE,
         "STEPS": STEPS,
+        "LINES": 10 * STEPS,  # of busy servers, that one call takes out of the way
+        "URLS": 5 * STEPS,  # that one call discards, as they are too many
+        "URLS_A_STEP": 10,  # whose records are emptied
         "DISCARD": DISCARD,
         "REQUISITES": REQUISITES,
         "NEW": families.NEW,

@@ -14,7 +14,7 @@ from typing_extensions import override
 from lswc.frontier import redis_script
 from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.visit import Offer
-from lswc.strategy import SEED, PageLanguage, strategy
+from lswc.strategy import REQUISITE, REQUISITES, SEED, PageLanguage, strategy
 from tests.frontier.test_stores_agree import Stores
 from tests.visits import ended
 
@@ -29,6 +29,8 @@ FEW = 8
 """Steps of a call, in these tests."""
 
 CODES = range(0, 140, 7)
+LINK = 4608
+"""Code of a link from a relevant page that strategies which discard take."""
 
 
 class Join(Protocol):
@@ -120,6 +122,47 @@ def _value(client: Any, key: bytes) -> object:
         case b"list":
             return client.lrange(key, 0, -1)
     return client.get(key)
+
+
+@pytest.mark.parametrize(
+    ("spec", "unit"),
+    [("server_aggressive:T=0", "a.co.th"), ("directory_conservative:T=0", "a.co.th/d/")],
+)
+def test_urls_of_a_server_or_directory_go_in_pieces_whoever_does_them(
+    client: Redis, join: Join, steps: Callable[[int], None], spec: str, unit: str
+) -> None:
+    """What is told is right at once of a server; links to such URLs meet the state that will be."""
+
+    def url(number: int, code: int = LINK) -> Offer:
+        return offer("a.co.th", 0, code)._replace(url=f"http://a.co.th/d/{number}", unit=unit)
+
+    states, is_of_server = [], unit == "a.co.th"
+    for name, most in (("whole", 10_000), ("pieces", 1)):
+        steps(most)
+        one, two = join(name, spec), join(name, spec)
+        one.offer([*map(url, range(MANY)), url(MANY, REQUISITE), offer("b.co.th", 0, REQUISITE)])
+        one.offer([offer("b.co.th", 1)])
+        lease, other = leased(one), leased(two)
+        assert {lease.server, other.server} == {"a.co.th", "b.co.th"}
+        if lease.server == "b.co.th":
+            lease, other, one, two = other, lease, two, one
+        assert one.commit(ended(lease, relevant=False))
+        behind = client.hkeys(f"{{{name}}}:behind")
+        assert behind == ([] if most > 1 else [b" a.co.th" if is_of_server else b"/a.co.th/d/"])
+        with two.reading() as reader:
+            assert (reader.find(url(MANY - 1).url) is None) == (is_of_server or most > 1)
+            if is_of_server:
+                assert reader.pending() == {REQUISITES: 2}
+                assert reader.tallies()["discarded"] == {"server became irrelevant": MANY - 1}
+        links = [url(n) for n in range(MANY - 3, MANY + 3)]
+        assert two.commit(ended(other, relevant=True, offers=links))
+        last = two.lease_requisite(0.0)
+        assert last is not None
+        two.give_back(ended(last))
+        found = state(client, name)
+        states.append({key: value for key, value in found.items() if key != b"units"})
+        assert not any(key.startswith((b"behind", b"bin")) for key in found)
+    assert states[0] == states[1]
 
 
 @pytest.mark.parametrize("most", [1, 3])
