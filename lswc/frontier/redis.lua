@@ -6,8 +6,8 @@
 --          for a learned one; the crawl's mark, the worker, the
 --          token of its link before (`latest`), the most URLs of a server and of a site that wait
 --          (0: any number), the share of the unproven, the most unproven sites that wait (0: any
---          number), the requests in haste that another earns, sites of a small family; then the
---          verb's own
+--          number), the requests in haste that another earns, sites of a small family, what it
+--          decided (`improve_decided`) or ""; then the verb's own
 --
 -- about          hash   what the crawl is; "next", the number of URLs so far; "sites", that of sites
 -- seen:<n>       hash   key, whose third byte is the shard -> the URL's number; once the URL is
@@ -921,6 +921,28 @@ local function rediscover(server, unit, number, known, record)
   end
 end
 
+-- What the client decided since the call before, as `packed_decision` packs it: these offers are better.
+-- It comes with verbs that flush.
+local function improve_decided(decided)
+  local from, number, cell, server, record
+  local at = 1
+  while at <= #decided do
+    from, number, cell, server, record, at = struct.unpack('>c5I5HI4c0I4c0', decided, at)
+    local known = read(number)
+    if #known >= UNIT and call('EXISTS', behind.key) == 1 then
+      known = behind.catch_up_url(server, unit_of(known, server), number, known)
+    end
+    if #known >= UNIT then -- else it was discarded, or another worker finished it
+      local place = unit_pages(unit_of(known, server)).place
+      local known_cell = cell_of(kind_of(known), place)
+      record = from .. record
+      if known_cell == cell then
+        improve(server, number, known, record, cell_of(kind_of(record), place), known_cell)
+      end
+    end
+  end
+end
+
 -- Add a URL; return its number, and that as text.
 local function add(server, unit, record, line, cell)
   local number = call('HINCRBY', ABOUT, 'next', '1')
@@ -1729,7 +1751,7 @@ function verbs.commit()
   local fingerprint, relevant, cell, kept, failed, url, tallies = unpack(ARGV, FIRST + 5, FIRST + 11)
   local held, due, is_new = unpack(ARGV, FIRST + 12, FIRST + 14)
   local number, since = end_lease(server, token, lengths, received)
-  if not number then return { since, {}, {}, 0, {} } end
+  if not number then return { since, flush(), {}, 0, {} } end
   call('HDEL', TRIES, number)
   if failed == '' then
     local bucket, field = seen(fingerprint)
@@ -1788,7 +1810,7 @@ function verbs.commit_again()
   local url, held, due, kind, site, changes, days = unpack(ARGV, FIRST + 5, FIRST + 11)
   local price, claim, is_right, tallies, ordered = unpack(ARGV, FIRST + 12, FIRST + 16)
   local number, since = end_lease(server, token, lengths, received)
-  if not number then return { since, {}, {}, over() } end
+  if not number then return { since, flush(), {}, over() } end
   behind.catch_up({ server })
   local first = FIRST + 17
   local rows = first + 2 * tallies
@@ -1891,27 +1913,6 @@ function verbs.retry()
   return number
 end
 
--- referrer's number; server, number, cell that the URL is in, record without referrer, each: the
--- client decided that these offers are better
-function verbs.improve()
-  local from = struct.pack('>I5', ARGV[FIRST])
-  for i = FIRST + 1, #ARGV, 4 do
-    local server, number, record = ARGV[i], tonumber(ARGV[i + 1]), from .. ARGV[i + 3]
-    local known = read(number)
-    if #known >= UNIT and call('EXISTS', behind.key) == 1 then
-      known = behind.catch_up_url(server, unit_of(known, server), number, known)
-    end
-    if #known >= UNIT then -- else it was discarded, or another worker finished it
-      local place = unit_pages(unit_of(known, server)).place
-      local known_cell = cell_of(kind_of(known), place)
-      if known_cell == tonumber(ARGV[i + 2]) then
-        improve(server, number, known, record, cell_of(kind_of(record), place), known_cell)
-      end
-    end
-  end
-  return { 1, flush(), {} }
-end
-
 -- "kind name" of what has too many URLs, its cells (2 bytes each, the worst first). Returns what is
 -- too much still, as one call discards some. If a cell has come that isn't among them, as a URL was
 -- found better meanwhile, nothing is discarded: the client must say again which is the worst.
@@ -1923,7 +1924,7 @@ function verbs.discard()
   local rest = most_now - left
   for i = 1, #order, 2 do given[order:byte(i) * 256 + order:byte(i + 1)] = true end
   for _, cell in ipairs(left > 0 and cells_of(kind, name) or {}) do
-    if not given[cell] then return { 1, {}, over() } end
+    if not given[cell] then return { 1, flush(), over() } end
   end
   for i = 1, #order, 2 do
     local cell = order:byte(i) * 256 + order:byte(i + 1)
@@ -2000,5 +2001,6 @@ return function(keys, arguments)
       if latest ~= before and latest ~= ARGV[FIRST + 1] then return redis.error_reply(OLDER) end
     end
   end
+  if ARGV[FIRST - 1] ~= '' then improve_decided(ARGV[FIRST - 1]) end
   return verbs[verb]()
 end

@@ -36,6 +36,7 @@ from lswc.frontier.redis_script import (
     key_of,
     milliseconds,
     packed_cells,
+    packed_decision,
     packed_offer,
     packed_offers,
     packed_table,
@@ -84,6 +85,20 @@ _ANOTHER_NAME = "choose another name with LSWC_REDIS_KEY"
 _REVIVED = 500  # URLs that are made due by one call
 _READ = 500  # URLs that are read by one call
 _CHANGE_NOTHING = {"lease", "look", "renew", "tell"}
+_TELL_CELLS = {
+    "offer",
+    "offer_from",
+    "lease",
+    "lease_again",
+    "commit",
+    "commit_again",
+    "discard",
+    "release",
+}
+"""Verbs whose answers say how many URLs wait in the cells that have changed."""
+
+_MANY = 50  # links that are better, above which they have a call of their own: none takes long
+
 _FIRST = (0, 0, "WITHSCORES")
 _REQUISITES = packed_cells([REQUISITES, GUESSES]), 2, 2, 1
 
@@ -186,6 +201,7 @@ class _Script:
     ) -> None:
         self._connection, self._worker = connection, worker
         self._strategy, self._terms = strategy, terms
+        self._decided: list[bytes] = []
         self.idle_until = 0.0
         """Until when there is nothing to lease, unless this worker changes something."""
 
@@ -199,7 +215,11 @@ class _Script:
         caps = (terms.caps.server, terms.caps.domain, terms.unproven_share, terms.caps.sites)
         shared = (terms.spare, terms.small_family)
         crawl = (connection.mark, self._worker.name, connection.latest, *caps, *shared)
-        return connection.run(verb, given, strategy.tolerated, how, *crawl, *arguments)
+        decided = self._decided if verb in _TELL_CELLS else []
+        about = (verb, given, strategy.tolerated, how, *crawl, b"".join(decided))
+        answer = connection.run(*about, *arguments)
+        decided.clear()
+        return answer
 
     def begin(
         self, identity: dict[str, str], joining: str, life: int
@@ -214,6 +234,7 @@ class _Script:
             about["earlier"] = dumped(experience)
             pages = experience.crawl
         pairs = (text for pair in about.items() for text in pair)
+        self._decided.clear()
         found, number = self("open", joining, life, packed_table(self._strategy), *pages, *pairs)
         # Several processes may be anyone: none of them knows which link comes before its next.
         self._connection.latest = joining if self._worker.name else ""
@@ -222,10 +243,12 @@ class _Script:
     def improve(
         self, order: SharedOrder, undecided: Iterable[Any], offers: Sequence[Offer], referrer: int
     ) -> None:
-        """Improve the URLs for which an offer in another cell is better by the order as it is."""
+        """Improve the URLs for which an offer in another cell is better by the order as it is.
+
+        The next call does it, or `settle`: at once if they are many.
+        """
         rank = order.rank
         now: dict[int, tuple[int, int]] = {}
-        chosen: list[Any] = []
         for index, number, cell, *known in undecided:
             offer = offers[index]
             distance = distance_of(offer.code)
@@ -233,9 +256,16 @@ class _Script:
             if better(rank(cell), distance, rank(known_cell), known_distance):
                 now[number] = (cell, distance)
                 record = packed_offer(self._strategy, offer)
-                chosen += [offer.server, number, known_cell, record]
-        if chosen:
-            _, pending, _ = self("improve", referrer, *chosen)
+                decision = packed_decision(referrer, number, known_cell, offer.server, record)
+                self._decided.append(decision)
+                order.expect(cell)
+        if len(self._decided) > _MANY:
+            self.settle(order)
+
+    def settle(self, order: SharedOrder) -> None:
+        """See to it that what was decided is done."""
+        if self._decided:
+            _, pending = self("release")
             order.pending(pending)
 
     def discard(self, order: SharedOrder, over: Sequence[Any]) -> None:
@@ -318,8 +348,13 @@ class RedisFrontier(Frontier):
         self._leases.by_id.clear()
         self._join()
 
+    def settle(self) -> None:
+        """Tell Redis what was decided here and else goes with the next call."""
+        self._call.settle(self._order)
+
     @contextmanager
     def reading(self) -> Iterator[RedisReader]:
+        self.settle()
         self.connection.ask()
         with self.connection.errors():
             yield RedisReader(self.connection.client, self._reader.name, self._strategy)
@@ -535,6 +570,7 @@ class RedisFrontier(Frontier):
         return min(times, default=None)
 
     def renew(self, now: float) -> list[int]:
+        self.settle()
         tokens = self._leases.tokens()
         ended = self._call("renew", self._life, *tokens, now=now)
         return self._leases.lost({server.decode() for server in ended})
@@ -680,6 +716,7 @@ class RedisFrontier(Frontier):
                 released = (self._leases.released(one, rests.get(one.id, 0.0)) for one in some)
                 self._call("release", *chain.from_iterable(released))
             if self.connection.mark:
+                self.settle()
                 self._call("leave")
         self.connection.client.close()
         if self._lock is not None:

@@ -81,6 +81,11 @@ class SharedOrder:
                 self._numbers.pop(cell, None)
                 self._ready.remove(cell)
 
+    def expect(self, cell: int) -> None:
+        """Take it that a URL comes to a cell."""
+        if cell not in self._numbers and cell not in self._beyond:
+            self.pending((cell, 1))
+
     def packed(self, waits: bool, number: int | None = None) -> tuple[bytes, int, int, int]:
         """Return so many cells with URLs, or all: the best first, 2 bytes each.
 

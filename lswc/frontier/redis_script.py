@@ -80,7 +80,7 @@ def _offset(before: str) -> int:
 def _numbers() -> dict[str, object]:
     """Return what the script is given, by name."""
     return {
-        "FIRST": 14,  # of a verb's own arguments
+        "FIRST": 15,  # of a verb's own arguments
         "BEFORE": adaptive.BEFORE,
         "BY_YIELD": BY_YIELD,
         "SCHEMES": _SCHEMES,
@@ -266,6 +266,13 @@ def packed_offer(strategy: Strategy, offer: Offer) -> bytes:
         min(offer.redirects, _MAX_REDIRECTS),
     )
     return facts + f"{unit}\0{_short(offer.url, offer.server)}".encode()
+
+
+def packed_decision(referrer: int, number: int, cell: int, server: str, record: bytes) -> bytes:
+    """Pack that a link to a known URL of this number, in this cell, is better: its record."""
+    name = server.encode()
+    url = referrer.to_bytes(5) + number.to_bytes(5) + pack(">HI", cell, len(name)) + name
+    return url + pack(">I", len(record)) + record
 
 
 def packed_offers(strategy: Strategy, offers: Sequence[Offer]) -> Iterator[Any]:

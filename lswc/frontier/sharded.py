@@ -485,6 +485,7 @@ class ShardedFrontier(Frontier):
 
     @contextmanager
     def reading(self) -> Iterator[ShardedReader]:
+        self.ask_all(Part.settle)
         self.ask_all(lambda part: part.connection.ask())
         live = self.live
         readers = {part.index: part.reader for part in live}

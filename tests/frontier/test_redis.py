@@ -14,7 +14,7 @@ from lswc.frontier import redis_script
 from lswc.frontier.contract import FORMAT, FrontierError
 from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.visit import Offer
-from lswc.strategy import SEED, PageLanguage, strategy
+from lswc.strategy import SEED, PageLanguage, adaptive, order, strategy
 from tests.frontier.redis_server import RedisServer
 from tests.visits import ended
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.frontier.visit import Lease
+    from lswc.strategy import Rank
 
 LIFE = 60.0
 CALLERS = Worker(clock_of_caller=True)
@@ -419,3 +420,31 @@ def test_a_redis_that_lost_the_crawl_is_noticed_by_every_verb(join: Join, client
     join().close()
     with pytest.raises(StorageError, match="has lost the crawl"):
         f.lease(0.0)
+
+
+def test_what_is_decided_of_known_urls_goes_with_the_next_call(
+    join: Join, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link that is better than the one before costs no call."""
+    learned, cells = join("adaptive"), strategy("adaptive")
+
+    def rank(code: int) -> Rank:
+        place = adaptive.place(0, 0, 0, 0)
+        return order(cells).rank(cells.cell_of[cells.kind_of[code]][place])
+
+    codes = range(0, SEED, 97)
+    better, worse = min(codes, key=rank), max(codes, key=rank)
+    found = seed("http://b/1")
+    learned.offer([seed("http://a/1"), found._replace(code=worse)])
+    lease = leased(learned, 0.0)
+    calls: list[str] = []
+    run = learned.connection.run
+
+    def counted(*call: Any) -> Any:
+        calls.append(call[0])
+        return run(*call)
+
+    monkeypatch.setattr(learned.connection, "run", counted)
+    learned.commit(ended(lease, offers=[found._replace(code=better)]))
+    assert leased(learned, 0.0).referrer == "http://a/1"
+    assert calls == ["commit", "lease"]
