@@ -96,8 +96,8 @@ class Archive:
         settled = settle()
         logged = [name for name in self._latest.lengths if name.startswith("log/")]
         if any(settled.get(name, 0) < self._latest.lengths[name] for name in logged):
-            held = [attempt for attempts in self._rules.values() for attempt in attempts]
             self._take_back()
+            held = [attempt for attempts in self._rules.values() for attempt in attempts]
             waiting = {id(attempt) for attempt, _ in self._rules_to_log}
             # More than the latest may be aside: what isn't archived yet is logged anew.
             self._rules_to_log += [

@@ -137,6 +137,31 @@ def test_rules_of_servers_are_logged_and_archived_once_though_the_store_was_away
     assert b"".join(told).count(f'"{first.url}"'.encode()) == 1
 
 
+def test_rules_are_logged_again_if_more_than_the_latest_visit_is_aside(tmp_path: Path) -> None:
+    """As an older Redis makes it: what was logged, and what was archived of it later."""
+    archive = Archive(tmp_path, "th", "relevant", FileSizes(warc=1e9, part=0), {}, {})
+    first, second, third = visits(b"page")
+    exchange = Exchange(b"GET / HTTP/1.1\r\n\r\n", bytearray(b"HTTP/1.1 200\r\n\r\n"), [b"U"])
+    robots = Attempt(f"{second.url}robots.txt", datetime.now(UTC), 200, exchange=exchange)
+    archive.add(robots, "robots.txt")
+    second.record = _record(second.url)
+    archive.store(first)  # its row
+    archive.store(second)  # its record
+
+    def settle() -> dict[str, int]:
+        committed_lengths.cut(tmp_path, {}, Aside(tmp_path))
+        return {}
+
+    archive.reopen(settle)
+    archive.store(third)
+    archive.store(second)
+    archive.close(whole=True)
+    rows = [one["outcome"] for one in history(tmp_path, robots.url).attempts]
+    (index,) = tmp_path.glob("warc/*.cdxj")
+    assert rows == ["robots.txt file"]
+    assert [fields["url"] for _, fields in entries(index)].count(robots.url) == 1
+
+
 @pytest.mark.parametrize("archived", ["all", "relevant"])
 def test_rules_of_servers_are_logged_and_archived_though_their_page_was_withdrawn(
     tmp_path: Path, archived: str
