@@ -389,28 +389,48 @@ def _files(watched: Servers, name: str) -> list[Path]:
 
 
 def report_bytes(urls: int, program: str) -> None:
-    """Print bytes of a URL and of a server, waiting and finished, by two webs of equal servers."""
-    rows = []
-    for each in (1, 20):
-        with ExitStack() as stack:
-            servers = started(stack, 1, program)
-            watched = Servers(servers)
-            frontier = watched.frontier(servers)
-            web = Web(urls)
-            web.sizes = [each] * min(urls // each, len(web.names))
-            number = len(web.sizes)
-            empty = watched.memory()
-            loaded(frontier, web)
-            waiting, held = frontier.pending, watched.memory() - empty
-            crawl = Crawl(frontier, web)
-            crawl.visit(waiting, with_links=False)
-            left = watched.memory() - empty
-            rows.append((number, number * each, held, left))
-            say(f"{number:,} servers, {waiting:,} URLs: {held / MB:.1f} MB, then {left / MB:.1f}")
-    counts = np.array([row[:2] for row in rows], float)
-    for name, column in (("waiting", 2), ("finished", 3)):
-        server, url = np.linalg.solve(counts, [row[column] for row in rows])
-        print(f"{name}: {url:.0f} bytes a URL, {server:.0f} a web server")
+    """Print bytes of one URL and one web server more, in a frontier of so many URLs."""
+    with ExitStack() as stack:
+        servers = started(stack, 1, program)
+        watched = Servers(servers)
+        frontier = watched.frontier(servers)
+        loaded(frontier, Web(urls))
+        held = watched.memory()
+
+        def more() -> float:
+            nonlocal held
+            before, held = held, watched.memory()
+            return (held - before) / MORE
+
+        names = [f"www.another{n}.co.th" for n in range(MORE)]
+        offers = [
+            [
+                Offer(f"http://{name}/some/folder/of/{part}/page{part}.html", name, name,
+                      code_of(True, Locality.SAME_SERVER, part, True), PageLanguage.TARGET, 3)
+                for name in names
+            ]
+            for part in range(PARTS)
+        ]  # fmt: skip
+        frontier.offer(offers[0])
+        first = more()
+        frontier.offer([offer for some in offers[1:] for offer in some])
+        url = more() / (PARTS - 1)
+        ended = []
+        for _ in range(3):
+            for n, name in enumerate(names):
+                lease = frontier.lease_among([name], 0.0)
+                assert lease is not None
+                assert frontier.commit(Visit(lease, outcome="html", relevant=n % 2 > 0))
+            ended.append(more())
+        finished = (ended[1] + ended[2]) / 2
+        say(f"a waiting URL {url:.0f} bytes, its web server and site {first - url:.0f}")
+        say(
+            f"a finished URL {url + finished:.0f}, and once a server was visited "
+            f"{ended[0] - finished:.0f} more"
+        )
+
+
+MORE, PARTS = 5000, 11  # web servers, and URLs of each
 
 
 def say(what: object) -> None:

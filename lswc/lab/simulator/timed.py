@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from lswc.frontier import Frontier
     from lswc.frontier.visit import Lease
     from lswc.lab.trace.format import Trace
     from lswc.strategy import Strategy
@@ -137,8 +138,7 @@ class TimedSimulation:
         self._links = _Links(self.trace, self.strategy, self.oracle)
         self._brought = Brought(self.trace, self.strategy)
         terms = Terms(haste=self.haste, unproven_share=self.unproven_share)
-        frontier = SqliteFrontier(MEMORY, self.strategy, {}, terms)
-        with closing(frontier):
+        with closing(self.frontier(terms)) as frontier:
             frontier.offer(self._links.seeds())
             self._run(frontier)
         urls = np.array([url for _, url in self._pages], np.int64)
@@ -151,7 +151,11 @@ class TimedSimulation:
             self.trace.server[urls],
         )
 
-    def _run(self, frontier: SqliteFrontier) -> None:
+    def frontier(self, terms: Terms) -> Frontier:
+        """Return the empty frontier that is crawled by."""
+        return SqliteFrontier(MEMORY, self.strategy, {}, terms)
+
+    def _run(self, frontier: Frontier) -> None:
         """Go from event to event: an answer, a server that has rested, a page that waited so."""
         now, numbers = 0.0, count()
         under_way: list[tuple[float, int, Visit, bool]] = []
@@ -190,7 +194,7 @@ class TimedSimulation:
     def _server(self, lease: Lease) -> int:
         return int(lease.server[1:].partition(".")[0])
 
-    def _end(self, frontier: SqliteFrontier, visit: Visit, now: float) -> None:
+    def _end(self, frontier: Frontier, visit: Visit, now: float) -> None:
         url, lease = int(visit.lease.url.rpartition("/")[2]), visit.lease
         visit.rest = now - visit.since + self.pace.rest
         self._links.ended[url] = True
