@@ -1,4 +1,4 @@
-"""How far the order of three Redis servers is from that of one: the same webs, by both.
+"""Order of three Redis servers beside that of one: the same webs, crawled by both.
 
 ``python -m benchmarks.shards_order TRACE... [--out docs/shards_order.png]`` from the project's
 folder, with servers of its own. Each trace (``lswc trace``, ``lswc synthesize``) is crawled by the

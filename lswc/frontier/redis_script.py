@@ -381,7 +381,7 @@ class Connection:
 
     def check_server(self) -> None:
         """Raise FrontierError if the Redis may lose keys."""
-        policy = self.client.info("memory")["maxmemory_policy"]
+        policy = self.client.info("memory").get("maxmemory_policy", "")  # Kvrocks has none
         if policy.startswith("allkeys"):
             raise FrontierError(
                 f"{self.address} evicts keys, so it would lose URLs: "

@@ -101,3 +101,14 @@ def tell(client: Redis) -> None:
     slots.give_back([group], asked=True)
     files.put("robots.txt", "s0", b"#", 60.0)
     assert files.get("robots.txt", "s0")
+
+
+class NamesNoPolicy(Redis):
+    """A server that has no `maxmemory_policy`, as Kvrocks."""
+
+    def info(self, section: str | None = None, *args: str, **kwargs: object) -> dict[str, str]:
+        return {}
+
+
+def test_a_server_that_evicts_nothing_need_not_say_so() -> None:
+    Connection(NamesNoPolicy(), "{c}:").check_server()
