@@ -270,7 +270,7 @@ def _crawl(options: Namespace, *, demo: bool) -> int:
         options.lang, options.web, options.into = "th", "demo", str(_DEMO)
         options.contact = options.seeds = None
         options.set = ["DOWNLOAD_DELAY=0", *options.set]  # nobody is disturbed
-        if options.fresh and _DEMO.is_dir():
+        if options.fresh and not options.dry_run and _DEMO.is_dir():
             with writing(_DEMO):
                 shutil.rmtree(_DEMO)
     execute(["lswc", *crawl_arguments(options)])

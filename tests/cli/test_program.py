@@ -209,6 +209,8 @@ def test_a_demo_goes_on_unless_it_is_to_begin_anew(
         *("lswc", "crawl", "lswc", "-a", "lang=th", "-s", "LSWC_WEB=demo"),
         *("-s", "LSWC_CRAWL=crawls/demo", "-s", "DOWNLOAD_DELAY=0"),
     ]]  # fmt: skip
+    assert run("demo", "--fresh", "--dry-run") == 0
+    assert page.exists()
     assert run("demo", "--fresh") == 0
     assert not page.exists()
 
