@@ -104,7 +104,8 @@
 -- and OF_QUOTA outcomes, UNVISITED ... statuses.
 
 -- Functions are made once, and stay: so whatever a call is given, and all that it knows, is made anew
--- at the beginning of each (`begin`). Nothing may be kept elsewhere: the next call is another crawl's.
+-- at the beginning of each (`begin`). Nothing may be kept elsewhere: the next call is another crawl's. But
+-- what never changes of a crawl is (`lasting`), by its mark.
 local ARGV, call
 local prefix, verb, clock, tolerated, how, mark, worker, before, most
 local by_directory, learns, supports, share, most_sites, earned, small_family
@@ -120,7 +121,7 @@ local known_units, family_sites, changes
 -- Servers that have more URLs now; sites that have so many that one of their servers may have too
 -- many.
 local grown, large
-local places, cells
+local lasting, cells = {}, nil
 local met -- lines of busy servers that were taken out
 local behind = {} -- servers that are brought to their places in pieces
 local pages_again = {} -- pages that are visited again: what is thought of them is the client's
@@ -162,7 +163,8 @@ local function begin(keys, arguments)
   changes = { [PENDING] = {}, [APART] = {}, [STATUSES] = {}, [TALLY] = {}, [WAITING] = {}, [TAKEN] = {} }
   grown, large = {}, {}
   known_sites, known_families, family_sites, known_units = {}, {}, {}, {}
-  places, cells, met = nil, {}, 0
+  if mark == '' or lasting.mark ~= mark then lasting = { mark = mark, cells = {}, bounds = {} } end
+  cells, met = lasting.cells, 0
 end
 
 local function count(hash, field, by)
@@ -485,8 +487,8 @@ local function cell_of(kind, place)
   local at = kind * 256 + place
   local cell = cells[at]
   if not cell then
-    places = places or tonumber(call('HGET', ABOUT, 'places'))
-    local first = 2 * (kind * places + place)
+    lasting.places = lasting.places or tonumber(call('HGET', ABOUT, 'places'))
+    local first = 2 * (kind * lasting.places + place)
     local text = call('GETRANGE', CELLS, first, first + 1)
     cell = text:byte(1) * 256 + text:byte(2) - 1
     cells[at] = cell
@@ -549,10 +551,26 @@ local function unset_ready(server, line, cell)
   if has_families then call('ZREM', apart(cell), name) end
 end
 
+-- The scores of a line's URLs, from and to.
+local function bounds(line)
+  local known = lasting.bounds[line]
+  if not known then
+    known = { digits(line * STEP), '(' .. digits((line + 1) * STEP) }
+    lasting.bounds[line] = known
+  end
+  return known[1], known[2]
+end
+
+-- The number of a line's oldest URL, as text; nil if it has none.
+local function oldest_of(server, line)
+  local low, high = bounds(line)
+  return call('ZRANGE', queue(server), low, high, 'BYSCORE', 'LIMIT', '0', '1')[1]
+end
+
 -- The oldest URL of the first line that isn't before this one: line, number.
 local function next_line(server, line)
   local found = call(
-    'ZRANGE', queue(server), line * STEP, '+inf', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES'
+    'ZRANGE', queue(server), (bounds(line)), '+inf', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES'
   )
   if found[1] then return math.floor(found[2] / STEP), tonumber(found[1]) end
 end
@@ -587,12 +605,8 @@ end
 
 -- Bring `ready` up to date with a line of a free server.
 local function set_head(server, line, cell)
-  local found, number = next_line(server, line)
-  if found == line then
-    set_ready(server, line, cell, number)
-    return number
-  end
-  forget_line(server, line, cell)
+  local number = oldest_of(server, line)
+  if number then set_ready(server, line, cell, number) else forget_line(server, line, cell) end
 end
 
 local function set_free(server)
@@ -686,7 +700,7 @@ local function discard_lines(server, lines, stay, number)
     call('HSET', behind.key, ' ' .. server, '')
   end
   for _, line in ipairs(is_later and stay or lines) do
-    local low, high = line * STEP, '(' .. string.format('%.0f', (line + 1) * STEP)
+    local low, high = bounds(line)
     local found = call('ZRANGE', is_later and bin or key, low, high, 'BYSCORE')
     call('ZREMRANGEBYSCORE', is_later and bin or key, low, high)
     for _, one in ipairs(found) do
@@ -703,7 +717,7 @@ local function move_server(server, before)
     if from ~= to then
       steps = steps + 1
       unset_ready(server, line, from)
-      local low, high = line * STEP, '(' .. string.format('%.0f', (line + 1) * STEP)
+      local low, high = bounds(line)
       local number = call('ZCOUNT', queue(server), low, high)
       count_pending(server, from, -number)
       if to == DISCARD then
@@ -972,7 +986,7 @@ local function prove(site, family)
     local name, cell = found[i]:sub(5), tonumber(found[i + 1])
     local line, server = name:match('^(%d+) (.*)$')
     line = tonumber(line)
-    local low, high = line * STEP, '(' .. string.format('%.0f', (line + 1) * STEP)
+    local low, high = bounds(line)
     local number = cell < REQUISITES and call('ZCOUNT', queue(server), low, high) or 0
     if number > 0 then
       count(APART, cell, -number)
@@ -1093,7 +1107,7 @@ end
 -- fingerprint, record without referrer, each. Return whether any of them keeps the referrer, and
 -- what the client must decide: position of the offer, counted from 0, and what rediscover gave.
 local function store(first, referrer, by)
-  local touched, kept, undecided, oldest = {}, false, {}, nil
+  local touched, kept, undecided = {}, false, {}
   local from = struct.pack('>I5', referrer)
   local start = first + 1 + 2 * ARGV[first]
   local refused, is_new = meet_all(first + 1, start - 1, by)
@@ -1120,9 +1134,8 @@ local function store(first, referrer, by)
           number, name = add(server, unit, record, line, cell)
           call('HSET', bucket, field, name)
           kept = true
-          oldest = oldest or number
           touched[server] = touched[server] or {}
-          touched[server][line] = touched[server][line] or { cell, number }
+          touched[server][line] = touched[server][line] or { cell, name }
         elseif not is_away(server, number) then
           is_new[server] = nil -- its URL may go to another line
           local keeps, question = rediscover(server, unit, tonumber(number), known, record)
@@ -1135,19 +1148,24 @@ local function store(first, referrer, by)
       end
     end
   end
-  local free = {}
+  local free, servers = {}, {}
   for server, found in pairs(touched) do
     grown[server] = true
+    servers[#servers + 1] = server
     for line, added in pairs(found) do
-      local cell, number = unpack(added)
-      if is_new[server] then
-        set_ready(server, line, cell, number) -- a new server has no older one
-      else
-        number = set_head(server, line, cell)
+      local cell, number = added[1], added[2]
+      -- A line with an older URL is ready, or aside; a new server has none.
+      if is_new[server] or oldest_of(server, line) == number then
+        set_ready(server, line, cell, number)
+        set_line(server, line, cell)
       end
-      if number and number >= oldest then set_line(server, line, cell) end -- a new line
     end
-    if is_new[server] or not is_busy(server) then free[#free + 1] = server end
+  end
+  for first = 1, #servers, BATCH do
+    local last = math.min(first + BATCH - 1, #servers)
+    for i, score in ipairs(call('ZMSCORE', BUSY, unpack(servers, first, last))) do
+      if not score then free[#free + 1] = servers[first + i - 1] end
+    end
   end
   call_all('SADD', FREE, free)
   return kept, undecided
@@ -1420,9 +1438,9 @@ local function discard(server, cell, number, reason)
   local found, emptied = {}, {}
   for line, _, of_line in each_line(server) do
     if of_line == cell then
+      local low, high = bounds(line)
       local newest = call(
-        'ZRANGE', queue(server), '(' .. string.format('%.0f', (line + 1) * STEP), line * STEP,
-        'BYSCORE', 'REV', 'LIMIT', 0, number
+        'ZRANGE', queue(server), high, low, 'BYSCORE', 'REV', 'LIMIT', 0, number
       )
       for _, one in ipairs(newest) do found[#found + 1] = tonumber(one) end
       emptied[#emptied + 1] = line
