@@ -19,6 +19,7 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
 
+from tests.frontier.redis_cluster_server import RedisCluster
 from tests.frontier.redis_server import RedisServer
 from tests.scenarios.site import THAI, Site, page
 
@@ -123,6 +124,14 @@ def redis_servers(
     yield [redis_server, *more]
     for server in more:
         server.stop()
+
+
+@pytest.fixture(scope="session")
+def redis_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisCluster]:
+    """A Redis Cluster of three nodes."""
+    cluster = RedisCluster(tmp_path_factory.mktemp("cluster"))
+    yield cluster
+    cluster.stop()
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from lswc import settings as defaults
 from lswc.crawl import crawl_file
 from lswc.errors import ConfigError
 from lswc.frontier import names_redis
-from lswc.frontier.shards import addresses
+from lswc.frontier.shards import are_several
 from lswc.safety.url_patterns import patterns_of
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def revisit(settings: BaseSettings) -> float:
     if visits and in_order(settings):
         raise ConfigError("LSWC_REVISIT: the papers' order visits no page again; LSWC_IN_ORDER=0")
     store = settings.get("LSWC_FRONTIER")
-    if visits and names_redis(store) and len(addresses(store)) > 1:
+    if visits and names_redis(store) and are_several(store):
         raise ConfigError("LSWC_REVISIT: not with several Redis servers yet; name one of them")
     return visits
 

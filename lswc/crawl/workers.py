@@ -16,12 +16,13 @@ from lswc.frontier import names_redis
 from lswc.frontier.contract import check_format
 from lswc.frontier.experience import taught_by
 from lswc.frontier.redis import RedisFrontier, Worker
+from lswc.frontier.redis_cluster import Cluster
 from lswc.frontier.redis_script import text
 from lswc.frontier.seen_paragraphs import InRedis as InRedisParagraphs
 from lswc.frontier.seen_paragraphs import OnShards
 from lswc.frontier.sharded import ShardedFrontier, open_existing
 from lswc.frontier.sharded_report import opened_all
-from lswc.frontier.shards import addresses
+from lswc.frontier.shards import CLUSTER, addresses, are_several
 from lswc.guest.control.redis_store import InRedis
 from lswc.guest.guest import Stores
 from lswc.guest.redis_rules import SharedBackoff, SharedFiles
@@ -47,20 +48,25 @@ CONNECT_SECONDS = 3
 """Seconds for which one of several servers is waited for."""
 
 
-def connect(settings: BaseSettings) -> list[Redis]:
+def connect(settings: BaseSettings, name: str, *, begins: bool = False) -> tuple[list[Redis], str]:
     """Return a client for each Redis of ``LSWC_FRONTIER``, with scrapy-redis's REDIS_PARAMS.
 
     A password that neither has is that of REDISCLI_AUTH in the environment, as for redis-cli.
-    Nothing is sent yet. Raises ConfigError for a URL that redis-py doesn't understand.
+    Nothing is sent yet, but to a Redis Cluster: it knows where the parts of the crawl are, and its
+    name if that is "" (``Cluster.clients``). Raises ConfigError for a URL that redis-py doesn't
+    understand, LswcError as the cluster does.
     """
+    store = settings.get("LSWC_FRONTIER")
     try:
-        named = addresses(settings.get("LSWC_FRONTIER"))
-        params = {**REDIS_PARAMS, **settings.getdict("REDIS_PARAMS"), "decode_responses": False}
+        params = dict(REDIS_PARAMS)
+        if are_several(store):  # while one is looked for the others have work
+            params["socket_connect_timeout"] = CONNECT_SECONDS
+        params |= {**settings.getdict("REDIS_PARAMS"), "decode_responses": False}
         if password := os.environ.get("REDISCLI_AUTH"):
             params.setdefault("password", password)
-        if len(named) > 1:  # while one is looked for the others have work
-            params.setdefault("socket_connect_timeout", CONNECT_SECONDS)
-        return [get_redis(**params, url=address) for address in named]
+        if store.startswith(CLUSTER):
+            return Cluster(store, params).clients(name, begins=begins)
+        return [get_redis(**params, url=address) for address in addresses(store)], name
     except ValueError as error:
         raise ConfigError(f"LSWC_FRONTIER or REDIS_PARAMS doesn't name a Redis: {error}") from error
 
@@ -73,23 +79,29 @@ def read_experience(crawl: Crawl, settings: BaseSettings) -> Experience:
     url, _, name = crawl.experience.partition("#")
     settings = settings.copy()
     settings.set("LSWC_FRONTIER", url, priority="cmdline")
-    opened = opened_all(connect(settings), name)
-    return taught_by(name, opened, crawl.language.tag, crawl.strategy.value)
+    clients, name = connect(settings, name)
+    return taught_by(name, opened_all(clients, name), crawl.language.tag, crawl.strategy.value)
 
 
 def join(crawl: Crawl, settings: BaseSettings, terms: Terms) -> RedisFrontier | ShardedFrontier:
     """Join the crawl ``LSWC_REDIS_KEY``, or begin it. Raises LswcError."""
     name, before = _name(crawl, settings), remembered(crawl.folder)
+    feed = settings.get("REDIS_START_URLS_KEY", "") % {"name": name}
+    if feed and crawl.store.startswith(CLUSTER):
+        raise ConfigError(
+            f"REDIS_START_URLS_KEY: in a Redis Cluster push seeds to {{{name}}}:start_urls"
+        )
     worker = Worker(
         folder=crawl.folder,
         recorded=crawl.has_records,
-        feed=settings.get("REDIS_START_URLS_KEY", "") % {"name": name},
+        feed=feed,
         # A dead worker's servers are free once its leases have expired.
         time_to_live=max(crawl.lease_seconds, crawl.politeness.delay),
     )
     if before is not None and before.worker == worker.name:
         worker = replace(worker, mark=before.mark)
-    clients, of_crawl = connect(settings), (name, crawl.strategy, crawl.identity, terms, worker)
+    clients, _ = connect(settings, name, begins=True)
+    of_crawl = (name, crawl.strategy, crawl.identity, terms, worker)
     frontier = (
         RedisFrontier(clients[0], *of_crawl)
         if len(clients) == 1
@@ -166,7 +178,7 @@ def named(settings: BaseSettings, address: str, key: str, folder: Path) -> tuple
         raise ConfigError(f"{folder} doesn't say where its Redis is: name it, --redis redis://...")
     elif without_login(settings.get("LSWC_FRONTIER", "")) != place.address:
         chosen.set("LSWC_FRONTIER", place.address, priority="cmdline")
-    return connect(chosen), key or (place.key if place is not None else "")
+    return connect(chosen, key or (place.key if place is not None else ""))
 
 
 def existing(clients: Sequence[Redis], name: str, folder: Path) -> RedisFrontier | ShardedFrontier:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lswc.frontier.contract import DEFAULTS, Frontier, FrontierError, Terms
+from lswc.frontier.shards import CLUSTER
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ FRONTIER_FILE = "frontier.db"
 
 def names_redis(store: str) -> bool:
     """Tell whether ``LSWC_FRONTIER`` is the URL of a Redis."""
-    return store.startswith(("redis://", "rediss://", "unix://"))
+    return store.startswith(("redis://", "rediss://", "unix://", CLUSTER))
 
 
 def open_frontier(

@@ -2011,6 +2011,9 @@ end
 
 return function(keys, arguments)
   begin(keys, arguments)
+  -- Of a slot that a cluster is moving to another node a key that isn't here can't be asked for: so the
+  -- call ends here, before it has written.
+  call('EXISTS', prefix .. 'never')
   if mark ~= '' then
     if call('HGET', ABOUT, 'mark') ~= mark then return redis.error_reply(LOST) end
     if before ~= '' and verb ~= 'open' then

@@ -24,7 +24,7 @@ from lswc.frontier.contract import (
 from lswc.frontier.experience import dumped, identity_of
 from lswc.frontier.held import Held, became
 from lswc.frontier.lock import lock
-from lswc.frontier.redis_feed import addresses, read_feed, take_off
+from lswc.frontier.redis_feed import addresses, feed_of, read_feed, take_off
 from lswc.frontier.redis_held import SharedHeldPages
 from lswc.frontier.redis_order import SharedOrder
 from lswc.frontier.redis_report import RedisReader, is_unproven, pages_of
@@ -302,13 +302,13 @@ class RedisFrontier(Frontier):
         self._lengths: dict[str, int] = {}
         self._strategy = strategy = with_requisites(strategy)
         self.name = name
-        self.connection = Connection(client, f"{{{name}}}:")
+        self.connection = Connection(client, name)
         self._reader = RedisReader(client, name, strategy)
         self._terms = terms
         self._worker = worker
         self._call = _Script(self.connection, strategy, terms, worker)
         self._held = SharedHeldPages(self.connection, terms, self._call)
-        self._feed = worker.feed or f"{name}:start_urls"
+        self._feed = worker.feed or feed_of(client, name)
         self._life = milliseconds(worker.time_to_live)
         self._ahead = self._asked = 0.0
         self._identity = identity_of(strategy, identity)

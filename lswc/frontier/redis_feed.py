@@ -5,12 +5,20 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from lswc.frontier.redis_script import in_cluster, prefix_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import redis
 
 FEED_BATCH = 1000
+
+
+def feed_of(client: redis.Redis, name: str) -> str:
+    """Return the key of a crawl's feed: in a Redis Cluster it is where the crawl is."""
+    prefix = prefix_of(client, name)
+    return f"{prefix}start_urls" if in_cluster(client) else f"{name}:start_urls"
 
 
 def read_feed(client: redis.Redis, feed: str) -> tuple[bytes, list[bytes]]:

@@ -20,6 +20,7 @@ from lswc.frontier.redis_script import (
     bucket_of,
     escaped,
     place_of,
+    prefix_of,
     text,
     texts,
     unpacked,
@@ -61,7 +62,7 @@ class RedisReader(Reader):
     def __init__(self, client: Redis, name: str, strategy: Strategy | None = None) -> None:
         self._client: Any = client
         self.name = name
-        self._prefix = f"{{{name}}}:"
+        self._prefix = prefix_of(client, name)
         self.workers = Workers(client, self._prefix)
         self._lines_of: dict[str, dict[int, int]] = {}
         self._rates: dict[tuple[int, str], tuple[float, float]] = {}
@@ -436,7 +437,7 @@ def opened(client: Redis, name: str = "", *, alone: bool = True) -> Iterator[Red
         ) from error
     except AskError as error:
         raise FrontierError(
-            "this Redis is a node of a Redis Cluster, and the crawl's keys are another's"
+            "this Redis is a node of a Redis Cluster: write redis+cluster:// for it"
         ) from error
     except RedisError as error:
         raise StorageError(f"can't read the frontier in Redis: {error}") from error

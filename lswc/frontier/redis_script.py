@@ -315,16 +315,27 @@ def _lacks(error: redis.ResponseError) -> bool:
     return isinstance(error, redis.exceptions.NoPermissionError) or "unknown command" in str(error)
 
 
+def in_cluster(client: redis.Redis) -> bool:
+    """Tell whether a client finds the node of a Redis Cluster that it asks."""
+    return "find" in client.connection_pool.connection_kwargs
+
+
+def prefix_of(client: redis.Redis, name: str) -> str:
+    """Return what the keys of a crawl, or of its part in a slot of a cluster, begin with."""
+    find = client.connection_pool.connection_kwargs.get("find")
+    return f"{{{name}{getattr(find, 'tag', '')}}}:"
+
+
 class Connection:
-    """Asks the Redis of a crawl, whose keys begin with ``prefix``.
+    """Asks the Redis of a crawl of this name, whose keys begin with ``prefix``.
 
     ``mark`` is what the crawl in Redis is known again by, once it is known here; ``latest`` is the
     token of what ``worker`` committed last, if it is known that no older Redis may answer.
     """
 
-    def __init__(self, client: redis.Redis, prefix: str) -> None:
+    def __init__(self, client: redis.Redis, name: str) -> None:
         self.client = client
-        self.prefix = prefix
+        self.prefix = prefix_of(client, name)
         self.mark = self.worker = self.latest = ""
         self._name, self._loaded, self._plain = library()
         self._script: Script | None = None
@@ -392,6 +403,8 @@ class Connection:
     def address(self) -> str:
         """Where the Redis is, in words of a sentence."""
         where = self.client.connection_pool.connection_kwargs
+        if "find" in where:
+            return str(where["find"])
         server = where.get("path") or f"{where.get('host')}:{where.get('port')}"
         return f"the Redis at {server}, database {where.get('db', 0)},"
 
@@ -412,8 +425,8 @@ class Connection:
             ) from error
         except (redis.exceptions.AskError, redis.exceptions.ClusterDownError) as error:
             raise FrontierError(
-                f"{self.address} is a node of a Redis Cluster, and the crawl's keys are another's: "
-                "name one Redis, or several that are no cluster"
+                f"{self.address} is a node of a Redis Cluster: "
+                "write redis+cluster:// in LSWC_FRONTIER"
             ) from error
         except redis.RedisError as error:
             if str(error).startswith("LOST"):

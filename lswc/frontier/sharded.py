@@ -297,7 +297,7 @@ class ShardedFrontier(Frontier):
         number = len(clients)
         caps = replace(terms.caps, sites=-(-terms.caps.sites // number))
         own = replace(terms, caps=caps, small_family=-(-terms.small_family // number))
-        self._connections = [Connection(client, f"{{{name}}}:") for client in clients]
+        self._connections = [Connection(client, name) for client in clients]
         self._lock = lock(worker.folder) if worker.folder else None
         try:
             self.layout = self._checked_layout()

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 SHARDS = 256
 """Parts of a crawl, which are laid over its servers: so many servers at most."""
 
+CLUSTER = "redis+cluster://"
+"""Scheme of a Redis Cluster."""
+
 LAID_OUT = ("shard", "layout", "crawl", "whole")
 """What a server says of itself: which one of how many, where shards are, the mark of the crawl, and
 whether all have begun."""
@@ -98,6 +101,8 @@ def addresses(store: str) -> list[str]:
     Raises ConfigError if one is there twice, or none.
     """
     scheme, _, rest = store.partition("://")
+    if "://" in rest:
+        raise ConfigError("LSWC_FRONTIER names one kind of server: its scheme stands once")
     named, slash, database = rest.partition("/")
     login, at, hosts = named.rpartition("@")
     found = [host.strip() for host in hosts.split(",")]
@@ -111,6 +116,11 @@ def addresses(store: str) -> list[str]:
     if len(found) > SHARDS:
         raise ConfigError(f"LSWC_FRONTIER: {len(found)} servers are named, {SHARDS} is the most")
     return [f"{scheme}://{login}{at}{host}{slash}{database}" for host in found]
+
+
+def are_several(store: str) -> bool:
+    """Tell whether this names several servers. Raises ConfigError as ``addresses`` does."""
+    return store.startswith(CLUSTER) or len(addresses(store)) > 1
 
 
 def check_servers(found: Sequence[tuple[str, Mapping[str, str]]]) -> None:

@@ -11,6 +11,7 @@ from redis import Redis
 
 from lswc.frontier.contract import FrontierError
 from lswc.frontier.redis import RedisFrontier, Worker
+from lswc.frontier.redis_cluster import Cluster
 from lswc.frontier.sharded import ShardedFrontier
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.frontier.visit import Offer
@@ -72,18 +73,25 @@ def redis(server: RedisServer, name: str, strategy: Strategy, identity: dict[str
 
 
 def shards(
-    servers: list[RedisServer], name: str, strategy: Strategy, identity: dict[str, str]
+    clients: list[Redis], name: str, strategy: Strategy, identity: dict[str, str]
 ) -> Frontier:
-    clients, worker = [Redis.from_url(s.url) for s in servers], Worker(clock_of_caller=True)
+    worker = Worker(clock_of_caller=True)
     return ShardedFrontier(clients, name, strategy, identity, worker=worker)
 
 
-@pytest.fixture(params=["sqlite", "redis", "shards"])
+@pytest.fixture(
+    params=["sqlite", "redis", "shards", pytest.param("cluster", marks=pytest.mark.slow)]
+)
 def frontier(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
     if request.param == "sqlite":
         store = partial(sqlite, tmp_path)
     elif request.param == "shards":
-        store = partial(shards, request.getfixturevalue("redis_servers"), str(tmp_path))
+        servers: list[RedisServer] = request.getfixturevalue("redis_servers")
+        clients = [Redis.from_url(server.url) for server in servers]
+        store = partial(shards, clients, str(tmp_path))
+    elif request.param == "cluster":
+        nodes = Cluster(request.getfixturevalue("redis_cluster").url, {})
+        store = partial(shards, *nodes.clients(str(tmp_path), begins=True))
     else:
         store = partial(redis, request.getfixturevalue("redis_server"), str(tmp_path))
     with ExitStack() as stack:

@@ -13,6 +13,8 @@ from lswc.errors import LswcError, StorageError
 from lswc.frontier import redis_script
 from lswc.frontier.contract import FORMAT, FrontierError
 from lswc.frontier.redis import RedisFrontier, Worker
+from lswc.frontier.redis_cluster import Cluster
+from lswc.frontier.shards import CLUSTER
 from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, PageLanguage, adaptive, order, strategy
 from tests.frontier.redis_server import RedisServer
@@ -390,7 +392,9 @@ def test_a_redis_that_evicts_or_asks_for_a_password_is_refused(tmp_path: Path) -
 
 def test_a_node_of_a_cluster_is_refused(tmp_path: Path) -> None:
     server = RedisServer(tmp_path, "--cluster-enabled", "yes")
-    assert "is a node of a Redis Cluster" in refused(server.url)
+    assert "is a node of a Redis Cluster: write redis+cluster://" in refused(server.url)
+    with pytest.raises(FrontierError, match="has slots that no node serves"):
+        Cluster(server.url.replace("redis://", CLUSTER), {}).clients("c", begins=True)
     server.stop()
 
 

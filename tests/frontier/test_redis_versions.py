@@ -94,7 +94,7 @@ def tell(client: Redis) -> None:
             reader.standing(url)
     stored = StoredInRedis([client])
     assert (stored.reported(), stored.course(0)) == ([], ([], 0))
-    connection, group = Connection(client, "{c}:"), Group("address", 1, 1.0)
+    connection, group = Connection(client, "c"), Group("address", 1, 1.0)
     slots, files = SharedSlots(connection, 60.0), SharedFiles(connection)
     assert slots.take([group]) == 0
     slots.renew()

@@ -69,9 +69,7 @@ def test_a_folder_that_cant_be_written_is_said(tmp_path: Path) -> None:
 
 
 def test_workers_share_what_was_seen(redis_server: RedisServer) -> None:
-    one, other = (
-        InRedis(Connection(Redis.from_url(redis_server.url), "{seen}:")) for _ in range(2)
-    )
+    one, other = (InRedis(Connection(Redis.from_url(redis_server.url), "seen")) for _ in range(2))
     many = [*SOME, *drawn(500, 2)]
     assert one.add([*many, SOME[1]]) == [True] * len(many) + [False]
     assert other.add(many) == [False] * len(many)

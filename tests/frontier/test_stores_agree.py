@@ -274,5 +274,5 @@ def test_a_units_status_is_the_strategys(
 ) -> None:
     with Redis.from_url(redis_server.url) as client:
         terms: list[object] = ["", tolerated, "server", "", "", "", 0, 0, 1, 0, 0, 0, ""]
-        answer = Connection(client, "{x}:").run("status", *terms, downloaded, relevant)
+        answer = Connection(client, "x").run("status", *terms, downloaded, relevant)
     assert answer == status(downloaded, relevant, tolerated)

@@ -30,7 +30,7 @@ SERVER = "www.a.example"
 def shared(redis_server: RedisServer) -> Iterator[Connection]:
     with Redis.from_url(redis_server.url) as client:
         client.flushall()
-        yield Connection(client, "{shared}:")
+        yield Connection(client, "shared")
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ def test_never_more_than_there_are(steps: list[str]) -> None:
 
 def test_workers_share_them(redis_server: RedisServer) -> None:
     client = Redis.from_url(redis_server.url)
-    one, two = (SharedSlots(Connection(client, "{slots-test}:"), 60.0) for _ in range(2))
+    one, two = (SharedSlots(Connection(client, "slots-test"), 60.0) for _ in range(2))
     both = [MACHINE, DOMAIN]
     assert [one.take(both), two.take(both)] == [0, 0]
     assert one.take(both) > 0
@@ -67,7 +67,7 @@ def test_workers_share_them(redis_server: RedisServer) -> None:
 
 def test_slots_are_given_back_by_the_call_that_takes_the_next(redis_server: RedisServer) -> None:
     client = Redis.from_url(redis_server.url)
-    connection = Connection(client, "{given-test}:")
+    connection = Connection(client, "given-test")
 
     def calls() -> int:
         found: Any = client.info("commandstats")
@@ -94,7 +94,7 @@ def test_slots_are_given_back_by_the_call_that_takes_the_next(redis_server: Redi
 
 def test_a_dead_worker_s_slots_are_free_in_time(redis_server: RedisServer) -> None:
     client = Redis.from_url(redis_server.url)
-    dead, living = (SharedSlots(Connection(client, "{dead-test}:"), 60.0) for _ in range(2))
+    dead, living = (SharedSlots(Connection(client, "dead-test"), 60.0) for _ in range(2))
     assert [dead.take([MACHINE]) for _ in range(2)] == [0, 0]
     assert living.take([MACHINE]) > 0
     key = f"{{dead-test}}:slots:{MACHINE.name}"
@@ -109,7 +109,7 @@ def test_a_dead_worker_s_slots_are_free_in_time(redis_server: RedisServer) -> No
 
 def test_a_living_worker_keeps_its_slots(redis_server: RedisServer) -> None:
     client = Redis.from_url(redis_server.url)
-    living, other = (SharedSlots(Connection(client, "{live-test}:"), 60.0) for _ in range(2))
+    living, other = (SharedSlots(Connection(client, "live-test"), 60.0) for _ in range(2))
     one = Group("one", 1, 0.0)
     assert living.take([MACHINE, one]) == 0
     key = f"{{live-test}}:slots:{one.name}"

@@ -16,8 +16,8 @@ class InRedis:
     """In two keys of a crawl in Redis: ``{name}:control`` and ``{name}:control:history``."""
 
     def __init__(self, client: Redis, name: str) -> None:
-        self._connection = Connection(client, f"{{{name}}}:")
-        self._key = f"{{{name}}}:control"
+        self._connection = Connection(client, name)
+        self._key = f"{self._connection.prefix}control"
 
     def version(self) -> object:
         return self._asked("get", self._key)
