@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lswc.archive import page_record
 from lswc.archive.appended_files import ArchiveError
 from lswc.errors import writing
 from lswc.language.registry import Language, Wanted, wanted
@@ -53,6 +54,23 @@ def settings_of(crawl: Path) -> dict[str, Any]:
         return {**found}
     except (OSError, ValueError, TypeError) as error:
         raise ArchiveError(f"{crawl} is not a crawl folder: it has no {SETTINGS}") from error
+
+
+def lacking(crawls: Sequence[Path], otherwise: str) -> ArchiveError:
+    """Return the error of folders that lack what is needed, which ``otherwise`` says of one.
+
+    If all are new, it says that.
+    """
+    for crawl in crawls:
+        if not is_new(crawl):
+            return ArchiveError(f"{crawl}: {otherwise}")
+    return ArchiveError(f"{crawls[0]}: nothing was fetched yet")
+
+
+def is_new(crawl: Path) -> bool:
+    """Tell whether a folder is a crawl's, or a worker's, in which nothing was fetched yet."""
+    has_rows = any(page_record.lengths(crawl).values()) or any((crawl / "log").glob("*"))
+    return (crawl / SETTINGS).exists() and not has_rows
 
 
 def settings_of_all(crawls: Sequence[Path]) -> dict[str, Any]:

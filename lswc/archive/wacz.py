@@ -10,9 +10,8 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from lswc import __version__
 from lswc.archive import page_record
-from lswc.archive.appended_files import ArchiveError
 from lswc.archive.cdxj import entries, index, index_of
-from lswc.archive.run_settings import settings_of_all
+from lswc.archive.run_settings import lacking, settings_of_all
 from lswc.errors import writing
 from lswc.files import whole
 from lswc.outcomes import UNCHANGED
@@ -50,7 +49,7 @@ def write(
     """
     warcs = [warc for crawl in crawls for warc in sorted((crawl / "warc").glob("*.warc.gz"))]
     if not warcs:
-        raise ArchiveError(f"{crawls[0]} has no WARC files: there is nothing to pack")
+        raise lacking(crawls, "it has no WARC files: there is nothing to pack")
     about, names = settings_of_all(crawls), _names(warcs)
     with writing(out), whole(out) as beside, ZipFile(beside, "w") as archive:
         packed = _Packed(archive)

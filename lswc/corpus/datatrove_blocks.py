@@ -75,7 +75,7 @@ class CrawlReader(PipelineStep):
         yield from data or ()
         target = language_of(Path(self.crawls[0]), self.lang)
         crawls = [Path(crawl) for crawl in self.crawls]
-        every = [piece for crawl in crawls for piece in pieces(crawl)]
+        every = pieces(crawls)
         found = Documents(target.code)
         with (
             DocumentProcess() as documents,
@@ -236,7 +236,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--ray", action="store_true", help="run by Ray")
     given = parser.parse_args(arguments)
     filters = [QualityFilter()] if given.quality else []
-    number = given.tasks or sum(len(pieces(Path(crawl))) for crawl in given.crawls)
+    number = given.tasks or len(pieces([Path(crawl) for crawl in given.crawls]))
     before = None
     for name, blocks, tasks in stages(given.crawls, given.out, given.lang, filters, given.versions):
         about = {

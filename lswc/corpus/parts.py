@@ -101,16 +101,15 @@ def parts_of(crawls: Sequence[Path], language: str, folder: Path) -> list[Part]:
     """
     own = registry.own_folder()
     found = []
-    for crawl in crawls:
-        for piece in pieces(crawl):
-            about = (
-                __version__, language, str(own), str(crawl.resolve()), piece.name,
-                str(piece.begin), str(piece.end), (crawl / SETTINGS).read_text("utf-8"),
-            )  # fmt: skip
-            key = blake2b("\n".join(about).encode(), digest_size=12).hexdigest()
-            path = folder / f"{key}.jsonl.zst"
-            place = (str(crawl), piece.name, piece.begin, piece.end)
-            found.append(Part(*place, str(path), language, str(own or "")))
+    for piece in pieces(crawls):
+        about = (
+            __version__, language, str(own), str(piece.crawl.resolve()), piece.name,
+            str(piece.begin), str(piece.end), (piece.crawl / SETTINGS).read_text("utf-8"),
+        )  # fmt: skip
+        key = blake2b("\n".join(about).encode(), digest_size=12).hexdigest()
+        path = folder / f"{key}.jsonl.zst"
+        place = (str(piece.crawl), piece.name, piece.begin, piece.end)
+        found.append(Part(*place, str(path), language, str(own or "")))
     return found
 
 

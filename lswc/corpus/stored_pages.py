@@ -13,7 +13,7 @@ from lswc.archive.appended_files import ArchiveError
 from lswc.archive.cdxj import DOM, entries, index_of, page_of
 from lswc.archive.check.recovery import repair
 from lswc.archive.earlier_crawls import Earlier, Held
-from lswc.archive.run_settings import earlier_of
+from lswc.archive.run_settings import earlier_of, lacking
 from lswc.archive.warc_reading import LARGEST, Record, Records
 from lswc.archive.warc_writer import NOT_MODIFIED
 from lswc.outcomes import NEW, RECORDED
@@ -74,24 +74,27 @@ class Piece(NamedTuple):
     end: int
 
 
-def pieces(crawl: Path, size: int = PIECE) -> list[Piece]:
+def pieces(crawls: Sequence[Path], size: int = PIECE) -> list[Piece]:
     """Return the pieces of a crawl's WARC files, in their order; a page lies in one of them.
 
+    ``crawls`` is its folder, or those of its workers, of which one may have archived nothing.
     Raises ArchiveError if there are no files.
     """
-    found = []
+    found = [piece for crawl in crawls for piece in _pieces(crawl, size)]
+    if not found:
+        said = "it has no WARC files: crawl with LSWC_ARCHIVE=relevant or all first"
+        raise lacking(crawls, said)
+    return found
+
+
+def _pieces(crawl: Path, size: int) -> Iterator[Piece]:
     for path in sorted((crawl / "warc").glob("*.warc.gz")):
         length, begin = path.stat().st_size, 0
         for place in _places(path) if length > size else ():
             if place - begin >= size:
-                found.append(Piece(crawl, path.name, begin, place))
+                yield Piece(crawl, path.name, begin, place)
                 begin = place
-        found.append(Piece(crawl, path.name, begin, length))
-    if not found:
-        raise ArchiveError(
-            f"{crawl} has no WARC files: crawl with LSWC_ARCHIVE=relevant or all first"
-        )
-    return found
+        yield Piece(crawl, path.name, begin, length)
 
 
 def _places(path: Path) -> list[int]:
@@ -145,7 +148,7 @@ class StoredPages:
         self, folder: Path, say: Say = silent, only: Sequence[Piece] | None = None
     ) -> None:
         self._folder, self._say = folder, say
-        self._pieces = pieces(folder) if only is None else only
+        self._pieces = pieces([folder]) if only is None else only
         self.unreadable: Counter[str] = Counter()
 
     def __iter__(self) -> Iterator[Stored]:

@@ -132,10 +132,8 @@ def write(
     target = language_of(crawls[0], choices.lang)
     skips = any(opt_out_of(crawl) != "record" for crawl in crawls)
     others = Others(choices.against)
-    # A worker may have archived nothing.
-    archived = [c for c in crawls if any((c / "warc").glob("*.warc.gz"))] or crawls[:1]
     made = out / parts.PARTS
-    every = parts.parts_of(archived, target.tag, made)
+    every = parts.parts_of(crawls, target.tag, made)
     with writing(out):
         made.mkdir(parents=True, exist_ok=True)
         try:

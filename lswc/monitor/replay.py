@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from lswc.archive import page_record
-from lswc.archive.run_settings import settings_of
+from lswc.archive.run_settings import lacking, settings_of
 from lswc.errors import ConfigError, StorageError, writing
 from lswc.monitor.page.access import HEADERS, Guard
 from lswc.outcomes import UNCHANGED
@@ -110,11 +110,11 @@ def wayback() -> str:
 def pywb_of(crawl: Path, command: str) -> Iterator[str]:
     """Run pywb over a crawl's archive; yields the address that a time and a URL are added to.
 
-    Raises ConfigError if nothing is archived, StorageError if pywb doesn't begin.
+    Raises ArchiveError if nothing is archived, StorageError if pywb doesn't begin.
     """
     warc = crawl.resolve() / "warc"
     if not any(warc.glob("*.cdxj")):
-        raise ConfigError(f"{crawl} has no archive: there is nothing in {crawl / 'warc'}")
+        raise lacking([crawl], f"it has no archive: there is nothing in {crawl / 'warc'}")
     with TemporaryDirectory() as home:
         paths = json.dumps({"index_paths": f"{warc}/", "archive_paths": f"{warc}/"})
         text = f"collections:\n  {COLLECTION}: {paths}\n"

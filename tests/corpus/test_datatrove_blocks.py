@@ -43,7 +43,7 @@ def workers(folder: Path) -> list[Path]:
 
 
 def command(out: Path, folders: list[Path]) -> list[str]:
-    assert [len(pieces(folder)) for folder in folders] == [1, 1]
+    assert [len(pieces([folder])) for folder in folders] == [1, 1]
     names = map(str, folders)
     return [sys.executable, "-m", "lswc.corpus.datatrove_blocks", "--out", str(out), *names]
 

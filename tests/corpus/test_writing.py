@@ -140,7 +140,7 @@ def test_the_pieces_of_an_archive_are_one_corpus(
     write([folder], tmp_path / "whole")
     monkeypatch.setattr(parts, "_SMALL", 0)
     monkeypatch.setattr(stored_pages.pieces, "__defaults__", (1,))
-    assert [one.name for one in stored_pages.pieces(folder)] == ["th-1.warc.gz"] * 6
+    assert [one.name for one in stored_pages.pieces([folder])] == ["th-1.warc.gz"] * 6
 
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
@@ -225,6 +225,7 @@ def test_other_corpora_that_are_none(tmp_path: Path) -> None:
 def test_a_crawl_without_an_archive(tmp_path: Path) -> None:
     folder = crawl(tmp_path, [])
     (folder / "warc" / "th-1.warc.gz").unlink()
+    (folder / "pages.jsonl").write_text("{}\n", "utf-8")
     with pytest.raises(ArchiveError, match="has no WARC files"):
         write([folder], tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.crawl_log import NO_PAGES, NO_VISIT, journals
 from lswc.archive.log_tables import ATTEMPTS, LINKS, conform, tables
-from lswc.archive.run_settings import language_of, wanted_of
+from lswc.archive.run_settings import is_new, lacking, language_of, wanted_of
 from lswc.lab.trace.builder import places
 from lswc.lab.trace.format import ADDRESS, KIND, TIME, URLS, About, compressed_rows, write
 from lswc.lab.trace.graph import distances
@@ -35,18 +35,23 @@ def log(crawl: Path, *others: Path) -> tuple[pa.Table, pa.Table]:
     """Return the attempts and the links of a crawl, a killed one's too.
 
     ``others``: the folders of its other workers, if it has several; then the attempts are in the
-    order of their times. Raises ArchiveError if a folder has no crawl log, or a damaged one.
+    order of their times. Raises ArchiveError if a folder has no crawl log, or a damaged one;
+    but a worker may have fetched nothing yet, if another has.
     """
-    if not others:
-        return _log(crawl)
-    logs = [_log(folder) for folder in (crawl, *others)]
-    attempts, links = (
-        pa.concat_tables(parts).unify_dictionaries() for parts in zip(*logs, strict=True)
-    )
-    return attempts.take(pc.sort_indices(attempts, [("time", "ascending")])), links
+    found = {folder: _log(folder) for folder in (crawl, *others)}
+    parts = [part for some in found.values() for part in some]
+    without = [folder for folder, some in found.items() if not some]
+    if not parts or not all(map(is_new, without)):
+        raise lacking(without, "it is not a crawl folder: it has no crawl log")
+    attempts = _joined(ATTEMPTS, [part[0] for part in parts])
+    links = _joined(LINKS, [part[1] for part in parts])
+    if others:
+        attempts = attempts.take(pc.sort_indices(attempts, [("time", "ascending")]))
+    return attempts, links
 
 
-def _log(crawl: Path) -> tuple[pa.Table, pa.Table]:
+def _log(crawl: Path) -> list[tuple[pa.Table, pa.Table]]:
+    """Return a folder's tables of attempts and links, oldest first; none if it has no log."""
     folder = crawl / "log"
     try:
         parts = [tables(path) for path in journals(folder)]
@@ -55,9 +60,7 @@ def _log(crawl: Path) -> tuple[pa.Table, pa.Table]:
             parts.insert(0, (pq.read_table(path), pq.read_table(links)))
     except (OSError, pa.ArrowException) as error:
         raise ArchiveError(f"{folder} is damaged: {error}") from error
-    if not parts:
-        raise ArchiveError(f"{crawl} is not a crawl folder: it has no crawl log")
-    return _joined(ATTEMPTS, [part[0] for part in parts]), _joined(LINKS, [p[1] for p in parts])
+    return parts
 
 
 def _joined(schema: pa.Schema, parts: Sequence[pa.Table]) -> pa.Table:
@@ -70,7 +73,7 @@ def as_trace(folder: Path, lang: str = "", others: Sequence[Path] = ()) -> Itera
 
     ``others`` are the folders of its other workers. Raises as ``to_trace`` does.
     """
-    if not others and not (folder / "log").is_dir():
+    if not (others or (folder / "log").is_dir() or is_new(folder)):
         yield folder
         return
     with TemporaryDirectory(prefix="lswc-") as temporary:

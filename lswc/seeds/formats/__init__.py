@@ -6,6 +6,7 @@ import re
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from lswc.archive.run_settings import is_new
 from lswc.extras import require
 from lswc.seeds.candidates import SeedError
 from lswc.seeds.formats import (
@@ -62,7 +63,7 @@ _ROOTS = {
 def recognised(path: Path) -> str:
     """Return the name of a file's format. Raises SeedError for none of them."""
     if path.is_dir():
-        if (path / "log").is_dir():
+        if (path / "log").is_dir() or is_new(path):
             return "crawl"
         raise SeedError(f"{path} is a folder, and no crawl with a log: name its files")
     start = head(path).removeprefix(b"\xef\xbb\xbf").lstrip()
