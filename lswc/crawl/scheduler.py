@@ -172,8 +172,10 @@ class TierScheduler(BaseScheduler):
         if commits.halted:
             return commits.away and not commits.failed
         try:
+            if self._retries.waiting:
+                return True
             self._leases.take_fed_seeds()
-            return bool(self._retries.waiting) or self._leases.stays()
+            return self._leases.stays()
         except LswcError as error:
             commits.fail(error)
             return False

@@ -1491,6 +1491,26 @@ local function taken(server)
   return found
 end
 
+-- A time, when the first of the servers that are busy is free, and when the first URL of those that were
+-- postponed is due; "" if there is none.
+local function with_firsts(time)
+  local found = { time }
+  for i, key in ipairs({ BUSY, LATER }) do
+    found[i + 1] = call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] or ''
+  end
+  return found
+end
+
+-- The level of a site, as far as anybody asks for it, and of an unproven one the sites that are its family
+-- and branch.
+local function standing(site)
+  if not (has_families or counts_links) then return { NEW } end
+  local found = family_of_site(site)
+  if found.level ~= UNPROVEN then return { found.level } end
+  local names = call('HMGET', HEADS, found.family, found.branch)
+  return { UNPROVEN, names[1] or '', found.branch == found.number and site or names[2] or '' }
+end
+
 local verbs = {}
 
 -- Say that the worker lives, for so many ms; return whether any other does.
@@ -1649,14 +1669,14 @@ end
 -- looked at.
 function verbs.lease_again()
   local time = now()
-  if behind.go_on(STEPS) or wake(time) then return { -1, flush(), time, over() } end
+  if behind.go_on(STEPS) or wake(time) then return { -1, flush(), { time }, over() } end
   local token, life, days, after, at, spent = unpack(ARGV, FIRST, FIRST + 5)
   local known = call('HMGET', pages_again.budget, 'at', 'spent')
   if known[1] ~= at or (known[2] or '') ~= spent then -- another worker was faster
-    return { tonumber(after), flush(), time, over() }
+    return { tonumber(after), flush(), { time }, over() }
   end
   local server, number, due, held = pages_again.first_free(tonumber(after), tonumber(days))
-  if not server then return { number, flush(), time, over() } end
+  if not server then return { number, flush(), { time }, over() } end
   call(
     'HSET', pages_again.budget, 'stock', ARGV[FIRST + 6], 'at', ARGV[FIRST + 7],
     'earned', ARGV[FIRST + 8], 'spent', ARGV[FIRST + 9]
@@ -1672,7 +1692,7 @@ function verbs.lease_again()
   if via:byte(1) == 0 then via = url_of(via) end
   local finds = tonumber(call('HGET', pages_again.finds, number) or 0)
   return {
-    0, flush(), time, {},
+    0, flush(), { time }, {}, standing(site_of(server)),
     server, number, math.max(0, cell), record:sub(KIND), via, 0, held, due, finds,
     unpack(taken(server)),
   }
@@ -1681,10 +1701,11 @@ end
 -- token, time to live in ms, cells in order (2 bytes each), how many of them are good enough while
 -- better ones wait for servers that are free soon: for proven sites, and for others; "1" if these
 -- are all cells; then servers, if it is to be one of these. Returns how many servers are free, -1
--- if the client is to ask again, as there is more to do before
+-- if the client is to ask again, as there is more to do before; cells with what waits in them; the time,
+-- and `with_firsts` if no more servers are free; what is too much; and the lease
 function verbs.lease()
   local time = now()
-  if behind.go_on(STEPS) or wake(time) then return { -1, flush(), time, over() } end
+  if behind.go_on(STEPS) or wake(time) then return { -1, flush(), { time }, over() } end
   local free = call('SCARD', FREE)
   local cell, line, server, number
   local order, good = ARGV[FIRST + 2], tonumber(ARGV[FIRST + 3])
@@ -1700,8 +1721,8 @@ function verbs.lease()
     cell, line, server, number = choose(order, is_whole, good, good_apart)
     if line == true then free = 0 end -- it has to wait
   end
-  if met >= LINES then return { -1, flush(), time, {} } end
-  if not server then return { free, flush(), time, {} } end
+  if met >= LINES then return { -1, flush(), { time }, {} } end
+  if not server then return { free, flush(), with_firsts(time), {} } end
   local record = read(number)
   take(server, unit_of(record, server), number, cell)
   unset_ready(server, line, cell)
@@ -1724,7 +1745,7 @@ function verbs.lease()
   local via = referrer > 0 and read(referrer) or ''
   if via:byte(1) == 0 then via = url_of(via) end -- that of a URL which failed: still a record
   return {
-    free, flush(), time, {},
+    free, flush(), free == 1 and with_firsts(time) or { time }, {}, standing(site_of(server)),
     server, number, cell, record:sub(KIND), via,
     tries and tonumber(tries:match('%d+')) or 0,
     unpack(taken(server)),
@@ -1769,7 +1790,7 @@ function verbs.commit()
   local fingerprint, relevant, cell, kept, failed, url, tallies = unpack(ARGV, FIRST + 5, FIRST + 11)
   local held, due, is_new = unpack(ARGV, FIRST + 12, FIRST + 14)
   local number, since = end_lease(server, token, lengths, received)
-  if not number then return { since, flush(), {}, 0, {} } end
+  if not number then return { since, flush(), {}, 0, {}, {} } end
   call('HDEL', TRIES, number)
   if failed == '' then
     local bucket, field = seen(fingerprint)
@@ -1801,7 +1822,8 @@ function verbs.commit()
     if quota then call('HINCRBY', LEFT_OUT, server .. '\n' .. quota, 1) end
   end
   local pages = learns and tonumber(call('HGET', EXPERIENCE, 'n')) or 0
-  return { 1, flush(), undecided, pages, over() }
+  local idle = call('SCARD', FREE) == 0 and with_firsts(now()) or {}
+  return { 1, flush(), undecided, pages, over(), idle }
 end
 
 -- the first five of `commit`; when the URL is due, tries, outcome

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from socket import gethostname
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from lswc.errors import LswcError
@@ -58,6 +59,7 @@ from lswc.strategy import (
     Unit,
     better,
     distance_of,
+    families,
     with_requisites,
 )
 from lswc.urls import directory, parse
@@ -138,6 +140,7 @@ class _Leases:
 
     def __init__(self) -> None:
         self.by_id: dict[int, Lease] = {}
+        self._standings: dict[str, Sequence[Any]] = {}
         self._worker = secrets.token_hex(8)
         self._used = 0
 
@@ -169,14 +172,26 @@ class _Leases:
         held = self.by_id.get(lease.id)
         return held is not None and held.token == lease.token
 
+    def standing_of(self, server: str) -> tuple[int, str, str] | None:
+        """Return the level of a leased server's site, and its family and branch, or "".
+
+        That is as the site was when it was leased; None of a server that isn't.
+        """
+        found = self._standings.get(server)
+        if found is None:
+            return None
+        level, family, branch = (*found, b"", b"")[:3]
+        return level, family.decode(), branch.decode()
+
     def add(self, leased: Sequence[Any], expected: float | None, held: Held | None) -> Lease:
         """Begin the lease of what the script handed out by ``next_token``.
 
         It may be of a page that is held.
         """
         self._used += 1
-        server, number, cell, record, referrer, tries, *taken = leased
+        standing, server, number, cell, record, referrer, tries, *taken = leased
         name = server.decode()
+        self._standings[name] = standing
         (_, _, code, depth, inherited, redirects), unit, url = unpacked(record, name)
         self.by_id[number] = lease = Lease(
             number, url, name, unit or name, code, cell, expected, PageLanguage(inherited), depth,
@@ -187,9 +202,21 @@ class _Leases:
 
     def lost(self, servers: Container[str]) -> list[int]:
         """Forget the leases of servers, which expired; return the numbers of their URLs."""
-        lost = [number for number, lease in self.by_id.items() if lease.server in servers]
-        for number in lost:
-            del self.by_id[number]
+        lost = [lease for lease in self.by_id.values() if lease.server in servers]
+        for lease in lost:
+            self.end(lease)
+        return [lease.id for lease in lost]
+
+    def end(self, lease: Lease) -> None:
+        """Take it that a lease is over."""
+        del self.by_id[lease.id]
+        self._standings.pop(lease.server, None)
+
+    def clear(self) -> list[int]:
+        """Forget all leases; return the numbers of their URLs."""
+        lost = list(self.by_id)
+        self.by_id.clear()
+        self._standings.clear()
         return lost
 
 
@@ -202,12 +229,31 @@ class _Script:
         self._connection, self._worker = connection, worker
         self._strategy, self._terms = strategy, terms
         self._decided: list[bytes] = []
-        self.idle_until = 0.0
-        """Until when there is nothing to lease, unless this worker changes something."""
+        self.idle_until = self.free_at = 0.0
+        """Until when there is nothing to lease, unless this worker changes something: on the clock
+        of leases, and on this machine's, as far as answers said it."""
+        self.firsts: list[float] | None = None
+        """When the first server is free, and the first URL due, on the clock of Redis; None if
+        that isn't known."""
+
+    def hear(self, times: Sequence[Any], *, is_idle: bool) -> None:
+        """Take notice of when it is, and when the first server is free, and the first URL due.
+
+        That is known if no other server had a URL to lease; ``is_idle`` if none is free.
+        """
+        if len(times) < 2:
+            return
+        time, *firsts = times
+        self.firsts = [float(first) / 1000 for first in firsts if first]
+        if is_idle and not self._worker.clock_of_caller:
+            waits = [first - time / 1000 for first in self.firsts]
+            self.free_at = monotonic() + min([POLL, *waits])
 
     def __call__(self, verb: str, *arguments: Any, now: float | None = None) -> Any:
         if verb not in _CHANGE_NOTHING:
-            self.idle_until = 0.0
+            self.idle_until = self.free_at = 0.0
+        if verb != "renew":
+            self.firsts = None
         strategy, terms, connection = self._strategy, self._terms, self._connection
         how = "learns" if strategy.learns else strategy.unit.value
         how = "supports" if strategy.weighs_support else how
@@ -345,7 +391,7 @@ class RedisFrontier(Frontier):
         return SharedOrder(self.connection, self._reader)
 
     def rejoin(self) -> None:
-        self._leases.by_id.clear()
+        self._leases.clear()
         self._join()
 
     def settle(self) -> None:
@@ -365,6 +411,8 @@ class RedisFrontier(Frontier):
         return pages_of(names, found)
 
     def family_of(self, server: str) -> tuple[str, ...]:
+        if (standing := self._leases.standing_of(server)) is not None:
+            return standing[1:] if standing[0] == families.UNPROVEN else ()
         site = site_of(server)
         (found,) = self.connection.ask(("HGET", "sites", (site,)))
         return super().family_of(server) if is_unproven(found) else ()
@@ -500,20 +548,37 @@ class RedisFrontier(Frontier):
             self._order.least_worth = self._terms.least_worth if self._held.number else 0.0
             if found is None:
                 return None
-            free, pending, time, over, *leased = found
-            self._noticed(now, pending, time, over)
+            free, pending, times, over, *leased = found
+            self._noticed(now, pending, times, over, bool(leased))
             if leased:
-                held = self._held.leased(leased[1])
-                return self._leases.add([*leased[:6], *leased[9:]], self._expected(leased[2]), held)
+                held = self._held.leased(leased[2])
+                return self._leases.add(
+                    [*leased[:7], *leased[10:]], self._expected(leased[3]), held
+                )
             if free >= 0:
                 return None
 
-    def _noticed(self, now: float, pending: Sequence[Any], time: int, over: Sequence[Any]) -> None:
+    def _noticed(
+        self,
+        now: float,
+        pending: Sequence[Any],
+        times: Sequence[Any],
+        over: Sequence[Any],
+        is_leased: bool,
+    ) -> None:
         """Take notice of what a lease that was asked for at a time has changed."""
         self._order.pending(pending)
         self._call.discard(self._order, over)
         self._asked = now
-        self._ahead = now - time / 1000
+        self._ahead = now - times[0] / 1000
+        self._call.hear(times, is_idle=is_leased)
+
+    def _is_idle(self, now: float) -> bool:
+        """Tell whether there is nothing to lease now, as far as is known."""
+        if now >= self._call.idle_until and monotonic() >= self._call.free_at:
+            return False
+        self._asked = now
+        return True
 
     def _expected(self, cell: int) -> float | None:
         return None if cell >= REQUISITES else self._order.expected(cell)
@@ -536,7 +601,7 @@ class RedisFrontier(Frontier):
 
         Return how many servers were free, too.
         """
-        if now < self._call.idle_until:
+        if self._is_idle(now):
             return 0, None
         free = -1
         while free < 0:
@@ -548,21 +613,25 @@ class RedisFrontier(Frontier):
         self, now: float, order: tuple[bytes, int, int, int], *servers: str
     ) -> tuple[int, Lease | None]:
         """Lease a URL of these cells; -1 free servers say that it is to be asked again."""
-        free, pending, time, over, *leased = self._call(
+        free, pending, times, over, *leased = self._call(
             "lease", self._leases.next_token, self._life, *order, *servers, now=now
         )
-        self._noticed(now, pending, time, over)
+        self._noticed(now, pending, times, over, bool(leased))
         if not leased:
             return free, None
-        return free, self._leases.add(leased, self._expected(leased[2]), None)
+        return free, self._leases.add(leased, self._expected(leased[3]), None)
 
     def next_ready(self) -> float | None:
         if self._asked < self._call.idle_until:
             return self._call.idle_until  # it was asked, and nothing was done since
-        found = self.connection.ask(("ZRANGE", "busy", _FIRST), ("ZRANGE", "later", _FIRST))
-        times = [_score(first) + self._ahead for first in found if first]
+        firsts = self._call.firsts
+        if firsts is None:
+            found = self.connection.ask(("ZRANGE", "busy", _FIRST), ("ZRANGE", "later", _FIRST))
+            firsts = [_score(first) for first in found if first]
+        times = [first + self._ahead for first in firsts]
         if times:
-            times.append(self._asked + POLL)
+            left = self._call.free_at - monotonic()
+            times.append(self._asked + (left if left > 0 else POLL))
         if self._held.number:
             times.append(self._held.next_ready)
         if times:
@@ -594,7 +663,7 @@ class RedisFrontier(Frontier):
         tally = {("finished", visit.outcome): 1, **visit.tally}
         counted = visit.counted
         moved = visit.outcome == Outcome.REDIRECT and visit.url.startswith("http:")
-        ended, pending, undecided, pages, over = self._call(
+        ended, pending, undecided, pages, over, times = self._call(
             "commit",
             *self._end(lease, visit, lengths),
             key_of(in_shard(lease.key, shard_of_server(lease.server))),
@@ -617,6 +686,8 @@ class RedisFrontier(Frontier):
         self._call.improve(self._order, undecided, visit.offers, lease.id)
         self._call.discard(self._order, over)
         self._held.hear(visit)
+        if not over:
+            self._call.hear(times, is_idle=True)
         return True
 
     def _commit_again(self, visit: Visit, lengths: Mapping[str, int] | None) -> bool:
@@ -654,7 +725,7 @@ class RedisFrontier(Frontier):
         lease = visit.lease
         if not self._leases.holds(lease):
             return False
-        del self._leases.by_id[lease.id]
+        self._leases.end(lease)
         self._held.freed()
         released, pending = self._call("release", *self._leases.released(lease, visit.rest))
         self._order.pending(pending)
@@ -698,7 +769,7 @@ class RedisFrontier(Frontier):
 
     def _has_ended(self, lease: Lease, ended: Any, lengths: Mapping[str, int] | None) -> bool:
         """Take notice that a lease is over; return whether that was this worker's to say."""
-        del self._leases.by_id[lease.id]
+        self._leases.end(lease)
         self._held.freed()
         if ended:
             self._lengths.update(lengths or {})

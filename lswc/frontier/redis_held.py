@@ -211,13 +211,13 @@ class SharedHeldPages:
                 self._busy_until = now if found[0] else now + self._pause
             return found
         self._looked_at = 0
-        kept = unpacked(found[10], float(found[11]), found[12])
+        kept = unpacked(found[11], float(found[12]), found[13])
         held, change = kept.held, 0.0
         if held.visited <= days:  # else the clock went back, which says nothing of the budget
             known = exp(float(price))
             change = log(next_price(known, self.number, days, held.due, held.visited) / known)
         self._again = {number: one for number, one in self._again.items() if number in taken}
-        self._again[found[5]] = _Again(kept, change)
+        self._again[found[6]] = _Again(kept, change)
         return found
 
     def leased(self, number: int) -> Held:

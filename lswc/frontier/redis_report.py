@@ -201,15 +201,6 @@ class RedisReader(Reader):
                     heads[str(number)] = site
                 yield site, family, branch, int(taken.get(b"pages *." + name, 0))
 
-    def standing_of(self, site: str, known: bytes | None) -> tuple[int, str, str]:
-        """Return the level of a site, and the names of its family and branch, or "".
-
-        ``known`` is what the hash ``sites`` has of it.
-        """
-        level = _family(known or b"")[0]
-        family, branch = self.family_of(site) if level == UNPROVEN else ("", "")
-        return level, family, branch
-
     def support(self, site: str) -> int:
         level, _, _, _, *supporters = self._family_of(site)
         return support_of(level, len(supporters))

@@ -218,7 +218,7 @@ class Part(RedisFrontier):
         self, now: float, until: Rank | None, best: Sequence[int | None]
     ) -> Lease | None:
         """Hand out a URL of the best cells, of none beyond a rank."""
-        if now < self._call.idle_until:
+        if self._is_idle(now):
             self.free, self.order.at = 0, None
             return None
         self.free, lease = self._lease_of(now, self.order.packed_until(until, best))
@@ -243,16 +243,10 @@ class Part(RedisFrontier):
         self._call.improve(self._order, undecided, offers, number)
         self._call.discard(self._order, over)
 
-    def standing_of(self, site: str) -> tuple[int, str, str]:
-        """Return what other servers are told of a site: its level, and names of family and branch.
-
-        Nothing of it if nobody asks for that.
-        """
-        if self._terms.unproven_share >= 1 and not self._strategy.weighs_support:
-            return 0, "", ""
-        (known,) = self.connection.ask(("HGET", "sites", (site,)))
-        with self.connection.errors():
-            return self.reader.standing_of(site, known)
+    def page_of(self, visit: Visit) -> Page:
+        """Return what other servers are told of a visit's page, which is leased."""
+        server = visit.lease.server
+        return Page(visit.url, site_of(server), *self._leases.standing_of(server) or ())
 
     def holds(self, lease: Lease) -> bool:
         """Tell whether a lease hasn't ended, as far as this worker knows."""
@@ -260,9 +254,7 @@ class Part(RedisFrontier):
 
     def lose_leases(self) -> list[int]:
         """Forget all leases; return the numbers of their URLs."""
-        lost = list(self._leases.by_id)
-        self._leases.by_id.clear()
-        return lost
+        return self._leases.clear()
 
     def token_of(self, lease: Lease) -> str:
         """Return what names a lease."""
@@ -754,11 +746,7 @@ class ShardedFrontier(Frontier):
         offers = self._by_part(visit.offers)
         own.offers = offers.pop(part.index, ())
         if offers:
-            site = site_of(visit.lease.server)
-            standing = self.ask(part, lambda: part.standing_of(site))
-            if standing is None:
-                return False
-            page = Page(visit.url, site, *standing)
+            page = part.page_of(own)
             for index, some in offers.items():
                 self._give(self.parts[index], page, some, [part])
         return self._ended(part, own, lambda known: part.commit(own, known), lengths)
