@@ -397,6 +397,7 @@ class RedisFrontier(Frontier):
     def settle(self) -> None:
         """Tell Redis what was decided here and else goes with the next call."""
         self._call.settle(self._order)
+        self._order.keep()
 
     @contextmanager
     def reading(self) -> Iterator[RedisReader]:

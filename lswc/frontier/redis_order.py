@@ -49,6 +49,7 @@ class SharedOrder:
         self._beyond = {REQUISITES: 0, GUESSES: 0}
         self._looked = 0.0
         self._pages = 0
+        self._is_kept = True
         self._earlier = reader.identity().get("earlier")
 
     @property
@@ -115,7 +116,7 @@ class SharedOrder:
         """Take notice of a page that is counted in Redis already."""
         if isinstance(self.order, LearnedOrder):
             if self.order.learn(cell, relevant):
-                self._keep_scored(self.order)
+                self._is_kept = False
                 self._ready.reorder()
             else:
                 self._ready.changed(cell)
@@ -129,10 +130,14 @@ class SharedOrder:
         ):
             self.refresh()
 
-    def _keep_scored(self, learned: LearnedOrder) -> None:
-        key, scored = self._connection.prefix + "scored", json.dumps(learned.scored.dump())
+    def keep(self) -> None:
+        """Keep what was scored here, for those who read and join, if it isn't yet."""
+        if self._is_kept or not isinstance(self.order, LearnedOrder):
+            return
+        key, scored = self._connection.prefix + "scored", json.dumps(self.order.scored.dump())
         with self._connection.errors():
             self._connection.client.set(key, scored)
+        self._is_kept = True
 
     def refresh_if_due(self) -> None:
         """Look at what other workers did, now and then."""
@@ -145,6 +150,7 @@ class SharedOrder:
             if isinstance(self.order, LearnedOrder):
                 self.order = self._looked_at(self.order)
                 self._pages = self.order.experience.crawl.downloaded
+                self.keep()
             pending, self._unproven = self._reader.pending(), self._reader.unproven()
         self._beyond = {cell: pending.pop(cell, 0) for cell in self._beyond}
         self._numbers = pending
@@ -161,5 +167,5 @@ class SharedOrder:
         known = LearnedOrder(now, known.scored)
         if adaptive.is_due(now.crawl.downloaded, known.scored.crawl.downloaded):
             known.score_all()
-            self._keep_scored(known)
+            self._is_kept = False
         return known

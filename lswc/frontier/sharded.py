@@ -93,7 +93,7 @@ class CommonOrder(SharedOrder):
         if isinstance(self.order, LearnedOrder):
             due = self.order.learn(cell, relevant)
             if due:
-                self._keep_scored(self.order)
+                self._is_kept = False
             for part in self.parts:
                 part.learned(None if due else cell)
 
@@ -475,9 +475,15 @@ class ShardedFrontier(Frontier):
 
     # -- what is stored --------------------------------------------------------------------------
 
+    def settle(self) -> None:
+        """Tell the servers what was decided here and else goes with the next calls."""
+        self.ask_all(Part.settle)
+        with suppress(AwayError):  # the next look does it
+            self._common.keep()
+
     @contextmanager
     def reading(self) -> Iterator[ShardedReader]:
-        self.ask_all(Part.settle)
+        self.settle()
         self.ask_all(lambda part: part.connection.ask())
         live = self.live
         readers = {part.index: part.reader for part in live}

@@ -6,11 +6,12 @@ import asyncio
 import secrets
 from contextlib import suppress
 from importlib.resources import files
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from lswc.errors import LswcError
 from lswc.frontier.redis_script import clock_source
-from lswc.guest.slots import SOON
+from lswc.guest.slots import REMEMBERED, SOON
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,19 +42,33 @@ class SharedSlots:
         self._number = 0
         self._tokens: dict[str, list[str]] = {}
         self._given: list[tuple[str, str, int]] = []
+        self._full: dict[str, float] = {}
         self._timer: asyncio.TimerHandle | None = None
 
     def take(self, groups: Sequence[Group]) -> float:
         if not groups:
             return 0.0
+        now, names = monotonic(), [group.name for group in groups]
+        full_until = max(self._full.get(name, 0.0) for name in names)
+        if full_until > now:
+            return full_until - now  # without asking
         self._number += 1
-        token, names = f"{self._worker}:{self._number}", [group.name for group in groups]
-        wait = self._run("take", token, self._life, *(group.slots for group in groups), of=names)
+        token, slots = f"{self._worker}:{self._number}", (group.slots for group in groups)
+        wait, full = self._run("take", token, self._life, *slots, of=names)
         if wait:
-            return min(wait / 1000, 1.0) if wait < self._life / 2 else SOON
+            if wait >= self._life / 2:
+                return SOON  # it is being asked
+            self._remember(names[full], now, min(wait / 1000, 1.0))
+            return min(wait / 1000, 1.0)
         for name in names:
             self._tokens.setdefault(name, []).append(token)
         return 0.0
+
+    def _remember(self, name: str, now: float, seconds: float) -> None:
+        """Keep that a group's slots rest for so long."""
+        self._full[name] = now + seconds
+        if len(self._full) > REMEMBERED:
+            self._full = {n: until for n, until in self._full.items() if until > now}
 
     def renew(self) -> None:
         held = [(name, token) for name, tokens in self._tokens.items() for token in tokens]
@@ -76,6 +91,7 @@ class SharedSlots:
         """Take it that slots are given back, one of each group; return their tokens."""
         forgotten = []
         for group in groups:
+            self._full.pop(group.name, None)
             tokens = self._tokens[group.name]
             forgotten.append(tokens.pop(0))
             if not tokens:
@@ -89,11 +105,11 @@ class SharedSlots:
             with suppress(LswcError):
                 self._run("", of=())
 
-    def _run(self, *arguments: str | int, of: Sequence[str]) -> int:
+    def _run(self, *arguments: str | int, of: Sequence[str]) -> list[int]:
         given = self._given
         keys = [self._clock, *(self._prefix + name for name in (*(n for n, _, _ in given), *of))]
         back = (part for _, token, rest in given for part in (token, rest))
         with self._connection.errors():
-            answer = int(self._script(keys, [len(given), *back, *arguments]))
+            answer: list[int] = self._script(keys, [len(given), *back, *arguments])
         self._given = []
         return answer

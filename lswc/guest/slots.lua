@@ -2,7 +2,7 @@
 -- is a sorted set, token -> when its slot is free, in ms.
 -- ARGV     how many slots are given back, one of each key that comes next; the token, and the ms that
 --          the slot rests, of each; verb, and what it needs for the keys after those
--- take: token, ms until a dead worker's slot is free, slots of each key. Returns 0, or ms to wait.
+-- take: token, ms until a dead worker's slot is free, slots of each key. Returns 0, or ms to wait and for which of them, from 0.
 -- renew: ms until then from now on, a token of each key.
 
 local now = redis_clock(KEYS[1])
@@ -28,18 +28,19 @@ if verb == 'renew' then
     redis.call('PEXPIRE', key, math.max(2 * life, redis.call('PTTL', key)))
   end
 end
-if verb ~= 'take' then return 0 end
+if verb ~= 'take' then return { 0, 0 } end
 
-local token, life, wait = ARGV[own + 1], tonumber(ARGV[own + 2]), 0
+local token, life, wait, full = ARGV[own + 1], tonumber(ARGV[own + 2]), 0, 0
 for i, key in ipairs(keys) do
   redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
   if redis.call('ZCARD', key) >= tonumber(ARGV[own + 2 + i]) then
-    wait = math.max(wait, redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] - now)
+    local left = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] - now
+    if left > wait then wait, full = left, i - 1 end
   end
 end
-if wait > 0 then return wait end
+if wait > 0 then return { wait, full } end
 for _, key in ipairs(keys) do
   redis.call('ZADD', key, now + life, token)
   redis.call('PEXPIRE', key, math.max(2 * life, redis.call('PTTL', key)))
 end
-return 0
+return { 0, 0 }

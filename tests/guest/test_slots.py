@@ -141,3 +141,18 @@ def test_machines_that_have_rested_take_no_memory() -> None:
     assert after < 1.5 * before
     resting = Group(f"address {4 * REMEMBERED - 1}", 1, 1.0)
     assert 0.9 < slots.take([resting]) <= 1.0
+
+
+def test_slots_that_rest_are_not_asked_for_again(redis_server: RedisServer) -> None:
+    client = Redis.from_url(redis_server.url)
+    slots = SharedSlots(Connection(client, "{rest-test}:"), 60.0)
+    rests = Group("rests", 1, 25.0)
+    assert slots.take([rests]) == 0
+    slots.give_back([rests], asked=True)
+    assert slots.take([DOMAIN, rests]) == 1.0
+    found: Any = client.info("commandstats")
+    before = found["cmdstat_evalsha"]["calls"]
+    assert 0 < slots.take([rests]) <= 1.0
+    assert slots.take([DOMAIN]) == 0
+    found = client.info("commandstats")
+    assert found["cmdstat_evalsha"]["calls"] == before + 1
