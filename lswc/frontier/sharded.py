@@ -31,7 +31,7 @@ from lswc.frontier.sharded_report import ShardedReader, opened_all
 from lswc.frontier.shards import LAID_OUT, SHARDS, Layout, check_servers
 from lswc.frontier.visit import Offer
 from lswc.safety.server_limits import NOTHING_TAKEN
-from lswc.strategy import LearnedOrder, PageLanguage, strategy, with_requisites
+from lswc.strategy import LearnedOrder, PageLanguage, Status, strategy, with_requisites
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -495,6 +495,14 @@ class ShardedFrontier(Frontier):
         for index, some in self.layout.part(units).items():
             part = self.parts[index]
             found |= self.ask(part, partial(part.pages, some), {})
+        return found
+
+    def statuses(
+        self, units: Collection[str], lease: Lease, counted: float | None
+    ) -> dict[str, Status]:
+        found = super().statuses(units, lease, counted)
+        if self.part_of(lease.server).is_away:  # what comes of the page is left out
+            found[lease.unit] = max(found[lease.unit], Status.UNDECIDED)
         return found
 
     def taken(self, server: str) -> tuple[Taken, Taken]:
