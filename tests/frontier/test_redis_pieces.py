@@ -103,10 +103,10 @@ class Counted:
 
 
 def state(client: Redis, name: str) -> dict[bytes, object]:
-    """Return all that is kept of a crawl, but its clock and who takes part."""
+    """Return all that is kept of a crawl, but what goes by the clock, and who takes part."""
     start = b"{%s}:" % name.encode()
     keys = (key for key in client.scan_iter(count=1000) if key.startswith(start))
-    own = ("clock", "about", "workers", "lives", "latest", "leases")
+    own = ("clock", "about", "workers", "lives", "latest", "leases", "scored")
     found = {key.removeprefix(start): key for key in keys}
     return {short: _value(client, key) for short, key in found.items() if short.decode() not in own}
 

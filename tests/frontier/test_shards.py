@@ -25,7 +25,7 @@ from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.sharded import Page, ShardedFrontier
 from lswc.frontier.shards import SHARDS, Layout, addresses, shard_of
 from lswc.frontier.visit import Offer
-from lswc.strategy import REQUISITE, SEED, PageLanguage, Unit, strategy
+from lswc.strategy import REQUISITE, SEED, PageLanguage, Status, Unit, strategy
 from tests.frontier.redis_server import RedisServer
 from tests.frontier.test_contract import OTHER, RELEVANT
 from tests.visits import ended
@@ -189,6 +189,7 @@ def test_what_a_server_that_is_away_was_to_have_is_delivered(
     assert f.commit(ended(own, relevant=True, offers=[offer(f"http://{there}/1", 0)]))
     assert not f.commit(ended(away)), "nobody knows whether it could be said"
     assert [part.is_away for part in f.parts] == [False, False, True]
+    assert f.statuses([there], away, None) == {there: Status.UNDECIDED}, "though none is known"
     assert leased(f).server == here
     assert f.renew(0.0) == [away.id]
     assert f.unfinished > 1
