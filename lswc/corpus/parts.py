@@ -15,6 +15,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
+from struct import Struct
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -84,14 +85,19 @@ _answer = msgspec.msgpack.Decoder(_Answer)
 _extracted = msgspec.json.Decoder(Extracted)
 
 
-class _End(msgspec.Struct, frozen=True):
-    """The last line of a part: records that can't be read, by host, and the most visits."""
+class _Counts(msgspec.Struct, frozen=True):
+    """The end of a part: records that can't be read, by host, and the most visits of a page.
+
+    It stands in a frame that readers of Zstandard pass over (RFC 8878 §3.1.2), its length at last:
+    so it is read without what is before it.
+    """
 
     unreadable: dict[str, int]
     visits: int
 
 
-_end = msgspec.json.Decoder(_End)
+_counts = msgspec.json.Decoder(_Counts)
+_SKIPPED, _LENGTH = b"\x50\x2a\x4d\x18", Struct("<I")
 
 
 def parts_of(crawls: Sequence[Path], language: str, folder: Path) -> list[Part]:
@@ -129,23 +135,23 @@ def make(part: Part, say: Say = silent) -> None:
         for page in pages:
             visits = max(visits, page.visit)
             file.write(msgspec.json.encode(extractor.read(page)) + b"\n")
-        file.write(msgspec.json.encode(_End(pages.unreadable, visits)))
+        file.close()
+        counts = msgspec.json.encode(_Counts(pages.unreadable, visits))
+        with path.open("ab") as end:
+            end.write(_SKIPPED + _LENGTH.pack(len(counts) + _LENGTH.size))
+            end.write(counts + _LENGTH.pack(len(counts)))
 
 
 def read(part: Part, unreadable: Counter[str]) -> Iterator[Extracted]:
     """Yield what the pages of a part say, and count the records that can't be read by host."""
     with pa.CompressedInputStream(part.path, "zstd") as file:
-        latest = b""
-        for line in io.BufferedReader(file, 1 << 20):
-            if latest:
-                yield _extracted.decode(latest)
-            latest = line
-        unreadable.update(_end.decode(latest).unreadable)
+        yield from map(_extracted.decode, io.BufferedReader(file, 1 << 20))
+    unreadable.update(_counts_of(part).unreadable)
 
 
 def versions_of(every: Sequence[Part], choice: str) -> Versions:
     """Return which versions of the pages of parts are taken, by one of VERSIONS."""
-    if all(_visits(part) == 1 for part in every):
+    if all(_counts_of(part).visits == 1 for part in every):
         return Versions(choice)
     known = Counter[str]()  # they are counted where they are read for good
 
@@ -155,11 +161,12 @@ def versions_of(every: Sequence[Part], choice: str) -> Versions:
     return learned(read_all(), read_all(), choice)
 
 
-def _visits(part: Part) -> int:
-    with pa.CompressedInputStream(part.path, "zstd") as file:
-        for line in io.BufferedReader(file, 1 << 20):
-            latest = line
-        return _end.decode(latest).visits
+def _counts_of(part: Part) -> _Counts:
+    with Path(part.path).open("rb") as file:
+        file.seek(-_LENGTH.size, os.SEEK_END)
+        (length,) = _LENGTH.unpack(file.read())
+        file.seek(-_LENGTH.size - length, os.SEEK_END)
+        return _counts.decode(file.read(length))
 
 
 def make_all(parts: Sequence[Part], say: Say) -> None:

@@ -26,6 +26,9 @@ STAY = 90.0
 """A crawl with nothing else left waits for a URL that is tried again in so many seconds; one that
 ends, for a server of its requisites that rests."""
 
+ASKED = 1.0
+"""Seconds for which it is known that pages are left to visit again."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -46,6 +49,7 @@ class Leases:
         self._ends_because = ""
         self._confirms: Callable[[], bool] = lambda: True
         self._idle_since: float | None = None
+        self._held_at = 0.0
         self._stopped = self._has_more = False
 
     def open(self) -> None:
@@ -179,9 +183,18 @@ class Leases:
         self._commits.stop(self._ends_because)
         return True
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether pages were there to visit again a moment ago, and nothing ended here since.
+
+        An idle crawl asks a shared store for that once a second, and not at each turn.
+        """
+        return self._commits.latest_end < self._held_at > monotonic() - ASKED
+
     def stays(self) -> bool:
         """Tell whether URLs are left that are worth to wait for, or pages to visit again."""
         if self._frontier.held:
+            self._held_at = monotonic()
             return True
         later, due = self._frontier.later, self._frontier.next_due()
         if self._frontier.unfinished > later or (later and self._guest.control.pauses):

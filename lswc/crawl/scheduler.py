@@ -172,7 +172,7 @@ class TierScheduler(BaseScheduler):
         if commits.halted:
             return commits.away and not commits.failed
         try:
-            if self._retries.waiting:
+            if self._retries.waiting or self._leases.goes_on:
                 return True
             self._leases.take_fed_seeds()
             return self._leases.stays()

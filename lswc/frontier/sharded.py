@@ -462,7 +462,7 @@ class ShardedFrontier(Frontier):
 
     def older_lengths(self) -> dict[str, int] | None:
         found: list[tuple[Part, dict[str, int]]] = self.ask_all(lambda part: (part, part.lengths()))
-        known = self._latest_lengths()[1]
+        known = self._given(lengths for _, lengths in found)
         older = [
             lengths
             for part, lengths in found
@@ -516,20 +516,26 @@ class ShardedFrontier(Frontier):
         return found
 
     def _latest_lengths(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Return the lengths of the files at the last commit, and what servers were given.
+        """Return the lengths of the files at the last commit, and what servers were given."""
+        found: list[dict[str, int]] = self.ask_all(lambda part: part.lengths())
+        latest = max(found, key=lambda lengths: lengths.get("@", 0))
+        return {name: n for name, n in latest.items() if not name.startswith("@")}, self._given(
+            found
+        )
+
+    def _given(self, found: Iterable[dict[str, int]]) -> dict[str, int]:
+        """Return what servers were given, by the lengths that each knows.
 
         That is how many commits ("@"), and how many commits and pages' links each server ("@0"):
         with each commit a server learns what all had by then. So it is known which had the last
         one, and whether another is older than that.
         """
-        found: list[dict[str, int]] = self.ask_all(lambda part: part.lengths())
         counts = dict(self._counts)
         for lengths in found:
             for name, number in lengths.items():
                 if name.startswith("@"):
                     counts[name] = max(number, counts.get(name, 0))
-        latest = max(found, key=lambda lengths: lengths.get("@", 0))
-        return {name: n for name, n in latest.items() if not name.startswith("@")}, counts
+        return counts
 
     def lengths(self) -> dict[str, int]:
         return self._latest_lengths()[0]

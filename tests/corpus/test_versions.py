@@ -6,6 +6,7 @@ import gzip
 import json
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -122,6 +123,22 @@ def test_visits_of_several_workers_are_in_no_order(tmp_path: Path, versions: str
     folders = [crawl(tmp_path / "two", every[4:]), crawl(tmp_path / "one", every[:4])]
     found, _ = rows(folders, tmp_path / "out", versions)
     assert sorted(short(found)) == sorted(EXPECTED[versions])
+
+
+def test_parts_without_visits_again_are_read_for_good_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = crawl(tmp_path / "crawl", visits()[:2])
+    opened: list[str] = []
+
+    class Opened(pa.CompressedInputStream):  # type: ignore[misc]
+        def __init__(self, path: str, *given: object) -> None:
+            opened.append(path)
+            super().__init__(path, *given)
+
+    monkeypatch.setattr(pa, "CompressedInputStream", Opened)
+    found, _ = rows([folder], tmp_path / "out", LATEST)
+    assert (len(found), len(opened)) == (2, 2), "once to compare, once for the rows"
 
 
 def test_a_stopped_corpus_goes_on_with_its_versions(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.crawl import retries
+from lswc.crawl import commits, leases, retries
 from lswc.crawl.close_reasons import CANNOT_WRITE
 from lswc.crawl.requests import visit_of
 from lswc.crawl.retries import HELD, PATIENCE, WAITING
@@ -99,6 +99,30 @@ def test_a_request_whose_visit_has_ended_is_not_sent_again(tmp_path: Path) -> No
         crawl.parts.commits.commit(visit, "html")
         assert not scheduler.enqueue_request(crawl.request(visit))
         assert finished(crawl) == {"timeout": 1}
+
+
+def test_an_idle_crawl_that_visits_again_asks_once_a_second_if_it_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But at once if something ended: then it may be the end."""
+    with SetUp(tmp_path, LSWC_REVISIT=1) as crawl:
+        scheduler, clock = TierScheduler.from_crawler(crawl.crawler), [monotonic() + 100.0]
+        held, asked = [1, 1, 0], []
+
+        def number(_: object) -> int:
+            asked.append(clock[0])
+            return held.pop(0)
+
+        monkeypatch.setattr(type(crawl.parts.frontier), "held", property(number))
+        for module in (leases, commits):
+            monkeypatch.setattr(module, "monotonic", lambda: clock[0])
+        for _ in range(5):
+            assert scheduler.has_pending_requests()
+            clock[0] += 0.3
+        assert len(asked) == 2
+        crawl.parts.commits.commit(crawl.visit(), "status 404")
+        assert not scheduler.has_pending_requests()
+        assert held == []
 
 
 def test_a_request_that_nobody_has_any_more_is_lost_once_it_was_missed_twice(

@@ -22,7 +22,7 @@ from redis import Redis
 from lswc.errors import AwayError, ConfigError
 from lswc.frontier.contract import Caps, FrontierError, Terms
 from lswc.frontier.redis import RedisFrontier, Worker
-from lswc.frontier.sharded import Page, ShardedFrontier
+from lswc.frontier.sharded import Page, Part, ShardedFrontier
 from lswc.frontier.shards import SHARDS, Layout, addresses, shard_of
 from lswc.frontier.visit import Offer
 from lswc.strategy import REQUISITE, SEED, PageLanguage, Status, Unit, strategy
@@ -213,6 +213,21 @@ def test_all_servers_away_is_told(join: Join, tmp_path: Path) -> None:
         server.kill()
     with pytest.raises(AwayError):
         f.lease(0.0)
+
+
+def test_each_server_is_asked_once_whether_it_is_older(
+    join: Join, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    f = join()
+    asked, lengths = [], Part.lengths
+
+    def counted(part: Part) -> dict[str, int]:
+        asked.append(part.index)
+        return lengths(part)
+
+    monkeypatch.setattr(Part, "lengths", counted)
+    assert f.older_lengths() is None
+    assert asked == [0, 1, 2]
 
 
 def refused(join: Join, servers: list[RedisServer]) -> str:
