@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+from bisect import bisect_right
 from collections import defaultdict
 from contextlib import ExitStack, contextmanager, suppress
 from copy import copy
@@ -158,14 +159,16 @@ class PartOrder(SharedOrder):
         return cells[0] if cells else None, next(filter(self._of_proven, cells), None)
 
     def packed_until(
-        self, until: Rank | None, best: Sequence[int | None]
+        self, until: Rank | None, beyond: int, best: Sequence[int | None]
     ) -> tuple[bytes, int, int, int]:
-        """Return some cells from ``at`` on to that rank as ``packed`` does; ``at`` goes on.
+        """Return some cells from ``at`` on as ``packed`` does; ``at`` goes on.
 
-        ``best`` are the best cells of all servers that others wait for: of proven sites, of all.
+        These are the cells to that rank, and so many ``beyond``. ``best`` are the best cells of
+        all servers that others wait for: of proven sites, of all.
         """
         found = self._ready.since(self.at or ANY, BEST + 1)
-        chosen = [rank for rank in found[:BEST] if until is None or rank <= until]
+        last = len(found) if until is None else bisect_right(found, until) + beyond
+        chosen = found[: min(last, BEST)]
         self.at = found[len(chosen)] if len(found) > len(chosen) else None
         cells, order = [cell for _, cell in chosen], self._common.order
         good = [
@@ -215,13 +218,13 @@ class Part(RedisFrontier):
         return RedisReader(self.connection.client, self.name, self._strategy)
 
     def lease_until(
-        self, now: float, until: Rank | None, best: Sequence[int | None]
+        self, now: float, until: Rank | None, beyond: int, best: Sequence[int | None]
     ) -> Lease | None:
-        """Hand out a URL of the best cells, of none beyond a rank."""
+        """Hand out a URL of the best cells, of none more than so many beyond a rank."""
         if self._is_idle(now):
             self.free, self.order.at = 0, None
             return None
-        self.free, lease = self._lease_of(now, self.order.packed_until(until, best))
+        self.free, lease = self._lease_of(now, self.order.packed_until(until, beyond, best))
         if self.free < 0:  # URLs came back, or there is more to be done first
             self.order.look_again()
         if lease is not None:
@@ -285,6 +288,7 @@ class ShardedFrontier(Frontier):
         self._lengths: dict[str, int] = {}
         self._counts: dict[str, int] = {}
         self._looked = self._turns = 0.0
+        self._beyond = 0
         self._asked = 0.0
         number = len(clients)
         caps = replace(terms.caps, sites=-(-terms.caps.sites // number))
@@ -672,7 +676,12 @@ class ShardedFrontier(Frontier):
         return lease
 
     def _best(self, now: float) -> Lease | None:
-        """Lease from the server whose best cell is best; none beyond the best of the next."""
+        """Lease from the server whose best cell is best, none beyond the best of the next.
+
+        While all URLs of the best cells are of busy servers, each look in vain lets the next go
+        twice as far beyond, and each lease half as far: else a page would take a call for each
+        such cell of each server.
+        """
         for _ in range(_LOOKS):
             found = [(part.order.at, part.turn, part) for part in self.live if part.order.at]
             if not found:
@@ -680,9 +689,12 @@ class ShardedFrontier(Frontier):
             found.sort(key=lambda one: one[:2])
             part = found[0][2]
             until = found[1][0] if len(found) > 1 else None
-            lease = self._leased(part, partial(part.lease_until, now, until, self._awaited()))
+            ask = partial(part.lease_until, now, until, self._beyond, self._awaited())
+            lease = self._leased(part, ask)
             if lease is not None:
+                self._beyond //= 2
                 return lease
+            self._beyond = min(2 * self._beyond + 1, BEST)
         return None
 
     def _awaited(self) -> tuple[int | None, int | None]:

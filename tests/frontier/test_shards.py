@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack, closing
 from itertools import count
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 from hypothesis import settings
@@ -153,6 +153,32 @@ def test_the_best_cell_of_all_servers_comes_first(join: Join) -> None:
     cells = [leased(f).cell for _ in links]
     assert cells == sorted(cells)
     assert len(set(cells)) > 1
+
+
+def test_a_lease_passes_many_cells_of_busy_servers_by_few_calls(
+    join: Join, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    f = join("adaptive")
+    code_of = {kind: code for code, kind in enumerate(strategy("adaptive").kind_of[:SEED])}
+    codes = [code_of[kind] for kind in sorted(code_of)[:100]]
+    for server in range(3):
+        f.offer([offer(f"http://{name_on(server)}/{code}", code) for code in codes])
+    assert {leased(f).server for _ in range(3)} == {name_on(server) for server in range(3)}
+    kinds, cells = f._strategy.kind_of, f._strategy.cell_of
+    rank = f.parts[0].order.rank
+    last = max(codes, key=lambda code: rank(cells[kinds[code]][0]))
+    f.offer([offer(f"http://{name_on(1, 1)}/", last)])
+    calls: list[Part] = []
+    lease_until = Part.lease_until
+
+    def counted(part: Part, *asked: Any) -> Lease | None:
+        calls.append(part)
+        return lease_until(part, *asked)
+
+    monkeypatch.setattr(Part, "lease_until", counted)
+    assert leased(f).server == name_on(1, 1)
+    assert len(f.parts[0].order._numbers) > 90
+    assert len(calls) < 20
 
 
 def test_the_end_is_two_looks_that_agree(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
