@@ -197,29 +197,22 @@ def cap_is_lowered(client: redis.Redis, size: int) -> None:
 
 
 def site_is_proven(client: redis.Redis, size: int) -> None:
-    """Let a site be proven that has URLs on so many servers."""
+    """Let a site be proven, by four others, that has URLs on so many servers."""
     watched = Watched(client, "adaptive", Terms(unproven_share=0.2))
     with closing(watched.frontier) as frontier:
-        watched.offer([("seed.co.th", "", SEED)])
-        visit = Visit(watched.leased(0.0), outcome="html", relevant=True)
-        visit.offers = [_offer(f"page{n}.co.th", "", CODE) for n in range(4)]
-        _commit(frontier, visit)
-        first = Visit(watched.leased(0.0), outcome="html", relevant=True)
-        visit.offers = [_offer("other.co.th", "", CODE)]
-        _commit(frontier, first)
-        others = [watched.leased(0.0) for _ in range(3)]
-        visit = Visit(others[0], outcome="html", relevant=True)
-        visit.offers = [_offer(f"b{n}.spam.co.th", "", CODE) for n in range(size)]
-        watched.watch(
-            f"a page links to {size:,} new servers of a site", lambda: _commit(frontier, visit)
-        )
-        for lease in others[1:]:
-            visit = Visit(lease, outcome="html", relevant=True)
-            visit.offers = [_offer("b0.spam.co.th", "", CODE)]
-            watched.watch(
-                f"a site with URLs on {size:,} servers becomes proven",
-                lambda visit=visit: _commit(frontier, visit),
-            )
+        watched.offer([(f"seed{n}.co.th", "", SEED) for n in range(5)])
+        first, *others = (watched.leased(0.0) for _ in range(5))
+        pages = [_offer(f"page{n}.co.th", "", SEED) for n in range(len(others))]
+        _commit(frontier, Visit(first, outcome="html", relevant=True, offers=pages[:1]))
+        for lease, page in zip(others, pages, strict=True):
+            _commit(frontier, Visit(lease, outcome="html", relevant=True, offers=[page]))
+        leases = [watched.leased(0.0) for _ in pages]
+        links = [_offer(f"b{n}.spam.co.th", "", CODE) for n in range(size)]
+        for n, lease in enumerate(leases):
+            visit = Visit(lease, outcome="html", relevant=True, offers=links[: 1 if n else None])
+            what = f"is supported by site {n + 1}" if n else "is met"
+            name = f"a site of {size:,} servers {what}"
+            watched.watch(name, partial(_commit, frontier, visit))
 
 
 def page_has_many_links(client: redis.Redis, size: int) -> None:

@@ -1780,6 +1780,17 @@ local function end_lease(server, token, lengths, received)
   return number, since
 end
 
+-- server, token; offers: some of a leased page that has many, to other sites. To offer them again changes
+-- nothing, if its visit doesn't end.
+function verbs.offer_ahead()
+  local server = ARGV[FIRST]
+  local held, number = lease_of(server)
+  if held ~= ARGV[FIRST + 1] then return { 0, {}, {}, {} } end
+  local kept, undecided = store(FIRST + 2, number, site_of(server))
+  if kept or #undecided > 0 then write(number, with_whole_url(read(number), server)) end
+  return { 1, flush(), undecided, over() }
+end
+
 -- server, token, lengths of its files that changed, as JSON, or "", bytes received, ms from the
 -- lease until its server is free; then fingerprint, what it counts (1 if relevant, 0 if not, or a
 -- share), "" if it is no page, cell that it was leased from, what `seen` keeps of it, its outcome if that is transient or
@@ -1808,6 +1819,7 @@ function verbs.commit()
   local first = FIRST + 15
   local offers = first + 2 * tallies
   local referred, undecided = store(offers, number, site_of(server))
+  referred = referred or url_of(read(number)):find('^http') ~= nil -- by `offer_ahead`
   if held ~= '' then
     pages_again.hold(number, held, due, url, call('HGET', ABOUT, 'next') + 1, is_new)
   elseif failed == '' then

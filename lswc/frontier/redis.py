@@ -89,6 +89,7 @@ _READ = 500  # URLs that are read by one call
 _CHANGE_NOTHING = {"lease", "look", "renew", "tell"}
 _TELL_CELLS = {
     "offer",
+    "offer_ahead",
     "offer_from",
     "lease",
     "lease_again",
@@ -664,6 +665,7 @@ class RedisFrontier(Frontier):
         tally = {("finished", visit.outcome): 1, **visit.tally}
         counted = visit.counted
         moved = visit.outcome == Outcome.REDIRECT and visit.url.startswith("http:")
+        offers = self._after_ahead(visit)
         ended, pending, undecided, pages, over, times = self._call(
             "commit",
             *self._end(lease, visit, lengths),
@@ -676,7 +678,7 @@ class RedisFrontier(Frontier):
             len(tally),
             *self._held.first_visit(visit),
             *(text for (kind, name), n in tally.items() for text in (f"{kind}\n{name}", n)),
-            *packed_offers(self._strategy, visit.offers),
+            *packed_offers(self._strategy, offers),
         )
         if not self._has_ended(lease, ended, lengths):
             return False
@@ -684,25 +686,50 @@ class RedisFrontier(Frontier):
         if counted is not None:
             self._order.learn(lease.cell, counted)
             self._order.compare(pages)
-        self._call.improve(self._order, undecided, visit.offers, lease.id)
+        self._call.improve(self._order, undecided, offers, lease.id)
         self._call.discard(self._order, over)
         self._held.hear(visit)
         if not over:
             self._call.hear(times, is_idle=True)
         return True
 
+    def _after_ahead(self, visit: Visit) -> Sequence[Offer]:
+        """Offer a page's links to other sites, if they are many; return those that end with it.
+
+        What its visit counts changes nothing of other sites, so those may come before.
+        """
+        if len(visit.offers) <= OFFERS:
+            return visit.offers
+        lease, site = visit.lease, site_of(visit.lease.server)
+        others = [offer for offer in visit.offers if site_of(offer.server) != site]
+        if len(others) <= OFFERS:
+            return visit.offers
+        for first in range(0, len(others), OFFERS):
+            some = others[first : first + OFFERS]
+            _, pending, undecided, over = self._call(
+                "offer_ahead",
+                lease.server,
+                self._leases.token(lease),
+                *packed_offers(self._strategy, some),
+            )
+            self._order.pending(pending)
+            self._call.improve(self._order, undecided, some, lease.id)
+            self._call.discard(self._order, over)
+        return [offer for offer in visit.offers if site_of(offer.server) == site]
+
     def _commit_again(self, visit: Visit, lengths: Mapping[str, int] | None) -> bool:
         """End the visit of a page that is held: it is counted for no unit and no cell again."""
+        offers = self._after_ahead(visit)
         ended, pending, undecided, over = self._call(
             "commit_again",
             *self._end(visit.lease, visit, lengths),
             *self._held.visited(visit, became(visit)),
-            *packed_offers(self._strategy, visit.offers),
+            *packed_offers(self._strategy, offers),
         )
         if not self._has_ended(visit.lease, ended, lengths):
             return False
         self._order.pending(pending)
-        self._call.improve(self._order, undecided, visit.offers, visit.lease.id)
+        self._call.improve(self._order, undecided, offers, visit.lease.id)
         self._call.discard(self._order, over)
         self._held.hear(visit)
         return True

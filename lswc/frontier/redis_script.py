@@ -94,7 +94,7 @@ def _numbers() -> dict[str, object]:
         "AT_ONCE": AT_ONCE,
         "STEPS": STEPS,
         "LINES": 10 * STEPS,  # of busy servers, that one call takes out of the way
-        "URLS": 5 * STEPS,  # that one call discards, as they are too many
+        "URLS": 3 * STEPS,  # that one call discards, as they are too many
         "URLS_A_STEP": 10,  # whose records are emptied
         "DISCARD": DISCARD,
         "REQUISITES": REQUISITES,

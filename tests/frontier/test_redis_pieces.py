@@ -11,7 +11,7 @@ from hypothesis.stateful import invariant, run_state_machine_as_test
 from redis import Redis
 from typing_extensions import override
 
-from lswc.frontier import redis_script
+from lswc.frontier import redis, redis_script
 from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.visit import Offer
 from lswc.strategy import REQUISITE, REQUISITES, SEED, PageLanguage, strategy
@@ -163,6 +163,35 @@ def test_urls_of_a_server_or_directory_go_in_pieces_whoever_does_them(
         states.append({key: value for key, value in found.items() if key != b"units"})
         assert not any(key.startswith((b"behind", b"bin")) for key in found)
     assert states[0] == states[1]
+
+
+def test_links_of_a_page_to_other_sites_come_in_pieces_before_its_end(
+    client: Redis, join: Join, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None is missing or twice if the worker dies between, and each knows its page."""
+    monkeypatch.setattr(redis, "OFFERS", FEW)
+    one, two = join(), join()
+    one.offer([offer("a.co.th", 0)])
+    links = [
+        *(offer("a.co.th", n, 7) for n in range(1, 2 * FEW)),
+        *(offer(f"b{n}.co.th", 1, 7) for n in range(3 * FEW)),
+    ]
+    visit = ended(leased(one), relevant=True, offers=links)
+    monkeypatch.setattr(one, "_end", lambda *_: pytest.fail("killed"))
+    with pytest.raises(pytest.fail.Exception, match="killed"):
+        one.commit(visit)
+    assert (two.pending, two.unfinished) == (3 * FEW, 3 * FEW + 1)
+    again = leased(two, 2e6)
+    assert again.url == "http://a.co.th/0", "its lease has ended"
+    counted = Counted(client, two, monkeypatch)
+    assert two.commit(ended(again, relevant=True, offers=links))
+    assert counted.calls == 4
+    found = []
+    while (lease := two.lease(2e6)) is not None:
+        assert lease.referrer == "http://a.co.th/0"
+        found.append(lease.url)
+        assert two.commit(ended(lease))
+    assert sorted(found) == sorted(link.url for link in links)
 
 
 @pytest.mark.parametrize("most", [1, 3])
