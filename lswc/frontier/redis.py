@@ -221,7 +221,7 @@ class _Leases:
         return lost
 
 
-class _Script:
+class Script:
     """The script's verbs, as one worker of one crawl calls them."""
 
     def __init__(
@@ -353,7 +353,7 @@ class RedisFrontier(Frontier):
         self._reader = RedisReader(client, name, strategy)
         self._terms = terms
         self._worker = worker
-        self._call = _Script(self.connection, strategy, terms, worker)
+        self._call = Script(self.connection, strategy, terms, worker)
         self._held = SharedHeldPages(self.connection, terms, self._call)
         self._feed = worker.feed or feed_of(client, name)
         self._life = milliseconds(worker.time_to_live)
@@ -379,6 +379,7 @@ class RedisFrontier(Frontier):
         """Begin or join the crawl; once it was joined, only the same one."""
         connection = self.connection
         about, self._number = self._call.begin(self._identity, self._leases.joining, self._life)
+        check_shard(about, self._identity.get("shard"), connection.address)
         check_identity(about, self._identity, _ANOTHER_NAME)
         connection.mark = about["mark"]
         self._lengths = self.lengths()

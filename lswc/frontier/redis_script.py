@@ -8,7 +8,7 @@ to the script (``source``).
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -156,10 +156,15 @@ def _lua(value: object) -> str:
     return repr(value)
 
 
-def _source() -> str:
+_END = "\nreturn function("
+"""What comes behind the verbs in the script."""
+
+
+def _source(more: str = "") -> str:
     """Return Lua whose value is the function that answers every verb, with what it is given.
 
     Numbers and words stand where the script has their names: Lua has room for 200 variables.
+    ``more`` is a file of further verbs.
     """
     plain: dict[str, object] = {}
     tables = ""
@@ -171,18 +176,21 @@ def _source() -> str:
         else:
             plain[name] = value
     names = re.compile(rf"\b(?:{'|'.join(map(re.escape, plain))})\b")
-    script = names.sub(lambda found: _lua(plain[found[0]]), _text_of("redis.lua"))
+    verbs, _, end = _text_of("redis.lua").rpartition(_END)
+    whole = f"{verbs}{_text_of(more) if more else ''}{_END}{end}"
+    script = names.sub(lambda found: _lua(plain[found[0]]), whole)
     return f"(function()\n{tables}{clock_source()}{script}end)()"
 
 
 @cache
-def library() -> tuple[str, str, str]:
+def library(more: str = "") -> tuple[str, str, str]:
     """Return all verbs as a library of Redis's: its name, its Lua, and a script that does the same.
 
     A library makes its functions when it is loaded, the script at each call. The name tells
     versions apart, so that several can use a server at once; the library's function has it, too.
+    ``more`` is a file of further verbs.
     """
-    made = _source()
+    made = _source(more)
     name = f"lswc_{sha256(made.encode()).hexdigest()[:16]}"
     loaded = f"#!lua name={name}\nredis.register_function('{name}', {made})"
     return name, loaded, f"return {made}(KEYS, ARGV)"
@@ -330,14 +338,15 @@ class Connection:
     """Asks the Redis of a crawl of this name, whose keys begin with ``prefix``.
 
     ``mark`` is what the crawl in Redis is known again by, once it is known here; ``latest`` is the
-    token of what ``worker`` committed last, if it is known that no older Redis may answer.
+    token of what ``worker`` committed last, if it is known that no older Redis may answer. ``more``
+    is a file of verbs that the script has besides its own.
     """
 
-    def __init__(self, client: redis.Redis, name: str) -> None:
+    def __init__(self, client: redis.Redis, name: str, more: str = "") -> None:
         self.client = client
         self.prefix = prefix_of(client, name)
         self.mark = self.worker = self.latest = ""
-        self._name, self._loaded, self._plain = library()
+        self._name, self._loaded, self._plain = library(more)
         self._script: Script | None = None
         """What is called where there are no functions: before Redis 7, or for such a user."""
 
@@ -364,6 +373,11 @@ class Connection:
             if not _lacks(refused):
                 raise
             self._script = self.client.register_script(self._plain)
+
+    def unload(self) -> None:
+        """Let the server forget the library, if it may."""
+        with suppress(redis.RedisError):
+            self.client.function_delete(self._name)
 
     def ask(self, *questions: tuple[str, str, Any]) -> list[Any]:
         """Return the answers to commands, each (name, key without prefix, arguments).

@@ -19,6 +19,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from lswc.errors import StorageError
+from lswc.frontier.shards import SHARDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -119,10 +120,9 @@ class OnShards:
 
     def add(self, paragraphs: Sequence[int]) -> list[bool]:
         is_new: dict[int, bool] = {}
+        servers = self._frontier.layout.servers
         for part, seen in zip(self._frontier.parts, self._filters, strict=True):
-            own = [
-                one for one in dict.fromkeys(paragraphs) if one % len(self._filters) == part.index
-            ]
+            own = [one for one in dict.fromkeys(paragraphs) if servers[one % SHARDS] == part.index]
             if own:
                 found = self._frontier.ask(part, partial(seen.add, own), [True] * len(own))
                 is_new.update(zip(own, found, strict=True))

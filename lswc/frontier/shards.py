@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
@@ -89,10 +90,51 @@ class Layout(NamedTuple):
             parts.setdefault(self.server_of_unit(unit), []).append(unit)
         return parts
 
+    def over(self, number: int) -> Layout:
+        """Return a layout over so many servers, no fewer, that moves as few shards as it can.
+
+        All that move go to the servers that are new.
+        """
+        servers = bytearray(self.servers)
+        while True:
+            held = [servers.count(one) for one in range(number)]
+            most, fewest = max(held), min(held)
+            if most - fewest <= 1:
+                return Layout(bytes(servers), number)
+            servers[servers.rindex(held.index(most))] = held.index(fewest)
+
     def identity(self, index: int, mark: str) -> dict[str, str]:
         """Return what a server's part of the crawl is; the first one's mark is the crawl's."""
         about = {"shard": f"{index + 1} of {self.number}", "layout": self.servers.hex()}
         return {**about, "crawl": mark} if index else about
+
+
+class Plan(NamedTuple):
+    """Where a crawl's shards were, and where they are to be; servers are by their addresses."""
+
+    before: list[str]
+    after: list[str]
+    layout_before: str
+    layout: str
+
+    @classmethod
+    def load(cls, text: str) -> Plan:
+        """Return the plan that ``dump`` gave."""
+        return cls(*json.loads(text))
+
+    def dump(self) -> str:
+        """Return it as text."""
+        return json.dumps(self)
+
+    def named(self) -> tuple[str, str]:
+        """Return the servers before and after as LSWC_FRONTIER names them, without a login."""
+        return _named(self.before), _named(self.after)
+
+
+def _named(addresses: Sequence[str]) -> str:
+    """Return servers as one address; each is host:port/database."""
+    hosts, databases = zip(*(one.rsplit("/", 1) for one in addresses), strict=True)
+    return f"redis://{','.join(hosts)}/{databases[0]}"
 
 
 def addresses(store: str) -> list[str]:
@@ -132,6 +174,8 @@ def check_servers(found: Sequence[tuple[str, Mapping[str, str]]]) -> None:
     number, first = len(found), next((about for _, about in found if about), None)
     if first is None:
         return
+    for _, about in found:
+        check_rebalanced(about)
     mark = found[0][1].get("mark", "") if found[0][1] else first.get("crawl", "")
     for index, (address, about) in enumerate(found):
         wanted = f"{index + 1} of {number}"
@@ -154,11 +198,22 @@ def check_servers(found: Sequence[tuple[str, Mapping[str, str]]]) -> None:
             raise FrontierError(f"{address} has its shards laid out otherwise than the others")
 
 
+def check_rebalanced(about: Mapping[str, str]) -> None:
+    """Raise FrontierError if a server's shards are under way to another."""
+    if "rebalance" in about:
+        before, after = Plan.load(about["rebalance"]).named()
+        raise FrontierError(
+            "the shards of this crawl are between its old servers and its new ones: finish that "
+            f"first, `scrapy frontier {before} --rebalance {after}`"
+        )
+
+
 def check_shard(about: Mapping[str, str], wanted: str | None, address: str) -> None:
     """Raise FrontierError if a server holds another shard than the one that is asked of it.
 
     ``wanted`` says which of how many, None that the server is to hold a whole crawl.
     """
+    check_rebalanced(about)
     there = about.get("shard")
     if not about or there == wanted:
         return
@@ -170,5 +225,5 @@ def check_shard(about: Mapping[str, str], wanted: str | None, address: str) -> N
     asked = f"not {wanted}" if wanted else "and the others aren't named"
     raise FrontierError(
         f"{address} holds shard {there}, {asked}: name in LSWC_FRONTIER the servers that the crawl "
-        "was begun with, in that order"
+        "was begun with, or was rebalanced to, in that order"
     )

@@ -318,6 +318,14 @@ class Sharded(RuleBasedStateMachine):
     """A crawl over three servers does what one over one does, but for the order within a second."""
 
     servers: list[RedisServer]
+    first = 3
+    """How many of them it begins with."""
+
+    def clients(self) -> list[Redis]:
+        return [Redis.from_url(server.url) for server in self.servers[: self.number]]
+
+    def joined(self) -> ShardedFrontier:
+        return ShardedFrontier(self.clients(), self.name, *self.crawl)
 
     @initialize(
         spec=st.sampled_from(["bfs", "server_aggressive:T=1", "directory_conservative:T=1",
@@ -329,12 +337,11 @@ class Sharded(RuleBasedStateMachine):
         chosen, name = strategy(spec), f"model{next(names)}"
         terms, self.is_shared = Terms(caps=Caps(server=most), unproven_share=share), share < 1
         worker = Worker(clock_of_caller=True, time_to_live=1e6)
-        clients = [Redis.from_url(server.url) for server in self.servers]
         self.by_server = chosen.unit is Unit.SERVER
-        self.many = ShardedFrontier(clients, name, chosen, {}, terms, worker)
-        self.one = RedisFrontier(
-            Redis.from_url(self.servers[0].url), f"{name}-one", chosen, {}, terms, worker
-        )
+        self.crawl = (chosen, {"strategy": spec}, terms, worker)
+        self.name, self.number = name, self.first
+        self.many = self.joined()
+        self.one = RedisFrontier(Redis.from_url(self.servers[0].url), f"{name}-one", *self.crawl)
         self.now, self.held = 100.0, list[tuple["Lease", "Lease"]]()
 
     def offers(self, found: list[tuple[str, int, int]]) -> list[Offer]:

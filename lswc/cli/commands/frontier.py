@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from math import ceil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lswc.cli.command import KEY, UserCommand, one, option
 from lswc.cli.progress_lines import working
 from lswc.cli.tables import counted as counts_table
 from lswc.cli.tables import table, terminal
+from lswc.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
@@ -28,11 +30,15 @@ class Command(UserCommand):
     summary = "Show a crawl's frontier: URLs, servers, why URLs were discarded"
     options = (
         option("--top", "cells and servers to show (default: 10)", 10),
+        option("--rebalance", "move shards to new servers: LSWC_FRONTIER as it is to be", ""),
         KEY,
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         name = one(args, "crawl folder, or one Redis")
+        if opts.rebalance:
+            self._rebalance(name, opts)
+            return
         from lswc.monitor.snapshot import counted
         from lswc.monitor.stored import stored
 
@@ -43,6 +49,27 @@ class Command(UserCommand):
         console = terminal()
         for part in shown(snapshot):
             console.print(part)
+
+    def _rebalance(self, place: str, opts: argparse.Namespace) -> None:
+        """Move shards to the servers that a crawl gets, and say what was moved."""
+        from lswc.crawl.crawl_folder import without_login
+        from lswc.crawl.workers import named
+        from lswc.frontier import names_redis
+        from lswc.frontier.rebalance import rebalanced
+
+        if not names_redis(opts.rebalance):
+            raise ConfigError(f"--rebalance isn't the URL of Redis servers: {opts.rebalance!r}")
+        folder, address = (Path(), place) if names_redis(place) else (Path(place), "")
+        before, key = named(self.project_settings, address, opts.key, folder)
+        after, _ = named(self.project_settings, opts.rebalance, key, Path())
+        with working() as say:
+            moved = rebalanced(before, after, key, say)
+        console = terminal()
+        console.print(
+            f"Moved {moved.pending:,} URLs that wait and {moved.finished:,} finished ones, of"
+            f" {moved.servers:,} web servers on {moved.sites:,} sites; {moved.sent:,} bytes sent."
+        )
+        console.print(f"Start the workers with -s LSWC_FRONTIER={without_login(opts.rebalance)}")
 
 
 def shown(snapshot: Snapshot) -> Iterator[Table | str]:
