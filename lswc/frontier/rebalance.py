@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 _Row = TypeVar("_Row")
 
 _VERBS = "rebalance.lua"
-_AT_ONCE = 200  # rows of one call
+_AT_ONCE = 100  # rows of one call
 _WORDS = 2000  # words of one call that writes
 _READ = 1000  # rows that are read by one call
 _BITS_AT_ONCE = 2**20  # bytes

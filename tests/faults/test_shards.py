@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 from collections import Counter
 from contextlib import ExitStack, closing
 from functools import partial
+from time import sleep
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +16,7 @@ from redis import Redis
 from tests.faults.test_redis import KEEPS_ALL, check_all, told
 from tests.faults.web import Crawl, FaultyWeb, graph, url
 from tests.frontier.redis_server import RedisServer
+from tests.scenarios.site import ROOT, SCRAPY, environment, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -172,3 +175,57 @@ def test_two_of_four_workers_and_one_of_three_servers_are_killed(
     assert asked.keys() == graph().keys()
     again = asked.total() - len(asked)
     print(f"{len(asked)} pages, each recorded once; {again} requests a second time")
+
+
+def rebalancing(servers: list[RedisServer]) -> list[str]:
+    """Return the command that gives the crawl of the first two of these servers the third, too."""
+    return [*SCRAPY, "frontier", address(servers[:2]), "--rebalance", address(servers)]
+
+
+def copies(first: Redis, third: Redis) -> bool:
+    return bool(third.exists("{lswc:th}:units"))
+
+
+def is_laid_out(first: Redis, third: Redis) -> bool:
+    return bool(third.hexists("{lswc:th}:about", "shard"))
+
+
+def is_over(first: Redis, third: Redis) -> bool:
+    return is_laid_out(first, third) and not first.hexists("{lswc:th}:about", "rebalance")
+
+
+def test_a_third_server_is_added_by_a_command_that_is_killed_at_several_steps(
+    web: FaultyWeb, workers: list[Crawl], servers: list[RedisServer]
+) -> None:
+    two = {"LSWC_FRONTIER": address(servers[:2])}
+
+    def stop() -> None:
+        for worker in workers:
+            worker.wait_until_it_crawls()
+            assert worker.process is not None
+            worker.process.send_signal(signal.SIGTERM)
+
+    web.after(30, stop)
+    for worker in workers:
+        worker.start(**two)
+    assert [worker.finish() for worker in workers] == [0, 0], [worker.log for worker in workers]
+    with Redis.from_url(servers[0].url) as first, Redis.from_url(servers[2].url) as third:
+        for is_reached in (copies, is_laid_out, is_over):  # it may come further before it is killed
+            command = subprocess.Popen(rebalancing(servers), cwd=ROOT, env=environment())
+            while not is_reached(first, third) and command.poll() is None:
+                sleep(0.001)
+            command.kill()
+            command.wait()
+            if first.hexists("{lswc:th}:about", "rebalance"):
+                workers[0].start(**two)
+                assert workers[0].finish() == 2, workers[0].log
+                assert "between its old servers and its new ones" in workers[0].log
+    done = run(rebalancing(servers))
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert f"LSWC_FRONTIER={address(servers)}" in done.stdout
+    workers[0].start(**two)
+    assert workers[0].finish() == 2, workers[0].log
+    assert "or was rebalanced to" in workers[0].log
+    for worker in workers:
+        worker.start()
+    finish(workers)

@@ -273,7 +273,8 @@ def test_a_worker_that_slept_through_it_is_stopped(redis_servers: list[RedisServ
     for server in redis_servers[:2]:
         with Redis.from_url(server.url) as client:
             client.delete("{c}:lives")
-            client.zadd("{c}:busy", dict.fromkeys(client.hkeys("{c}:leases"), 0))
+            for name in client.hkeys("{c}:leases"):
+                client.zadd("{c}:busy", {name: 0})
     rebalance(redis_servers, 2).run(silent)
     everywhere = [offer(f"http://{site}/new") for site in SITES]
     with pytest.raises(OlderError):

@@ -26,11 +26,15 @@ if TYPE_CHECKING:
 class Command(UserCommand):
     """Shows the frontier in a crawl folder or in Redis, also while the crawl runs."""
 
-    usage = "<crawl folder> | redis://... [--key NAME]"
+    usage = "<crawl folder> | redis://... [--rebalance redis://...,...] [--key NAME]"
     summary = "Show a crawl's frontier: URLs, servers, why URLs were discarded"
     options = (
         option("--top", "cells and servers to show (default: 10)", 10),
-        option("--rebalance", "move shards to new servers: LSWC_FRONTIER as it is to be", ""),
+        option(
+            "--rebalance",
+            "move sites to Redis servers that the crawl gets: LSWC_FRONTIER as it is to be",
+            "",
+        ),
         KEY,
     )
 
@@ -64,12 +68,11 @@ class Command(UserCommand):
         after, _ = named(self.project_settings, opts.rebalance, key, Path())
         with working() as say:
             moved = rebalanced(before, after, key, say)
-        console = terminal()
-        console.print(
+        print(
             f"Moved {moved.pending:,} URLs that wait and {moved.finished:,} finished ones, of"
             f" {moved.servers:,} web servers on {moved.sites:,} sites; {moved.sent:,} bytes sent."
         )
-        console.print(f"Start the workers with -s LSWC_FRONTIER={without_login(opts.rebalance)}")
+        print(f"Start the workers with -s LSWC_FRONTIER={without_login(opts.rebalance)}")
 
 
 def shown(snapshot: Snapshot) -> Iterator[Table | str]:
