@@ -42,7 +42,9 @@ class Growing(Sharded):
     @precondition(lambda self: not self.held and self.number == self.first)
     @rule()
     def grow(self) -> None:
-        self.many.close()
+        for frontier in (self.many, self.one):  # a crawl that was stopped tries again at once
+            frontier.close()
+        self.one = self.joined_one()
         self.number = 3
         Rebalance(self.clients(), self.first, self.name).run(silent)
         self.many = self.joined()

@@ -327,6 +327,10 @@ class Sharded(RuleBasedStateMachine):
     def joined(self) -> ShardedFrontier:
         return ShardedFrontier(self.clients(), self.name, *self.crawl)
 
+    def joined_one(self) -> RedisFrontier:
+        client = Redis.from_url(self.servers[0].url)
+        return RedisFrontier(client, f"{self.name}-one", *self.crawl)
+
     @initialize(
         spec=st.sampled_from(["bfs", "server_aggressive:T=1", "directory_conservative:T=1",
                               "lswc:S=2,T=5", "adaptive"]),
@@ -341,7 +345,7 @@ class Sharded(RuleBasedStateMachine):
         self.crawl = (chosen, {"strategy": spec}, terms, worker)
         self.name, self.number = name, self.first
         self.many = self.joined()
-        self.one = RedisFrontier(Redis.from_url(self.servers[0].url), f"{name}-one", *self.crawl)
+        self.one = self.joined_one()
         self.now, self.held = 100.0, list[tuple["Lease", "Lease"]]()
 
     def offers(self, found: list[tuple[str, int, int]]) -> list[Offer]:
