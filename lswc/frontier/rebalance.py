@@ -25,6 +25,7 @@ from lswc.frontier.redis_script import (
     AT_ONCE_OR_NOT,
     Connection,
     escaped,
+    in_cluster,
     place_of,
     text,
     texts,
@@ -536,6 +537,10 @@ def rebalanced(before: Sequence[Redis], after: Sequence[Redis], name: str, say: 
 
     Without a name it is the only crawl there is. Raises LswcError.
     """
+    if any(in_cluster(client) for client in (*before, *after)):
+        raise FrontierError(
+            "--rebalance is for servers of their own: a Redis Cluster moves its slots itself"
+        )
     check_grown([where(client) for client in before], [where(client) for client in after])
     with opened(before[0], name, alone=False) as reader:
         name = reader.name
