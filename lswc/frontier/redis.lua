@@ -1699,8 +1699,8 @@ function verbs.lease_again()
 end
 
 -- token, time to live in ms, cells in order (2 bytes each), how many of them are good enough while
--- better ones wait for servers that are free soon: for proven sites, and for others; "1" if these
--- are all cells; then servers, if it is to be one of these. Returns how many servers are free, -1
+-- better ones wait for servers that are free soon: for proven sites, and for others; 1 if these
+-- are all cells, and 2 more if such servers are another Redis's; then servers, if it is to be one of these. Returns how many servers are free, -1
 -- if the client is to ask again, as there is more to do before; cells with what waits in them; the time,
 -- and `with_firsts` if no more servers are free; what is too much; and the lease
 function verbs.lease()
@@ -1709,8 +1709,8 @@ function verbs.lease()
   local free = call('SCARD', FREE)
   local cell, line, server, number
   local order, good = ARGV[FIRST + 2], tonumber(ARGV[FIRST + 3])
-  local good_apart, is_whole = tonumber(ARGV[FIRST + 4]), ARGV[FIRST + 5] == '1'
-  if call('EXISTS', LEASES) == 0 and call('ZCOUNT', BUSY, '-inf', time + SOON) == 0 then
+  local good_apart, is_whole = tonumber(ARGV[FIRST + 4]), ARGV[FIRST + 5] % 2 == 1
+  if ARGV[FIRST + 5] + 0 < 2 and call('EXISTS', LEASES) == 0 and call('ZCOUNT', BUSY, '-inf', time + SOON) == 0 then
     good, good_apart = #order, #order
   end
   if #ARGV > FIRST + 5 then

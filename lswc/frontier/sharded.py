@@ -22,7 +22,7 @@ from redis.backoff import ExponentialBackoff
 from redis.retry import Retry
 
 from lswc.errors import AwayError, LswcError, OlderError
-from lswc.frontier.contract import DEFAULTS, Frontier, Terms, is_far_better, site_of
+from lswc.frontier.contract import DEFAULTS, SOON, Frontier, Terms, is_far_better, site_of
 from lswc.frontier.lock import lock
 from lswc.frontier.redis import ANYONE, BEST, POLL, RedisFrontier, Worker, others_of
 from lswc.frontier.redis_order import REFRESH, SharedOrder
@@ -159,12 +159,13 @@ class PartOrder(SharedOrder):
         return cells[0] if cells else None, next(filter(self._of_proven, cells), None)
 
     def packed_until(
-        self, until: Rank | None, beyond: int, best: Sequence[int | None]
+        self, until: Rank | None, beyond: int, best: Sequence[int | None], others: bool
     ) -> tuple[bytes, int, int, int]:
         """Return some cells from ``at`` on as ``packed`` does; ``at`` goes on.
 
         These are the cells to that rank, and so many ``beyond``. ``best`` are the best cells of
-        all servers that others wait for: of proven sites, of all.
+        all servers that others wait for: of proven sites, of all; ``others`` says that web
+        servers of others are free soon.
         """
         found = self._ready.since(self.at or ANY, BEST + 1)
         last = len(found) if until is None else bisect_right(found, until) + beyond
@@ -177,13 +178,15 @@ class PartOrder(SharedOrder):
             else sum(not is_far_better(order, first, cell) for cell in cells)
             for first in best
         ]
-        return packed_cells(cells), good[0], good[1], int(len(cells) == len(self._numbers))
+        is_whole = len(cells) == len(self._numbers)
+        return packed_cells(cells), good[0], good[1], is_whole + 2 * others
 
 
 class Part(RedisFrontier):
     """What one server holds of the crawl: a frontier like any other, but for the order.
 
-    ``is_away`` says that it can't be reached; ``next_try`` when to try again.
+    ``is_away`` says that it can't be reached; ``next_try`` when to try again. All web servers that
+    this worker visited have ``rested`` then, but for those that rest long.
     """
 
     _patience = BRIEFLY
@@ -199,7 +202,7 @@ class Part(RedisFrontier):
     ) -> None:
         self.index = int(identity["shard"].partition(" ")[0]) - 1
         self.is_away, self.turn, self.free = False, 0, 0
-        self.next_try = self.wait = 0.0
+        self.next_try = self.wait = self.rested = 0.0
         self._common = common
         super().__init__(client, name, common.strategy, identity, terms, worker)
 
@@ -218,13 +221,16 @@ class Part(RedisFrontier):
         return RedisReader(self.connection.client, self.name, self._strategy)
 
     def lease_until(
-        self, now: float, until: Rank | None, beyond: int, best: Sequence[int | None]
+        self, now: float, until: Rank | None, beyond: int, best: Sequence[int | None], others: bool
     ) -> Lease | None:
-        """Hand out a URL of the best cells, of none more than so many beyond a rank."""
+        """Hand out a URL of the best cells, of none more than so many beyond a rank.
+
+        ``others`` says that web servers of other parts are free soon: then what is far worse waits.
+        """
         if self._is_idle(now):
             self.free, self.order.at = 0, None
             return None
-        self.free, lease = self._lease_of(now, self.order.packed_until(until, beyond, best))
+        self.free, lease = self._lease_of(now, self.order.packed_until(until, beyond, best, others))
         if self.free < 0:  # URLs came back, or there is more to be done first
             self.order.look_again()
         if lease is not None:
@@ -250,6 +256,10 @@ class Part(RedisFrontier):
         """Return what other servers are told of a visit's page, which is leased."""
         server = visit.lease.server
         return Page(visit.url, site_of(server), *self._leases.standing_of(server) or ())
+
+    def is_busy(self, now: float) -> bool:
+        """Tell whether a web server is busy, and free soon, as far as this worker's visits say."""
+        return bool(self._leases.by_id) or now < self.rested
 
     def holds(self, lease: Lease) -> bool:
         """Tell whether a lease hasn't ended, as far as this worker knows."""
@@ -689,7 +699,8 @@ class ShardedFrontier(Frontier):
             found.sort(key=lambda one: one[:2])
             part = found[0][2]
             until = found[1][0] if len(found) > 1 else None
-            ask = partial(part.lease_until, now, until, self._beyond, self._awaited())
+            others = any(one.is_busy(now) for one in self.live if one is not part)
+            ask = partial(part.lease_until, now, until, self._beyond, self._awaited(), others)
             lease = self._leased(part, ask)
             if lease is not None:
                 self._beyond //= 2
@@ -818,6 +829,8 @@ class ShardedFrontier(Frontier):
             self._counts["@"] = counts["@"]  # never used again
             return False
         self._lengths, self._counts = known, counts
+        if own.rest <= SOON:
+            part.rested = max(part.rested, own.since + own.rest)
         part.order.look_again()
         return True
 

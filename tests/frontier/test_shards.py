@@ -181,6 +181,31 @@ def test_a_lease_passes_many_cells_of_busy_servers_by_few_calls(
     assert len(calls) < 20
 
 
+def test_what_is_far_worse_waits_though_its_own_server_has_nothing_else(
+    redis_servers: list[RedisServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lswc.frontier.contract.PATIENCE", 0.9)
+    for server in redis_servers:
+        server.empty()
+    clients = [Redis.from_url(server.url) for server in redis_servers]
+    patient = Terms(haste=0.0)
+    f = ShardedFrontier(clients, "c", strategy("adaptive"), {"language": "th"}, patient, CALLERS)
+    better, worse = name_on(0), name_on(1)
+    with closing(f):
+        f.offer([offer(f"http://{name}/") for name in (better, worse)])
+        for _ in range(2):
+            page = leased(f)
+            links = [offer(f"http://{page.server}/{n}", 0) for n in range(8)]
+            is_better = page.server == better
+            assert f.commit(ended(page, relevant=is_better, offers=links, rest=2.0))
+        good = leased(f, 10.0)
+        assert good.server == better
+        assert f.lease(10.0) is None, "that is under way"
+        assert f.commit(ended(good, relevant=True, rest=3.0, since=10.0))
+        assert f.lease(12.0) is None, "that rests"
+        assert leased(f, 13.0).server == better
+
+
 def test_the_end_is_two_looks_that_agree(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between two looks at servers a page may end on one that was looked at last."""
     f, other = join(), join()
