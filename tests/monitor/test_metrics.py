@@ -125,16 +125,19 @@ def test_every_query_of_the_dashboard_is_answered(tmp_path: Path) -> None:
     dashboard = json.loads((ROOT / "deploy" / "grafana" / "lswc.json").read_text("utf-8"))
     queries = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
     wanted = {name for query in queries for name in re.findall(r"\b((?:lswc|process)_\w+)", query)}
-    with SetUp(tmp_path) as crawl:
-        assert crawl.parts.frontier.pending
+    with SetUp(tmp_path, "http://a.example/", "http://b.example/", LSWC_REVISIT=1) as crawl:
+        visit = crawl.visit()
+        visit.relevant = True
+        crawl.parts.commits.commit(visit, "html")
+        assert (crawl.parts.frontier.pending, crawl.parts.frontier.held) == (1, 1)
         exposition = Exposed(crawl)
-        counted = ("page/relevant", "finished/html", "discarded/depth", "postponed/timeout")
-        for name in counted:
+        counted = ("page/relevant", "discarded/depth", "postponed/timeout", "finished/html")
+        for name in (*counted, "visited again/unchanged"):
             crawl.crawler.stats.inc_value(f"lswc/{name}")
         found = metrics(exposition)
         assert len(wanted) > 15
         assert wanted <= found.keys()
-        labels = {"kind", "outcome", "reason", "group", "state", "le"}
+        labels = {"kind", "outcome", "reason", "group", "state", "le", "became"}
         text = generate_latest(exposition.registry).decode()
         for query in queries:
             for label in re.findall(r"by \((\w+)\)", query):

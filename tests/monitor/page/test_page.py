@@ -286,6 +286,33 @@ def view(browser: Any, shown: Shown, told: list[str], **options: Any) -> Any:
     return opened
 
 
+ROWS = """(has_held) => {
+    document.getElementById("fresh").hidden = !has_held;
+    const rows = {};
+    const all = document.querySelector(".tiles").getBoundingClientRect();
+    for (const tile of document.querySelectorAll(".tile:not([hidden])")) {
+        const at = tile.getBoundingClientRect();
+        (rows[Math.round(at.top)] ??= []).push([at.left - all.left, at.right - all.right]);
+    }
+    return Object.values(rows);
+}"""
+
+
+@pytest.mark.slow
+def test_the_numbers_fill_their_rows(browser: Any, shown: Shown, told: list[str]) -> None:
+    """Eight, and nine if pages are visited again."""
+    opened = view(browser, shown, told)
+    for width in (390, 768, 1280, 1440, 1680):
+        opened.set_viewport_size({"width": width, "height": 900})
+        for has_held in (False, True):
+            rows = opened.evaluate(ROWS, has_held)
+            assert sum(map(len, rows)) == 8 + has_held
+            gaps = [(abs(row[0][0]), abs(row[-1][1])) for row in rows]
+            assert max(map(max, gaps)) < 1, (width, has_held, rows)
+    opened.close()
+    assert told == []
+
+
 @pytest.mark.slow
 def test_it_fits_every_screen_in_light_and_dark(
     browser: Any, shown: Shown, told: list[str]
