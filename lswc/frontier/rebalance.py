@@ -14,9 +14,11 @@ from array import array
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
+from redis import ResponseError
 
 from lswc.frontier.contract import Caps, FrontierError, Terms, check_format
 from lswc.frontier.redis import ANYONE, Script
@@ -167,6 +169,15 @@ class _Server:
         """Run a verb that writes. Raises StorageError if somebody else began a rebalance."""
         self.sent += sum(len(one) if isinstance(one, (bytes, str)) else 8 for one in arguments)
         return self._call(verb, self.token, *arguments)
+
+    def sync(self) -> None:
+        """Wait until what the server was given is on its disk, if it keeps a log of commands."""
+        with self.connection.errors():
+            if self.client.info("persistence")["aof_enabled"]:
+                try:
+                    self.client.execute_command("WAITAOF", 1, 0, 0)
+                except ResponseError:  # before Redis 7.2; `everysec` takes up to two seconds
+                    sleep(2)
 
     def alive(self) -> tuple[list[str], int]:
         """Return the workers that live, and how many leases haven't ended."""
@@ -373,6 +384,8 @@ class Rebalance:
                 self._copy(index, say)
         for server in (*self.new, *reversed(self.old)):
             self._lay_out(server)
+        for server in self.new:
+            server.sync()
         for index, server in enumerate(self.old):
             say(f"deleting what moved from server {index + 1}", index, len(self.old))
             self._delete(index, server)
