@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import fcntl
+import os
+import shutil
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -29,6 +32,40 @@ def whole(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
+def partial_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder in ``folder`` for what isn't whole; it goes when the block ends.
+
+    What killed processes left of theirs goes before; one that lives has a lock on its own. Raises
+    OSError.
+    """
+    with ExitStack() as stack:
+        with _locked(folder):  # so nobody finds one that has no lock yet
+            for left in folder.glob(f"{_PARTIAL}*/"):
+                _remove_left(left)
+            name = stack.enter_context(TemporaryDirectory(prefix=_PARTIAL, dir=folder))
+            stack.enter_context(_locked(Path(name)))
+        yield Path(name)
+
+
+@contextmanager
+def _locked(folder: Path, how: int = fcntl.LOCK_EX) -> Iterator[None]:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, how)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _remove_left(folder: Path) -> None:
+    try:
+        with _locked(folder, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            shutil.rmtree(folder)
+    except BlockingIOError:
+        return  # its process lives
+
+
+@contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
     """Give a folder to write to; all its files go into ``folder`` when the block ends well.
 
@@ -38,8 +75,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        with TemporaryDirectory(prefix=_PARTIAL, dir=folder) as name:
-            beside = Path(name)
+        with partial_folder(folder) as beside:
             yield beside
             for path in [path for path in beside.rglob("*") if path.is_file()]:
                 target = folder / path.relative_to(beside)

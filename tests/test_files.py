@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.files import is_partial, whole, whole_folder
+from lswc.files import is_partial, partial_folder, whole, whole_folder
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -48,6 +51,42 @@ def test_the_files_of_a_folder_come_together(tmp_path: Path) -> None:
         (beside / "b").write_text("b")
         assert all(map(is_partial, folder.iterdir()))
     assert {str(path.relative_to(folder)) for path in folder.rglob("*")} == {"in", "in/a", "b"}
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from lswc.files import partial_folder
+with partial_folder(Path(sys.argv[1])) as beside:
+    (beside / "a").write_text("a")
+    print(beside.name, flush=True)
+    sys.stdin.read()
+    os.kill(os.getpid(), 9)
+"""
+
+
+def test_what_a_killed_process_left_goes_and_what_a_living_one_has_stays(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        theirs = tmp_path / process.stdout.readline().strip()
+        (tmp_path / ".partial-file").write_text("another command's")
+        with partial_folder(tmp_path) as own, whole_folder(tmp_path) as beside:
+            (beside / "b").write_text("b")
+            assert (theirs / "a").exists()
+            assert own.exists()
+        process.stdin.close()
+        assert process.wait() == -signal.SIGKILL
+    assert (theirs / "a").exists()
+    with whole_folder(tmp_path):
+        assert not theirs.exists()
+    assert {path.name for path in tmp_path.iterdir()} == {".partial-file", "b"}
 
 
 @pytest.mark.parametrize("is_new", [True, False])

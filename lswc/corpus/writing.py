@@ -10,8 +10,6 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from io import BufferedReader
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -28,12 +26,13 @@ from lswc.corpus.shards import FORMATS, File, remove_others, write_shards
 from lswc.corpus.stored_pages import host_of
 from lswc.corpus.versions import LATEST
 from lswc.errors import writing
-from lswc.files import whole_folder
+from lswc.files import partial_folder, whole_folder
 from lswc.progress import Say, silent
 from lswc.reading.opt_outs import forbids_mining, reasons
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from lswc.corpus.extraction import Extracted
     from lswc.corpus.minhash import Found
@@ -139,12 +138,12 @@ def write(
         try:
             parts.make_all(every, say)
             with (
-                TemporaryDirectory(prefix=".partial-", dir=out) as scratch,
+                partial_folder(out) as scratch,
                 closing(parts.versions_of(every, choices.versions)) as versions,
             ):
                 documents = Documents(target.code, choices.only_language)
                 pages = Pages(every, removal, skips, documents, versions)
-                with Compared(Path(scratch)) as compared:
+                with Compared(scratch) as compared:
                     compared.read(pages, others, say)
                     with whole_folder(out) as folder:
                         rows = compared.rows(pages.hosts, choices.filter, others, say)
