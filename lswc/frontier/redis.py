@@ -65,7 +65,15 @@ from lswc.strategy import (
 from lswc.urls import directory, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Container,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     import redis
 
@@ -251,6 +259,28 @@ class Script:
             self.free_at = monotonic() + min([POLL, *waits])
 
     def __call__(self, verb: str, *arguments: Any, now: float | None = None) -> Any:
+        answer = self._connection.run(*self._packed(verb, now), *arguments)
+        self._said(verb)
+        return answer
+
+    def send(self, verb: str, *arguments: Any) -> Callable[[], Any]:
+        """Send a verb; return what waits for its answer. Nothing else is asked meanwhile."""
+        sent = self._connection.send(*self._packed(verb, None), *arguments)
+
+        def answer() -> Any:
+            found = sent()
+            self._said(verb)
+            return found
+
+        return answer
+
+    def _said(self, verb: str) -> None:
+        """Take it that a verb was answered, and so what was decided is done."""
+        if verb in _TELL_CELLS:
+            self._decided.clear()
+
+    def _packed(self, verb: str, now: float | None) -> tuple[Any, ...]:
+        """Return a verb and all that the script is told with it, but for the verb's own."""
         if verb not in _CHANGE_NOTHING:
             self.idle_until = self.free_at = 0.0
         if verb != "renew":
@@ -262,11 +292,8 @@ class Script:
         caps = (terms.caps.server, terms.caps.domain, terms.unproven_share, terms.caps.sites)
         shared = (terms.spare, terms.small_family)
         crawl = (connection.mark, self._worker.name, connection.latest, *caps, *shared)
-        decided = self._decided if verb in _TELL_CELLS else []
-        about = (verb, given, strategy.tolerated, how, *crawl, b"".join(decided))
-        answer = connection.run(*about, *arguments)
-        decided.clear()
-        return answer
+        decided = b"".join(self._decided) if verb in _TELL_CELLS else b""
+        return (verb, given, strategy.tolerated, how, *crawl, decided)
 
     def begin(
         self, identity: dict[str, str], joining: str, life: int

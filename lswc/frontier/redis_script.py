@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from importlib.resources import files
 from struct import Struct, calcsize, pack
@@ -29,7 +29,7 @@ from lswc.strategy.facts import BY_YIELD
 from lswc.strategy.revisits import LONGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from redis.commands.core import Script
 
@@ -362,6 +362,34 @@ class Connection:
             if self._script is None:
                 return self.client.fcall(self._name, 1, about, verb, *arguments)
             return self._script([about], [verb, *arguments])
+
+    def send(self, verb: str, *arguments: Any) -> Callable[[], Any]:
+        """Send a verb of the script; return what waits for its answer, as ``run`` gives it.
+
+        So several servers work at a time. What was lost on its way is asked again.
+        """
+        asked_again = partial(self.run, verb, *arguments)
+        if self._script is not None:
+            return asked_again
+        pool: Any = self.client.connection_pool
+        try:
+            connection = pool.get_connection()
+        except redis.RedisError:
+            return asked_again
+
+        def answer() -> Any:
+            try:
+                return connection.read_response()
+            except redis.RedisError:
+                connection.disconnect()
+            finally:
+                pool.release(connection)
+            return asked_again()
+
+        with suppress(redis.RedisError):  # then there is no answer to be read
+            about = self.prefix + "about"
+            connection.send_command("FCALL", self._name, 1, about, verb, *arguments)
+        return answer
 
     def _load(self, error: redis.ResponseError) -> None:
         """Load the library, if it is missing; where none may be, the script is what is called."""

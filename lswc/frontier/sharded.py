@@ -237,20 +237,25 @@ class Part(RedisFrontier):
             self.order.at = self.order.rank(lease.cell)
         return lease
 
-    def offer_from(self, page: Page, offers: Sequence[Offer], given: int) -> None:
-        """Add URLs that a page brought whose site is another server's.
+    def offer_from(self, page: Page, offers: Sequence[Offer], given: int) -> Callable[[], None]:
+        """Add URLs that a page brought whose site is another server's; return what waits for that.
 
         ``given`` is how much this worker gave to the server so far, this included.
         """
         token = f"{self._leases.joining}:{given}"
-        number, pending, undecided, over = self._call(
+        sent = self._call.send(
             "offer_from", page.url, token, *page[1:], f"@{self.index}", given,
             *packed_offers(self._strategy, offers),
         )  # fmt: skip
-        self.connection.latest = self.connection.latest and token
-        self._order.pending(pending)
-        self._call.improve(self._order, undecided, offers, number)
-        self._call.discard(self._order, over)
+
+        def answered() -> None:
+            number, pending, undecided, over = sent()
+            self.connection.latest = self.connection.latest and token
+            self._order.pending(pending)
+            self._call.improve(self._order, undecided, offers, number)
+            self._call.discard(self._order, over)
+
+        return answered
 
     def page_of(self, visit: Visit) -> Page:
         """Return what other servers are told of a visit's page, which is leased."""
@@ -626,21 +631,37 @@ class ShardedFrontier(Frontier):
             parts[index].append(offer)
         return parts
 
+    def _send(self, part: Part, page: Page | None, offers: Sequence[Offer]) -> Callable[[], bool]:
+        """Offer links to a server; return what waits until it has them."""
+        name = f"@{part.index}"
+        number = self._counts.get(name, 0) + 1
+        answered: Callable[[], None] = partial(part.offer, offers)
+        if page is not None and not part.is_away:
+            answered = part.offer_from(page, offers, number)
+
+        def given() -> bool:
+            answered()
+            if page is not None:
+                self._counts[name] = number
+            return True
+
+        return given
+
     def _give(
         self, part: Part, page: Page | None, offers: Sequence[Offer], keepers: Sequence[Part]
     ) -> None:
         """Offer links to a server; if it is away another one keeps them for it."""
+        self._keep_offers(part, page, offers, keepers, self._send(part, page, offers))
 
-        def given() -> bool:
-            if page is None:
-                part.offer(offers)
-            else:
-                name = f"@{part.index}"
-                number = self._counts.get(name, 0) + 1
-                part.offer_from(page, offers, number)
-                self._counts[name] = number
-            return True
-
+    def _keep_offers(
+        self,
+        part: Part,
+        page: Page | None,
+        offers: Sequence[Offer],
+        keepers: Sequence[Part],
+        given: Callable[[], bool],
+    ) -> None:
+        """See to it that links that were sent are kept, there or by another server."""
         if not self.ask(part, given, False):
             keeper = next(one for one in (*keepers, *self.live) if not one.is_away)
             entry = json.dumps([page, offers])
@@ -790,8 +811,10 @@ class ShardedFrontier(Frontier):
         own.offers = offers.pop(part.index, ())
         if offers:
             page = part.page_of(own)
-            for index, some in offers.items():
-                self._give(self.parts[index], page, some, [part])
+            to = [(self.parts[index], some) for index, some in offers.items()]
+            sent = [self._send(other, page, some) for other, some in to]
+            for (other, some), given in zip(to, sent, strict=True):
+                self._keep_offers(other, page, some, [part], given)
         return self._ended(part, own, lambda known: part.commit(own, known), lengths)
 
     def postpone(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
