@@ -159,9 +159,11 @@ def main() -> None:
         simulate(policy, live.rates, options.days, live.budget, options.seed) for policy in POLICIES
     ]
     print(f"{live.rates.pages:,} pages, {options.days} days, {live.requests:,} requests\n")
-    print("| | held as they are | new pages | found | within a day |\n|---|---|---|---|---|")
+    print("| | held as they are | in the last fifth | new pages | found | within a day |")
+    print("|---|---|---|---|---|---|")
     for name, one in [("live", live), *((one.policy, one) for one in simulated)]:
-        fresh = f"{one.freshness.mean():.1%}"
+        last = one.freshness[-max(1, options.days // 5) :]
+        fresh = f"{one.freshness.mean():.1%} | {last.mean():.1%}"
         print(f"| {name} | {fresh} | {one.born:,} | {one.found:,} | {one.within_a_day[-1]:,} |")
     if options.figure:
         draw(live, simulated, options.figure)
