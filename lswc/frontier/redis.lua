@@ -1154,9 +1154,11 @@ local function store(first, referrer, by)
     servers[#servers + 1] = server
     for line, added in pairs(found) do
       local cell, number = added[1], added[2]
-      -- A line with an older URL is ready, or aside; a new server has none.
-      if is_new[server] or oldest_of(server, line) == number then
-        set_ready(server, line, cell, number)
+      -- A line with an older URL is ready, or aside; a new server has none. What was added first may have
+      -- gone to another line since.
+      local oldest = is_new[server] and number or oldest_of(server, line)
+      if oldest and tonumber(oldest) >= tonumber(number) then
+        set_ready(server, line, cell, oldest)
         set_line(server, line, cell)
       end
     end

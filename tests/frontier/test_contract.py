@@ -135,6 +135,16 @@ def test_rediscovery_takes_the_better_tier_and_keeps_its_place(frontier: Open) -
     assert [visit(f, False) for _ in range(2)] == ["http://a/1", "http://c/1"]
 
 
+def test_a_url_that_gets_a_better_tier_at_once_leaves_the_next_of_its_line_to_be_leased(
+    frontier: Open,
+) -> None:
+    f = frontier()
+    f.offer([offer("http://s/")])
+    urls = [offer("http://a/1", OTHER), offer("http://a/1", RELEVANT), offer("http://a/2", OTHER)]
+    visit(f, True, *urls)
+    assert [visit(f, False) for _ in range(2)] == ["http://a/1", "http://a/2"]
+
+
 @in_order
 def test_a_page_may_link_to_a_new_server_twice_by_links_of_two_kinds(frontier: Open) -> None:
     f = frontier()
