@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
@@ -12,11 +13,11 @@ from redis import Redis
 from lswc.errors import LswcError, StorageError
 from lswc.frontier import redis_script
 from lswc.frontier.contract import FORMAT, FrontierError
-from lswc.frontier.redis import RedisFrontier, Worker
+from lswc.frontier.redis import POLL, RedisFrontier, Worker
 from lswc.frontier.redis_cluster import Cluster
 from lswc.frontier.shards import CLUSTER
 from lswc.frontier.visit import Offer
-from lswc.strategy import SEED, PageLanguage, adaptive, order, strategy
+from lswc.strategy import SEED, PageLanguage, Status, adaptive, order, strategy
 from tests.frontier.redis_server import RedisServer
 from tests.visits import ended
 
@@ -452,3 +453,48 @@ def test_what_is_decided_of_known_urls_goes_with_the_next_call(
     learned.commit(ended(lease, offers=[found._replace(code=better)]))
     assert leased(learned, 0.0).referrer == "http://a/1"
     assert calls == ["commit", "lease"]
+
+
+def test_who_heard_that_no_server_is_free_does_not_ask(
+    redis_server: RedisServer, client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer says when the next is; another worker's are seen soon all the same."""
+    clock = [1_000.0]
+    monkeypatch.setattr("lswc.frontier.redis.monotonic", lambda: clock[0])
+    made = partial(RedisFrontier, name="c", strategy=strategy("soft_focused"), identity={})
+    one, two = (made(Redis.from_url(redis_server.url)) for _ in range(2))
+    calls: list[object] = []
+
+    def counted(asked: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*question: Any) -> Any:
+            calls.append(question[0])
+            return asked(*question)
+
+        return call
+
+    with closing(one), closing(two):
+        one.offer([seed("http://a/1"), seed("http://a/2")])
+        lease = leased(one, clock[0])
+        for name in ("run", "ask"):
+            monkeypatch.setattr(one.connection, name, counted(getattr(one.connection, name)))
+        one.commit(ended(lease, rest=60.0))
+        assert one.lease(clock[0]) is None
+        assert one.next_ready() == clock[0] + POLL
+        assert calls == ["commit"]
+        two.offer([seed("http://b/1")])
+        clock[0] += POLL
+        assert leased(one, clock[0]).url == "http://b/1"
+
+
+def test_what_was_sent_over_a_connection_that_is_lost_is_asked_again(
+    redis_server: RedisServer, client: Redis
+) -> None:
+    with Redis.from_url(redis_server.url) as other:
+        connection = redis_script.Connection(other, "x")
+        terms = ["", 0, "server", "", "", "", 0, 0, 1, 0, 0, 0, ""]
+        for is_lost in (False, True):
+            answer = connection.send("status", *terms, 3, 1)
+            if is_lost:
+                client.client_kill_filter(_type="normal", skipme=True)
+            assert answer() == Status.RELEVANT
+        assert connection.run("status", *terms, 3, 0) == Status.IRRELEVANT
