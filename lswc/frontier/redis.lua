@@ -943,10 +943,10 @@ local function improve_decided(decided)
   while at <= #decided do
     from, number, cell, server, record, at = struct.unpack('>c5I5HI4c0I4c0', decided, at)
     local known = read(number)
-    if #known >= UNIT and call('EXISTS', behind.key) == 1 then
+    if known:byte(1) == 0 and call('EXISTS', behind.key) == 1 then
       known = behind.catch_up_url(server, unit_of(known, server), number, known)
     end
-    if #known >= UNIT then -- else it was discarded, or another worker finished it
+    if known:byte(1) == 0 then -- else it was discarded, or another worker finished it: maybe its URL is left
       local place = unit_pages(unit_of(known, server)).place
       local known_cell = cell_of(kind_of(known), place)
       record = from .. record
@@ -1787,7 +1787,7 @@ end
 function verbs.offer_ahead()
   local server = ARGV[FIRST]
   local held, number = lease_of(server)
-  if held ~= ARGV[FIRST + 1] then return { 0, {}, {}, {} } end
+  if held ~= ARGV[FIRST + 1] then return { 0, flush(), {}, {} } end
   local kept, undecided = store(FIRST + 2, number, site_of(server))
   if kept or #undecided > 0 then write(number, with_whole_url(read(number), server)) end
   return { 1, flush(), undecided, over() }

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 import redis
 from redis import Redis
+from redis.connection import AbstractConnection
 
 from lswc.errors import LswcError, StorageError
+from lswc.frontier import redis as frontiers
 from lswc.frontier import redis_script
 from lswc.frontier.contract import FORMAT, FrontierError
 from lswc.frontier.redis import POLL, RedisFrontier, Worker
@@ -427,18 +429,22 @@ def test_a_redis_that_lost_the_crawl_is_noticed_by_every_verb(join: Join, client
         f.lease(0.0)
 
 
+def worst_and_best() -> list[int]:
+    """Return codes of links in the cells that the learned order takes last and first."""
+    cells, place = strategy("adaptive"), adaptive.place(0, 0, 0, 0)
+
+    def rank(code: int) -> Rank:
+        return order(cells).rank(cells.cell_of[cells.kind_of[code]][place])
+
+    codes = range(0, SEED, 97)
+    return [max(codes, key=rank), min(codes, key=rank)]
+
+
 def test_what_is_decided_of_known_urls_goes_with_the_next_call(
     join: Join, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A link that is better than the one before costs no call."""
-    learned, cells = join("adaptive"), strategy("adaptive")
-
-    def rank(code: int) -> Rank:
-        place = adaptive.place(0, 0, 0, 0)
-        return order(cells).rank(cells.cell_of[cells.kind_of[code]][place])
-
-    codes = range(0, SEED, 97)
-    better, worse = min(codes, key=rank), max(codes, key=rank)
+    learned, (worse, better) = join("adaptive"), worst_and_best()
     found = seed("http://b/1")
     learned.offer([seed("http://a/1"), found._replace(code=worse)])
     lease = leased(learned, 0.0)
@@ -453,6 +459,45 @@ def test_what_is_decided_of_known_urls_goes_with_the_next_call(
     learned.commit(ended(lease, offers=[found._replace(code=better)]))
     assert leased(learned, 0.0).referrer == "http://a/1"
     assert calls == ["commit", "lease"]
+
+
+@pytest.mark.parametrize("outcome", ["html", "timeout", "status 503"])
+def test_what_is_decided_of_a_url_that_another_worker_finished_meanwhile(
+    join: Join, outcome: str
+) -> None:
+    one, two = join("adaptive"), join("adaptive")
+    worse, better = worst_and_best()
+    found = seed("http://b.example/a-page-that-others-link-to")
+    one.offer([seed("http://a/1"), found._replace(code=worse)])
+    lease = leased(one, 0.0)
+    assert one.commit(ended(lease, offers=[found._replace(code=better)]))
+    other = leased(two, 0.0)
+    assert other.url == found.url
+    visit = ended(other, outcome, offers=[seed("http://c/1")])
+    assert two.postpone(visit, 9.0) if outcome == "status 503" else two.commit(visit)
+    one.offer([seed("http://d/1")])
+    assert {leased(one, 0.0).server for _ in range(two.pending - two.later)} <= {"c", "d"}
+
+
+def test_what_is_decided_is_counted_though_the_page_is_another_workers_by_now(
+    join: Join, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its links aren't taken any more, and what goes with the call is done."""
+    monkeypatch.setattr(frontiers, "OFFERS", 2)
+    one, two = join("adaptive"), join("adaptive")
+    worse, better = worst_and_best()
+    found = seed("http://b/1")
+    one.offer([seed("http://a/1"), seed("http://c/1"), found._replace(code=worse)])
+    first, second = leased(one, 0.0), leased(one, 0.0)
+    assert one.commit(ended(first, offers=[found._replace(code=better)]))
+    many = [seed(f"http://{name}/1") for name in "defgh"]
+    assert two.lease_among(["nobody"], 2 * LIFE) is None, "but it knows of its URL now"
+    assert two.lease_among([second.server], 2 * LIFE) is not None
+    assert not one.commit(ended(second, offers=many))
+    with one.reading() as reader:
+        assert sum(reader.pending().values()) == one.pending == 1
+        (cell,) = reader.pending()
+    assert leased(one, 2 * LIFE).cell == cell
 
 
 def test_who_heard_that_no_server_is_free_does_not_ask(
@@ -498,3 +543,25 @@ def test_what_was_sent_over_a_connection_that_is_lost_is_asked_again(
                 client.client_kill_filter(_type="normal", skipme=True)
             assert answer() == Status.RELEVANT
         assert connection.run("status", *terms, 3, 0) == Status.IRRELEVANT
+
+
+def test_what_could_not_be_sent_is_asked_again(
+    redis_server: RedisServer, client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server went away while it was given many links."""
+    terms = ["", 0, "server", "", "", "", 0, 0, 1, 0, 0, 0, ""]
+    send: Any = AbstractConnection.send_command
+
+    def lost(connection: Any, *words: Any, **how: Any) -> None:
+        if words[0] != "FCALL":
+            send(connection, *words, **how)
+            return
+        connection.disconnect()
+        raise redis.ConnectionError("Broken pipe")
+
+    with Redis.from_url(redis_server.url) as other:
+        connection = redis_script.Connection(other, "x")
+        with monkeypatch.context() as patched:
+            patched.setattr(AbstractConnection, "send_command", lost)
+            answer = connection.send("status", *terms, 3, 1)
+        assert answer() == Status.RELEVANT
