@@ -372,9 +372,15 @@ class Connection:
         if self._script is not None:
             return asked_again
         pool: Any = self.client.connection_pool
+        about = self.prefix + "about"
         try:
             connection = pool.get_connection()
         except redis.RedisError:
+            return asked_again
+        try:
+            connection.send_command("FCALL", self._name, 1, about, verb, *arguments)
+        except redis.RedisError:  # it has no socket any more, so nothing can be read
+            pool.release(connection)
             return asked_again
 
         def answer() -> Any:
@@ -386,9 +392,6 @@ class Connection:
                 pool.release(connection)
             return asked_again()
 
-        with suppress(redis.RedisError):  # then there is no answer to be read
-            about = self.prefix + "about"
-            connection.send_command("FCALL", self._name, 1, about, verb, *arguments)
         return answer
 
     def _load(self, error: redis.ResponseError) -> None:
