@@ -89,7 +89,8 @@ POLL = 0.25
 """Seconds between two looks at what other workers did, while there is nothing to lease."""
 
 BEST = 32
-"""Cells that are looked into at first for a URL to lease."""
+"""Cells that are looked into at first for a URL to lease. Twice as many after each look in vain: in
+a large crawl the servers of the best cells are busy all the time."""
 
 _ANOTHER_NAME = "choose another name with LSWC_REDIS_KEY"
 _REVIVED = 500  # URLs that are made due by one call
@@ -385,6 +386,7 @@ class RedisFrontier(Frontier):
         self._feed = worker.feed or feed_of(client, name)
         self._life = milliseconds(worker.time_to_live)
         self._ahead = self._asked = 0.0
+        self._cells = BEST
         self._identity = identity_of(strategy, identity)
         self._number = 0
         self.connection.worker = worker.name
@@ -563,10 +565,16 @@ class RedisFrontier(Frontier):
         self._order.refresh_if_due()
         if self._held.is_on and (again := self._lease_again(now)) is not None:
             return again
-        free, lease = self._lease(now, BEST)
-        if free and lease is None:  # all cells that this worker thought best are of busy servers
-            if not self._order.requisites:  # else the free ones may have no other URLs
-                self._order.refresh()
+        free, lease = self._lease(now, self._cells)
+        if lease is not None or not free:
+            self._cells = max(BEST, self._cells - 1)
+            return lease
+        if self._cells < self._order.cells:  # these are of busy servers
+            self._cells *= 2
+            free, lease = self._lease(now)
+        if free and lease is None and not self._order.requisites:
+            # What is free has URLs in cells that other workers filled: no requisites are known.
+            self._order.refresh()
             _, lease = self._lease(now)
         return lease
 

@@ -57,6 +57,11 @@ class SharedOrder:
         """How many requisites wait."""
         return sum(self._beyond.values())
 
+    @property
+    def cells(self) -> int:
+        """How many cells have URLs."""
+        return len(self._numbers)
+
     def rank(self, cell: int) -> Rank:
         """Return what cells are compared by: the smaller rank comes first."""
         return self.order.rank(cell)

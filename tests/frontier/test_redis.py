@@ -24,7 +24,7 @@ from tests.frontier.redis_server import RedisServer
 from tests.visits import ended
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from lswc.frontier.visit import Lease
@@ -429,15 +429,20 @@ def test_a_redis_that_lost_the_crawl_is_noticed_by_every_verb(join: Join, client
         f.lease(0.0)
 
 
-def worst_and_best() -> list[int]:
-    """Return codes of links in the cells that the learned order takes last and first."""
+def best_first(codes: Iterable[int]) -> list[int]:
+    """Return codes of links as the learned order takes their cells."""
     cells, place = strategy("adaptive"), adaptive.place(0, 0, 0, 0)
 
     def rank(code: int) -> Rank:
         return order(cells).rank(cells.cell_of[cells.kind_of[code]][place])
 
-    codes = range(0, SEED, 97)
-    return [max(codes, key=rank), min(codes, key=rank)]
+    return sorted(codes, key=rank)
+
+
+def worst_and_best() -> list[int]:
+    """Return codes of links in the cells that the learned order takes last and first."""
+    codes = best_first(range(0, SEED, 97))
+    return [codes[-1], codes[0]]
 
 
 def test_what_is_decided_of_known_urls_goes_with_the_next_call(
@@ -498,6 +503,38 @@ def test_what_is_decided_is_counted_though_the_page_is_another_workers_by_now(
         assert sum(reader.pending().values()) == one.pending == 1
         (cell,) = reader.pending()
     assert leased(one, 2 * LIFE).cell == cell
+
+
+def test_a_lease_passes_many_cells_of_busy_servers_without_a_look_at_all(
+    join: Join, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What others brought is looked at once the cells that are known have nothing."""
+    monkeypatch.setattr("lswc.frontier.redis_order.REFRESH", 1e9)
+    one, two = join("adaptive"), join("adaptive")
+    code_of = {kind: code for code, kind in enumerate(strategy("adaptive").kind_of[:SEED])}
+    codes = best_first(code_of[kind] for kind in sorted(code_of)[:100])
+    one.offer([seed(f"http://a/{code}")._replace(code=code) for code in codes])
+    one.offer([seed(f"http://b{n}/")._replace(code=codes[-1]) for n in range(9)])
+    assert leased(one, 0.0).server == "a"
+
+    calls: list[str] = []
+    run, refresh = one.connection.run, one._order.refresh
+
+    def counted(*call: Any) -> Any:
+        calls.append(call[0])
+        return run(*call)
+
+    def looked() -> None:
+        calls.append("look at all")
+        refresh()
+
+    monkeypatch.setattr(one.connection, "run", counted)
+    monkeypatch.setattr(one._order, "refresh", looked)
+    assert [leased(one, 0.0).server for _ in range(9)] == [f"b{n}" for n in range(9)]
+    assert calls == ["lease"] * (9 + 2), "with 32 cells and with 64 in vain"
+    two.offer([seed("http://c/")])
+    assert leased(one, 0.0).server == "c"
+    assert "look at all" in calls
 
 
 def test_who_heard_that_no_server_is_free_does_not_ask(
