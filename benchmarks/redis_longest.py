@@ -112,12 +112,8 @@ def servers_wake(client: redis.Redis, size: int) -> None:
     """Let half as many servers wake at once, with URLs of several kinds."""
     size //= 2
     watched = Watched(client, "adaptive")
-    with closing(watched.frontier) as frontier:
-        watched.offer([
-            (f"s{n}.co.th", f"{m}", CODE - 7 * m) for n in range(size) for m in range(KINDS)
-        ])  # fmt: skip
-        for _ in range(size):
-            frontier.commit(Visit(watched.leased(0.0), outcome="html", relevant=True, rest=5.0))
+    with closing(watched.frontier):
+        _let_rest(watched, size)
         watched.watch(f"{size:,} servers wake", lambda: watched.leased(10.0))
 
 
@@ -134,11 +130,7 @@ def busy_servers_are_met(client: redis.Redis, size: int) -> None:
     size //= 2
     watched = Watched(client, "adaptive")
     with closing(watched.frontier) as frontier:
-        watched.offer([
-            (f"s{n}.co.th", f"{m}", CODE - 7 * m) for n in range(size) for m in range(KINDS)
-        ])  # fmt: skip
-        for _ in range(size):
-            frontier.commit(Visit(watched.leased(0.0), outcome="html", relevant=True, rest=5.0))
+        _let_rest(watched, size)
         watched.offer([("free.co.th", "", REQUISITE)])
         name = f"{size:,} busy servers, {KINDS - 1} lines each"
         watched.watch(
@@ -295,6 +287,16 @@ def frontier_is_reported(client: redis.Redis, size: int) -> None:
             }
             for what, told in reports.items():
                 watched.watch(f"of {100 * size:,} URLs are told: {what}", told)
+
+
+def _let_rest(watched: Watched, size: int) -> None:
+    """Let so many servers rest, with URLs of several kinds."""
+    watched.offer([
+        (f"s{n}.co.th", f"{m}", CODE - 7 * m) for n in range(size) for m in range(KINDS)
+    ])  # fmt: skip
+    for _ in range(size):
+        visit = Visit(watched.leased(0.0), outcome="html", relevant=True, rest=5.0)
+        watched.frontier.commit(visit)
 
 
 def _visits(frontier: RedisFrontier) -> None:

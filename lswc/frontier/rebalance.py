@@ -485,7 +485,7 @@ class Rebalance:
                     *pages, number, site = known.split(" ")
                     rows.append((int(number), name, site, " ".join(pages)))
             for unit, pages_of in source.hash("units") if not by_server else ():
-                if is_moved(shard_of_server(unit.partition("/")[0])):
+                if is_moved(shard_of_server(_host(unit))):
                     units[unit] = pages_of.decode()
         rows = sorted(set(rows))
         self.moved.servers += len(rows)
