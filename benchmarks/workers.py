@@ -45,10 +45,10 @@ SCRAPY_REDIS = {
 }
 
 
-def graph(total: int) -> dict[str, str]:
+def graph(total: int, servers: int = SERVERS) -> dict[str, str]:
     """Return a random graph of pages, every one of them reachable from the first."""
     choose = random.Random(1)
-    urls = [f"http://www.s{n % SERVERS}.example/{n // SERVERS}.html" for n in range(total)]
+    urls = [f"http://www.s{n % servers}.example/{n // servers}.html" for n in range(total)]
     return {
         url: page(
             THAI if n % 3 else ENGLISH,

@@ -1503,14 +1503,15 @@ local function with_firsts(time)
   return found
 end
 
--- The level of a site, as far as anybody asks for it, and of an unproven one the sites that are its family
--- and branch.
-local function standing(site)
-  if not (has_families or counts_links) then return { NEW } end
+-- The pages of a server or directory; the level of a server's site, as far as anybody asks for it, and of an
+-- unproven one the sites that are its family and branch.
+local function standing(server, unit)
+  local pages, site = call('HGET', UNITS, unit) or '', site_of(server)
+  if not (has_families or counts_links) then return { pages, NEW } end
   local found = family_of_site(site)
-  if found.level ~= UNPROVEN then return { found.level } end
+  if found.level ~= UNPROVEN then return { pages, found.level } end
   local names = call('HMGET', HEADS, found.family, found.branch)
-  return { UNPROVEN, names[1] or '', found.branch == found.number and site or names[2] or '' }
+  return { pages, UNPROVEN, names[1] or '', found.branch == found.number and site or names[2] or '' }
 end
 
 local verbs = {}
@@ -1688,13 +1689,14 @@ function verbs.lease_again()
   call('HSET', LEASES, server, token .. ' ' .. number .. ' ' .. time .. ' again')
   behind.catch_up({ server })
   local record = read(number)
-  local _, cell = line_of(record, unit_of(record, server))
+  local unit = unit_of(record, server)
+  local _, cell = line_of(record, unit)
   local referrer = struct.unpack('>I5', record)
   local via = referrer > 0 and read(referrer) or ''
   if via:byte(1) == 0 then via = url_of(via) end
   local finds = tonumber(call('HGET', pages_again.finds, number) or 0)
   return {
-    0, flush(), { time }, {}, standing(site_of(server)),
+    0, flush(), { time }, {}, standing(server, unit),
     server, number, math.max(0, cell), record:sub(KIND), via, 0, held, due, finds,
     unpack(taken(server)),
   }
@@ -1726,7 +1728,8 @@ function verbs.lease()
   if met >= LINES then return { -1, flush(), { time }, {} } end
   if not server then return { free, flush(), with_firsts(time), {} } end
   local record = read(number)
-  take(server, unit_of(record, server), number, cell)
+  local unit = unit_of(record, server)
+  take(server, unit, number, cell)
   unset_ready(server, line, cell)
   local family = family_of(server, cell)
   if family > 0 then
@@ -1747,7 +1750,7 @@ function verbs.lease()
   local via = referrer > 0 and read(referrer) or ''
   if via:byte(1) == 0 then via = url_of(via) end -- that of a URL which failed: still a record
   return {
-    free, flush(), free == 1 and with_firsts(time) or { time }, {}, standing(site_of(server)),
+    free, flush(), free == 1 and with_firsts(time) or { time }, {}, standing(server, unit),
     server, number, cell, record:sub(KIND), via,
     tries and tonumber(tries:match('%d+')) or 0,
     unpack(taken(server)),

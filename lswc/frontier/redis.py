@@ -150,6 +150,8 @@ class _Leases:
 
     def __init__(self) -> None:
         self.by_id: dict[int, Lease] = {}
+        self.pages: dict[str, Pages] = {}
+        """Those of each lease's server, or directory: nobody else counts one meanwhile."""
         self._standings: dict[str, Sequence[Any]] = {}
         self._worker = secrets.token_hex(8)
         self._used = 0
@@ -201,8 +203,9 @@ class _Leases:
         self._used += 1
         standing, server, number, cell, record, referrer, tries, *taken = leased
         name = server.decode()
-        self._standings[name] = standing
         (_, _, code, depth, inherited, redirects), unit, url = unpacked(record, name)
+        pages, *self._standings[name] = standing
+        self.pages |= pages_of([unit or name], [pages or None])
         self.by_id[number] = lease = Lease(
             number, url, name, unit or name, code, cell, expected, PageLanguage(inherited), depth,
             redirects, referrer.decode() if referrer else None, self._used, tries,
@@ -221,12 +224,14 @@ class _Leases:
         """Take it that a lease is over."""
         del self.by_id[lease.id]
         self._standings.pop(lease.server, None)
+        self.pages.pop(lease.unit, None)
 
     def clear(self) -> list[int]:
         """Forget all leases; return the numbers of their URLs."""
         lost = list(self.by_id)
         self.by_id.clear()
         self._standings.clear()
+        self.pages.clear()
         return lost
 
 
@@ -438,9 +443,10 @@ class RedisFrontier(Frontier):
             yield RedisReader(self.connection.client, self._reader.name, self._strategy)
 
     def pages(self, units: Collection[str]) -> dict[str, Pages]:
-        names = list(units)
+        known = {unit: pages for unit in units if (pages := self._leases.pages.get(unit))}
+        names = [unit for unit in units if unit not in known]
         (found,) = self.connection.ask(("HMGET", "units", names)) if names else ([],)
-        return pages_of(names, found)
+        return known | pages_of(names, found)
 
     def family_of(self, server: str) -> tuple[str, ...]:
         if (standing := self._leases.standing_of(server)) is not None:

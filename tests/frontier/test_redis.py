@@ -411,7 +411,7 @@ def test_a_redis_that_lost_the_crawl_is_noticed_by_every_verb(join: Join, client
         lambda: f.commit(ended(lease)),
         lambda: f.offer([seed("http://c/1")]),
         lambda: f.renew(0.0),
-        lambda: f.statuses(["a"], lease, None),
+        lambda: f.statuses(["b"], lease, None),
         lambda: f.pending,
         lambda: f.unfinished,
         lambda: f.servers,
@@ -535,6 +535,45 @@ def test_a_lease_passes_many_cells_of_busy_servers_without_a_look_at_all(
     two.offer([seed("http://c/")])
     assert leased(one, 0.0).server == "c"
     assert "look at all" in calls
+
+
+@pytest.mark.parametrize(
+    ("spec", "path", "unit"), [("adaptive", "", "a"), ("directory_conservative", "/d", "a/d/")]
+)
+def test_what_a_leased_unit_has_brought_is_known_without_asking(
+    join: Join, monkeypatch: pytest.MonkeyPatch, spec: str, path: str, unit: str
+) -> None:
+    """Nobody else counts a page of it meanwhile; once its lease has ended it is asked for."""
+    one, two = join(spec), join(spec)
+    one.offer([seed(f"http://a{path}/{n}")._replace(unit=unit) for n in range(5)])
+    questions: list[object] = []
+    ask = one.connection.ask
+
+    def counted(*asked: Any) -> Any:
+        questions.append(asked)
+        return ask(*asked)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(one.connection, "ask", counted)
+        lease = leased(one, 0.0)
+        assert one.pages_of(unit) == (0, 0)
+        assert one.statuses([unit], lease, 1.0) == {unit: Status.RELEVANT}
+        assert not questions
+        assert one.commit(ended(lease, relevant=True, brought=0.25))
+        assert one.pages_of(unit) == (1, 0.25)
+        assert questions
+        questions.clear()
+        theirs = leased(two, 0.0)
+        assert one.pages_of(unit) == two.pages_of(unit) == (1, 0.25)
+        assert two.commit(ended(theirs, relevant=True, brought=0.5))
+        assert one.pages_of(unit) == (2, 0.75), "it is another worker's"
+        questions.clear()
+        leased(one, 0.0)
+        assert one.pages({unit, "b"}) == {unit: (2, 0.75)}
+        assert len(questions) == 1, "of what isn't leased"
+    leased(two, 2 * LIFE)
+    assert one.renew(2 * LIFE), "its lease had expired"
+    assert one.pages_of(unit) == (2, 0.75)
 
 
 def test_who_heard_that_no_server_is_free_does_not_ask(
