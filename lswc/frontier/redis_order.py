@@ -37,6 +37,7 @@ class SharedOrder:
     """
 
     least_worth = 0.0
+    _hashes: tuple[str, ...] = ("pending", "unproven", "experience")
 
     def __init__(self, connection: Connection, reader: RedisReader | ShardedReader) -> None:
         self._connection = connection
@@ -152,21 +153,26 @@ class SharedOrder:
     def refresh(self) -> None:
         """Look at what other workers did."""
         with self._connection.errors():
-            if isinstance(self.order, LearnedOrder):
-                self.order = self._looked_at(self.order)
-                self._pages = self.order.experience.crawl.downloaded
-                self.keep()
-            pending, self._unproven = self._reader.pending(), self._reader.unproven()
+            reader = self._reader.having_read(*self._hashes)
+            self._learn_from(reader)
+            pending, self._unproven = reader.pending(), reader.unproven()
         self._beyond = {cell: pending.pop(cell, 0) for cell in self._beyond}
         self._numbers = pending
         self._ready = ReadyCells(self.rank, pending)
         self._looked = monotonic()
 
-    def _looked_at(self, known: LearnedOrder) -> LearnedOrder:
+    def _learn_from(self, reader: RedisReader | ShardedReader) -> None:
+        """Take notice of what pages of all workers brought."""
+        if isinstance(self.order, LearnedOrder):
+            self.order = self._looked_at(self.order, reader)
+            self._pages = self.order.experience.crawl.downloaded
+            self.keep()
+
+    def _looked_at(self, known: LearnedOrder, reader: RedisReader | ShardedReader) -> LearnedOrder:
         if not self._looked:
-            found = self._reader.order()
+            found = reader.order()
             return found if isinstance(found, LearnedOrder) else known
-        now = experience_of(self._reader.pages_by_cell(), self._earlier)
+        now = experience_of(reader.pages_by_cell(), self._earlier)
         if now == known.experience:
             return known
         known = LearnedOrder(now, known.scored)

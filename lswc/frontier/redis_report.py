@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
+from copy import copy
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
@@ -66,10 +67,23 @@ class RedisReader(Reader):
         self.workers = Workers(client, self._prefix)
         self._lines_of: dict[str, dict[int, int]] = {}
         self._rates: dict[tuple[int, str], tuple[float, float]] = {}
+        self._read: dict[str, dict[bytes, bytes]] = {}
         if strategy is not None:
             self.strategy = strategy
 
+    def having_read(self, *hashes: str) -> RedisReader:
+        """Return a reader that has read some hashes, all by one call, and goes by them."""
+        with self._client.pipeline() as pipeline:
+            for key in hashes:
+                pipeline.hgetall(self._prefix + key)
+            found = pipeline.execute()
+        reader = copy(self)
+        reader._read = dict(zip(hashes, found, strict=True))
+        return reader
+
     def _hash(self, key: str) -> dict[bytes, bytes]:
+        if (read := self._read.get(key)) is not None:
+            return read
         found: dict[bytes, bytes] = self._client.hgetall(self._prefix + key)
         return found
 

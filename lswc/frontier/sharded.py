@@ -106,6 +106,8 @@ class PartOrder(SharedOrder):
     far as it knows; None if of none.
     """
 
+    _hashes = ("pending", "unproven")
+
     def __init__(self, connection: Connection, reader: RedisReader, common: CommonOrder) -> None:
         self._common = common
         self.at: Rank | None = ANY
@@ -145,7 +147,7 @@ class PartOrder(SharedOrder):
     def refresh_if_due(self) -> None:
         """Do nothing: all servers are looked at together."""
 
-    def _looked_at(self, known: LearnedOrder) -> LearnedOrder:
+    def _looked_at(self, known: LearnedOrder, reader: RedisReader | ShardedReader) -> LearnedOrder:
         return known
 
     def look_again(self) -> None:

@@ -80,6 +80,11 @@ class ShardedReader(Reader):
         for reader in self._all:
             reader.strategy = self.strategy
 
+    def having_read(self, *hashes: str) -> ShardedReader:
+        """Return a reader that has read some hashes, by one call to each server."""
+        readers = {number: one.having_read(*hashes) for number, one in self._by_number.items()}
+        return ShardedReader(self._layout, readers, self.strategy)
+
     def _of(self, server: str) -> RedisReader | None:
         return self._by_number.get(self._layout.server_of(server))
 
