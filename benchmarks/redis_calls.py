@@ -74,9 +74,8 @@ def kind_of(command: tuple[Any, ...]) -> str:
         case ["EVALSHA" | "EVAL", _, number, *rest]:
             keys, arguments = rest[: int(number)], rest[int(number) :]
             if any(key.endswith("}:rules") for key in keys):
-                return f"script file {arguments[0]}"
-            given = 2 * int(arguments[0])
-            return f"script slots {''.join(arguments[1 + given : 2 + given]) or 'give back'}"
+                return "script files"
+            return f"script slots {arguments[1] or 'give back'}"
     return " ".join([words[0], *(word.rpartition("}:")[2] for word in words[1:2])])
 
 

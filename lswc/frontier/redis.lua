@@ -92,7 +92,7 @@
 -- claims         hash   "changed server", "unchanged server" -> how often listings of a server said that of
 --                       a page; "right_changed server" and so on, how often that was right
 -- holds          set    workers of which all is held that they recorded
--- clock          hash   see clock.lua, which stands before this file
+-- clock          hash   see clock.lua, which stands before this file, and rides.lua, which has further keys
 --
 -- A line is a server's URLs of one kind; if counting by directory, of one cell.
 -- A record: referrer's number (5 bytes, big-endian, 0 for none), then what the client packed:
@@ -2061,6 +2061,7 @@ return function(keys, arguments)
       if latest ~= before and latest ~= ARGV[FIRST + 1] then return redis.error_reply(OLDER) end
     end
   end
+  arrive(prefix, ARGV[FIRST - 2])
   if ARGV[FIRST - 1] ~= '' then improve_decided(ARGV[FIRST - 1]) end
   return verbs[verb]()
 end

@@ -244,6 +244,7 @@ class Script:
         self._connection, self._worker = connection, worker
         self._strategy, self._terms = strategy, terms
         self._decided: list[bytes] = []
+        self._arrived: Callable[[], None] = lambda: None
         self.idle_until = self.free_at = 0.0
         """Until when there is nothing to lease, unless this worker changes something: on the clock
         of leases, and on this machine's, as far as answers said it."""
@@ -281,7 +282,8 @@ class Script:
         return answer
 
     def _said(self, verb: str) -> None:
-        """Take it that a verb was answered, and so what was decided is done."""
+        """Take it that a verb was answered, and so what went with it is done."""
+        self._arrived()
         if verb in _TELL_CELLS:
             self._decided.clear()
 
@@ -298,8 +300,9 @@ class Script:
         caps = (terms.caps.server, terms.caps.domain, terms.unproven_share, terms.caps.sites)
         shared = (terms.spare, terms.small_family)
         crawl = (connection.mark, self._worker.name, connection.latest, *caps, *shared)
+        rides, self._arrived = connection.rides.packed()
         decided = b"".join(self._decided) if verb in _TELL_CELLS else b""
-        return (verb, given, strategy.tolerated, how, *crawl, decided)
+        return (verb, given, strategy.tolerated, how, *crawl, rides, decided)
 
     def begin(
         self, identity: dict[str, str], joining: str, life: int

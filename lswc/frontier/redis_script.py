@@ -22,6 +22,7 @@ from redis.retry import Retry
 from lswc.errors import AwayError, LostStoreError, OlderError, StorageError
 from lswc.frontier.contract import AT_ONCE, BURST_OF_HASTE, FULL, SOON, FrontierError, site_of
 from lswc.frontier.held import BELIEVED, DISBELIEVED, LOOKED_AT, SAID
+from lswc.frontier.rides import Rides
 from lswc.frontier.shards import in_shard, shard_of_server
 from lswc.outcomes import OF_QUOTA, Outcome
 from lswc.strategy import DISCARD, REQUISITES, Status, Support, adaptive, distance_of, families
@@ -80,7 +81,7 @@ def _offset(before: str) -> int:
 def _numbers() -> dict[str, object]:
     """Return what the script is given, by name."""
     return {
-        "FIRST": 15,  # of a verb's own arguments
+        "FIRST": 16,  # of a verb's own arguments
         "BEFORE": adaptive.BEFORE,
         "BY_YIELD": BY_YIELD,
         "SCHEMES": _SCHEMES,
@@ -179,7 +180,7 @@ def _source(more: str = "") -> str:
     verbs, _, end = _text_of("redis.lua").rpartition(_END)
     whole = f"{verbs}{_text_of(more) if more else ''}{_END}{end}"
     script = names.sub(lambda found: _lua(plain[found[0]]), whole)
-    return f"(function()\n{tables}{clock_source()}{script}end)()"
+    return f"(function()\n{tables}{shared_source()}{script}end)()"
 
 
 @cache
@@ -196,9 +197,9 @@ def library(more: str = "") -> tuple[str, str, str]:
     return name, loaded, f"return {made}(KEYS, ARGV)"
 
 
-def clock_source() -> str:
-    """Return the Lua of the clock that all of a crawl's scripts share."""
-    return _text_of("clock.lua")
+def shared_source() -> str:
+    """Return the Lua that all of a crawl's scripts share: the clock, and what goes with a call."""
+    return _text_of("clock.lua") + _text_of("rides.lua")
 
 
 def _text_of(name: str) -> str:
@@ -346,6 +347,7 @@ class Connection:
         self.client = client
         self.prefix = prefix_of(client, name)
         self.mark = self.worker = self.latest = ""
+        self.rides = Rides()
         self._name, self._loaded, self._plain = library(more)
         self._script: Script | None = None
         """What is called where there are no functions: before Redis 7, or for such a user."""

@@ -6,10 +6,14 @@ A server that told one worker needn't tell the next.
 from __future__ import annotations
 
 import zlib
+from collections import OrderedDict
 from importlib.resources import files
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from lswc.frontier.redis_script import clock_source, texts
+from lswc.frontier.redis_script import shared_source, texts
+from lswc.frontier.rides import Ride
+from lswc.guest.internet import ROBOTS, TDMREP
 from lswc.guest.rests import Backoff, Rest
 
 if TYPE_CHECKING:
@@ -22,38 +26,58 @@ KEPT = 20_000
 """Files that are kept, those that hold longest: 80 MB at most, mostly a tenth of that."""
 
 
+ASKED = 5.0
+"""Seconds for which it holds what was said of a file: its server is mostly leased here then."""
+
+_MOST = 1_000  # servers of which it is known what was said of the other file
+
+
 class SharedFiles:
     """The robots.txt and tdmrep.json that a worker fetched last, for as long as they hold.
 
-    Methods raise LswcError.
+    One call asks for both of a server: most need both. What is kept goes with the next call of any
+    kind. Methods raise LswcError.
     """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        names = ("clock", "rules", "rules:until")
-        self._keys = [connection.prefix + name for name in names]
+        self._keys = [connection.prefix + name for name in ("clock", "rules")]
         self._script = connection.client.register_script(
-            clock_source() + files("lswc.guest").joinpath("files.lua").read_text(encoding="utf-8")
+            shared_source() + files("lswc.guest").joinpath("files.lua").read_text(encoding="utf-8")
         )
+        self._told: OrderedDict[str, tuple[float, Any]] = OrderedDict()
 
     def get(self, name: str, server: str) -> tuple[bytes, float] | None:
         """Return a server's file of this name, and the seconds that it holds; None if unknown."""
-        with self._connection.errors():
-            found: Any = self._script(self._keys, ["get", f"{name} {server}"])
+        file, now = f"{name} {server}", monotonic()
+        at, found = self._told.pop(file, (0.0, None))
+        if now - at > ASKED:
+            found, at = self._asked(file, f"{TDMREP if name == ROBOTS else ROBOTS} {server}"), now
         if not found:
             return None
         try:
-            return zlib.decompress(found[1]), found[0] / 1000
+            return zlib.decompress(found[1]), found[0] / 1000 - (now - at)
         except zlib.error:
             return None
 
+    def _asked(self, file: str, other: str) -> Any:
+        """Return what Redis has of a file; keep what it has of another."""
+        rides, arrived = self._connection.rides.packed()
+        with self._connection.errors():
+            found, of_other = self._script(self._keys, [rides, file, other])
+        arrived()
+        self._told[other] = monotonic(), of_other
+        if len(self._told) > _MOST:
+            self._told.popitem(last=False)
+        return found
+
     def put(self, name: str, server: str, body: bytes, seconds: float) -> None:
         """Keep a server's file; nothing of it if it is long."""
-        packed = zlib.compress(body)
+        packed, file = zlib.compress(body), f"{name} {server}"
+        self._told.pop(file, None)
         if len(packed) <= LARGEST:
-            arguments = ("put", f"{name} {server}", round(seconds * 1000), packed, KEPT)
-            with self._connection.errors():
-                self._script(self._keys, arguments)
+            ride = Ride("file", file, packed, monotonic() + seconds, KEPT)
+            self._connection.rides.add(ride)
 
 
 class SharedBackoff(Backoff):

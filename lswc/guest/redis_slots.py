@@ -10,7 +10,8 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from lswc.errors import LswcError
-from lswc.frontier.redis_script import clock_source
+from lswc.frontier.redis_script import shared_source
+from lswc.frontier.rides import Ride
 from lswc.guest.slots import REMEMBERED, SOON
 
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from lswc.frontier.redis_script import Connection
     from lswc.guest.slots import Group
 
-GIVEN_BACK = 0.02
-"""Seconds that a slot which is given back waits for a call that takes others: one call then does
-both. Without an event loop none waits."""
+GIVEN_BACK = 0.1
+"""Seconds that a slot which is given back waits for a call to go with; it rests meanwhile. Without
+an event loop none waits."""
 
 
 class SharedSlots:
@@ -36,12 +37,11 @@ class SharedSlots:
         self._prefix = f"{connection.prefix}slots:"
         self._life = round(life * 1000)
         self._script = connection.client.register_script(
-            clock_source() + files("lswc.guest").joinpath("slots.lua").read_text(encoding="utf-8")
+            shared_source() + files("lswc.guest").joinpath("slots.lua").read_text(encoding="utf-8")
         )
         self._worker = secrets.token_hex(8)
         self._number = 0
         self._tokens: dict[str, list[str]] = {}
-        self._given: list[tuple[str, str, int]] = []
         self._full: dict[str, float] = {}
         self._timer: asyncio.TimerHandle | None = None
 
@@ -77,9 +77,11 @@ class SharedSlots:
             self._run("renew", self._life, *tokens, of=[name for name, _ in held])
 
     def give_back(self, groups: Sequence[Group], *, asked: bool) -> None:
+        now = monotonic()
         for group, token in zip(groups, self.forget(groups), strict=True):
-            self._given.append((group.name, token, round(group.rest * 1000) * asked))
-        if self._timer is None and self._given:
+            ride = Ride("slot", group.name, token.encode(), now + group.rest * asked)
+            self._connection.rides.add(ride)
+        if self._timer is None and groups:
             try:
                 loop = asyncio.get_running_loop()
             except RuntimeError:
@@ -101,15 +103,14 @@ class SharedSlots:
     def _give_back(self) -> None:
         """Give back what no other call has; if the store is away, the next that asks it says so."""
         self._timer = None
-        if self._given:
+        if self._connection.rides:
             with suppress(LswcError):
                 self._run("", of=())
 
     def _run(self, *arguments: str | int, of: Sequence[str]) -> list[int]:
-        given = self._given
-        keys = [self._clock, *(self._prefix + name for name in (*(n for n, _, _ in given), *of))]
-        back = (part for _, token, rest in given for part in (token, rest))
+        keys = [self._clock, *(self._prefix + name for name in of)]
+        rides, arrived = self._connection.rides.packed()
         with self._connection.errors():
-            answer: list[int] = self._script(keys, [len(given), *back, *arguments])
-        self._given = []
+            answer: list[int] = self._script(keys, [rides, *arguments])
+        arrived()
         return answer

@@ -355,6 +355,6 @@ def test_a_servers_place_is_the_strategys(
     redis_server: RedisServer, server: tuple[int, int], site: tuple[int, int]
 ) -> None:
     with Redis.from_url(redis_server.url) as client:
-        terms = ["", 0, "learns", "", "", "", 0, 0, 1, 0, 0, 0, ""]
+        terms = ["", 0, "learns", "", "", "", 0, 0, 1, 0, 0, 0, "", ""]
         answer = Connection(client, "x").run("place", *terms, *server, *site)
     assert answer == adaptive.place(*server, *site)

@@ -274,6 +274,6 @@ def test_a_units_status_is_the_strategys(
     redis_server: RedisServer, downloaded: int, relevant: int, tolerated: int
 ) -> None:
     with Redis.from_url(redis_server.url) as client:
-        terms: list[object] = ["", tolerated, "server", "", "", "", 0, 0, 1, 0, 0, 0, ""]
+        terms: list[object] = ["", tolerated, "server", "", "", "", 0, 0, 1, 0, 0, 0, "", ""]
         answer = Connection(client, "x").run("status", *terms, downloaded, relevant)
     assert answer == status(downloaded, relevant, tolerated)
