@@ -156,6 +156,22 @@ do
     flush()
   end)
 
+  -- key, what is kept of its URL, each
+  verbs.adopt_seen = own(function()
+    local number = 0
+    for i = FIRST + 1, #ARGV, 2 do
+      local bucket, field = seen(ARGV[i])
+      number = number + call('HSET', bucket, field, ARGV[i + 1])
+    end
+    known_urls.grow(number)
+  end)
+
+  -- number of a hash of `seen`, its fields of URLs that another server has now
+  verbs.abandon_seen = own(function()
+    local number = call('HDEL', prefix .. 'seen:' .. ARGV[FIRST + 1], unpack(ARGV, FIRST + 2))
+    call('HINCRBY', ABOUT, 'known', -number)
+  end)
+
   -- server. Forget it, and what waits of it; returns whether more does.
   verbs.abandon = own(function()
     local server, touched = ARGV[FIRST + 1], {}

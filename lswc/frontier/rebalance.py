@@ -25,9 +25,12 @@ from lswc.frontier.redis import ANYONE, Script
 from lswc.frontier.redis_report import opened
 from lswc.frontier.redis_script import (
     AT_ONCE_OR_NOT,
+    HASHES_AT_FIRST,
     Connection,
     escaped,
     in_cluster,
+    key_of,
+    known_as,
     place_of,
     text,
     texts,
@@ -63,9 +66,11 @@ _VERBS = "rebalance.lua"
 _AT_ONCE = 100  # rows of one call
 _WORDS = 2000  # words of one call that writes
 _READ = 1000  # rows that are read by one call
+_SHARD = -6  # where a field of `seen` says it: the third byte of the key, whose last bytes all have
 _BITS_AT_ONCE = 2**20  # bytes
 
-_OWN = {"next", "sites", "mark", "shard", "layout", "crawl", "whole", "rebalance", "rebalancer"}
+_NUMBERS = ("next", "sites", "known", "hashes")
+_OWN = {*_NUMBERS, "mark", "shard", "layout", "crawl", "whole", "rebalance", "rebalancer"}
 """What `about` says of one server, not of the crawl."""
 
 
@@ -209,18 +214,17 @@ class _Server:
         with self.connection.errors():
             yield from self.client.scan_iter(match=f"{escaped(self.prefix)}*", count=_READ)
 
-    def seen(self) -> Iterator[tuple[str, list[tuple[bytes, bytes]]]]:
-        """Yield each key with URLs that are known, and what it has."""
-        start = f"{self.prefix}seen:".encode()
-        names = sorted({key for key in self.keys() if key.startswith(start)})
-        for some in _parts(names, _AT_ONCE):
+    def seen(self) -> Iterator[tuple[int, list[tuple[bytes, bytes]]]]:
+        """Yield the number of each hash with URLs that are known, and what it has."""
+        (hashes,) = self.connection.ask(("HGET", "about", ("hashes",)))
+        for some in _parts(range(int(hashes or HASHES_AT_FIRST)), _AT_ONCE):
             pipeline: Any
             with self.connection.errors(), self.client.pipeline(transaction=False) as pipeline:
-                for name in some:
-                    pipeline.hgetall(name)
+                for number in some:
+                    pipeline.hgetall(f"{self.prefix}seen:{number}")
                 found = pipeline.execute()
-            for name, fields in zip(some, found, strict=True):
-                yield name.decode().removeprefix(self.prefix), list(fields.items())
+            for number, fields in zip(some, found, strict=True):
+                yield number, list(fields.items())
 
     def servers(self) -> Iterator[tuple[str, str]]:
         """Yield the web servers, each with its site and, if they are counted by, its pages."""
@@ -437,7 +441,7 @@ class Rebalance:
         sources = [(source, self._is_moved(n, index)) for n, source in enumerate(self.old)]
         cleared = (key.removeprefix(target.prefix.encode()) for key in list(target.keys()))
         target.write([("UNLINK", key) for key in cleared if key != b"about"])
-        target.write([("HDEL", "about", "next", "sites")])
+        target.write([("HDEL", "about", *_NUMBERS)])
         self._copy_crawl(target)
         for source, is_moved in sources:
             for row in _sites(source, is_moved):
@@ -452,7 +456,9 @@ class Rebalance:
         self.moved.pending += urls.copy(lambda done, of: say("URLs copied", done, of))
         for n, (source, is_moved) in enumerate(sources):
             say(f"finished URLs of server {n + 1}", n, len(sources))
-            target.write(self._finished(source, target, is_moved, partial(urls.number, n)))
+            known = self._known(source, target, is_moved, partial(urls.number, n))
+            for rows in _parts(known, _AT_ONCE):
+                target.call("adopt_seen", *(part for row in rows for part in row))
         _copy_paragraphs([source for source, _ in sources], target)
 
     def _copy_crawl(self, target: _Server) -> None:
@@ -494,28 +500,25 @@ class Rebalance:
         for known_units in _parts(units.items(), _AT_ONCE):
             target.call("adopt_servers", *(p for unit, of in known_units for p in (unit, "", of)))
 
-    def _finished(
+    def _known(
         self,
         source: _Server,
         target: _Server,
         is_moved: Callable[[int], bool],
         number_of: Callable[[int], int],
-    ) -> Iterator[Sequence[Any]]:
-        """Yield what tells a server which URLs are known that it is to have."""
+    ) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the keys of the URLs known that a server is to have, and what it keeps of each."""
         theirs, ours = dict(source.hash("workers")), dict(target.hash("workers"))
         worker = {number: ours[name] for name, number in theirs.items()}
-        for key, fields in source.seen():
-            known: list[bytes] = []
+        for of, fields in source.seen():
             for field, by in fields:
-                if is_moved(field[0]):
-                    if by.isdigit():
-                        number = number_of(int(by))
-                        known += (field, b"%d" % number) if number else ()
-                    else:
+                if is_moved(field[_SHARD]):
+                    name = key_of(known_as(of, field))
+                    if not by.isdigit():
                         self.moved.finished += 1
-                        known += (field, by[:1] + worker[by[1:].partition(b":")[0]])
-            for some in _parts(known, _READ):
-                yield ("HSET", key, *some)
+                        yield name, by[:1] + worker[by[1:].partition(b":")[0]]
+                    elif number := number_of(int(by)):
+                        yield name, b"%d" % number
 
     # -- deleting --------------------------------------------------------------------------------
 
@@ -537,9 +540,10 @@ class Rebalance:
             rows = (_member(row) for row in list(server.scan(one.scan, one.key)))
             moved = (row for row in rows if is_moved(one.shard(row.decode())))
             server.write((one.deleted, one.key, member) for member in moved)
-        for key, fields in server.seen():
-            names = [field for field, _ in fields if is_moved(field[0])]
-            server.write(("HDEL", key, *few) for few in _parts(names, _READ))
+        for of, fields in server.seen():
+            names = [field for field, _ in fields if is_moved(field[_SHARD])]
+            if names:
+                server.call("abandon_seen", of, *names)
         sites = [site for site, _ in server.hash("sites") if is_moved(shard_of(site))]
         for of_sites in _parts(sites, _AT_ONCE):
             server.call("abandon_sites", *of_sites)

@@ -9,10 +9,11 @@
 --          number), the requests in haste that another earns, sites of a small family, what it
 --          decided (`improve_decided`) or ""; then the verb's own
 --
--- about          hash   what the crawl is; "next", the number of URLs so far; "sites", that of sites
--- seen:<n>       hash   key, whose third byte is the shard -> the URL's number; once the URL is
---                       finished "." and the number of the worker that recorded it; "h" and that of
---                       one by http that only redirected.
+-- about          hash   what the crawl is; "next", the number of URLs so far; "sites", that of sites;
+--                       "known", that of URLs in `seen`, and "hashes", of how many hashes that is
+-- seen:<n>       hash   key, whose third byte is the shard, without the bytes that n says -> the
+--                       URL's number; once the URL is finished "." and the number of the worker that
+--                       recorded it; "h" and that of one by http that only redirected.
 --                       Of a page that is, or was, visited again ":" and its number follow
 -- urls:<n>       list   CHUNK URLs by number: a record while pending or leased; afterwards the URL if
 --                       it is some link's referrer, else "" (as for a discarded URL)
@@ -125,6 +126,7 @@ local lasting, cells = {}, nil
 local met -- lines of busy servers that were taken out
 local behind = {} -- servers that are brought to their places in pieces
 local pages_again = {} -- pages that are visited again: what is thought of them is the client's
+local known_urls = {} -- the hashes of `seen`, as they are in this call
 
 local function name_keys()
   FREE, BUSY, ASIDE = prefix .. 'free', prefix .. 'busy', prefix .. 'aside'
@@ -162,6 +164,7 @@ local function begin(keys, arguments)
   has_families = share < 1 or not supports and call('HEXISTS', ABOUT, 'sites') == 1
   changes = { [PENDING] = {}, [APART] = {}, [STATUSES] = {}, [TALLY] = {}, [WAITING] = {}, [TAKEN] = {} }
   grown, large = {}, {}
+  known_urls.hashes = nil
   known_sites, known_families, family_sites, known_units = {}, {}, {}, {}
   if mark == '' or lasting.mark ~= mark then lasting = { mark = mark, cells = {}, bounds = {} } end
   cells, met = lasting.cells, 0
@@ -317,9 +320,51 @@ local function queue(server) return prefix .. 'queue:' .. server end
 
 local function of(unit) return prefix .. 'of:' .. unit end
 
--- 65,536 buckets keep each hash in Redis's compact encoding up to 33 million URLs.
+function known_urls.have(hashes)
+  known_urls.hashes = hashes
+  known_urls.size = 2 ^ math.floor(math.log(hashes) / math.log(2) + 1e-9) -- what isn't split yet goes by
+end
+
+-- The hash that a URL is known in, and its field there. The hashes are split one after the other, each in
+-- two, as the crawl grows: linear hashing (Litwin, VLDB 1980). So each is in Redis's compact encoding.
+-- lswc.frontier.redis_script.place_in, and a test holds that they agree.
 local function seen(fingerprint)
-  return prefix .. 'seen:' .. fingerprint:byte(1) * 256 + fingerprint:byte(2), fingerprint:sub(3)
+  if not known_urls.hashes then
+    known_urls.have(tonumber(call('HGET', ABOUT, 'hashes') or HASHES_AT_FIRST))
+  end
+  local first, second, _, fourth = fingerprint:byte(1, 4)
+  local all, size = fourth * 65536 + first * 256 + second, known_urls.size
+  if all % size < known_urls.hashes - size then size = 2 * size end
+  local field = fingerprint:sub(3)
+  if size < 65536 then field = fingerprint:sub(1, 1) .. field end
+  return prefix .. 'seen:' .. digits(all % size), field
+end
+
+-- Split the hash that is next.
+function known_urls.split()
+  local old = known_urls.hashes - known_urls.size
+  local key, parts = prefix .. 'seen:' .. digits(old), {}
+  local found, ending = call('HGETALL', key), string.char(old % 256)
+  known_urls.have(known_urls.hashes + 1)
+  for i = 1, #found, 2 do
+    local field = found[i]
+    local first = #field == 7 and field:sub(1, 1) or string.char(math.floor(old / 256) % 256)
+    local part, name = seen(first .. ending .. field:sub(-6))
+    parts[part] = parts[part] or {}
+    table.insert(parts[part], name)
+    table.insert(parts[part], found[i + 1])
+  end
+  call('DEL', key)
+  for part, fields in pairs(parts) do call_all('HSET', part, fields) end
+end
+
+-- So many URLs more are known. What this call doesn't split of the hashes the next will.
+function known_urls.grow(number)
+  local known, before = call('HINCRBY', ABOUT, 'known', number), known_urls.hashes
+  while known > KNOWN_A_HASH * known_urls.hashes and known_urls.hashes < before + SPLITS do
+    known_urls.split()
+  end
+  if known_urls.hashes > before then call('HSET', ABOUT, 'hashes', known_urls.hashes) end
 end
 
 local function place(number)
@@ -1107,7 +1152,7 @@ end
 -- fingerprint, record without referrer, each. Return whether any of them keeps the referrer, and
 -- what the client must decide: position of the offer, counted from 0, and what rediscover gave.
 local function store(first, referrer, by)
-  local touched, kept, undecided = {}, false, {}
+  local touched, kept, undecided, new = {}, false, {}, 0
   local from = struct.pack('>I5', referrer)
   local start = first + 1 + 2 * ARGV[first]
   local refused, is_new = meet_all(first + 1, start - 1, by)
@@ -1132,7 +1177,7 @@ local function store(first, referrer, by)
         if known == '' then -- never seen, or discarded since
           local name
           number, name = add(server, unit, record, line, cell)
-          call('HSET', bucket, field, name)
+          new = new + call('HSET', bucket, field, name)
           kept = true
           touched[server] = touched[server] or {}
           touched[server][line] = touched[server][line] or { cell, name }
@@ -1170,6 +1215,7 @@ local function store(first, referrer, by)
     end
   end
   call_all('SADD', FREE, free)
+  if new > 0 then known_urls.grow(new) end
   return kept, undecided
 end
 
@@ -1932,6 +1978,7 @@ end
 
 -- fingerprints of URLs: let their pages be held no more
 function verbs.lose()
+  local lost = 0
   for i = FIRST, #ARGV do
     local bucket, field = seen(ARGV[i])
     local number = (call('HGET', bucket, field) or ''):match(':(%d+)$')
@@ -1939,8 +1986,9 @@ function verbs.lose()
       write(tonumber(number), url_of(read(tonumber(number))))
       pages_again.drop(number)
     end
-    call('HDEL', bucket, field)
+    lost = lost + call('HDEL', bucket, field)
   end
+  if lost > 0 then known_urls.grow(-lost) end
 end
 
 -- number, server, each: URLs that are finished and may return, or were postponed: they are due at once.

@@ -33,7 +33,7 @@ from lswc.frontier.held import (
     learn,
     usual_of,
 )
-from lswc.frontier.redis_script import HELD, MARK, bucket_of, key_of
+from lswc.frontier.redis_script import HELD, MARK, key_of, looked_up
 from lswc.frontier.shards import known_by
 from lswc.strategy.revisits import Budget, first_price, next_price
 from lswc.urls import parse
@@ -296,14 +296,12 @@ class SharedHeldPages:
 
     def _pages(self, urls: Iterable[str]) -> Iterator[tuple[str, int, bytes, Kept]]:
         """Yield those of URLs whose pages are held, with their numbers, and as they are kept."""
-        names = {url: bucket_of(known_by(url)) for url in urls}
-        found = self._connection.ask(
-            *(("HGET", f"seen:{bucket}", (field,)) for bucket, field in names.values())
-        )
+        names = list(urls)
+        found = looked_up(self._connection.ask, list(map(known_by, names)))
         numbers = {
-            number: url
+            own: url
             for url, known in zip(names, found, strict=True)
-            if (number := (known or b"").partition(b":")[2])
+            if (own := (known or b"").partition(b":")[2])
         }
         for number, kept, one in self._kept(list(numbers)):
             yield numbers[b"%d" % number], number, kept, one

@@ -18,8 +18,8 @@ from lswc.frontier.held import Kind
 from lswc.frontier.redis_held import Kept, kept_pages, rates_of, usual
 from lswc.frontier.redis_script import (
     STEP,
-    bucket_of,
     escaped,
+    looked_up,
     place_of,
     prefix_of,
     text,
@@ -86,6 +86,14 @@ class RedisReader(Reader):
             return read
         found: dict[bytes, bytes] = self._client.hgetall(self._prefix + key)
         return found
+
+    def _ask(self, *questions: tuple[str, str, Any]) -> list[Any]:
+        """Return the answers to commands, each (name, key without prefix, arguments), at once."""
+        with self._client.pipeline() as pipeline:
+            for command, key, arguments in questions:
+                pipeline.execute_command(command, self._prefix + key, *arguments)
+            answers: list[Any] = pipeline.execute()
+        return answers
 
     def _scanned(self, key: str) -> Iterator[tuple[bytes, bytes]]:
         """Yield the fields of a hash that may be large, in pieces: others are served between."""
@@ -290,8 +298,7 @@ class RedisReader(Reader):
         return sorted(found)
 
     def find(self, url: str) -> Standing | None:
-        bucket, field = bucket_of(known_by(url))
-        known: bytes | None = self._client.hget(f"{self._prefix}seen:{bucket}", field)
+        (known,) = looked_up(self._ask, [known_by(url)])
         failed = self._client.hget(f"{self._prefix}failed", known or b"")
         if known is None or (known.isdigit() and self._is_gone(url, known)):
             return None
@@ -356,9 +363,8 @@ class RedisReader(Reader):
     def held(self, url: str) -> HeldPage | None:
         budget = texts(self._hash("budget"))
         for code in (SEED, LISTING) if "revisit" in budget else ():
-            bucket, field = bucket_of(known_by(url, code))
-            known = self._client.hget(f"{self._prefix}seen:{bucket}", field) or b""
-            number = known.partition(b":")[2]
+            (known,) = looked_up(self._ask, [known_by(url, code)])
+            number = (known or b"").partition(b":")[2]
             for page in self._kept([number] if number else []):
                 return held_page(page.held, self._usual(page), float(budget["day"]))
         return None

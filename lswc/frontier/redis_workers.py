@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lswc.frontier.redis_script import BUCKETS, escaped, known_as, text
+from lswc.frontier.redis_script import HASHES_AT_FIRST, escaped, known_as, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,17 +51,23 @@ class Workers:
             yield from self._seen(lambda by: b":" in by)
 
     def _seen(self, is_meant: Callable[[bytes], bool]) -> Iterator[int]:
-        """Yield the keys of URLs, by what is kept of who finished them."""
-        for first in range(0, BUCKETS, BATCH):
-            buckets = range(first, min(first + BATCH, BUCKETS))
-            keys = [f"{self._prefix}seen:{bucket}" for bucket in buckets]
-            if not self._client.exists(*keys):
-                continue
+        """Yield the keys of URLs, by what is kept of who finished them.
+
+        A key may come twice: what is split off a hash goes to one that comes later.
+        """
+        first = 0
+        while first < (hashes := self._hashes()):
+            numbers = range(first, min(first + BATCH, hashes))
             with self._client.pipeline(transaction=False) as pipeline:
-                for key in keys:
-                    pipeline.hgetall(key)
-                for bucket, found in zip(buckets, pipeline.execute(), strict=True):
-                    yield from (known_as(bucket, f) for f, by in found.items() if is_meant(by))
+                for number in numbers:
+                    pipeline.hgetall(f"{self._prefix}seen:{number}")
+                for number, found in zip(numbers, pipeline.execute(), strict=True):
+                    yield from (known_as(number, f) for f, by in found.items() if is_meant(by))
+            first = numbers.stop
+
+    def _hashes(self) -> int:
+        """Return how many hashes there are in which URLs are known."""
+        return int(self._client.hget(f"{self._prefix}about", "hashes") or HASHES_AT_FIRST)
 
     def kept_urls(self) -> Iterator[str]:
         """Yield the finished URLs that are kept, as they are the referrers of others."""

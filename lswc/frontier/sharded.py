@@ -967,5 +967,7 @@ def open_existing(
     return ShardedFrontier(clients, name, chosen, identity, worker=worker)
 
 
-_OWN = {"next", "sites", "places", "mark", "earlier", "format", "cells"} | {*LAID_OUT}
+_OWN = {"next", "sites", "known", "hashes", "places", "mark", "earlier", "format", "cells"} | {
+    *LAID_OUT
+}
 """Fields of ``about`` that aren't the identity of a crawl."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from redis import Redis
 
-_OF_SERVER = {*LAID_OUT, "next", "sites"}
+_OF_SERVER = {*LAID_OUT, "next", "sites", "known", "hashes"}
 """What is said of one server, not of the crawl."""
 
 

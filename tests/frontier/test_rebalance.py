@@ -14,6 +14,7 @@ from lswc.errors import OlderError
 from lswc.frontier.contract import FORMAT, FrontierError, Terms
 from lswc.frontier.rebalance import Rebalance, check_grown
 from lswc.frontier.redis import RedisFrontier, Worker
+from lswc.frontier.redis_script import known_as
 from lswc.frontier.sharded import ShardedFrontier
 from lswc.frontier.shards import SHARDS, Layout
 from lswc.frontier.visit import Offer
@@ -128,16 +129,16 @@ def known(frontier: RedisFrontier | ShardedFrontier) -> list[object]:
         ]  # fmt: skip
 
 
-def seen(frontier: RedisFrontier | ShardedFrontier) -> dict[bytes, str]:
+def seen(frontier: RedisFrontier | ShardedFrontier) -> dict[int, str]:
     """Return the URLs that were seen, and who finished each, or that it waits."""
     parts = frontier.parts if isinstance(frontier, ShardedFrontier) else [frontier]
-    found: dict[bytes, str] = {}
+    found: dict[int, str] = {}
     for part in parts:
         client, prefix = part.connection.client, part.connection.prefix
         workers = {number: name for name, number in client.hgetall(f"{prefix}workers").items()}
         for key in client.scan_iter(f"{prefix}seen:*", count=1000):
-            for field, by in client.hgetall(key).items():
-                name = key + field
+            for field, by in dict[Any, Any](client.hgetall(key)).items():
+                name = known_as(int(key.rpartition(b":")[2]), field)
                 assert name not in found, "on two servers"
                 found[name] = "waits" if by.isdigit() else f"{by[:1]!r} {workers[by[1:]]!r}"
     return found

@@ -119,7 +119,7 @@ def check_worker(
 def _not_logged(crawl: Path, committed: Mapping[str, int], finished: Iterable[int]) -> list[int]:
     """Return the keys of finished URLs whose end isn't in the log."""
     with Fingerprints(map(key_of, visits(crawl_log.rows(crawl, committed)))) as ended:
-        return [key for key in finished if key not in ended]
+        return list(dict.fromkeys(key for key in finished if key not in ended))
 
 
 def _linked(crawl: Path) -> Iterator[str]:
