@@ -153,6 +153,7 @@ class _Leases:
         self.pages: dict[str, Pages] = {}
         """Those of each lease's server, or directory: nobody else counts one meanwhile."""
         self._standings: dict[str, Sequence[Any]] = {}
+        self._expired: list[int] = []
         self._worker = secrets.token_hex(8)
         self._used = 0
 
@@ -204,6 +205,8 @@ class _Leases:
         standing, server, number, cell, record, referrer, tries, *taken = leased
         name = server.decode()
         (_, _, code, depth, inherited, redirects), unit, url = unpacked(record, name)
+        if name in self._standings:  # that lease has expired, though nobody said so yet
+            self._expired += self.lost({name})
         pages, *self._standings[name] = standing
         self.pages |= pages_of([unit or name], [pages or None])
         self.by_id[number] = lease = Lease(
@@ -220,6 +223,14 @@ class _Leases:
             self.end(lease)
         return [lease.id for lease in lost]
 
+    def expired(self) -> list[int]:
+        """Return the numbers of URLs whose leases had expired when their servers were leased anew.
+
+        Each is told once; of one that was leased again itself nothing is told.
+        """
+        expired, self._expired = self._expired, []
+        return [number for number in expired if number not in self.by_id]
+
     def end(self, lease: Lease) -> None:
         """Take it that a lease is over."""
         del self.by_id[lease.id]
@@ -228,7 +239,7 @@ class _Leases:
 
     def clear(self) -> list[int]:
         """Forget all leases; return the numbers of their URLs."""
-        lost = list(self.by_id)
+        lost = [*self.by_id, *self.expired()]
         self.by_id.clear()
         self._standings.clear()
         self.pages.clear()
@@ -689,7 +700,8 @@ class RedisFrontier(Frontier):
         self.settle()
         tokens = self._leases.tokens()
         ended = self._call("renew", self._life, *tokens, now=now)
-        return self._leases.lost({server.decode() for server in ended})
+        lost = self._leases.lost({server.decode() for server in ended})
+        return [*lost, *self._leases.expired()]
 
     @contextmanager
     def fed_seeds(self) -> Iterator[list[str]]:

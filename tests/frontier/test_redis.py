@@ -146,6 +146,30 @@ def test_the_end_of_an_expired_lease_changes_nothing(join: Join) -> None:
     assert one.unfinished == 0
 
 
+def test_a_server_that_a_worker_leases_again_after_a_lease_of_it_expired(join: Join) -> None:
+    """Of its two leases only the one that expired is lost."""
+    one, two = join(), join()
+    one.offer([seed("http://a/1"), seed("http://a/2")])
+    expired = leased(one, 0.0)
+    assert two.commit(ended(leased(two, LIFE)))
+    lease = leased(one, LIFE)
+    assert lease.url == "http://a/2"
+    assert one.renew(LIFE) == [expired.id]
+    assert not one.commit(ended(expired))
+    assert one.commit(ended(lease))
+    assert one.unfinished == 0
+
+
+def test_a_url_that_a_worker_leases_again_after_its_lease_expired_is_not_lost(join: Join) -> None:
+    frontier = join()
+    frontier.offer([seed("http://a/1")])
+    expired, lease = leased(frontier, 0.0), leased(frontier, LIFE)
+    assert lease.id == expired.id
+    assert frontier.renew(LIFE) == []
+    assert not frontier.commit(ended(expired))
+    assert frontier.commit(ended(lease))
+
+
 def test_a_worker_waits_while_another_holds_a_lease(join: Join) -> None:
     one, two = join(), join()
     one.offer([seed("http://a/1")])
