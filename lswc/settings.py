@@ -42,8 +42,8 @@ LSWC_UNPROVEN_SHARE = 0.25
 # connections are free, for far likelier ones of busy servers. At 0 connections idle rather than
 # fetch what is hardly relevant, at 1 none idles (strategies.md#hours-and-downloads).
 LSWC_HASTE = 0.1
-# The crawl ends once the next pages should bring a smaller share of relevant ones. At 0 it goes on
-# until no URL is left; the profile adaptive has 0.01.
+# The crawl ends once the next pages should bring a smaller share of relevant ones, for 300 pages in
+# a row. At 0 it goes on until no URL is left; the profile adaptive has 0.01.
 LSWC_STOP_HARVEST = 0.0
 # The folder of an earlier crawl of the language with a learned order, or redis://host:6379/0#key: a
 # new crawl begins with what that learned.

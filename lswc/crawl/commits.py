@@ -75,7 +75,8 @@ class Commits:
     """The visits under way in this process, and their ends.
 
     ``visits`` are those that haven't ended, by the number of their lease. ``stop`` closes the crawl
-    in order, for a reason; ``taken_back`` is called with visits that are given back with a page.
+    in order, for a reason; ``recording`` is called with visits whose page is recorded, before it is
+    stored, and ``taken_back`` with visits that are given back with a page.
     ``rested`` is when every server has rested, if URLs go in order.
     """
 
@@ -97,6 +98,7 @@ class Commits:
         self._crawl, self._frontier, self._archive = crawl, frontier, archive
         self._guest, self._count = guest, stats.inc_value
         self.stop = stop
+        self.recording: Callable[[Visit], None] = lambda visit: None
         self.taken_back: Callable[[Visit], None] = lambda visit: None
         self.visits: dict[int, Visit] = {}
         self.latest_end = self._saved = self._renewed = monotonic()
@@ -156,16 +158,13 @@ class Commits:
         visit.outcome = outcome
         if outcome == Outcome.BLOCKED:
             _forget(visit)
-        visit.tally["received", "bytes"] += visit.received
-        if not visit.is_page:
-            kind = "requisites" if visit.lease.is_requisite else "listings"
-            visit.tally[kind, f"guessed: {outcome}" if visit.lease.is_guess else outcome] += 1
         had = visit.record is not None
         due = None if had else self._guest.due(visit, outcome)
         if visit.lease.visits:  # it is asked again anyhow
             due = None
         visit.postponed = due is not None
         try:
+            self._tally(visit)
             visit.discarded = self._frontier.discarded_by(visit)
             visit, lengths = self._stored(visit)
             if due is not None:
@@ -187,6 +186,16 @@ class Commits:
             self._count(f"lswc/{'postponed' if visit.postponed else 'finished'}/{visit.outcome}")
         for (kind, name), number in visit.tally.items():
             self._count(f"lswc/{kind}/{name}", number)
+
+    def _tally(self, visit: Visit) -> None:
+        """Count what a visit brought, beside what was counted as it was read. Raises LswcError."""
+        tally, lease = visit.tally, visit.lease
+        tally["received", "bytes"] += visit.received
+        if visit.record is not None:
+            self.recording(visit)
+        if not visit.is_page:
+            kind = "requisites" if lease.is_requisite else "listings"
+            tally[kind, f"guessed: {visit.outcome}" if lease.is_guess else visit.outcome] += 1
 
     def _stored(self, visit: Visit) -> tuple[Visit, dict[str, int]]:
         """Write what a visit brought, or that it failed if no one knows how to write it.

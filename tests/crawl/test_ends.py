@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -22,25 +23,49 @@ if TYPE_CHECKING:
 LITTLE = CellHarvest(9, 5_000, Pages(), 0.0, 0.001, "expected under 1 %")
 
 
+LOOKS = IN_A_ROW // EVERY + 1
+MOST_LOOKS = MOST_IN_A_ROW // EVERY + 1
+
+
 class Ending:
     """A crawl whose pending URLs are in ``cells``: the looks until it is told to end."""
 
     def __init__(self, *cells: CellHarvest) -> None:
         self.cells = [*cells, LITTLE]
         self.confirms: Callable[[], bool] | None = None
-        frontier: Any = SimpleNamespace(cells=lambda: tuple(self.cells))
+        self._tallies: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.start()
+
+    def start(self) -> None:
+        """Begin to watch the crawl, or go on with it as another process would."""
+        self._extension = self.worker()
+
+    def worker(self) -> HarvestStopExtension:
+        """Return what a process watches the crawl with."""
+        frontier: Any = SimpleNamespace(
+            cells=lambda: tuple(self.cells), tallies=lambda: self._tallies
+        )
         leases: Any = SimpleNamespace(finish=self._finish)
         commits: Any = SimpleNamespace(halted=False)
-        self._extension = HarvestStopExtension(0.1, Value.PAGES, frontier, commits, leases)
+        return HarvestStopExtension(0.1, Value.PAGES, frontier, commits, leases)
 
     def _finish(self, reason: str, confirms: Callable[[], bool]) -> None:
         self.confirms = confirms
 
-    def looks(self, most: int = 2 * MOST_IN_A_ROW) -> int:
+    def record(self, pages: int, by: HarvestStopExtension | None = None) -> None:
+        """Record so many pages."""
+        extension = by or self._extension
+        for _ in range(pages):
+            visit: Any = SimpleNamespace(tally=Counter({("page", "irrelevant"): 1}))
+            extension.page_comes(visit)
+            for (kind, name), number in visit.tally.items():
+                self._tallies[kind][name] += number
+            extension.page_recorded()
+
+    def looks(self, most: int = 2 * MOST_LOOKS) -> int:
         """Record pages until the crawl is to end; return the looks that this took."""
         for look in range(1, most + 1):
-            for _ in range(EVERY):
-                self._extension.page_recorded()
+            self.record(EVERY)
             if self.confirms is not None:
                 return look
         return most + 1
@@ -49,10 +74,10 @@ class Ending:
 @pytest.mark.parametrize(
     ("pending", "expected", "looks"),
     [
-        (0, 0.9, IN_A_ROW),
-        (30, 0.2, IN_A_ROW),
-        (30, 0.9, MOST_IN_A_ROW),  # else a server that can't be asked would hold it up for ever
-        (5_000, 0.9, 2 * MOST_IN_A_ROW + 1),
+        (0, 0.9, LOOKS),
+        (30, 0.2, LOOKS),
+        (30, 0.9, MOST_LOOKS),  # else a server that can't be asked would hold it up for ever
+        (5_000, 0.9, 2 * MOST_LOOKS + 1),
     ],
 )
 def test_what_is_promising_is_waited_for(pending: int, expected: float, looks: int) -> None:
@@ -62,15 +87,60 @@ def test_what_is_promising_is_waited_for(pending: int, expected: float, looks: i
 
 def test_it_goes_on_for_what_was_found_while_it_ended() -> None:
     ending = Ending()
-    assert ending.looks() == IN_A_ROW
+    assert ending.looks() == LOOKS
     assert ending.confirms is not None
     assert ending.confirms()
     ending.cells.insert(0, CellHarvest(1, 30, Pages(), 0.9, 0.9, "expected 80-100 %"))
     assert not ending.confirms()
     ending.cells[0] = CellHarvest(1, 300, Pages(), 0.9, 0.9, "expected 80-100 %")
     assert not ending.confirms()
+    ending.record(2)
     ending.cells.pop(0)
     assert not ending.confirms(), "it has to be little for some time again"
+    ending.confirms = None
+    assert ending.looks() == LOOKS, "that begins with the next look"
+
+
+@pytest.mark.parametrize("stops", [[130], [350], [99, 1, 101], [1] * 399])
+def test_a_crawl_that_was_stopped_ends_where_it_would_have(stops: list[int]) -> None:
+    """Looks are at the same pages, and for how long little was expected is known."""
+    unbroken, stopped = Ending(), Ending()
+    unbroken.record(EVERY * LOOKS - 1)
+    for pages in stops:
+        stopped.record(pages)
+        stopped.start()
+    stopped.record(EVERY * LOOKS - 1 - sum(stops))
+    assert unbroken.confirms is stopped.confirms is None
+    unbroken.record(1)
+    stopped.record(1)
+    assert unbroken.confirms is not None
+    assert stopped.confirms is not None
+
+
+def test_what_was_promising_before_a_stop_begins_the_count_anew() -> None:
+    ending = Ending()
+    ending.record(250)
+    ending.start()
+    ending.cells.insert(0, CellHarvest(1, 5_000, Pages(), 0.9, 0.9, "expected 80-100 %"))
+    ending.record(50)
+    ending.cells.pop(0)
+    ending.start()
+    ending.record(EVERY * LOOKS - 1)
+    assert ending.confirms is None
+    ending.record(1)
+    assert ending.confirms is not None
+
+
+def test_the_pages_of_all_workers_count() -> None:
+    ending = Ending()
+    some, others = ending.worker(), ending.worker()
+    for by in (some, others):
+        ending.record(EVERY, by)
+    for by in (some, others):
+        ending.record(IN_A_ROW // 2, by)
+    assert ending.confirms is None
+    ending.record(EVERY // 2, some)
+    assert ending.confirms is not None
 
 
 @pytest.mark.parametrize(("visits", "ends"), [(0, True), (0.05, False)])

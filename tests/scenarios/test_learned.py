@@ -15,24 +15,31 @@ HOME = "http://www.one.co.th/"
 SPELLED = [f"{a}{b}" for a in "abcdefghijklmnopqrst" for b in "abcdefghijklmnopqrst"]
 
 
-def test_a_crawl_ends_when_little_is_left_and_goes_on_when_asked_to(site: Site) -> None:
-    """One Thai page, and 400 English ones that differ enough not to be near-duplicates."""
+@pytest.mark.parametrize("stops", [(), (150, 100)])
+def test_a_crawl_ends_when_little_is_left_and_goes_on_when_asked_to(
+    site: Site, stops: tuple[int, ...]
+) -> None:
+    """One Thai page, and 500 English ones that differ enough not to be near-duplicates."""
     site.seeds(HOME)
+    words = [*SPELLED, *(f"z{word}" for word in SPELLED[:100])]
     site.add("www.one.co.th/", page(THAI, *(f"http://h{n % 7}.example.com/{w}.html"
-                                            for n, w in enumerate(SPELLED))))  # fmt: skip
-    for number, word in enumerate(SPELLED):
-        text = " ".join(f"{word} {other} is news." for other in SPELLED[number : number + 20])
+                                            for n, w in enumerate(words))))  # fmt: skip
+    for number, word in enumerate(words):
+        text = " ".join(f"{word} {other} is news." for other in words[number : number + 20])
         site.add(f"h{number % 7}.example.com/{word}.html", page(ENGLISH + text))
-    site.crawl(LSWC_PROFILE="adaptive", LSWC_STOP_HARVEST=0.2, LSWC_ARCHIVE="none")
+    given = {"LSWC_PROFILE": "adaptive", "LSWC_STOP_HARVEST": 0.2, "LSWC_ARCHIVE": "none"}
+    for pages in stops:
+        site.crawl(**given, CLOSESPIDER_ITEMCOUNT=pages)
+    site.crawl(**given)
     first = site.summary
     assert first["reason"] == "little left to find"
-    assert 300 <= first["pages"] < 400
-    assert sum(first["pending"].values()) == 401 - first["pages"]
+    assert 400 <= first["pages"] < 500
+    assert sum(first["pending"].values()) == 501 - first["pages"]
     assert first["forecast"]["next_relevant"] < 0.2 * first["forecast"]["next_downloads"]
     site.crawl(LSWC_PROFILE="adaptive", LSWC_STOP_HARVEST=0, LSWC_ARCHIVE="none")
     assert site.summary["reason"] == "finished"
     assert sorted(site.urls) == sorted({*site.urls})
-    assert site.summary["pages"] == 401
+    assert site.summary["pages"] == 501
 
 
 @pytest.mark.slow
