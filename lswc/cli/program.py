@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from difflib import get_close_matches
@@ -23,7 +22,7 @@ from typing_extensions import override
 from lswc import __version__
 from lswc.cli.command import CONTACT, PROGRAM
 from lswc.cli.commands.crawl import DETAILS, DRY_RUN, JSON
-from lswc.errors import ConfigError, LswcError, writing
+from lswc.errors import ConfigError, LswcError
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -261,7 +260,8 @@ def crawl_arguments(options: Namespace) -> list[str]:
     for name in ("loglevel", "logfile"):
         if getattr(options, name):
             arguments += [f"--{name}", getattr(options, name)]
-    given_flags = [name for name in ("details", "json", "dry_run") if getattr(options, name)]
+    flags = ("details", "json", "dry_run", "fresh")
+    given_flags = [name for name in flags if getattr(options, name, False)]
     return [*arguments, *(f"--{name.replace('_', '-')}" for name in given_flags)]
 
 
@@ -269,9 +269,9 @@ def _crawl(options: Namespace, *, demo: bool) -> int:
     if demo:
         options.lang, options.web, options.into = "th", "demo", str(_DEMO)
         options.contact = options.seeds = None
+        if options.fresh and any(given.startswith("LSWC_CRAWL=") for given in options.set):
+            raise ConfigError(f"--fresh deletes what {_DEMO} holds: leave it out, or LSWC_CRAWL")
+        options.fresh &= not options.dry_run
         options.set = ["DOWNLOAD_DELAY=0", *options.set]  # nobody is disturbed
-        if options.fresh and not options.dry_run and _DEMO.is_dir():
-            with writing(_DEMO):
-                shutil.rmtree(_DEMO)
     execute(["lswc", *crawl_arguments(options)])
     return 0

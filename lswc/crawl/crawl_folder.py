@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from lswc.archive import page_record
@@ -14,6 +16,9 @@ from lswc.errors import ConfigError, writing
 from lswc.files import whole
 from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis, sqlite_report
 from lswc.frontier.lock import lock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def check_records(folder: Path, store: str) -> None:
@@ -105,3 +110,27 @@ def make_writable(folder: Path) -> None:
         raise ConfigError(f"can't make the crawl folder {folder}: {error.strerror}") from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ConfigError(f"can't write to the crawl folder {folder}: choose one with LSWC_CRAWL")
+
+
+@contextmanager
+def begun_anew(folder: Path) -> Iterator[None]:
+    """Find mistakes as if a crawl's folder weren't there; then what it holds is deleted.
+
+    It stays as it was if any is raised. Raises FrontierError if another process crawls into it.
+    """
+    if not folder.is_dir():
+        yield
+        return
+    aside = folder.with_name(f"{folder.name}.before")
+    with closing(lock(folder)):
+        with writing(aside):
+            shutil.rmtree(aside, ignore_errors=True)  # of a process that was killed here
+            folder.rename(aside)
+        try:
+            yield
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            aside.rename(folder)
+            raise
+        with writing(aside):
+            shutil.rmtree(aside)

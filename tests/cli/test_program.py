@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 from importlib.metadata import entry_points
 from pathlib import Path
 from pkgutil import iter_modules
@@ -17,6 +18,7 @@ from scrapy.utils.project import ENVVAR
 from lswc import __version__
 from lswc.cli import commands, program
 from lswc.cli.reference import completions
+from lswc.frontier.lock import lock
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.monitor.page.crawls import Crawls
 from lswc.monitor.stored import StoredInFolder
@@ -210,9 +212,28 @@ def test_a_demo_goes_on_unless_it_is_to_begin_anew(
         *("-s", "LSWC_CRAWL=crawls/demo", "-s", "DOWNLOAD_DELAY=0"),
     ]]  # fmt: skip
     assert run("demo", "--fresh", "--dry-run") == 0
-    assert page.exists()
     assert run("demo", "--fresh") == 0
-    assert not page.exists()
+    assert ["--fresh" in given for given in asked] == [False, False, True]
+
+
+def test_a_demo_with_a_mistake_deletes_nothing(tmp_path: Path) -> None:
+    made = elsewhere(tmp_path, "demo", "--pages", "20")
+    assert made.returncode == 0, made.stderr
+    pages, asked = tmp_path / "crawls" / "demo" / "pages.jsonl", ("demo", "--fresh", "--pages", "9")
+    recorded = pages.read_bytes()
+    for wrong in ("CONCURRENT_REQUESTS=none", "LSWC_STRATEGY=none", "LSWC_CRAWL=crawls/th"):
+        refused = elsewhere(tmp_path, *asked, "-s", wrong)
+        assert refused.returncode == 2, refused.stderr
+        assert refused.stderr.count("\n") == 1
+        assert pages.read_bytes() == recorded
+        assert not [*pages.parent.parent.glob("demo.*")]
+    with closing(lock(pages.parent)):
+        assert "another process" in elsewhere(tmp_path, *asked).stderr
+        assert pages.read_bytes() == recorded
+    anew = elsewhere(tmp_path, *asked, "--profile", "bfs")  # else it were of another strategy
+    assert anew.returncode == 0, anew.stderr
+    assert pages.read_text().count("\n") < len(recorded.splitlines())
+    assert not [*pages.parent.parent.glob("demo.*")]
 
 
 def test_profiles_and_what_each_sets(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import logging
 import sys
-from contextlib import suppress
+from argparse import SUPPRESS
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,7 @@ class Command(CrawlCommand):
         parser.add_argument("--json", action="store_true", help=JSON)
         parser.add_argument("--file", metavar="FILE", help="a crawl file, of `lswc new`")
         parser.add_argument("--dry-run", action="store_true", help=DRY_RUN)
+        parser.add_argument("--fresh", action="store_true", help=SUPPRESS)  # of `lswc demo`
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
@@ -58,13 +60,16 @@ class Command(CrawlCommand):
     def _prepare(self, settings: Settings, spider: str, opts: argparse.Namespace) -> None:
         """Take in the crawl file, if there is one, and find mistakes. Raises LswcError."""
         from lswc.crawl import crawl_file
+        from lswc.crawl.crawl_folder import begun_anew
 
         file = crawl_file.read(Path(opts.file)) if opts.file else None
         if file is not None:
             opts.spargs = {**file.arguments, **opts.spargs}
             settings.setdict(file.settings, crawl_file.PRIORITY)
         try:
-            _check(settings, spider, opts.spargs, is_dry=opts.dry_run)
+            folder = Path(settings.get("LSWC_CRAWL"))
+            with begun_anew(folder) if opts.fresh else nullcontext():
+                _check(settings, spider, opts.spargs, is_dry=opts.dry_run)
             if opts.dry_run:
                 from lswc.cli.dry_run import show
 
