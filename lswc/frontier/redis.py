@@ -376,9 +376,9 @@ class RedisFrontier(Frontier):
 
     A lost connection is tried again for about a minute.
 
-    Raises FrontierError if Redis can't be reached or used, or evicts keys; if it has another
-    crawl under this name; if another process crawls into the folder, or the record in it is of
-    another crawl. Nothing is written then.
+    Raises AwayError if Redis can't be reached; FrontierError if it can't be used, or evicts keys;
+    if it has another crawl under this name; if another process crawls into the folder, or the
+    record in it is of another crawl. Nothing is written then.
     """
 
     _patience = RECONNECT

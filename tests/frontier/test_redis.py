@@ -11,7 +11,7 @@ import redis
 from redis import Redis
 from redis.connection import AbstractConnection
 
-from lswc.errors import LswcError, StorageError
+from lswc.errors import AwayError, LswcError, StorageError
 from lswc.frontier import redis as frontiers
 from lswc.frontier import redis_script
 from lswc.frontier.contract import FORMAT, FrontierError
@@ -376,8 +376,8 @@ def test_what_was_committed_outlives_a_killed_redis(tmp_path: Path) -> None:
     server.stop()
 
 
-def refused(url: str) -> str:
-    with pytest.raises(LswcError) as error:
+def refused(url: str, kind: type[LswcError] = LswcError) -> str:
+    with pytest.raises(kind) as error:
         RedisFrontier(Redis.from_url(url), "c", strategy("bfs"), {"language": "th"})
     message = str(error.value)
     assert "\n" not in message
@@ -385,7 +385,7 @@ def refused(url: str) -> str:
 
 
 def test_no_redis() -> None:
-    assert "can't be reached" in refused("redis://127.0.0.1:1/0")
+    assert "can't be reached" in refused("redis://127.0.0.1:1/0", AwayError)
 
 
 def test_another_version_or_crawl_or_kind_is_refused_untouched(
