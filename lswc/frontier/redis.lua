@@ -106,7 +106,7 @@
 
 -- Functions are made once, and stay: so whatever a call is given, and all that it knows, is made anew
 -- at the beginning of each (`begin`). Nothing may be kept elsewhere: the next call is another crawl's. But
--- what never changes of a crawl is (`lasting`), by its mark.
+-- names of keys are, by the first of them, and what never changes of a crawl (`lasting`), by its mark.
 local ARGV, call
 local prefix, verb, clock, tolerated, how, mark, worker, before, most
 local by_directory, learns, supports, share, most_sites, earned, small_family
@@ -124,11 +124,13 @@ local known_units, family_sites, changes
 local grown, large
 local lasting, cells = {}, nil
 local met -- lines of busy servers that were taken out
+local is_first -- whether no server was known before
 local behind = {} -- servers that are brought to their places in pieces
 local pages_again = {} -- pages that are visited again: what is thought of them is the client's
 local known_urls = {} -- the hashes of `seen`, as they are in this call
 
-local function name_keys()
+local function name_keys(about)
+  ABOUT, prefix = about, about:sub(1, -6)
   FREE, BUSY, ASIDE = prefix .. 'free', prefix .. 'busy', prefix .. 'aside'
   LEASES, SERVERS = prefix .. 'leases', prefix .. 'servers'
   UNITS, SITES, CELLS = prefix .. 'units', prefix .. 'sites', prefix .. 'cells'
@@ -150,8 +152,7 @@ end
 
 local function begin(keys, arguments)
   ARGV, call = arguments, redis.call
-  ABOUT, prefix = keys[1], keys[1]:sub(1, -6)
-  name_keys()
+  if ABOUT ~= keys[1] then name_keys(keys[1]) end
   verb, clock, tolerated, how = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
   mark, worker, before = ARGV[5], ARGV[6], ARGV[7]
   most = { server = tonumber(ARGV[8]), site = tonumber(ARGV[9]) }
@@ -167,7 +168,7 @@ local function begin(keys, arguments)
   known_urls.hashes = nil
   known_sites, known_families, family_sites, known_units = {}, {}, {}, {}
   if mark == '' or lasting.mark ~= mark then lasting = { mark = mark, cells = {}, bounds = {} } end
-  cells, met = lasting.cells, 0
+  cells, met, is_first = lasting.cells, 0, false
 end
 
 local function count(hash, field, by)
@@ -193,6 +194,15 @@ local function call_all(command, key, arguments)
   for first = 1, #arguments, BATCH do
     call(command, key, unpack(arguments, first, math.min(first + BATCH - 1, #arguments)))
   end
+end
+
+-- To Redis a hash of up to 512 fields (`hash-max-listpack-entries`) is a list, which it searches from end
+-- to end: with some hundred sites that takes a quarter of all that a link needs. A long field makes it a
+-- table, and that it stays until Redis is started again.
+local function make_table(hash)
+  if call('EXISTS', hash) == 0 then return end
+  call('HSET', hash, LONG, '')
+  call('HDEL', hash, LONG)
 end
 
 local NO_PAGES = '|0 0 0'
@@ -300,9 +310,13 @@ local function flush()
         end
       end
     end
-    changes[hash] = {}
+    if next(fields) then changes[hash] = {} end
   end
   flush_family_sites()
+  if is_first then
+    for _, hash in ipairs({ UNITS, SITES, WAITING }) do make_table(hash) end
+    is_first = false
+  end
   return pending
 end
 
@@ -475,6 +489,7 @@ local function meet(servers, site_of_server)
   if #new == 0 then return {} end
   local units, new_sites, is_new = {}, {}, {}
   local number = call('HLEN', UNITS)
+  is_first = number == 0
   for i, server in ipairs(new) do
     local site, place = sites[i], '0'
     if learns then

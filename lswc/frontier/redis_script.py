@@ -112,6 +112,7 @@ def _numbers() -> dict[str, object]:
         "HASHES_AT_FIRST": HASHES_AT_FIRST,
         "KNOWN_A_HASH": KNOWN_A_HASH,
         "SPLITS": SPLITS,
+        "LONG": " " * 65,  # more than `hash-max-listpack-value`
         "DISCARD": DISCARD,
         "REQUISITES": REQUISITES,
         "NEW": families.NEW,

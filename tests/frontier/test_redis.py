@@ -94,6 +94,19 @@ def test_the_servers_of_a_worker_that_stops_rest_as_its_visits_say(join: Join) -
     assert leased(two, 15.0).server == "a"
 
 
+def test_no_link_searches_all_sites_from_end_to_end(join: Join, client: Redis) -> None:
+    one = join("adaptive")
+    one.offer([seed("http://a.x/1"), seed("http://b.y/1")])
+    one.offer([seed("http://c.z/1")])
+    hashes = {
+        "units": {b"a.x", b"b.y", b"c.z"}, "sites": {b"a.x", b"b.y", b"c.z"},
+        "waiting": {b"a.x", b"b.y", b"c.z"},
+    }  # fmt: skip
+    for name, known in hashes.items():
+        assert client.object("ENCODING", f"{{c}}:{name}") == b"hashtable"
+        assert client.hgetall(f"{{c}}:{name}").keys() == known
+
+
 def test_a_status_that_one_worker_found_drops_what_another_offered(join: Join) -> None:
     one, two = join("server_aggressive:T=0"), join("server_aggressive:T=0")
     one.offer([seed("http://a/1")])
