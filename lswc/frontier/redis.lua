@@ -1991,19 +1991,39 @@ function verbs.hear()
   flush()
 end
 
--- fingerprints of URLs: let their pages be held no more
+-- Take it that a URL didn't end by an outcome of which it may return; return that, nil if it didn't.
+function known_urls.unend(number)
+  local failed = call('HGET', FAILED, number)
+  if not failed then return nil end
+  local outcome, server = failed:match('^(.-)\n(.*)$')
+  local field = server .. '\n' .. outcome
+  call('HDEL', FAILED, number)
+  count(TALLY, 'finished\n' .. outcome, -1)
+  if OF_QUOTA['finished\n' .. outcome] and call('HINCRBY', LEFT_OUT, field, -1) <= 0 then
+    call('HDEL', LEFT_OUT, field)
+  end
+  return outcome
+end
+
+-- fingerprints of URLs: take it that those that have ended weren't seen, and hold their pages no more
 function verbs.lose()
   local lost = 0
   for i = FIRST, #ARGV do
     local bucket, field = seen(ARGV[i])
-    local number = (call('HGET', bucket, field) or ''):match(':(%d+)$')
-    if number and call('HEXISTS', pages_again.key, number) == 1 then
-      write(tonumber(number), url_of(read(tonumber(number))))
-      pages_again.drop(number)
+    local said = call('HGET', bucket, field) or ''
+    local waits, held = tonumber(said:match('^%d+$')), tonumber(said:match(':(%d+)$'))
+    if held and call('HEXISTS', pages_again.key, held) == 1 then
+      write(held, url_of(read(held)))
+      pages_again.drop(held)
+    elseif waits and known_urls.unend(waits) then
+      local url = url_of(read(waits))
+      write(waits, url:find('^http') and url or '') -- whole if it is some link's referrer
+      waits = nil
     end
-    lost = lost + call('HDEL', bucket, field)
+    if not waits then lost = lost + call('HDEL', bucket, field) end
   end
   if lost > 0 then known_urls.grow(-lost) end
+  flush()
 end
 
 -- number, server, each: URLs that are finished and may return, or were postponed: they are due at once.
@@ -2012,19 +2032,12 @@ function verbs.retry()
   local number = 0
   for i = FIRST, #ARGV, 2 do
     local url, member = ARGV[i], ARGV[i] .. ' ' .. ARGV[i + 1]
-    local failed = call('HGET', FAILED, url)
-    if failed then
-      local outcome = failed:match('^(.-)\n')
-      call('HDEL', FAILED, url)
+    local outcome = known_urls.unend(url)
+    if outcome then
       call('HSET', TRIES, url, '0 ' .. outcome)
-      count(TALLY, 'finished\n' .. outcome, -1)
       count(TALLY, 'postponed\n' .. outcome, 1)
-      local field = ARGV[i + 1] .. '\n' .. outcome
-      if OF_QUOTA['finished\n' .. outcome] and call('HINCRBY', LEFT_OUT, field, -1) <= 0 then
-        call('HDEL', LEFT_OUT, field)
-      end
     end
-    if failed or call('ZSCORE', LATER, member) then
+    if outcome or call('ZSCORE', LATER, member) then
       call('ZADD', LATER, 0, member)
       number = number + 1
     end

@@ -817,7 +817,10 @@ class RedisFrontier(Frontier):
         return bool(released)
 
     def forget(self, keys: Iterable[int]) -> None:
-        """Take it that URLs weren't seen, by their keys (``known_by``): links bring them again."""
+        """Take it that URLs that ended weren't seen, by their keys: links bring them again.
+
+        The keys are those of ``known_by``.
+        """
         names = map(key_of, keys)
         while some := list(islice(names, _REVIVED)):
             self._call("lose", *some)

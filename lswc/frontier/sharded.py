@@ -895,7 +895,10 @@ class ShardedFrontier(Frontier):
         return sum(self.ask_all(lambda part: part.reopen(by_part[part.index], known, requisites)))
 
     def forget(self, keys: Iterable[int]) -> None:
-        """Take it that URLs weren't seen, by their keys (``known_by``): links bring them again."""
+        """Take it that URLs that ended weren't seen, by their keys: links bring them again.
+
+        The keys are those of ``known_by``.
+        """
         known = list(keys)
         self.ask_all(lambda part: part.forget(known))
 

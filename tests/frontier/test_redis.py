@@ -183,6 +183,26 @@ def test_a_url_that_a_worker_leases_again_after_its_lease_expired_is_not_lost(jo
     assert frontier.commit(ended(lease))
 
 
+def test_only_what_has_ended_is_reopened(join: Join) -> None:
+    """Not a URL that another worker has made wait meanwhile: it would be there twice."""
+    frontier = join()
+    urls = [f"http://{server}/1" for server in ("failed", "postponed", "waits", "leased")]
+    frontier.offer([seed(url) for url in urls])
+    failed, postponed = leased(frontier, 0.0), leased(frontier, 0.0)
+    assert frontier.commit(ended(failed, "timeout"))
+    assert frontier.postpone(ended(postponed, "timeout"), 5.0)
+    waits, held = leased(frontier, 0.0), leased(frontier, 0.0)
+    assert frontier.give_back(ended(waits))
+    frontier.reopen(urls, {})
+    assert (frontier.pending, frontier.unfinished, frontier.later) == (3, 4, 1)
+    assert "finished" not in frontier.counts().tally
+    assert frontier.retry({"timeout"}) == 1, "what was postponed, and nothing else"
+    assert frontier.commit(ended(held))
+    for _ in urls[1:]:
+        assert frontier.commit(ended(leased(frontier, 5.0)))
+    assert frontier.unfinished == 0
+
+
 def test_a_worker_waits_while_another_holds_a_lease(join: Join) -> None:
     one, two = join(), join()
     one.offer([seed("http://a/1")])
