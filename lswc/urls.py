@@ -6,14 +6,15 @@ import re
 import tomllib
 from functools import cache, lru_cache
 from hashlib import blake2b
+from importlib.metadata import distribution
 from importlib.resources import files
+from pathlib import Path
 from string import ascii_letters, digits
 from struct import unpack
 from typing import TYPE_CHECKING, NamedTuple
 
 import can_ada
 from msgspec import Struct
-from tldextract import TLDExtract
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,9 +108,32 @@ def directory(url: Url) -> str:
 
 
 @cache
-def _suffixes() -> TLDExtract:
-    # No list URLs: only the bundled snapshot, never a download while crawling.
-    return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
+def _suffix_rules() -> frozenset[str]:
+    """Return the rules of the Public Suffix List, private ones too, as URLs have their names."""
+    # The snapshot that tldextract brings. To import that loads an HTTP client, which took each
+    # process, and each reader of a crawl, a third of its start.
+    snapshot = distribution("tldextract").locate_file("tldextract/.tld_set_snapshot")
+    lines = Path(str(snapshot)).read_text("utf-8").splitlines()
+    rules = (line.split(maxsplit=1)[0] for line in lines if line and not line.startswith("//"))
+    return frozenset(
+        rule if rule.isascii() else can_ada.idna_encode(rule).decode() for rule in rules
+    )
+
+
+def _below_suffix(hostname: str) -> str | None:
+    """Return the public suffix with one label more; "" for a suffix itself.
+
+    None if the list has no rule for it. https://github.com/publicsuffix/list/wiki/Format says how
+    rules match.
+    """
+    rules, labels = _suffix_rules(), hostname.split(".")
+    for first in range(len(labels)):
+        name, parent = (".".join(labels[i:]) for i in (first, first + 1))
+        if f"!{name}" in rules:
+            return name
+        if name in rules or f"*.{parent}" in rules:
+            return ".".join(labels[first - 1 :]) if first and labels[first - 1] else ""
+    return None
 
 
 def registered_domain(hostname: str) -> str:
@@ -118,16 +142,16 @@ def registered_domain(hostname: str) -> str:
     So every blog of a blog host is a site of its own. Under a top-level domain that the list
     doesn't know it is the last two labels: the list's default rule is "*".
     """
-    found = _suffixes().extract_str(hostname)
-    if found.suffix or not tld(hostname):
-        return found.top_domain_under_public_suffix
+    found = _below_suffix(hostname)
+    if found is not None or not tld(hostname):
+        return found or ""
     labels = hostname.split(".")
     return ".".join(labels[-2:]) if len(labels) > 1 else ""
 
 
 def has_public_suffix(hostname: str) -> bool:
     """Tell whether a name is under a suffix that the Public Suffix List knows."""
-    return bool(_suffixes().extract_str(hostname).top_domain_under_public_suffix)
+    return bool(_below_suffix(hostname))
 
 
 @lru_cache(maxsize=65_536)

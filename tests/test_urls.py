@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy import Request
 
-from lswc.urls import directory, fingerprint, parse, site, tld
+from lswc.urls import directory, fingerprint, has_public_suffix, parse, registered_domain, site, tld
 
 
 @pytest.mark.parametrize(
@@ -150,6 +150,37 @@ def test_site_is_the_registered_domain_with_private_suffixes() -> None:
     assert site("www.news.co.th") == "news.co.th"
     assert site("a.b.blogspot.com") == "b.blogspot.com"
     assert site("192.0.2.1") == "192.0.2.1"
+
+
+@pytest.mark.parametrize(
+    ("hostname", "domain"),
+    [
+        # The list's own test cases, test_psl.txt: a rule of one label, of two, a wildcard, one
+        # whose own parent is none, an exception, and names that aren't ASCII.
+        ("com", ""),
+        ("b.example.com", "example.com"),
+        ("uk.com", ""),
+        ("a.b.example.uk.com", "example.uk.com"),
+        ("c.kobe.jp", ""),
+        ("b.c.kobe.jp", "b.c.kobe.jp"),
+        ("a.b.c.kobe.jp", "b.c.kobe.jp"),
+        ("b.test.ck", "b.test.ck"),
+        ("www.city.kobe.jp", "city.kobe.jp"),
+        ("www.www.ck", "www.ck"),
+        ("xn--55qx5d.cn", ""),
+        ("www.xn--85x722f.xn--55qx5d.cn", "xn--85x722f.xn--55qx5d.cn"),
+        ("shishi.xn--fiqs8s", "shishi.xn--fiqs8s"),
+        # A label that is none: nobody has registered it.
+        ("a..com", ""),
+    ],
+)
+def test_registered_domains_are_those_of_the_list(hostname: str, domain: str) -> None:
+    assert registered_domain(hostname) == domain
+    assert has_public_suffix(hostname) == bool(domain)
+
+
+def test_a_suffix_that_the_list_does_not_know_is_no_public_one() -> None:
+    assert not has_public_suffix("www.a.unheardof")
 
 
 @pytest.mark.parametrize(
