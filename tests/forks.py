@@ -113,13 +113,17 @@ def _import_everything() -> None:
             load_object(component)
 
 
-def _read_a_page() -> None:
-    """Have what the reading of pages makes once in a process: tables, patterns, models."""
+def _make_tables() -> None:
+    """Have what a crawl makes once in its process: tables, patterns, models."""
     from scrapy.utils.project import get_project_settings
 
     from lswc.crawl.configuration import reader_settings
+    from lswc.strategy import strategy
     from lswc.urls import parse
     from tests.scenarios.site import THAI, page
+
+    for name in ("adaptive", "bfs"):  # most crawls go by one of them
+        strategy(name)
 
     reader = reader_settings("th", get_project_settings()).reader()
     reader.identifier.load()
@@ -155,7 +159,7 @@ def main() -> None:
     from lswc.__main__ import main as lswc
 
     _import_everything()
-    _read_a_page()
+    _make_tables()
     assert "twisted.internet.reactor" not in sys.modules, "each process installs its own"
     gc.freeze()
     asked = _serve()
