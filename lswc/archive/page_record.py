@@ -154,7 +154,7 @@ def lengths(crawl: Path) -> dict[str, int]:
             found[name] = _length(file)
     try:
         found[PAGES] = (crawl / PAGES).stat().st_size
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # or what was named is a file
         if names:
             found[PAGES] = 0  # a kill came before the next was begun
     return found

@@ -129,6 +129,21 @@ def test_a_mistake_is_one_line(
     assert said.err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["analyze", "check", "control", "corpus", "frontier", "trace", "wacz", "watch", "why"],
+)
+def test_a_file_is_no_crawl(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "th.toml"
+    file.touch()
+    more = {"why": ["http://a/"]}.get(command, [])
+    more += ["--out", str(tmp_path / "out")] if command in ("analyze", "trace") else []
+    assert run(command, str(file), *more) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
 def test_the_options_of_a_crawl_are_those_of_scrapy() -> None:
     given = ["ja", "--contact", "a@b.example", "--seeds", "s.txt", "--web", "w", "--into", "c"]
     more = ["--profile", "bfs", "--pages", "9", "-s", "A=1", "-s", "B=2", "-L", "DEBUG"]
