@@ -3,21 +3,28 @@
 ``python -m benchmarks.redis_frontier [--pages 3000] [--runs 3]`` from the project's folder:
 offer 20 links, lease one, finish it, page after page, by one process and by two; and bytes per
 URL. scrapy-redis does the same with its priority queue and its dupefilter. With ``--shards``: the
-same over one, two and three servers, by one process; links per second of the servers' processors.
+same over one, two and three servers, by one process, and three crawls by turns on a server each;
+links per second of the servers' processors. With ``--home 18`` so many of the links stay on their
+server. With ``--instructions``: what a page more of one server and of three takes, counted by
+valgrind (callgrind). That doesn't depend on what else the machine does; it takes some minutes.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
 from contextlib import ExitStack
 from functools import partial
+from itertools import cycle, islice
+from math import inf
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import redis
 from scrapy import Request, Spider
@@ -25,6 +32,7 @@ from scrapy_redis.dupefilter import RFPDupeFilter
 from scrapy_redis.queue import PriorityQueue
 
 from benchmarks.frontier import LINKS, pages
+from lswc.frontier import redis_order, sharded
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.sharded import ShardedFrontier
 from lswc.frontier.visit import Offer, Visit
@@ -32,6 +40,8 @@ from lswc.strategy import Anchor, Facts, Locality, PageLanguage, Status, encode,
 from tests.frontier.redis_server import RedisServer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lswc.frontier import Frontier
 
 HOSTS = 1000
@@ -57,33 +67,52 @@ def offers(links: list[tuple[str, str]]) -> list[Offer]:
 
 def ours(spec: str, client: redis.Redis, number: int, seed: int) -> float:
     """Return the seconds that so many pages take."""
-    return crawled(RedisFrontier(client, "bench", strategy(spec), {}), number, seed)
+    return crawled([RedisFrontier(client, "bench", strategy(spec), {})], number, seed)
 
 
-def crawled(frontier: Frontier, number: int, seed: int) -> float:
-    """Return the seconds that so many pages take in a frontier."""
-    frontier.offer(offers([(f"seed{n}", f"http://seed{n}/") for n in range(100)]))
+def crawled(
+    frontiers: Sequence[Frontier],
+    number: int,
+    seed: int,
+    home: int = 0,
+    first: int | None = None,
+) -> float:
+    """Return the seconds that so many pages take, or the first of them, in frontiers by turns.
+
+    So many links of each page stay at ``home``: on its web server.
+    """
+    for frontier in frontiers:
+        frontier.offer(offers([(f"seed{n}", f"http://seed{n}/") for n in range(100)]))
     start = perf_counter()
-    for links in pages(HOSTS, number, seed):
+    found = islice(pages(HOSTS, number, seed), first)
+    for links, frontier in zip(found, cycle(frontiers), strict=False):
         lease = frontier.lease(0.0)
         assert lease is not None
-        frontier.commit(
-            Visit(lease, outcome="html", relevant=len(lease.url) % 3 > 0, offers=offers(links))
-        )
+        own = [(lease.server, url.replace(host, lease.server)) for host, url in links[:home]]
+        to = offers(own + links[home:])
+        frontier.commit(Visit(lease, outcome="html", relevant=len(lease.url) % 3 > 0, offers=to))
     return perf_counter() - start
 
 
-def on_servers(spec: str, servers: list[RedisServer], number: int) -> tuple[float, list[float]]:
-    """Return links a second of the servers' processors, and each server's share of the work."""
+def over(spec: str, servers: Sequence[RedisServer], apart: bool = False) -> list[Frontier]:
+    """Return an empty frontier over servers; one on each if they are ``apart``."""
     clients = [redis.Redis.from_url(server.url) for server in servers]
     for client in clients:
         client.flushall()
-    before = [cpu(client) for client in clients]
-    if len(clients) == 1:
-        ours(spec, clients[0], number, 0)
-    else:
-        crawled(ShardedFrontier(clients, "bench", strategy(spec), {}), number, 0)
+    chosen = strategy(spec)
+    if apart or len(clients) == 1:
+        return [RedisFrontier(client, "bench", chosen, {}) for client in clients]
+    return [ShardedFrontier(clients, "bench", chosen, {})]
+
+
+def on_servers(
+    spec: str, servers: Sequence[RedisServer], number: int, home: int, apart: bool
+) -> tuple[float, list[float]]:
+    """Return links a second of the servers' processors, and each server's share of the work."""
+    frontiers = over(spec, servers, apart)
     clients = [redis.Redis.from_url(server.url) for server in servers]
+    before = [cpu(client) for client in clients]
+    crawled(frontiers, number, 0, home)
     spent = [cpu(client) - then for client, then in zip(clients, before, strict=True)]
     return number * LINKS / sum(spent), [part / sum(spent) for part in spent]
 
@@ -94,7 +123,7 @@ def cpu(client: redis.Redis) -> float:
     return float(used["used_cpu_user"]) + float(used["used_cpu_sys"])
 
 
-def report_shards(number: int, runs: int) -> None:
+def report_shards(number: int, runs: int, home: int) -> None:
     """Print what one, two and three servers do of the same work."""
     with ExitStack() as stack:
         servers = []
@@ -104,10 +133,48 @@ def report_shards(number: int, runs: int) -> None:
             stack.callback(servers[-1].stop)
         for spec in WHOSE[:2]:
             for _ in range(runs):
-                for many in (1, 2, 3):
-                    rate, shares = on_servers(spec, servers[:many], number)
+                for many, apart in ((1, False), (2, False), (3, False), (3, True)):
+                    rate, shares = on_servers(spec, servers[:many], number, home, apart)
                     parts = ", ".join(f"{share:.0%}" for share in shares)
-                    print(f"{spec}, {many} servers: {rate:,.0f} links/s of CPU; {parts}")
+                    what = "crawls, a server each" if apart else "servers"
+                    print(f"{spec}, {many} {what}: {rate:,.0f} links/s of CPU; {parts}", flush=True)
+
+
+def report_instructions(number: int, home: int) -> None:
+    """Print the instructions of the servers for a page more: of the last two thirds."""
+    for spec in WHOSE[:2]:
+        for many in (1, 3):
+            few, all_pages = (
+                instructions(spec, many, number, home, first) for first in (number // 3, number)
+            )
+            each = (all_pages - few) / (number - number // 3)
+            print(f"{spec}, {many} servers: {each / 1e6:.2f} million instructions", flush=True)
+
+
+def instructions(spec: str, many: int, number: int, home: int, first: int) -> int:
+    """Return the instructions of so many servers, from their start to their end.
+
+    They are some fifty times slower meanwhile, so no worker looks each second at what others did.
+    """
+    with ExitStack() as stack:
+        counted = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        program = counted / "redis-server"
+        count = f"valgrind -q --tool=callgrind --callgrind-out-file={counted}/%p.counted"
+        program.write_text(f'#!/bin/sh\nexec {count} redis-server "$@"\n')
+        program.chmod(0o700)
+        servers = [RedisServer(counted, "--hz", "1", program=str(program)) for _ in range(many)]
+        stack.enter_context(patch.object(redis_order, "REFRESH", inf))
+        stack.enter_context(patch.object(sharded, "REFRESH", inf))
+        try:
+            crawled(over(spec, servers), number, 0, home, first)
+        finally:
+            for server in servers:
+                server.stop()
+        found = [
+            re.search(r"^totals: (\d+)", path.read_text(), re.M)
+            for path in counted.glob("*.counted")
+        ]
+        return sum(int(one[1]) for one in found if one)
 
 
 class Plain(Spider):
@@ -173,6 +240,8 @@ def main() -> None:
     parser.add_argument("--url")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--shards", action="store_true")
+    parser.add_argument("--instructions", action="store_true")
+    parser.add_argument("--home", type=int, default=0)
     given = parser.parse_args()
     if given.worker:
         work = theirs if given.worker == "scrapy-redis" else partial(ours, given.worker)
@@ -180,7 +249,10 @@ def main() -> None:
             print(work(client, given.pages, given.seed))
         return
     if given.shards:
-        report_shards(given.pages, given.runs)
+        report_shards(given.pages, given.runs, given.home)
+        return
+    if given.instructions:
+        report_instructions(given.pages, given.home)
         return
     with tempfile.TemporaryDirectory() as folder:
         server = RedisServer(Path(folder))
