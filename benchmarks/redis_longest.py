@@ -205,7 +205,7 @@ def site_is_proven(client: redis.Redis, size: int) -> None:
             visit = Visit(lease, outcome="html", relevant=True, offers=links[: 1 if n else None])
             what = f"is supported by site {n + 1}" if n else "is met"
             name = f"a site of {size:,} servers {what}"
-            watched.watch(name, partial(_commit, frontier, visit))
+            watched.watch(name, partial(_end, frontier, visit))
 
 
 def page_has_many_links(client: redis.Redis, size: int) -> None:

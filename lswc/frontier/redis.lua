@@ -38,6 +38,7 @@
 -- heads          hash   number -> site, of those that are a family or a branch of more than themselves
 -- family_sites   hash   family -> number of its unproven sites with URLs that wait or are leased; of
 --                       all families by 0; "families" and "large" say how many such there are
+-- counted        set    numbers of pages that are leased, and counted already
 -- busy_for       hash   busy server -> family that it was leased for
 -- busy_families  hash   family -> number of such servers
 -- share          hash   "credit" and "turn" (Share of lswc.frontier.contract), and "spare" (Terms)
@@ -46,7 +47,9 @@
 -- behind         hash   site with many servers -> "first last downloaded relevant": they are
 --                       brought to their places in pieces, by the site's pages of then
 --                       " server" whose discarded URLs are in the bin; "/unit" whose place changed
---                       -> its server
+--                       -> its server; "+site" that became proven
+-- behind:lines:<site>   those of `lines` of such a site whose URLs aren't yet among the proven; what
+--                       else comes to a server brings its lines there first
 -- behind:<n>:<site>     for each n from the first to the last: a set of servers that are still
 --                       where they were. No URL is leased while there is any, and what else comes
 --                       to such a server brings it to its place first
@@ -166,6 +169,7 @@ local function begin(keys, arguments)
   changes = { [PENDING] = {}, [APART] = {}, [STATUSES] = {}, [TALLY] = {}, [WAITING] = {}, [TAKEN] = {} }
   grown, large = {}, {}
   known_urls.hashes = nil
+  behind.is_any = call('EXISTS', behind.key) == 1
   known_sites, known_families, family_sites, known_units = {}, {}, {}, {}
   if mark == '' or lasting.mark ~= mark then lasting = { mark = mark, cells = {}, bounds = {} } end
   cells, met, is_first = lasting.cells, 0, false
@@ -714,6 +718,44 @@ local function forget(server, number, reason)
   count(WAITING, site_of(server), -1)
 end
 
+function behind.lines(site) return behind.key .. ':lines:' .. site end
+
+-- Let the URLs of a line be those of a proven site.
+function behind.prove_line(server, line, cell)
+  local low, high = bounds(line)
+  local number = cell < REQUISITES and call('ZCOUNT', queue(server), low, high) or 0
+  if number == 0 then return end
+  count(APART, cell, -number)
+  if call('ZREM', apart(cell), line .. ' ' .. server) == 1 then set_head(server, line, cell) end
+end
+
+-- The same with all lines of a server, if they are behind.
+function behind.prove(server)
+  local key = behind.lines(site_of(server))
+  if call('EXISTS', key) == 0 then return end
+  for line, _, cell in each_line(server) do
+    local of_site, name = line_of_site(server, line)
+    if call('ZREM', key, name) == 1 then
+      call('ZADD', of_site, cell, name)
+      behind.prove_line(server, line, cell)
+    end
+  end
+end
+
+-- The same with so many lines of a site at most; return how many.
+function behind.prove_some(site, key, most)
+  local found = call('ZRANGE', key, 0, most - 1, 'WITHSCORES')
+  call('ZREMRANGEBYRANK', key, 0, most - 1)
+  for i = 1, #found, 2 do
+    local line, server = found[i]:match('^(%d+) (.*)$', 5)
+    if call('ZADD', lines(site), 'NX', found[i + 1], found[i]) == 1 then -- else it had no URLs then
+      behind.prove_line(server, tonumber(line), tonumber(found[i + 1]))
+    end
+  end
+  if call('EXISTS', key) == 0 then call('HDEL', behind.key, '+' .. site) end
+  return #found / 2
+end
+
 -- Ask the strategy again about pending URLs of a directory whose place changed.
 local function move_urls(server, unit, numbers)
   local touched, place = {}, unit_pages(unit).place
@@ -818,6 +860,7 @@ end
 
 -- Bring a server to its place; return how many steps that took.
 function behind.settle(server, of_site)
+  if behind.is_any then behind.prove(server) end
   local pages = unit_pages(server)
   local place = behind.place(pages, of_site)
   return 1 + (place == pages.place and 0 or set_place(server, server, pages, place))
@@ -836,6 +879,7 @@ end
 -- Bring servers of sites to their places that are behind; what they get now goes there.
 function behind.catch_up(servers)
   behind.is_any = call('EXISTS', behind.key) == 1
+  for _, server in ipairs(behind.is_any and servers or {}) do behind.prove(server) end
   if by_directory or not behind.is_any then return end
   for _, server in ipairs(servers) do
     local site = unit_pages(server).site
@@ -872,6 +916,7 @@ function behind.go_on_with_urls(name, steps)
     local server = call('HGET', behind.key, name)
     key = behind.set(unit, 0)
     most = math.ceil(most / 4) -- it takes longer to move one
+    behind.prove(server)
     found = call('SPOP', key, most)
     call_all('SADD', of(unit), found)
     move_urls(server, unit, found)
@@ -909,6 +954,9 @@ function behind.go_on(steps)
     if steps <= 0 then return true end
     if name:find('^[ /]') then
       steps = steps - behind.go_on_with_urls(name, steps)
+    elseif name:find('^+') then
+      local site = name:sub(2)
+      steps = steps - behind.prove_some(site, behind.lines(site), math.ceil(steps))
     else
       steps = behind.go_on_with_site(name, steps)
     end
@@ -1003,7 +1051,8 @@ local function improve_decided(decided)
   while at <= #decided do
     from, number, cell, server, record, at = struct.unpack('>c5I5HI4c0I4c0', decided, at)
     local known = read(number)
-    if known:byte(1) == 0 and call('EXISTS', behind.key) == 1 then
+    if known:byte(1) == 0 and behind.is_any then
+      behind.prove(server)
       known = behind.catch_up_url(server, unit_of(known, server), number, known)
     end
     if known:byte(1) == 0 then -- else it was discarded, or another worker finished it: maybe its URL is left
@@ -1038,20 +1087,18 @@ local function is_away(server, number)
   return call('ZSCORE', LATER, number .. ' ' .. server) or call('HEXISTS', FAILED, number) == 1
 end
 
--- Let the URLs of a site, which was of a family, be those of a proven one.
+-- Let the URLs of a site, which was of a family, be those of a proven one: at once if it has few lines.
 local function prove(site, family)
   if call('HEXISTS', WAITING, site) == 1 then count_site_of(family, -1) end
-  local found = call('ZRANGE', lines(site), 0, -1, 'WITHSCORES')
-  for i = 1, #found, 2 do
-    local name, cell = found[i]:sub(5), tonumber(found[i + 1])
-    local line, server = name:match('^(%d+) (.*)$')
-    line = tonumber(line)
-    local low, high = bounds(line)
-    local number = cell < REQUISITES and call('ZCOUNT', queue(server), low, high) or 0
-    if number > 0 then
-      count(APART, cell, -number)
-      if call('ZREM', apart(cell), name) == 1 then set_head(server, line, cell) end
-    end
+  local key, later = lines(site), behind.lines(site)
+  if call('EXISTS', key) == 0 then return end
+  local number = call('ZCARD', key)
+  call('RENAME', key, later)
+  if number <= STEPS then
+    behind.prove_some(site, later, number)
+  else
+    call('HSET', behind.key, '+' .. site, '')
+    behind.is_any = true
   end
 end
 
@@ -1196,7 +1243,7 @@ local function store(first, referrer, by)
           kept = true
           touched[server] = touched[server] or {}
           touched[server][line] = touched[server][line] or { cell, name }
-        elseif not is_away(server, number) then
+        elseif tonumber(number) ~= referrer and not is_away(server, number) then
           is_new[server] = nil -- its URL may go to another line
           local keeps, question = rediscover(server, unit, tonumber(number), known, record)
           kept = kept or keeps
@@ -1846,8 +1893,28 @@ local function end_lease(server, token, lengths, received)
   return number, since
 end
 
--- server, token; offers: some of a leased page that has many, to other sites. To offer them again changes
--- nothing, if its visit doesn't end.
+-- Count a page that was fetched, once: also if it is fetched again, as its visit didn't end.
+local function count_visit(server, number, relevant, cell)
+  count(TAKEN, 'pages ' .. server, 1)
+  count(TAKEN, 'pages *.' .. site_of(server), 1)
+  count_page(server, unit_of(read(number), server), tonumber(relevant), cell)
+end
+
+local function pages_counted() return learns and tonumber(call('HGET', EXPERIENCE, 'n')) or 0 end
+
+-- server, token, what a leased page counts, cell that it was leased from: what it links to is offered then,
+-- before its visit ends
+function verbs.count_ahead()
+  local server, token, relevant, cell = unpack(ARGV, FIRST, FIRST + 3)
+  local held, number = lease_of(server)
+  if held ~= token then return { 0, flush(), 0 } end
+  behind.catch_up({ server })
+  if call('SADD', prefix .. 'counted', number) == 1 then count_visit(server, number, relevant, cell) end
+  return { 1, flush(), pages_counted() }
+end
+
+-- server, token; offers: some of a leased page that has many. To offer them again changes nothing, if its
+-- visit doesn't end.
 function verbs.offer_ahead()
   local server = ARGV[FIRST]
   local held, number = lease_of(server)
@@ -1875,13 +1942,9 @@ function verbs.commit()
   else
     call('HSET', FAILED, number, failed .. '\n' .. server)
   end
-  local unit = unit_of(read(number), server)
   behind.catch_up({ server })
-  if relevant ~= '' then
-    count(TAKEN, 'pages ' .. server, 1)
-    count(TAKEN, 'pages *.' .. site_of(server), 1)
-    count_page(server, unit, tonumber(relevant), cell)
-  end
+  local is_counted = call('SREM', prefix .. 'counted', number) == 1
+  if relevant ~= '' and not is_counted then count_visit(server, number, relevant, cell) end
   local first = FIRST + 15
   local offers = first + 2 * tallies
   local referred, undecided = store(offers, number, site_of(server))
@@ -1899,9 +1962,8 @@ function verbs.commit()
     local quota = OF_QUOTA[ARGV[i]]
     if quota then call('HINCRBY', LEFT_OUT, server .. '\n' .. quota, 1) end
   end
-  local pages = learns and tonumber(call('HGET', EXPERIENCE, 'n')) or 0
   local idle = call('SCARD', FREE) == 0 and with_firsts(now()) or {}
-  return { 1, flush(), undecided, pages, over(), idle }
+  return { 1, flush(), undecided, pages_counted(), over(), idle }
 end
 
 -- the first five of `commit`; when the URL is due, tries, outcome
@@ -2050,6 +2112,7 @@ end
 -- too much still, as one call discards some. If a cell has come that isn't among them, as a URL was
 -- found better meanwhile, nothing is discarded: the client must say again which is the worst.
 function verbs.discard()
+  if behind.go_on(STEPS) then return { 1, flush(), over() } end
   local member, order = ARGV[FIRST], ARGV[FIRST + 1]
   local kind, name = member:match('^(%S+) (.*)$')
   local most_now, given = excess(kind, name), {}

@@ -98,6 +98,7 @@ _READ = 500  # URLs that are read by one call
 _CHANGE_NOTHING = {"lease", "look", "renew", "tell"}
 _TELL_CELLS = {
     "offer",
+    "count_ahead",
     "offer_ahead",
     "offer_from",
     "lease",
@@ -741,7 +742,8 @@ class RedisFrontier(Frontier):
             return False
         self._order.pending(pending)
         if counted is not None:
-            self._order.learn(lease.cell, counted)
+            if len(visit.offers) <= OFFERS:  # else it was learned ahead of them
+                self._order.learn(lease.cell, counted)
             self._order.compare(pages)
         self._call.improve(self._order, undecided, offers, lease.id)
         self._call.discard(self._order, over)
@@ -751,28 +753,29 @@ class RedisFrontier(Frontier):
         return True
 
     def _after_ahead(self, visit: Visit) -> Sequence[Offer]:
-        """Offer a page's links to other sites, if they are many; return those that end with it.
+        """Offer a page's links, if they are many, and return those that end with it.
 
-        What its visit counts changes nothing of other sites, so those may come before.
+        The page is counted before, as links to its own site go by that. What is too much then is
+        discarded once the page has ended.
         """
-        if len(visit.offers) <= OFFERS:
-            return visit.offers
-        lease, site = visit.lease, site_of(visit.lease.server)
-        others = [offer for offer in visit.offers if site_of(offer.server) != site]
-        if len(others) <= OFFERS:
-            return visit.offers
-        for first in range(0, len(others), OFFERS):
-            some = others[first : first + OFFERS]
-            _, pending, undecided, over = self._call(
-                "offer_ahead",
-                lease.server,
-                self._leases.token(lease),
-                *packed_offers(self._strategy, some),
-            )
+        lease, first = visit.lease, 0
+        token = self._leases.token(lease)
+        if len(visit.offers) > OFFERS and visit.counted is not None and not lease.visits:
+            counted = float(visit.counted)
+            answer = self._call("count_ahead", lease.server, token, counted, lease.cell)
+            is_ours, pending, pages = answer
+            self._order.pending(pending)
+            if is_ours:
+                self._order.learn(lease.cell, visit.counted)
+                self._order.compare(pages)
+        while len(visit.offers) - first > OFFERS:
+            some = visit.offers[first : first + OFFERS]
+            packed = packed_offers(self._strategy, some)
+            _, pending, undecided, _ = self._call("offer_ahead", lease.server, token, *packed)
             self._order.pending(pending)
             self._call.improve(self._order, undecided, some, lease.id)
-            self._call.discard(self._order, over)
-        return [offer for offer in visit.offers if site_of(offer.server) == site]
+            first += OFFERS
+        return visit.offers[first:]
 
     def _commit_again(self, visit: Visit, lengths: Mapping[str, int] | None) -> bool:
         """End the visit of a page that is held: it is counted for no unit and no cell again."""

@@ -12,9 +12,22 @@ from redis import Redis
 from typing_extensions import override
 
 from lswc.frontier import redis, redis_script
+from lswc.frontier.contract import DEFAULTS, FULL, Caps, Terms
 from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.visit import Offer
-from lswc.strategy import REQUISITE, REQUISITES, SEED, PageLanguage, strategy
+from lswc.outcomes import Outcome
+from lswc.strategy import (
+    REQUISITE,
+    REQUISITES,
+    SEED,
+    Anchor,
+    Facts,
+    Locality,
+    PageLanguage,
+    Status,
+    encode,
+    strategy,
+)
 from tests.frontier.test_stores_agree import Stores
 from tests.visits import ended
 
@@ -33,8 +46,20 @@ LINK = 4608
 """Code of a link from a relevant page that strategies which discard take."""
 
 
+FAR = encode(
+    Facts(
+        PageLanguage.OTHER, 2, Status.RELEVANT, Status.UNVISITED, Locality.SAME_SITE, False,
+        Anchor.NONE, False,
+    )
+)  # fmt: skip
+"""Code of a link that is further from the latest relevant page than others."""
+
+APART = Terms(unproven_share=0.2)
+"""Terms by which unproven sites have a share."""
+
+
 class Join(Protocol):
-    def __call__(self, name: str = ..., spec: str = ...) -> RedisFrontier: ...
+    def __call__(self, name: str = ..., spec: str = ..., terms: Terms = ...) -> RedisFrontier: ...
 
 
 @pytest.fixture
@@ -52,10 +77,12 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
 def join(redis_server: RedisServer, client: Redis) -> Iterator[Join]:
     with ExitStack() as stack:
 
-        def joined(name: str = "c", spec: str = "adaptive") -> RedisFrontier:
+        def joined(
+            name: str = "c", spec: str = "adaptive", terms: Terms = DEFAULTS
+        ) -> RedisFrontier:
             worker = Worker(clock_of_caller=True, time_to_live=1e6)
             client = Redis.from_url(redis_server.url)
-            frontier = RedisFrontier(client, name, strategy(spec), {}, worker=worker)
+            frontier = RedisFrontier(client, name, strategy(spec), {}, terms, worker)
             return stack.enter_context(closing(frontier))
 
         yield joined
@@ -165,50 +192,83 @@ def test_urls_of_a_server_or_directory_go_in_pieces_whoever_does_them(
     assert states[0] == states[1]
 
 
-def test_links_of_a_page_to_other_sites_come_in_pieces_before_its_end(
+def test_links_of_a_page_come_in_pieces_before_its_end(
     client: Redis, join: Join, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """None is missing or twice if the worker dies between, and each knows its page."""
     monkeypatch.setattr(redis, "OFFERS", FEW)
-    one, two = join(), join()
-    one.offer([offer("a.co.th", 0)])
+    one, two = join(spec="bfs"), join(spec="bfs")
+    one.offer([offer("a.co.th", 0, FAR)])
     links = [
-        *(offer("a.co.th", n, 7) for n in range(1, 2 * FEW)),
+        *(offer("a.co.th", n, 7) for n in range(2 * FEW)),
         *(offer(f"b{n}.co.th", 1, 7) for n in range(3 * FEW)),
     ]
     visit = ended(leased(one), relevant=True, offers=links)
     monkeypatch.setattr(one, "_end", lambda *_: pytest.fail("killed"))
     with pytest.raises(pytest.fail.Exception, match="killed"):
         one.commit(visit)
-    assert (two.pending, two.unfinished) == (3 * FEW, 3 * FEW + 1)
+    assert (two.pending, two.unfinished) == (4 * FEW - 1, 4 * FEW), "the last come with its end"
     again = leased(two, 2e6)
     assert again.url == "http://a.co.th/0", "its lease has ended"
+    assert again.referrer is None, "its link to itself says nothing"
     counted = Counted(client, two, monkeypatch)
     assert two.commit(ended(again, relevant=True, offers=links))
-    assert counted.calls == 4
+    assert counted.calls == 6
+    with two.reading() as reader:
+        assert reader.taken("a.co.th")[0].pages == 1, "it isn't counted twice"
+    assert not client.exists("{c}:counted")
     found = []
     while (lease := two.lease(2e6)) is not None:
         assert lease.referrer == "http://a.co.th/0"
         found.append(lease.url)
         assert two.commit(ended(lease))
-    assert sorted(found) == sorted(link.url for link in links)
+    assert sorted(found) == sorted(link.url for link in links[1:])
+
+
+@pytest.mark.parametrize("is_relevant", [True, False])
+def test_links_of_a_page_to_its_own_server_go_by_what_it_counts(
+    client: Redis, join: Join, monkeypatch: pytest.MonkeyPatch, is_relevant: bool
+) -> None:
+    """In pieces as at once: also if the server becomes irrelevant, or may have fewer URLs."""
+    states, spec = [], "server_aggressive:T=0"
+    for name, most in (("whole", 10_000), ("pieces", FEW)):
+        monkeypatch.setattr(redis, "OFFERS", most)
+        frontier = join(name, spec, Terms(caps=Caps(server=3 * FEW)))
+        frontier.offer([offer("a.co.th", n) for n in range(FEW)])
+        links = [offer("a.co.th", n, LINK if n % 2 else REQUISITE) for n in range(5 * FEW)]
+        assert frontier.commit(ended(leased(frontier), relevant=is_relevant, offers=links))
+        left_out = frontier.counts().tally["discarded"]
+        assert (Outcome.SERVER_BECAME_IRRELEVANT in left_out) == (not is_relevant)
+        assert left_out[FULL["server"]] > 0
+        frontier.give_back(ended(leased(frontier)))
+        states.append(state(client, name))
+    assert states[0] == states[1]
 
 
 @pytest.mark.parametrize("most", [1, 3])
 def test_the_stores_agree_though_each_call_does_little(
-    redis_server: RedisServer, steps: Callable[[int], None], most: int
+    redis_server: RedisServer,
+    steps: Callable[[int], None],
+    monkeypatch: pytest.MonkeyPatch,
+    most: int,
 ) -> None:
+    """Also if hashes of known URLs are split all the time, and most pages have many links."""
+
     class OnServer(Stores):
         url = redis_server.url
 
         @override
         @invariant()
         def same_counts(self) -> None:
+            # What is too much is discarded after each piece of the seeds, or left out of a page's.
+            capped = self.caps.server or self.caps.domain or self.caps.sites
+            monkeypatch.setattr(redis, "OFFERS", MANY if capped else most)
             for frontier in (self.sqlite, self.redis):  # what a commit left is done before a lease
                 assert frontier.lease_among(["nobody"], self.now) is None
             super().same_counts()
 
     steps(most)
+    monkeypatch.setattr(redis_script, "KNOWN_A_HASH", 0.02)
     few = settings(max_examples=12, stateful_step_count=40, deadline=None)
     run_state_machine_as_test(OnServer, settings=few)
 
@@ -232,6 +292,80 @@ def test_a_site_of_many_servers_moves_in_pieces_whoever_does_them(
             assert counted.most <= 3 * (FEW + 3), "a line is written to two or three sets"
     assert states[0] == states[1]
     assert not any(b"behind" in key for key in states[1])
+
+
+def spam(frontier: RedisFrontier) -> list[Lease]:
+    """Offer an unproven site of many servers; return leases of two pages that may support it."""
+    frontier.offer([offer("seed.co.th", 0)])
+    pages = [offer(f"page{n}.co.th", 0) for n in range(3)]
+    frontier.commit(ended(leased(frontier), relevant=True, offers=pages))
+    first, *others = [leased(frontier) for _ in pages]
+    links = [offer(f"b{n}.spam.co.th", m, CODES[m]) for n in range(MANY) for m in range(2)]
+    frontier.commit(ended(first, relevant=True, offers=links))
+    return others
+
+
+@pytest.mark.parametrize("spec", ["adaptive", "soft_focused"])
+def test_a_site_of_many_servers_is_proven_in_pieces_whoever_does_them(
+    client: Redis,
+    join: Join,
+    steps: Callable[[int], None],
+    monkeypatch: pytest.MonkeyPatch,
+    spec: str,
+) -> None:
+    """What comes to one of its servers meanwhile, and what was leased of it: all as if at once."""
+    states = []
+    for name, most in (("whole", 10_000), ("pieces", FEW)):
+        steps(most)
+        one, two = join(name, spec, APART), join(name, spec, APART)
+        supporter, other = spam(one)
+        returned, finished = (one.lease_among([f"b{n}.spam.co.th"], 0.0) for n in (7, 8))
+        counted = Counted(client, two, monkeypatch)
+        assert one.commit(ended(supporter, relevant=True, offers=[offer("b9.spam.co.th", 9)]))
+        proving = client.hexists(f"{{{name}}}:behind", "+spam.co.th")
+        assert proving == (most == FEW)
+        links = [
+            *(offer(f"b{n}.spam.co.th", m, CODES[m + 1]) for n in (0, 3, 20) for m in range(3)),
+            offer("new.spam.co.th", 0), offer("b30.spam.co.th", 0, REQUISITE),
+        ]  # fmt: skip
+        assert one.commit(ended(other, relevant=True, offers=links))
+        assert returned is not None
+        assert finished is not None
+        one.give_back(ended(returned))
+        assert one.commit(ended(finished, relevant=False, offers=links[:1]))
+        last = leased(two)
+        with two.reading() as reader:
+            assert reader.unproven() == {}
+        two.give_back(ended(last))
+        states.append(state(client, name))
+        assert counted.most <= 6 * FEW or most > FEW
+    assert states[0] == states[1]
+    assert not any(b"behind" in key for key in states[1])
+
+
+def test_a_server_of_a_proven_site_moves_as_one_though_its_lines_are_many(
+    client: Redis, join: Join, steps: Callable[[int], None]
+) -> None:
+    """What supports its site changes its place at once, and its lines become proven before."""
+    states, spec = [], "tests.strategy.own_rules:supported_and_near"
+    codes = range(0, SEED, 500)
+    for name, most in (("whole", 10_000), ("pieces", FEW)):
+        steps(most)
+        frontier = join(name, spec, APART)
+        frontier.offer([offer("seed.co.th", 0)])
+        pages = [offer(f"page{n}.co.th", 0) for n in range(2)]
+        frontier.commit(ended(leased(frontier), relevant=True, offers=pages))
+        first, second = [leased(frontier) for _ in pages]
+        links = [offer("spam.co.th", n, code) for n, code in enumerate(codes)]
+        frontier.commit(ended(first, relevant=True, offers=links))
+        assert client.zcard(f"{{{name}}}:lines:spam.co.th") > FEW
+        with frontier.reading() as reader:
+            before = sum(reader.unproven().values())
+            frontier.commit(ended(second, relevant=True, offers=[offer("spam.co.th", 0, 7)]))
+            frontier.give_back(ended(leased(frontier)))
+            assert (before, reader.unproven()) == (len(codes), {})
+        states.append(state(client, name))
+    assert states[0] == states[1]
 
 
 def test_a_place_that_changes_again_while_servers_are_behind(

@@ -95,6 +95,7 @@ class Stores(RuleBasedStateMachine):
         sites: int,
     ) -> None:  # fmt: skip
         caps = Caps(server=most, domain=of_domain, sites=sites)
+        self.caps = caps
         terms = Terms(haste=haste, caps=caps, unproven_share=share, small_family=small)
         chosen = strategy(spec)
         self.by_server = chosen.unit is Unit.SERVER

@@ -59,6 +59,11 @@ def supported_first(facts: Facts) -> int:
     return Support.MANY - facts.support
 
 
+def supported_and_near(facts: Facts) -> int:
+    """The same, and of one site those come first that are near."""
+    return 16 * supported_first(facts) + min(facts.distance, 15)
+
+
 def only_supported(facts: Facts) -> int:
     """Nothing of a site with one supporter, or of an irrelevant server."""
     if facts.support < Support.TWO or facts.target_server == Status.IRRELEVANT:
