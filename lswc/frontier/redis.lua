@@ -1611,6 +1611,17 @@ local function with_firsts(time)
   return found
 end
 
+-- Take the slots that a server's request needs, if it is known of which groups; return these, or "".
+local function slots_of(server, token, life)
+  local groups = call('HGET', prefix .. 'groups', server)
+  if not groups then return '' end
+  local names, slots = {}, {}
+  for number, name in groups:gmatch('(%d+) ([^\n]+)') do
+    names[#names + 1], slots[#slots + 1] = name, number
+  end
+  return take_slots(prefix, names, slots, token, life) == 0 and groups or ''
+end
+
 -- The pages of a server or directory; the level of a server's site, as far as anybody asks for it, and of an
 -- unproven one the sites that are its family and branch.
 local function standing(server, unit)
@@ -1804,7 +1815,7 @@ function verbs.lease_again()
   if via:byte(1) == 0 then via = url_of(via) end
   local finds = tonumber(call('HGET', pages_again.finds, number) or 0)
   return {
-    0, flush(), { time }, {}, standing(server, unit),
+    0, flush(), { time }, {}, { '', unpack(standing(server, unit)) },
     server, number, math.max(0, cell), record:sub(KIND), via, 0, held, due, finds,
     unpack(taken(server)),
   }
@@ -1858,7 +1869,8 @@ function verbs.lease()
   local via = referrer > 0 and read(referrer) or ''
   if via:byte(1) == 0 then via = url_of(via) end -- that of a URL which failed: still a record
   return {
-    free, flush(), free == 1 and with_firsts(time) or { time }, {}, standing(server, unit),
+    free, flush(), free == 1 and with_firsts(time) or { time }, {},
+    { slots_of(server, ARGV[FIRST], ARGV[FIRST + 1]), unpack(standing(server, unit)) },
     server, number, cell, record:sub(KIND), via,
     tries and tonumber(tries:match('%d+')) or 0,
     unpack(taken(server)),

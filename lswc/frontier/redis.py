@@ -79,6 +79,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.contract import Wanted
     from lswc.frontier.report import Freshness
+    from lswc.frontier.rides import SlotsOfLeases
     from lswc.frontier.visit import Visit
     from lswc.urls import Url
 
@@ -147,9 +148,10 @@ ANYONE = Worker()
 
 
 class _Leases:
-    """The leases of this worker, by the number of the URL."""
+    """The leases of this worker, by the number of the URL; ``slots`` are those they came with."""
 
-    def __init__(self) -> None:
+    def __init__(self, slots: SlotsOfLeases) -> None:
+        self._slots = slots
         self.by_id: dict[int, Lease] = {}
         self.pages: dict[str, Pages] = {}
         """Those of each lease's server, or directory: nobody else counts one meanwhile."""
@@ -208,7 +210,9 @@ class _Leases:
         (_, _, code, depth, inherited, redirects), unit, url = unpacked(record, name)
         if name in self._standings:  # that lease has expired, though nobody said so yet
             self._expired += self.lost({name})
-        pages, *self._standings[name] = standing
+        slots, pages, *self._standings[name] = standing
+        if slots:
+            self._slots.add(name, f"{self._worker}:{self._used}", slots)
         self.pages |= pages_of([unit or name], [pages or None])
         self.by_id[number] = lease = Lease(
             number, url, name, unit or name, code, cell, expected, PageLanguage(inherited), depth,
@@ -237,6 +241,7 @@ class _Leases:
         del self.by_id[lease.id]
         self._standings.pop(lease.server, None)
         self.pages.pop(lease.unit, None)
+        self._slots.end(lease.server)
 
     def clear(self) -> list[int]:
         """Forget all leases; return the numbers of their URLs."""
@@ -244,6 +249,7 @@ class _Leases:
         self.by_id.clear()
         self._standings.clear()
         self.pages.clear()
+        self._slots.clear()
         return lost
 
 
@@ -393,11 +399,11 @@ class RedisFrontier(Frontier):
         terms: Terms = DEFAULTS,
         worker: Worker = ANYONE,
     ) -> None:
-        self._leases = _Leases()
         self._lengths: dict[str, int] = {}
         self._strategy = strategy = with_requisites(strategy)
         self.name = name
         self.connection = Connection(client, name)
+        self._leases = _Leases(self.connection.slots)
         self._reader = RedisReader(client, name, strategy)
         self._terms = terms
         self._worker = worker
@@ -856,6 +862,7 @@ class RedisFrontier(Frontier):
         flat = [str(part) for pair in changed.items() for part in pair]
         files = json.dumps(flat) if flat else ""
         token = self._leases.token(lease)
+        self.connection.slots.end(lease.server)  # with this call
         return lease.server, token, files, str(visit.received), milliseconds(visit.rest)
 
     def _has_ended(self, lease: Lease, ended: Any, lengths: Mapping[str, int] | None) -> bool:

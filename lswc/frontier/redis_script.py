@@ -22,7 +22,7 @@ from redis.retry import Retry
 from lswc.errors import AwayError, LostStoreError, OlderError, StorageError
 from lswc.frontier.contract import AT_ONCE, BURST_OF_HASTE, FULL, SOON, FrontierError, site_of
 from lswc.frontier.held import BELIEVED, DISBELIEVED, LOOKED_AT, SAID
-from lswc.frontier.rides import Rides
+from lswc.frontier.rides import Rides, SlotsOfLeases
 from lswc.frontier.shards import in_shard, shard_of_server
 from lswc.outcomes import OF_QUOTA, Outcome
 from lswc.strategy import DISCARD, REQUISITES, Status, Support, adaptive, distance_of, families
@@ -383,6 +383,7 @@ class Connection:
         self.prefix = prefix_of(client, name)
         self.mark = self.worker = self.latest = ""
         self.rides = Rides()
+        self.slots = SlotsOfLeases(self.rides)
         self._name, self._loaded, self._plain = library(more)
         self._script: Script | None = None
         """What is called where there are no functions: before Redis 7, or for such a user."""

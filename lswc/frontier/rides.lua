@@ -2,6 +2,7 @@
 -- their lengths, the ms that are left, and how many are kept. `prefix` begins every key of the crawl.
 --
 -- slots:<group>  zset   token -> when its slot is free, in ms
+-- groups         hash   web server -> slots and name of each group that its requests take one of, a line each
 -- rules          hash   file -> when it ends in ms, a space, its bytes
 -- rules:until    zset   file -> when it ends
 
@@ -16,6 +17,14 @@ function rides.slot(prefix, now, group, token, left)
   else
     redis.call('ZREM', key, token)
   end
+end
+
+-- The groups of a web server's requests are known: the value is as `groups` has it. All are forgotten when
+-- they are too many.
+function rides.groups(prefix, _, server, groups, _, most)
+  local key = prefix .. 'groups'
+  redis.call('HSET', key, server, groups)
+  if redis.call('HLEN', key) > most then redis.call('UNLINK', key) end
 end
 
 -- A file of a server's rules: the value is its bytes. Those are kept that end last.
@@ -40,4 +49,25 @@ local function arrive(prefix, packed)
     kind, name, value, left, most, at = struct.unpack('>I1c0I2c0I4c0I4I4', packed, at)
     rides[kind](prefix, now, name, value, left, most)
   end
+end
+
+-- Take a slot of each group: `names` and how many `slots` each has. A dead worker's slot is free after `life` ms.
+-- Return 0, or ms to wait and for which of them, from 0.
+local function take_slots(prefix, names, slots, token, life)
+  local now, wait, full = redis_clock(prefix .. 'clock'), 0, 0
+  for i, name in ipairs(names) do
+    local key = prefix .. 'slots:' .. name
+    redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
+    if redis.call('ZCARD', key) >= tonumber(slots[i]) then
+      local left = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] - now
+      if left > wait then wait, full = left, i - 1 end
+    end
+  end
+  if wait > 0 then return wait, full end
+  for _, name in ipairs(names) do
+    local key = prefix .. 'slots:' .. name
+    redis.call('ZADD', key, now + life, token)
+    redis.call('PEXPIRE', key, math.max(2 * life, redis.call('PTTL', key)))
+  end
+  return 0, 0
 end

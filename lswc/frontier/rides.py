@@ -7,14 +7,14 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 
 class Ride(NamedTuple):
-    """A slot that is given back, or a file of a server's rules, as ``rides.lua`` takes it.
+    """A slot that is given back, a file of a server's rules, or groups of a server's slots.
 
-    ``value`` is the slot's token, or the file's bytes. Until then, by ``monotonic``, the slot
-    rests, or the file holds; ``most`` files are kept.
+    ``value`` is the slot's token, the file's bytes, or the groups (``packed_groups``). Until then,
+    by ``monotonic``, the slot rests, or the file holds; so many are kept at ``most``.
     """
 
     kind: str
@@ -56,3 +56,52 @@ class Rides:
 
         self._waiting = list(sent)
         return b"".join(ride.packed(now) for ride in sent), arrived
+
+
+def packed_groups(groups: Iterable[tuple[str, int]]) -> bytes:
+    """Return groups of a server's requests, names and how many slots, as the script has them."""
+    return "\n".join(f"{slots} {name}" for name, slots in groups).encode()
+
+
+class _Slots(NamedTuple):
+    token: str
+    groups: bytes
+    since: float
+
+
+class SlotsOfLeases:
+    """Slots that leases came with, until a request takes them; else they go back with the lease."""
+
+    def __init__(self, rides: Rides) -> None:
+        self._rides = rides
+        self._kept: dict[str, _Slots] = {}
+
+    def add(self, server: str, token: str, groups: bytes) -> None:
+        """Keep the slots that a server's lease of this token came with, one of each group."""
+        self._kept[server] = _Slots(token, groups, monotonic())
+
+    def take(self, server: str, groups: bytes, life: float) -> str | None:
+        """Return the token of a leased server's slots, if it came with some of these groups.
+
+        Slots of others, or that were taken longer ago than ``life`` seconds, go back.
+        """
+        kept = self._kept.get(server)
+        if kept is None:
+            return None
+        if kept.groups != groups or kept.since < monotonic() - life:
+            self.end(server)
+            return None
+        del self._kept[server]
+        return kept.token
+
+    def end(self, server: str) -> None:
+        """Give back what a server's lease came with, if that is left."""
+        kept = self._kept.pop(server, None)
+        if kept is not None:
+            for line in kept.groups.decode().splitlines():
+                name = line.partition(" ")[2]
+                self._rides.add(Ride("slot", name, kept.token.encode(), 0.0))
+
+    def clear(self) -> None:
+        """Forget all: the leases are lost."""
+        self._kept.clear()

@@ -127,7 +127,7 @@ class Guest:
         # For robots.txt its page has had the slots.
         groups = [] if file == ROBOTS else await self._addresses.groups(url)
         # No await from here to Go: two requests would both find that they may.
-        if wait := self.wait(url.server) or self._addresses.take(groups):
+        if wait := self.wait(url.server) or self._addresses.take(groups, url.server):
             return Wait(wait)
         if file == ROBOTS or not self.rules.robot:
             return self._go(Go(url, groups, self._rest(rule)))

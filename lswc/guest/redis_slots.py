@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lswc.errors import LswcError
 from lswc.frontier.redis_script import shared_source
-from lswc.frontier.rides import Ride
+from lswc.frontier.rides import Ride, packed_groups
 from lswc.guest.slots import REMEMBERED, SOON
 
 if TYPE_CHECKING:
@@ -25,16 +25,21 @@ GIVEN_BACK = 0.1
 an event loop none waits."""
 
 
+KNOWN = 20_000
+"""Web servers of which Redis knows the groups of slots, before it forgets them: 2 MB."""
+
+
 class SharedSlots:
     """The slots of a crawl of many workers, in Redis, by its clock.
 
-    A slot whose worker died is free after ``life`` seconds; a living one renews it.
+    A slot whose worker died is free after ``life`` seconds; a living one renews it. What this
+    worker itself has taken, or lets rest, it needn't ask for. Redis learns of which groups a web
+    server's requests are, so that the next lease of it comes with its slots.
     """
 
     def __init__(self, connection: Connection, life: float) -> None:
         self._connection = connection
         self._clock = f"{connection.prefix}clock"
-        self._prefix = f"{connection.prefix}slots:"
         self._life = round(life * 1000)
         self._script = connection.client.register_script(
             shared_source() + files("lswc.guest").joinpath("slots.lua").read_text(encoding="utf-8")
@@ -42,27 +47,43 @@ class SharedSlots:
         self._worker = secrets.token_hex(8)
         self._number = 0
         self._tokens: dict[str, list[str]] = {}
+        self._resting: dict[str, list[float]] = {}
         self._full: dict[str, float] = {}
         self._timer: asyncio.TimerHandle | None = None
 
-    def take(self, groups: Sequence[Group]) -> float:
+    def take(self, groups: Sequence[Group], server: str = "") -> float:
         if not groups:
             return 0.0
-        now, names = monotonic(), [group.name for group in groups]
-        full_until = max(self._full.get(name, 0.0) for name in names)
-        if full_until > now:
-            return full_until - now  # without asking
-        self._number += 1
-        token, slots = f"{self._worker}:{self._number}", (group.slots for group in groups)
-        wait, full = self._run("take", token, self._life, *slots, of=names)
-        if wait:
+        now, pairs = monotonic(), [(group.name, group.slots) for group in groups]
+        known = packed_groups(pairs)
+        token = self._connection.slots.take(server, known, self._life / 2000)
+        if token is None:
+            if own := max(self._own_wait(group, now) for group in groups):
+                return min(own, 1.0)  # without asking
+            self._number += 1
+            token = f"{self._worker}:{self._number}"
+            slots = (part for name, number in pairs for part in (number, name))
+            wait, full = self._run("take", token, self._life, *slots)
             if wait >= self._life / 2:
                 return SOON  # it is being asked
-            self._remember(names[full], now, min(wait / 1000, 1.0))
-            return min(wait / 1000, 1.0)
-        for name in names:
-            self._tokens.setdefault(name, []).append(token)
+            if wait:
+                self._remember(groups[full].name, now, min(wait / 1000, 1.0))
+                return min(wait / 1000, 1.0)
+            if server:
+                self._connection.rides.add(Ride("groups", server, known, 0.0, KNOWN))
+        for group in groups:
+            self._tokens.setdefault(group.name, []).append(token)
         return 0.0
+
+    def _own_wait(self, group: Group, now: float) -> float:
+        """Return how long a group's slots are all this worker's own, or known to rest."""
+        name = group.name
+        resting = [until for until in self._resting.pop(name, ()) if until > now]
+        if resting:
+            self._resting[name] = resting
+        if len(self._tokens.get(name, ())) + len(resting) >= group.slots:
+            return min(resting) - now if resting else SOON
+        return max(0.0, self._full.get(name, 0.0) - now)
 
     def _remember(self, name: str, now: float, seconds: float) -> None:
         """Keep that a group's slots rest for so long."""
@@ -71,21 +92,29 @@ class SharedSlots:
             self._full = {n: until for n, until in self._full.items() if until > now}
 
     def renew(self) -> None:
-        held = [(name, token) for name, tokens in self._tokens.items() for token in tokens]
+        held = [
+            part
+            for name, tokens in self._tokens.items()
+            for token in tokens
+            for part in (token, name)
+        ]
         if held:
-            tokens = (token for _, token in held)
-            self._run("renew", self._life, *tokens, of=[name for name, _ in held])
+            self._run("renew", self._life, *held)
 
     def give_back(self, groups: Sequence[Group], *, asked: bool) -> None:
         now = monotonic()
         for group, token in zip(groups, self.forget(groups), strict=True):
-            ride = Ride("slot", group.name, token.encode(), now + group.rest * asked)
-            self._connection.rides.add(ride)
+            rested = now + group.rest * asked
+            self._connection.rides.add(Ride("slot", group.name, token.encode(), rested))
+            if rested > now:
+                self._resting.setdefault(group.name, []).append(rested)
+        if len(self._resting) > REMEMBERED:
+            self._resting = {n: ends for n, ends in self._resting.items() if max(ends) > now}
         if self._timer is None and groups:
             try:
                 loop = asyncio.get_running_loop()
             except RuntimeError:
-                self._run("", of=())
+                self._run("")
             else:
                 self._timer = loop.call_later(GIVEN_BACK, self._give_back)
 
@@ -105,12 +134,11 @@ class SharedSlots:
         self._timer = None
         if self._connection.rides:
             with suppress(LswcError):
-                self._run("", of=())
+                self._run("")
 
-    def _run(self, *arguments: str | int, of: Sequence[str]) -> list[int]:
-        keys = [self._clock, *(self._prefix + name for name in of)]
+    def _run(self, *arguments: str | int) -> list[int]:
         rides, arrived = self._connection.rides.packed()
         with self._connection.errors():
-            answer: list[int] = self._script(keys, [rides, *arguments])
+            answer: list[int] = self._script([self._clock], [rides, *arguments])
         arrived()
         return answer

@@ -67,7 +67,8 @@ class ShardedBackoff(SharedBackoff):
 class ShardedSlots:
     """The slots of addresses and registered domains, on the server that the name's hash says.
 
-    While that is away they are on the next one: what was under way then isn't counted there.
+    While that is away they are on the next one: what was under way then isn't counted there. A
+    lease comes with its slots if they are all on the server that it is of.
     """
 
     def __init__(self, frontier: ShardedFrontier, life: float) -> None:
@@ -80,14 +81,17 @@ class ShardedSlots:
         parts = [self._frontier.parts[(first + step) % number] for step in range(number)]
         return next((part for part in parts if not part.is_away), parts[0])
 
-    def take(self, groups: Sequence[Group]) -> float:
+    def take(self, groups: Sequence[Group], server: str = "") -> float:
         by_part: dict[int, list[Group]] = {}
         for group in groups:
             by_part.setdefault(self._part_of(group).index, []).append(group)
+        if server and [*by_part] != [(own := self._frontier.part_of(server)).index]:
+            own.connection.slots.end(server)  # it was of other groups
+            server = ""
         taken: list[int] = []
         for index, some in by_part.items():
             part, slots = self._frontier.parts[index], self._slots[index]
-            wait: float = self._frontier.ask(part, partial(slots.take, some), SOON)
+            wait: float = self._frontier.ask(part, partial(slots.take, some, server), SOON)
             if wait:
                 for other in taken:
                     self._give_back(self._frontier.parts[other], by_part[other], asked=False)

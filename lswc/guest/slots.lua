@@ -1,33 +1,21 @@
--- Slots of groups: each key but the first, which is the clock's (clock.lua and rides.lua stand before this
--- file), is a sorted set, token -> when its slot is free, in ms.
--- ARGV     what goes with the call; verb, and what it needs for the keys
--- take: token, ms until a dead worker's slot is free, slots of each key. Returns 0, or ms to wait and for which of them, from 0.
--- renew: ms until then from now on, a token of each key.
+-- Slots of groups, as rides.lua has them: clock.lua and that stand before this file. KEYS: the clock.
+-- ARGV     what goes with the call; verb, and what it needs
+-- take: token, ms until a dead worker's slot is free, slots and name of each group. Returns as `take_slots` does.
+-- renew: ms until then from now on, token and group of each slot.
 
-arrive(KEYS[1]:sub(1, -6), ARGV[1])
-local now, verb = redis_clock(KEYS[1]), ARGV[2]
-local keys = { unpack(KEYS, 2) }
+local prefix = KEYS[1]:sub(1, -6)
+arrive(prefix, ARGV[1])
 
+local firsts, names = {}, {}
+local verb, at = ARGV[2], ARGV[2] == 'take' and 5 or 4
+for i = at, #ARGV, 2 do firsts[#firsts + 1], names[#names + 1] = ARGV[i], ARGV[i + 1] end
+if verb == 'take' then return { take_slots(prefix, names, firsts, ARGV[3], tonumber(ARGV[4])) } end
 if verb == 'renew' then
-  local life = tonumber(ARGV[3])
-  for i, key in ipairs(keys) do
-    redis.call('ZADD', key, 'XX', now + life, ARGV[3 + i])
+  local now, life = redis_clock(KEYS[1]), tonumber(ARGV[3])
+  for i, name in ipairs(names) do
+    local key = prefix .. 'slots:' .. name
+    redis.call('ZADD', key, 'XX', now + life, firsts[i])
     redis.call('PEXPIRE', key, math.max(2 * life, redis.call('PTTL', key)))
   end
-end
-if verb ~= 'take' then return { 0, 0 } end
-
-local token, life, wait, full = ARGV[3], tonumber(ARGV[4]), 0, 0
-for i, key in ipairs(keys) do
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
-  if redis.call('ZCARD', key) >= tonumber(ARGV[4 + i]) then
-    local left = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] - now
-    if left > wait then wait, full = left, i - 1 end
-  end
-end
-if wait > 0 then return { wait, full } end
-for _, key in ipairs(keys) do
-  redis.call('ZADD', key, now + life, token)
-  redis.call('PEXPIRE', key, math.max(2 * life, redis.call('PTTL', key)))
 end
 return { 0, 0 }

@@ -38,9 +38,9 @@ class Group:
 class Slots(Protocol):
     """Slots of groups; ``take`` and ``give_back`` go by all groups of a request at once."""
 
-    def take(self, groups: Sequence[Group]) -> float:
+    def take(self, groups: Sequence[Group], server: str = "") -> float:
         """Take a slot of each group and return 0; or take none, and return the seconds until
-        one is likely to be free."""
+        one is likely to be free. ``server`` is the one to be asked, if that is known."""
 
     def renew(self) -> None:
         """Say that the slots which are taken are still needed. Ask every few seconds."""
@@ -57,7 +57,7 @@ class OwnSlots:
         self._taken: dict[str, int] = {}
         self._resting: dict[str, list[float]] = {}  # heaps of when they are rested
 
-    def take(self, groups: Sequence[Group]) -> float:
+    def take(self, groups: Sequence[Group], server: str = "") -> float:
         now = self._clock()
         waits = [self._wait(group, now) for group in groups]
         if any(waits):
@@ -118,9 +118,9 @@ class AddressSlots:
         self._domains: OrderedDict[str, set[str]] = OrderedDict()  # by address
         self._promised: dict[str, float] = {}
 
-    def take(self, groups: Sequence[Group]) -> float:
+    def take(self, groups: Sequence[Group], server: str) -> float:
         """Take a slot of each group and return 0, or return the seconds to wait for them."""
-        wait = self._slots.take(groups) if groups else 0.0
+        wait = self._slots.take(groups, server) if groups else 0.0
         return self._in_line(groups[0], wait) if wait else 0.0
 
     def renew(self) -> None:

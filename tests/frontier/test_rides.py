@@ -8,22 +8,28 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from redis import Redis
 
 from lswc.errors import AwayError
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.redis_script import AT_ONCE_OR_NOT, Connection
-from lswc.frontier.rides import Ride
+from lswc.frontier.rides import Ride, packed_groups
+from lswc.frontier.visit import Offer
 from lswc.guest.internet import ROBOTS, TDMREP
 from lswc.guest.redis_rules import ASKED, SharedFiles
 from lswc.guest.redis_slots import SharedSlots
 from lswc.guest.slots import SOON, Group
-from lswc.strategy import strategy
+from lswc.strategy import SEED, PageLanguage, strategy
 from tests.frontier.redis_server import RedisServer
+from tests.visits import ended
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from lswc.frontier.visit import Lease
 
 ONE = Group("address 192.0.2.1", 1, 0.0)
 
@@ -144,3 +150,152 @@ def test_one_call_asks_for_both_files_of_a_server(
         assert one.get(ROBOTS, "b") is None
         one.put(TDMREP, "b", b"[]", 100.0)
         assert one.get(TDMREP, "b") is not None, "it is known here"
+
+
+def offered(server: str, number: int) -> list[Offer]:
+    return [
+        Offer(f"http://{server}/{n}", server, server, SEED, PageLanguage.TARGET, 0)
+        for n in range(number)
+    ]
+
+
+def leased(frontier: RedisFrontier, now: float = 0.0) -> Lease:
+    lease = frontier.lease(now)
+    assert lease is not None
+    return lease
+
+
+@pytest.fixture
+def told(redis_server: RedisServer, frontier: RedisFrontier) -> Iterator[tuple[SharedSlots, Any]]:
+    """A worker's slots, and another's; Redis knows by what the first asked that "a" is of ONE."""
+    frontier.offer(offered("a", 9))
+    with Redis.from_url(redis_server.url) as client:
+        own, theirs = SharedSlots(frontier.connection, 60.0), Connection(client, "c")
+        lease = leased(frontier)
+        assert own.take([ONE], "a") == 0
+        own.give_back([ONE], asked=False)
+        assert frontier.commit(ended(lease))
+        yield own, theirs
+
+
+def test_a_lease_comes_with_its_slots(
+    frontier: RedisFrontier, told: tuple[SharedSlots, Connection]
+) -> None:
+    own, other = told
+    before = scripts(other.client)
+    lease = leased(frontier)
+    assert own.take([ONE], "a") == 0
+    assert scripts(other.client) == before, "without asking"
+    assert SharedSlots(other, 60.0).take([ONE]) == SOON
+    assert frontier.commit(ended(lease))
+    assert SharedSlots(other, 60.0).take([ONE]) == SOON, "it is the request's"
+    own.give_back([ONE], asked=False)
+    assert SharedSlots(other, 60.0).take([ONE]) == 0
+    lease = leased(frontier)
+    assert lease.server == "a", "though its slots are another's"
+    assert own.take([ONE], "a") == SOON
+
+
+@pytest.mark.parametrize("end", ["commit", "postpone", "give_back", "renew"])
+def test_slots_that_no_request_took_go_back_with_the_lease(
+    frontier: RedisFrontier, told: tuple[SharedSlots, Connection], end: str
+) -> None:
+    _, other = told
+    lease = leased(frontier)
+    assert SharedSlots(other, 60.0).take([ONE]) == SOON
+    match end:
+        case "commit":
+            assert frontier.commit(ended(lease, "robots"))
+        case "postpone":
+            assert frontier.postpone(ended(lease, "timeout"), 9.0)
+        case "give_back":
+            assert frontier.give_back(ended(lease))
+        case _:
+            other.client.hset("{c}:leases", "a", "another's 1 0")
+            assert frontier.renew(0.0)
+            frontier.renew(0.0)
+    assert SharedSlots(other, 60.0).take([ONE]) == 0
+
+
+def test_slots_of_a_lease_go_back_if_its_request_needs_others(
+    frontier: RedisFrontier, told: tuple[SharedSlots, Connection], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, other = told
+    moved = Group("address 192.0.2.9", 1, 0.0)
+    lease = leased(frontier)
+    assert own.take([moved], "a") == 0
+    assert SharedSlots(other, 60.0).take([ONE]) == 0, "the one of before"
+    assert frontier.commit(ended(lease))
+    lease = leased(frontier)
+    assert own.take([moved], "a") == SOON, "it is told of the new one, and has it twice"
+    own.give_back([moved], asked=False)
+    more = Group(moved.name, 2, 0.0)
+    assert own.take([more], "a") == 0
+    own.give_back([more], asked=False)
+    assert frontier.commit(ended(lease))
+    leased(frontier)
+    assert own.take([moved], "a") == 0, "it has as many slots as this says"
+    own.give_back([moved], asked=False)
+
+
+def test_slots_of_a_lease_hold_only_for_a_while(
+    frontier: RedisFrontier, told: tuple[SharedSlots, Connection], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What isn't asked for isn't renewed: Redis takes its worker for dead."""
+    own, other = told
+    leased(frontier)
+    monkeypatch.setattr("lswc.frontier.rides.monotonic", lambda: monotonic() + 31.0)
+    before = scripts(other.client)
+    assert own.take([ONE], "a") == 0
+    assert scripts(other.client) == before + 1
+
+
+def test_redis_knows_the_groups_of_few_servers(
+    frontier: RedisFrontier,
+    told: tuple[SharedSlots, Connection],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own, other = told
+    monkeypatch.setattr("lswc.guest.redis_slots.KNOWN", 3)
+    for number in range(5):
+        assert own.take([Group(f"address {number}", 1, 0.0)], f"s{number}") == 0
+    frontier.renew(0.0)
+    assert other.client.hkeys("{c}:groups") == [b"s3", b"s4"]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 5), st.integers(0, 9)), min_size=20))
+def test_two_workers_never_ask_an_address_more_than_its_slots(
+    redis_server: RedisServer, steps: list[tuple[int, int, int]]
+) -> None:
+    """Whatever leases come with, and whether or not their requests go."""
+    address, slots_of = Group("address 192.0.2.3", 2, 0.0), dict[int, SharedSlots]()
+    with Redis.from_url(redis_server.url) as client:
+        client.flushall()
+    workers = [
+        RedisFrontier(Redis.from_url(redis_server.url), "c", strategy("bfs"), {}) for _ in range(2)
+    ]
+    leases: list[list[Lease]] = [[], []]
+    asking: list[list[str]] = [[], []]
+    with closing(workers[0]), closing(workers[1]):
+        for number, frontier in enumerate(workers):
+            slots_of[number] = SharedSlots(frontier.connection, 60.0)
+        workers[0].offer([offer for n in range(6) for offer in offered(f"s{n}", 5)])
+        for number in range(5):  # of the sixth Redis is told by a request
+            known = packed_groups([(address.name, address.slots)])
+            workers[0].connection.rides.add(Ride("groups", f"s{number}", known, 0.0, 100))
+        for who, what, which in steps:
+            frontier, slots, held = workers[who], slots_of[who], leases[who]
+            chosen = held[which % len(held)] if held else None
+            if what <= 1 and (lease := frontier.lease(0.0)) is not None:
+                held.append(lease)
+            elif what <= 3 and chosen is not None:
+                if slots.take([address], chosen.server) == 0:
+                    asking[who].append(chosen.server)
+            elif what == 4 and asking[who]:
+                asking[who].pop()
+                slots.give_back([address], asked=False)
+            elif what == 5 and chosen is not None:
+                held.remove(chosen)
+                frontier.commit(ended(chosen, relevant=True))
+            assert len(asking[0]) + len(asking[1]) <= address.slots
