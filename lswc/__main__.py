@@ -3,6 +3,7 @@
 Who reads the output may go before its end (``lswc why ... | head``): that is no fault.
 """
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -28,8 +29,13 @@ def main() -> None:
 def _run() -> None:
     if sys.argv[1:2] == ["completion"] and _completes(*sys.argv[2:]):
         return
+    # What libraries make while they load stays, and looking through it for garbage, now and at the
+    # end, takes a third of a short command's time.
+    gc.disable()
     from lswc.cli.program import main as run
 
+    gc.freeze()
+    gc.enable()
     run()
 
 

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.scenarios.site import ROOT, THAI, Site, environment, page
 
 if TYPE_CHECKING:
@@ -32,6 +34,24 @@ def loaded(code: str) -> set[str]:
 
 def scrapy(*arguments: str) -> str:
     return f"from scrapy.cmdline import execute; execute({['scrapy', *arguments]!r})"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import sys; sys.argv = ['lswc', '--version']; from lswc.__main__ import main; main()",
+        "from scrapy.cmdline import execute; execute(['scrapy', 'crawl', 'lswc', '--dry-run'])",
+    ],
+)
+def test_what_is_loaded_is_not_searched_for_garbage_but_what_a_command_makes_is(code: str) -> None:
+    told = "import atexit, gc; tell = lambda: print('gc:', gc.isenabled(), gc.get_freeze_count());"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{told} atexit.register(tell); {code}"],
+        capture_output=True, text=True, check=False, cwd=ROOT, env=environment(),
+    )  # fmt: skip
+    _, is_enabled, frozen = done.stdout.splitlines()[-1].split()
+    assert is_enabled == "True", done
+    assert int(frozen) > 10_000
 
 
 def test_any_command_loads_what_is_for_others() -> None:
