@@ -1611,7 +1611,8 @@ local function with_firsts(time)
   return found
 end
 
--- Take the slots that a server's request needs, if it is known of which groups; return these, or "".
+-- Take the slots that a server's request needs, if it is known of which groups; return these, or "". If one of
+-- them has none, "!" with the ms to wait, and its name.
 local function slots_of(server, token, life)
   local groups = call('HGET', prefix .. 'groups', server)
   if not groups then return '' end
@@ -1619,7 +1620,8 @@ local function slots_of(server, token, life)
   for number, name in groups:gmatch('(%d+) ([^\n]+)') do
     names[#names + 1], slots[#slots + 1] = name, number
   end
-  return take_slots(prefix, names, slots, token, life) == 0 and groups or ''
+  local wait, full = take_slots(prefix, names, slots, token, life)
+  return wait == 0 and groups or '!' .. wait .. ' ' .. names[full + 1]
 end
 
 -- The pages of a server or directory; the level of a server's site, as far as anybody asks for it, and of an

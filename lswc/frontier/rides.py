@@ -63,6 +63,9 @@ def packed_groups(groups: Iterable[tuple[str, int]]) -> bytes:
     return "\n".join(f"{slots} {name}" for name, slots in groups).encode()
 
 
+_REFUSED = 10_000  # groups
+
+
 class _Slots(NamedTuple):
     token: str
     groups: bytes
@@ -70,15 +73,28 @@ class _Slots(NamedTuple):
 
 
 class SlotsOfLeases:
-    """Slots that leases came with, until a request takes them; else they go back with the lease."""
+    """Slots that leases came with, until a request takes them; else they go back with the lease.
+
+    ``refused`` are groups that had none for a lease: when that was, and the ms to wait then.
+    """
 
     def __init__(self, rides: Rides) -> None:
         self._rides = rides
+        self.refused: dict[str, tuple[float, int]] = {}
         self._kept: dict[str, _Slots] = {}
 
     def add(self, server: str, token: str, groups: bytes) -> None:
-        """Keep the slots that a server's lease of this token came with, one of each group."""
-        self._kept[server] = _Slots(token, groups, monotonic())
+        """Keep the slots that a server's lease of this token came with, one of each group.
+
+        Or that it has none, as the script says it.
+        """
+        if groups.startswith(b"!"):
+            wait, _, name = groups[1:].decode().partition(" ")
+            self.refused[name] = monotonic(), int(wait)
+            if len(self.refused) > _REFUSED:
+                self.refused.clear()
+        else:
+            self._kept[server] = _Slots(token, groups, monotonic())
 
     def take(self, server: str, groups: bytes, life: float) -> str | None:
         """Return the token of a leased server's slots, if it came with some of these groups.
@@ -105,3 +121,4 @@ class SlotsOfLeases:
     def clear(self) -> None:
         """Forget all: the leases are lost."""
         self._kept.clear()
+        self.refused.clear()

@@ -26,7 +26,7 @@ an event loop none waits."""
 
 
 KNOWN = 20_000
-"""Web servers of which Redis knows the groups of slots, before it forgets them: 2 MB."""
+"""Web servers of which Redis knows the groups of slots, before it forgets them: 3 MB."""
 
 
 class SharedSlots:
@@ -64,11 +64,11 @@ class SharedSlots:
             token = f"{self._worker}:{self._number}"
             slots = (part for name, number in pairs for part in (number, name))
             wait, full = self._run("take", token, self._life, *slots)
-            if wait >= self._life / 2:
-                return SOON  # it is being asked
             if wait:
-                self._remember(groups[full].name, now, min(wait / 1000, 1.0))
-                return min(wait / 1000, 1.0)
+                seconds = self._seconds(wait)
+                if seconds != SOON:  # else it is being asked, and may be free at any time
+                    self._remember(groups[full].name, now, seconds)
+                return seconds
             if server:
                 self._connection.rides.add(Ride("groups", server, known, 0.0, KNOWN))
         for group in groups:
@@ -83,10 +83,17 @@ class SharedSlots:
             self._resting[name] = resting
         if len(self._tokens.get(name, ())) + len(resting) >= group.slots:
             return min(resting) - now if resting else SOON
+        if (refused := self._connection.slots.refused.pop(name, None)) is not None:
+            at, wait = refused
+            self._remember(name, at, self._seconds(wait))
         return max(0.0, self._full.get(name, 0.0) - now)
 
+    def _seconds(self, wait: int) -> float:
+        """Return when to ask again for a slot that is free in so many ms, at the latest."""
+        return SOON if wait >= self._life / 2 else min(wait / 1000, 1.0)
+
     def _remember(self, name: str, now: float, seconds: float) -> None:
-        """Keep that a group's slots rest for so long."""
+        """Keep that a group has no free slot for so long."""
         self._full[name] = now + seconds
         if len(self._full) > REMEMBERED:
             self._full = {n: until for n, until in self._full.items() if until > now}
@@ -123,6 +130,7 @@ class SharedSlots:
         forgotten = []
         for group in groups:
             self._full.pop(group.name, None)
+            self._connection.slots.refused.pop(group.name, None)
             tokens = self._tokens[group.name]
             forgotten.append(tokens.pop(0))
             if not tokens:

@@ -135,6 +135,7 @@ def test_one_call_asks_for_both_files_of_a_server(
         client.flushall()
         connection = Connection(client, "c")
         one, two = SharedFiles(connection), SharedFiles(connection)
+        assert two.get(ROBOTS, "any") is None, "so the script is loaded"
         one.put(ROBOTS, "a", b"robots", 100.0)
         before = scripts(client)
         assert two.get(TDMREP, "a") is None
@@ -179,7 +180,7 @@ def told(redis_server: RedisServer, frontier: RedisFrontier) -> Iterator[tuple[S
 
 
 def test_a_lease_comes_with_its_slots(
-    frontier: RedisFrontier, told: tuple[SharedSlots, Connection]
+    frontier: RedisFrontier, told: tuple[SharedSlots, Connection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own, other = told
     before = scripts(other.client)
@@ -191,9 +192,14 @@ def test_a_lease_comes_with_its_slots(
     assert SharedSlots(other, 60.0).take([ONE]) == SOON, "it is the request's"
     own.give_back([ONE], asked=False)
     assert SharedSlots(other, 60.0).take([ONE]) == 0
+    now = monotonic()
+    for module in ("frontier.rides", "guest.redis_slots"):
+        monkeypatch.setattr(f"lswc.{module}.monotonic", lambda: now)
     lease = leased(frontier)
     assert lease.server == "a", "though its slots are another's"
-    assert own.take([ONE], "a") == SOON
+    before = scripts(other.client)
+    assert own.take([ONE], "a") == pytest.approx(SOON)
+    assert scripts(other.client) == before, "it was told so"
 
 
 @pytest.mark.parametrize("end", ["commit", "postpone", "give_back", "renew"])
