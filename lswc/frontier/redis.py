@@ -158,12 +158,21 @@ class _Leases:
         self._standings: dict[str, Sequence[Any]] = {}
         self._expired: list[int] = []
         self._worker = secrets.token_hex(8)
-        self._used = 0
+        self._used = self._joined = 0
 
     @property
     def joining(self) -> str:
-        """What names the beginning, before any lease."""
-        return f"{self._worker}:0"
+        """What names the latest joining, before any lease.
+
+        Each has its own: else a Redis that comes back as it was after an earlier one isn't known
+        to be older.
+        """
+        return f"{self._worker}:0:{self._joined}"
+
+    def join(self) -> str:
+        """Begin another joining; return its name."""
+        self._joined += 1
+        return self.joining
 
     @property
     def next_token(self) -> str:
@@ -414,7 +423,7 @@ class RedisFrontier(Frontier):
         self._ahead = self._asked = 0.0
         self._cells = BEST
         self._identity = identity_of(strategy, identity)
-        self._number = 0
+        self._number, self._is_joined = 0, False
         self.connection.worker = worker.name
         self._lock = lock(worker.folder) if worker.folder else None
         try:
@@ -433,7 +442,7 @@ class RedisFrontier(Frontier):
     def _join(self) -> None:
         """Begin or join the crawl; once it was joined, only the same one."""
         connection = self.connection
-        about, self._number = self._call.begin(self._identity, self._leases.joining, self._life)
+        about, self._number = self._call.begin(self._identity, self._leases.join(), self._life)
         check_shard(about, self._identity.get("shard"), connection.address)
         check_identity(about, self._identity, _ANOTHER_NAME)
         connection.mark = about["mark"]
@@ -442,6 +451,7 @@ class RedisFrontier(Frontier):
         with connection.errors():
             self._order = self._new_order()
             self._order.refresh()
+        self._is_joined = True
         connection.client.set_retry(self._patience)
 
     def _new_order(self) -> SharedOrder:
@@ -884,8 +894,9 @@ class RedisFrontier(Frontier):
             while some := list(islice(held, OFFERS)):
                 released = (self._leases.released(one, rests.get(one.id, 0.0)) for one in some)
                 self._call("release", *chain.from_iterable(released))
-            if self.connection.mark:
+            if self._is_joined:
                 self.settle()
+            if self.connection.mark:
                 self._call("leave")
         self.connection.client.close()
         if self._lock is not None:

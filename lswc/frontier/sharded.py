@@ -74,6 +74,18 @@ class Page(NamedTuple):
     branch: str = ""
 
 
+class Doubt(NamedTuple):
+    """A visit that a server ended, as it turned out, though its worker took it out of its files.
+
+    Its ``url``, "" if that needn't wait again; and the ``lengths`` of the files before it, with the
+    number of commits until then ("@").
+    """
+
+    url: str
+    is_requisite: bool
+    lengths: dict[str, int]
+
+
 class CommonOrder(SharedOrder):
     """The order of cells, by the counts of all servers together."""
 
@@ -318,7 +330,7 @@ class ShardedFrontier(Frontier):
             with self._connections[0].errors():
                 reader = ShardedReader(self.layout, readers, strategy)
                 self._common = CommonOrder(self._connections[0], reader)
-            doubts = [self._in_doubt(index)[1] for index in range(number)]
+            doubts = {index: self._in_doubt(index)[1] for index in range(number)}
             for index, client in enumerate(clients):
                 about = {**identity, **self.layout.identity(index, self.mark if index else "")}
                 recorded = worker.recorded and not index  # the first knows the crawl's mark
@@ -326,9 +338,9 @@ class ShardedFrontier(Frontier):
                 self.parts.append(Part(self._common, client, name, about, own, joining))
             for part in self.parts:
                 part.connection.ask(("HSET", "about", ("whole", "1")))
-            self._begin()
-            for part, found in zip(self.parts, doubts, strict=True):
-                self._clear(part, found)
+            self._begin(doubts)
+            for part in self.parts:
+                self._clear(part, doubts[part.index])
         except BaseException:
             self.close()
             raise
@@ -361,10 +373,10 @@ class ShardedFrontier(Frontier):
 
     # -- servers that are away -------------------------------------------------------------------
 
-    def _begin(self) -> None:
+    def _begin(self, doubts: Mapping[int, Doubt | None]) -> None:
         """Learn what all servers know, once they were joined."""
         self._look()
-        self._lengths, self._counts = self._latest_lengths()
+        self._lengths, self._counts = self._latest_lengths(doubts)
 
     @contextmanager
     def reaching(self, part: Part) -> Iterator[None]:
@@ -421,44 +433,45 @@ class ShardedFrontier(Frontier):
                     continue
 
     def _return(self, part: Part) -> None:
-        latest, doubts = self._in_doubt(part.index)
+        latest, doubt = self._in_doubt(part.index)
         known = part.connection.latest
-        if known and latest != known and not doubts:
+        if known and latest != known and doubt is None:
             part.is_away = False
             raise OlderError(f"{part.connection.address} has forgotten the latest pages")
         part.rejoin()
         part.is_away = False
         logger.warning("%s is back", part.connection.address)
-        self._clear(part, doubts)
+        self._clear(part, doubt)
         self._look()
 
     def rejoin(self) -> None:
-        found = []
+        found: dict[int, Doubt | None] = {}
         for part in self.parts:
             part.is_away = False
             part.lose_leases()
         for part in self.parts:
             try:
                 with self.reaching(part):
-                    _, doubts = self._in_doubt(part.index)
+                    _, doubt = self._in_doubt(part.index)
                     part.rejoin()
-                found.append((part, doubts))
+                found[part.index] = doubt
             except AwayError:
                 if not self.live:
                     raise
         self._lost.clear()
-        self._begin()
-        for part, doubts in found:
-            self._clear(part, doubts)
+        self._begin(found)
+        for index, doubt in found.items():
+            self._clear(self.parts[index], doubt)
 
-    def _in_doubt(self, index: int) -> tuple[str, dict[str, bool]]:
+    def _in_doubt(self, index: int) -> tuple[str, Doubt | None]:
         """Return what this worker ended last on a server, as that says before it is joined.
 
-        Also that URL and whether it is a requisite's, if it isn't in the files (``_doubt``).
+        Also that visit, if it isn't in the files (``_doubt``). The server itself keeps then that it
+        ended it, as joining it makes another the last: so a kill before `_clear` loses nothing.
         """
         field, said = f"{self._worker.name}\n{index}", []
         for number, connection in enumerate(self._connections):
-            if number >= len(self.parts) or not self.parts[number].is_away:
+            if number >= len(self.parts) or not self.parts[number].is_away or number == index:
                 with connection.errors():
                     key = connection.prefix + "doubts"
                     said.append(_text(connection.client.hget(key, field)))
@@ -466,17 +479,22 @@ class ShardedFrontier(Frontier):
         with connection.errors():
             key = connection.prefix + "latest"
             latest = _text(connection.client.hget(key, self._worker.name))
-        doubts = [json.loads(one) for one in said if one]
-        return latest, {url: is_requisite for token, url, is_requisite in doubts if token == latest}
+            for token, *doubt in map(json.loads, filter(None, said)):
+                if token in ("", latest):
+                    kept = json.dumps(["", *doubt])
+                    connection.client.hset(connection.prefix + "doubts", field, kept)
+                    return latest, Doubt(*doubt)
+        return latest, None
 
-    def _clear(self, part: Part, doubts: Mapping[str, bool]) -> None:
-        """Let the URLs wait again that a server finished, and that aren't in the files.
+    def _clear(self, part: Part, doubt: Doubt | None) -> None:
+        """Let the URL wait again that a server finished, and that isn't in the files.
 
         Then deliver what was kept for it.
         """
-        if doubts:
-            requisites = [url for url, is_requisite in doubts.items() if is_requisite]
-            part.reopen(list(doubts), {**self._lengths, **self._counts}, requisites)
+        if doubt is not None:
+            urls = [doubt.url] if doubt.url else []
+            known = {**self._lengths, **self._counts}
+            part.reopen(urls, known, urls if doubt.is_requisite else [])
         field = f"{self._worker.name}\n{part.index}"
         self.ask_all(lambda one: one.connection.ask(("HDEL", "doubts", (field,))))
         self._deliver(part)
@@ -536,13 +554,18 @@ class ShardedFrontier(Frontier):
         found: tuple[str, ...] = self.ask(part, lambda: part.family_of(server), ())
         return found
 
-    def _latest_lengths(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Return the lengths of the files at the last commit, and what servers were given."""
-        found: list[dict[str, int]] = self.ask_all(lambda part: part.lengths())
-        latest = max(found, key=lambda lengths: lengths.get("@", 0))
-        return {name: n for name, n in latest.items() if not name.startswith("@")}, self._given(
-            found
-        )
+    def _latest_lengths(
+        self, doubts: Mapping[int, Doubt | None] | None = None
+    ) -> tuple[dict[str, int], dict[str, int]]:
+        """Return the lengths of the files at the last commit, and what servers were given.
+
+        Of a server with a visit in doubt, those before that.
+        """
+        found = dict(self.ask_all(lambda part: (part.index, part.lengths())))
+        lengths = {**found, **{n: one.lengths for n, one in (doubts or {}).items() if one}}
+        latest = max(lengths.values(), key=lambda lengths: lengths.get("@", 0))
+        own = {name: n for name, n in latest.items() if not name.startswith("@")}
+        return own, self._given(found.values())
 
     def _given(self, found: Iterable[dict[str, int]]) -> dict[str, int]:
         """Return what servers were given, by the lengths that each knows.
@@ -849,8 +872,7 @@ class ShardedFrontier(Frontier):
         except AwayError:
             if not self.live:
                 raise
-            if not own.postponed and not own.lease.is_listing:
-                self._doubt(part, own)
+            self._doubt(part, own)
             self._counts["@"] = counts["@"]  # never used again
             return False
         self._lengths, self._counts = known, counts
@@ -862,9 +884,12 @@ class ShardedFrontier(Frontier):
     def _doubt(self, part: Part, own: Visit) -> None:
         """Keep that nobody knows whether a visit was committed: it isn't in the files.
 
-        If it was, its URL waits again once its server is back.
+        If it was, its URL waits again once its server is back; but for one that waits anyhow, and
+        a listing, which a page or robots.txt names again.
         """
-        said = json.dumps([part.token_of(own.lease), own.url, own.lease.is_requisite])
+        url = "" if own.postponed or own.lease.is_listing else own.url
+        before = {**self._lengths, "@": self._counts.get("@", 0)}
+        said = json.dumps([part.token_of(own.lease), url, own.lease.is_requisite, before])
         field = f"{self._worker.name}\n{part.index}"
         self.ask_all(lambda one: one.connection.ask(("HSET", "doubts", (field, said))))
 

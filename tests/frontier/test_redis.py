@@ -11,7 +11,7 @@ import redis
 from redis import Redis
 from redis.connection import AbstractConnection
 
-from lswc.errors import AwayError, LswcError, StorageError
+from lswc.errors import AwayError, LswcError, OlderError, StorageError
 from lswc.frontier import redis as frontiers
 from lswc.frontier import redis_script
 from lswc.frontier.contract import FORMAT, FrontierError
@@ -181,6 +181,24 @@ def test_a_url_that_a_worker_leases_again_after_its_lease_expired_is_not_lost(jo
     assert frontier.renew(LIFE) == []
     assert not frontier.commit(ended(expired))
     assert frontier.commit(ended(lease))
+
+
+def test_a_copy_of_before_the_latest_joining_is_older(
+    redis_server: RedisServer, client: Redis
+) -> None:
+    worker = Worker(known_as="one", time_to_live=LIFE, clock_of_caller=True)
+    own = Redis.from_url(redis_server.url)
+    with closing(RedisFrontier(own, "c", strategy("bfs"), {}, worker=worker)) as frontier:
+        frontier.offer([seed("http://a/1"), seed("http://b/1")])
+        kept = {key: client.dump(key) or b"" for key in client.keys("{c}:*")}
+        assert frontier.commit(ended(leased(frontier, 0.0)), {"log": 1})
+        frontier.rejoin()
+        assert frontier.unfinished == 1
+        client.flushall()
+        for key, value in kept.items():
+            client.restore(key, 0, value)
+        with pytest.raises(OlderError):
+            frontier.lease(0.0)
 
 
 def test_only_what_has_ended_is_reopened(join: Join) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -26,6 +26,7 @@ from lswc.frontier.sharded import Page, Part, ShardedFrontier
 from lswc.frontier.shards import SHARDS, Layout, addresses, shard_of
 from lswc.frontier.visit import Offer
 from lswc.strategy import REQUISITE, SEED, PageLanguage, Status, Unit, strategy
+from tests.frontier.lossy import Killed, Way
 from tests.frontier.redis_server import RedisServer
 from tests.frontier.test_contract import OTHER, RELEVANT
 from tests.visits import ended
@@ -252,6 +253,43 @@ def test_what_a_server_that_is_away_was_to_have_is_delivered(
     assert {leased(f, 61.0).url for _ in range(1)} <= {f"http://{there}/", f"http://{there}/1"}
     f.close()
     third.stop()
+
+
+@pytest.mark.parametrize("is_postponed", [False, True])
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_the_files_of_a_worker_that_is_gone_are_as_before_a_visit_in_doubt(
+    join: Join, redis_servers: list[RedisServer], is_postponed: bool, is_killed: bool
+) -> None:
+    """What it wrote next may be as long: it would be taken for that visit, and fetched again."""
+    ways = [Way(server) for server in redis_servers]
+    worker = Worker(known_as="one", clock_of_caller=True, time_to_live=60.0)
+    crawl = ("c", strategy("bfs"), {"language": "th"}, Terms(), worker)
+    one = ShardedFrontier([way.client() for way in ways], *crawl)
+    one.offer([offer(f"http://{name_on(server)}/") for server in range(2)])
+    first, doubtful = sorted((leased(one), leased(one)), key=lambda lease: lease.url)
+    assert one.commit(ended(first), {"log": 3})
+    away = one.layout.server_of(doubtful.server)
+    ways[away].plan(0, "answer", lasts=True)
+    if is_postponed:
+        assert not one.postpone(ended(doubtful, "timeout"), 9.0, {"log": 5})
+    else:
+        assert not one.commit(ended(doubtful), {"log": 5})
+    for way in ways:
+        way.heal()
+        way.break_off()
+    for calls in range(40 if is_killed else 0):  # that its next starts come to
+        ways[away].plan(calls, "before", lasts=True)
+        with suppress(Killed):
+            ShardedFrontier([way.client() for way in ways], *crawl)
+        for way in ways:
+            way.heal()
+            way.break_off()
+    again = ShardedFrontier([way.client() for way in ways], *crawl)
+    with closing(again):
+        assert again.lengths() == {"log": 3}
+        assert again.pending == 1, "it waits again"
+    for way in ways:
+        way.break_off()
 
 
 def test_all_servers_away_is_told(join: Join, tmp_path: Path) -> None:

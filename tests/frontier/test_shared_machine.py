@@ -61,7 +61,7 @@ NOWHERE = Url("")
 names = count()
 faults = st.none() | st.none() | st.none() | st.tuples(
     st.sampled_from([0, 0, 1, 2]),
-    st.sampled_from([0, 0, 1, 2, 4]),
+    st.sampled_from([0, 0, 0, 1, 2, 4, 8, 16]),
     st.sampled_from(["answer", "answer", "call", "before", "after"]),
     st.booleans(),
 )  # fmt: skip
@@ -373,12 +373,15 @@ class Shared(RuleBasedStateMachine):
                 continue
             changes = [(was, now)]
             if was.number and now.number and was.number != now.number:
-                changes = [(was, NOWHERE), (NOWHERE, now)]
+                # It was discarded, or http redirected to https, and a link brought it at once.
+                is_own = step.held is not None and step.held.key == key and step.ends == "commit"
+                between = Url(MOVED) if is_own else NOWHERE
+                changes = [(was, between), (between, now)]
             for one, other in changes:
                 assert self.may_change(who, step, key, one, other), f"{step}: {one} -> {other}"
             is_reopened = key in step.reopened | self.doubts[who.name]
             vanished += was.state in WAITING and changes[0][1] is NOWHERE and not is_reopened
-            if was.state == LEASED and now.state in ENDED:
+            if was.state == LEASED and changes[0][1].state in ENDED:
                 assert step.visit is not None
                 self.truths[self.part_of(was.server)].add(step.visit)
             if was.state == LEASED and now.state == LATER:
@@ -665,7 +668,7 @@ class Shared(RuleBasedStateMachine):
 
         is_ended = self.act(who, step, ended, fault)
         now = self.urls.get(held.key, NOWHERE)
-        is_done = was_valid and now.state in (*ENDED, LATER)
+        is_done = was_valid and (now.state in (*ENDED, LATER) or held.key in self.twins)
         if is_told and not is_ended and is_done and how == "commit":
             assert not step.is_clean
             self.doubts[who.name].add(held.key)
