@@ -1376,125 +1376,129 @@ local function best(order)
   end
 end
 
--- The first line in a cell of the families after that number that has a free server: line, server,
--- family.
-local function next_family(cell, after)
-  local low = string.format('%.0f', (after + 1) * APART_STEP)
-  while met < LINES do
-    local head = call(
-      'ZRANGE', apart(cell), low, '+inf', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES'
-    )
-    if not head[1] then return end
-    local line, server = head[1]:match('^(%d+) (.*)$')
-    if not is_busy(server) then return line, server, math.floor(head[2] / APART_STEP) end
-    call('ZREM', apart(cell), head[1])
-    set_aside(server, line)
-  end
-end
+local choose
 
--- The same for a family that may have it, of those with unproven sites, by turns.
-local function best_apart(order, turn, may)
-  local looked = 0
-  for i = 1, #order, 2 do
-    local cell = order:byte(i) * 256 + order:byte(i + 1)
-    for _, range in ipairs({ { turn, math.huge }, { 0, turn } }) do
-      local line, server, family = next_family(cell, range[1])
-      while family and family <= range[2] do
-        looked = looked + 1
-        if may(family) then
-          local _, number = next_line(server, tonumber(line))
-          return cell, line, server, number, i, family
+do -- as Lua has room for 200 names at a time
+  -- The first line in a cell of the families after that number that has a free server: line, server,
+  -- family.
+  local function next_family(cell, after)
+    local low = string.format('%.0f', (after + 1) * APART_STEP)
+    while met < LINES do
+      local head = call(
+        'ZRANGE', apart(cell), low, '+inf', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES'
+      )
+      if not head[1] then return end
+      local line, server = head[1]:match('^(%d+) (.*)$')
+      if not is_busy(server) then return line, server, math.floor(head[2] / APART_STEP) end
+      call('ZREM', apart(cell), head[1])
+      set_aside(server, line)
+    end
+  end
+
+  -- The same for a family that may have it, of those with unproven sites, by turns.
+  local function best_apart(order, turn, may)
+    local looked = 0
+    for i = 1, #order, 2 do
+      local cell = order:byte(i) * 256 + order:byte(i + 1)
+      for _, range in ipairs({ { turn, math.huge }, { 0, turn } }) do
+        local line, server, family = next_family(cell, range[1])
+        while family and family <= range[2] do
+          looked = looked + 1
+          if may(family) then
+            local _, number = next_line(server, tonumber(line))
+            return cell, line, server, number, i, family
+          end
+          if looked == OF_FAMILIES.looked_at then return end
+          line, server, family = next_family(cell, family)
         end
-        if looked == OF_FAMILIES.looked_at then return end
-        line, server, family = next_family(cell, family)
       end
     end
   end
-end
 
--- Tell whether a URL may be leased, though it would wait for far better ones if it is `in_haste`.
-local function may_lease(spare, in_haste)
-  if in_haste and spare < 1 then return false end
-  local after = in_haste and spare - 1 or math.min(spare + earned, BURST_OF_HASTE)
-  if after ~= spare then call('HSET', SHARE, 'spare', string.format('%.17g', after)) end
-  return true
-end
-
--- Number of URLs of pages, by a hash of cells.
-local function total_of(hash)
-  local found, number = call('HGETALL', hash), 0
-  for i = 1, #found, 2 do
-    if tonumber(found[i]) < REQUISITES then number = number + found[i + 1] end
+  -- Tell whether a URL may be leased, though it would wait for far better ones if it is `in_haste`.
+  local function may_lease(spare, in_haste)
+    if in_haste and spare < 1 then return false end
+    local after = in_haste and spare - 1 or math.min(spare + earned, BURST_OF_HASTE)
+    if after ~= spare then call('HSET', SHARE, 'spare', string.format('%.17g', after)) end
+    return true
   end
-  for cell, by in pairs(changes[hash]) do
-    if tonumber(cell) < REQUISITES then number = number + by end
-  end
-  return number
-end
 
--- Whether so few sites of a family wait that it is as proven.
-local function is_small(family)
-  return tonumber(call('HGET', FAMILY_SITES, family) or 0) <= small_family
-end
-
--- The family that a request to a server is of: its site's own, or the one that this introduced; 0 if
--- that is small.
-local function charged(server)
-  local found = family_of_site(site_of(server))
-  local family = found.level == UNPROVEN and found.family or found.level == PROVEN and found.number
-  return family and not is_small(family) and family or 0
-end
-
--- Whether URLs of proven sites wait, or are leased.
-local function others_wait()
-  if total_of(PENDING) > total_of(APART) then return true end
-  for _, server in ipairs(call('HKEYS', LEASES)) do
-    local _, number, _, again = lease_of(server)
-    local record = read(number)
-    local _, cell = line_of(record, unit_of(record, server))
-    if not again and cell < REQUISITES and family_of(server, cell) == 0 then return true end
-  end
-  return false
-end
-
--- Which URL is next, by the order of cells, if only so many are good enough for proven sites, and for
--- others: cell, line, server, number. lswc.frontier.sqlite, and a test holds that they agree.
-local function choose(order, is_whole, good, good_apart)
-  local cell, line, server, number, at = best(order)
-  if met >= LINES then return end
-  local found = call('HMGET', SHARE, 'credit', 'turn', 'spare')
-  local credit, turn = tonumber(found[1] or 0), tonumber(found[2] or 0)
-  local sites = has_families and call('HMGET', FAMILY_SITES, 0, 'families', 'large') or {}
-  local unproven = tonumber(sites[1] or 0)
-  local has_small = (sites[2] or 0) - (sites[3] or 0) > 0
-  local chosen_family, there_are_others = 0, true
-  local function cost(family) return (1 - share) * (family == turn and OF_FAMILIES.again or 1) end
-  if unproven > 0 and not (server and credit < 1 - share and not has_small) then
-    there_are_others = server ~= nil or others_wait()
-    local function may(family)
-      local is_idle = is_whole and not server and call('HEXISTS', BUSY_FAMILIES, family) == 0
-      return not there_are_others or is_idle or credit >= cost(family) or is_small(family)
+  -- Number of URLs of pages, by a hash of cells.
+  local function total_of(hash)
+    local found, number = call('HGETALL', hash), 0
+    for i = 1, #found, 2 do
+      if tonumber(found[i]) < REQUISITES then number = number + found[i + 1] end
     end
-    local of, next_one, there, first, place, family = best_apart(order, turn, may)
-    if there and not (server and (at < place or at == place and number < first)) then
-      cell, line, server, number, at, chosen_family = of, next_one, there, first, place, family
+    for cell, by in pairs(changes[hash]) do
+      if tonumber(cell) < REQUISITES then number = number + by end
     end
+    return number
   end
-  if not server or met >= LINES then return end
-  local in_haste = at > 2 * (chosen_family > 0 and good_apart or good)
-  if not may_lease(tonumber(found[3] or 0), in_haste) then return nil, true end
-  if unproven == 0 then return cell, line, server, number end -- nothing to share
-  local before, family = credit, unproven > small_family and charged(server) or 0
-  if family == 0 then
-    credit = math.min(credit + share, OF_FAMILIES.burst * (1 - share))
-  elseif there_are_others then
-    credit = math.max(credit - cost(family), -OF_FAMILIES.debt * (1 - share))
+
+  -- Whether so few sites of a family wait that it is as proven.
+  local function is_small(family)
+    return tonumber(call('HGET', FAMILY_SITES, family) or 0) <= small_family
   end
-  if credit ~= before or family > 0 then
-    turn = family > 0 and family or turn
-    call('HSET', SHARE, 'credit', string.format('%.17g', credit), 'turn', turn)
+
+  -- The family that a request to a server is of: its site's own, or the one that this introduced; 0 if
+  -- that is small.
+  local function charged(server)
+    local found = family_of_site(site_of(server))
+    local family = found.level == UNPROVEN and found.family or found.level == PROVEN and found.number
+    return family and not is_small(family) and family or 0
   end
-  return cell, line, server, number
+
+  -- Whether URLs of proven sites wait, or are leased.
+  local function others_wait()
+    if total_of(PENDING) > total_of(APART) then return true end
+    for _, server in ipairs(call('HKEYS', LEASES)) do
+      local _, number, _, again = lease_of(server)
+      local record = read(number)
+      local _, cell = line_of(record, unit_of(record, server))
+      if not again and cell < REQUISITES and family_of(server, cell) == 0 then return true end
+    end
+    return false
+  end
+
+  -- Which URL is next, by the order of cells, if only so many are good enough for proven sites, and for
+  -- others: cell, line, server, number. lswc.frontier.sqlite, and a test holds that they agree.
+  function choose(order, is_whole, good, good_apart)
+    local cell, line, server, number, at = best(order)
+    if met >= LINES then return end
+    local found = call('HMGET', SHARE, 'credit', 'turn', 'spare')
+    local credit, turn = tonumber(found[1] or 0), tonumber(found[2] or 0)
+    local sites = has_families and call('HMGET', FAMILY_SITES, 0, 'families', 'large') or {}
+    local unproven = tonumber(sites[1] or 0)
+    local has_small = (sites[2] or 0) - (sites[3] or 0) > 0
+    local chosen_family, there_are_others = 0, true
+    local function cost(family) return (1 - share) * (family == turn and OF_FAMILIES.again or 1) end
+    if unproven > 0 and not (server and credit < 1 - share and not has_small) then
+      there_are_others = server ~= nil or others_wait()
+      local function may(family)
+        local is_idle = is_whole and not server and call('HEXISTS', BUSY_FAMILIES, family) == 0
+        return not there_are_others or is_idle or credit >= cost(family) or is_small(family)
+      end
+      local of, next_one, there, first, place, family = best_apart(order, turn, may)
+      if there and not (server and (at < place or at == place and number < first)) then
+        cell, line, server, number, at, chosen_family = of, next_one, there, first, place, family
+      end
+    end
+    if not server or met >= LINES then return end
+    local in_haste = at > 2 * (chosen_family > 0 and good_apart or good)
+    if not may_lease(tonumber(found[3] or 0), in_haste) then return nil, true end
+    if unproven == 0 then return cell, line, server, number end -- nothing to share
+    local before, family = credit, unproven > small_family and charged(server) or 0
+    if family == 0 then
+      credit = math.min(credit + share, OF_FAMILIES.burst * (1 - share))
+    elseif there_are_others then
+      credit = math.max(credit - cost(family), -OF_FAMILIES.debt * (1 - share))
+    end
+    if credit ~= before or family > 0 then
+      turn = family > 0 and family or turn
+      call('HSET', SHARE, 'credit', string.format('%.17g', credit), 'turn', turn)
+    end
+    return cell, line, server, number
+  end
 end
 
 -- By how many URLs a server or site has more than it may.
