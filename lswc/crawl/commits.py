@@ -173,7 +173,7 @@ class Commits:
                 has_ended = self._frontier.commit(visit, lengths)
             if not has_ended:
                 self._archive.withdraw()
-                logger.warning("lease expired, %s is another worker's", visit.url)
+                logger.warning("its lease has ended: what came of %s is left out", visit.url)
                 return
             self._save_if_due()
         except LswcError as error:
@@ -255,8 +255,8 @@ class Commits:
             visit.is_over = True
         if expired:
             logger.warning(
-                "this process stood still for longer than its leases last: %d URLs of its are "
-                "others' now, and what comes of them here is left out",
+                "leases ended, as this process stood still for longer than they last, or their "
+                "Redis was away: %d; what comes of their URLs here is left out",
                 len(expired),
             )
 
