@@ -209,15 +209,21 @@ def columns(points: Sequence[Point]) -> Columns:
     None stands where nothing was crawled. ``time`` is in seconds since 1970; ``harvest`` and
     ``coverage`` (at most) are shares, ``recent`` is the harvest rate since the point before;
     ``speed`` is in pages per second; ``pending`` URLs, ``expected`` relevant ones of them.
+
+    While one of several Redis servers is away its pages aren't counted: neither ``recent`` nor
+    ``speed`` is known until there are as many as before again.
     """
     found: Columns = {name: [] for name in COLUMNS}
+    last: Point | None = None
     before: Point | None = None
     for point in _drawn(points):
-        if before is not None and before.run != point.run:
-            _add(found, time=(before.time + point.time) / 2)
+        if last is not None and last.run != point.run:
+            _add(found, time=(last.time + point.time) / 2)
             before = None
         _add(found, **_values(point, before))
-        before = point
+        last = point
+        if before is None or point.pages >= before.pages:
+            before = point
     return found
 
 
@@ -244,8 +250,8 @@ def _values(point: Point, before: Point | None) -> dict[str, float | None]:
         "pending": point.pending,
         "expected": point.expected,
     }
-    if before is not None and point.time - before.time >= SHORT:
-        pages = point.pages - before.pages
+    pages = 0 if before is None else point.pages - before.pages
+    if before is not None and pages >= 0 and point.time - before.time >= SHORT:
         values["recent"] = rate(point.relevant - before.relevant, pages)
         values["speed"] = pages / (point.time - before.time)
     return values

@@ -244,6 +244,17 @@ def test_a_course_in_columns() -> None:
     }
 
 
+def test_pages_of_a_server_that_was_away_are_no_speed() -> None:
+    points = [Point(10.0 * n, 0.0, pages, pages // 2, 0, pages, 40, 10, 7)
+              for n, pages in enumerate((0, 100, 60, 80, 160, 180))]  # fmt: skip
+    drawn = columns(points)
+    assert drawn["speed"] == [None, 10.0, None, None, 2.0, 2.0]
+    assert drawn["recent"] == [None, 0.5, None, None, 0.5, 0.5]
+    ended = [*points[:3], Point(40.0, 30.0, 160, 80, 0, 160, 40, 10, 7)]
+    assert columns(ended)["time"] == [0.0, 10.0, 20.0, 30.0, 40.0]
+    assert columns(ended)["speed"][-1] is None, "another run"
+
+
 def test_the_runs_of_a_crawl_count_without_what_lies_between(tmp_path: Path) -> None:
     assert times(read_all(tmp_path)) == (None, 0, 0.0, None)
     seen = [(0.0, 5.0), (0.0, 65.0), (1_000.0, 1_001.0), (1_000.0, 1_030.5)]
