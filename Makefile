@@ -88,9 +88,11 @@ $(VENV)/replaywebpage/package/ui.js: $(VENV)/installed
 	tar -xzmf $(VENV)/replaywebpage/$(REPLAYWEBPAGE).tgz -C $(VENV)/replaywebpage
 
 # What goes wrong around whole crawls: kills, workers, the network, Redis, disks, clocks, hostile pages.
-# Such tests wait more than they work.
+# Such tests wait more than they work, so there are more of them than cores. A process loads the
+# files that have some, not all.
 faults: $(VENV)/installed redis
-	$(VENV)/bin/pytest -q -n 4 --no-loadscope-reorder -m slow
+	$(VENV)/bin/pytest -q -n 5 --no-loadscope-reorder -m slow \
+		$$(grep -rl --include='test_*.py' 'mark\.slow' tests | sort)
 
 # How many small changes of a room's code its tests notice: make mutants ROOM=strategy SAMPLE=200.
 mutants: $(VENV)/mutmut redis
