@@ -155,6 +155,11 @@ class Contents:
         return sum(map(len, self.groups["outbox"].values()))
 
     @property
+    def counted(self) -> set[int]:
+        """Numbers of URLs whose pages are counted already, though their visits haven't ended."""
+        return set(map(int, self.keys.get("counted", ())))
+
+    @property
     def again(self) -> int:
         """Number of leases of pages that are visited again: their URLs are finished."""
         return sum(text.endswith(" again") for text in self.hash("leases").values())

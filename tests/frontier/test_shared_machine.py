@@ -132,9 +132,12 @@ class Truth:
         self.received: Counter[str] = Counter()
 
     def add(self, visit: Visit) -> None:
-        lease, counted = visit.lease, visit.counted
         self.finished[visit.outcome] += 1
-        self.received[lease.server] += visit.received
+        self.received[visit.lease.server] += visit.received
+
+    def count(self, visit: Visit) -> None:
+        """Count a page; of one with many links before its visit ends, which may be never."""
+        lease, counted = visit.lease, visit.counted
         if counted is not None:
             before = self.units.get(lease.unit, Pages())
             self.units[lease.unit] = Pages(before.downloaded + 1, before.relevant + counted)
@@ -329,6 +332,7 @@ class Shared(RuleBasedStateMachine):
             part %= len(who.ways)
             who.ways[part].plan(after, how, lasts=lasts or how in ("before", "after"))
         before, discarded, kept = self.urls, self.discarded(), self.kept()
+        was_counted = [found.counted for found in self.found]
         self.busy = {s: t for found in self.found for s, t in found.busy.items()}
         step.joins |= not who.is_whole
         step.is_clean = not any(way.is_cut for way in who.ways) and who.is_whole
@@ -347,6 +351,12 @@ class Shared(RuleBasedStateMachine):
                 who.doubt(part)
             way.heal()
         after_it = self.look()
+        if step.held is not None and step.visit is not None:
+            part, number = self.part_of(step.held.lease.server), self.own_number(step.held)
+            was, now = before.get(step.held.key, NOWHERE), after_it.get(step.held.key, NOWHERE)
+            is_ended = step.ends == "commit" and self.is_held(step.held, was) and now != was
+            if number not in was_counted[part] and (is_ended or number in self.found[part].counted):
+                self.truths[part].count(step.visit)
         vanished = self.explain(who, step, before, after_it)
         delta = self.discarded() - discarded
         assert vanished <= delta, f"{vanished} vanished, {delta} were counted"
