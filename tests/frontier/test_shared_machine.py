@@ -784,6 +784,7 @@ class Shared(RuleBasedStateMachine):
             chosen, step = None if refused is None else wanted, Step("retry", retried=outcomes)
             self.act(who, step, lambda: who.store.retry(outcomes, chosen), fault)
 
+    @precondition(lambda self: not self.may_be_older)  # it would know lengths from before
     @rule(n=which, at=which_one, is_named=st.booleans())
     def lose_rows(self, n: int, at: int, is_named: bool) -> None:
         """Let a worker's files lose visits: those whose URL is known wait again, others are
