@@ -285,7 +285,7 @@ class Recount:
         held = self._held
         left = [url for url in held.urls.values() if url.state in WAITING]
         assert not left, f"these still wait: {left}"
-        for key in ("over", "behind", "pending", "unproven", "waiting", "later", "tries", "doubts"):
+        for key in ("over", "behind", "pending", "unproven", "waiting", "later", "tries"):
             assert not held.keys.get(key), f"{key} holds {held.keys[key]}"
         for group in ("queue", "ready", "apart", "of", "bin", "behind", "outbox"):
             assert not held.groups[group], f"{group} holds {held.groups[group]}"
