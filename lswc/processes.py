@@ -5,12 +5,13 @@ A letter is plain values: nothing in it can be run, and what isn't of the declar
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import sys
 from struct import Struct
 from subprocess import DEVNULL, Popen
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -22,6 +23,8 @@ MAX_LETTER = 2 * (2**32 - 1)
 
 MAX_ANSWER = 100_000_000
 """Bytes of an answer at most: a page of DOWNLOAD_MAXSIZE and its links are far fewer."""
+
+_STEPS = 6
 
 _LENGTHS = Struct("<II")
 
@@ -60,6 +63,20 @@ def letter(content: object, with_it: bytes = b"") -> bytes:
     """Return a letter. Raises UnicodeEncodeError for a surrogate."""
     packed = msgspec.msgpack.encode(content)
     return b"".join((_LENGTHS.pack(len(packed), len(with_it)), packed, with_it))
+
+
+async def in_time(answer: asyncio.Future[Any], seconds: float) -> bool:
+    """Wait for so many seconds at most (any time at 0); tell whether the answer has come.
+
+    In steps: a machine or a process that stands still has passed one of them only when it goes on,
+    and who is asked stood still as well, or has answered meanwhile.
+    """
+    if not seconds:
+        await asyncio.wait([answer])
+    for _ in range(_STEPS):
+        if not answer.done():
+            await asyncio.wait([answer], timeout=seconds / _STEPS)
+    return answer.done()
 
 
 def started(module: str, *arguments: str, **variables: str) -> tuple[Popen[bytes], socket.socket]:

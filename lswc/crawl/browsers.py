@@ -14,7 +14,7 @@ import msgspec
 
 from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
-from lswc.processes import MAX_ANSWER, Letters, letter, started
+from lswc.processes import MAX_ANSWER, Letters, in_time, letter, started
 from lswc.reading.browser.messages import (
     TOO_LARGE,
     TOO_LONG,
@@ -174,9 +174,9 @@ class _Window(asyncio.Protocol):
         """Show a page. Raises Unshown."""
         self._shown, self._fetch = asyncio.get_running_loop().create_future(), fetch
         self._send(shell, body)
-        await asyncio.wait([self._shown], timeout=self._seconds)
+        has_come = await in_time(self._shown, self._seconds)
         self._fetch = None
-        if not self._shown.done():
+        if not has_come:
             raise Unshown(Outcome.RENDERING_TOO_LONG)
         seen = self._shown.result()
         if seen is None:

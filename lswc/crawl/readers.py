@@ -10,7 +10,7 @@ import msgspec
 
 from lswc.errors import LswcError
 from lswc.outcomes import Outcome
-from lswc.processes import MAX_ANSWER, Letters, letter, started
+from lswc.processes import MAX_ANSWER, Letters, in_time, letter, started
 from lswc.reading.reader_messages import Answer, answered
 from lswc.safety.content_types import Kind, file_name, kind_of
 
@@ -170,7 +170,7 @@ class _Reader(asyncio.Protocol):
 
     def __init__(self, seconds: float) -> None:
         """Start the process. Raises OSError."""
-        self._seconds = seconds or None
+        self._seconds = seconds
         self._letters = Letters(MAX_ANSWER)
         self._said: asyncio.Future[_Letter | None] | None = None
         # One thread: a library's others would take the cores from other readers.
@@ -207,7 +207,7 @@ class _Reader(asyncio.Protocol):
             self.end()
             raise Unread(Outcome.READER_DIED) from error
 
-    async def _answer_to(self, question: bytes, seconds: float | None) -> bytes:
+    async def _answer_to(self, question: bytes, seconds: float) -> bytes:
         said: asyncio.Future[_Letter | None] = asyncio.get_running_loop().create_future()
         self._said = said
         if self._transport is None or not self.lives():
@@ -215,12 +215,11 @@ class _Reader(asyncio.Protocol):
         else:
             self._transport.write(question)
         try:
-            # Not wait_for: what has come counts, even if this process itself stood still.
-            await asyncio.wait([said], timeout=seconds)
+            has_come = await in_time(said, seconds)
         except asyncio.CancelledError:
             self.end()
             raise
-        if not said.done():
+        if not has_come:
             self.end()
             raise Unread(Outcome.READING_TOO_LONG)
         answer = said.result()
