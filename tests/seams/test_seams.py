@@ -60,7 +60,7 @@ class Seams(RuleBasedStateMachine):
         self.said: dict[tuple[str, str], Any] = {}
         self.met = Met()
         self.heard: dict[tuple[str, str], float] = {}
-        self.faulty = self.reader_failed = False
+        self.faulty = self.reader_failed = self.obeyed = False
         self.steps = 0
         self._begin()
 
@@ -70,6 +70,7 @@ class Seams(RuleBasedStateMachine):
                 at_start(InFolder(self.machine.folder))
             self._take_back("", "stop")
         self.faulty = self.machine.disk.fails
+        self.obeyed = False
         self.machine.begin()
         self._see()
 
@@ -115,7 +116,7 @@ class Seams(RuleBasedStateMachine):
             said.add(CANNOT_WRITE)
         if self.machine.reading.failing or self.reader_failed:
             said.add(CANNOT_WRITE)
-        if ("", "stop") in self.said:
+        if self.obeyed or ("", "stop") in self.said:
             said.add(TOLD)
         assert run.reason in said, (run.reason, run.log.said)
 
@@ -288,6 +289,8 @@ class Seams(RuleBasedStateMachine):
         self.met.said.add(key)
 
     def _take_back(self, place: str, key: str) -> None:
+        # A crawl that closes, as it was told to, doesn't go on.
+        self.obeyed |= key == "stop" and self.runs and self.run.is_closing
         change(InFolder(self.machine.folder), key, None, place)
         del self.said[place, key]
         self.heard.pop((place, key), None)

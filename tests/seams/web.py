@@ -70,8 +70,8 @@ PAGES_OF: dict[str, tuple[str, ...]] = {
     "download failed": ("reset", "garbage"),
     "not HTML": ("image",),
     "broken compression": ("broken gzip", "cut"),
-    "reader died": ("page", "cut", "nofollow"),
-    "reading too long": ("page", "cut", "nofollow"),
+    "reader died": ("page", "cut", "nofollow", "image"),
+    "reading too long": ("page", "cut", "nofollow", "image"),
 }
 """By outcome which answers end a page so."""
 
