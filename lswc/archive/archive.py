@@ -57,7 +57,7 @@ class Archive:
     ``prefix``. ``description`` is what the crawl is run with.
     ``committed`` has the lengths of the files at the frontier's last commit, by their paths
     in the crawl folder; nothing may lie beyond. ``indexed`` is given the lines of the index of what
-    was stored, once more is. Raises LswcError.
+    was stored, once it is committed. Raises LswcError.
     """
 
     def __init__(
@@ -133,9 +133,8 @@ class Archive:
 
         Raises LswcError; what was written of the visit is cut when the crawl is resumed.
         """
+        self.confirm()
         self._files.mark()
-        if self.indexed is not None and self._latest.lines:
-            self.indexed(self._latest.lines)  # only now, as they weren't withdrawn
         self._latest = latest = _Latest(self._rules_to_log)
         self._rules_to_log = []
         if visit.record is not None:
@@ -151,6 +150,12 @@ class Archive:
         self._log.write(list(self._rows(visit, {"url": visit.url, **place}, keeps)))
         latest.lengths = self._files.lengths()
         return {**self._parts, **latest.lengths}
+
+    def confirm(self) -> None:
+        """Take notice that the latest ``store`` won't be withdrawn."""
+        if self.indexed is not None and self._latest.lines:
+            self.indexed(self._latest.lines)
+        self._latest.lines = b""
 
     def sync(self) -> None:
         """Return once all that was stored would outlast a power cut. Raises LswcError."""

@@ -175,6 +175,8 @@ class Commits:
                 self._archive.withdraw()
                 logger.warning("its lease has ended: what came of %s is left out", visit.url)
                 return
+            if self._crawl.revisit:
+                self._archive.confirm()
             self._save_if_due()
         except LswcError as error:
             self.fail(error)

@@ -40,7 +40,7 @@ pytestmark = pytest.mark.slow
 
 HOST = "http://www.one.co.th"
 OTHER = "http://www.two.co.th"
-CONTINUOUS = {"LSWC_REVISIT": 4, "LSWC_ARCHIVE": "all"}
+CONTINUOUS = {"LSWC_REVISIT": 4, "LSWC_ARCHIVE": "all", "TEST_FINISHED": 5}
 UNTIL = '{"tests.scenarios.until.Until": 1, "lswc.monitor.recorder.Recorder": 2}'
 ANYWHERE = '{"tests.faults.component.EndsAnywhere": 2}'
 PAGES = (f"{HOST}/", f"{HOST}/a.html", f"{OTHER}/", f"{OTHER}/b.html")
@@ -107,6 +107,16 @@ def test_pages_are_visited_again_and_only_what_changed_is_sent(site: Site) -> No
     assert of_changed[:2] == [("changed", 200), ("unchanged", 304)]
     assert {r["url"] for r in second if r["change"] == "changed"} == {changed}
     assert [r["change"] for r in second if r["url"] == new][:2] == ["new", "unchanged"]
+
+
+def test_the_only_page_is_sent_once(tmp_path: Path) -> None:
+    """No other visit ends between its own."""
+    site = Site(tmp_path / "web", tmp_path / "crawl")
+    site.seeds(PAGES[0])
+    site.add("www.one.co.th/", page(words(0)))
+    (site.web / "changes.json").write_text(json.dumps({"seconds_a_day": 1.0}))
+    visits = crawl(site, ONCE_MORE[0], TEST_FINISHED=1)
+    assert [record["status"] for record in visits][:2] == [200, 304]
 
 
 def test_trace_wacz_and_replay_have_each_page_once(site: Site, tmp_path: Path) -> None:

@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 
 
 class Until:
-    """Ends the crawl once each of TEST_UNTIL was recorded: a URL and what became of it."""
+    """Ends the crawl once each of TEST_UNTIL was recorded: a URL and what became of it.
+
+    And TEST_FINISHED URLs have ended: on a slow machine pages that are due again come first.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         self._parts = parts_of(crawler)
         self._left = set(crawler.settings.getlist("TEST_UNTIL"))
+        self._finished = crawler.settings.getint("TEST_FINISHED")
         crawler.signals.connect(self._recorded, signals.item_scraped)
 
     @classmethod
@@ -28,5 +32,7 @@ class Until:
 
     def _recorded(self, item: Record) -> None:
         self._left.discard(f"{item.change} {item.url}")
-        if not self._left:
+        if self._left:
+            return
+        if sum(self._parts.frontier.counts().tally["finished"].values()) >= self._finished:
             self._parts.commits.stop("finished")
