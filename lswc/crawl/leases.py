@@ -24,10 +24,10 @@ AT_ONCE = 50
 
 STAY = 90.0
 """A crawl with nothing else left waits for a URL that is tried again in so many seconds; one that
-ends, for a server of its requisites that rests."""
+ends, for a server of its requisites that rests, and for what other workers fetch."""
 
 ASKED = 1.0
-"""Seconds for which it is known that pages are left to visit again."""
+"""Seconds for which it is known that pages are left to visit again, or whether the crawl ends."""
 
 logger = logging.getLogger(__name__)
 
@@ -47,8 +47,9 @@ class Leases:
         self._commits, self._stats = commits, stats
         self._pages = self._requisites = 0
         self._ends_because = ""
-        self._confirms: Callable[[], bool] = lambda: True
+        self._confirms: Callable[[], bool] | None = None
         self._idle_since: float | None = None
+        self._confirmed_at: float | None = None
         self._held_at = 0.0
         self._stopped = self._has_more = False
 
@@ -155,12 +156,15 @@ class Leases:
         rested = self._commits.rested
         if self._crawl.in_order and now < rested:
             return rested
+        if self._ends_because and self._confirmed_at is not None:
+            return self._confirmed_at + ASKED
         return self._frontier.next_ready()
 
-    def finish(self, reason: str, confirms: Callable[[], bool] = lambda: True) -> None:
+    def finish(self, reason: str, confirms: Callable[[], bool] | None = None) -> None:
         """Close the crawl for a reason, once what its archived pages need was asked for.
 
-        It goes on if ``confirms`` says False then.
+        It goes on if ``confirms`` says False then. That is of the whole crawl: it is asked again
+        and again until other workers fetch nothing either, for what they find may change it.
         """
         self._ends_because, self._confirms = reason, confirms
         self._ends(monotonic())
@@ -168,20 +172,32 @@ class Leases:
     def _ends(self, now: float) -> bool:
         """Close the crawl if nothing more is asked for; tell whether it is to end at all.
 
-        Requisites whose servers rest for long are left.
+        Requisites whose servers rest for long are left, and workers that fetch on for long.
         """
         if self._commits.visits:
-            self._idle_since = None
+            self._idle_since = self._confirmed_at = None
             return True
         self._idle_since = now if self._idle_since is None else self._idle_since
-        if self._stopped or (self._frontier.requisites and now - self._idle_since < STAY):
+        is_patient = now - self._idle_since < STAY
+        if self._stopped or (self._frontier.requisites and is_patient):
             return True
-        if not self._confirms():
-            self._ends_because = ""
-            return False
+        if self._confirms is not None:
+            if self._confirmed_at is not None and now < self._confirmed_at + ASKED:
+                return True
+            self._confirmed_at = now
+            others_fetch = is_patient and self._others_fetch()  # at first: what they found counts
+            if not self._confirms():
+                self._ends_because = ""
+                return False
+            if others_fetch:
+                return True
         self._stopped = True
         self._commits.stop(self._ends_because)
         return True
+
+    def _others_fetch(self) -> bool:
+        with self._frontier.reading() as reader:
+            return reader.leased() > 0
 
     @property
     def goes_on(self) -> bool:

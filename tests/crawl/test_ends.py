@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from contextlib import nullcontext
+from time import monotonic
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy.exceptions import NotConfigured
 
-from lswc.crawl.ends import EVERY, IN_A_ROW, MOST_IN_A_ROW, HarvestStopExtension
+from lswc.crawl.ends import EVERY, IN_A_ROW, MOST_IN_A_ROW, REASON, HarvestStopExtension
+from lswc.crawl.leases import ASKED, STAY
 from lswc.frontier.harvest import CellHarvest
+from lswc.outcomes import Outcome
 from lswc.strategy import Pages
 from lswc.strategy.value import Value
 from tests.crawl.running import SetUp
@@ -19,6 +22,8 @@ from tests.crawl.running import SetUp
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from tests.frontier.redis_server import RedisServer
 
 LITTLE = CellHarvest(9, 5_000, Pages(), 0.0, 0.001, "expected under 1 %")
 
@@ -141,6 +146,39 @@ def test_the_pages_of_all_workers_count() -> None:
     assert ending.confirms is None
     ending.record(EVERY // 2, some)
     assert ending.confirms is not None
+
+
+@pytest.mark.parametrize("found", ["nothing", "much", "no end"])
+def test_what_other_workers_fetch_is_waited_for(
+    tmp_path: Path, redis_server: RedisServer, found: str
+) -> None:
+    """What it brings may be worth to go on; but who fetches on for long ends by themselves."""
+    redis_server.empty()
+    seeds = [f"http://h{number}.example/" for number in range(3)]
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    with (
+        SetUp(tmp_path / "one", *seeds, LSWC_FRONTIER=redis_server.url) as one,
+        SetUp(tmp_path / "other", *seeds, LSWC_FRONTIER=redis_server.url) as other,
+    ):
+        ends: list[str] = []
+        one.parts.commits.stop = ends.append
+        is_little, now = True, monotonic()
+        fetched = other.visit(now)
+        one.parts.leases.finish(REASON, lambda: is_little)
+        assert one.parts.leases.next(now + ASKED) is None, "nothing that is little worth"
+        again = one.parts.leases.next_ready(now)
+        assert again is not None
+        assert again > now, "it doesn't ask again and again"
+        assert not ends
+        if found == "no end":
+            assert one.parts.leases.next(now + 2 * STAY) is None
+            assert ends == [REASON]
+            return
+        is_little = found == "nothing"
+        other.parts.commits.commit(fetched, Outcome.FAILED)
+        visit = one.parts.leases.next(now + 3 * ASKED)
+        assert (visit is None, ends) == (is_little, [REASON] * is_little)
 
 
 @pytest.mark.parametrize(("visits", "ends"), [(0, True), (0.05, False)])
