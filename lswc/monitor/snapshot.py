@@ -6,7 +6,7 @@ or that others run, it is made of what is stored (``lswc.monitor.stored``). Rend
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from heapq import nlargest
 from math import ceil
 from time import time
@@ -351,6 +351,16 @@ def of_workers(workers: Sequence[Worker]) -> dict[str, Any]:
         "pages_per_second": round(sum(worker.pages_per_second for worker in live), 3),
         "under_way": sum(worker.under_way for worker in live),
     }
+
+
+def slowest(workers: Iterable[Worker], top: int = TOP) -> list[Latency]:
+    """Return the servers that take longest to answer, of all their answers to these workers."""
+    seconds, answers = defaultdict[str, float](float), Counter[str]()
+    for one in (latency for worker in workers for latency in worker.slowest):
+        seconds[one.server] += one.seconds * one.answers
+        answers[one.server] += one.answers
+    found = (Latency(name, round(seconds[name] / n, 3), n) for name, n in answers.items())
+    return nlargest(top, found, key=lambda one: one.seconds)
 
 
 def in_force(control: Control) -> ControlInForce:

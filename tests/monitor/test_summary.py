@@ -18,6 +18,7 @@ from lswc.monitor.course import COURSE, LEAST, Point, columns, read_all, times
 from lswc.monitor.snapshot import (
     ControlInForce,
     Coverage,
+    Latency,
     OfLanguage,
     Outlook,
     Snapshot,
@@ -27,6 +28,7 @@ from lswc.monitor.snapshot import (
     in_force,
     made,
     of_workers,
+    slowest,
 )  # fmt: skip
 from lswc.monitor.summary import summary, write
 from lswc.monitor.terminal_line import line
@@ -228,6 +230,15 @@ def test_the_reason_is_that_of_the_state_that_counts() -> None:
     found = of_workers([closed, paused])
     assert (found["state"], found["reason"], found["under_way"]) == ("paused", "at night", 2)
     assert of_workers([])["state"] == "unknown"
+
+
+def test_a_server_is_slow_by_its_answers_to_all_workers() -> None:
+    one = Worker(slowest=(Latency("a.example", 4.0, 3), Latency("b.example", 2.5, 1)))
+    other = Worker(slowest=(Latency("c.example", 9.0, 2), Latency("a.example", 1.0, 1)))
+    assert slowest([one, other, Worker()]) == [
+        Latency("c.example", 9.0, 2), Latency("a.example", 3.25, 4), Latency("b.example", 2.5, 1)
+    ]  # fmt: skip
+    assert slowest([one, other], 1) == [Latency("c.example", 9.0, 2)]
 
 
 def test_a_course_in_columns() -> None:

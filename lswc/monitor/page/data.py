@@ -23,6 +23,7 @@ from lswc.monitor.snapshot import (
     Snapshot,
     in_force,
     merged,
+    slowest,
 )  # fmt: skip
 from lswc.monitor.story import explained
 
@@ -97,6 +98,7 @@ class PageData:
             "rules": [[place.name, rule.given, rule.why] for place, rule in control.rules],
             "control_error": error,
             "sentences": _sentences(snapshot),
+            "slowest": to_builtins(slowest(snapshot.workers)),
             **to_builtins(snapshot),
         }
 

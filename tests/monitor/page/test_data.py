@@ -18,7 +18,7 @@ from lswc.guest.control import change
 from lswc.monitor.course import DRAWN, Course, Point, columns, read, write_now
 from lswc.monitor.page.data import PageData
 from lswc.monitor.page.search import find
-from lswc.monitor.snapshot import Snapshot, Worker, of_workers
+from lswc.monitor.snapshot import Latency, Snapshot, Worker, of_workers
 from lswc.monitor.stored import StoredInFolder, StoredInRedis
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.scenarios.site import BRAKE
@@ -198,7 +198,7 @@ def test_a_worker_that_was_killed_is_shown_as_such(
         )
         worker = Worker(
             state="running", host="a", folder=str(folder), time=time() - age,
-            pages_per_second=2.0, under_way=3,
+            pages_per_second=2.0, under_way=3, slowest=(Latency("slow.example", 3.0, 2),),
         )  # fmt: skip
         frontier.tell(now(worker), "", 0.0)
         frontier.close()
@@ -211,6 +211,8 @@ def test_a_worker_that_was_killed_is_shown_as_such(
         for number, age in enumerate(ages)
     }
     assert shown["pages_per_second"] == 2.0 * (2 - lost)
+    slow = {"server": "slow.example", "seconds": 3.0, "answers": 4}
+    assert shown["slowest"] == [slow], "once for both workers"
 
 
 def test_a_worker_whose_clock_is_behind_is_heard(folder: Path, monkeypatch: Any) -> None:

@@ -222,8 +222,8 @@ function again(held) {
   ], "");
 }
 
-/** The entries of all workers, the longest first. */
-const ofAll = (workers, name) => workers.flatMap((worker) => worker[name]).sort((a, b) => b.seconds - a.seconds).slice(0, 25);
+/** What all workers fetch, the longest first. */
+const fetching = (workers) => workers.flatMap((worker) => worker.fetching).sort((a, b) => b.seconds - a.seconds).slice(0, 25);
 
 function panels(told) {
   const { under_way: under, tallies, outlook, workers, completion } = told;
@@ -232,7 +232,7 @@ function panels(told) {
     numbers("tries", (row) => row.tries + 1),
     numbers("expected", (row) => row.expected, percent),
     numbers("since", (row) => row.seconds, seconds),
-  ], ofAll(workers, "fetching"), told.state === "running" && under === 0 ? "Nothing at this moment: all servers rest." : "The URLs that are being fetched appear here while the crawl runs, the longest first.");
+  ], fetching(workers), told.state === "running" && under === 0 ? "Nothing at this moment: all servers rest." : "The URLs that are being fetched appear here while the crawl runs, the longest first.");
 
   const { groups } = outlook;
   table($("groups"), [
@@ -272,7 +272,7 @@ function panels(told) {
   ], completion?.failed, counting || "Servers whose URLs all ended without a page appear here.");
   table($("slowest"), [
     lookUp("server", (row) => row.server), numbers("answers", (row) => row.answers), numbers("takes", (row) => row.seconds, seconds),
-  ], ofAll(workers, "slowest"), "The servers that take longest to answer appear here while the crawl runs.");
+  ], told.slowest, "The servers that take longest to answer appear here while the crawl runs.");
 
   const counts = (id, name, of, number, empty) => {
     const rows = Object.entries(of);
