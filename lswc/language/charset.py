@@ -145,8 +145,8 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
 
     In this order: a byte order mark; the escapes of ISO-2022-JP; valid UTF-8; the HTTP
     header's charset; the page's own (META, XML declaration); a detector. A declaration that
-    the bytes contradict is passed over, and one of Latin-1 never heeded, as Tamura 2007
-    §2.2 has it: it is what editors write unasked.
+    the bytes contradict is passed over (UTF-8, if a third of what is beyond ASCII is wrong), and
+    one of Latin-1 never heeded, as Tamura 2007 §2.2 has it: it is what editors write unasked.
     """
     codec, mark = read_bom(body)
     if codec is not None:
@@ -298,7 +298,10 @@ def _plausible(body: bytes, codec: str) -> str | None:
         text = body.decode(codec, "replace")
     except (LookupError, UnicodeError):
         return None
-    if text.count("\ufffd") * 200 > len(text) or not _reads(text, codec):
+    wrong = text.count("\ufffd")
+    if codec == "utf-8" and wrong * 3 < len(_BEYOND.findall(text)):
+        return text  # of text in another charset hardly a third is right by chance
+    if wrong * 200 > len(text) or not _reads(text, codec):
         return None
     expected = _EXPECTED.get(codec)
     if codec in ("cp874", "big5hkscs") and (_is_japanese(body) or _is_korean(body)):

@@ -154,6 +154,24 @@ def test_utf8_with_a_broken_character_stays_utf8() -> None:
     assert decode(body).encoding == "utf-8"
 
 
+@pytest.mark.parametrize("given", ["meta", "header"])
+@pytest.mark.parametrize("text", [THAI, JAPANESE, KOREAN, SENTENCES["vi"] * 5])
+def test_utf8_with_many_broken_characters_is_what_it_is_declared(text: str, given: str) -> None:
+    """Fewer than a third are lost, and a detector would take it for some charset of letters."""
+    whole = bytearray(text.encode())
+    beyond = [place for place, byte in enumerate(whole) if byte > 0x7F]
+    for place in beyond[::20]:
+        whole[place] ^= 0x40  # so what follows is broken, too
+    page, header = bytes(whole), None
+    if given == "meta":
+        page = b"<meta charset=utf-8>" + page
+    else:
+        header = "text/html; charset=UTF-8"
+    decoded = decode(page, header)
+    assert (decoded.encoding, decoded.how) == ("utf-8", given)
+    assert decoded.text.count("\ufffd") > len(text) / 50
+
+
 def test_utf8_cut_within_a_character_stays_utf8() -> None:
     assert decode(THAI.encode()[:-2]).text == THAI[: len(decode(THAI.encode()[:-2]).text)]
 
