@@ -443,10 +443,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--urls", type=int, default=1_000_000)
     parser.add_argument("--servers", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument("--pages", type=int, default=100_000)
+    parser.add_argument("--pages", type=int, default=100_000, help=f"more than {LOGGED:,}")
     parser.add_argument("--program", default="redis-server")
     parser.add_argument("--bytes", action="store_true")
     given = parser.parse_args()
+    if given.pages <= LOGGED:
+        parser.error(f"--pages: the last {LOGGED:,} are counted apart, give more than that")
     if given.bytes:
         report_bytes(given.urls, given.program)
         return

@@ -260,12 +260,13 @@ def crawl_arguments(options: Namespace) -> list[str]:
     for name in ("loglevel", "logfile"):
         if getattr(options, name):
             arguments += [f"--{name}", getattr(options, name)]
-    flags = ("details", "json", "dry_run", "fresh")
+    flags = ("details", "json", "dry_run", "fresh", "demo")
     given_flags = [name for name in flags if getattr(options, name, False)]
     return [*arguments, *(f"--{name.replace('_', '-')}" for name in given_flags)]
 
 
 def _crawl(options: Namespace, *, demo: bool) -> int:
+    options.demo = demo
     if demo:
         options.lang, options.web, options.into = "th", "demo", str(_DEMO)
         options.contact = options.seeds = None

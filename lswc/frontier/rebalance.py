@@ -127,7 +127,7 @@ _OF_SERVERS = (
 def where(client: Redis) -> str:
     """Return host:port/database of a server."""
     given: Any = client.connection_pool.connection_kwargs
-    server = given.get("path") or f"{given.get('host')}:{given.get('port')}"
+    server = given.get("path") or f"{given.get('host')}:{given.get('port', 6379)}"
     return f"{server}/{given.get('db') or 0}"
 
 

@@ -488,7 +488,7 @@ class Connection:
         where = self.client.connection_pool.connection_kwargs
         if "find" in where:
             return str(where["find"])
-        server = where.get("path") or f"{where.get('host')}:{where.get('port')}"
+        server = where.get("path") or f"{where.get('host')}:{where.get('port', 6379)}"
         return f"the Redis at {server}, database {where.get('db', 0)},"
 
     @contextmanager

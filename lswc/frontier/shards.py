@@ -143,9 +143,12 @@ def addresses(store: str) -> list[str]:
     Raises ConfigError if one is there twice, or none.
     """
     scheme, _, rest = store.partition("://")
-    if "://" in rest:
-        raise ConfigError("LSWC_FRONTIER names one kind of server: its scheme stands once")
     named, slash, database = rest.partition("/")
+    if scheme != "unix" and ("://" in rest or "," in database):
+        raise ConfigError(
+            "LSWC_FRONTIER: several servers have one scheme, and one database behind the last, "
+            "such as redis://one:6379,other:6379/0"
+        )
     login, at, hosts = named.rpartition("@")
     found = [host.strip() for host in hosts.split(",")]
     if len(found) == 1 or scheme == "unix":

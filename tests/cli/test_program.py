@@ -178,6 +178,9 @@ def test_a_mistake_in_a_crawl_is_said_by_the_name_that_was_called(tmp_path: Path
     assert done.returncode == 2
     assert done.stderr.startswith("lswc crawl: error: ")
     assert done.stderr.count("\n") == 1
+    done = elsewhere(tmp_path, "demo", "-s", "CONCURRENT_REQUESTS=0")
+    assert done.returncode == 2
+    assert done.stderr == "lswc demo: error: CONCURRENT_REQUESTS must be at least 1\n"
 
 
 @pytest.mark.parametrize(
@@ -224,7 +227,7 @@ def test_a_demo_goes_on_unless_it_is_to_begin_anew(
     assert page.exists()
     assert asked == [[
         *("lswc", "crawl", "lswc", "-a", "lang=th", "-s", "LSWC_WEB=demo"),
-        *("-s", "LSWC_CRAWL=crawls/demo", "-s", "DOWNLOAD_DELAY=0"),
+        *("-s", "LSWC_CRAWL=crawls/demo", "-s", "DOWNLOAD_DELAY=0", "--demo"),
     ]]  # fmt: skip
     assert run("demo", "--fresh", "--dry-run") == 0
     assert run("demo", "--fresh") == 0

@@ -84,6 +84,11 @@ def test_the_history_of_a_url(
         assert words in out
 
 
+def test_what_is_no_url_is_said(crawled: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ask(str(crawled.folder), "http://[y") == 2
+    assert capsys.readouterr().err.endswith(" why: error: 'http://[y' isn't a URL\n")
+
+
 def test_a_page_that_is_visited_again_tells_when_it_is_due(
     crawled: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -146,9 +146,13 @@ def test_what_is_no_cluster_is_refused(
     alone = redis_server.url.replace("redis://", CLUSTER)
     assert "is no node of a Redis Cluster: write redis://" in refused(alone)
     assert "no database but 0" in refused(f"{url}1")
-    assert "its scheme stands once" in refused("redis+cluster://a:1,redis://b:2/0")
-    with pytest.raises(ConfigError, match="its scheme stands once"):
-        addresses("redis://a:1,redis+cluster://b:2/0")
+    assert "have one scheme" in refused("redis+cluster://a:1,redis://b:2/0")
+    for several in (
+        "redis://a:1,redis+cluster://b:2/0", "redis://a:1,redis://b:2", "redis://a:1/0,b:2/0"
+    ):  # fmt: skip
+        with pytest.raises(ConfigError, match="have one scheme, and one database behind the last"):
+            addresses(several)
+    assert addresses("unix:///tmp/a,b.sock?db=0") == ["unix:///tmp/a,b.sock?db=0"]
     assert "can't be reached" in refused("redis+cluster://127.0.0.1:1/")
     assert "no crawl 'nothing' in this Redis Cluster" in refused(url, "nothing", begins=False)
     assert are_several("redis+cluster://a:1/")

@@ -40,6 +40,7 @@ class Command(CrawlCommand):
         parser.add_argument("--file", metavar="FILE", help="a crawl file, of `lswc new`")
         parser.add_argument("--dry-run", action="store_true", help=DRY_RUN)
         parser.add_argument("--fresh", action="store_true", help=SUPPRESS)  # of `lswc demo`
+        parser.add_argument("--demo", action="store_true", help=SUPPRESS)  # that was called
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
@@ -56,7 +57,7 @@ class Command(CrawlCommand):
             self._prepare(self.settings, args[0], opts)
         except LswcError as error:
             for said in str(error).splitlines():
-                line = f"{program()} crawl: error: {said}"
+                line = f"{_called(opts)}: error: {said}"
                 print(line, file=sys.stderr)
                 _log(self.settings.get("LOG_FILE"), line)
             sys.exit(error.exit_code)
@@ -73,7 +74,7 @@ class Command(CrawlCommand):
         try:
             folder = Path(settings.get("LSWC_CRAWL"))
             with begun_anew(folder) if opts.fresh else nullcontext():
-                _check(settings, spider, opts.spargs, is_dry=opts.dry_run)
+                _check(settings, spider, opts)
             if opts.dry_run:
                 from lswc.cli.dry_run import show
 
@@ -162,9 +163,11 @@ def _log(file: str | None, line: str) -> None:
             log.write(f"{line}\n")
 
 
-def _check(
-    settings: Settings, spider_name: str, arguments: dict[str, str], *, is_dry: bool
-) -> None:
+def _called(options: argparse.Namespace) -> str:
+    return f"{program()} {'demo' if options.demo else 'crawl'}"
+
+
+def _check(settings: Settings, spider_name: str, options: argparse.Namespace) -> None:
     """Find what is wrong with the spider, its arguments or the settings. Raises LswcError."""
     from lswc.crawl import checked_settings
     from lswc.crawl.spider import LswcSpider
@@ -174,16 +177,16 @@ def _check(
     if spider_name not in loader.list():
         known = ", ".join(loader.list())
         raise ConfigError(f"unknown spider {spider_name!r}; known: {known}")
-    if (file := settings.get("LOG_FILE")) and not is_dry:
+    if (file := settings.get("LOG_FILE")) and not options.dry_run:
         with writing(file), Path(file).open("a", encoding="utf-8"):
             pass
     spider_class = loader.load(spider_name)
     if issubclass(spider_class, LswcSpider):
-        if not is_dry:  # which does the same, and leaves nothing behind
-            spider_class.check(settings, **arguments)
+        if not options.dry_run:  # which does the same, and leaves nothing behind
+            spider_class.check(settings, **options.spargs)
         metrics.check(settings)
         end_notice.command_of(settings)
         for name in checked_settings.unknown(settings):
-            line = f"{program()} crawl: warning: neither lswc nor Scrapy has a setting {name}"
+            line = f"{_called(options)}: warning: neither lswc nor Scrapy has a setting {name}"
             print(line, file=sys.stderr)
             _log(file, line)

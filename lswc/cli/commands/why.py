@@ -11,6 +11,7 @@ from scrapy.exceptions import UsageError
 from lswc.cli.command import REDIS, UserCommand
 from lswc.cli.progress_lines import working
 from lswc.cli.tables import table, terminal
+from lswc.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
@@ -53,6 +54,8 @@ class Command(UserCommand):
         with working() as say:
             say("log", 0, 0)
             log = history(crawl, url)
+            if parse(url) is None and not any(log):  # a page may have had such a link
+                raise ConfigError(f"{url!r} isn't a URL")
             say("frontier", 0, 0)
             standing, held = None, None
             if canonical:
