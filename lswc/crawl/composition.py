@@ -70,10 +70,10 @@ class Parts:
 
     def close(self, reason: str = "") -> None:
         """Close the archive and the frontier; what isn't finished stays pending."""
-        self.guest.close()
         self.readers.close()
         self.rendering.close()
         ends: tuple[Callable[[], None], ...] = (
+            self.guest.close,
             lambda: self.closing(reason),
             lambda: self.archive.close(whole=not self.commits.halted),
         )

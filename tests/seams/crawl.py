@@ -220,7 +220,10 @@ class Run:
 
     def abandon(self) -> None:
         """Let go of it without closing anything, and take away what is left of it here."""
-        logging.getLogger().removeHandler(self.log)
+        root = logging.getLogger()
+        for handler in list(root.handlers):  # Scrapy's own goes only with a crawl that ends
+            if handler is self.log or getattr(handler, "crawler", None) is self.crawler:
+                root.removeHandler(handler)
         self._machine.disk.crawl = None
         if not self.loop.is_closed():
             self.loop.set_exception_handler(lambda *_: None)
@@ -228,6 +231,10 @@ class Run:
                 for task in asyncio.all_tasks(self.loop):
                     task.cancel()
                 self.loop.let(0.0)
+            engine: Any = self.crawler.engine
+            if engine is not None and engine._slot is not None:
+                # What was being downloaded says so when it is garbage, to another run's loop.
+                engine._slot.nextcall.schedule = lambda *_: None
             self._machine.reading.begin()
             self.loop.hang_up()
             self.loop.let(0.0)

@@ -476,6 +476,22 @@ def test_no_server_is_asked_sooner_or_deeper_than_it_and_people_say() -> None:
         seams.teardown()
 
 
+def test_a_crawl_that_cannot_keep_who_rests_closes_all_else() -> None:
+    seams = Story()
+    seams.begin(306, "adaptive")
+    try:
+        seams.told_all(
+            (Seams.time_passes, 1.0),
+            *((Seams.server_answers, host(number), "busy") for number in range(HOSTS)),
+            (Seams.time_passes, 30.0),
+        )
+        seams.machine.disk.unsynced = seams.faulty = True
+        seams.stopped(30.0)
+        assert not seams.runs
+    finally:
+        seams.teardown()
+
+
 def test_a_page_whose_robots_txt_redirects_when_the_crawl_stops_waits_for_the_next() -> None:
     seams = Seams()
     seams.begin(8553, "server_aggressive_t10")
