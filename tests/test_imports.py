@@ -15,6 +15,7 @@ ROOT = {
     "outcomes",
     "urls",
     "settings",
+    "plurals",
     "progress",
     "files",
     "extras",

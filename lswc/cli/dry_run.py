@@ -24,6 +24,7 @@ from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis, open_frontier
 from lswc.frontier.visit import Visit
 from lswc.guest.control_in_effect import at_start
 from lswc.outcomes import Outcome
+from lswc.plurals import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +62,7 @@ def show(
         print("The other settings have their defaults: --details shows them.")
     said = {"language": crawl.language.tag, "seeds": f"{len(crawl.seeds):,}"}
     console.print(lines_table("", {**said, **left_out}))
-    print(f"The first {len(urls)} URLs, each after the robots.txt of its server:")
+    print(f"The first {numbered(len(urls), 'URL')}, each after the robots.txt of its server:")
     for url in urls:
         console.print(f"  {url}", markup=False, highlight=False, soft_wrap=True)
 

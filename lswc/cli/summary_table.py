@@ -13,6 +13,7 @@ from lswc.cli.command import program
 from lswc.cli.tables import counted, lines_table
 from lswc.crawl.ends import REASON as LITTLE_LEFT
 from lswc.extras import GROUPS, is_installed
+from lswc.plurals import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,7 +68,7 @@ def _letters(counts: Mapping[str, int]) -> str:
 
 def _ran(pages: int, seconds: float) -> str:
     speed = f"{pages / seconds:.1f} a second" if seconds else "at once"
-    return f"{pages:,} pages in {timedelta(seconds=round(seconds))}, {speed}"
+    return f"{numbered(pages, 'page')} in {timedelta(seconds=round(seconds))}, {speed}"
 
 
 def _title(snapshot: Snapshot) -> str:
@@ -89,7 +90,8 @@ def _ahead(snapshot: Snapshot) -> str:
     """Say what is pending, and what is known of it: an estimate, which leaves out what it hides."""
     if not snapshot.pending:
         return "no URL"
-    return f"{snapshot.pending:,} URLs, {snapshot.outlook.in_words}; what lies behind is unknown"
+    urls = numbered(snapshot.pending, "URL")
+    return f"{urls}, {snapshot.outlook.in_words}; what lies behind is unknown"
 
 
 def _families(snapshot: Snapshot) -> str:
@@ -149,7 +151,7 @@ def _of_language(found: OfLanguage) -> dict[str, object]:
 
 
 def _covered(coverage: Coverage) -> str:
-    known = f"{coverage.relevant:,} relevant pages known"
+    known = f"{numbered(coverage.relevant, 'relevant page')} known"
     return f"{coverage.share:.1%}, {coverage.collected:,} of {known}"
 
 
@@ -158,7 +160,9 @@ def advice(snapshot: Snapshot, folder: Path) -> str:
     lines = []
     if snapshot.pending:
         more = _TO_THE_END if snapshot.reason == LITTLE_LEFT else ""
-        lines.append(f"{snapshot.pending:,} URLs are pending: the same command{more} goes on.")
+        are = "is" if snapshot.pending == 1 else "are"
+        urls = numbered(snapshot.pending, "URL")
+        lines.append(f"{urls} {are} pending: the same command{more} goes on.")
     if snapshot.pages:
         lines += ["Next:", *(_next(group, line.format(folder)) for group, line in _NEXT)]
     return "\n".join(lines)

@@ -17,6 +17,7 @@ from lswc.archive.run_settings import earlier_of, lacking
 from lswc.archive.warc_reading import LARGEST, Record, Records
 from lswc.archive.warc_writer import NOT_MODIFIED
 from lswc.outcomes import NEW, RECORDED
+from lswc.plurals import numbered
 from lswc.progress import Say, silent
 from lswc.safety.content_types import Kind
 from lswc.urls import parse
@@ -187,8 +188,8 @@ class StoredPages:
         self._count_unreadable(records.unreadable, damaged, expected - read - damaged)
         if expected.total() > read.total() + records.unreadable:
             raise ArchiveError(
-                f"{path} has {read.total()} records, but {expected.total()} in its index: "
-                f"{repair(self._folder)} fetches the pages anew that are lost"
+                f"{path} has {numbered(read.total(), 'record')}, but {expected.total()} in its "
+                f"index: {repair(self._folder)} fetches the pages anew that are lost"
             )
 
     def _count_unreadable(self, number: int, damaged: Counter[str], lost: Counter[str]) -> None:

@@ -47,6 +47,7 @@ from lswc.frontier.shards import (
     shard_of,
     shard_of_server,
 )
+from lswc.plurals import numbered
 from lswc.strategy import Experience, Pages, Unit, strategy, with_requisites
 from lswc.strategy.families import NEW, SMALL
 
@@ -361,8 +362,8 @@ class Rebalance:
                 raise FrontierError(f"a worker runs, {workers[0]}: stop all of the crawl first")
             if leases:
                 raise FrontierError(
-                    f"a worker that died holds {leases} URLs on {server.address} still: wait until "
-                    "its leases have ended (LSWC_LEASE_SECONDS)"
+                    f"a worker that died holds {numbered(leases, 'URL')} on {server.address}: "
+                    "wait until its leases have ended (LSWC_LEASE_SECONDS)"
                 )
 
     def _use_script(self, specification: str) -> None:

@@ -24,6 +24,7 @@ from lswc.archive.run_settings import lacking, settings_of
 from lswc.errors import ConfigError, StorageError, writing
 from lswc.monitor.page.access import HEADERS, Guard
 from lswc.outcomes import UNCHANGED
+from lswc.plurals import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +90,7 @@ def page(crawl: Path, pywb: str, text: str) -> str:
         )
         for one in found
     ]
-    many = f"The first {MOST} pages" if len(found) == MOST else f"{len(found)} pages"
+    many = f"The first {MOST} pages" if len(found) == MOST else numbered(len(found), "page")
     head = _BEFORE.format(name=escape(str(crawl)), pywb=escape(pywb), text=escape(text), found=many)
     return "".join((head, *rows, _AFTER))
 

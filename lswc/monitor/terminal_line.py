@@ -15,6 +15,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from lswc.monitor.recorder import snapshot_taken
+from lswc.plurals import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,9 +30,9 @@ logger = logging.getLogger(__name__)
 def line(snapshot: Snapshot) -> str:
     """Return a crawl in one line."""
     parts = [
-        f"{snapshot.pages:,} pages",
+        numbered(snapshot.pages, "page"),
         f"{snapshot.harvest_rate or 0:.1%} relevant",
-        f"{snapshot.pending:,} URLs pending, {snapshot.outlook.in_words}",
+        f"{numbered(snapshot.pending, 'URL')} pending, {snapshot.outlook.in_words}",
     ]
     held = snapshot.freshness
     if held is not None and held.fresh is not None:

@@ -20,6 +20,7 @@ from lswc.frontier import MEMORY
 from lswc.language import Identifier
 from lswc.language.registry import language
 from lswc.outcomes import Outcome
+from lswc.plurals import numbered
 from lswc.seeds.candidates import Asked, SeedError
 from lswc.seeds.formats import FORMATS, recognised
 from lswc.seeds.pool import Place, Pool, database
@@ -130,7 +131,7 @@ def _unknown(passed: Counter[str]) -> list[str]:
     """Return what can be done about URLs of which no language is known."""
     unknown = passed["language not known"]
     hint = "--fetch asks the pages, --trust takes the list's word"
-    return [f"of {unknown:,} URLs the language isn't known: {hint}"] if unknown else []
+    return [f"of {numbered(unknown, 'URL')} the language isn't known: {hint}"] if unknown else []
 
 
 def _chosen(
@@ -311,4 +312,4 @@ def _write(out: Path, code: str, urls: list[str], source: str) -> str:
         out.mkdir(parents=True, exist_ok=True)
         with whole(path) as beside:
             beside.write_text(text_of(urls, language(code).tlds, source), encoding="utf-8")
-    return f"{path}: {len(urls):,} {language(code).name} seeds"
+    return f"{path}: {numbered(len(urls), f'{language(code).name} seed')}"

@@ -13,6 +13,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from lswc.crawl.composition import parts_of
 from lswc.errors import ConfigError, LswcError
+from lswc.plurals import numbered
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -154,11 +155,12 @@ class SeedsFolderExtension:
 
     def _tell(self, path: Path, taken: int, left: int, wrong: list[str]) -> None:
         self._stats.inc_value("lswc/seeds/taken", taken)
-        logger.info("%s: %d seeds taken, %d out of scope", path.name, taken, left)
+        logger.info("%s: %s taken, %d out of scope", path.name, numbered(taken, "seed"), left)
         if wrong:
             self._stats.inc_value("lswc/seeds/wrong lines", len(wrong))
             named = ", ".join(map(repr, wrong[:NAMED]))
-            logger.warning("%s: %d lines are no URLs: %s", path.name, len(wrong), named)
+            lines = numbered(len(wrong), "line")
+            logger.warning("%s: no URL in %s: %s", path.name, lines, named)
 
 
 def _candidates(path: Path, asked: Asked) -> Iterator[Candidate]:

@@ -97,7 +97,7 @@ def test_what_is_lost_waits_again_or_is_forgotten(worker: Worker) -> None:
     lost = worker.check(worker.other).lost
     with worker.opened() as frontier:
         done = repair_worker(worker.folder, frontier, lost)
-        assert done[-2] == "1 URLs that were lost wait again"
+        assert done[-2] == "1 lost URL pending again"
         assert done[-1].startswith("1 more that were lost are known by nobody")
         assert frontier.unfinished == 1
         lease = frontier.lease(0.0)

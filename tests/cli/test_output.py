@@ -104,11 +104,11 @@ FRONTIER = [
 ]
 CORPUS = [
     "3 pages with text in crawl/corpus/th, of 7 that were read",
-    "1 of them exact duplicates",
+    "1 exact duplicate among them",
     "2 pages left out: copies of pages that are left out",
-    "1 pages left out: they say that their text must not be mined",
+    "1 page left out: they say that their text must not be mined",
     "1 by robots",
-    "1 pages left out: they fail by words",
+    "1 page left out: they fail by words",
     "without b.th: 6 pages",
     "1 say that they were machine-translated",
     "letters by kind: text 75.0%, menu 25.0%",
@@ -127,7 +127,7 @@ CHECK = [
     "files | 2 | 0 | 0 | 0 | 0",
     "Redis | 2 | 2 | 0 | 0 | 0",
     "the last visit wasn't committed: the next start moves it aside",
-    "2 URLs that this worker finished are in none of its files:",
+    "2 URLs that this worker finished, in none of its files:",
     "http://b.example/",
     "and 1 whose URLs nobody here knows",
 ]
@@ -254,7 +254,7 @@ def test_a_check_of_a_worker(
         repair = f"`lswc check {worker.folder} --repair` lets what is lost be fetched anew."
         assert " ".join(said[-1].split()) == repair
         assert run("check", *given, "--repair") == 0
-        assert "1 URLs that were lost wait again" in capsys.readouterr().out
+        assert "1 lost URL pending again" in capsys.readouterr().out
         assert run("check", *given) == 0
         assert capsys.readouterr().out.endswith("All agree.\n")
     finally:

@@ -431,7 +431,7 @@ def test_corpus_of_a_crawl(site: Site) -> None:
         assert f"WARC-Payload-Digest: {row['digest']}\r\n" in stored
     assert rows[1]["text"] == f"{THAI * 2}ก\n{ENGLISH.strip()}"
     assert (rows[2]["duplicate"], rows[2]["duplicate_of"]) == ("exact", f"{URL}a")
-    assert "1 of them exact duplicates\n1 pages left out: they have no paragraph" in done.stdout
+    assert "1 exact duplicate among them\n1 page left out: they have no paragraph" in done.stdout
     (line,) = (line.split() for line in done.stdout.splitlines() if "www.one.co.th" in line)
     assert line == ["www.one.co.th", "4", "3", "1", "1", "0"]
 

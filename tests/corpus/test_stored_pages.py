@@ -210,7 +210,7 @@ def test_what_is_lost_has_its_host_if_anything_says_it(tmp_path: Path) -> None:
 
 def test_records_that_only_the_index_knows_are_an_error(tmp_path: Path) -> None:
     folder = crawl(tmp_path, [page("1", response(BODY))], indexed=2)
-    with pytest.raises(ArchiveError, match=r"1 records, but 2 in its index: .*--repair") as told:
+    with pytest.raises(ArchiveError, match=r"1 record, but 2 in its index: .*--repair") as told:
         write([folder], tmp_path / "out")
     assert str(folder) in str(told.value).partition("its index: ")[2]
     assert not list((tmp_path / "out").glob("corpus.*"))

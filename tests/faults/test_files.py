@@ -335,7 +335,7 @@ def test_a_worker_of_many(
     (short_of_lines_in_a_part if in_parts else short_of_lines)(site.folder)
     assert run(checking).returncode == 1
     repaired = run([*checking, "--repair"])
-    assert "11 URLs wait again" in repaired.stdout, repaired
+    assert "11 URLs pending again" in repaired.stdout, repaired
     site.crawl(**shared)
     assert len(site.urls) == len(set(site.urls)) == PAGES
     assert run(checking).returncode == 0

@@ -255,7 +255,7 @@ def test_what_is_refused(redis_servers: list[RedisServer]) -> None:
         client.hset("{c}:about", "format", str(FORMAT))
         client.hset("{c}:leases", "a.co.th", "token 1 0")
         client.zadd("{c}:busy", {"a.co.th": 1e15})
-        assert "holds 1 URLs" in refused(redis_servers, 2)
+        assert "holds 1 URL " in refused(redis_servers, 2)
         client.delete("{c}:leases")
     rebalance(redis_servers, 2).run(silent)
     assert rebalance(redis_servers, 2).run(silent).servers == 0

@@ -94,7 +94,7 @@ def test_it_answers_by_its_own_names_only(crawl: Path) -> None:
     address = f"http://127.0.0.1:{serving.server_port}/"
     try:
         with urlopen(f"{address}?q={quote('ข่าว')}") as answer:
-            assert "1 pages" in answer.read().decode()
+            assert "1 page" in answer.read().decode()
             assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
         for request, status in (
             (Request(address, headers={"Host": "evil.example"}), 421),

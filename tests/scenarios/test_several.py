@@ -46,5 +46,5 @@ def test_a_crawl_of_two_languages(tmp_path: Path) -> None:
         assert done.returncode == 2
         assert says in done.stderr
     done = run([*SCRAPY, "corpus", str(site.folder), "--lang", "lo"])
-    assert "1 pages with text" in done.stdout, done.stderr
+    assert "1 page with text" in done.stdout, done.stderr
     assert (site.folder / "corpus" / "lo" / "corpus-00000.parquet").is_file()

@@ -169,14 +169,14 @@ def test_lists_by_what_the_source_says_and_what_was_passed_over(tmp_path: Path) 
     assert listed(tmp_path, "lo") == ["http://c.com/"]
     assert told.remarks == [
         "no Burmese page found, no my.txt written",
-        "of 1 URLs the language isn't known: --fetch asks the pages, --trust takes the list's word",
+        "of 1 URL the language isn't known: --fetch asks the pages, --trust takes the list's word",
     ]
     assert told.counts == {
         "read": {"usable": 6},
         "passed over": {"not a URL": 1, "another language": 1, "language not known": 1},
     }
     assert told.written == [
-        f"{tmp_path}/out/th.txt: 3 Thai seeds", f"{tmp_path}/out/lo.txt: 1 Lao seeds",
+        f"{tmp_path}/out/th.txt: 3 Thai seeds", f"{tmp_path}/out/lo.txt: 1 Lao seed",
     ]  # fmt: skip
 
 
@@ -204,11 +204,11 @@ def test_the_command_prints_what_it_did(tmp_path: Path) -> None:
     assert done.returncode == 0
     said = done.stderr.splitlines()
     assert said[0] == "scrapy seeds: no Lao page found, no lo.txt written"
-    assert said[1].startswith("scrapy seeds: of 1 URLs the language isn't known: --fetch asks")
+    assert said[1].startswith("scrapy seeds: of 1 URL the language isn't known: --fetch asks")
     counts = [" ".join(line.split()) for line in done.stdout.splitlines()]
     assert "read usable 2" in counts
     assert "passed over language not known 1" in counts
-    assert counts[-1] == f"{out}/th.txt: 1 Thai seeds"
+    assert counts[-1] == f"{out}/th.txt: 1 Thai seed"
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_the_command_prints_what_it_did(tmp_path: Path) -> None:
     [
         ("", {}, "nothing usable in .*given: it is empty"),
         ("one\ntwo words\n", {}, "nothing usable in .*given: 2 not a URL"),
-        ("a.com\n", {}, "of 1 URLs the language isn't known: --fetch asks the pages"),
+        ("a.com\n", {}, "of 1 URL the language isn't known: --fetch asks the pages"),
         ("a.com\n", {"format": "xls"}, "unknown format 'xls'; known: list, table"),
         ("a.com\n", {"per_domain": 0}, "--per-domain must be at least 1"),
         ("a.com\n", {"most": 0}, "--most must be at least 1"),

@@ -57,7 +57,7 @@ async def files_are_taken(folder: Path, caplog: pytest.LogCaptureFixture) -> Non
         assert crawl.counts == [1, 0, 0, 0], "it may still be written"
         await crawl.look()
         assert crawl.counts == [2, 1, 1, 0]
-        assert "mine.txt: 1 lines are no URLs: 'no url'" in caplog.text
+        assert "mine.txt: no URL in 1 line: 'no url'" in caplog.text
         assert crawl.stats.get_value("lswc/discarded/domain not allowed") == 1
         await crawl.look()
         crawl.feeding.idle()

@@ -19,6 +19,7 @@ from lswc.frontier.lock import lock
 from lswc.frontier.shards import known_by
 from lswc.frontier.sqlite import open_existing
 from lswc.outcomes import may_return
+from lswc.plurals import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -145,7 +146,7 @@ def repair_worker(
     if lost:
         frontier.reopen(named, committed_lengths.lengths(crawl))
         frontier.forget(key for key, url in lost.items() if url is None)
-        done.append(f"{len(named)} URLs that were lost wait again")
+        done.append(f"{numbered(len(named), 'lost URL')} pending again")
     if len(named) < len(lost):
         done.append(
             f"{len(lost) - len(named)} more that were lost are known by nobody: they wait again "
@@ -227,7 +228,7 @@ def mended(crawl: Path, frontier: Frontier, aside: Aside) -> list[str]:
     if committed_lengths.visits_beyond(crawl, committed) <= 1:
         committed_lengths.cut(crawl, committed, aside)
     reopened = mend(crawl, frontier, aside)
-    done = [f"{reopened} URLs wait again: the next crawl fetches them anew"]
+    done = [f"{numbered(reopened, 'URL')} pending again, for the next crawl to fetch anew"]
     if aside.is_used:
         done.append(f"what was taken out of the files is in {aside.folder}")
     return done

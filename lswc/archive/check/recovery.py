@@ -11,6 +11,7 @@ from lswc.archive.appended_files import ArchiveError, Aside
 from lswc.archive.check.fingerprints import Fingerprints
 from lswc.frontier.contract import FrontierError
 from lswc.frontier.shards import known_by
+from lswc.plurals import numbered
 from lswc.strategy import LISTING, REQUISITE, SEED
 
 if TYPE_CHECKING:
@@ -165,6 +166,10 @@ def mend(crawl: Path, frontier: Frontier, aside: Aside) -> int:
     reopened += frontier.reopen(
         urls if finished is not None else (), committed_lengths.lengths(crawl)
     )
-    kept = f"; what the files had of {len(urls)} URLs is in {aside.folder}" if aside.is_used else ""
+    kept = (
+        f"; what the files had of {numbered(len(urls), 'URL')} is in {aside.folder}"
+        if aside.is_used
+        else ""
+    )
     logger.warning("%d finished URLs are fetched anew, as a file had lost them%s", reopened, kept)
     return reopened

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from lswc.cli.command import REDIS, UserCommand, one, option
 from lswc.cli.progress_lines import working
 from lswc.cli.tables import table, terminal
+from lswc.plurals import numbered
 
 if TYPE_CHECKING:
     import argparse
@@ -78,7 +79,9 @@ def _show(report: CheckReport) -> None:
         print(note)
     if report.lost:
         named = sorted(url for url in report.lost.values() if url is not None)
-        print(f"{len(report.lost)} URLs that this worker finished are in none of its files:")
+        print(
+            f"{numbered(len(report.lost), 'URL')} that this worker finished, in none of its files:"
+        )
         print("\n".join(named))
         if len(named) < len(report.lost):
             print(f"and {len(report.lost) - len(named)} whose URLs nobody here knows")

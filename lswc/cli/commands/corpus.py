@@ -13,6 +13,7 @@ from lswc.cli.command import UserCommand, folders, option
 from lswc.cli.progress_lines import working
 from lswc.cli.tables import LONGEST, table
 from lswc.errors import ConfigError
+from lswc.plurals import numbered
 
 if TYPE_CHECKING:
     import argparse
@@ -97,23 +98,25 @@ class Command(UserCommand):
         with working() as say:
             written = write(crawls, out, choices, say)
         total = written.total
-        print(f"{total.rows:,} pages with text in {out}, of {total.read:,} that were read")
+        print(
+            f"{numbered(total.rows, 'page')} with text in {out}, of {total.read:,} that were read"
+        )
         for kind, number in sorted(total.duplicates.items()):
-            print(f"{number:,} of them {kind} duplicates")
+            print(f"{numbered(number, f'{kind} duplicate')} among them")
         for reason, number in sorted(total.left_out.items()):
             said = _LEFT_OUT.get(reason, f"they fail by {reason}")
-            print(f"{number:,} pages left out: {said}")
+            print(f"{numbered(number, 'page')} left out: {said}")
             if reason == "opted out":
-                for said, pages in total.opt_outs.most_common():
-                    print(f"  {pages:,} by {said}")
-        for entry, pages in written.without.items():
-            print(f"without {entry}: {pages:,} pages")
+                for said, many in total.opt_outs.most_common():
+                    print(f"  {many:,} by {said}")
+        for entry, many in written.without.items():
+            print(f"without {entry}: {numbered(many, 'page')}")
         if total.machine_translated:
             print(f"{total.machine_translated:,} say that they were machine-translated")
         if total.letters:
             print(f"letters by kind: {_shares(total.letters)}")
         if total.unreadable:
-            print(f"{total.unreadable:,} records can't be read: lswc check {crawl}")
+            print(f"{numbered(total.unreadable, 'record')} can't be read: lswc check {crawl}")
         if written.hosts:
             _print_hosts(written.hosts, out)
 
@@ -137,4 +140,4 @@ def _print_hosts(hosts: Mapping[str, Counts], out: Path) -> None:
     ]
     heads = ("host", "read", "rows", "duplicates", "left out", "unreadable")
     Console(file=sys.stdout).print(table("", heads, rows))
-    print(f"{len(hosts):,} hosts, each with its reasons: {out / 'manifest.json'}")
+    print(f"{numbered(len(hosts), 'host')}, each with its reasons: {out / 'manifest.json'}")

@@ -12,6 +12,7 @@ from lswc.cli.progress_lines import working
 from lswc.cli.tables import counted as counts_table
 from lswc.cli.tables import table, terminal
 from lswc.errors import ConfigError
+from lswc.plurals import numbered
 
 if TYPE_CHECKING:
     import argparse
@@ -69,8 +70,9 @@ class Command(UserCommand):
         with working() as say:
             moved = rebalanced(before, after, key, say)
         print(
-            f"Moved {moved.pending:,} URLs that wait and {moved.finished:,} finished ones, of"
-            f" {moved.servers:,} web servers on {moved.sites:,} sites; {moved.sent:,} bytes sent."
+            f"Moved {numbered(moved.pending, 'pending URL')} and {moved.finished:,} finished, of"
+            f" {numbered(moved.servers, 'web server')} on {numbered(moved.sites, 'site')};"
+            f" {numbered(moved.sent, 'byte')} sent."
         )
         print(f"Start the workers with -s LSWC_FRONTIER={without_login(opts.rebalance)}")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lswc.cli.command import UserCommand, folders, option
 from lswc.cli.progress_lines import working
+from lswc.plurals import numbered
 
 if TYPE_CHECKING:
     import argparse
@@ -27,6 +28,6 @@ class Command(UserCommand):
         with working() as say:
             written = write(crawls, out, say)
         print(
-            f"{out}: {written.pages:,} pages; {written.captures:,} captures in "
-            f"{written.files:,} WARC file{'s' if written.files != 1 else ''}"
+            f"{out}: {numbered(written.pages, 'page')}; {numbered(written.captures, 'capture')} in "
+            f"{numbered(written.files, 'WARC file')}"
         )

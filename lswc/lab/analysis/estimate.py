@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lswc.lab.analysis import figures, size
 from lswc.lab.analysis.section import Section
 from lswc.lab.analysis.table import Table
+from lswc.plurals import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +104,8 @@ def by_crawls(language: str, first: int, second: int, both: int) -> Section:
     heads = ("method", "size", "95 % low", "95 % high", "share this crawl has")
     title = f"Size of the {language} web, by two crawls"
     said = (
-        f"{first:,} relevant pages in the first crawl, {second:,} in the second, {both:,} in both.",
+        f"{numbered(first, 'relevant page')} in the first crawl, {second:,} in the second, "
+        f"{both:,} in both.",
         "Two crawls from the same seeds find the same well-linked pages, so they are not "
         "independent: take this as a lower limit.",
     )

@@ -10,6 +10,7 @@ from lswc.lab.analysis import figures
 from lswc.lab.analysis.census import by_tld, domains_figure
 from lswc.lab.analysis.section import Section
 from lswc.lab.analysis.table import Table, share
+from lswc.plurals import numbered
 
 if TYPE_CHECKING:
     from lswc.lab.analysis.collection import Collection
@@ -34,9 +35,11 @@ def seeds(collection: Collection) -> Section:
     pages = collection.rows("SELECT count(*) FROM urls SEMI JOIN chosen USING (id) WHERE page")
     collection.db.unregister("chosen")
     number = len(collection.trace.seeds)
-    said = f"{number:,} seeds, {pages[0][0]:,} of them are pages; the others count as unknown."
+    said = (
+        f"{numbered(number, 'seed')}, {pages[0][0]:,} of them pages; the others count as unknown."
+    )
     table = by_tld(collection, found, "seeds_by_tld", "Seeds by top-level domain and language")
-    title = f"{number:,} seeds by top-level domain and language"
+    title = f"{numbered(number, 'seed')} by top-level domain and language"
     figure = domains_figure(collection, found, "seeds", title) if len(found) > 1 else None
     return Section(*section, (said,), (table,), figure)
 

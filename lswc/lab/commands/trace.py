@@ -12,6 +12,7 @@ from lswc.cli.command import UserCommand, option
 from lswc.cli.progress_lines import working
 from lswc.cli.tables import terminal
 from lswc.errors import ConfigError
+from lswc.plurals import numbered
 
 if TYPE_CHECKING:
     import argparse
@@ -87,8 +88,8 @@ def _trace_crawl(crawl: Path, out: Path, lang: str) -> None:
 
 def _show(trace: Trace, out: Path) -> None:
     terminal().print(
-        f"{trace.urls:,} URLs, {trace.pages:,} pages, {trace.relevant.sum():,} of them relevant, "
-        f"{len(trace.targets):,} links: {out}",
+        f"{numbered(trace.urls, 'URL')}, {numbered(trace.pages, 'page')}, "
+        f"{trace.relevant.sum():,} of them relevant, {numbered(len(trace.targets), 'link')}: {out}",
         highlight=False,
         markup=False,
     )

@@ -46,7 +46,7 @@ def test_experiment_beside_control(tmp_path: Path) -> None:
     found = Report.of(crawl, Questions(control=control))
     table = {row[0]: row[1:] for row in found.rows("side_by_side")}
     assert table["th"][:5] == (2, 0.5, 1, 0.5, 0.0)
-    assert "1 relevant pages in the first crawl, 2 in the second, 1 in both" in found.text
+    assert "1 relevant page in the first crawl, 2 in the second, 1 in both" in found.text
     assert found.rows("size_by_crawls")[0][:2] == ("Lincoln-Petersen", 2)
     assert found.column("only_in_control_pages", "path from a seed to the page") == [
         f"{A} (th) > {B} (en) > {C} (th)"

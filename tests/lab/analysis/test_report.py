@@ -235,7 +235,7 @@ def test_seeds_are_counted_by_domain_and_language(found: Report) -> None:
     assert found.rows("seeds_by_tld") == [
         (".th", 1, 0, 0, 0, 1, 1.0), ("total", 1, 0, 0, 0, 1, 1.0),
     ]  # fmt: skip
-    assert "1 seeds, 1 of them are pages" in found.text
+    assert "1 seed, 1 of them pages" in found.text
 
 
 def test_every_url_has_an_outcome(tmp_path: Path) -> None:
