@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from difflib import get_close_matches
@@ -65,6 +66,10 @@ def check(settings: BaseSettings) -> None:
             number(settings, name)
     if not whole(settings, "CONCURRENT_REQUESTS"):
         raise ConfigError("CONCURRENT_REQUESTS must be at least 1")
+    level = settings.get("LOG_LEVEL")
+    if isinstance(level, str) and level not in (levels := logging.getLevelNamesMapping()):
+        names = ", ".join(sorted(levels, key=levels.__getitem__))
+        raise ConfigError(f"LOG_LEVEL={level!r} isn't one of: {names}")
 
 
 def unknown(settings: BaseSettings) -> list[str]:

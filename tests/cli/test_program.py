@@ -191,6 +191,7 @@ def test_a_mistake_in_a_crawl_is_said_by_the_name_that_was_called(tmp_path: Path
         ("CONCURRENT_REQUESTS=0", "CONCURRENT_REQUESTS must be at least 1"),
         ("CONCURRENT_REQUESTS=-3", "CONCURRENT_REQUESTS must be a number of at least 0, not '-3'"),
         ("CLOSESPIDER_ITEMCOUNT=x", "CLOSESPIDER_ITEMCOUNT must be a number of at least 0"),
+        ("LOG_LEVEL=info", "LOG_LEVEL='info' isn't one of: NOTSET, DEBUG, INFO, "),
         ("LOG_FILE=nodir/x", "can't write nodir/x: No such file or directory"),
         ("LSWC_CONTACT=you", "who crawls the real web? Give a URL or an e-mail address: --contact"),
     ],
