@@ -1,15 +1,18 @@
 """Time for which a worker waits for Redis, where it crawls the demo web as fast as it can.
 
-``python -m benchmarks.redis_waits [--pages 1500] [--servers 1 3] [--rounds 3] [--before FOLDER]``
+``python -m benchmarks.redis_waits [--pages 1500] [--servers 1 3] [--rounds 3] [--latency 0]
+[--before FOLDER]``
 
 What counts is the time in redis-py's reads, from the end of the first quarter of the pages to the
-last page, and which call they were for: the worker does nothing else meanwhile. ``--before`` is the
-folder of another version of lswc, whose crawls take turns with this one's.
+last page, and which call they were for: the worker does nothing else meanwhile. ``--servers 0``
+crawls with SQLite; ``--latency`` is the seconds that each web server takes to answer. ``--before``
+is the folder of another version of lswc, whose crawls take turns with this one's.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import statistics
@@ -25,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 from redis.connection import AbstractConnection
 from scrapy import signals
 
+from lswc.crawl.transport.handler import AttemptHandler
 from lswc.settings import EXTENSIONS
 from tests.frontier.redis_server import RedisServer
 from tests.scenarios.site import ROOT
@@ -33,7 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
+    from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
 RESULT = "BENCHMARK_RESULT"
 SETTINGS: dict[str, Any] = {
@@ -59,6 +65,7 @@ class Waits:
         self._reads: Counter[str] = Counter()
         self._asked: dict[int, str] = {}
         crawler.signals.connect(self._page, signals.item_scraped)
+        _answer_late(crawler.settings.getfloat("LATENCY"))
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -104,6 +111,19 @@ class Waits:
             Path(os.environ[RESULT]).write_text(json.dumps([found, of_verb]))
 
 
+def _answer_late(seconds: float) -> None:
+    """Let each answer of the web come so many seconds later."""
+    download = AttemptHandler.download_request
+
+    async def late(self: AttemptHandler, request: Request) -> Response:
+        await asyncio.sleep(seconds)
+        return await download(self, request)
+
+    handler: Any = AttemptHandler
+    if seconds:
+        handler.download_request = late
+
+
 def _verb(sent: bytes) -> str:
     """Return what is asked by bytes that are sent: a verb of the script, or the commands' names."""
     words = sent.split(b"\r\n")
@@ -113,7 +133,9 @@ def _verb(sent: bytes) -> str:
     return " ".join(dict.fromkeys(name.decode() for name in names))
 
 
-def once(code: Path, servers: int, pages: int) -> tuple[list[float], dict[str, list[float]]]:
+def once(
+    code: Path, servers: int, pages: int, latency: float
+) -> tuple[list[float], dict[str, list[float]]]:
     """Crawl with the lswc of a folder; return what it took, and the waits for each call."""
     with tempfile.TemporaryDirectory() as temporary, ExitStack() as stack:
         folder, places = Path(temporary), []
@@ -125,15 +147,18 @@ def once(code: Path, servers: int, pages: int) -> tuple[list[float], dict[str, l
         settings = SETTINGS | {
             "CLOSESPIDER_ITEMCOUNT": pages,
             "EXTENSIONS": json.dumps(EXTENSIONS | {"benchmarks.redis_waits.Waits": 0}),
-            "LSWC_FRONTIER": f"redis://{','.join(places)}/0",
+            "LSWC_FRONTIER": f"redis://{','.join(places)}/0" if places else "sqlite",
+            "LATENCY": latency,
             "LSWC_CRAWL": folder / "crawl",
         }
         command = [sys.executable, "-m", "scrapy", "crawl", "lswc", "-a", "lang=th"]
         command += [part for k, v in settings.items() for part in ("-s", f"{k}={v}")]
         result = folder / "result.json"
-        path = os.pathsep.join([str(code), str(ROOT)])  # benchmarks of this one, lswc of that
+        for name in ("lswc", "scrapy.cfg"):  # that is found before benchmarks of this one
+            (folder / name).symlink_to(code.resolve() / name)
+        path = os.pathsep.join([str(folder), str(ROOT)])
         environment = {**os.environ, RESULT: str(result), "PYTHONPATH": path}
-        subprocess.run(command, cwd=code, env=environment, check=True, capture_output=True)
+        subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
         taken, of_verb = json.loads(result.read_text())
         return taken, of_verb
 
@@ -144,6 +169,7 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=1_500)
     parser.add_argument("--servers", type=int, nargs="+", default=[1, 3])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--latency", type=float, default=0.0)
     parser.add_argument("--before", type=Path)
     options = parser.parse_args()
     codes = {"before": options.before, "now": ROOT} if options.before else {"now": ROOT}
@@ -151,7 +177,7 @@ def main() -> None:
         found: dict[str, list[Sequence[float]]] = {name: [] for name in codes}
         for _ in range(options.rounds):
             for name, code in codes.items():
-                taken, of_verb = once(code, servers, options.pages)
+                taken, of_verb = once(code, servers, options.pages, options.latency)
                 found[name].append(taken)
                 print(_line(f"{servers} servers, {name}", taken), flush=True)
         for name, runs in found.items():
