@@ -1,7 +1,8 @@
 """Commits of visits: what a visit brought is written, then its URL ends in the frontier.
 
-Every visit is committed exactly once; what reports its end again does nothing. Where each end of a
-request arrives:
+Every visit is committed exactly once; what reports its end again does nothing. One end is under way
+at a time, as the archive takes back what was written last: the next one waits for it, and so does
+whoever asks for what it changes (``settle``). Where each end of a request arrives:
 
 =========================================  ===============================================
 end of a request                           arrives at
@@ -30,6 +31,8 @@ crawl closed or killed                     nothing to do: unfinished URLs are pe
 from __future__ import annotations
 
 import logging
+from collections import Counter
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -41,6 +44,7 @@ from lswc.crawl.close_reasons import CANNOT_WRITE, LOST_STORE
 from lswc.crawl.failures import outcome_of
 from lswc.crawl.requests import url_of, visit_of
 from lswc.errors import AwayError, LostStoreError, LswcError
+from lswc.frontier.contract import SteppedFrontier
 from lswc.frontier.held import became
 from lswc.frontier.visit import Visit
 from lswc.outcomes import Outcome
@@ -54,6 +58,7 @@ if TYPE_CHECKING:
     from lswc.archive.archive import Archive
     from lswc.crawl.configuration import Crawl
     from lswc.frontier import Frontier
+    from lswc.frontier.steps import Awaited
     from lswc.frontier.visit import Lease
     from lswc.guest.guest import Guest
 
@@ -76,8 +81,8 @@ class Commits:
 
     ``visits`` are those that haven't ended, by the number of their lease. ``stop`` closes the crawl
     in order, for a reason; ``recording`` is called with visits whose page is recorded, before it is
-    stored, and ``taken_back`` with visits that are given back with a page.
-    ``rested`` is when every server has rested, if URLs go in order.
+    stored, ``taken_back`` with visits that are given back with a page, ``settled`` when an end that
+    was under way is over. ``rested`` is when every server has rested, if URLs go in order.
     """
 
     failed = False
@@ -100,9 +105,14 @@ class Commits:
         self.stop = stop
         self.recording: Callable[[Visit], None] = lambda visit: None
         self.taken_back: Callable[[Visit], None] = lambda visit: None
+        self.settled: Callable[[], None] = lambda: None
         self.visits: dict[int, Visit] = {}
+        self.begun = Counter[bool]()
+        """How many visits were begun, by whether they are of pages."""
         self.latest_end = self._saved = self._renewed = monotonic()
         self.rested = 0.0
+        self.ending: Awaited[bool] | None = None
+        """The end that is under way."""
         self._away: float | None = None
         self._next_try = self._wait = 0.0
 
@@ -124,6 +134,7 @@ class Commits:
         if (before := self.visits.get(lease.id)) is not None:
             before.is_over = True
         visit = self.visits[lease.id] = Visit(lease, now, is_over=self.halted)
+        self.begun[visit.is_page] += 1
         return visit
 
     def errback(self, failure: Failure) -> None:
@@ -147,9 +158,10 @@ class Commits:
     def end(self, visit: Visit, outcome: str) -> None:
         """End a visit that says nothing of the network: write what it brought, then commit it.
 
-        One that failed may be postponed instead.
+        One that failed may be postponed instead. Where a loop runs the answer comes later.
         """
         self.notice_sleep()
+        self.settle()
         if visit.is_over:
             return
         visit.is_over = True
@@ -167,20 +179,42 @@ class Commits:
             self._tally(visit)
             visit.discarded = self._frontier.discarded_by(visit)
             visit, lengths = self._stored(visit)
-            if due is not None:
-                has_ended = self._frontier.postpone(visit, due, lengths)
+            frontier = self._frontier
+            if isinstance(frontier, SteppedFrontier):
+                awaited = frontier.begin(frontier.ending(visit, due, lengths))
+                if awaited.goes_on(partial(self._answered, visit, awaited)):
+                    self.ending = awaited
+                else:
+                    self._ended(visit, awaited.result())
+            elif due is not None:
+                self._ended(visit, frontier.postpone(visit, due, lengths))
             else:
-                has_ended = self._frontier.commit(visit, lengths)
-            if not has_ended:
-                self._archive.withdraw()
-                logger.warning("its lease has ended: what came of %s is left out", visit.url)
-                return
-            if self._crawl.revisit:
-                self._archive.confirm()
-            self._save_if_due()
+                self._ended(visit, frontier.commit(visit, lengths))
         except LswcError as error:
             self.fail(error)
+
+    def settle(self) -> None:
+        """See to it that no end is under way."""
+        if self.ending is not None:
+            self.ending.finish()
+
+    def _answered(self, visit: Visit, awaited: Awaited[bool]) -> None:
+        self.ending = None
+        try:
+            self._ended(visit, awaited.result())
+        except LswcError as error:
+            self.fail(error)
+        self.settled()
+
+    def _ended(self, visit: Visit, has_ended: bool) -> None:
+        """Take notice of an end: it leaves nothing if the lease was over. Raises LswcError."""
+        if not has_ended:
+            self._archive.withdraw()
+            logger.warning("its lease has ended: what came of %s is left out", visit.url)
             return
+        if self._crawl.revisit:
+            self._archive.confirm()
+        self._save_if_due()
         self.rested = max(self.rested, visit.since + visit.rest)
         if visit.lease.visits:
             self._count(f"lswc/visited again/{became(visit)}")
@@ -276,6 +310,7 @@ class Commits:
 
         If its store is only away, wait for it: what is under way is fetched anew then.
         """
+        self.settle()
         if isinstance(error, AwayError) and not self.failed and self._waits(error):
             return
         if not self.failed:

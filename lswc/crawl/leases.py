@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from lswc.errors import LswcError
+from lswc.frontier.contract import SteppedFrontier
 from lswc.outcomes import LIFTED, OF_QUOTA, Outcome, has_failed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from scrapy.statscollectors import StatsCollector
 
     from lswc.crawl.commits import Commits
     from lswc.crawl.configuration import Crawl
     from lswc.frontier import Frontier
+    from lswc.frontier.steps import Awaited, Steps
     from lswc.frontier.visit import Lease, Visit
     from lswc.guest.guest import Guest
 
@@ -33,7 +37,11 @@ logger = logging.getLogger(__name__)
 
 
 class Leases:
-    """Hands out the frontier's URLs. Methods raise LswcError."""
+    """Hands out the frontier's URLs. Methods raise LswcError.
+
+    Where a loop runs the answer of a store that is another process comes later: ``answered`` is
+    called then. What it leased is ``ready`` until it is handed out.
+    """
 
     def __init__(
         self,
@@ -45,7 +53,11 @@ class Leases:
     ) -> None:
         self._crawl, self._frontier, self._guest = crawl, frontier, guest
         self._commits, self._stats = commits, stats
-        self._pages = self._requisites = 0
+        self.answered: Callable[[], None] = lambda: None
+        self.ready: Visit | None = None
+        self._asked: Awaited[Lease | None] | None = None
+        self._none: float | None = None
+        """The latest end that the store knew when it answered that there is no URL."""
         self._ends_because = ""
         self._confirms: Callable[[], bool] | None = None
         self._idle_since: float | None = None
@@ -91,7 +103,8 @@ class Leases:
     def next(self, now: float) -> Visit | None:
         """Begin the visit of the next URL that may be asked for; None if there is none now.
 
-        ``now`` in seconds on a monotonic clock.
+        Or if the store hasn't answered yet (``is_waiting``). ``now`` in seconds on a monotonic
+        clock.
         """
         self._has_more = False
         for _ in range(AT_ONCE):
@@ -106,43 +119,106 @@ class Leases:
         return None
 
     def lease(self, now: float) -> Visit | None:
-        """Begin the visit of the next URL, whether or not it may be asked for."""
-        commits = self._commits
-        commits.notice_sleep()
+        """Begin the visit of the next URL, whether or not it may be asked for; None as ``next``."""
+        self._commits.notice_sleep()
+        visit, self.ready = self.ready, None
+        return self._ask(now) if visit is None or visit.is_over else visit
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the store hasn't answered yet what ended, or which URL is next."""
+        return self._asked is not None or self._commits.ending is not None
+
+    def _ask(self, now: float) -> Visit | None:
+        """Ask for the next URL, if it may be; begin its visit if the answer is there at once."""
+        commits, frontier = self._commits, self._frontier
+        known, self._none = self._none, None
+        if self.is_waiting:
+            return None
         if self._crawl.in_order and (commits.visits or now < commits.rested):
             return None
-        lease = self._leased(now)
-        if lease is None:
-            return None
-        visit = commits.begin(lease, now)
-        if visit.is_page:
-            self._pages += 1
+        if known == commits.latest_end:
+            lease = None
+        elif isinstance(frontier, SteppedFrontier):
+            awaited = frontier.begin(self._leasing(frontier, now))
+            if awaited.goes_on(partial(self._heard, now, commits.latest_end, awaited)):
+                self._asked = awaited
+                return None
+            lease = awaited.result()
         else:
-            self._requisites += 1
-        return visit
+            lease = self._leased(now)
+        if lease is not None:
+            return commits.begin(lease, now)
+        if self._ends_because and not self._ends(now):
+            return self._ask(now)
+        return None
+
+    def _heard(self, now: float, after: float, awaited: Awaited[Lease | None]) -> None:
+        """Take notice of the answer to what was asked after an end."""
+        self._asked = None
+        commits = self._commits
+        try:
+            lease = awaited.result()
+            if lease is None:
+                self._none = after
+            elif not commits.halted:  # else the store forgets it when it is joined again
+                self.ready = commits.begin(lease, now)
+        except LswcError as error:
+            commits.fail(error)
+        self.answered()
+
+    def settle(self) -> None:
+        """See to it that nothing is asked for."""
+        if self._asked is not None:
+            self._asked.finish()
+
+    def give_back(self) -> None:
+        """Give back what was leased and is asked for no more."""
+        visit, self.ready = self.ready, None
+        if visit is not None:
+            self._commits.give_back(visit)
 
     def _leased(self, now: float) -> Lease | None:
-        """Lease a requisite if their share isn't used up, or no page is being asked for.
-
-        A free connection alone is no reason: an answer costs time even where a server doesn't.
-        """
-        lease_requisite = self._frontier.lease_requisite
-        if self._ends_because:
-            lease = lease_requisite(now)
-            if lease is not None or self._ends(now):
+        """Lease what is to be had first; None if nothing is."""
+        frontier = self._frontier
+        for servers in self._turns(now):
+            if servers is None:
+                lease = frontier.lease_requisite(now)
+            else:
+                lease = frontier.lease_among(servers, now) if servers else frontier.lease(now)
+            if lease is not None:
                 return lease
-        handed_out = self._pages + self._requisites
-        if self._requisites + 1 <= self._crawl.requisites_share * (handed_out + 1):
-            return lease_requisite(now) or self._lease_page(now)
-        page = self._lease_page(now)
-        if page is None and not any(v.is_page for v in self._commits.visits.values()):
-            return lease_requisite(now)
-        return page
+        return None
 
-    def _lease_page(self, now: float) -> Lease | None:
+    def _leasing(self, frontier: SteppedFrontier, now: float) -> Steps[Lease | None]:
+        """Do what ``_leased`` does, in steps."""
+        for servers in self._turns(now):
+            if servers is None:
+                steps = frontier.leasing_requisite(now)
+            else:
+                some = bool(servers)
+                steps = frontier.leasing_among(servers, now) if some else frontier.leasing(now)
+            if (lease := (yield from steps)) is not None:
+                return lease
+        return None
+
+    def _turns(self, now: float) -> list[Sequence[str] | None]:
+        """Return what to lease as long as there is none: of servers, of any (), or a requisite.
+
+        That is None: if their share isn't used up, or no page is being asked for. A free connection
+        alone is no reason: an answer costs time even where a server doesn't. Nothing else is wanted
+        of a crawl that ends.
+        """
+        if self._ends_because:
+            return [None]
         first = self._guest.control.first(self._frontier, now)
-        preferred = self._frontier.lease_among(first, now) if first else None
-        return preferred or self._frontier.lease(now)
+        pages: list[Sequence[str] | None] = [first, ()] if first else [()]
+        begun = self._commits.begun
+        if begun[False] + 1 <= self._crawl.requisites_share * (begun.total() + 1):
+            return [None, *pages]
+        if any(visit.is_page for visit in self._commits.visits.values()):
+            return pages
+        return [*pages, None]
 
     def next_ready(self, now: float) -> float | None:
         """Return when ``next`` is worth another try though nothing ends or is offered till then.
@@ -167,6 +243,8 @@ class Leases:
         and again until other workers fetch nothing either, for what they find may change it.
         """
         self._ends_because, self._confirms = reason, confirms
+        self.settle()
+        self.give_back()
         self._ends(monotonic())
 
     def _ends(self, now: float) -> bool:

@@ -43,11 +43,13 @@ class TierScheduler(BaseScheduler):
         self._commits, self._leases, self._guest = parts.commits, parts.leases, parts.guest
         self._retries = Retries(parts.crawl, parts.commits, parts.guest.admission)
         self._most = 0
+        self._waits = False
         self._orphans: set[int] = set()
         self._wake_up: Any = None
         self._wake_time = 0.0
         parts.guest.network.resumed = self._wake_now
         parts.upkeep.changed = self._changed
+        parts.commits.settled = parts.leases.answered = self._answered
         connect = crawler.signals.connect
         connect(self._item_ended, signals.item_dropped)
         connect(self._item_ended, signals.item_error)
@@ -73,6 +75,7 @@ class TierScheduler(BaseScheduler):
     def close(self, reason: str) -> None:
         """Close the crawl; what isn't finished stays pending."""
         self._parts.upkeep.stop()
+        self._waits = False
         if self._wake_up is not None:
             self._wake_up.cancel()
         self._parts.close(reason)
@@ -99,9 +102,10 @@ class TierScheduler(BaseScheduler):
     def next_request(self) -> Request | None:
         commits, network = self._commits, self._guest.network
         under_way = len(commits.visits) - len(self._retries.waiting) - len(network.waiting)
-        if under_way >= self._most or commits.halted:
+        if under_way - (self._leases.ready is not None) >= self._most or commits.halted:
             return None
         if self._guest.halt or network.paused:
+            self._leases.give_back()
             return None
         now = monotonic()
         try:
@@ -110,7 +114,9 @@ class TierScheduler(BaseScheduler):
                 return retry
             visit = None if self._guest.is_full else self._leases.next(now)
             if visit is None:
-                self._wake_later(now)
+                self._waits = self._leases.is_waiting
+                if not self._waits:
+                    self._wake_later(now)
                 return None
         except LswcError as error:
             commits.fail(error)
@@ -132,6 +138,12 @@ class TierScheduler(BaseScheduler):
             self._commits.end(visit, paused)
         return None
 
+    def _answered(self) -> None:
+        """Let the engine ask again, if the next URL waited for what the store has answered."""
+        if self._waits:
+            self._waits = False
+            self._go_on()
+
     def _wake_later(self, now: float) -> None:
         ready = None if self._guest.is_full else self._leases.next_ready(now)
         times = (self._retries.next_time, ready)
@@ -152,6 +164,10 @@ class TierScheduler(BaseScheduler):
 
     def _wake(self) -> None:
         self._wake_up = None
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Let the engine ask for the next request."""
         engine = self._crawler.engine
         if engine.scheduler is self:
             engine.crawl(wake_up())
@@ -160,6 +176,8 @@ class TierScheduler(BaseScheduler):
         """Tell whether URLs are left. Asked only when nothing runs, so it also ends visits
         that no signal ended, once they were seen twice in a row."""
         commits, network = self._commits, self._guest.network
+        if not commits.halted and (self._leases.is_waiting or self._leases.ready is not None):
+            return True
         network.settle()
         under_way = {number for number, visit in commits.visits.items() if not visit.is_over}
         left = under_way - self._retries.visits - network.held

@@ -91,6 +91,7 @@ class Upkeep:
 
     def _obey(self, allows: bool) -> None:
         """End what is under way in blocked places; make pending what is allowed again."""
+        self._commits.settle()
         is_blocked = self._guest.admission.is_blocked
         self._archive.forget(is_blocked)
         self._guest.network.forget(is_blocked)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.harvest import CellHarvest
     from lswc.frontier.report import Family, Freshness, Reader
+    from lswc.frontier.steps import Awaited, Steps, T
     from lswc.frontier.visit import Lease, Offer, Visit
     from lswc.safety.server_limits import Taken
     from lswc.strategy import Experience, Order, Strategy
@@ -564,6 +565,55 @@ class Frontier(Stock):
 
         The servers of the visits ``under_way`` rest as these say; others are free at once.
         """
+
+
+class SteppedFrontier(Frontier):
+    """A frontier whose store is another process: its answers needn't be waited for.
+
+    What is asked for in steps begins by ``begin``. One thing is under way at a time: each other
+    call of this frontier waits for its end first.
+    """
+
+    @abstractmethod
+    def begin(self, steps: Steps[T]) -> Awaited[T]:
+        """Begin what is asked for in steps: those below, alone or one after another."""
+
+    @abstractmethod
+    def leasing(self, now: float) -> Steps[Lease | None]:
+        """``lease`` in steps."""
+
+    @abstractmethod
+    def leasing_among(self, servers: Sequence[str], now: float) -> Steps[Lease | None]:
+        """``lease_among`` in steps."""
+
+    @abstractmethod
+    def leasing_requisite(self, now: float) -> Steps[Lease | None]:
+        """``lease_requisite`` in steps."""
+
+    @abstractmethod
+    def ending(
+        self, visit: Visit, due: float | None, lengths: Mapping[str, int] | None = None
+    ) -> Steps[bool]:
+        """``commit`` in steps, or ``postpone`` if it is said until when.
+
+        What was sent may have been done whatever comes of its answer. If that is lost it is asked
+        again, which changes nothing.
+        """
+
+    def lease(self, now: float) -> Lease | None:
+        return self.begin(self.leasing(now)).result()
+
+    def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
+        return self.begin(self.leasing_among(servers, now)).result()
+
+    def lease_requisite(self, now: float) -> Lease | None:
+        return self.begin(self.leasing_requisite(now)).result()
+
+    def commit(self, visit: Visit, lengths: Mapping[str, int] | None = None) -> bool:
+        return self.begin(self.ending(visit, None, lengths)).result()
+
+    def postpone(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
+        return self.begin(self.ending(visit, due, lengths)).result()
 
 
 def check_format(found: Mapping[str, object], otherwise: str = "") -> None:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from lswc.errors import LswcError
 from lswc.frontier.contract import (
     DEFAULTS,
-    Frontier,
     FrontierError,
+    SteppedFrontier,
     Terms,
     changed_of,
     check_identity,
@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from lswc.frontier.contract import Wanted
     from lswc.frontier.report import Freshness
     from lswc.frontier.rides import SlotsOfLeases
+    from lswc.frontier.steps import Awaited, Steps, T
     from lswc.frontier.visit import Visit
     from lswc.urls import Url
 
@@ -297,16 +298,16 @@ class Script:
         self._said(verb)
         return answer
 
-    def send(self, verb: str, *arguments: Any) -> Callable[[], Any]:
+    def send(self, verb: str, *arguments: Any, now: float | None = None) -> Steps[Any]:
         """Send a verb; return what waits for its answer. Nothing else is asked meanwhile."""
-        sent = self._connection.send(*self._packed(verb, None), *arguments)
+        sent = self._connection.send(*self._packed(verb, now), *arguments)
 
-        def answer() -> Any:
-            found = sent()
+        def answer() -> Steps[Any]:
+            found = yield from sent
             self._said(verb)
             return found
 
-        return answer
+        return answer()
 
     def _said(self, verb: str) -> None:
         """Take it that a verb was answered, and so what went with it is done."""
@@ -316,6 +317,7 @@ class Script:
 
     def _packed(self, verb: str, now: float | None) -> tuple[Any, ...]:
         """Return a verb and all that the script is told with it, but for the verb's own."""
+        self._connection.under_way.finish()
         if verb not in _CHANGE_NOTHING:
             self.idle_until = self.free_at = 0.0
         if verb != "renew":
@@ -387,7 +389,7 @@ class Script:
             order.pending(pending)
 
 
-class RedisFrontier(Frontier):
+class RedisFrontier(SteppedFrontier):
     """The frontier in Redis, under keys that begin with ``{name}:``. Leases expire.
 
     A lost connection is tried again for about a minute.
@@ -457,12 +459,17 @@ class RedisFrontier(Frontier):
     def _new_order(self) -> SharedOrder:
         return SharedOrder(self.connection, self._reader)
 
+    def begin(self, steps: Steps[T]) -> Awaited[T]:
+        return self.connection.under_way.begin(steps)
+
     def rejoin(self) -> None:
+        self.connection.under_way.finish()
         self._leases.clear()
         self._join()
 
     def settle(self) -> None:
         """Tell Redis what was decided here and else goes with the next call."""
+        self.connection.under_way.finish()
         self._call.settle(self._order)
         self._order.keep()
 
@@ -520,6 +527,7 @@ class RedisFrontier(Frontier):
 
     @property
     def requisites(self) -> int:
+        self.connection.under_way.finish()
         return self._order.requisites
 
     @property
@@ -598,21 +606,21 @@ class RedisFrontier(Frontier):
             self._call.improve(self._order, undecided, some, 0)
             self._call.discard(self._order, over)
 
-    def lease(self, now: float) -> Lease | None:
+    def leasing(self, now: float) -> Steps[Lease | None]:
         self._order.refresh_if_due()
         if self._held.is_on and (again := self._lease_again(now)) is not None:
             return again
-        free, lease = self._lease(now, self._cells)
+        free, lease = yield from self._lease(now, self._cells)
         if lease is not None or not free:
             self._cells = max(BEST, self._cells - 1)
             return lease
         if self._cells < self._order.cells:  # these are of busy servers
             self._cells *= 2
-            free, lease = self._lease(now)
+            free, lease = yield from self._lease(now)
         if free and lease is None and not self._order.requisites:
             # What is free has URLs in cells that other workers filled: no requisites are known.
             self._order.refresh()
-            _, lease = self._lease(now)
+            _, lease = yield from self._lease(now)
         return lease
 
     def _lease_again(self, now: float) -> Lease | None:
@@ -658,20 +666,20 @@ class RedisFrontier(Frontier):
     def _expected(self, cell: int) -> float | None:
         return None if cell >= REQUISITES else self._order.expected(cell)
 
-    def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
+    def leasing_among(self, servers: Sequence[str], now: float) -> Steps[Lease | None]:
         if not servers:
             return None
-        return self._lease(now, None, *servers)[1]
+        return (yield from self._lease(now, None, *servers))[1]
 
-    def lease_requisite(self, now: float) -> Lease | None:
+    def leasing_requisite(self, now: float) -> Steps[Lease | None]:
         self._order.refresh_if_due()
         if not self._order.requisites:
             return None
-        return self._lease(now, 0)[1]
+        return (yield from self._lease(now, 0))[1]
 
     def _lease(
         self, now: float, cells: int | None = None, *servers: str
-    ) -> tuple[int, Lease | None]:
+    ) -> Steps[tuple[int, Lease | None]]:
         """Lease a URL of so many of the best cells, of all, or at 0 a requisite.
 
         Return how many servers were free, too.
@@ -681,14 +689,14 @@ class RedisFrontier(Frontier):
         free = -1
         while free < 0:
             order = self._order.packed(self._terms.waits, cells) if cells != 0 else _REQUISITES
-            free, lease = self._lease_of(now, order, *servers)
+            free, lease = yield from self._lease_of(now, order, *servers)
         return free, lease
 
     def _lease_of(
         self, now: float, order: tuple[bytes, int, int, int], *servers: str
-    ) -> tuple[int, Lease | None]:
+    ) -> Steps[tuple[int, Lease | None]]:
         """Lease a URL of these cells; -1 free servers say that it is to be asked again."""
-        free, pending, times, over, *leased = self._call(
+        free, pending, times, over, *leased = yield from self._call.send(
             "lease", self._leases.next_token, self._life, *order, *servers, now=now
         )
         self._noticed(now, pending, times, over, bool(leased))
@@ -697,6 +705,7 @@ class RedisFrontier(Frontier):
         return free, self._leases.add(leased, self._expected(leased[3]), None)
 
     def next_ready(self) -> float | None:
+        self.connection.under_way.finish()
         if self._asked < self._call.idle_until:
             return self._call.idle_until  # it was asked, and nothing was done since
         firsts = self._call.firsts
@@ -730,17 +739,25 @@ class RedisFrontier(Frontier):
             with self.connection.errors():
                 take_off(client, kind, self._feed, entries)
 
-    def commit(self, visit: Visit, lengths: Mapping[str, int] | None = None) -> bool:
-        lease = visit.lease
-        if not self._leases.holds(lease):
+    def ending(
+        self, visit: Visit, due: float | None, lengths: Mapping[str, int] | None = None
+    ) -> Steps[bool]:
+        if not self._leases.holds(visit.lease):
             return False
-        if lease.visits:
-            return self._commit_again(visit, lengths)
+        if visit.lease.visits:
+            return (yield from self._commit_again(visit, lengths))
+        if due is not None:
+            return (yield from self._postpone(visit, due, lengths))
+        return (yield from self._commit(visit, lengths))
+
+    def _commit(self, visit: Visit, lengths: Mapping[str, int] | None) -> Steps[bool]:
+        lease = visit.lease
         tally = {("finished", visit.outcome): 1, **visit.tally}
         counted = visit.counted
         moved = visit.outcome == Outcome.REDIRECT and visit.url.startswith("http:")
-        offers = self._after_ahead(visit)
-        ended, pending, undecided, pages, over, times = self._call(
+        offers = yield from self._after_ahead(visit)
+        self._leases.pages.pop(lease.unit, None)  # they change before the answer says so
+        ended, pending, undecided, pages, over, times = yield from self._call.send(
             "commit",
             *self._end(lease, visit, lengths),
             key_of(in_shard(lease.key, shard_of_server(lease.server))),
@@ -768,7 +785,7 @@ class RedisFrontier(Frontier):
             self._call.hear(times, is_idle=True)
         return True
 
-    def _after_ahead(self, visit: Visit) -> Sequence[Offer]:
+    def _after_ahead(self, visit: Visit) -> Steps[Sequence[Offer]]:
         """Offer a page's links, if they are many, and return those that end with it.
 
         The page is counted before, as links to its own site go by that. What is too much then is
@@ -778,8 +795,9 @@ class RedisFrontier(Frontier):
         token = self._leases.token(lease)
         if len(visit.offers) > OFFERS and visit.counted is not None and not lease.visits:
             counted = float(visit.counted)
-            answer = self._call("count_ahead", lease.server, token, counted, lease.cell)
-            is_ours, pending, pages = answer
+            is_ours, pending, pages = yield from self._call.send(
+                "count_ahead", lease.server, token, counted, lease.cell
+            )
             self._order.pending(pending)
             if is_ours:
                 self._order.learn(lease.cell, visit.counted)
@@ -787,16 +805,18 @@ class RedisFrontier(Frontier):
         while len(visit.offers) - first > OFFERS:
             some = visit.offers[first : first + OFFERS]
             packed = packed_offers(self._strategy, some)
-            _, pending, undecided, _ = self._call("offer_ahead", lease.server, token, *packed)
+            _, pending, undecided, _ = yield from self._call.send(
+                "offer_ahead", lease.server, token, *packed
+            )
             self._order.pending(pending)
             self._call.improve(self._order, undecided, some, lease.id)
             first += OFFERS
         return visit.offers[first:]
 
-    def _commit_again(self, visit: Visit, lengths: Mapping[str, int] | None) -> bool:
+    def _commit_again(self, visit: Visit, lengths: Mapping[str, int] | None) -> Steps[bool]:
         """End the visit of a page that is held: it is counted for no unit and no cell again."""
-        offers = self._after_ahead(visit)
-        ended, pending, undecided, over = self._call(
+        offers = yield from self._after_ahead(visit)
+        ended, pending, undecided, over = yield from self._call.send(
             "commit_again",
             *self._end(visit.lease, visit, lengths),
             *self._held.visited(visit, became(visit)),
@@ -810,13 +830,9 @@ class RedisFrontier(Frontier):
         self._held.hear(visit)
         return True
 
-    def postpone(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
+    def _postpone(self, visit: Visit, due: float, lengths: Mapping[str, int] | None) -> Steps[bool]:
         lease = visit.lease
-        if not self._leases.holds(lease):
-            return False
-        if lease.visits:
-            return self._commit_again(visit, lengths)
-        ended = self._call(
+        ended = yield from self._call.send(
             "postpone",
             *self._end(lease, visit, lengths),
             milliseconds(due - self._ahead),
@@ -826,6 +842,7 @@ class RedisFrontier(Frontier):
         return self._has_ended(lease, ended, lengths)
 
     def give_back(self, visit: Visit) -> bool:
+        self.connection.under_way.finish()
         lease = visit.lease
         if not self._leases.holds(lease):
             return False
@@ -888,6 +905,7 @@ class RedisFrontier(Frontier):
         self._call("tell", now, point, milliseconds(seconds))
 
     def close(self, under_way: Iterable[Visit] = ()) -> None:
+        self.connection.under_way.finish()
         rests = {visit.lease.id: visit.rest for visit in under_way}
         held = iter(self._leases.by_id.values())
         with suppress(LswcError):  # then the leases expire

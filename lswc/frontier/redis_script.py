@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager, suppress
-from functools import cache, partial
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from struct import Struct, calcsize, pack
@@ -24,6 +24,7 @@ from lswc.frontier.contract import AT_ONCE, BURST_OF_HASTE, FULL, SOON, Frontier
 from lswc.frontier.held import BELIEVED, DISBELIEVED, LOOKED_AT, SAID
 from lswc.frontier.rides import Rides, SlotsOfLeases
 from lswc.frontier.shards import in_shard, shard_of_server
+from lswc.frontier.steps import UnderWay
 from lswc.outcomes import OF_QUOTA, Outcome
 from lswc.strategy import DISCARD, REQUISITES, Status, Support, adaptive, distance_of, families
 from lswc.strategy.facts import BY_YIELD
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from redis.commands.core import Script
 
+    from lswc.frontier.steps import Steps
     from lswc.frontier.visit import Offer
     from lswc.strategy import Strategy
 
@@ -375,7 +377,8 @@ class Connection:
 
     ``mark`` is what the crawl in Redis is known again by, once it is known here; ``latest`` is the
     token of what ``worker`` committed last, if it is known that no older Redis may answer. ``more``
-    is a file of verbs that the script has besides its own.
+    is a file of verbs that the script has besides its own. What is ``under_way`` ends before
+    anything else is asked of the crawl, so what is known here is what the answer says.
     """
 
     def __init__(self, client: redis.Redis, name: str, more: str = "") -> None:
@@ -384,6 +387,7 @@ class Connection:
         self.mark = self.worker = self.latest = ""
         self.rides = Rides()
         self.slots = SlotsOfLeases(self.rides)
+        self.under_way = UnderWay()
         self._name, self._loaded, self._plain = library(more)
         self._script: Script | None = None
         """What is called where there are no functions: before Redis 7, or for such a user."""
@@ -401,36 +405,40 @@ class Connection:
                 return self.client.fcall(self._name, 1, about, verb, *arguments)
             return self._script([about], [verb, *arguments])
 
-    def send(self, verb: str, *arguments: Any) -> Callable[[], Any]:
+    def send(self, verb: str, *arguments: Any) -> Steps[Any]:
         """Send a verb of the script; return what waits for its answer, as ``run`` gives it.
 
         So several servers work at a time. What was lost on its way is asked again.
         """
-        asked_again = partial(self.run, verb, *arguments)
-        if self._script is not None:
-            return asked_again
+        connection = None
+        if self._script is None:
+            with suppress(redis.RedisError):
+                connection = self._sent(
+                    "FCALL", self._name, 1, self.prefix + "about", verb, *arguments
+                )
+        return self._answer(connection, verb, *arguments)
+
+    def _sent(self, *command: Any) -> Any:
+        """Return the connection on which a command was sent. Raises RedisError."""
         pool: Any = self.client.connection_pool
-        about = self.prefix + "about"
+        connection = pool.get_connection()
         try:
-            connection = pool.get_connection()
-        except redis.RedisError:
-            return asked_again
-        try:
-            connection.send_command("FCALL", self._name, 1, about, verb, *arguments)
+            connection.send_command(*command)
         except redis.RedisError:  # it has no socket any more, so nothing can be read
             pool.release(connection)
-            return asked_again
+            raise
+        return connection
 
-        def answer() -> Any:
+    def _answer(self, connection: Any, verb: str, *arguments: Any) -> Steps[Any]:
+        if connection is not None:
             try:
+                yield connection._sock.fileno()
                 return connection.read_response()
             except redis.RedisError:
                 connection.disconnect()
             finally:
-                pool.release(connection)
-            return asked_again()
-
-        return answer
+                self.client.connection_pool.release(connection)
+        return self.run(verb, *arguments)
 
     def _load(self, error: redis.ResponseError) -> None:
         """Load the library, if it is missing; where none may be, the script is what is called."""
@@ -453,6 +461,7 @@ class Connection:
 
         Raises StorageError if the crawl isn't there any more.
         """
+        self.under_way.finish()
         pipeline: Any  # redis-py's own has no types for this
         with self.errors(), self.client.pipeline() as pipeline:
             pipeline.hget(self.prefix + "about", "mark")

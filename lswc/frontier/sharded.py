@@ -22,7 +22,14 @@ from redis.backoff import ExponentialBackoff
 from redis.retry import Retry
 
 from lswc.errors import AwayError, LswcError, OlderError
-from lswc.frontier.contract import DEFAULTS, SOON, Frontier, Terms, is_far_better, site_of
+from lswc.frontier.contract import (
+    DEFAULTS,
+    SOON,
+    SteppedFrontier,
+    Terms,
+    is_far_better,
+    site_of,
+)
 from lswc.frontier.lock import lock
 from lswc.frontier.redis import ANYONE, BEST, POLL, RedisFrontier, Worker, others_of
 from lswc.frontier.redis_order import REFRESH, SharedOrder
@@ -30,6 +37,7 @@ from lswc.frontier.redis_report import RedisReader
 from lswc.frontier.redis_script import Connection, packed_cells, packed_offers, text, texts
 from lswc.frontier.sharded_report import ShardedReader, opened_all
 from lswc.frontier.shards import LAID_OUT, SHARDS, Layout, check_servers
+from lswc.frontier.steps import Awaited, UnderWay
 from lswc.frontier.visit import Offer
 from lswc.safety.server_limits import NOTHING_TAKEN
 from lswc.strategy import LearnedOrder, PageLanguage, Status, strategy, with_requisites
@@ -41,6 +49,7 @@ if TYPE_CHECKING:
     import redis
 
     from lswc.frontier.contract import Wanted
+    from lswc.frontier.steps import Steps, T
     from lswc.frontier.visit import Lease, Visit
     from lswc.safety.server_limits import Taken
     from lswc.strategy import Pages, Rank, Strategy
@@ -236,7 +245,7 @@ class Part(RedisFrontier):
 
     def lease_until(
         self, now: float, until: Rank | None, beyond: int, best: Sequence[int | None], others: bool
-    ) -> Lease | None:
+    ) -> Steps[Lease | None]:
         """Hand out a URL of the best cells, of none more than so many beyond a rank.
 
         ``others`` says that web servers of other parts are free soon: then what is far worse waits.
@@ -244,14 +253,15 @@ class Part(RedisFrontier):
         if self._is_idle(now):
             self.free, self.order.at = 0, None
             return None
-        self.free, lease = self._lease_of(now, self.order.packed_until(until, beyond, best, others))
+        order = self.order.packed_until(until, beyond, best, others)
+        self.free, lease = yield from self._lease_of(now, order)
         if self.free < 0:  # URLs came back, or there is more to be done first
             self.order.look_again()
         if lease is not None:
             self.order.at = self.order.rank(lease.cell)
         return lease
 
-    def offer_from(self, page: Page, offers: Sequence[Offer], given: int) -> Callable[[], None]:
+    def offer_from(self, page: Page, offers: Sequence[Offer], given: int) -> Steps[None]:
         """Add URLs that a page brought whose site is another server's; return what waits for that.
 
         ``given`` is how much this worker gave to the server so far, this included.
@@ -262,14 +272,14 @@ class Part(RedisFrontier):
             *packed_offers(self._strategy, offers),
         )  # fmt: skip
 
-        def answered() -> None:
-            number, pending, undecided, over = sent()
+        def answered() -> Steps[None]:
+            number, pending, undecided, over = yield from sent
             self.connection.latest = self.connection.latest and token
             self._order.pending(pending)
             self._call.improve(self._order, undecided, offers, number)
             self._call.discard(self._order, over)
 
-        return answered
+        return answered()
 
     def page_of(self, visit: Visit) -> Page:
         """Return what other servers are told of a visit's page, which is leased."""
@@ -293,7 +303,7 @@ class Part(RedisFrontier):
         return self._leases.token(lease)
 
 
-class ShardedFrontier(Frontier):
+class ShardedFrontier(SteppedFrontier):
     """The frontier on several Redis servers, under keys that begin with ``{name}:`` on each.
 
     A server that can't be reached is left out until it is back. Raises FrontierError as a
@@ -323,6 +333,7 @@ class ShardedFrontier(Frontier):
         caps = replace(terms.caps, sites=-(-terms.caps.sites // number))
         own = replace(terms, caps=caps, small_family=-(-terms.small_family // number))
         self._connections = [Connection(client, name) for client in clients]
+        self._under_way = UnderWay()
         self._lock = lock(worker.folder) if worker.folder else None
         try:
             self.layout = self._checked_layout()
@@ -336,6 +347,7 @@ class ShardedFrontier(Frontier):
                 recorded = worker.recorded and not index  # the first knows the crawl's mark
                 joining = replace(worker, folder=None, known_as=worker.name, recorded=recorded)
                 self.parts.append(Part(self._common, client, name, about, own, joining))
+                self.parts[-1].connection.under_way = self._under_way
             for part in self.parts:
                 part.connection.ask(("HSET", "about", ("whole", "1")))
             self._begin(doubts)
@@ -393,6 +405,7 @@ class ShardedFrontier(Frontier):
             raise
 
     def _leave_out(self, part: Part, error: AwayError) -> None:
+        self._under_way.finish()  # it may be of a lease that is lost now
         if part.is_away:
             return
         part.is_away, part.wait, part.next_try = True, FIRST_TRY, monotonic() + FIRST_TRY
@@ -403,15 +416,28 @@ class ShardedFrontier(Frontier):
     def ask(self, part: Part, asked: Callable[[], Any], otherwise: Any = None) -> Any:
         """Return what a server answers, or something else if it is away but others are there."""
         if not part.is_away:
-            try:
-                with self.reaching(part):
-                    return asked()
-            except OlderError:
-                raise
-            except AwayError:
-                if not self.live:
-                    raise
+            with self._going_on(part):
+                return asked()
         return otherwise
+
+    def _asking(self, part: Part, steps: Steps[Any], otherwise: Any = None) -> Steps[Any]:
+        """Do what ``ask`` does, in steps."""
+        if not part.is_away:
+            with self._going_on(part):
+                return (yield from steps)
+        return otherwise
+
+    @contextmanager
+    def _going_on(self, part: Part) -> Iterator[None]:
+        """Ask one server as ``reaching``; that it is away is an error only if all are."""
+        try:
+            with self.reaching(part):
+                yield
+        except OlderError:
+            raise
+        except AwayError:
+            if not self.live:
+                raise
 
     def ask_all(self, asked: Callable[[Part], Any]) -> list[Any]:
         """Return what all servers answer that aren't away. Raises AwayError if all are."""
@@ -444,7 +470,11 @@ class ShardedFrontier(Frontier):
         self._clear(part, doubt)
         self._look()
 
+    def begin(self, steps: Steps[T]) -> Awaited[T]:
+        return self._under_way.begin(steps)
+
     def rejoin(self) -> None:
+        self._under_way.finish()
         found: dict[int, Doubt | None] = {}
         for part in self.parts:
             part.is_away = False
@@ -656,27 +686,31 @@ class ShardedFrontier(Frontier):
             parts[index].append(offer)
         return parts
 
-    def _send(self, part: Part, page: Page | None, offers: Sequence[Offer]) -> Callable[[], bool]:
+    def _send(self, part: Part, page: Page | None, offers: Sequence[Offer]) -> Steps[bool]:
         """Offer links to a server; return what waits until it has them."""
         name = f"@{part.index}"
         number = self._counts.get(name, 0) + 1
-        answered: Callable[[], None] = partial(part.offer, offers)
+        sent = None
         if page is not None and not part.is_away:
-            answered = part.offer_from(page, offers, number)
+            sent = part.offer_from(page, offers, number)
 
-        def given() -> bool:
-            answered()
+        def given() -> Steps[bool]:
+            if sent is None:
+                part.offer(offers)
+            else:
+                yield from sent
             if page is not None:
                 self._counts[name] = number
             return True
 
-        return given
+        return given()
 
     def _give(
         self, part: Part, page: Page | None, offers: Sequence[Offer], keepers: Sequence[Part]
     ) -> None:
         """Offer links to a server; if it is away another one keeps them for it."""
-        self._keep_offers(part, page, offers, keepers, self._send(part, page, offers))
+        given = self._send(part, page, offers)
+        Awaited(self._keep_offers(part, page, offers, keepers, given)).result()
 
     def _keep_offers(
         self,
@@ -684,10 +718,10 @@ class ShardedFrontier(Frontier):
         page: Page | None,
         offers: Sequence[Offer],
         keepers: Sequence[Part],
-        given: Callable[[], bool],
-    ) -> None:
+        given: Steps[bool],
+    ) -> Steps[None]:
         """See to it that links that were sent are kept, there or by another server."""
-        if not self.ask(part, given, False):
+        if not (yield from self._asking(part, given, False)):
             keeper = next(one for one in (*keepers, *self.live) if not one.is_away)
             entry = json.dumps([page, offers])
             with self.reaching(keeper):
@@ -719,19 +753,19 @@ class ShardedFrontier(Frontier):
         if monotonic() - self._looked > REFRESH:
             self._look()
 
-    def lease(self, now: float) -> Lease | None:
+    def leasing(self, now: float) -> Steps[Lease | None]:
         self._asked = now
         self._look_if_due()
-        lease = self._best(now)
+        lease = yield from self._best(now)
         if lease is None:  # what was busy then may be free now, and others may have found more
             for part in self.live:
                 if part.free:
                     self.ask(part, part.order.refresh)
                 part.order.look_again()
-            lease = self._best(now)
+            lease = yield from self._best(now)
         return lease
 
-    def _best(self, now: float) -> Lease | None:
+    def _best(self, now: float) -> Steps[Lease | None]:
         """Lease from the server whose best cell is best, none beyond the best of the next.
 
         While all URLs of the best cells are of busy servers, each look in vain lets the next go
@@ -746,8 +780,8 @@ class ShardedFrontier(Frontier):
             part = found[0][2]
             until = found[1][0] if len(found) > 1 else None
             others = any(one.is_busy(now) for one in self.live if one is not part)
-            ask = partial(part.lease_until, now, until, self._beyond, self._awaited(), others)
-            lease = self._leased(part, ask)
+            steps = part.lease_until(now, until, self._beyond, self._awaited(), others)
+            lease = yield from self._leased(part, steps)
             if lease is not None:
                 self._beyond //= 2
                 return lease
@@ -762,25 +796,26 @@ class ShardedFrontier(Frontier):
         proven = min((p for _, p in found if p is not None), key=rank, default=None)
         return proven, min((b for b, _ in found if b is not None), key=rank, default=None)
 
-    def _leased(self, part: Part, ask: Callable[[], Lease | None]) -> Lease | None:
-        lease: Lease | None = self.ask(part, ask)
+    def _leased(self, part: Part, steps: Steps[Lease | None]) -> Steps[Lease | None]:
+        lease: Lease | None = yield from self._asking(part, steps)
         if lease is None:
             return None
         self._turns += 1
         part.turn = int(self._turns)
         return replaced(lease, id=_whole_id(lease.id, part))
 
-    def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
+    def leasing_among(self, servers: Sequence[str], now: float) -> Steps[Lease | None]:
         for index, some in self.layout.part(servers).items():
             part = self.parts[index]
-            if (lease := self._leased(part, partial(part.lease_among, some, now))) is not None:
+            lease = yield from self._leased(part, part.leasing_among(some, now))
+            if lease is not None:
                 return lease
         return None
 
-    def lease_requisite(self, now: float) -> Lease | None:
+    def leasing_requisite(self, now: float) -> Steps[Lease | None]:
         self._look_if_due()
         for part in sorted(self.live, key=lambda part: part.turn):
-            lease = self._leased(part, partial(part.lease_requisite, now))
+            lease = yield from self._leased(part, part.leasing_requisite(now))
             if lease is not None:
                 return lease
         return None
@@ -794,6 +829,7 @@ class ShardedFrontier(Frontier):
         return min(found, default=None)
 
     def renew(self, now: float) -> list[int]:
+        self._under_way.finish()
         self._try_again()
         lost: list[list[int]] = self.ask_all(
             lambda part: [_whole_id(number, part) for number in part.renew(now)]
@@ -807,6 +843,7 @@ class ShardedFrontier(Frontier):
 
     def _own(self, visit: Visit) -> tuple[Part, Visit] | None:
         """Return the server of a visit and the visit as it knows it; None if that has ended."""
+        self._under_way.finish()
         part = self.parts[visit.lease.id % SHARDS]
         lease = replaced(visit.lease, id=visit.lease.id // SHARDS)
         if part.is_away or not part.holds(lease):
@@ -827,35 +864,32 @@ class ShardedFrontier(Frontier):
         urls: list[str] = self.ask(part, lambda: part.discarded_by(own), [])
         return urls
 
-    def commit(self, visit: Visit, lengths: Mapping[str, int] | None = None) -> bool:
+    def ending(
+        self, visit: Visit, due: float | None, lengths: Mapping[str, int] | None = None
+    ) -> Steps[bool]:
         found = self._own(visit)
         if found is None:
             return False
         part, own = found
-        offers = self._by_part(visit.offers)
-        own.offers = offers.pop(part.index, ())
-        if offers:
-            page = part.page_of(own)
-            to = [(self.parts[index], some) for index, some in offers.items()]
-            sent = [self._send(other, page, some) for other, some in to]
-            for (other, some), given in zip(to, sent, strict=True):
-                self._keep_offers(other, page, some, [part], given)
-        return self._ended(part, own, lambda known: part.commit(own, known), lengths)
+        if due is None:
+            offers = self._by_part(visit.offers)
+            own.offers = offers.pop(part.index, ())
+            yield from self._give_others(part, own, offers)
+        return (yield from self._ended(part, own, due, lengths))
 
-    def postpone(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
-        found = self._own(visit)
-        if found is None:
-            return False
-        part, own = found
-        return self._ended(part, own, lambda known: part.postpone(own, due, known), lengths)
+    def _give_others(
+        self, part: Part, own: Visit, offers: Mapping[int, Sequence[Offer]]
+    ) -> Steps[None]:
+        """Give the other servers the links to their sites, all at a time."""
+        page = part.page_of(own)
+        to = [(self.parts[index], some) for index, some in offers.items()]
+        sent = [self._send(other, page, some) for other, some in to]
+        for (other, some), given in zip(to, sent, strict=True):
+            yield from self._keep_offers(other, page, some, [part], given)
 
     def _ended(
-        self,
-        part: Part,
-        own: Visit,
-        end: Callable[[Mapping[str, int]], bool],
-        lengths: Mapping[str, int] | None,
-    ) -> bool:
+        self, part: Part, own: Visit, due: float | None, lengths: Mapping[str, int] | None
+    ) -> Steps[bool]:
         """End a visit on its own server, which may go away before it says that it has."""
         if part.is_away:
             return False
@@ -865,7 +899,7 @@ class ShardedFrontier(Frontier):
         known = {**self._lengths, **(lengths or {})}
         try:
             with self.reaching(part):
-                if not end({**known, **counts}):
+                if not (yield from part.ending(own, due, {**known, **counts})):
                     return False
         except OlderError:
             raise

@@ -18,8 +18,9 @@ from lswc.frontier.contract import FORMAT, FrontierError
 from lswc.frontier.redis import POLL, RedisFrontier, Worker
 from lswc.frontier.redis_cluster import Cluster
 from lswc.frontier.shards import CLUSTER
+from lswc.frontier.steps import Awaited
 from lswc.frontier.visit import Offer
-from lswc.strategy import SEED, PageLanguage, Status, adaptive, order, strategy
+from lswc.strategy import REQUISITE, SEED, PageLanguage, Status, adaptive, order, strategy
 from tests.frontier.redis_server import RedisServer
 from tests.visits import ended
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from lswc.frontier.visit import Lease
+    from lswc.frontier.visit import Lease, Visit
     from lswc.strategy import Rank
 
 LIFE = 60.0
@@ -246,8 +247,7 @@ def test_a_worker_with_nothing_to_lease_asks_again_only_when_it_is_time(
     ready = two.next_ready()
     assert ready is not None
     with monkeypatch.context() as patched:
-        patched.setattr(two, "connection", None)
-        patched.setattr(two._call, "_connection", None)
+        patched.setattr(two.connection, "client", None)
         assert [two.lease(5.0 + 0.01 * n) for n in range(5)] == [None] * 5
         assert two.next_ready() == ready
     one.commit(ended(lease))
@@ -277,30 +277,26 @@ def test_most_of_a_waiting_url_is_its_path(join: Join, client: Redis) -> None:
     assert leased(f, 0.0).url == "ftp://b/1"
 
 
-class LosesAnswers(Redis):
-    """A client that loses the next answer once, after Redis did what was asked."""
+def test_a_commit_whose_answer_is_lost_counts_once(
+    redis_server: RedisServer, client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: Any = AbstractConnection.read_response
+    answers: list[Any] = []
 
-    loses = False
-
-    def parse_response(self, *arguments: Any, **options: Any) -> Any:
-        parse: Callable[..., Any] = super().parse_response
-        answer = parse(*arguments, **options)
-        if self.loses:
-            self.loses = False
+    def lost(connection: Any, *given: Any, **how: Any) -> Any:
+        answer = read(connection, *given, **how)
+        answers.append(answer)
+        if len(answers) == 1:  # Redis did what was asked
             raise redis.ConnectionError("lost")
         return answer
 
-
-def test_a_commit_whose_answer_is_lost_counts_once(
-    redis_server: RedisServer, client: Redis
-) -> None:
-    losing: Any = LosesAnswers.from_url(redis_server.url)
-    with closing(RedisFrontier(losing, "c", strategy("bfs"), {}, worker=CALLERS)) as f:
+    with closing(RedisFrontier(Redis.from_url(redis_server.url), "c", strategy("bfs"), {})) as f:
         f.offer([seed("http://a/1")])
         lease = leased(f, 0.0)
-        losing.loses = True
-        assert f.commit(ended(lease))
-        assert not losing.loses
+        with monkeypatch.context() as patched:
+            patched.setattr(AbstractConnection, "read_response", lost)
+            assert f.commit(ended(lease))
+        assert len(answers) > 1
         assert f.counts().tally["finished"] == {"html": 1}
 
 
@@ -529,13 +525,13 @@ def test_what_is_decided_of_known_urls_goes_with_the_next_call(
     learned.offer([seed("http://a/1"), found._replace(code=worse)])
     lease = leased(learned, 0.0)
     calls: list[str] = []
-    run = learned.connection.run
+    send = learned.connection.send
 
     def counted(*call: Any) -> Any:
         calls.append(call[0])
-        return run(*call)
+        return send(*call)
 
-    monkeypatch.setattr(learned.connection, "run", counted)
+    monkeypatch.setattr(learned.connection, "send", counted)
     learned.commit(ended(lease, offers=[found._replace(code=better)]))
     assert leased(learned, 0.0).referrer == "http://a/1"
     assert calls == ["commit", "lease"]
@@ -593,17 +589,17 @@ def test_a_lease_passes_many_cells_of_busy_servers_without_a_look_at_all(
     assert leased(one, 0.0).server == "a"
 
     calls: list[str] = []
-    run, refresh = one.connection.run, one._order.refresh
+    send, refresh = one.connection.send, one._order.refresh
 
     def counted(*call: Any) -> Any:
         calls.append(call[0])
-        return run(*call)
+        return send(*call)
 
     def looked() -> None:
         calls.append("look at all")
         refresh()
 
-    monkeypatch.setattr(one.connection, "run", counted)
+    monkeypatch.setattr(one.connection, "send", counted)
     monkeypatch.setattr(one._order, "refresh", looked)
     assert [leased(one, 0.0).server for _ in range(9)] == [f"b{n}" for n in range(9)]
     assert calls == ["lease"] * (9 + 2), "with 32 cells and with 64 in vain"
@@ -671,7 +667,7 @@ def test_who_heard_that_no_server_is_free_does_not_ask(
     with closing(one), closing(two):
         one.offer([seed("http://a/1"), seed("http://a/2")])
         lease = leased(one, clock[0])
-        for name in ("run", "ask"):
+        for name in ("send", "run", "ask"):
             monkeypatch.setattr(one.connection, name, counted(getattr(one.connection, name)))
         one.commit(ended(lease, rest=60.0))
         assert one.lease(clock[0]) is None
@@ -680,6 +676,37 @@ def test_who_heard_that_no_server_is_free_does_not_ask(
         two.offer([seed("http://b/1")])
         clock[0] += POLL
         assert leased(one, clock[0]).url == "http://b/1"
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        (lambda one, _: one.pending, 1),
+        (lambda one, _: one.requisites, 1),
+        (lambda one, _: one.close(), None),
+        (lambda one, _: one.pages({"a"})["a"].downloaded, 1),
+        (lambda one, _: one.offer([seed("http://c/1")]), None),
+        (lambda one, other: one.give_back(other), True),
+        (lambda one, _: one.renew(0.0), []),
+    ],
+)
+def test_while_an_end_is_under_way_all_is_answered_as_after_it(
+    join: Join,
+    client: Redis,
+    tmp_path: Path,
+    asked: Callable[[RedisFrontier, Visit], object],
+    answer: object,
+) -> None:
+    one = join(folder=tmp_path)
+    one.offer([seed("http://a/1"), seed("http://b/1")])
+    first, other = leased(one, 0.0), leased(one, 0.0)
+    image = Offer("http://a/2.png", "a", "a", REQUISITE, PageLanguage.TARGET, 1)
+    visit = ended(first, relevant=True, offers=[image])
+    awaited = one.begin(one.ending(visit, None))
+    while client.hlen("{c}:leases") > 1:
+        pass
+    assert asked(one, ended(other)) == answer
+    assert awaited.result(), "its own answer isn't lost by that"
 
 
 def test_what_was_sent_over_a_connection_that_is_lost_is_asked_again(
@@ -692,7 +719,7 @@ def test_what_was_sent_over_a_connection_that_is_lost_is_asked_again(
             answer = connection.send("status", *terms, 3, 1)
             if is_lost:
                 client.client_kill_filter(_type="normal", skipme=True)
-            assert answer() == Status.RELEVANT
+            assert Awaited(answer).result() == Status.RELEVANT
         assert connection.run("status", *terms, 3, 0) == Status.IRRELEVANT
 
 
@@ -715,4 +742,4 @@ def test_what_could_not_be_sent_is_asked_again(
         with monkeypatch.context() as patched:
             patched.setattr(AbstractConnection, "send_command", lost)
             answer = connection.send("status", *terms, 3, 1)
-        assert answer() == Status.RELEVANT
+        assert Awaited(answer).result() == Status.RELEVANT

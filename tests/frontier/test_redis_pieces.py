@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
@@ -14,6 +15,7 @@ from typing_extensions import override
 from lswc.frontier import redis, redis_script
 from lswc.frontier.contract import DEFAULTS, FULL, Caps, Terms
 from lswc.frontier.redis import RedisFrontier, Worker
+from lswc.frontier.steps import Awaited
 from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import (
@@ -34,6 +36,7 @@ from tests.visits import ended
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from lswc.frontier.steps import Steps
     from lswc.frontier.visit import Lease
     from tests.frontier.redis_server import RedisServer
 
@@ -111,17 +114,22 @@ class Counted:
     """Counts what each call of the script writes into sorted sets, the most in one."""
 
     def __init__(self, client: Redis, frontier: RedisFrontier, patched: pytest.MonkeyPatch) -> None:
-        run = frontier.connection.run
+        run, send = frontier.connection.run, frontier.connection.send
         self.calls = self.most = 0
 
-        def counted(verb: str, *arguments: Any) -> Any:
+        def counted(answered: Callable[[], Any]) -> Any:
             before = self._written(client)
-            answer = run(verb, *arguments)
+            answer = answered()
             self.calls += 1
             self.most = max(self.most, self._written(client) - before)
             return answer
 
-        patched.setattr(frontier.connection, "run", counted)
+        def sent(*call: Any) -> Steps[Any]:
+            yield from ()
+            return counted(Awaited(send(*call)).result)
+
+        patched.setattr(frontier.connection, "run", lambda *call: counted(partial(run, *call)))
+        patched.setattr(frontier.connection, "send", sent)
 
     @staticmethod
     def _written(client: Redis) -> int:

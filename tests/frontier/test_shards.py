@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from lswc.frontier.steps import Awaited, Steps
     from lswc.frontier.visit import Lease
 
 CALLERS = Worker(clock_of_caller=True, time_to_live=60.0)
@@ -172,7 +173,7 @@ def test_a_lease_passes_many_cells_of_busy_servers_by_few_calls(
     calls: list[Part] = []
     lease_until = Part.lease_until
 
-    def counted(part: Part, *asked: Any) -> Lease | None:
+    def counted(part: Part, *asked: Any) -> Steps[Lease | None]:
         calls.append(part)
         return lease_until(part, *asked)
 
@@ -383,6 +384,8 @@ class Sharded(RuleBasedStateMachine):
     servers: list[RedisServer]
     first = 3
     """How many of them it begins with."""
+    begun: Awaited[bool] | None = None
+    is_new = False
 
     def clients(self) -> list[Redis]:
         return [Redis.from_url(server.url) for server in self.servers[: self.number]]
@@ -454,16 +457,30 @@ class Sharded(RuleBasedStateMachine):
         self.held.append((mine, theirs))
 
     @precondition(lambda self: self.held)
-    @rule(data=st.data(), relevant=st.booleans(), found=links, rest=st.sampled_from([0.0, 2.0]))
+    @rule(
+        data=st.data(),
+        relevant=st.booleans(),
+        found=links,
+        rest=st.sampled_from([0.0, 2.0]),
+        is_left=st.booleans(),
+    )
     def commit(
-        self, data: st.DataObject, relevant: bool, found: list[tuple[str, int, int]], rest: float
-    ) -> None:
+        self, data: st.DataObject, relevant: bool, found: list[tuple[str, int, int]], rest: float,
+        is_left: bool,
+    ) -> None:  # fmt: skip
+        """End a visit, or leave its end under way: whatever is done next waits for it first."""
         mine, theirs = self.held.pop(data.draw(st.integers(0, len(self.held) - 1)))
         is_page = relevant if mine.is_page else None
-        for frontier, lease in ((self.many, mine), (self.one, theirs)):
-            visit = ended(lease, relevant=is_page, offers=self.offers(found), rest=rest)
-            assert frontier.commit(visit)
-            assert not frontier.commit(visit)
+        visit, other = (
+            ended(lease, relevant=is_page, offers=self.offers(found), rest=rest)
+            for lease in (mine, theirs)
+        )
+        assert self.one.commit(other)
+        self.begun = self.many.begin(self.many.ending(visit, None))
+        self.is_new = is_left
+        if not is_left:
+            assert self.begun.result()
+            assert not any((self.many.commit(visit), self.one.commit(other)))
 
     @precondition(lambda self: self.held)
     @rule(data=st.data(), back=st.booleans())
@@ -482,6 +499,10 @@ class Sharded(RuleBasedStateMachine):
     @invariant()
     def same(self) -> None:
         """What is asked here leaves to the next call what goes with it: `report` doesn't."""
+        if self.is_new:
+            self.is_new = False
+            return
+        assert self.begun is None or self.begun.result()
         assert (self.many.pending, self.many.unfinished) == (self.one.pending, self.one.unfinished)
         assert (self.many.later, self.many.next_due()) == (self.one.later, self.one.next_due())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -31,6 +31,7 @@ from lswc.strategy import GUESS, NEVER, REQUISITE, SEED, PageLanguage, Unit, sta
 from tests.visits import ended
 
 if TYPE_CHECKING:
+    from lswc.frontier.steps import Awaited, Steps
     from lswc.frontier.visit import Lease
     from tests.frontier.redis_server import RedisServer
 
@@ -101,6 +102,8 @@ class Stores(RuleBasedStateMachine):
         self.by_server = chosen.unit is Unit.SERVER
         self.now = 100.0
         self.held: list[Lease] = []
+        self.begun: list[tuple[Awaited[Any], object]] = []
+        self.is_new = False
         self.redis = RedisFrontier(
             Redis.from_url(self.url), f"agree{next(names)}", chosen, {}, terms,
             Worker(clock_of_caller=True, time_to_live=1e6),
@@ -115,16 +118,32 @@ class Stores(RuleBasedStateMachine):
         reasons = (Outcome.SERVER_BECAME_IRRELEVANT, Outcome.STRATEGY)
         return sum(tally.get(reason, 0) for reason in reasons)
 
+    def begin(self, steps: Steps[Any], expected: object) -> None:
+        """Leave it under way: whatever is done next waits for its end first."""
+        self.begun.append((self.redis.begin(steps), expected))
+        self.is_new = True
+
     @rule(found=links)
     def offer(self, found: list[Offer]) -> None:
         seeds = [offer for offer in found if offer.server in SEEDS]
         for frontier in (self.sqlite, self.redis):
             frontier.offer(self.by_unit(seeds))
 
-    @rule(wait=st.sampled_from([0.0, 0.0, 0.5, 2.0]))
-    def lease(self, wait: float) -> None:
+    @rule(wait=st.sampled_from([0.0, 0.0, 0.5, 2.0]), is_awaited=st.booleans())
+    def lease(self, wait: float, is_awaited: bool) -> None:
         self.now += wait
-        self.leased(self.sqlite.lease(self.now), self.redis.lease(self.now))
+        lease = self.sqlite.lease(self.now)
+        self.begin(self.redis.leasing(self.now), lease)
+        if is_awaited:
+            self.end()
+        if lease is not None:
+            self.held.append(lease)
+
+    def end(self) -> None:
+        for awaited, expected in self.begun:
+            assert awaited.result() == expected
+        self.begun.clear()
+        self.is_new = False
 
     def leased(self, lease: Lease | None, other: Lease | None) -> None:
         assert other == lease
@@ -155,6 +174,7 @@ class Stores(RuleBasedStateMachine):
         found=links,
         outcome=st.sampled_from(["html", "timeout", "blocked", *OF_QUOTA[:1], Outcome.REDIRECT]),
         rest=RESTS,
+        is_awaited=st.booleans(),
     )
     def commit(
         self,
@@ -163,6 +183,7 @@ class Stores(RuleBasedStateMachine):
         found: list[Offer],
         outcome: str,
         rest: float,
+        is_awaited: bool,
     ) -> None:
         lease = data.draw(st.sampled_from(self.held))
         self.held.remove(lease)
@@ -173,9 +194,11 @@ class Stores(RuleBasedStateMachine):
         discarded = self.sqlite.discarded_by(visit)
         assert sorted(self.redis.discarded_by(visit)) == sorted(discarded)
         before = self.discarded()
-        for frontier in (self.sqlite, self.redis):
-            assert frontier.commit(visit)
-            assert not frontier.commit(visit)
+        assert self.sqlite.commit(visit)
+        self.begin(self.redis.ending(visit, None), True)
+        if is_awaited:
+            self.end()
+            assert not any(frontier.commit(visit) for frontier in (self.sqlite, self.redis))
         # Besides them, links of the page itself may be discarded.
         assert len(discarded) <= self.discarded() - before <= len(discarded) + len(found)
 
@@ -185,13 +208,20 @@ class Stores(RuleBasedStateMachine):
         wait=st.sampled_from([0.0, 0.5, 3.0]),
         outcome=st.sampled_from(["timeout", "status 503", "paused"]),
         rest=RESTS,
+        is_awaited=st.booleans(),
     )
-    def postpone(self, data: st.DataObject, wait: float, outcome: str, rest: float) -> None:
+    def postpone(
+        self, data: st.DataObject, wait: float, outcome: str, rest: float, is_awaited: bool
+    ) -> None:
         lease = data.draw(st.sampled_from(self.held))
         self.held.remove(lease)
-        for frontier in (self.sqlite, self.redis):
-            assert frontier.postpone(ended(lease, outcome, rest=rest), self.now + wait)
-            assert not frontier.postpone(ended(lease, outcome), self.now)
+        visit = ended(lease, outcome, rest=rest)
+        assert self.sqlite.postpone(visit, self.now + wait)
+        self.begin(self.redis.ending(visit, self.now + wait), True)
+        if is_awaited:
+            self.end()
+            both = (self.sqlite, self.redis)
+            assert not any(frontier.postpone(visit, self.now) for frontier in both)
 
     @precondition(lambda self: self.held)
     @rule(data=st.data(), rest=RESTS)
@@ -249,6 +279,11 @@ class Stores(RuleBasedStateMachine):
     @invariant()
     def same_counts(self) -> None:
         """What is asked here leaves to the next call what goes with it: `report` doesn't."""
+        if self.is_new:
+            self.is_new = False
+            return
+        if hasattr(self, "begun"):
+            self.end()
         assert self.redis.pending == self.sqlite.pending
         assert self.redis.unfinished == self.sqlite.unfinished
         assert self.redis.later == self.sqlite.later
