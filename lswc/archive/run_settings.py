@@ -48,12 +48,19 @@ def opt_out_of(crawl: Path) -> str:
 
 
 def settings_of(crawl: Path) -> dict[str, Any]:
-    """Return what a crawl was run with. Raises ArchiveError if the folder holds none."""
+    """Return what a crawl was run with.
+
+    Raises ArchiveError if the folder holds none, or if that can't be read.
+    """
     try:
         found: dict[str, Any] = json.loads((crawl / SETTINGS).read_text("utf-8"))
         return {**found}
-    except (OSError, ValueError, TypeError) as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise ArchiveError(f"{crawl} is not a crawl folder: it has no {SETTINGS}") from error
+    except (OSError, ValueError, TypeError) as error:
+        raise ArchiveError(
+            f"{crawl / SETTINGS} can't be read: the next run of the crawl writes it anew"
+        ) from error
 
 
 def lacking(crawls: Sequence[Path], otherwise: str) -> ArchiveError:

@@ -30,5 +30,12 @@ def test_of_several_languages_one_has_to_be_named(tmp_path: Path) -> None:
 
 def test_the_only_language_needs_no_name(tmp_path: Path) -> None:
     assert language_of(crawl_of(tmp_path, "th")).tag == "th"
-    with pytest.raises(ArchiveError):
+    with pytest.raises(ArchiveError, match="none is not a crawl folder: it has no settings"):
         language_of(tmp_path / "none")
+
+
+@pytest.mark.parametrize("damaged", [b"", b"{", b"[1]", b"\xff"])
+def test_settings_that_are_damaged_are_said_to_be(tmp_path: Path, damaged: bytes) -> None:
+    (tmp_path / "settings.json").write_bytes(damaged)
+    with pytest.raises(ArchiveError, match=r"settings\.json can't be read: the next run"):
+        language_of(tmp_path)

@@ -37,7 +37,7 @@ async function look() {
   try {
     const told = await ask("api/crawls");
     $("name").textContent = told.name;
-    $("about").textContent = `${count(told.crawls.length)} crawls, ${count(told.crawls.filter((one) => one.is_live).length)} running`;
+    $("about").textContent = `${count(told.crawls.length)} ${told.crawls.length === 1 ? "crawl" : "crawls"}, ${count(told.crawls.filter((one) => one.is_live).length)} running`;
     $("crawls").replaceChildren(...told.crawls.map(row));
     $("locked").hidden = Boolean(token);
   } catch (error) {
