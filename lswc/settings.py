@@ -43,7 +43,7 @@ LSWC_UNPROVEN_SHARE = 0.25
 # fetch what is hardly relevant, at 1 none idles (strategies.md#hours-and-downloads).
 LSWC_HASTE = 0.1
 # The crawl ends once the next pages should bring a smaller share of relevant ones, for 300 pages in
-# a row. At 0 it goes on until no URL is left; the profile adaptive has 0.01.
+# a row for each worker. At 0 it goes on until no URL is left; the profile adaptive has 0.01.
 LSWC_STOP_HARVEST = 0.0
 # The folder of an earlier crawl of the language with a learned order, or redis://host:6379/0#key: a
 # new crawl begins with what that learned.

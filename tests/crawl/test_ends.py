@@ -38,6 +38,7 @@ class Ending:
     def __init__(self, *cells: CellHarvest) -> None:
         self.cells = [*cells, LITTLE]
         self.confirms: Callable[[], bool] | None = None
+        self.others: list[str] = []
         self._tallies: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.start()
 
@@ -48,7 +49,9 @@ class Ending:
     def worker(self) -> HarvestStopExtension:
         """Return what a process watches the crawl with."""
         frontier: Any = SimpleNamespace(
-            cells=lambda: tuple(self.cells), tallies=lambda: self._tallies
+            cells=lambda: tuple(self.cells),
+            tallies=lambda: self._tallies,
+            others=lambda: (self.others, 0),
         )
         leases: Any = SimpleNamespace(finish=self._finish)
         commits: Any = SimpleNamespace(halted=False)
@@ -136,15 +139,16 @@ def test_what_was_promising_before_a_stop_begins_the_count_anew() -> None:
     assert ending.confirms is not None
 
 
-def test_the_pages_of_all_workers_count() -> None:
+def test_the_pages_of_all_workers_count_and_have_to_be_more() -> None:
     ending = Ending()
+    ending.others = ["another"]
     some, others = ending.worker(), ending.worker()
     for by in (some, others):
         ending.record(EVERY, by)
     for by in (some, others):
-        ending.record(IN_A_ROW // 2, by)
+        ending.record(IN_A_ROW - 1, by)
     assert ending.confirms is None
-    ending.record(EVERY // 2, some)
+    ending.record(EVERY, some)
     assert ending.confirms is not None
 
 
