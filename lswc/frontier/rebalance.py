@@ -339,7 +339,7 @@ class Rebalance:
                 if server.client.exists(f"{server.prefix}doubts", *boxes):
                     raise FrontierError(
                         f"{server.address} keeps something for another that was away: start the "
-                        "crawl once more, and stop it when all servers are there"
+                        "crawl's workers once more, and stop them when all servers are there"
                     )
 
     def _check_new(self) -> None:

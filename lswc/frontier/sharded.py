@@ -209,7 +209,9 @@ class Part(RedisFrontier):
     """What one server holds of the crawl: a frontier like any other, but for the order.
 
     ``is_away`` says that it can't be reached; ``next_try`` when to try again. All web servers that
-    this worker visited have ``rested`` then, but for those that rest long.
+    this worker visited have ``rested`` then, but for those that rest long. ``owed_since`` is when
+    it was seen first that other workers' links are kept for it: if a lease would have expired
+    since, those workers are gone.
     """
 
     _patience = BRIEFLY
@@ -225,6 +227,7 @@ class Part(RedisFrontier):
     ) -> None:
         self.index = int(identity["shard"].partition(" ")[0]) - 1
         self.is_away, self.turn, self.free = False, 0, 0
+        self.owed_since: float | None = None
         self.next_try = self.wait = self.rested = 0.0
         self._common = common
         super().__init__(client, name, common.strategy, identity, terms, worker)
@@ -723,21 +726,37 @@ class ShardedFrontier(SteppedFrontier):
         """See to it that links that were sent are kept, there or by another server."""
         if not (yield from self._asking(part, given, False)):
             keeper = next(one for one in (*keepers, *self.live) if not one.is_away)
-            entry = json.dumps([page, offers])
+            entry = json.dumps([self._worker.name, page, offers])
             with self.reaching(keeper):
                 keeper.connection.ask(("RPUSH", _box(part), (entry,)))
 
-    def _deliver(self, part: Part) -> None:
-        """Give a server what others kept for it. Given twice, it changes nothing."""
+    def _deliver(self, part: Part, *, of_all: bool = False) -> bool:
+        """Give a server what was kept for it of this worker's pages, or of all; tell whether
+        something is left.
+
+        Given twice, it changes nothing. Who kept it learns that it was given: so this worker knows
+        if the server comes back without it, and others' pages it leaves to them.
+        """
+        is_left = False
         for keeper in self.live:
-            while entries := self.ask(keeper, partial(_kept, keeper, part), ()):
+            first = 0
+            while entries := self.ask(keeper, partial(_kept, keeper, part, first), ()):
                 for entry in entries:
-                    page, offers = json.loads(entry)
+                    by, page, offers = json.loads(entry)
+                    if not of_all and by != self._worker.name:
+                        first += 1
+                        continue
                     given = [_offer(row) for row in offers]
                     self._give(part, None if page is None else Page(*page), given, [keeper])
-                    keeper.connection.ask(("LREM", _box(part), (1, entry)))
+                    number = self._counts.get(f"@{part.index}", 0)
+                    keeper.connection.ask(
+                        ("LREM", _box(part), (1, entry)),
+                        ("HSET", f"files:{self._worker.name}", (f"@{part.index}", number)),
+                    )
                 if part.is_away:
-                    return
+                    return False
+            is_left |= first > 0
+        return is_left
 
     # -- leases ----------------------------------------------------------------------------------
 
@@ -835,7 +854,10 @@ class ShardedFrontier(SteppedFrontier):
             lambda part: [_whole_id(number, part) for number in part.renew(now)]
         )
         for part in self.live:
-            self._deliver(part)
+            since = part.owed_since
+            is_due = since is not None and now - since >= self._worker.time_to_live
+            is_left = self._deliver(part, of_all=is_due)
+            part.owed_since = (now if since is None else since) if is_left else None
         gone, self._lost = self._lost, []
         return [*chain(*lost), *gone]
 
@@ -994,8 +1016,9 @@ def _box(part: Part) -> str:
     return f"outbox:{part.index}"
 
 
-def _kept(keeper: Part, part: Part) -> list[bytes]:
-    (entries,) = keeper.connection.ask(("LRANGE", _box(part), (0, _AT_ONCE - 1)))
+def _kept(keeper: Part, part: Part, first: int) -> list[bytes]:
+    last = first + _AT_ONCE - 1
+    (entries,) = keeper.connection.ask(("LRANGE", _box(part), (first, last)))
     found: list[bytes] = entries
     return found
 

@@ -248,7 +248,7 @@ def test_what_is_refused(redis_servers: list[RedisServer]) -> None:
     assert "named twice" in refused([*redis_servers[:2], redis_servers[0]], 2)
     with Redis.from_url(redis_servers[1].url) as client:
         client.rpush("{c}:outbox:0", "{}")
-        assert "start the crawl once more" in refused(redis_servers, 2)
+        assert "start the crawl's workers once more" in refused(redis_servers, 2)
         client.delete("{c}:outbox:0")
         client.hset("{c}:about", "format", "8")
         assert "lswc 0.1" in refused(redis_servers, 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing, suppress
-from itertools import count
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
@@ -254,6 +254,60 @@ def test_what_a_server_that_is_away_was_to_have_is_delivered(
     assert {leased(f, 61.0).url for _ in range(1)} <= {f"http://{there}/", f"http://{there}/1"}
     f.close()
     third.stop()
+
+
+@pytest.mark.usefixtures("join")
+def test_links_are_delivered_by_their_worker_and_by_others_once_it_is_gone(
+    redis_servers: list[RedisServer],
+) -> None:
+    """So the one that can visit their page again knows if the server forgets them."""
+    ways = {name: [Way(server) for server in redis_servers] for name in ("one", "two")}
+
+    def joined(name: str) -> ShardedFrontier:
+        worker = Worker(known_as=name, clock_of_caller=True, time_to_live=60.0)
+        clients = [way.client() for way in ways[name]]
+        return ShardedFrontier(clients, "c", strategy("bfs"), {"language": "th"}, Terms(), worker)
+
+    one, two = joined("one"), joined("two")
+    one.offer([offer(f"http://{name_on(0)}/{n}") for n in range(3)])
+    there = one.parts[2]
+
+    def keep(number: int) -> None:
+        """End a page while the server of its link is away, for its worker."""
+        ways["one"][2].is_cut = True
+        ways["one"][2].break_off()
+        link = offer(f"http://{name_on(2)}/{number}", 0)
+        assert one.commit(ended(leased(one), relevant=True, offers=[link]), {"log": number})
+        ways["one"][2].is_cut = False
+        there.next_try = 0.0
+
+    keep(1)
+    two.renew(0.0)
+    two.renew(59.0)
+    assert two.parts[2].pending == 0
+    with Redis.from_url(redis_servers[2].url) as client:
+        before = {key: client.dump(key) for key in client.keys("{c}:*")}
+        one.renew(60.0)
+        assert there.pending == 1
+        client.delete(*client.keys("{c}:*"))
+        for key, kept in before.items():
+            client.restore(key, 0, kept or b"")
+    ways["one"][2].break_off()
+    with pytest.raises(AwayError, match="has forgotten"):
+        one.renew(60.0)
+    one.rejoin()
+    assert one.older_lengths() is not None
+    one.reopen([], {"log": 1})
+    assert one.older_lengths() is None
+    two.renew(61.0)
+    keep(2)
+    two.renew(62.0)
+    two.renew(121.0)
+    assert two.parts[2].pending == 0
+    two.renew(122.0)
+    assert two.parts[2].pending == 1
+    for way in chain(*ways.values()):
+        way.break_off()
 
 
 @pytest.mark.parametrize("is_postponed", [False, True])
