@@ -70,7 +70,7 @@ test: $(VENV)/installed $(VENV)/whatwg.json $(VENV)/google_robots.py $(VENV)/pro
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/python -m lswc.cli.reference docs
 	$(VENV)/bin/mypy --num-workers 2
-	$(VENV)/bin/pytest -q -n 3 -m "not slow"
+	$(VENV)/bin/pytest -q -n 4 -m "not slow"
 
 # What replays an archive beside the live web. pywb needs older libraries than the crawl does.
 REPLAYWEBPAGE := replaywebpage-2.4.6

@@ -107,6 +107,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Together:
     return Together(config, log)
 
 
+STORES = ("redis_server", "redis_servers", "redis_cluster")
+"""What the tests of one process share, each of which finds it empty."""
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_stored(request: pytest.FixtureRequest) -> None:
+    """Which tests ran before, in this process, makes no difference."""
+    for name in STORES:
+        if name in request.fixturenames:
+            stores = request.getfixturevalue(name)
+            for store in stores if isinstance(stores, list) else [stores]:
+                store.empty()
+
+
 @pytest.fixture(scope="session")
 def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
     """A redis-server that the tests of one process share."""

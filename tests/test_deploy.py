@@ -107,7 +107,6 @@ def test_services_use_what_is_there() -> None:
 
 @pytest.mark.slow
 def test_workers_share_a_crawl(place: Path, redis_server: RedisServer) -> None:
-    redis_server.empty()
     worker = SERVICES["worker"]
     command = [*worker["entrypoint"], *(part.replace("$$", "$") for part in worker["command"])]
     given = {"CRAWL_LANGUAGE": "th", "CRAWL_FRONTIER": redis_server.url}

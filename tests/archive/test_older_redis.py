@@ -96,7 +96,6 @@ class TwoWorkers:
     def __init__(self, folder: Path, url: str) -> None:
         self.folder, self.now = folder, 20_000 * DAY
         self.client: Any = Redis.from_url(url)
-        self.client.flushall()
         self.one, self.other = OneWorker(self, "one"), OneWorker(self, "other")
         for worker in (self.one, self.other):
             worker.folder.mkdir()

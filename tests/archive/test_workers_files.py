@@ -45,7 +45,6 @@ class Worker:
 
     def __init__(self, folder: Path, redis: RedisServer) -> None:
         self.client = Redis.from_url(redis.url)
-        self.client.flushall()
         given = {"LSWC_FRONTIER": redis.url, "LSWC_REDIS_KEY": "lost", "DOWNLOAD_DELAY": 0}
         with SetUp(folder, *URLS, **given) as crawl:
             for _ in URLS:

@@ -167,7 +167,6 @@ def test_mistakes(
 
 def test_a_url_in_redis(redis_server: RedisServer) -> None:
     client = Redis.from_url(redis_server.url)
-    client.flushall()
     frontier = RedisFrontier(client, "c", strategy("bfs"), {"language": "th"})
     urls = [f"http://www.{name}.co.th/" for name in ("a", "b")]
     frontier.offer([Offer(u, u[7:-1], u[7:-1], SEED, PageLanguage.TARGET, 0) for u in urls])

@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from redis import Redis
 
 from tests.scenarios.site import SCRAPY, THAI, Site, page, run
 
@@ -23,8 +22,6 @@ PAGES = [SEED, *(f"{SEED}{name}.html" for name in "abc")]
 @pytest.fixture
 def workers(tmp_path: Path, redis_server: RedisServer) -> list[Site]:
     """Two workers of a web whose truth is known: the first fetched its seed, the other the rest."""
-    with Redis.from_url(redis_server.url) as client:
-        client.flushall()
     one, two = (Site(tmp_path / "web", tmp_path / name) for name in ("one", "two"))
     one.seeds(SEED)
     one.add("www.one.co.th/", page(THAI, *PAGES[1:]))
@@ -33,7 +30,6 @@ def workers(tmp_path: Path, redis_server: RedisServer) -> list[Site]:
     facts = {"language": "th", "encoding": "utf-8", "server": "www.one.co.th"}
     truth = (json.dumps({"url": url, **facts, "reachable": {"th": 0}}) for url in PAGES)
     (one.web / "truth.jsonl").write_text("\n".join(truth))
-    redis_server.empty()
     one.crawl(LSWC_FRONTIER=redis_server.url, CLOSESPIDER_ITEMCOUNT=1, CONCURRENT_REQUESTS=1)
     two.crawl(LSWC_FRONTIER=redis_server.url)
     assert (one.urls, sorted(two.urls)) == (PAGES[:1], PAGES[1:])

@@ -157,7 +157,6 @@ def test_what_other_workers_fetch_is_waited_for(
     tmp_path: Path, redis_server: RedisServer, found: str
 ) -> None:
     """What it brings may be worth to go on; but who fetches on for long ends by themselves."""
-    redis_server.empty()
     seeds = [f"http://h{number}.example/" for number in range(3)]
     for name in ("one", "other"):
         (tmp_path / name).mkdir()

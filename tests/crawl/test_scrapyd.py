@@ -120,7 +120,6 @@ def test_a_scheduled_job_crawls_with_its_profile_then_two_share_a_crawl(
     assert site.summary["strategy"] == "soft_focused"
     assert (site.summary["language"], site.summary["relevant"]) == ("my", 8)
 
-    redis_server.empty()
     folders = [tmp_path / "one", tmp_path / "two"]
     for folder in folders:
         scrapyd.schedule(LSWC_FRONTIER=redis_server.url, LSWC_CRAWL=folder, **web)

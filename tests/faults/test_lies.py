@@ -54,7 +54,6 @@ def test_workers_doubt_the_network_each_for_itself(
     tmp_path: Path, redis_server: RedisServer
 ) -> None:
     """Each has fewer requests at a time than there are servers, so none is left without any."""
-    redis_server.empty()
     servers, names = 40, ("one", "two")
     seeds = [url(number, servers) for number in range(servers)]
     settings = {

@@ -16,5 +16,4 @@ if TYPE_CHECKING:
 @pytest.fixture
 def client(redis_server: RedisServer) -> Iterator[Redis]:
     with Redis.from_url(redis_server.url) as client:
-        client.flushall()
         yield client

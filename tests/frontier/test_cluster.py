@@ -43,7 +43,6 @@ class Join(Protocol):
 
 @pytest.fixture
 def join(redis_cluster: RedisCluster) -> Iterator[Join]:
-    redis_cluster.empty()
     with ExitStack() as stack:
 
         def joined() -> ShardedFrontier:

@@ -234,7 +234,6 @@ def refused(servers: list[RedisServer], number: int) -> str:
 
 
 def test_what_is_refused(redis_servers: list[RedisServer]) -> None:
-    empty(redis_servers)
     assert "holds no crawl of this name" in refused(redis_servers, 1)
     with closing(opened(redis_servers[:2])) as frontier:
         crawl_some(frontier)
@@ -268,7 +267,6 @@ def test_what_is_refused(redis_servers: list[RedisServer]) -> None:
 
 
 def test_a_worker_that_slept_through_it_is_stopped(redis_servers: list[RedisServer]) -> None:
-    empty(redis_servers)
     asleep = opened(redis_servers[:2])
     crawl_some(asleep)
     lease = asleep.lease(1000.0)

@@ -36,8 +36,6 @@ ONE = Group("address 192.0.2.1", 1, 0.0)
 
 @pytest.fixture
 def frontier(redis_server: RedisServer) -> Iterator[RedisFrontier]:
-    with Redis.from_url(redis_server.url) as client:
-        client.flushall()
     made = RedisFrontier(Redis.from_url(redis_server.url), "c", strategy("adaptive"), {})
     with closing(made):
         yield made
@@ -132,7 +130,6 @@ def test_one_call_asks_for_both_files_of_a_server(
     monkeypatch.setattr("lswc.guest.redis_rules.monotonic", lambda: now[0])
     monkeypatch.setattr("lswc.frontier.rides.monotonic", lambda: now[0])
     with Redis.from_url(redis_server.url) as client:
-        client.flushall()
         connection = Connection(client, "c")
         one, two = SharedFiles(connection), SharedFiles(connection)
         assert two.get(ROBOTS, "any") is None, "so the script is loaded"

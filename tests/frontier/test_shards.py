@@ -57,8 +57,6 @@ class Join(Protocol):
 
 @pytest.fixture
 def join(redis_servers: list[RedisServer]) -> Iterator[Join]:
-    for server in redis_servers:
-        server.empty()
     with ExitStack() as stack:
 
         def joined(
@@ -187,8 +185,6 @@ def test_what_is_far_worse_waits_though_its_own_server_has_nothing_else(
     redis_servers: list[RedisServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lswc.frontier.contract.PATIENCE", 0.9)
-    for server in redis_servers:
-        server.empty()
     clients = [Redis.from_url(server.url) for server in redis_servers]
     patient = Terms(haste=0.0)
     f = ShardedFrontier(clients, "c", strategy("adaptive"), {"language": "th"}, patient, CALLERS)

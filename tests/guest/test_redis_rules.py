@@ -29,7 +29,6 @@ SERVER = "www.a.example"
 @pytest.fixture
 def shared(redis_server: RedisServer) -> Iterator[Connection]:
     with Redis.from_url(redis_server.url) as client:
-        client.flushall()
         yield Connection(client, "shared")
 
 

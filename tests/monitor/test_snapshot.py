@@ -242,7 +242,6 @@ def crawl_some(crawl: SetUp) -> None:
 def test_the_same_crawl_has_the_same_numbers_everywhere(
     tmp_path: Path, store: str, redis_server: RedisServer
 ) -> None:
-    Redis(port=redis_server.port).flushall()
     seeds = [f"http://{name}.example/" for name in "abc"]
     place = {"LSWC_FRONTIER": "sqlite" if store == "folder" else redis_server.url}
     folder = tmp_path / "crawl"

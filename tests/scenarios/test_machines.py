@@ -73,7 +73,6 @@ def test_machines_and_domains_are_spared(web: GuestWeb, tmp_path: Path) -> None:
 
 
 def test_by_two_workers_too(web: GuestWeb, tmp_path: Path, redis_server: RedisServer) -> None:
-    redis_server.empty()
     found = crawl(web, tmp_path, 2, LSWC_FRONTIER=redis_server.url)
     assert sorted(found) == sorted([HUB, *PAGES])
     check(web)

@@ -325,7 +325,6 @@ def test_two_writers_lose_nothing(tmp_path: Path) -> None:
 
 def test_the_only_crawl_of_a_store_needs_no_name(redis_server: RedisServer) -> None:
     client = Redis.from_url(redis_server.url)
-    client.flushall()
     store = RedisFrontier(client, "alone", strategy("bfs"), IDENTITY)
     change(StoredInRedis([client]).kept, "block", True, "a.th")
     assert read(StoredInRedis([client], "alone").kept).at(url("http://a.th/")).block

@@ -67,7 +67,6 @@ def crawl(request: pytest.FixtureRequest, tmp_path: Path, redis_server: RedisSer
         frontier: Any = SqliteFrontier(tmp_path / "frontier.db", strategy("adaptive"), IDENTITY)
     else:
         client = Redis(port=redis_server.port)
-        client.flushdb()
         frontier = RedisFrontier(
             client, "lswc:th", strategy("adaptive"), IDENTITY, worker=RedisWorker(folder=tmp_path)
         )
@@ -148,7 +147,6 @@ def test_what_is_said_to_a_crawl_is_shown(crawl: StoredCrawl) -> None:
 
 def test_points_that_many_workers_tell_are_one_course(redis_server: RedisServer) -> None:
     client = Redis(port=redis_server.port)
-    client.flushdb()
     frontier = RedisFrontier(client, "lswc:th", strategy("adaptive"), IDENTITY)
     for seconds in (1, 2):
         frontier.tell("{}", point(seconds, 1).line(), A_MINUTE)  # the second comes too soon
@@ -189,7 +187,6 @@ def test_a_worker_that_was_killed_is_shown_as_such(
     redis_server: RedisServer, tmp_path: Path, ages: tuple[int, int], state: str, lost: int
 ) -> None:
     client = Redis(port=redis_server.port)
-    client.flushdb()
     for number, age in enumerate(ages):
         folder = tmp_path / f"worker{number}"
         folder.mkdir()
@@ -303,7 +300,6 @@ def test_a_crawl_is_shown_by_its_name_with_why_it_closed(folder: Path) -> None:
 
 def test_one_of_several_crawls_of_a_redis_is_read(redis_server: RedisServer) -> None:
     client = Redis(port=redis_server.port)
-    client.flushdb()
     for name in ("lswc:lo", "lswc:th"):
         RedisFrontier(client, name, strategy("bfs"), IDENTITY | {"language": name[5:]}).close()
     for name in ("lswc:lo", "lswc:th"):
@@ -315,7 +311,6 @@ def test_logs_are_those_of_workers_on_this_machine(
     tmp_path: Path, redis_server: RedisServer
 ) -> None:
     client = Redis(port=redis_server.port)
-    client.flushdb()
     for host, name, has_log in ((gethostname(), "a", True), (gethostname(), "b", False),
                                 ("elsewhere", "c", True)):  # fmt: skip
         folder = tmp_path / name
