@@ -87,9 +87,9 @@ $(VENV)/replaywebpage/package/ui.js: $(VENV)/installed
 	npm pack --silent --pack-destination $(VENV)/replaywebpage $(subst -,@,$(REPLAYWEBPAGE))
 	tar -xzmf $(VENV)/replaywebpage/$(REPLAYWEBPAGE).tgz -C $(VENV)/replaywebpage
 
-# What goes wrong around whole crawls: kills, workers, the network, Redis, disks, clocks, hostile pages.
-# Such tests wait more than they work, so there are more of them than cores. A process loads the
-# files that have some, not all.
+# Whole crawls, and what goes wrong around them: kills, workers, the network, Redis, disks, clocks,
+# hostile pages. Such tests wait more than they work, so there are more of them than cores. A process
+# loads the files that have some, not all.
 faults: $(VENV)/installed redis
 	$(VENV)/bin/pytest -q -n 5 --no-loadscope-reorder -m slow \
 		$$(grep -rl --include='test_*.py' 'mark\.slow' tests | sort)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from tests.frontier.redis_server import RedisServer
 
+pytestmark = pytest.mark.slow
+
 HUB = "http://hub-1.example/"
 DELAY = 0.3
 SHARED = [

@@ -229,8 +229,9 @@ def walk(browser: Browser, level: list[str]) -> dict[str, Visit]:
             end, status, body = browser.fetch(url)
             if status == 200 and end not in pages:
                 pages[end] = Visit(distance, body, list(links(end, body)))
-                following += [link for link in pages[end].links if link not in asked]
-                asked.update(following)
+                new = [link for link in pages[end].links if link not in asked]
+                following += new
+                asked.update(new)
         level, distance = list(dict.fromkeys(following)), distance + 1
     return pages
 

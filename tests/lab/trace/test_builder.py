@@ -76,6 +76,7 @@ def test_every_fate_of_a_url(site: Site, tmp_path: Path) -> None:
     assert trace.relevant.sum() > 5
 
 
+@pytest.mark.slow
 def test_the_real_crawl_visits_what_the_kernel_visits(site: Site, tmp_path: Path) -> None:
     random_web(site, 2)
     trace, urls = read(site, tmp_path / "trace")
