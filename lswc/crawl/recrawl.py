@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from email.utils import parsedate_to_datetime
+from math import inf
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
@@ -14,6 +16,7 @@ from lswc.crawl.pages import NOT_MODIFIED
 from lswc.crawl.requests import page_visit_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from typing import Self
 
     from scrapy import Request
@@ -56,9 +59,7 @@ class RecrawlMiddleware:
         if held is None:
             return
         request.meta[_HELD] = held
-        for name, value in held.response.headers:
-            if name.lower() in _CONDITION_OF:
-                request.headers[_CONDITION_OF[name.lower()]] = value
+        request.headers.update(_conditions(held.response.headers))
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Return what is stored instead of a 304 (Not Modified) that was asked for."""
@@ -74,6 +75,28 @@ class RecrawlMiddleware:
         if attempt is not None:
             attempt.held = held.original
         return response
+
+
+def _conditions(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, bytes]:
+    """Return what asks whether a response with these headers is still what its server has.
+
+    It isn't asked by a time of change less than a second before the response's own: as both are
+    whole seconds, the page may have changed again since (RFC 9110 §8.8.2.2).
+    """
+    given = {name.lower(): value for name, value in headers}
+    if _seconds_old(given) < 1:
+        del given[b"last-modified"]
+    return {of: given[name] for name, of in _CONDITION_OF.items() if name in given}
+
+
+def _seconds_old(given: Mapping[bytes, bytes]) -> float:
+    """Return how long before it was sent a page changed; infinity if that isn't told."""
+    told = (given.get(name, b"").decode("latin-1") for name in (b"last-modified", b"date"))
+    try:
+        changed, sent = (parsedate_to_datetime(time).timestamp() for time in told)
+    except (ValueError, OverflowError, TypeError):
+        return inf
+    return sent - changed
 
 
 def _is_conditional(request: Request) -> bool:

@@ -19,6 +19,12 @@ ROOT = Path(__file__).parents[2]
 BRAKE = 300.0
 """Seconds after which a test gives up what hangs; nothing that works takes nearly as long."""
 
+LONG_AGO = 1_600_000_000.0
+"""Unix time."""
+
+AN_HOUR = 3_600.0
+"""Seconds."""
+
 THAI = "ภาษาไทยเป็นภาษาที่มีผู้พูดมากที่สุดในประเทศไทย และข่าววันนี้มีเรื่องน่าสนใจหลายเรื่อง "
 LETTERS = "กขคงจชซญดตถทธนบปผพฟภมยรลวศสหอ"
 ENGLISH = "This page is written in English, and the news of today is about the weather and trade. "
@@ -44,10 +50,15 @@ class Site:
     folder: Path
 
     def add(self, address: str, body: str | bytes) -> None:
-        """Add a page; the address is ``host/path``, ``host/`` its front page."""
+        """Add a page, or change it; the address is ``host/path``, ``host/`` its front page.
+
+        The time of its change is long ago, and an hour after the one before.
+        """
         path = self.web / (address + "index.html" if address.endswith("/") else address)
         path.parent.mkdir(parents=True, exist_ok=True)
+        changed = path.stat().st_mtime if path.exists() else LONG_AGO
         path.write_bytes(body if isinstance(body, bytes) else body.encode())
+        os.utime(path, (changed + AN_HOUR,) * 2)
 
     def seeds(self, *urls: str) -> None:
         """Write the Thai seeds of this web."""

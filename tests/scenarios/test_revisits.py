@@ -49,13 +49,6 @@ MANY = 70
 """Records of more than a second."""
 
 
-def change(site: Site, address: str, body: str) -> None:
-    """Give a page another text, and a time of change long after all others."""
-    site.add(address, body)
-    file = site.web / (address + "index.html" if address.endswith("/") else address)
-    os.utime(file, (file.stat().st_mtime + 3600,) * 2)
-
-
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
     """A web of four Thai pages and an English one, of which a day takes a second."""
@@ -98,7 +91,7 @@ def test_pages_are_visited_again_and_only_what_changed_is_sent(site: Site) -> No
     assert not any(record["near_duplicate"] for record in first)
     assert (site.summary["finished"]["html"], site.summary["relevant"]) == (5, 4)
 
-    change(site, "www.two.co.th/b.html", page(words("new"), "/c.html"))
+    site.add("www.two.co.th/b.html", page(words("new"), "/c.html"))
     site.add("www.two.co.th/c.html", page(words("c")))
     changed, new, same = f"{OTHER}/b.html", f"{OTHER}/c.html", "unchanged"
     second = crawl(site, f"changed {changed}", f"new {new}", f"{same} {changed}", f"{same} {new}")
@@ -121,7 +114,7 @@ def test_the_only_page_is_sent_once(tmp_path: Path) -> None:
 
 def test_trace_wacz_and_replay_have_each_page_once(site: Site, tmp_path: Path) -> None:
     crawl(site, *ONCE_MORE)
-    change(site, "www.two.co.th/b.html", page(words("new"), "/a.html"))
+    site.add("www.two.co.th/b.html", page(words("new"), "/a.html"))
     crawl(site, f"changed {PAGES[-1]}", ONCE_MORE[0])
     to_trace(site.folder, tmp_path / "trace")
     urls = pq.read_table(tmp_path / "trace" / "urls.parquet")["url"].to_pylist()
@@ -151,7 +144,7 @@ def test_a_visit_again_counts_in_no_quota_of_pages(site: Site) -> None:
 def test_bytes_that_are_others_are_no_change(site: Site) -> None:
     crawl(site, *ONCE_MORE)
     body = page(words("b")).replace("<head>", '<head><meta name="token" content="4711">')
-    change(site, "www.two.co.th/b.html", body)
+    site.add("www.two.co.th/b.html", body)
     found = [r for r in crawl(site, ONCE_MORE[-1]) if r["url"] == PAGES[-1]]
     assert [(record["status"], record["change"]) for record in found] == [(200, "unchanged")]
 
@@ -159,7 +152,7 @@ def test_bytes_that_are_others_are_no_change(site: Site) -> None:
 def test_a_folder_goes_on_with_visits_and_without(site: Site) -> None:
     site.crawl(LSWC_ARCHIVE="all")
     assert [record["visit"] for record in site.records] == [1] * 5
-    change(site, "www.two.co.th/b.html", page(words("new")))
+    site.add("www.two.co.th/b.html", page(words("new")))
     changed = f"{OTHER}/b.html"
     again = crawl(site, f"changed {changed}", *ONCE_MORE[:3])
     assert next(r for r in again if r["url"] == changed)["visit"] == 2
@@ -295,7 +288,7 @@ def test_a_crawl_in_redis_goes_on_with_visits_and_without(
     assert [record["visit"] for record in site.records] == [1] * 5
     changed = f"{OTHER}/b.html"
     for number, visits in ((1, CONTINUOUS), (2, {}), (3, CONTINUOUS)):
-        change(site, "www.two.co.th/b.html", page(words(f"new {number}")))
+        site.add("www.two.co.th/b.html", page(words(f"new {number}")))
         until = {"TEST_UNTIL": f"changed {changed},{ONCE_MORE[0]}", "EXTENSIONS": UNTIL}
         site.crawl(**shared | visits | (until if visits else {}))
     agrees_with_redis(site.folder)
