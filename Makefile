@@ -91,7 +91,7 @@ $(VENV)/replaywebpage/package/ui.js: $(VENV)/installed
 # hostile pages. Such tests wait more than they work, so there are more of them than cores. A process
 # loads the files that have some, not all.
 faults: $(VENV)/installed redis
-	$(VENV)/bin/pytest -q -n 5 --no-loadscope-reorder -m slow \
+	$(VENV)/bin/pytest -q -n 6 --no-loadscope-reorder -m slow \
 		$$(grep -rl --include='test_*.py' 'mark\.slow' tests | sort)
 
 # How many small changes of a room's code its tests notice: make mutants ROOM=strategy SAMPLE=200.
