@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.archive.appended_files import replace
@@ -108,7 +109,7 @@ def _spans(warc: Path, found: list[tuple[bytes, dict[str, str]]]) -> list[_Span]
     found.sort(key=lambda pair: int(pair[1]["offset"]))
     begins = [int(entry["offset"]) for _, entry in found]
     spans = []
-    for (line, entry), begin, following in zip(found, begins, [*begins[1:], size], strict=True):
+    for (line, entry), (begin, following) in zip(found, pairwise([*begins, size]), strict=True):
         if begin + int(entry["length"]) > size:
             end = 0
         elif following < size:

@@ -13,7 +13,7 @@ from redis import Redis
 
 from lswc.archive import crawl_log, page_record
 from lswc.archive.archive import Archive, FileSizes
-from lswc.archive.check.agreement import check_worker
+from lswc.archive.check.agreement import check_worker, repair_worker
 from lswc.archive.check.recovery import settle
 from lswc.frontier.contract import Terms
 from lswc.frontier.redis import RedisFrontier, Worker
@@ -99,14 +99,14 @@ class TwoWorkers:
         self.one, self.other = OneWorker(self, "one"), OneWorker(self, "other")
         for worker in (self.one, self.other):
             worker.folder.mkdir()
-        self._kept: dict[bytes, bytes] = {}
+        self.kept: dict[bytes, bytes] = {}
 
     def save(self) -> None:
-        self._kept = {key: self.client.dump(key) for key in self.client.scan_iter()}
+        self.kept = {key: self.client.dump(key) for key in self.client.scan_iter()}
 
     def set_back(self) -> None:
         self.client.flushall()
-        for key, value in self._kept.items():
+        for key, value in self.kept.items():
             self.client.restore(key, 0, value)
 
 
@@ -179,4 +179,32 @@ def test_a_later_visit_of_a_page_that_it_does_not_know_goes_with_the_first(
     crawl.set_back()
     with crawl.one as worker:
         assert worker.records() == [(A, 1), (A, 2)]
+    crawl.one.check()
+
+
+def test_copies_of_two_times_one_after_the_other(crawl: TwoWorkers) -> None:
+    """What was taken out is known as finished by the later one: a check lets it wait again."""
+    with crawl.one as worker:
+        worker.offer(A)
+        worker.offer(B)
+        crawl.save()
+        before = crawl.kept
+        worker.visit()
+        crawl.save()
+        worker.offer(C)
+        worker.visit()
+    later, crawl.kept = crawl.kept, before
+    crawl.set_back()
+    with crawl.one as worker:
+        assert (worker.records(), worker.frontier.pending) == ([], 2)
+    crawl.kept = later
+    crawl.set_back()
+    with crawl.one as worker:
+        assert (worker.records(), worker.frontier.pending) == ([], 1)
+        report = check_worker(worker.folder, worker.frontier, ())
+        assert list(report.lost.values()) == [A]
+        done = repair_worker(worker.folder, worker.frontier, report.lost)
+        assert done[-1] == "1 lost URL pending again"
+    with crawl.one as worker:
+        assert {worker.visit().url for _ in range(2)} == {A, B}
     crawl.one.check()
