@@ -257,6 +257,14 @@ def _short(row: Mapping[str, Any]) -> Row:
     return Row(row["url"], outcome, archived, row.get("kind"), row.get("visit"))
 
 
+def taken_out(crawl: Path) -> Iterator[Row]:
+    """Yield the rows that were moved aside, as far as they can be read. Raises LswcError."""
+    for table in sorted(crawl.glob("aside/*/attempts-[0-9]*.parquet*")):
+        yield from (Row(*values) for values in _tables().attempts(table, Row._fields) if values)
+    for journal in sorted(crawl.glob("aside/*/[0-9]*.jsonl*")):
+        yield from (_short(row) for row in _rows(journal) if row is not None)
+
+
 def ended(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[str]:
     """Yield the URLs whose visits ended, as ``rows`` has them. Raises LswcError."""
     for row in rows(crawl, committed):

@@ -252,6 +252,15 @@ def values(table: Path, columns: Sequence[str]) -> Iterator[tuple[Any, ...] | No
     """Yield columns of a table of attempts, row by row; None if it or its links are damaged."""
     try:
         pq.ParquetFile(_links_of(table)).read(["source"])
+    except (OSError, pa.ArrowException):
+        yield None
+    else:
+        yield from attempts(table, columns)
+
+
+def attempts(table: Path, columns: Sequence[str]) -> Iterator[tuple[Any, ...] | None]:
+    """Yield columns of a table of attempts, row by row; None if it is damaged."""
+    try:
         file = pq.ParquetFile(table)
         for group in range(file.num_row_groups):
             rows = conform(file.read_row_group(group), ATTEMPTS)

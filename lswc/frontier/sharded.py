@@ -603,9 +603,9 @@ class ShardedFrontier(SteppedFrontier):
     def _given(self, found: Iterable[dict[str, int]]) -> dict[str, int]:
         """Return what servers were given, by the lengths that each knows.
 
-        That is how many commits ("@"), and how many commits and pages' links each server ("@0"):
-        with each commit a server learns what all had by then. So it is known which had the last
-        one, and whether another is older than that.
+        That is how many commits ("@"), and how many commits, pages' links and URLs that wait again
+        each server, in one go ("@0"): with each of them a server learns what all had by then. So it
+        is known which had the last commit, and whether another is older than that.
         """
         counts = dict(self._counts)
         for lengths in found:
@@ -971,6 +971,8 @@ class ShardedFrontier(SteppedFrontier):
         by_part: defaultdict[int, list[str]] = defaultdict(list)
         for url in urls:
             by_part[self.layout.server_of(url.split("/")[2])].append(url)
+        for index in by_part:  # else a copy of before isn't known to be older
+            counts[f"@{index}"] = counts.get(f"@{index}", 0) + 1
         self._lengths, self._counts = dict(lengths), counts
         known = {**lengths, **counts}
         return sum(self.ask_all(lambda part: part.reopen(by_part[part.index], known, requisites)))

@@ -5,18 +5,22 @@ from __future__ import annotations
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pyarrow  # noqa: F401  (so that tables are made here, not by a process)
 import pytest
 from redis import Redis
+from typing_extensions import override
 
 from lswc.archive import crawl_log, page_record
 from lswc.archive.archive import Archive, FileSizes
-from lswc.archive.check.agreement import check_worker, repair_worker
+from lswc.archive.check.agreement import check_worker
 from lswc.archive.check.recovery import settle
 from lswc.frontier.contract import Terms
 from lswc.frontier.redis import RedisFrontier, Worker
+from lswc.frontier.sharded import ShardedFrontier
+from lswc.frontier.shards import Layout
 from lswc.frontier.visit import Attempt, Exchange, Visit
 from lswc.strategy import REQUISITE, strategy
 from tests.archive.test_visits import _record
@@ -38,22 +42,19 @@ class OneWorker:
 
     def __init__(self, crawl: TwoWorkers, name: str) -> None:
         self._crawl, self.folder = crawl, crawl.folder / name
+        self.is_closed = True
         self._open = ExitStack()
 
     def __enter__(self) -> OneWorker:
-        worker = Worker(clock_of_caller=True, known_as=self.folder.name)
-        terms = Terms(revisit=24.0, clock=lambda: self._crawl.now)
-        chosen, client = strategy("soft_focused"), self._crawl.client
-        self.frontier = self._open.enter_context(
-            closing(RedisFrontier(client, "older", chosen, {"language": "th"}, terms, worker))
-        )
+        known_as = Worker(clock_of_caller=True, known_as=self.folder.name)
+        self.frontier = self._open.enter_context(closing(self._crawl.joined(known_as)))
         sizes, committed = FileSizes(warc=1e9, part=0), settle(self.folder, self.frontier)
         self.archive = Archive(self.folder, "th", "all", sizes, {}, committed)
         self.frontier.hold(page_record.records(self.folder))
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.archive.close(whole=True)
+        self.archive.close(whole=self.is_closed)
         self._open.close()
 
     def visit(self) -> Visit:
@@ -101,6 +102,11 @@ class TwoWorkers:
             worker.folder.mkdir()
         self.kept: dict[bytes, bytes] = {}
 
+    def joined(self, worker: Worker) -> RedisFrontier | ShardedFrontier:
+        terms = Terms(revisit=24.0, clock=lambda: self.now)
+        chosen, about = strategy("soft_focused"), {"language": "th"}
+        return RedisFrontier(self.client, "older", chosen, about, terms, worker)
+
     def save(self) -> None:
         self.kept = {key: self.client.dump(key) for key in self.client.scan_iter()}
 
@@ -108,6 +114,19 @@ class TwoWorkers:
         self.client.flushall()
         for key, value in self.kept.items():
             self.client.restore(key, 0, value)
+
+
+class OnTwoServers(TwoWorkers):
+    """The same on two servers, of which that of the ``client`` is meant."""
+
+    def __init__(self, folder: Path, servers: list[RedisServer]) -> None:
+        super().__init__(folder, servers[0].url)
+        self.clients = [Redis.from_url(server.url) for server in servers[:2]]
+
+    @override
+    def joined(self, worker: Worker) -> ShardedFrontier:
+        chosen, about = strategy("soft_focused"), {"language": "th"}
+        return ShardedFrontier(self.clients, "older", chosen, about, Terms(), worker)
 
 
 @pytest.fixture
@@ -182,29 +201,61 @@ def test_a_later_visit_of_a_page_that_it_does_not_know_goes_with_the_first(
     crawl.one.check()
 
 
-def test_copies_of_two_times_one_after_the_other(crawl: TwoWorkers) -> None:
-    """What was taken out is known as finished by the later one: a check lets it wait again."""
+@pytest.mark.parametrize("is_closed", [True, False])
+def test_copies_of_two_times_one_after_the_other(crawl: TwoWorkers, is_closed: bool) -> None:
+    """What was taken out is known as finished by the later one, but waits again."""
+    crawl.one.is_closed = is_closed
     with crawl.one as worker:
         worker.offer(A)
-        worker.offer(B)
         crawl.save()
         before = crawl.kept
-        worker.visit()
+        worker.offer(shown := f"{A}x.png", requisite=True)
+        assert [worker.visit().url for _ in range(2)] == [A, shown]
         crawl.save()
-        worker.offer(C)
+        worker.offer(B)
         worker.visit()
     later, crawl.kept = crawl.kept, before
     crawl.set_back()
     with crawl.one as worker:
-        assert (worker.records(), worker.frontier.pending) == ([], 2)
+        assert (worker.records(), worker.frontier.unfinished) == ([], 1)
     crawl.kept = later
     crawl.set_back()
     with crawl.one as worker:
-        assert (worker.records(), worker.frontier.pending) == ([], 1)
-        report = check_worker(worker.folder, worker.frontier, ())
-        assert list(report.lost.values()) == [A]
-        done = repair_worker(worker.folder, worker.frontier, report.lost)
-        assert done[-1] == "1 lost URL pending again"
-    with crawl.one as worker:
-        assert {worker.visit().url for _ in range(2)} == {A, B}
+        assert (worker.records(), worker.frontier.unfinished) == ([], 2)
+        assert [worker.visit().url for _ in range(2)] == [A, shown]
     crawl.one.check()
+
+
+def test_two_servers_are_older_one_after_the_other(
+    tmp_path: Path, redis_servers: list[RedisServer]
+) -> None:
+    """What waits again on the second as the first is older is finished there in its copy."""
+    crawl = OnTwoServers(tmp_path, redis_servers)
+    first, second = (name_of(server) for server in range(2))
+    with crawl.one as worker:
+        worker.offer(first)
+        crawl.save()
+        before = crawl.kept
+        assert worker.visit().url == first
+        worker.offer(second)
+        assert worker.visit().url == second
+        crawl.client = crawl.clients[1]
+        crawl.save()
+    later, crawl.kept, crawl.client = crawl.kept, before, crawl.clients[0]
+    crawl.set_back()
+    with crawl.one as worker:
+        assert (worker.records(), worker.frontier.pending) == ([], 2)
+    crawl.kept, crawl.client = later, crawl.clients[1]
+    crawl.set_back()
+    with crawl.one as worker:
+        assert (worker.records(), worker.frontier.pending) == ([], 2)
+        assert {worker.visit().url for _ in range(2)} == {first, second}
+    crawl.one.check()
+    for client in crawl.clients:
+        client.close()
+
+
+def name_of(server: int) -> str:
+    """Return the address of a site whose place is on one of two servers."""
+    names = (f"s{number}.co.th" for number in count())
+    return next(f"http://{name}/" for name in names if Layout.of(2).server_of(name) == server)

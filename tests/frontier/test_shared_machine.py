@@ -147,8 +147,10 @@ class Truth:
 class Crawler:
     """A worker, its ways to the servers, and its files, which outlive it."""
 
-    def __init__(self, name: str, servers: list[RedisServer], log: list[Row]) -> None:
-        self.name, self.log = name, log
+    def __init__(
+        self, name: str, servers: list[RedisServer], log: list[Row], aside: list[Row]
+    ) -> None:
+        self.name, self.log, self.aside = name, log, aside
         self.ways = [Way(server) for server in servers]
         self.frontier: RedisFrontier | ShardedFrontier | None = None
         self.held: list[Held] = []
@@ -185,18 +187,30 @@ class Crawler:
         """
         older, committed = self.store.older_lengths(), self.store.lengths().get("log", 0)
         if older is None:
+            self.aside += self.log[committed:]
             del self.log[committed:]
-            if len(self.log) < committed:  # its last visit, in doubt, was taken out, and it died
-                self.store.reopen((), self.lengths)
-            return set()
+            if len(self.log) == committed:
+                return set()
+            lost = self.taken_out()  # as its last visit, in doubt, was, and it died
+            requisites = [row.url for row in lost if row.is_requisite]
+            self.store.reopen([row.url for row in lost], self.lengths, requisites)
+            return {row.key for row in lost}
         own = set(self.store.finished_here())
         out = {row for row in self.log if row.outcome and row.key not in own}
         lost = {row for row in self.log[older.get("log", 0) :] if row.outcome and row.key in own}
+        lost |= self.taken_out()
         keys = {row.key for row in out | lost}
+        self.aside += [row for row in self.log if row.key in keys]
         self.log[:] = [row for row in self.log if row.key not in keys]
         requisites = [row.url for row in lost if row.is_requisite]
         self.store.reopen([row.url for row in lost], self.lengths, requisites)
         return {row.key for row in lost}
+
+    def taken_out(self) -> set[Row]:
+        """Return what the store knows as finished, though it is in no file any more."""
+        ended = {row.key for row in self.log if row.outcome}
+        keys = {*self.store.finished_here()} - ended
+        return {row for row in self.aside if row.outcome and row.key in keys}
 
 
 class Shared(RuleBasedStateMachine):
@@ -259,6 +273,7 @@ class Shared(RuleBasedStateMachine):
         self.truths = [Truth() for _ in self.servers]
         self.saved: dict[int, tuple[list[Any], Truth]] = {}
         self.logs: dict[str, list[Row]] = {}
+        self.asides: dict[str, list[Row]] = {}
         self.offered: set[int] = set()
         self.twins: set[int] = set()
         self.forgotten: set[int] = set()
@@ -464,13 +479,15 @@ class Shared(RuleBasedStateMachine):
 
     def crawler(self, name: str = "") -> Crawler:
         name = name or f"worker {next(self.workers)}"
-        return Crawler(name, self.servers, self.logs.setdefault(name, []))
+        log, aside = (of.setdefault(name, []) for of in (self.logs, self.asides))
+        return Crawler(name, self.servers, log, aside)
 
     def join(self, who: Crawler, fault: Fault | None = None) -> None:
         """Let a worker join, or rejoin, and make its files agree."""
         worker = Worker(known_as=who.name, clock_of_caller=True, time_to_live=LIFE)
         crawl = (self.name, self.strategy, {"language": "th"}, self.terms, worker)
-        step = Step("join", joins=True, reopened={row.key for row in who.log if row.outcome})
+        rows = (row for row in [*who.log, *who.aside] if row.outcome)
+        step = Step("join", joins=True, reopened={row.key for row in rows})
 
         def joined() -> bool:
             if who.frontier is not None:

@@ -8,11 +8,10 @@ from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.archive import committed_lengths, crawl_log, page_record
+from lswc.archive import committed_lengths, page_record
 from lswc.archive.appended_files import ArchiveError, Aside
 from lswc.archive.check.comparison import FAULTS, Comparison, Disagreement
-from lswc.archive.check.fingerprints import Fingerprints
-from lswc.archive.check.recovery import key_of, mend, set_aside, visits
+from lswc.archive.check.recovery import mend, not_logged, set_aside
 from lswc.frontier import FRONTIER_FILE, FrontierError, sqlite_report
 from lswc.frontier.contract import VersionError
 from lswc.frontier.lock import lock
@@ -106,7 +105,7 @@ def check_worker(
     committed = frontier.lengths()
     report = compare(crawl, None, committed)
     beyond = committed_lengths.visits_beyond(crawl, committed)
-    keys = _not_logged(crawl, committed, frontier.finished_here())
+    keys = not_logged(crawl, committed, frontier.finished_here())
     lost: dict[int, str | None] = dict.fromkeys(keys)
     with frontier.reading() as reader:
         named = chain(reader.workers.kept_urls(), *map(_linked, others)) if lost else ()
@@ -115,12 +114,6 @@ def check_worker(
     return CheckReport(
         [*report.findings, Disagreement("Redis", len(committed), faults)], report.notes, lost
     )
-
-
-def _not_logged(crawl: Path, committed: Mapping[str, int], finished: Iterable[int]) -> list[int]:
-    """Return the keys of finished URLs whose end isn't in the log."""
-    with Fingerprints(map(key_of, visits(crawl_log.rows(crawl, committed)))) as ended:
-        return list(dict.fromkeys(key for key in finished if key not in ended))
 
 
 def _linked(crawl: Path) -> Iterator[str]:

@@ -79,6 +79,8 @@ def settle(crawl: Path, frontier: Frontier) -> dict[str, int]:
     if not damage:
         return committed
     logger.warning("%s: %s", crawl, "; ".join(damage))
+    if taken_out := _taken_out(crawl, frontier):
+        frontier.reopen(taken_out, committed, _requisites(taken_out))
     mend(crawl, frontier, aside)
     return frontier.lengths()
 
@@ -109,7 +111,7 @@ def _unlike(
 
     What the store doesn't know is taken out: it is pending there, or its links are offered again.
     And all that was visited since the files were as long as ``then``, if a part of the store is
-    older than the rest: what that part was given of it isn't known.
+    older than the rest: what that part was given of it isn't known. And what was taken out before.
     """
     with (
         Fingerprints(frontier.finished_here()) as own,
@@ -129,10 +131,41 @@ def _unlike(
         # A URL may be known as a page only, and be unknown as what another page shows.
         besides = (row for row in visits(crawl_log.rows(crawl)) if row.url in out)
         lost = {row.url: row.kind for row in chain(since, besides) if is_known_visit(row)}
+    lost |= _taken_out(crawl, frontier)
     listings = {url for url, kind in lost.items() if kind == crawl_log.LISTING_KIND}
-    requisites = {url for url, kind in lost.items() if kind == crawl_log.REQUISITE_KIND}
     wait = lost.keys() - listings
-    return out | wait, wait, requisites
+    return out | wait, wait, _requisites(lost)
+
+
+def _requisites(kinds: Mapping[str, str | None]) -> set[str]:
+    return {url for url, kind in kinds.items() if kind == crawl_log.REQUISITE_KIND}
+
+
+def _taken_out(crawl: Path, frontier: Frontier) -> dict[str, str | None]:
+    """Return the kinds of the URLs that Redis knows as finished, though they were moved aside.
+
+    By URL. A Redis may be one copy of before, then one of later, or a part of it one of before it
+    was told of this. A check tells of listings.
+    """
+    with Fingerprints(not_logged(crawl, None, frontier.finished_here())) as keys:
+        rows = visits(crawl_log.taken_out(crawl))
+        found = {row.url: row.kind for row in rows if key_of(row) in keys}
+    kinds = {url: kind for url, kind in found.items() if kind != crawl_log.LISTING_KIND}
+    if kinds:
+        known = numbered(len(kinds), "URL")
+        logger.warning("%s that Redis knows as finished: only aside/ has them, so they wait", known)
+    return kinds
+
+
+def not_logged(
+    crawl: Path, committed: Mapping[str, int] | None, finished: Iterable[int]
+) -> list[int]:
+    """Return the keys of finished URLs whose end isn't in the log, of journals what is committed.
+
+    All of them if ``committed`` is None. Raises LswcError.
+    """
+    with Fingerprints(map(key_of, visits(crawl_log.rows(crawl, committed)))) as ended:
+        return list(dict.fromkeys(key for key in finished if key not in ended))
 
 
 _CODES = {crawl_log.REQUISITE_KIND: REQUISITE, crawl_log.LISTING_KIND: LISTING}
