@@ -84,16 +84,18 @@ class Row(NamedTuple):
 
 
 class Held:
-    """A lease of a worker's, and since when; ``is_doubtful`` if its server was away since."""
+    """A lease of a worker's, what its server calls it, and since when.
 
-    def __init__(self, lease: Lease, now: float) -> None:
-        self.lease, self.since, self.is_doubtful = lease, now, False
+    ``is_doubtful`` if its server was away since.
+    """
+
+    def __init__(self, lease: Lease, called: str, now: float) -> None:
+        self.lease, self.called, self.since, self.is_doubtful = lease, called, now, False
         self.key = known_by(lease.url, lease.code)
 
     def is_valid(self, url: Url, number: int) -> bool:
         """Tell whether it is the lease that the store knows of its URL."""
-        is_own = url.about.endswith(f":{self.lease.token}")
-        return is_own and (url.state, url.number) == (LEASED, number)
+        return (url.about, url.state, url.number) == (self.called, LEASED, number)
 
 
 class Step:
@@ -591,7 +593,9 @@ class Shared(RuleBasedStateMachine):
         lease = self.act(who, Step(how, wakes=True), calls[how], fault)
         if lease is None:
             return None
-        held = Held(lease, self.now)
+        called = self.urls.get(known_by(lease.url, lease.code), NOWHERE).about
+        assert called.endswith(f":{lease.token}"), "of this worker: each counts its own"
+        held = Held(lease, called, self.now)
         held.is_doubtful = any(way.is_cut for way in who.ways)
         assert self.is_held(held, self.urls.get(held.key, NOWHERE)), f"{lease} isn't leased"
         assert self.busy.get(lease.server, 0) <= self.now * 1000, f"{lease.server} rested"
