@@ -20,6 +20,7 @@ from twisted.internet.address import IPv4Address
 from lswc.crawl.transport.answer import Answer, Bounds, NoAnswerError
 from lswc.crawl.transport.connection import Connection, Connections, Place
 from lswc.crawl.web.certificate import self_signed
+from tests.loop import in_loop
 from tests.scenarios.site import BRAKE
 
 if TYPE_CHECKING:
@@ -137,108 +138,92 @@ async def settled(holds: Callable[[], bool]) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_connection_is_used_again(scheme: str, secure: ssl.SSLContext) -> None:
-    async def run() -> None:
-        server, place = Server(), Place(scheme, "a.example", 80)
-        async with serving(server, secure if scheme == "https" else None) as port:
-            connections = Connections(to(port), CLIENT, 1)
-            for _ in range(3):
-                connection = await connections.to(place)
-                answer = await asked(connection)
-                assert str(answer.address) == "127.0.0.1"
-                assert (answer.certificate is not None) is (scheme == "https")
-                connections.keep(place, connection)
-            assert (server.connections, len(server.heads)) == (1, 3)
-            connections.close()
-
-    asyncio.run(run())
+@in_loop
+async def test_a_connection_is_used_again(scheme: str, secure: ssl.SSLContext) -> None:
+    server, place = Server(), Place(scheme, "a.example", 80)
+    async with serving(server, secure if scheme == "https" else None) as port:
+        connections = Connections(to(port), CLIENT, 1)
+        for _ in range(3):
+            connection = await connections.to(place)
+            answer = await asked(connection)
+            assert str(answer.address) == "127.0.0.1"
+            assert (answer.certificate is not None) is (scheme == "https")
+            connections.keep(place, connection)
+        assert (server.connections, len(server.heads)) == (1, 3)
+        connections.close()
 
 
-def test_few_connections_stay_open() -> None:
-    async def run() -> None:
-        server = Server()
-        async with serving(server) as port, Closed(to(port), 2) as connections:
-            for number in range(5):
-                place = Place("http", f"{number}.example", 80)
-                connection = await connections.to(place)
-                await asked(connection)
-                connections.keep(place, connection)
-            await settled(lambda: server.open == 2)
-            for number in (3, 4):
-                await asked(await connections.to(Place("http", f"{number}.example", 80)))
-            assert server.connections == 5
-
-    asyncio.run(run())
-
-
-def test_what_comes_unasked_closes_a_connection() -> None:
-    async def run() -> None:
-        server, place = Server(OK + b" "), Place("http", "a.example", 80)
-        async with serving(server) as port, Closed(to(port)) as connections:
+@in_loop
+async def test_few_connections_stay_open() -> None:
+    server = Server()
+    async with serving(server) as port, Closed(to(port), 2) as connections:
+        for number in range(5):
+            place = Place("http", f"{number}.example", 80)
             connection = await connections.to(place)
             await asked(connection)
-            await settled(lambda: not connection.is_open)
             connections.keep(place, connection)
-            assert await connections.to(place) is not connection
-
-    asyncio.run(run())
-
-
-def test_a_server_that_hangs_up_gave_no_answer() -> None:
-    async def run() -> None:
-        async with serving(Server(b"")) as port, Closed(to(port)) as connections:
-            connection = await connections.to(Place("http", "a.example", 80))
-            with pytest.raises(NoAnswerError):
-                await asked(connection)
-
-    asyncio.run(run())
+        await settled(lambda: server.open == 2)
+        for number in (3, 4):
+            await asked(await connections.to(Place("http", f"{number}.example", 80)))
+        assert server.connections == 5
 
 
-def test_the_next_address_is_tried() -> None:
-    async def run() -> None:
-        place, server = Place("http", "a.example", 80), Server()
-        async with serving(Server()) as closed:
-            pass
-        async with serving(server) as port, Closed(to(closed, port)) as connections:
-            await asked(await connections.to(place))
-        assert len(server.heads) == 1
-        with pytest.raises(DownloadConnectionRefusedError):
-            await Closed(to(closed)).to(place)
-        with pytest.raises(CannotResolveHostError):
-            await Closed(to()).to(place)
+@in_loop
+async def test_what_comes_unasked_closes_a_connection() -> None:
+    server, place = Server(OK + b" "), Place("http", "a.example", 80)
+    async with serving(server) as port, Closed(to(port)) as connections:
+        connection = await connections.to(place)
+        await asked(connection)
+        await settled(lambda: not connection.is_open)
+        connections.keep(place, connection)
+        assert await connections.to(place) is not connection
 
-    asyncio.run(run())
+
+@in_loop
+async def test_a_server_that_hangs_up_gave_no_answer() -> None:
+    async with serving(Server(b"")) as port, Closed(to(port)) as connections:
+        connection = await connections.to(Place("http", "a.example", 80))
+        with pytest.raises(NoAnswerError):
+            await asked(connection)
+
+
+@in_loop
+async def test_the_next_address_is_tried() -> None:
+    place, server = Place("http", "a.example", 80), Server()
+    async with serving(Server()) as closed:
+        pass
+    async with serving(server) as port, Closed(to(closed, port)) as connections:
+        await asked(await connections.to(place))
+    assert len(server.heads) == 1
+    with pytest.raises(DownloadConnectionRefusedError):
+        await Closed(to(closed)).to(place)
+    with pytest.raises(CannotResolveHostError):
+        await Closed(to()).to(place)
 
 
 @pytest.mark.parametrize("name", ["a.example", "a.example.", "a_b.example", "127.0.0.1", "::1"])
-def test_tls_is_spoken_with_names_of_all_kinds(name: str, secure: ssl.SSLContext) -> None:
-    async def run() -> None:
-        async with serving(Server(), secure) as port, Closed(to(port)) as connections:
-            await asked(await connections.to(Place("https", name, 443)))
-
-    asyncio.run(run())
+@in_loop
+async def test_tls_is_spoken_with_names_of_all_kinds(name: str, secure: ssl.SSLContext) -> None:
+    async with serving(Server(), secure) as port, Closed(to(port)) as connections:
+        await asked(await connections.to(Place("https", name, 443)))
 
 
 @pytest.mark.parametrize("name", ["a" * 64 + ".example", "a..example"])
-def test_a_name_that_tls_cannot_say_is_no_error_of_the_crawl(
+@in_loop
+async def test_a_name_that_tls_cannot_say_is_no_error_of_the_crawl(
     name: str, secure: ssl.SSLContext
 ) -> None:
-    async def run() -> None:
-        async with serving(Server(), secure) as port:
-            with pytest.raises(DownloadFailedError):
-                await Closed(to(port)).to(Place("https", name, 443))
-
-    asyncio.run(run())
+    async with serving(Server(), secure) as port:
+        with pytest.raises(DownloadFailedError):
+            await Closed(to(port)).to(Place("https", name, 443))
 
 
-def test_a_server_without_tls_failed_but_answered() -> None:
-    async def run() -> None:
-        async with serving(Loud()) as port:
-            with pytest.raises(DownloadFailedError) as raised:
-                await Closed(to(port)).to(Place("https", "a.example", 443))
-        assert not isinstance(raised.value, NoAnswerError)
-
-    asyncio.run(run())
+@in_loop
+async def test_a_server_without_tls_failed_but_answered() -> None:
+    async with serving(Loud()) as port:
+        with pytest.raises(DownloadFailedError) as raised:
+            await Closed(to(port)).to(Place("https", "a.example", 443))
+    assert not isinstance(raised.value, NoAnswerError)
 
 
 class Loud(Server):
@@ -273,22 +258,20 @@ async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 
 @pytest.mark.parametrize("status", [200, 407])
 @pytest.mark.parametrize("hidden", [False, True])
-def test_a_proxy_passes_tls_on(status: int, hidden: bool, secure: ssl.SSLContext) -> None:
-    async def run() -> None:
-        server, place = Server(), Place("https", "a.example", 443, ("proxy.example", 3128, hidden))
-        async with serving(server, secure) as port:
-            proxy, by = Proxy(port, status), secure if hidden else None
-            async with serving(proxy, by) as through, Closed(to(through)) as connections:
-                if status == 407:
-                    with pytest.raises(DownloadFailedError, match="407"):
-                        await connections.to(place, b"Basic eA==")
-                else:
-                    answer = await asked(await connections.to(place, b"Basic eA=="))
-                    assert answer.certificate is not None
-                    assert server.heads == [REQUEST]
-        assert proxy.heads == [
-            b"CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n"
-            b"Proxy-Authorization: Basic eA==\r\n\r\n"
-        ]
-
-    asyncio.run(run())
+@in_loop
+async def test_a_proxy_passes_tls_on(status: int, hidden: bool, secure: ssl.SSLContext) -> None:
+    server, place = Server(), Place("https", "a.example", 443, ("proxy.example", 3128, hidden))
+    async with serving(server, secure) as port:
+        proxy, by = Proxy(port, status), secure if hidden else None
+        async with serving(proxy, by) as through, Closed(to(through)) as connections:
+            if status == 407:
+                with pytest.raises(DownloadFailedError, match="407"):
+                    await connections.to(place, b"Basic eA==")
+            else:
+                answer = await asked(await connections.to(place, b"Basic eA=="))
+                assert answer.certificate is not None
+                assert server.heads == [REQUEST]
+    assert proxy.heads == [
+        b"CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n"
+        b"Proxy-Authorization: Basic eA==\r\n\r\n"
+    ]

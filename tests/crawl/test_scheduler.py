@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asyncio import run, sleep
+from asyncio import sleep
 from datetime import UTC, datetime
 from time import monotonic
 from types import SimpleNamespace
@@ -20,6 +20,7 @@ from lswc.errors import AwayError, StorageError
 from lswc.frontier.visit import Attempt, Exchange
 from lswc.outcomes import Outcome
 from tests.crawl.running import SetUp
+from tests.loop import in_loop
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,13 +33,10 @@ def finished(crawl: SetUp) -> dict[str, int]:
     return dict(counts)
 
 
-def test_so_many_wait_and_the_longest_is_given_up(tmp_path: Path) -> None:
-    run(so_many_wait(tmp_path))
-
-
-async def so_many_wait(folder: Path) -> None:
+@in_loop
+async def test_so_many_wait_and_the_longest_is_given_up(tmp_path: Path) -> None:
     rests = [3_600.0, *map(float, range(WAITING)), 7_200.0]
-    crawl = SetUp(folder, *(f"http://h{number}.example/" for number in range(len(rests))))
+    crawl = SetUp(tmp_path, *(f"http://h{number}.example/" for number in range(len(rests))))
     scheduler = TierScheduler.from_crawler(crawl.crawler)
     scheduler.open(crawl.spider)
     visits = [crawl.visit() for _ in rests]
@@ -54,16 +52,13 @@ async def so_many_wait(folder: Path) -> None:
     scheduler.close("finished")
 
 
-def test_however_many_wait_for_one_machine_others_are_asked(
+@in_loop
+async def test_however_many_wait_for_one_machine_others_are_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retries, "PARKED", 50)  # so many that none is due before all wait
-    run(one_machine(tmp_path))
-
-
-async def one_machine(folder: Path) -> None:
     hosts = retries.PARKED + 3
-    crawl = SetUp(folder, *(f"http://h{number}.example/" for number in range(hosts)))
+    crawl = SetUp(tmp_path, *(f"http://h{number}.example/" for number in range(hosts)))
     scheduler = TierScheduler.from_crawler(crawl.crawler)
     scheduler.open(crawl.spider)
     long, *visits, retried, more = [crawl.visit(monotonic()) for _ in range(hosts - 1)]
@@ -146,25 +141,23 @@ def test_a_request_that_nobody_has_any_more_is_lost_once_it_was_missed_twice(
         assert list(crawl.parts.commits.visits.values()) == [waiting]
 
 
-def test_a_page_that_leads_to_its_twin_is_asked_for_there_once(tmp_path: Path) -> None:
-    async def ask() -> None:
-        with SetUp(tmp_path, DOWNLOAD_DELAY=0) as crawl:
-            scheduler = TierScheduler.from_crawler(crawl.crawler)
-            scheduler.open(crawl.spider)
-            visit = crawl.visit()
-            visit.attempts = [Attempt(visit.url, datetime.now(UTC))]
-            twin = crawl.request(visit, redirect_times=1, redirect_urls=[visit.url])
-            scheduler.enqueue_request(twin.replace(url="https://a.example/"))
-            assert (visit.url, visit.redirects) == ("https://a.example/", 1)
-            again = scheduler.next_request()
-            assert again is not None
-            assert (again.url, visit_of(again)) == ("https://a.example/", visit)
-            back = crawl.request(visit, redirect_times=2, redirect_urls=[again.url])
-            scheduler.enqueue_request(back.replace(url="https://a.example/"))
-            assert finished(crawl) == {Outcome.REDIRECT_LOOP: 1}
-            scheduler.close("finished")
-
-    run(ask())
+@in_loop
+async def test_a_page_that_leads_to_its_twin_is_asked_for_there_once(tmp_path: Path) -> None:
+    with SetUp(tmp_path, DOWNLOAD_DELAY=0) as crawl:
+        scheduler = TierScheduler.from_crawler(crawl.crawler)
+        scheduler.open(crawl.spider)
+        visit = crawl.visit()
+        visit.attempts = [Attempt(visit.url, datetime.now(UTC))]
+        twin = crawl.request(visit, redirect_times=1, redirect_urls=[visit.url])
+        scheduler.enqueue_request(twin.replace(url="https://a.example/"))
+        assert (visit.url, visit.redirects) == ("https://a.example/", 1)
+        again = scheduler.next_request()
+        assert again is not None
+        assert (again.url, visit_of(again)) == ("https://a.example/", visit)
+        back = crawl.request(visit, redirect_times=2, redirect_urls=[again.url])
+        scheduler.enqueue_request(back.replace(url="https://a.example/"))
+        assert finished(crawl) == {Outcome.REDIRECT_LOOP: 1}
+        scheduler.close("finished")
 
 
 def test_a_page_that_leads_elsewhere_offers_that(tmp_path: Path) -> None:
@@ -187,7 +180,8 @@ def test_a_page_that_leads_elsewhere_offers_that(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("asked", ["lease", "next_ready"])
-def test_a_store_that_fails_ends_the_crawl(
+@in_loop
+async def test_a_store_that_fails_ends_the_crawl(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str
 ) -> None:
     """Whichever question it fails at, when a URL is to be leased or when none is."""
@@ -195,17 +189,14 @@ def test_a_store_that_fails_ends_the_crawl(
     def fails(*_: object) -> None:
         raise StorageError("the store is full")
 
-    async def ask() -> None:
-        with SetUp(tmp_path) as crawl:
-            scheduler = TierScheduler.from_crawler(crawl.crawler)
-            stopped: list[str] = []
-            monkeypatch.setattr(crawl.parts.commits, "stop", stopped.append)
-            monkeypatch.setattr(type(crawl.parts.frontier), "lease", lambda *_: None)
-            monkeypatch.setattr(type(crawl.parts.frontier), asked, fails)
-            assert scheduler.next_request() is None
-            assert stopped == [CANNOT_WRITE]
-
-    run(ask())
+    with SetUp(tmp_path) as crawl:
+        scheduler = TierScheduler.from_crawler(crawl.crawler)
+        stopped: list[str] = []
+        monkeypatch.setattr(crawl.parts.commits, "stop", stopped.append)
+        monkeypatch.setattr(type(crawl.parts.frontier), "lease", lambda *_: None)
+        monkeypatch.setattr(type(crawl.parts.frontier), asked, fails)
+        assert scheduler.next_request() is None
+        assert stopped == [CANNOT_WRITE]
 
 
 def of_redis(folder: Path, server: RedisServer, name: str, **settings: object) -> SetUp:
@@ -219,14 +210,11 @@ async def until_answered(crawl: SetUp) -> None:
         await sleep(0)
 
 
-def test_the_next_request_comes_when_the_store_has_answered(
+@in_loop
+async def test_the_next_request_comes_when_the_store_has_answered(
     tmp_path: Path, redis_server: RedisServer
 ) -> None:
-    run(next_comes(tmp_path, redis_server))
-
-
-async def next_comes(folder: Path, server: RedisServer) -> None:
-    crawl, woken = of_redis(folder, server, "next"), list[object]()
+    crawl, woken = of_redis(tmp_path, redis_server, "next"), list[object]()
     scheduler = TierScheduler.from_crawler(crawl.crawler)
     scheduler.open(crawl.spider)
     engine = SimpleNamespace(scheduler=scheduler, crawl=woken.append)
@@ -257,15 +245,12 @@ async def next_comes(folder: Path, server: RedisServer) -> None:
     scheduler.close("finished")
 
 
-def test_that_no_url_is_there_is_not_asked_again_at_once(
+@in_loop
+async def test_that_no_url_is_there_is_not_asked_again_at_once(
     tmp_path: Path, redis_server: RedisServer
 ) -> None:
     """Else the store is always asked, and the crawl never seems idle."""
-    run(none_is_there(tmp_path, redis_server))
-
-
-async def none_is_there(folder: Path, server: RedisServer) -> None:
-    with of_redis(folder, server, "none") as crawl:
+    with of_redis(tmp_path, redis_server, "none") as crawl:
         leases = crawl.parts.leases
         leases.answered = lambda: None
         taken = [crawl.visit() for _ in range(2)]
@@ -281,14 +266,11 @@ async def none_is_there(folder: Path, server: RedisServer) -> None:
         assert leases.is_waiting, "what ended may have brought one"
 
 
-def test_what_was_leased_for_a_crawl_that_is_paused_then_is_given_back(
+@in_loop
+async def test_what_was_leased_for_a_crawl_that_is_paused_then_is_given_back(
     tmp_path: Path, redis_server: RedisServer
 ) -> None:
-    run(given_back(tmp_path, redis_server))
-
-
-async def given_back(folder: Path, server: RedisServer) -> None:
-    with of_redis(folder, server, "paused") as crawl:
+    with of_redis(tmp_path, redis_server, "paused") as crawl:
         scheduler = TierScheduler.from_crawler(crawl.crawler)
         leases, network = crawl.parts.leases, crawl.parts.guest.network
         leases.answered = lambda: None
@@ -301,14 +283,11 @@ async def given_back(folder: Path, server: RedisServer) -> None:
         assert crawl.parts.frontier.pending == 2
 
 
-def test_what_was_leased_while_the_store_went_away_is_nobodys(
+@in_loop
+async def test_what_was_leased_while_the_store_went_away_is_nobodys(
     tmp_path: Path, redis_server: RedisServer
 ) -> None:
-    run(lost(tmp_path, redis_server))
-
-
-async def lost(folder: Path, server: RedisServer) -> None:
-    with of_redis(folder, server, "lost") as crawl:
+    with of_redis(tmp_path, redis_server, "lost") as crawl:
         scheduler = TierScheduler.from_crawler(crawl.crawler)
         leases, commits = crawl.parts.leases, crawl.parts.commits
         leases.answered = lambda: None
@@ -319,14 +298,11 @@ async def lost(folder: Path, server: RedisServer) -> None:
         assert not commits.visits
 
 
-def test_what_was_leased_and_expired_before_it_was_asked_for_is_not(
+@in_loop
+async def test_what_was_leased_and_expired_before_it_was_asked_for_is_not(
     tmp_path: Path, redis_server: RedisServer
 ) -> None:
-    run(expired(tmp_path, redis_server))
-
-
-async def expired(folder: Path, server: RedisServer) -> None:
-    with of_redis(folder, server, "expired") as crawl:
+    with of_redis(tmp_path, redis_server, "expired") as crawl:
         scheduler = TierScheduler.from_crawler(crawl.crawler)
         scheduler.open(crawl.spider)
         leases, commits = crawl.parts.leases, crawl.parts.commits
@@ -335,7 +311,7 @@ async def expired(folder: Path, server: RedisServer) -> None:
         await until_answered(crawl)
         ready = leases.ready
         assert ready is not None
-        with Redis.from_url(server.url) as client:
+        with Redis.from_url(redis_server.url) as client:
             client.hset("{expired}:leases", ready.lease.server, "another's")
         commits.renew(monotonic())
         assert not commits.visits
@@ -347,14 +323,11 @@ async def expired(folder: Path, server: RedisServer) -> None:
         crawl.parts.upkeep.stop()
 
 
-def test_what_was_leased_before_a_long_sleep_is_not_asked_for_if_it_expired(
+@in_loop
+async def test_what_was_leased_before_a_long_sleep_is_not_asked_for_if_it_expired(
     tmp_path: Path, redis_server: RedisServer
 ) -> None:
-    run(slept(tmp_path, redis_server))
-
-
-async def slept(folder: Path, server: RedisServer) -> None:
-    with of_redis(folder, server, "slept", LSWC_LEASE_SECONDS=0.05) as crawl:
+    with of_redis(tmp_path, redis_server, "slept", LSWC_LEASE_SECONDS=0.05) as crawl:
         scheduler = TierScheduler.from_crawler(crawl.crawler)
         leases = crawl.parts.leases
         leases.answered = lambda: None
@@ -362,21 +335,21 @@ async def slept(folder: Path, server: RedisServer) -> None:
         await until_answered(crawl)
         ready = leases.ready
         assert ready is not None
-        with Redis.from_url(server.url) as client:
+        with Redis.from_url(redis_server.url) as client:
             client.hset("{slept}:leases", ready.lease.server, "another's")
         await sleep(0.1)
         assert scheduler.next_request() is None
         assert ready.is_over
 
 
-def test_what_expired_before_its_answer_was_read_is_not_asked_for(
+@in_loop
+async def test_what_expired_before_its_answer_was_read_is_not_asked_for(
     tmp_path: Path, redis_server: RedisServer
 ) -> None:
-    run(unread(tmp_path, redis_server))
-
-
-async def unread(folder: Path, server: RedisServer) -> None:
-    with of_redis(folder, server, "unread") as crawl, Redis.from_url(server.url) as client:
+    with (
+        of_redis(tmp_path, redis_server, "unread") as crawl,
+        Redis.from_url(redis_server.url) as client,
+    ):
         leases, commits = crawl.parts.leases, crawl.parts.commits
         assert leases.next(0.0) is None
         while not (leased := client.hkeys("{unread}:leases")):
@@ -390,14 +363,11 @@ async def unread(folder: Path, server: RedisServer) -> None:
         assert leases.ready.is_over
 
 
-def test_what_was_leased_is_given_back_when_the_crawl_is_to_end(
+@in_loop
+async def test_what_was_leased_is_given_back_when_the_crawl_is_to_end(
     tmp_path: Path, redis_server: RedisServer
 ) -> None:
-    run(ends(tmp_path, redis_server))
-
-
-async def ends(folder: Path, server: RedisServer) -> None:
-    with of_redis(folder, server, "ends") as crawl:
+    with of_redis(tmp_path, redis_server, "ends") as crawl:
         leases, commits = crawl.parts.leases, crawl.parts.commits
         reasons = list[str]()
         leases.answered = lambda: None
@@ -413,14 +383,11 @@ async def ends(folder: Path, server: RedisServer) -> None:
         assert reasons == ["enough"]
 
 
-def test_of_a_crawl_that_closes_while_it_leases_nothing_stays_leased(
+@in_loop
+async def test_of_a_crawl_that_closes_while_it_leases_nothing_stays_leased(
     tmp_path: Path, redis_server: RedisServer
 ) -> None:
-    run(closes(tmp_path, redis_server))
-
-
-async def closes(folder: Path, server: RedisServer) -> None:
-    crawl = of_redis(folder, server, "closes_leasing")
+    crawl = of_redis(tmp_path, redis_server, "closes_leasing")
     scheduler = TierScheduler.from_crawler(crawl.crawler)
     scheduler.open(crawl.spider)
     leases = crawl.parts.leases
@@ -428,18 +395,15 @@ async def closes(folder: Path, server: RedisServer) -> None:
     assert leases.is_waiting
     scheduler.close("shutdown")  # the answer comes now, and nothing more is asked for
     assert not leases.is_waiting
-    with Redis.from_url(server.url) as client:
+    with Redis.from_url(redis_server.url) as client:
         assert not client.hlen("{closes_leasing}:leases")
 
 
-def test_a_store_that_is_back_knows_nothing_of_what_was_being_leased(
+@in_loop
+async def test_a_store_that_is_back_knows_nothing_of_what_was_being_leased(
     tmp_path: Path, redis_server: RedisServer
 ) -> None:
-    run(is_back(tmp_path, redis_server))
-
-
-async def is_back(folder: Path, server: RedisServer) -> None:
-    with of_redis(folder, server, "back") as crawl:
+    with of_redis(tmp_path, redis_server, "back") as crawl:
         scheduler = TierScheduler.from_crawler(crawl.crawler)
         leases, commits, upkeep = crawl.parts.leases, crawl.parts.commits, crawl.parts.upkeep
         leases.answered = upkeep.changed = lambda: None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.frontier.steps import Awaited, UnderWay
+from tests.loop import in_loop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,18 +49,16 @@ def test_steps_go_on_in_a_loop_as_answers_come(pair: Pair) -> None:
     assert asyncio.run(crawl()) == b"ab"
 
 
-def test_if_somebody_waits_for_the_end_it_is_told_once_too(pair: Pair) -> None:
-    async def crawl() -> None:
-        awaited, told = Awaited(read(pair[0], 2)), list[bytes]()
-        assert awaited.goes_on(lambda: told.append(awaited.result()))
-        pair[1].send(b"abc")
-        for _ in range(2):
-            assert awaited.result() == b"ab"
-            await asyncio.sleep(0)
-        assert told == [b"ab"]
-        assert not asyncio.get_running_loop().remove_reader(pair[0]), "what comes is others' now"
-
-    asyncio.run(crawl())
+@in_loop
+async def test_if_somebody_waits_for_the_end_it_is_told_once_too(pair: Pair) -> None:
+    awaited, told = Awaited(read(pair[0], 2)), list[bytes]()
+    assert awaited.goes_on(lambda: told.append(awaited.result()))
+    pair[1].send(b"abc")
+    for _ in range(2):
+        assert awaited.result() == b"ab"
+        await asyncio.sleep(0)
+    assert told == [b"ab"]
+    assert not asyncio.get_running_loop().remove_reader(pair[0]), "what comes is others' now"
 
 
 def test_without_a_loop_or_when_they_are_over_nothing_is_watched(pair: Pair) -> None:

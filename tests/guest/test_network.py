@@ -13,6 +13,7 @@ from lswc.guest.network import Network
 from lswc.outcomes import Outcome
 from lswc.urls import Url, parse
 from tests.guest.world import World
+from tests.loop import in_loop
 
 
 def server(number: int) -> Url:
@@ -83,76 +84,66 @@ class Named:
                 await asyncio.sleep(0)
 
 
-def test_dead_names_among_good_ones_end_and_the_crawl_never_rests() -> None:
-    async def crawl() -> None:
-        named = Named("www.s0.example")
-        named.network.answered(server(0))
-        await named.fail(*range(1, 20))
-        assert not named.network.paused
-        assert (named.ended, named.back, named.network.held) == ([*range(1, 20)], [], set())
-
-    asyncio.run(crawl())
+@in_loop
+async def test_dead_names_among_good_ones_end_and_the_crawl_never_rests() -> None:
+    named = Named("www.s0.example")
+    named.network.answered(server(0))
+    await named.fail(*range(1, 20))
+    assert not named.network.paused
+    assert (named.ended, named.back, named.network.held) == ([*range(1, 20)], [], set())
 
 
-def test_that_names_are_found_says_nothing_of_a_server_that_is_silent() -> None:
-    async def crawl() -> None:
-        named = Named("www.s0.example")
-        for number in (21, 20, 0):
-            named.network.answered(server(number))
-        named.network.silent(server(9))
-        silent: Any = SimpleNamespace(lease=SimpleNamespace(id=9), since=0.0)
-        assert named.network.takes(silent, Outcome.TIMEOUT)
-        await named.fail(1)
-        assert (named.ended, named.back, named.network.held) == ([1], [], {9})
-        named.network.answered(server(22))
-        assert (named.ended, named.back, named.network.held) == ([1, 9], [], set())
-        named.network.close()
-
-    asyncio.run(crawl())
+@in_loop
+async def test_that_names_are_found_says_nothing_of_a_server_that_is_silent() -> None:
+    named = Named("www.s0.example")
+    for number in (21, 20, 0):
+        named.network.answered(server(number))
+    named.network.silent(server(9))
+    silent: Any = SimpleNamespace(lease=SimpleNamespace(id=9), since=0.0)
+    assert named.network.takes(silent, Outcome.TIMEOUT)
+    await named.fail(1)
+    assert (named.ended, named.back, named.network.held) == ([1], [], {9})
+    named.network.answered(server(22))
+    assert (named.ended, named.back, named.network.held) == ([1, 9], [], set())
+    named.network.close()
 
 
-def test_an_answer_doesn_t_end_what_waits_for_its_name_to_be_checked() -> None:
-    async def crawl() -> None:
-        named = Named()
-        named.network.answered(server(20))
-        named.network.silent(server(1), nameless=True)
-        visit: Any = SimpleNamespace(lease=SimpleNamespace(id=1), since=0.0)
-        assert named.network.takes(visit, Outcome.NAME_NOT_RESOLVED)
-        named.network.answered(server(22))
-        assert (named.ended, named.network.held) == ([], {1})
-        for _ in range(9):
-            await asyncio.sleep(0)
-        assert (named.ended, named.back) == ([], [1]), "no name is found: it was the network"
-        named.network.close()
-
-    asyncio.run(crawl())
+@in_loop
+async def test_an_answer_doesn_t_end_what_waits_for_its_name_to_be_checked() -> None:
+    named = Named()
+    named.network.answered(server(20))
+    named.network.silent(server(1), nameless=True)
+    visit: Any = SimpleNamespace(lease=SimpleNamespace(id=1), since=0.0)
+    assert named.network.takes(visit, Outcome.NAME_NOT_RESOLVED)
+    named.network.answered(server(22))
+    assert (named.ended, named.network.held) == ([], {1})
+    for _ in range(9):
+        await asyncio.sleep(0)
+    assert (named.ended, named.back) == ([], [1]), "no name is found: it was the network"
+    named.network.close()
 
 
-def test_a_server_whose_address_is_remembered_says_nothing_of_names() -> None:
-    async def crawl() -> None:
-        named = Named()
-        named.network.answered(server(0))
-        await named.fail(1, 2, between=0)
-        assert named.network.paused
-        assert (named.ended, named.back) == ([], [1, 2])
-        named.network.close()
-
-    asyncio.run(crawl())
+@in_loop
+async def test_a_server_whose_address_is_remembered_says_nothing_of_names() -> None:
+    named = Named()
+    named.network.answered(server(0))
+    await named.fail(1, 2, between=0)
+    assert named.network.paused
+    assert (named.ended, named.back) == ([], [1, 2])
+    named.network.close()
 
 
-def test_names_fail_for_nothing_that_answered_until_enough_did() -> None:
-    async def crawl() -> None:
-        named = Named()
-        await named.fail(*range(1, IN_A_ROW))
-        assert named.network.held == set(range(1, IN_A_ROW))
-        named.network.settle()  # nothing else runs
-        assert named.ended == [*range(1, IN_A_ROW)]
-        await named.fail(IN_A_ROW)
-        assert named.network.paused
-        assert named.back == [IN_A_ROW]
-        named.network.close()
-
-    asyncio.run(crawl())
+@in_loop
+async def test_names_fail_for_nothing_that_answered_until_enough_did() -> None:
+    named = Named()
+    await named.fail(*range(1, IN_A_ROW))
+    assert named.network.held == set(range(1, IN_A_ROW))
+    named.network.settle()  # nothing else runs
+    assert named.ended == [*range(1, IN_A_ROW)]
+    await named.fail(IN_A_ROW)
+    assert named.network.paused
+    assert named.back == [IN_A_ROW]
+    named.network.close()
 
 
 class Cut:
@@ -206,80 +197,70 @@ class Cut:
             await asyncio.sleep(0)
 
 
-def test_a_crawl_without_its_network_looks_again_and_goes_on(
+@in_loop
+async def test_a_crawl_without_its_network_looks_again_and_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def crawl() -> None:
-        cut = Cut(monkeypatch, ("http://seed.example/", "no URL"), 0.0, back_at=10)
-        cut.network.answered(server(0))
-        await cut.fall_silent(1, 2)
-        assert cut.slept == [1, 2, 4, 8, 16, 32, 60, 60, 60]
-        assert cut.knocked[0] == cut.knocked[8] == ["www.s0.example", "seed.example"]
-        assert cut.knocked[9] == ["www.s0.example"], "one that opens is enough"
-        assert (cut.ended, cut.back) == ([], [1, 2])
-        assert (cut.resumed, cut.stopped, cut.network.paused) == (1, 0, False)
-        assert cut.network.offline == 0.0
-        await cut.fall_silent(3)
-        assert not cut.network.paused, "the row begins anew"
-
-    asyncio.run(crawl())
+    cut = Cut(monkeypatch, ("http://seed.example/", "no URL"), 0.0, back_at=10)
+    cut.network.answered(server(0))
+    await cut.fall_silent(1, 2)
+    assert cut.slept == [1, 2, 4, 8, 16, 32, 60, 60, 60]
+    assert cut.knocked[0] == cut.knocked[8] == ["www.s0.example", "seed.example"]
+    assert cut.knocked[9] == ["www.s0.example"], "one that opens is enough"
+    assert (cut.ended, cut.back) == ([], [1, 2])
+    assert (cut.resumed, cut.stopped, cut.network.paused) == (1, 0, False)
+    assert cut.network.offline == 0.0
+    await cut.fall_silent(3)
+    assert not cut.network.paused, "the row begins anew"
 
 
 @pytest.mark.parametrize("longest", [7.0, 10.0, 14.9])
-def test_a_crawl_that_is_cut_off_for_too_long_ends(
+@in_loop
+async def test_a_crawl_that_is_cut_off_for_too_long_ends(
     monkeypatch: pytest.MonkeyPatch, longest: float
 ) -> None:
-    async def crawl() -> None:
-        cut = Cut(monkeypatch, (), longest, back_at=99)
-        cut.network.answered(server(0))
-        await cut.fall_silent(1, 2)
-        assert cut.slept == [1, 2, 4, 8]
-        assert (cut.stopped, cut.resumed, cut.network.paused) == (1, 0, True)
-        assert cut.network.offline == 15.0
-        assert cut.back == [1, 2]
-
-    asyncio.run(crawl())
+    cut = Cut(monkeypatch, (), longest, back_at=99)
+    cut.network.answered(server(0))
+    await cut.fall_silent(1, 2)
+    assert cut.slept == [1, 2, 4, 8]
+    assert (cut.stopped, cut.resumed, cut.network.paused) == (1, 0, True)
+    assert cut.network.offline == 15.0
+    assert cut.back == [1, 2]
 
 
-def test_the_latest_five_that_answered_are_knocked_at_and_no_seeds(
+@in_loop
+async def test_the_latest_five_that_answered_are_knocked_at_and_no_seeds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def crawl() -> None:
-        cut = Cut(monkeypatch, ("http://seed.example/",), 0.0, back_at=2)
-        for number in (0, 1, 2, 3, 4, 5, 1):
-            cut.network.answered(server(number))
-        await cut.fall_silent(*range(10, 15))
-        assert cut.knocked[0][0] == "www.s1.example", "the latest first"
-        assert sorted(cut.knocked[0]) == [f"www.s{number}.example" for number in range(1, 6)]
-        assert cut.resumed == 1
-
-    asyncio.run(crawl())
+    cut = Cut(monkeypatch, ("http://seed.example/",), 0.0, back_at=2)
+    for number in (0, 1, 2, 3, 4, 5, 1):
+        cut.network.answered(server(number))
+    await cut.fall_silent(*range(10, 15))
+    assert cut.knocked[0][0] == "www.s1.example", "the latest first"
+    assert sorted(cut.knocked[0]) == [f"www.s{number}.example" for number in range(1, 6)]
+    assert cut.resumed == 1
 
 
-def test_where_few_have_answered_seeds_are_knocked_at_besides(
+@in_loop
+async def test_where_few_have_answered_seeds_are_knocked_at_besides(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def crawl() -> None:
-        cut = Cut(monkeypatch, ("http://seed.example/",), 0.0, back_at=2)
-        for number in range(3):
-            cut.network.answered(server(number))
-        await cut.fall_silent(*range(10, 14))
-        assert sorted(cut.knocked[0]) == [
-            "seed.example", *(f"www.s{number}.example" for number in range(3)),
-        ]  # fmt: skip
-
-    asyncio.run(crawl())
+    cut = Cut(monkeypatch, ("http://seed.example/",), 0.0, back_at=2)
+    for number in range(3):
+        cut.network.answered(server(number))
+    await cut.fall_silent(*range(10, 14))
+    assert sorted(cut.knocked[0]) == [
+        "seed.example", *(f"www.s{number}.example" for number in range(3)),
+    ]  # fmt: skip
 
 
-def test_where_the_network_is_there_the_failures_are_the_servers_own(
+@in_loop
+async def test_where_the_network_is_there_the_failures_are_the_servers_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def crawl() -> None:
-        cut = Cut(monkeypatch, (), 0.0, back_at=1)
-        cut.network.answered(server(0))
-        await cut.fall_silent(1, 2)
-        assert (cut.slept, cut.back) == ([], [])
-        assert cut.ended == [(1, Outcome.TIMEOUT), (2, Outcome.TIMEOUT)]
-        assert cut.resumed == 1
-
-    asyncio.run(crawl())
+    cut = Cut(monkeypatch, (), 0.0, back_at=1)
+    cut.network.answered(server(0))
+    await cut.fall_silent(1, 2)
+    assert (cut.slept, cut.back) == ([], [])
+    assert cut.ended == [(1, Outcome.TIMEOUT), (2, Outcome.TIMEOUT)]
+    assert cut.resumed == 1

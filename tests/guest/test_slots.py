@@ -13,6 +13,7 @@ from redis import Redis
 from lswc.frontier.redis_script import Connection
 from lswc.guest.redis_slots import SharedSlots
 from lswc.guest.slots import REMEMBERED, SOON, Group, OwnSlots
+from tests.loop import in_loop
 
 if TYPE_CHECKING:
     from tests.frontier.redis_server import RedisServer
@@ -65,7 +66,10 @@ def test_workers_share_them(redis_server: RedisServer) -> None:
     assert two.take([rests]) == 1.0, "it rests, and is looked at again each second"
 
 
-def test_slots_are_given_back_by_the_call_that_takes_the_next(redis_server: RedisServer) -> None:
+@in_loop
+async def test_slots_are_given_back_by_the_call_that_takes_the_next(
+    redis_server: RedisServer,
+) -> None:
     client = Redis.from_url(redis_server.url)
     connection = Connection(client, "given-test")
 
@@ -73,23 +77,20 @@ def test_slots_are_given_back_by_the_call_that_takes_the_next(redis_server: Redi
         found: Any = client.info("commandstats")
         return int(found["cmdstat_evalsha"]["calls"])
 
-    async def pages() -> None:
-        slots, other = (SharedSlots(connection, 60.0) for _ in range(2))
-        one = Group("one", 1, 0.0)
-        assert slots.take([one, DOMAIN]) == 0
-        before = calls()
-        for _ in range(5):
-            slots.give_back([one, DOMAIN], asked=True)
-            assert slots.take([one, DOMAIN]) == 0
-        assert calls() == before + 5
+    slots, other = (SharedSlots(connection, 60.0) for _ in range(2))
+    one = Group("one", 1, 0.0)
+    assert slots.take([one, DOMAIN]) == 0
+    before = calls()
+    for _ in range(5):
         slots.give_back([one, DOMAIN], asked=True)
-        for _ in range(3000):  # it doesn't wait for another page
-            if not other.take([one]):
-                return
-            await asyncio.sleep(0.01)
-        raise AssertionError("it is never given back")
-
-    asyncio.run(pages())
+        assert slots.take([one, DOMAIN]) == 0
+    assert calls() == before + 5
+    slots.give_back([one, DOMAIN], asked=True)
+    for _ in range(3000):  # it doesn't wait for another page
+        if not other.take([one]):
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it is never given back")
 
 
 def test_a_dead_worker_s_slots_are_free_in_time(redis_server: RedisServer) -> None:

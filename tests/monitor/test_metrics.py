@@ -30,6 +30,7 @@ from lswc.monitor.prometheus import Exposition
 from lswc.monitor.recorder import Recorder, snapshot_taken
 from lswc.monitor.snapshot import Coverage
 from tests.crawl.running import SetUp
+from tests.loop import in_loop
 from tests.scenarios.site import ROOT, THAI, page
 
 if TYPE_CHECKING:
@@ -264,38 +265,38 @@ def test_a_crawl_says_what_it_does_and_its_last_word(tmp_path: Path) -> None:
     assert course.read(tmp_path / "crawl", end) == ([], end)
 
 
-def test_a_crawl_whose_store_is_away_or_lost_says_so_and_fetches_nothing(tmp_path: Path) -> None:
-    async def crawl_a_page() -> None:
-        crawl = SetUp(tmp_path, "http://a.example/", "http://b.example/")
-        recorder = Recorder.from_crawler(crawl.crawler)
-        taken: list[Snapshot] = []
+@in_loop
+async def test_a_crawl_whose_store_is_away_or_lost_says_so_and_fetches_nothing(
+    tmp_path: Path,
+) -> None:
+    crawl = SetUp(tmp_path, "http://a.example/", "http://b.example/")
+    recorder = Recorder.from_crawler(crawl.crawler)
+    taken: list[Snapshot] = []
 
-        def take(snapshot: Snapshot) -> None:
-            taken.append(snapshot)
+    def take(snapshot: Snapshot) -> None:
+        taken.append(snapshot)
 
-        crawl.crawler.signals.connect(take, snapshot_taken)
-        crawl.visit()
-        record = partial(crawl.crawler.signals.send_catch_log, signal=signals.spider_opened)
-        record()
-        assert taken[-1].workers[0].fetching
-        commits = crawl.parts.commits
-        commits.stop = lambda reason: None
-        commits.fail(AwayError("Redis is away"))
-        record()
-        (worker,) = taken[-1].workers
-        assert (taken[-1].state, worker.reason) == ("offline", "Redis is away")
-        assert (worker.under_way, worker.fetching) == (0, ())
-        now = course.read_now(tmp_path / "crawl")
-        assert now is not None
-        assert now.state == "offline"
-        commits.fail(StorageError("it is lost"))
-        record()
-        assert (taken[-1].state, taken[-1].workers[0].state) == ("closing", "closing")
-        assert taken[-1].pending == 1
-        assert recorder.last is None
-        crawl.parts.close("shutdown")
-
-    run(crawl_a_page())
+    crawl.crawler.signals.connect(take, snapshot_taken)
+    crawl.visit()
+    record = partial(crawl.crawler.signals.send_catch_log, signal=signals.spider_opened)
+    record()
+    assert taken[-1].workers[0].fetching
+    commits = crawl.parts.commits
+    commits.stop = lambda reason: None
+    commits.fail(AwayError("Redis is away"))
+    record()
+    (worker,) = taken[-1].workers
+    assert (taken[-1].state, worker.reason) == ("offline", "Redis is away")
+    assert (worker.under_way, worker.fetching) == (0, ())
+    now = course.read_now(tmp_path / "crawl")
+    assert now is not None
+    assert now.state == "offline"
+    commits.fail(StorageError("it is lost"))
+    record()
+    assert (taken[-1].state, taken[-1].workers[0].state) == ("closing", "closing")
+    assert taken[-1].pending == 1
+    assert recorder.last is None
+    crawl.parts.close("shutdown")
 
 
 def test_the_last_word_compares_with_what_is_known_of_the_web(tmp_path: Path) -> None:
