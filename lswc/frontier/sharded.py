@@ -448,6 +448,13 @@ class ShardedFrontier(SteppedFrontier):
         found = [self.ask(part, partial(asked, part), nothing) for part in self.parts]
         return [one for one in found if one is not nothing]
 
+    def _ask_each(self, asked: Callable[[Part], T]) -> list[T]:
+        """Return what every server answers. Raises AwayError if one is away."""
+        found: list[T] = self.ask_all(asked)
+        if len(found) < len(self.parts):
+            raise AwayError("a server of the crawl is away: what it knows is needed")
+        return found
+
     def _try_again(self) -> None:
         """Join the servers again that are back."""
         for part in self.parts:
@@ -533,7 +540,7 @@ class ShardedFrontier(SteppedFrontier):
         self._deliver(part)
 
     def older_lengths(self) -> dict[str, int] | None:
-        found: list[tuple[Part, dict[str, int]]] = self.ask_all(lambda part: (part, part.lengths()))
+        found = self._ask_each(lambda part: (part, part.lengths()))
         known = self._given(lengths for _, lengths in found)
         older = [
             lengths
@@ -594,7 +601,7 @@ class ShardedFrontier(SteppedFrontier):
 
         Of a server with a visit in doubt, those before that.
         """
-        found = dict(self.ask_all(lambda part: (part.index, part.lengths())))
+        found = dict(self._ask_each(lambda part: (part.index, part.lengths())))
         lengths = {**found, **{n: one.lengths for n, one in (doubts or {}).items() if one}}
         latest = max(lengths.values(), key=lambda lengths: lengths.get("@", 0))
         own = {name: n for name, n in latest.items() if not name.startswith("@")}
@@ -618,8 +625,7 @@ class ShardedFrontier(SteppedFrontier):
         return self._latest_lengths()[0]
 
     def finished_here(self) -> Iterator[int]:
-        if len(self.live) < len(self.parts):
-            raise AwayError("a server of the crawl is away: what it knows is needed")
+        self._ask_each(lambda part: part.index)  # are all there?
         for part in self.parts:
             yield from part.finished_here()
 
@@ -975,7 +981,8 @@ class ShardedFrontier(SteppedFrontier):
             counts[f"@{index}"] = counts.get(f"@{index}", 0) + 1
         self._lengths, self._counts = dict(lengths), counts
         known = {**lengths, **counts}
-        return sum(self.ask_all(lambda part: part.reopen(by_part[part.index], known, requisites)))
+        reopened = self._ask_each(lambda part: part.reopen(by_part[part.index], known, requisites))
+        return sum(reopened)
 
     def forget(self, keys: Iterable[int]) -> None:
         """Take it that URLs that ended weren't seen, by their keys: links bring them again.
@@ -983,7 +990,7 @@ class ShardedFrontier(SteppedFrontier):
         The keys are those of ``known_by``.
         """
         known = list(keys)
-        self.ask_all(lambda part: part.forget(known))
+        self._ask_each(lambda part: part.forget(known))
 
     @contextmanager
     def fed_seeds(self) -> Iterator[list[str]]:

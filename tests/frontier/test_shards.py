@@ -32,7 +32,7 @@ from tests.frontier.test_contract import OTHER, RELEVANT
 from tests.visits import ended
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from lswc.frontier.steps import Awaited, Steps
@@ -397,6 +397,25 @@ def test_servers_that_are_not_those_of_the_crawl(
         assert client.dbsize() == 0
     RedisFrontier(Redis.from_url(three.url), "c", strategy("bfs"), {}).close()
     assert "holds a whole crawl of this name" in refused(join, redis_servers)
+
+
+def test_files_are_compared_with_all_servers_or_not_yet(
+    join: Join, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a server that goes away meanwhile knows of them would be moved aside."""
+    f = join()
+
+    def goes_away() -> None:
+        raise AwayError("it can't be reached")
+
+    monkeypatch.setattr(f.parts[1], "lengths", goes_away)
+    needs_all: list[Callable[[], object]] = [
+        f.older_lengths, f.lengths,
+        lambda: f.reopen((), {}), lambda: f.forget(()), lambda: next(f.finished_here()),
+    ]  # fmt: skip
+    for asked in needs_all:
+        with pytest.raises(AwayError, match="what it knows is needed"):
+            asked()
 
 
 def test_a_server_of_another_crawl(join: Join, redis_servers: list[RedisServer]) -> None:
