@@ -489,15 +489,9 @@ class ShardedFrontier(SteppedFrontier):
         for part in self.parts:
             part.is_away = False
             part.lose_leases()
-        for part in self.parts:
-            try:
-                with self.reaching(part):
-                    _, doubt = self._in_doubt(part.index)
-                    part.rejoin()
-                found[part.index] = doubt
-            except AwayError:
-                if not self.live:
-                    raise
+        for part in self.parts:  # one that is away may know what no other does of the files
+            _, found[part.index] = self._in_doubt(part.index)
+            part.rejoin()
         self._lost.clear()
         self._begin(found)
         for index, doubt in found.items():
