@@ -147,6 +147,8 @@ def _taken_out(crawl: Path, frontier: Frontier) -> dict[str, str | None]:
     By URL. A Redis may be one copy of before, then one of later, or a part of it one of before it
     was told of this. A check tells of listings.
     """
+    if not (crawl / "aside").exists():  # all of the log would be read for nothing
+        return {}
     with Fingerprints(not_logged(crawl, None, frontier.finished_here())) as keys:
         rows = visits(crawl_log.taken_out(crawl))
         found = {row.url: row.kind for row in rows if key_of(row) in keys}
