@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lswc.crawl.web import seconds_a_day
 from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_report
-from lswc.frontier.contract import Terms
+from lswc.frontier.contract import Terms, patience_of
 from lswc.frontier.experience import taught_by
 from lswc.guest.control import InFolder
 from lswc.guest.guest import Stores
@@ -31,6 +31,7 @@ def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
     """Open a crawl's frontier; the caller closes it. Raises LswcError."""
     terms = Terms(
         haste=crawl.haste,
+        patience=patience_of(crawl.politeness.delay),
         caps=crawl.caps,
         experience=_experience(crawl, settings),
         unproven_share=crawl.unproven_share,

@@ -41,18 +41,27 @@ if TYPE_CHECKING:
     from lswc.safety.server_limits import Taken
     from lswc.strategy import Experience, Order, Strategy
 
-PATIENCE = 0.1
-"""A URL waits while others are pending that are worth ten times as much."""
+FAR = 0.1
+"""A URL waits while others are pending of which ten times as much is expected."""
 
-WORTH = 0.003
-"""Nobody waits for URLs that are worth less than this: most aren't relevant, either way, and what
-is expected of them is too uncertain to tell which should come first."""
+AWAITED = 0.003
+"""Nobody waits for URLs of which less than this is expected: most aren't relevant, either way, and
+what is expected of them is too uncertain to tell which should come first."""
+
+PATIENCE = 3.0
+"""Usual rests of a server for which a URL waits after the latest lease that was none in haste.
+
+Far better URLs come one by one, as their servers have rested. How long ago the latest came tells
+how long the next one takes, as the mean of a queue's departures does. Where that is longer than a
+few rests these servers are few, or slow. Then an idle second costs what a free connection could
+bring, and saves nothing: a server that rests needs no connection.
+"""
+
+LEAST_REST = 1.0
+"""Seconds that a server is taken to rest at least, as its answer takes time, too."""
 
 BURST_OF_HASTE = 100.0
 """The most requests in haste in a row."""
-
-SOON = 60.0
-"""Seconds for which a URL is held back, at a time, because far better ones are pending."""
 
 AT_ONCE = 100
 """Postponed URLs that come back at most at a time: a server may have many thousands."""
@@ -126,15 +135,22 @@ def discarded_as(strategy: Strategy) -> Outcome:
 
 
 def is_far_better(order: Order, best: int, cell: int) -> bool:
-    """Tell whether a cell is worth less than PATIENCE times what the best one is.
+    """Tell whether a cell is worth less than FAR times what is expected of the best one.
 
-    Then its URLs wait while the servers of the best are busy or rest: a free connection is no
-    reason to fetch what is hardly relevant. Never in a fixed order, nor if the best isn't WORTH it.
+    Then its URLs wait for the servers of the best (``Terms.patience``): a free connection is no
+    reason to fetch what is hardly relevant. The price of a look at a server hardly known lets its
+    own URLs come earlier, but nobody waits for it. Never in a fixed order, nor if of the best less
+    than AWAITED is expected.
     """
-    worth, most = order.worth(cell), order.worth(best)
+    worth, most = order.worth(cell), order.expected(best)
     if worth is None or most is None:
         return False
-    return most >= WORTH and worth < PATIENCE * most
+    return most >= AWAITED and worth < FAR * most
+
+
+def patience_of(delay: float) -> float:
+    """Return the ``Terms.patience`` of a crawl whose servers rest for ``delay`` seconds."""
+    return PATIENCE * max(delay, LEAST_REST)
 
 
 def is_twin_of_redirect(offer: Offer) -> bool:
@@ -216,14 +232,17 @@ class Terms:
     """What a crawl sets for its frontier.
 
     ``haste`` is the share of the requests for URLs that would wait, while connections are free, for
-    far better ones of busy servers: at 1 none waits. ``caps`` bound what is pending,
-    ``unproven_share`` is that of ``Share``, for families of more than ``small_family`` unproven
-    sites that wait. A new crawl begins with ``experience``. Each page that is held is visited again
-    ``revisit`` times a day, on the mean, none at 0; a ``day`` has so many seconds of the ``clock``.
-    While some are, URLs of cells worth less than ``least_worth`` wait, if that is known.
+    far better ones of busy servers: at 1 none waits. A URL waits for these only in the first
+    ``patience`` seconds after the latest lease that was none in haste. ``caps`` bound what is
+    pending, ``unproven_share`` is that of ``Share``, for families of more than ``small_family``
+    unproven sites that wait. A new crawl begins with ``experience``. Each page that is held is
+    visited again ``revisit`` times a day, on the mean, none at 0; a ``day`` has so many seconds of
+    the ``clock``. While some are, URLs of cells worth less than ``least_worth`` wait, if that is
+    known.
     """
 
     haste: float = 1.0
+    patience: float = PATIENCE
     caps: Caps = NO_CAPS
     experience: Experience | None = None
     unproven_share: float = 1.0
@@ -447,6 +466,10 @@ class Frontier(Stock):
         """
 
     @abstractmethod
+    def restrict(self, cells: Collection[int] | None) -> None:
+        """Let ``lease`` hand out URLs of these cells alone; None lifts that."""
+
+    @abstractmethod
     def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
         """Hand out the best URL of the first of these servers that is free, rested and has one."""
 
@@ -457,6 +480,11 @@ class Frontier(Stock):
         ``now`` as there. None if there is none now. Of requisites that were postponed some stores
         only know by ``lease`` that they are due.
         """
+
+    @property
+    @abstractmethod
+    def holds_back(self) -> bool:
+        """Whether the latest ``lease`` handed out nothing as what is free waits for better URLs."""
 
     @abstractmethod
     def next_ready(self) -> float | None:

@@ -22,6 +22,9 @@ NEXT = 10_000
 Z = 1.959964
 """Standard normal quantile of a two-sided interval of 95 %."""
 
+TOGETHER = 4.0
+"""Pages of a cell that count as one where it is to be sure, as those of a server are alike."""
+
 _PRIOR = 8.0
 """Pages of a cell that weigh as much as the crawl's mean, where the order isn't learned."""
 
@@ -52,13 +55,14 @@ class Group(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Forecast:
-    """Relevant pages: ``expected`` among all pending URLs, and hardly more than ``at_most``;
-    ``next_relevant`` among the ``next_downloads`` that come first. These are worth ``next_worth``
-    each, on average; None if nothing is pending.
+    """Relevant pages: ``expected`` among all pending URLs, hardly less than ``at_least`` and hardly
+    more than ``at_most``; ``next_relevant`` among the ``next_downloads`` that come first. These are
+    worth ``next_worth`` each, on average; None if nothing is pending.
 
     As if no more links were found. A URL may turn out not to be a page at all.
     """
 
+    at_least: float
     expected: float
     at_most: float
     next_downloads: int
@@ -109,7 +113,7 @@ def by_group(cells: Iterable[CellHarvest]) -> list[Group]:
     return sorted(groups.values(), key=lambda g: bands.index(g.name) if g.name in bands else -1)
 
 
-def wilson(part: float, whole: int) -> tuple[float, float]:
+def wilson(part: float, whole: float) -> tuple[float, float]:
     """Return Wilson's 95 % interval (1927) of a share; (0, 1) of nothing."""
     if not whole:
         return 0.0, 1.0
@@ -124,12 +128,15 @@ def forecast(cells: Sequence[CellHarvest], downloads: int = NEXT) -> Forecast:
     """Say what the pending URLs should bring, and the first of them by the order of cells.
 
     What it is at most goes by groups, of which few or no pages are known to be relevant: as many as
-    the upper end of ``wilson`` of what a group has brought. It says nothing of what lies behind.
+    the upper end of ``wilson`` of what a group has brought. What it is at least goes by cells: as
+    many as the lower end of what a cell has brought itself, nothing of one without pages. It says
+    nothing of what lies behind.
     """
-    expected = following = worth = 0.0
+    at_least = expected = following = worth = 0.0
     left = downloads
     for cell in cells:
         expected += cell.pending * cell.expected
+        at_least += cell.pending * min(_sure(cell.pages), cell.expected)
         number = min(cell.pending, left)
         following += number * cell.expected
         worth += number * cell.worth
@@ -137,4 +144,9 @@ def forecast(cells: Sequence[CellHarvest], downloads: int = NEXT) -> Forecast:
     taken = downloads - left
     bounds = (one.pending * wilson(one.relevant, one.pages)[1] for one in by_group(cells))
     at_most = max(expected, sum(bounds))
-    return Forecast(expected, at_most, taken, following, worth / taken if taken else None)
+    return Forecast(at_least, expected, at_most, taken, following, worth / taken if taken else None)
+
+
+def _sure(pages: Pages) -> float:
+    """Return the share of relevant pages that is sure of URLs like those that brought these."""
+    return wilson(pages.relevant / TOGETHER, pages.downloaded / TOGETHER)[0]

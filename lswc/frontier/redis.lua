@@ -6,7 +6,8 @@
 --          for a learned one; the crawl's mark, the worker, the
 --          token of its link before (`latest`), the most URLs of a server and of a site that wait
 --          (0: any number), the share of the unproven, the most unproven sites that wait (0: any
---          number), the requests in haste that another earns, sites of a small family, what it
+--          number), the requests in haste that another earns, sites of a small family, the ms for
+--          which URLs wait for far better ones (0: none waits), what goes with it (`rides`), what it
 --          decided (`improve_decided`) or ""; then the verb's own
 --
 -- about          hash   what the crawl is; "next", the number of URLs so far; "sites", that of sites;
@@ -41,7 +42,8 @@
 -- counted        set    numbers of pages that are leased, and counted already
 -- busy_for       hash   busy server -> family that it was leased for
 -- busy_families  hash   family -> number of such servers
--- share          hash   "credit" and "turn" (Share of lswc.frontier.contract), and "spare" (Terms)
+-- share          hash   "credit" and "turn" (Share of lswc.frontier.contract), and "spare" and "unhasty"
+--                       (Terms): when the latest lease was that wasn't in haste
 -- site:<name>    set    servers of a site; only if the order is learned, or looks at support.
 --                       Those that aren't behind, while `behind` names the site
 -- behind         hash   site with many servers -> "first last downloaded relevant": they are
@@ -112,7 +114,7 @@
 -- names of keys are, by the first of them, and what never changes of a crawl (`lasting`), by its mark.
 local ARGV, call
 local prefix, verb, clock, tolerated, how, mark, worker, before, most
-local by_directory, learns, supports, share, most_sites, earned, small_family
+local by_directory, learns, supports, share, most_sites, earned, small_family, patience
 local bound_of_site, least_of_site, counts_links, has_families
 local ABOUT, FREE, BUSY, ASIDE, LEASES, SERVERS, UNITS, SITES, CELLS
 local WORKERS, FILES, LATEST, LIVES, LATER, TRIES, FAILED
@@ -163,7 +165,7 @@ local function begin(keys, arguments)
   share, most_sites, earned = tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
   bound_of_site = most.site > 0 and most.site or math.huge
   least_of_site = most_sites > 0 and math.min(bound_of_site, OF_FAMILIES.urls) or bound_of_site
-  small_family = tonumber(ARGV[13])
+  small_family, patience = tonumber(ARGV[13]), tonumber(ARGV[14])
   counts_links = share < 1 or supports
   has_families = share < 1 or not supports and call('HEXISTS', ABOUT, 'sites') == 1
   changes = { [PENDING] = {}, [APART] = {}, [STATUSES] = {}, [TALLY] = {}, [WAITING] = {}, [TAKEN] = {} }
@@ -1415,11 +1417,14 @@ do -- as Lua has room for 200 names at a time
     end
   end
 
-  -- Tell whether a URL may be leased, though it would wait for far better ones if it is `in_haste`.
-  local function may_lease(spare, in_haste)
-    if in_haste and spare < 1 then return false end
-    local after = in_haste and spare - 1 or math.min(spare + earned, BURST_OF_HASTE)
+  -- Tell whether a URL may be leased that is best or not: one that isn't waits for far better ones, unless
+  -- they are long in coming, or it may go in haste.
+  local function may_lease(spare, is_best, waits)
+    if patience == 0 or not (is_best or waits) then return true end
+    if not is_best and spare < 1 then return false end
+    local after = is_best and math.min(spare + earned, BURST_OF_HASTE) or spare - 1
     if after ~= spare then call('HSET', SHARE, 'spare', string.format('%.17g', after)) end
+    if is_best then call('HSET', SHARE, 'unhasty', now()) end
     return true
   end
 
@@ -1461,11 +1466,12 @@ do -- as Lua has room for 200 names at a time
   end
 
   -- Which URL is next, by the order of cells, if only so many are good enough for proven sites, and for
-  -- others: cell, line, server, number. lswc.frontier.sqlite, and a test holds that they agree.
-  function choose(order, is_whole, good, good_apart)
+  -- others, and `elsewhere` says that far better ones come from other Redis servers: cell, line, server,
+  -- number; or nothing and when a URL waits no longer. lswc.frontier.sqlite, and a test holds that they agree.
+  function choose(order, is_whole, good, good_apart, elsewhere)
     local cell, line, server, number, at = best(order)
     if met >= LINES then return end
-    local found = call('HMGET', SHARE, 'credit', 'turn', 'spare')
+    local found = call('HMGET', SHARE, 'credit', 'turn', 'spare', 'unhasty')
     local credit, turn = tonumber(found[1] or 0), tonumber(found[2] or 0)
     local sites = has_families and call('HMGET', FAMILY_SITES, 0, 'families', 'large') or {}
     local unproven = tonumber(sites[1] or 0)
@@ -1484,8 +1490,10 @@ do -- as Lua has room for 200 names at a time
       end
     end
     if not server or met >= LINES then return end
-    local in_haste = at > 2 * (chosen_family > 0 and good_apart or good)
-    if not may_lease(tonumber(found[3] or 0), in_haste) then return nil, true end
+    local is_best = at <= 2 * (chosen_family > 0 and good_apart or good)
+    local until_when = (found[4] or -math.huge) + patience
+    local waits = elsewhere or now() < until_when
+    if not may_lease(tonumber(found[3] or 0), is_best, waits) then return nil, until_when end
     if unproven == 0 then return cell, line, server, number end -- nothing to share
     local before, family = credit, unproven > small_family and charged(server) or 0
     if family == 0 then
@@ -1605,13 +1613,14 @@ local function taken(server)
   return found
 end
 
--- A time, when the first of the servers that are busy is free, and when the first URL of those that were
--- postponed is due; "" if there is none.
-local function with_firsts(time)
+-- A time, when the first of the servers that are busy is free, when the first URL of those that were
+-- postponed is due, and when one that waits for far better ones waits no longer; "" if there is none.
+local function with_firsts(time, until_when)
   local found = { time }
   for i, key in ipairs({ BUSY, LATER }) do
     found[i + 1] = call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] or ''
   end
+  found[4] = until_when or ''
   return found
 end
 
@@ -1828,8 +1837,8 @@ function verbs.lease_again()
 end
 
 -- token, time to live in ms, cells in order (2 bytes each), how many of them are good enough while
--- better ones wait for servers that are free soon: for proven sites, and for others; 1 if these
--- are all cells, and 2 more if such servers are another Redis's; then servers, if it is to be one of these. Returns how many servers are free, -1
+-- better ones wait: for proven sites, and for others; 1 if these are all cells, and 2 more if another
+-- Redis had such a one a moment ago; then servers, if it is to be one of these. Returns how many servers are free, -1
 -- if the client is to ask again, as there is more to do before; cells with what waits in them; the time,
 -- and `with_firsts` if no more servers are free; what is too much; and the lease
 function verbs.lease()
@@ -1839,19 +1848,17 @@ function verbs.lease()
   local cell, line, server, number
   local order, good = ARGV[FIRST + 2], tonumber(ARGV[FIRST + 3])
   local good_apart, is_whole = tonumber(ARGV[FIRST + 4]), ARGV[FIRST + 5] % 2 == 1
-  if ARGV[FIRST + 5] + 0 < 2 and call('EXISTS', LEASES) == 0 and call('ZCOUNT', BUSY, '-inf', time + SOON) == 0 then
-    good, good_apart = #order, #order
-  end
+  local elsewhere, until_when = tonumber(ARGV[FIRST + 5]) >= 2
   if #ARGV > FIRST + 5 then
     cell, line, server, number = first_among(FIRST + 6, order)
   elseif free > 0 and order ~= '' and order:byte(1) * 256 + order:byte(2) >= REQUISITES then
     cell, line, server, number = best(order)
   elseif free > 0 then
-    cell, line, server, number = choose(order, is_whole, good, good_apart)
-    if line == true then free = 0 end -- it has to wait
+    cell, line, server, number = choose(order, is_whole, good, good_apart, elsewhere)
+    if line and not server then free, until_when = 0, line end -- it has to wait
   end
   if met >= LINES then return { -1, flush(), { time }, {} } end
-  if not server then return { free, flush(), with_firsts(time), {} } end
+  if not server then return { free, flush(), with_firsts(time, until_when), {} } end
   local record = read(number)
   local unit = unit_of(record, server)
   take(server, unit, number, cell)

@@ -277,14 +277,16 @@ class Script:
         """Until when there is nothing to lease, unless this worker changes something: on the clock
         of leases, and on this machine's, as far as answers said it."""
         self.firsts: list[float] | None = None
-        """When the first server is free, and the first URL due, on the clock of Redis; None if
-        that isn't known."""
+        """On the clock of Redis, when the first server is free, when the first URL is due, and when
+        none waits for better ones any more; None if that isn't known."""
+        self.holds_back = False
 
     def hear(self, times: Sequence[Any], *, is_idle: bool) -> None:
         """Take notice of when it is, and when the first server is free, and the first URL due.
 
         That is known if no other server had a URL to lease; ``is_idle`` if none is free.
         """
+        self.holds_back = len(times) > 3 and bool(times[3])
         if len(times) < 2:
             return
         time, *firsts = times
@@ -327,7 +329,8 @@ class Script:
         how = "supports" if strategy.weighs_support else how
         given = milliseconds(now) if self._worker.clock_of_caller and now is not None else ""
         caps = (terms.caps.server, terms.caps.domain, terms.unproven_share, terms.caps.sites)
-        shared = (terms.spare, terms.small_family)
+        patience = milliseconds(terms.patience) if terms.waits else 0
+        shared = (terms.spare, terms.small_family, patience)
         crawl = (connection.mark, self._worker.name, connection.latest, *caps, *shared)
         rides, self._arrived = connection.rides.packed()
         decided = b"".join(self._decided) if verb in _TELL_CELLS else b""
@@ -665,6 +668,13 @@ class RedisFrontier(SteppedFrontier):
 
     def _expected(self, cell: int) -> float | None:
         return None if cell >= REQUISITES else self._order.expected(cell)
+
+    @property
+    def holds_back(self) -> bool:
+        return self._call.holds_back
+
+    def restrict(self, cells: Collection[int] | None) -> None:
+        self._order.only = cells
 
     def leasing_among(self, servers: Sequence[str], now: float) -> Steps[Lease | None]:
         if not servers:

@@ -15,7 +15,7 @@ from lswc.frontier.redis_script import packed_cells
 from lswc.strategy import GUESSES, REQUISITES, LearnedOrder, adaptive, order
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from typing import Any
 
     from lswc.frontier.redis_report import RedisReader
@@ -32,11 +32,12 @@ class SharedOrder:
     """The order of cells, and which cells have URLs.
 
     What this worker does is known at once, what others do at the next ``refresh``. Cells that are
-    worth less than ``least_worth``, if that is known, are left out. Methods that ask Redis raise
-    LswcError.
+    worth less than ``least_worth``, if that is known, are left out, and so are others than ``only``
+    these. Methods that ask Redis raise LswcError.
     """
 
     least_worth = 0.0
+    only: Collection[int] | None = None
     _hashes: tuple[str, ...] = ("pending", "unproven", "experience")
 
     def __init__(self, connection: Connection, reader: RedisReader | ShardedReader) -> None:
@@ -100,8 +101,8 @@ class SharedOrder:
         proven site, and than the best; or as none ``waits``. And 1 if they are all.
         """
         cells = self._ready.best(number)
-        if self.least_worth:
-            cells = [cell for cell in cells if self._is_worth(cell)]
+        if self.least_worth or self.only is not None:
+            cells = [cell for cell in cells if self.is_allowed(cell)]
         proven = next((cell for cell in cells if self._of_proven(cell)), None)
         good = [
             len(cells)
@@ -111,9 +112,11 @@ class SharedOrder:
         ]
         return packed_cells(cells), good[0], good[1], int(len(cells) == len(self._numbers))
 
-    def _is_worth(self, cell: int) -> bool:
+    def is_allowed(self, cell: int) -> bool:
+        """Tell whether the URLs of a cell aren't left out."""
         worth = self.order.worth(cell)
-        return worth is None or worth >= self.least_worth
+        is_worth = worth is None or worth >= self.least_worth
+        return is_worth and (self.only is None or cell in self.only)
 
     def _of_proven(self, cell: int) -> bool:
         return self._numbers[cell] > self._unproven.get(cell, 0)

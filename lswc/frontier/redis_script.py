@@ -20,7 +20,7 @@ from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
 from lswc.errors import AwayError, LostStoreError, OlderError, StorageError
-from lswc.frontier.contract import AT_ONCE, BURST_OF_HASTE, FULL, SOON, FrontierError, site_of
+from lswc.frontier.contract import AT_ONCE, BURST_OF_HASTE, FULL, FrontierError, site_of
 from lswc.frontier.held import BELIEVED, DISBELIEVED, LOOKED_AT, SAID
 from lswc.frontier.rides import Rides, SlotsOfLeases
 from lswc.frontier.shards import in_shard, shard_of_server
@@ -95,7 +95,7 @@ def _offset(before: str) -> int:
 def _numbers() -> dict[str, object]:
     """Return what the script is given, by name."""
     return {
-        "FIRST": 16,  # of a verb's own arguments
+        "FIRST": 17,  # of a verb's own arguments
         "BEFORE": adaptive.BEFORE,
         "BY_YIELD": BY_YIELD,
         "SCHEMES": _SCHEMES,
@@ -104,7 +104,6 @@ def _numbers() -> dict[str, object]:
         "FEW": adaptive.FEW,
         "STEP": STEP,
         "CHUNK": CHUNK,
-        "SOON": milliseconds(SOON),
         "BURST_OF_HASTE": BURST_OF_HASTE,
         "AT_ONCE": AT_ONCE,
         "STEPS": STEPS,

@@ -24,7 +24,6 @@ from redis.retry import Retry
 from lswc.errors import AwayError, LswcError, OlderError
 from lswc.frontier.contract import (
     DEFAULTS,
-    SOON,
     SteppedFrontier,
     Terms,
     is_far_better,
@@ -182,19 +181,19 @@ class PartOrder(SharedOrder):
         return cells[0] if cells else None, next(filter(self._of_proven, cells), None)
 
     def packed_until(
-        self, until: Rank | None, beyond: int, best: Sequence[int | None], others: bool
+        self, until: Rank | None, beyond: int, best: Sequence[int | None], elsewhere: bool
     ) -> tuple[bytes, int, int, int]:
         """Return some cells from ``at`` on as ``packed`` does; ``at`` goes on.
 
         These are the cells to that rank, and so many ``beyond``. ``best`` are the best cells of
-        all servers that others wait for: of proven sites, of all; ``others`` says that web
-        servers of others are free soon.
+        all servers that others wait for: of proven sites, of all; ``elsewhere`` says that another
+        had one a moment ago that waited for none.
         """
         found = self._ready.since(self.at or ANY, BEST + 1)
         last = len(found) if until is None else bisect_right(found, until) + beyond
         chosen = found[: min(last, BEST)]
         self.at = found[len(chosen)] if len(found) > len(chosen) else None
-        cells, order = [cell for _, cell in chosen], self._common.order
+        cells, order = [cell for _, cell in chosen if self.is_allowed(cell)], self._common.order
         good = [
             len(cells)
             if first is None
@@ -202,15 +201,14 @@ class PartOrder(SharedOrder):
             for first in best
         ]
         is_whole = len(cells) == len(self._numbers)
-        return packed_cells(cells), good[0], good[1], is_whole + 2 * others
+        return packed_cells(cells), good[0], good[1], is_whole + 2 * elsewhere
 
 
 class Part(RedisFrontier):
     """What one server holds of the crawl: a frontier like any other, but for the order.
 
-    ``is_away`` says that it can't be reached; ``next_try`` when to try again. All web servers that
-    this worker visited have ``rested`` then, but for those that rest long. ``owed_since`` is when
-    it was seen first that other workers' links are kept for it: if a lease would have expired
+    ``is_away`` says that it can't be reached; ``next_try`` when to try again. ``owed_since`` is
+    when it was seen first that other workers' links are kept for it: if a lease would have expired
     since, those workers are gone.
     """
 
@@ -228,7 +226,7 @@ class Part(RedisFrontier):
         self.index = int(identity["shard"].partition(" ")[0]) - 1
         self.is_away, self.turn, self.free = False, 0, 0
         self.owed_since: float | None = None
-        self.next_try = self.wait = self.rested = 0.0
+        self.next_try = self.wait = 0.0
         self._common = common
         super().__init__(client, name, common.strategy, identity, terms, worker)
 
@@ -247,16 +245,21 @@ class Part(RedisFrontier):
         return RedisReader(self.connection.client, self.name, self._strategy)
 
     def lease_until(
-        self, now: float, until: Rank | None, beyond: int, best: Sequence[int | None], others: bool
+        self,
+        now: float,
+        until: Rank | None,
+        beyond: int,
+        best: Sequence[int | None],
+        elsewhere: bool,
     ) -> Steps[Lease | None]:
         """Hand out a URL of the best cells, of none more than so many beyond a rank.
 
-        ``others`` says that web servers of other parts are free soon: then what is far worse waits.
+        ``elsewhere`` says that such come from other parts: then what is far worse waits.
         """
         if self._is_idle(now):
             self.free, self.order.at = 0, None
             return None
-        order = self.order.packed_until(until, beyond, best, others)
+        order = self.order.packed_until(until, beyond, best, elsewhere)
         self.free, lease = yield from self._lease_of(now, order)
         if self.free < 0:  # URLs came back, or there is more to be done first
             self.order.look_again()
@@ -288,10 +291,6 @@ class Part(RedisFrontier):
         """Return what other servers are told of a visit's page, which is leased."""
         server = visit.lease.server
         return Page(visit.url, site_of(server), *self._leases.standing_of(server) or ())
-
-    def is_busy(self, now: float) -> bool:
-        """Tell whether a web server is busy, and free soon, as far as this worker's visits say."""
-        return bool(self._leases.by_id) or now < self.rested
 
     def holds(self, lease: Lease) -> bool:
         """Tell whether a lease hasn't ended, as far as this worker knows."""
@@ -331,6 +330,7 @@ class ShardedFrontier(SteppedFrontier):
         self._counts: dict[str, int] = {}
         self._looked = self._turns = 0.0
         self._beyond = 0
+        self._patience, self._unhasty_until = terms.patience, 0.0
         self._asked = 0.0
         number = len(clients)
         caps = replace(terms.caps, sites=-(-terms.caps.sites // number))
@@ -798,11 +798,14 @@ class ShardedFrontier(SteppedFrontier):
             found.sort(key=lambda one: one[:2])
             part = found[0][2]
             until = found[1][0] if len(found) > 1 else None
-            others = any(one.is_busy(now) for one in self.live if one is not part)
-            steps = part.lease_until(now, until, self._beyond, self._awaited(), others)
+            awaited, elsewhere = self._awaited(), now < self._unhasty_until
+            steps = part.lease_until(now, until, self._beyond, awaited, elsewhere)
             lease = yield from self._leased(part, steps)
             if lease is not None:
                 self._beyond //= 2
+                best, order = awaited[1], self._common.order
+                if best is None or not is_far_better(order, best, lease.cell):
+                    self._unhasty_until = now + self._patience
                 return lease
             self._beyond = min(2 * self._beyond + 1, BEST)
         return None
@@ -822,6 +825,14 @@ class ShardedFrontier(SteppedFrontier):
         self._turns += 1
         part.turn = int(self._turns)
         return replaced(lease, id=_whole_id(lease.id, part))
+
+    @property
+    def holds_back(self) -> bool:
+        return any(part.holds_back for part in self.live)
+
+    def restrict(self, cells: Collection[int] | None) -> None:
+        for part in self.parts:
+            part.restrict(cells)
 
     def leasing_among(self, servers: Sequence[str], now: float) -> Steps[Lease | None]:
         for index, some in self.layout.part(servers).items():
@@ -932,8 +943,6 @@ class ShardedFrontier(SteppedFrontier):
             self._counts["@"] = counts["@"]  # never used again
             return False
         self._lengths, self._counts = known, counts
-        if own.rest <= SOON:
-            part.rested = max(part.rested, own.since + own.rest)
         part.order.look_again()
         return True
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from heapq import heappop, heappush
 from itertools import count
 from json import dumps
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +18,6 @@ from lswc.frontier import sqlite_cells, sqlite_servers, sqlite_urls
 from lswc.frontier.contract import (
     BURST_OF_HASTE,
     DEFAULTS,
-    SOON,
     Frontier,
     FrontierError,
     Share,
@@ -130,10 +130,6 @@ class _Leases:
         """When the first server has rested, None if none rests."""
         return self._resting[0][0] if self._resting else None
 
-    def some_end_by(self, time: float) -> bool:
-        """Tell whether a server that is busy may be free by then."""
-        return bool(self.held) or bool(self._resting and self._resting[0][0] <= time)
-
 
 class _Choice:
     """What is leased next: by the order, by haste, and by the share of unproven sites."""
@@ -151,18 +147,27 @@ class _Choice:
         self._lines, self._leases, self._held = lines, leases, held
         self._least_worth = terms.least_worth
         self._share = share
-        self._waits, self._earned, self._spare = terms.waits, terms.spare, 0.0
+        self._waits, self._patience = terms.waits, terms.patience
+        self._earned, self._spare = terms.spare, 0.0
+        self._unhasty_until = -inf
+        self.ready_at: float | None = None
+        """When a URL that waits for far better ones waits no longer; None if none waits."""
 
     def take(self, order: Order, now: float) -> Line | None:
         """Return the line whose first URL is leased now, and count that it is."""
+        self.ready_at = None
         line, others_wait = self._next()
         if line is None or self._is_worthless(order, line):
             return None
-        in_haste = self._waits_for_better(order, line, now)
-        if in_haste and self._spare < 1:
-            return None
-        spare = self._spare + (-1 if in_haste else self._earned)
-        self._spare = min(spare, BURST_OF_HASTE)
+        if not self._is_best(order, line):
+            if now < self._unhasty_until:
+                if self._spare < 1:
+                    self.ready_at = self._unhasty_until
+                    return None
+                self._spare -= 1
+        else:
+            self._unhasty_until = now + self._patience
+            self._spare = min(self._spare + self._earned, BURST_OF_HASTE)
         families = self._lines.families
         if families.sites:  # else there is nothing to share
             self._share.leased(families.charged(self._lines.sizes.site(line.server)), others_wait)
@@ -203,15 +208,15 @@ class _Choice:
             return proven, others_wait
         return line, others_wait
 
-    def _waits_for_better(self, order: Order, line: Line, now: float) -> bool:
-        """Tell whether far better URLs wait for servers, some of which are free soon.
+    def _is_best(self, order: Order, line: Line) -> bool:
+        """Tell whether no far better URLs wait for their servers.
 
         A proven site waits for no unproven one.
         """
-        if not (self._waits and self._leases.some_end_by(now + SOON)):
-            return False
+        if not self._waits:
+            return True
         best = self._best_waiting(is_proven=not line.family)
-        return best is not None and is_far_better(order, best, line.cell)
+        return best is None or not is_far_better(order, best, line.cell)
 
     def _best_waiting(self, is_proven: bool) -> int | None:
         """Return the best cell with a URL that isn't leased; with one of a proven site."""
@@ -394,6 +399,13 @@ class SqliteFrontier(Frontier):
         again = self._lease_again(now) if self._held.is_on else None
         return again or self._lease(now, lambda: self._choice.take(self._order, now))
 
+    @property
+    def holds_back(self) -> bool:
+        return self._choice.ready_at is not None
+
+    def restrict(self, cells: Collection[int] | None) -> None:
+        self._lines.restrict(cells)
+
     def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
         return self._lease(now, lambda: self._lines.first_among(servers))
 
@@ -445,6 +457,7 @@ class SqliteFrontier(Frontier):
             self._leases.next_rested,
             self._urls.postponed.next_due,
             self._held.next_ready,
+            self._choice.ready_at,
         )
         return min((time for time in times if time is not None), default=None)
 

@@ -151,6 +151,7 @@ class Lines:
         self._hidden: set[int] = set()
         self._there: set[tuple[int, int]] = set()
         self.busy: dict[int, int] = {}
+        self._only: Collection[int] | None = None
         self._busy_families: Counter[int] = Counter()
 
     def load(self, rank: Callable[[int], Rank]) -> None:
@@ -361,14 +362,24 @@ class Lines:
         self.take(server, line, number)
         return number if cell == DISCARD else 0
 
+    def restrict(self, cells: Collection[int] | None) -> None:
+        """Let ``first`` and ``first_apart`` find lines of these cells alone; None lifts that."""
+        self._only = cells
+
     def first(self) -> Line | None:
         """Return the proven sites' line whose oldest URL is next: of the best cell, among free
         servers."""
+        if self._only is not None:
+            return next(filter(None, map(self._first_of, self._allowed(self.ready))), None)
         for cell in iter(self.ready.first, None):
             if (line := self._first_of(cell)) is not None:
                 return line
             self.ready.remove(cell)
         return None
+
+    def _allowed(self, cells: ReadyCells) -> list[int]:
+        found, only = cells.best(), self._only
+        return found if only is None else [cell for cell in found if cell in only]
 
     def first_apart(self, turn: int, may: Callable[[int], bool]) -> Line | None:
         """Return the line of a family that ``may`` have it: of the best cell, the family after the
@@ -377,7 +388,7 @@ class Lines:
         None if none of the first FAMILIES may.
         """
         looked = 0
-        for cell in self.apart.best():
+        for cell in self._allowed(self.apart):
             found = False
             for line in self._families_of(cell, turn):
                 found = True

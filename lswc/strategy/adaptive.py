@@ -226,6 +226,15 @@ def worth_of(cell: int, share: float, crawl_downloaded: int, crawl_relevant: flo
     return floor if is_hardly_known and floor > share else share
 
 
+def server_share(cell: int) -> float:
+    """Return the least share of relevant pages of the servers of a cell, as their place says it.
+
+    0 if nothing is known of their site, and of seeds.
+    """
+    at = (cell - 1) % PLACES
+    return 0.0 if cell == SEEDS or at == SITE_UNVISITED else (0.0, *EDGES)[(at - 1) % BUCKETS]
+
+
 _WORDS = (
     ("names no language", "names the language", "names another language"),
     (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from redis import Redis
 
 from lswc.frontier import contract, redis_report, sqlite_report
-from lswc.frontier.contract import WORTH, FrontierError, Terms
+from lswc.frontier.contract import AWAITED, FrontierError, Terms
 from lswc.frontier.experience import taught_by
 from lswc.frontier.harvest import CellHarvest, forecast, wilson
 from lswc.frontier.redis import RedisFrontier, Worker
@@ -51,7 +51,7 @@ class Open(Protocol):
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let URLs wait for those that are hardly better."""
-    monkeypatch.setattr(contract, "PATIENCE", 0.9)
+    monkeypatch.setattr(contract, "FAR", 0.9)
 
 
 @pytest.fixture(params=["sqlite", "redis"])
@@ -264,7 +264,7 @@ def test_nobody_waits_for_what_is_hardly_relevant_either(frontier: Open) -> None
     assert (better.server, worse.server) == ("a.co.th", "b.co.th")
     assert worse.expected is not None
     assert better.expected is not None
-    assert worse.expected < 0.9 * better.expected < WORTH
+    assert worse.expected < 0.9 * better.expected < AWAITED
 
 
 def test_an_earlier_crawl_teaches_another(
@@ -355,6 +355,6 @@ def test_a_servers_place_is_the_strategys(
     redis_server: RedisServer, server: tuple[int, int], site: tuple[int, int]
 ) -> None:
     with Redis.from_url(redis_server.url) as client:
-        terms = ["", 0, "learns", "", "", "", 0, 0, 1, 0, 0, 0, "", ""]
+        terms = ["", 0, "learns", "", "", "", 0, 0, 1, 0, 0, 0, 0, "", ""]
         answer = Connection(client, "x").run("place", *terms, *server, *site)
     assert answer == adaptive.place(*server, *site)

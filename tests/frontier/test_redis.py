@@ -714,7 +714,7 @@ def test_what_was_sent_over_a_connection_that_is_lost_is_asked_again(
 ) -> None:
     with Redis.from_url(redis_server.url) as other:
         connection = redis_script.Connection(other, "x")
-        terms = ["", 0, "server", "", "", "", 0, 0, 1, 0, 0, 0, "", ""]
+        terms = ["", 0, "server", "", "", "", 0, 0, 1, 0, 0, 0, 0, "", ""]
         for is_lost in (False, True):
             answer = connection.send("status", *terms, 3, 1)
             if is_lost:
@@ -727,7 +727,7 @@ def test_what_could_not_be_sent_is_asked_again(
     redis_server: RedisServer, client: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server went away while it was given many links."""
-    terms = ["", 0, "server", "", "", "", 0, 0, 1, 0, 0, 0, "", ""]
+    terms = ["", 0, "server", "", "", "", 0, 0, 1, 0, 0, 0, 0, "", ""]
     send: Any = AbstractConnection.send_command
 
     def lost(connection: Any, *words: Any, **how: Any) -> None:

@@ -184,7 +184,7 @@ def test_a_lease_passes_many_cells_of_busy_servers_by_few_calls(
 def test_what_is_far_worse_waits_though_its_own_server_has_nothing_else(
     redis_servers: list[RedisServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lswc.frontier.contract.PATIENCE", 0.9)
+    monkeypatch.setattr("lswc.frontier.contract.FAR", 0.9)
     clients = [Redis.from_url(server.url) for server in redis_servers]
     patient = Terms(haste=0.0)
     f = ShardedFrontier(clients, "c", strategy("adaptive"), {"language": "th"}, patient, CALLERS)

@@ -228,7 +228,7 @@ class Shared(RuleBasedStateMachine):
         for module in ("redis", "redis_order", "sharded"):
             self.patched.setattr(f"lswc.frontier.{module}.monotonic", lambda: self.now)
         self.patched.setattr("redis.retry.sleep", lambda seconds: None)
-        self.patched.setattr("lswc.frontier.contract.PATIENCE", 0.9)
+        self.patched.setattr("lswc.frontier.contract.FAR", 0.9)
 
     @initialize(
         spec=st.sampled_from(STRATEGIES),

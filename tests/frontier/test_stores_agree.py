@@ -80,7 +80,7 @@ class Stores(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.patched = pytest.MonkeyPatch()
-        self.patched.setattr(contract, "PATIENCE", 0.9)  # they wait for what is hardly better
+        self.patched.setattr(contract, "FAR", 0.9)  # they wait for what is hardly better
 
     @initialize(
         spec=st.sampled_from(STRATEGIES),
@@ -310,6 +310,6 @@ def test_a_units_status_is_the_strategys(
     redis_server: RedisServer, downloaded: int, relevant: int, tolerated: int
 ) -> None:
     with Redis.from_url(redis_server.url) as client:
-        terms: list[object] = ["", tolerated, "server", "", "", "", 0, 0, 1, 0, 0, 0, "", ""]
+        terms: list[object] = ["", tolerated, "server", "", "", "", 0, 0, 1, 0, 0, 0, 0, "", ""]
         answer = Connection(client, "x").run("status", *terms, downloaded, relevant)
     assert answer == status(downloaded, relevant, tolerated)
